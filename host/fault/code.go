@@ -1,0 +1,130 @@
+package fault
+
+// A Code names a kind of fault: the room, a dot, and what is wrong. It never
+// changes its meaning.
+type Code string
+
+// The exit statuses of the command line.
+const (
+	ExitDone        = 0
+	ExitAnswer      = 1 // the server answered with an error
+	ExitUsage       = 2 // usage or configuration
+	ExitUnreachable = 3 // an upstream or a plugin
+	ExitCredentials = 4
+	ExitDenied      = 5
+	ExitTimeout     = 6
+	ExitInterrupted = 130
+)
+
+// Every code there is. The table below explains each.
+const (
+	Usage       Code = "usage"
+	Interrupted Code = "interrupted"
+	Internal    Code = "internal"
+
+	ConfigMissing Code = "config.missing"
+	ConfigInvalid Code = "config.invalid"
+
+	PluginNotFound     Code = "plugin.not_found"
+	PluginNotAllowed   Code = "plugin.not_allowed"
+	PluginChecksum     Code = "plugin.checksum"
+	PluginVersion      Code = "plugin.version"
+	PluginProtocol     Code = "plugin.protocol"
+	PluginDescribe     Code = "plugin.describe"
+	PluginHandshake    Code = "plugin.handshake"
+	PluginStartTimeout Code = "plugin.start_timeout"
+	PluginExited       Code = "plugin.exited"
+	PluginUnresponsive Code = "plugin.unresponsive"
+	PluginQuarantined  Code = "plugin.quarantined"
+	PluginBroken       Code = "plugin.broken"
+
+	UpstreamUnknown         Code = "upstream.unknown"
+	UpstreamDisabled        Code = "upstream.disabled"
+	UpstreamSettings        Code = "upstream.settings"
+	UpstreamCommandNotFound Code = "upstream.command_not_found"
+	UpstreamNotStarted      Code = "upstream.not_started"
+	UpstreamUnavailable     Code = "upstream.unavailable"
+	UpstreamExited          Code = "upstream.exited"
+	UpstreamStartTimeout    Code = "upstream.start_timeout"
+	UpstreamProtocol        Code = "upstream.protocol"
+	UpstreamBadMessage      Code = "upstream.bad_message"
+	UpstreamTooLarge        Code = "upstream.message_too_large"
+	UpstreamOverloaded      Code = "upstream.overloaded"
+	UpstreamStopped         Code = "upstream.stopped"
+	UpstreamUnsupported     Code = "upstream.unsupported"
+	UpstreamError           Code = "upstream.error"
+	UpstreamAuth            Code = "upstream.auth_required"
+
+	CallTimeout   Code = "call.timeout"
+	CallCanceled  Code = "call.canceled"
+	CallArguments Code = "call.arguments"
+	CallInput     Code = "call.input_required"
+	CallToolError Code = "call.tool_error"
+
+	NameUnknown Code = "name.unknown"
+	Denied      Code = "policy.denied"
+)
+
+// An Entry explains a code.
+type Entry struct {
+	Exit    int
+	Meaning string
+	Do      string
+}
+
+// Codes explains every code; docs/errors.md is written from it.
+var Codes = map[Code]Entry{
+	Usage:       {ExitUsage, "The command line was not understood.", "Read `junctor help VERB`."},
+	Interrupted: {ExitInterrupted, "The command was interrupted.", "Nothing."},
+	Internal:    {ExitAnswer, "Something went wrong that has no code of its own.", "Report it when it looks like a mistake in Junctor."},
+
+	ConfigMissing: {ExitUsage, "No configuration was found.", "Write `junctor.hcl`, or name a file with `--config` or `JUNCTOR_CONFIG`."},
+	ConfigInvalid: {ExitUsage, "The configuration has errors; nothing was started.", "Each error names its file, line and column. `junctor validate` lists all of them."},
+
+	PluginNotFound:     {ExitUsage, "A plugin's program was not found.", "Check `source` in `plugins { required }`, or reinstall Junctor when it is a bundled one."},
+	PluginNotAllowed:   {ExitUsage, "A plugin's program may not be run: others could have changed it, or it is not a regular file.", "Make the file and its directory writable by yourself or root only."},
+	PluginChecksum:     {ExitUsage, "A plugin's program is not the one that was agreed on, or changed while Junctor was running.", "When the change is yours, update `sha256` in `plugins { required }`, or start Junctor again."},
+	PluginVersion:      {ExitUsage, "A plugin's version is not one that the configuration asks for.", "Install another version or change `version` in `plugins { required }`."},
+	PluginProtocol:     {ExitUsage, "The plugin and this Junctor have no protocol in common.", "Rebuild the plugin with a current SDK, or use the Junctor it was made for."},
+	PluginDescribe:     {ExitUsage, "The plugin could not describe itself.", "Run it with the argument `describe`: it must print one JSON document within five seconds."},
+	PluginHandshake:    {ExitUnreachable, "The plugin started but did not speak as a plugin does.", "A plugin may write nothing to standard output before it serves."},
+	PluginStartTimeout: {ExitUnreachable, "The plugin did not get ready in time.", "See `junctor plugin logs NAME`."},
+	PluginExited:       {ExitUnreachable, "The plugin's process ended. Calls in flight failed; the next one starts it again.", "See `junctor plugin logs NAME`."},
+	PluginUnresponsive: {ExitUnreachable, "The plugin did not answer and was ended.", "See `junctor plugin logs NAME`."},
+	PluginQuarantined:  {ExitUnreachable, "The plugin crashed five times within ten minutes and is left alone for a while.", "See `junctor plugin logs NAME`; the message says when it is tried again."},
+	PluginBroken:       {ExitUnreachable, "The plugin broke the protocol.", "Report it to the plugin's author with the message."},
+
+	UpstreamUnknown:         {ExitUsage, "No server of this name is configured.", "`junctor status` lists the servers."},
+	UpstreamDisabled:        {ExitUsage, "The server is disabled in the configuration.", "Remove `enabled = false` from its block."},
+	UpstreamSettings:        {ExitUsage, "The plugin refused the server's settings.", "The message names the setting."},
+	UpstreamCommandNotFound: {ExitUnreachable, "The server's program was not found.", "The hint says where it comes from."},
+	UpstreamNotStarted:      {ExitUnreachable, "The server's program could not be started.", "The message says why."},
+	UpstreamUnavailable:     {ExitUnreachable, "The server could not be reached.", "Try again later; the message says what was tried."},
+	UpstreamExited:          {ExitUnreachable, "The server ended. Calls in flight failed; the next one starts it again.", "Its last lines on standard error say why."},
+	UpstreamStartTimeout:    {ExitTimeout, "The server did not get ready in time.", "Raise `timeouts { start }`, or see why it is slow in its last lines on standard error."},
+	UpstreamProtocol:        {ExitUnreachable, "The server does not speak a protocol revision that Junctor knows, or not the one configured.", "Set `protocol = \"auto\"` or a revision the server has."},
+	UpstreamBadMessage:      {ExitUnreachable, "The server's answer was not valid: broken JSON, a repeated name, or no JSON-RPC.", "Report it to the server's author."},
+	UpstreamTooLarge:        {ExitUnreachable, "The server's answer was larger than a message may be.", "Ask for less at once."},
+	UpstreamOverloaded:      {ExitUnreachable, "Too many calls wait for the server, which does not read them.", "Try again later."},
+	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down.", "Nothing."},
+	UpstreamUnsupported:     {ExitUnreachable, "The server does not offer this.", "`junctor status SERVER` shows what it offers."},
+	UpstreamError:           {ExitAnswer, "The server answered with a JSON-RPC error.", "The message and `data` are the server's own."},
+	UpstreamAuth:            {ExitCredentials, "The server wants credentials.", "This version has no auth providers; give credentials through `env`."},
+
+	CallTimeout:   {ExitTimeout, "The call did not end in time; the server was told to stop.", "Raise `timeouts { call }` or `--timeout`."},
+	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},
+	CallArguments: {ExitUsage, "The arguments do not fit the tool's schema; the server was not called.", "Each line names an argument. `junctor inspect TOOL` shows the schema."},
+	CallInput:     {ExitAnswer, "The server wants something from the user that this client cannot give.", "Use a client that can answer, or another tool."},
+	CallToolError: {ExitAnswer, "The tool ran and reported an error.", "The message is the tool's own."},
+
+	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
+	Denied:      {ExitDenied, "The configuration does not allow this.", "The message cites the rule."},
+}
+
+// Exit is the exit status that goes with err; nil is ExitDone.
+func Exit(err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	return Codes[As(err).Code].Exit
+}

@@ -1,0 +1,50 @@
+// Command junctor-plugin-stdio reaches MCP servers on the standard streams of
+// a process that it starts.
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/serve"
+	"github.com/junctor-mcp/junctor/sdk/stdio"
+)
+
+// version is the plugin's own; CHANGELOG.md says what changed.
+const version = "0.1.0"
+
+type settings struct {
+	Command []string          `hcl:"command" doc:"The program and its first arguments. A name is looked for in PATH; a relative path is relative to cwd."`
+	Args    []string          `hcl:"args,optional" doc:"Further arguments, added to those in command."`
+	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for the server." sensitive:"true"`
+	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the server gets, where they are set. Without it the server gets PATH, HOME, the locale and the like." format:"env_names"`
+	Cwd     string            `hcl:"cwd" doc:"The server's working directory. A relative path is relative to the configuration file's directory, which is the default." default:""`
+}
+
+func (s *settings) Validate() error {
+	if len(s.Command) == 0 || s.Command[0] == "" {
+		return sdk.AttrErrorf("command", "names no program")
+	}
+	return nil
+}
+
+func open(_ context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) {
+	dir := s.Cwd
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(server.Dir, dir)
+	}
+	return stdio.Start(stdio.Options{
+		Command: append(append([]string(nil), s.Command...), s.Args...), Env: stdio.Environ(server.Env, s.Env),
+		Dir: dir, MaxMessage: server.MaxMessage, Log: server.Log,
+	})
+}
+
+func main() {
+	serve.Main(&sdk.Plugin{
+		Name:        "stdio",
+		Version:     version,
+		Description: "Starts MCP servers and talks to them on their standard streams.",
+		Transports:  map[string]sdk.Transport{"stdio": sdk.NewTransport(open)},
+	})
+}

@@ -1,0 +1,74 @@
+package sdk
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+)
+
+// A Manifest is what a plugin says about itself without being started: what
+// "PLUGIN describe" prints as JSON. Unknown members are ignored, so that it
+// can grow.
+type Manifest struct {
+	Name        string            `json:"name"`
+	Version     string            `json:"version"`
+	Description string            `json:"description,omitempty"`
+	SDK         string            `json:"sdk"`
+	Protocols   []int             `json:"protocols"` // majors it speaks, newest first
+	Features    []string          `json:"features,omitempty"`
+	Transports  map[string]Schema `json:"transports,omitempty"`
+	Auths       map[string]Schema `json:"auths,omitempty"`
+}
+
+var (
+	nameRule    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	versionRule = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+)
+
+// Describe returns the plugin's manifest, with the given protocol majors and
+// features, or an error that names what the author got wrong.
+func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) {
+	m := Manifest{
+		Name: p.Name, Version: p.Version, Description: p.Description,
+		SDK: Version, Protocols: protocols, Features: features,
+	}
+	if !nameRule.MatchString(p.Name) {
+		return m, fmt.Errorf("plugin name %q: want lower case letters, digits and dashes, at most 64", p.Name)
+	}
+	if !versionRule.MatchString(p.Version) {
+		return m, fmt.Errorf("plugin version %q: want a semantic version such as 1.2.3", p.Version)
+	}
+	if len(p.Transports)+len(p.Auths) == 0 {
+		return m, fmt.Errorf("plugin %s offers nothing", p.Name)
+	}
+	add := func(into *map[string]Schema, kind, name string, s Schema) error {
+		if !nameRule.MatchString(name) {
+			return fmt.Errorf("%s name %q: want lower case letters, digits and dashes, at most 64", kind, name)
+		}
+		if *into == nil {
+			*into = map[string]Schema{}
+		}
+		(*into)[name] = s
+		return nil
+	}
+	for name, t := range p.Transports {
+		if err := add(&m.Transports, "transport", name, t.Schema()); err != nil {
+			return m, err
+		}
+	}
+	for name, a := range p.Auths {
+		if err := add(&m.Auths, "auth", name, a.Schema()); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// JSON renders the manifest. The bytes are the same for the same plugin.
+func (m Manifest) JSON() []byte {
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		panic(err) // a manifest holds nothing that cannot be rendered
+	}
+	return append(b, '\n')
+}

@@ -1,0 +1,180 @@
+// Package ndjson reads newline-delimited messages from a peer that nobody
+// trusts: lines are bounded, a line that is too long costs only itself, and
+// what is not a message is told apart from what is.
+//
+// It does not parse JSON. The host scans every message strictly; here a line
+// is a message when it looks like one JSON object, which is enough to keep
+// banners and log lines out.
+package ndjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// DefaultLimit is how long a message may be unless configured: 16 MiB.
+const DefaultLimit = 16 << 20
+
+const (
+	firstBuffer = 32 << 10
+	keepBuffer  = 1 << 20 // a larger buffer is given back once it is empty
+	prefixKept  = 4 << 10 // of a line that is too long
+)
+
+// A TooLongError reports a line beyond the limit. The line was skipped; the
+// next call of Next reads the one after it.
+type TooLongError struct {
+	Limit  int
+	Size   int64  // of the whole line, as far as it was seen
+	Prefix []byte // how it began, so that the reader may find out what it was
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("message of %d bytes is longer than %d", e.Size, e.Limit)
+}
+
+// A Reader reads lines. It is not safe for concurrent use.
+type Reader struct {
+	// BeforeRead is called before every read of the source, which may wait.
+	// It may be nil.
+	BeforeRead func()
+
+	src   io.Reader
+	limit int
+
+	buf        []byte
+	start, end int // buf[start:end] has been read and not returned
+	err        error
+}
+
+// NewReader reads lines of at most limit bytes from src; 0 means DefaultLimit.
+func NewReader(src io.Reader, limit int) *Reader {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return &Reader{src: src, limit: limit}
+}
+
+// Next returns the next line that is not empty, without its end. The bytes are
+// the caller's to change until the next call. A last line without an end is
+// returned as well. The error is a [*TooLongError], after which reading goes
+// on, or the error of the source, after which it does not.
+func (r *Reader) Next() ([]byte, error) {
+	for {
+		line, err := r.line()
+		if err != nil {
+			return nil, err
+		}
+		if line = bytes.TrimRight(line, "\r"); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (r *Reader) line() ([]byte, error) {
+	searched := 0
+	for {
+		if i := bytes.IndexByte(r.buf[r.start+searched:r.end], '\n'); i >= 0 {
+			line := r.buf[r.start : r.start+searched+i]
+			r.start += searched + i + 1
+			if len(line) > r.limit {
+				return nil, r.tooLong(line, int64(len(line)))
+			}
+			return line, nil
+		}
+		searched = r.end - r.start
+		if r.err != nil {
+			if searched == 0 {
+				return nil, r.err
+			}
+			line := r.buf[r.start:r.end]
+			r.start = r.end
+			return line, nil
+		}
+		if searched > r.limit {
+			return nil, r.skip()
+		}
+		r.fill()
+	}
+}
+
+// fill reads once, making room first.
+func (r *Reader) fill() {
+	if r.start == r.end {
+		r.start, r.end = 0, 0
+		if len(r.buf) > keepBuffer {
+			r.buf = nil
+		}
+	}
+	if r.end == len(r.buf) {
+		switch held := r.end - r.start; {
+		case r.start > 0 && held <= len(r.buf)/2:
+			copy(r.buf, r.buf[r.start:r.end])
+			r.start, r.end = 0, held
+		default:
+			// One byte past the limit is enough to know that a line is too long.
+			grown := make([]byte, min(max(firstBuffer, 2*len(r.buf)), max(firstBuffer, r.limit+firstBuffer)+held))
+			copy(grown, r.buf[r.start:r.end])
+			r.buf, r.start, r.end = grown, 0, held
+		}
+	}
+	if r.BeforeRead != nil {
+		r.BeforeRead()
+	}
+	n, err := r.src.Read(r.buf[r.end:])
+	r.end += n
+	if err != nil {
+		r.err = err
+	}
+}
+
+// skip reads on to the end of a line that is too long, keeping only its
+// beginning.
+func (r *Reader) skip() error {
+	kept := bytes.Clone(r.buf[r.start:min(r.end, r.start+prefixKept)])
+	size := int64(r.end - r.start)
+	r.start = r.end
+	for r.err == nil {
+		r.fill()
+		if i := bytes.IndexByte(r.buf[r.start:r.end], '\n'); i >= 0 {
+			r.start += i + 1
+			return r.tooLong(kept, size+int64(i))
+		}
+		size += int64(r.end - r.start)
+		r.start = r.end
+	}
+	return r.tooLong(kept, size)
+}
+
+func (r *Reader) tooLong(line []byte, size int64) error {
+	return &TooLongError{Limit: r.limit, Size: size, Prefix: bytes.Clone(line[:min(len(line), prefixKept)])}
+}
+
+// ErrNotMessage is returned by [Message] for a line that is not one.
+var ErrNotMessage = errors.New("not a JSON-RPC message")
+
+// Message returns the message in a line, without the white space around it and
+// without CR or LF, or ErrNotMessage when the line does not look like one JSON
+// object. It changes line. A CR or LF inside is legal only between tokens,
+// where a space means the same; a line where it stands elsewhere is not JSON.
+func Message(line []byte) ([]byte, error) {
+	line = bytes.Trim(line, " \t\r\n")
+	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
+		return nil, ErrNotMessage
+	}
+	if bytes.IndexByte(line, '\r') < 0 && bytes.IndexByte(line, '\n') < 0 {
+		return line, nil
+	}
+	if !json.Valid(line) {
+		return nil, ErrNotMessage
+	}
+	for i, c := range line {
+		if c == '\r' || c == '\n' {
+			line[i] = ' '
+		}
+	}
+	return line, nil
+}

@@ -1,0 +1,64 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+// PipeConn makes a connection of two streams that carry one JSON-RPC message a
+// line: the standard streams of a process, a unix socket, a TCP connection.
+// What is not a message is skipped. Closing closes w and, where it has a Close
+// method, r.
+func PipeConn(r io.Reader, w io.WriteCloser) Conn {
+	return &pipeConn{r: r, w: w, lines: ndjson.NewReader(r, 0)}
+}
+
+type pipeConn struct {
+	r     io.Reader
+	w     io.WriteCloser
+	lines *ndjson.Reader
+	once  sync.Once
+	err   error
+	out   []byte
+}
+
+func (p *pipeConn) Recv() ([]byte, error) {
+	for {
+		line, err := p.lines.Next()
+		if err != nil {
+			return nil, dropped(err)
+		}
+		if msg, err := ndjson.Message(line); err == nil {
+			return msg, nil
+		}
+	}
+}
+
+// dropped turns the one error of a line reader that is not the end into what a
+// Conn says in its place.
+func dropped(err error) error {
+	if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
+		return &Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
+	}
+	return err
+}
+
+func (p *pipeConn) Send(msg []byte) error {
+	p.out = append(append(p.out[:0], msg...), '\n')
+	_, err := p.w.Write(p.out)
+	return err
+}
+
+func (p *pipeConn) Close(context.Context) error {
+	p.once.Do(func() {
+		p.err = p.w.Close()
+		if c, ok := p.r.(io.Closer); ok {
+			_ = c.Close() // often the same connection, closed already
+		}
+	})
+	return p.err
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"syscall"
+)
+
+// A group is a process group whose leader has the same number.
+type group struct{ id int }
+
+func newGroup(p *os.Process) group { return group{id: p.Pid} }
+
+func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+func (g group) kill()      { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
+func (g group) close()     {}
+
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT", syscall.SIGILL: "SIGILL",
+	syscall.SIGTRAP: "SIGTRAP", syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE",
+	syscall.SIGKILL: "SIGKILL", syscall.SIGSEGV: "SIGSEGV", syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM",
+	syscall.SIGTERM: "SIGTERM", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
+}
+
+func describeSignal(state *os.ProcessState) string {
+	ws, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !ws.Signaled() {
+		return ""
+	}
+	name := signalNames[ws.Signal()]
+	if name == "" {
+		return "was killed by " + ws.Signal().String()
+	}
+	return "was killed by " + name + " (" + ws.Signal().String() + ")"
+}

@@ -1,0 +1,150 @@
+package stdio
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// inherited are the variables that every server gets: what programs need to
+// find themselves and to print in the user's language, and nothing that is
+// likely to hold a secret.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
+	"TMPDIR", "TMP", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "COMSPEC",
+}
+
+// Environ composes a server's environment, sorted: the variables of this
+// process that every server gets, then passed (NAME=value), then set.
+func Environ(passed []string, set map[string]string) []string {
+	vars := map[string]string{}
+	for _, name := range inherited {
+		if v, ok := os.LookupEnv(name); ok {
+			vars[name] = v
+		}
+	}
+	for _, kv := range passed {
+		if name, v, ok := strings.Cut(kv, "="); ok {
+			vars[name] = v
+		}
+	}
+	for name, v := range set {
+		vars[name] = v
+	}
+	var env []string
+	for name, v := range vars {
+		env = append(env, name+"="+v)
+	}
+	slices.Sort(env)
+	return env
+}
+
+func getenv(env []string, name string) string {
+	for _, kv := range env {
+		if k, v, _ := strings.Cut(kv, "="); k == name || runtime.GOOS == "windows" && strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return ""
+}
+
+// lookPath finds the program as the server's own environment would: a name
+// with a slash is relative to dir, another one is looked for in PATH.
+func lookPath(name, dir string, env []string) (string, error) {
+	var exts []string
+	if runtime.GOOS == "windows" {
+		exts = strings.Split(strings.ToLower(getenv(env, "PATHEXT")), ";")
+	}
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return executable(name, exts)
+	}
+	var denied error
+	for _, d := range filepath.SplitList(getenv(env, "PATH")) {
+		if !filepath.IsAbs(d) {
+			continue // "." in PATH runs what the directory's owner put there
+		}
+		path, err := executable(filepath.Join(d, name), exts)
+		if err == nil {
+			return path, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", fs.ErrNotExist
+}
+
+func executable(path string, exts []string) (string, error) {
+	for _, ext := range append([]string{""}, exts...) {
+		info, err := os.Stat(path + ext)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return "", err
+		case err != nil || info.IsDir():
+			continue
+		case runtime.GOOS == "windows" && ext == "" && len(exts) > 0 && filepath.Ext(path) == "":
+			continue
+		case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
+			return "", fs.ErrPermission
+		}
+		return path + ext, nil
+	}
+	return "", fs.ErrNotExist
+}
+
+// installHints say where a program that is often missing comes from.
+var installHints = map[string]string{
+	"npx":     "npx comes with Node.js: install Node.js 20 or newer and make sure that its bin directory is in PATH",
+	"node":    "install Node.js 20 or newer and make sure that its bin directory is in PATH",
+	"npm":     "npm comes with Node.js: install Node.js 20 or newer",
+	"uvx":     "uvx comes with uv, the Python package manager: install uv and make sure that it is in PATH",
+	"uv":      "install uv, the Python package manager, and make sure that it is in PATH",
+	"python":  "install Python 3, or name python3 as the command",
+	"python3": "install Python 3 and make sure that it is in PATH",
+	"pipx":    "install pipx and make sure that it is in PATH",
+	"docker":  "install Docker and make sure that its client is in PATH",
+	"podman":  "install Podman and make sure that it is in PATH",
+	"deno":    "install Deno and make sure that it is in PATH",
+	"bunx":    "bunx comes with Bun: install Bun and make sure that it is in PATH",
+	"bun":     "install Bun and make sure that it is in PATH",
+	"go":      "install Go and make sure that it is in PATH",
+	"java":    "install a Java runtime and make sure that java is in PATH",
+}
+
+func notFound(name string, env []string, err error) error {
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "command_not_found", Path: "command"}
+	inPath := !strings.ContainsRune(name, '/') && !strings.ContainsRune(name, filepath.Separator)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		e.Reason, e.Message = "command_not_executable", fmt.Sprintf("command %q was found but is not executable", name)
+		e.Hint = "give it the permission, or run it through its interpreter"
+		return e
+	case inPath:
+		e.Message = fmt.Sprintf("command %q was not found in PATH (%s)", name, getenv(env, "PATH"))
+	default:
+		e.Message = fmt.Sprintf("command %q does not exist", name)
+	}
+	base := strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".exe")
+	switch hint := installHints[base]; {
+	case hint != "":
+		e.Hint = hint
+	case inPath:
+		e.Hint = fmt.Sprintf("install %s, or give the command's full path", name)
+	default:
+		e.Hint = "a relative path is relative to cwd, by default the directory of the configuration file"
+	}
+	return e
+}

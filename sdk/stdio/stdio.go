@@ -1,0 +1,221 @@
+// Package stdio reaches an MCP server on the standard streams of a process: it
+// starts the process, frames messages, keeps the last lines of its standard
+// error for messages to people, and ends it, with all that it started, in the
+// order that the MCP specification asks for.
+//
+// It is what the bundled stdio transport is made of, for authors whose
+// transport wraps a program too, such as one that goes through ssh.
+package stdio
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+const (
+	afterEOF  = 2 * time.Second // for the server to end once its input is closed
+	afterTERM = 2 * time.Second // for its group to end once it was asked to
+	afterExit = 300 * time.Millisecond
+)
+
+// Options say what to start.
+type Options struct {
+	Command    []string // the program and its arguments
+	Env        []string // the whole environment, as NAME=value
+	Dir        string
+	MaxMessage int // bytes; 0 is ndjson.DefaultLimit
+	Log        hclog.Logger
+}
+
+// A Conn is a connection to a started server. It is an [sdk.Conn] and an
+// [sdk.Statuser].
+type Conn struct {
+	proc  *process.Process
+	log   hclog.Logger
+	stdin *os.File
+	out   *bufio.Writer // to stdin; used by Send and Flush alone
+	lines *ndjson.Reader
+	tail  *tail
+
+	dropped atomic.Uint64
+	ended   atomic.Bool // by us
+	close   sync.Once
+	readers sync.WaitGroup
+	stdout  *os.File
+}
+
+// Start starts the server. It does not wait for it to say anything.
+func Start(o Options) (*Conn, error) {
+	if len(o.Command) == 0 || o.Command[0] == "" {
+		return nil, sdk.AttrErrorf("command", "names no program")
+	}
+	path, err := lookPath(o.Command[0], o.Dir, o.Env)
+	if err != nil {
+		return nil, notFound(o.Command[0], o.Env, err)
+	}
+	var pipes [6]*os.File
+	for i := 0; i < len(pipes); i += 2 {
+		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
+			closeAll(pipes[:])
+			return nil, sdk.Errorf(sdk.Internal, "making pipes: %v", err)
+		}
+	}
+	inR, inW, outR, outW, errR, errW := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4], pipes[5]
+	proc, err := process.Start(process.Command{
+		Path: path, Args: o.Command, Env: o.Env, Dir: o.Dir, Stdin: inR, Stdout: outW, Stderr: errW,
+	})
+	closeAll([]*os.File{inR, outW, errW})
+	if err != nil {
+		closeAll([]*os.File{inW, outR, errR})
+		return nil, notStarted(path, o.Dir, err)
+	}
+	c := &Conn{
+		proc: proc, log: o.Log, stdin: inW, stdout: outR, out: bufio.NewWriterSize(inW, 64<<10),
+		lines: ndjson.NewReader(outR, o.MaxMessage), tail: new(tail),
+	}
+	c.readers.Go(func() { c.readStderr(errR) })
+	return c, nil
+}
+
+// Recv returns the next message. A line that is not a message is skipped and
+// counted.
+func (c *Conn) Recv() ([]byte, error) {
+	for {
+		line, err := c.lines.Next()
+		if err != nil {
+			if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
+				c.dropped.Add(1)
+				return nil, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
+			}
+			return nil, c.ending()
+		}
+		msg, err := ndjson.Message(line)
+		if err == nil {
+			return msg, nil
+		}
+		if c.dropped.Add(1) <= junkShown {
+			c.tail.add("(stdout) " + preview(line))
+			c.log.Debug("line on standard output is not a message", "line", preview(line))
+		}
+	}
+}
+
+// ending says why there are no more messages.
+func (c *Conn) ending() error {
+	if c.ended.Load() {
+		return io.EOF
+	}
+	if !c.proc.Wait(afterExit) {
+		return &sdk.Error{
+			Code: sdk.Unavailable, Reason: "closed_output", Message: "the server closed its standard output but keeps running",
+			Hint: "a server must stay connected until its standard input ends", Output: c.tail.lines(),
+		}
+	}
+	c.readers.Wait() // for the last words on standard error
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server " + c.proc.Ended(), Output: c.tail.lines()}
+	switch {
+	case c.proc.ExitCode() == 127:
+		e.Hint = "status 127 means that a shell did not find a command"
+	case c.proc.ExitCode() == 126:
+		e.Hint = "status 126 means that a command was found but may not be executed"
+	case c.dropped.Load() > 0:
+		e.Hint = "it wrote lines to standard output that are not messages; a server must log to standard error"
+	}
+	return e
+}
+
+// BeforeWait makes Recv call f before it waits.
+func (c *Conn) BeforeWait(f func()) { c.lines.BeforeRead = f }
+
+// Send writes one message, which the server sees after Flush at the latest. It
+// waits while the server does not read.
+func (c *Conn) Send(msg []byte) error {
+	_, err := c.out.Write(msg)
+	if err == nil {
+		err = c.out.WriteByte('\n')
+	}
+	if err != nil {
+		return sdk.Errorf(sdk.Unavailable, "the server no longer reads its standard input")
+	}
+	return nil
+}
+
+// Flush writes what Send held back.
+func (c *Conn) Flush() error { return c.out.Flush() }
+
+// Close ends the server: its input is closed; if it does not end within two
+// seconds its process group gets SIGTERM, two seconds later SIGKILL. When ctx
+// is done the rest of the ladder is one SIGKILL.
+func (c *Conn) Close(ctx context.Context) error {
+	c.close.Do(func() {
+		c.ended.Store(true)
+		_ = c.stdin.Close()
+		if !c.endsWithin(ctx, afterEOF) && ctx.Err() == nil {
+			c.proc.Terminate()
+			c.endsWithin(ctx, afterTERM)
+		}
+		c.proc.Kill()
+		<-c.proc.Done()
+		_ = c.stdout.Close() // ends a Recv whose pipe a stranger holds open
+	})
+	<-c.proc.Done()
+	c.readers.Wait()
+	return nil
+}
+
+func (c *Conn) endsWithin(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c.proc.Done():
+		return true
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return false
+}
+
+// Status says how the server is.
+func (c *Conn) Status() sdk.ConnStatus {
+	s := sdk.ConnStatus{State: "running", PID: c.proc.PID(), Stderr: c.tail.lines(), Dropped: c.dropped.Load()}
+	if e := c.proc.Ended(); e != "" {
+		s.State = e
+	}
+	return s
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+func notStarted(path, dir string, err error) error {
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Message: fmt.Sprintf("starting %s: %v", path, err)}
+	if dir != "" {
+		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
+			e.Message = fmt.Sprintf("working directory %s does not exist", dir)
+			e.Path, e.Hint = "cwd", "create it or change cwd"
+			return e
+		}
+	}
+	if errors.Is(err, os.ErrPermission) {
+		e.Hint = "the file is not executable for this user"
+	}
+	return e
+}

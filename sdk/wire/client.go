@@ -1,0 +1,168 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/rpc"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// A Client is the host's end of the conversation with one plugin process. Its
+// methods may be called concurrently, and none outlives its context.
+type Client struct {
+	call    caller
+	broker  *plugin.MuxBroker
+	granter Granter
+	serving sync.WaitGroup
+}
+
+// HostSide is what go-plugin dispenses to the host: a [*Client] whose plugin is
+// granted what g says.
+func HostSide(g Granter) plugin.Plugin { return hostSide{g} }
+
+type hostSide struct{ granter Granter }
+
+func (hostSide) Server(*plugin.MuxBroker) (any, error) {
+	return nil, fmt.Errorf("the host does not serve itself")
+}
+
+func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
+	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter}, nil
+}
+
+// Attach begins the conversation and returns the plugin's manifest as it
+// printed it. The host's services are served until the process ends.
+func (c *Client) Attach(ctx context.Context, hostVersion, logLevel string) ([]byte, error) {
+	call := c.call.begin(ctx)
+	r, err := invoke[AttachReply](ctx, &c.call, "Attach", call,
+		AttachArgs{Call: call, HostVersion: hostVersion, Features: Features, LogLevel: logLevel})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Status.Err(); err != nil {
+		return nil, err
+	}
+	conn, err := c.dial(ctx, r.Services)
+	if err != nil {
+		return nil, fmt.Errorf("dialling for services: %w", err)
+	}
+	c.serving.Go(func() { serveHost(conn, c.granter) })
+	return r.Manifest, nil
+}
+
+// Wait returns when the host's services are no longer served, which is when
+// the process has ended.
+func (c *Client) Wait() { c.serving.Wait() }
+
+// Validate asks the plugin for its opinion of settings.
+func (c *Client) Validate(ctx context.Context, kind, component string, settings []byte) error {
+	call := c.call.begin(ctx)
+	r, err := invoke[Reply](ctx, &c.call, "Validate", call,
+		ValidateArgs{Call: call, Kind: kind, Component: component, Settings: settings})
+	if err != nil {
+		return err
+	}
+	return r.Status.Err()
+}
+
+// Open opens a connection and returns its data stream.
+func (c *Client) Open(ctx context.Context, a OpenArgs) (*Stream, error) {
+	a.Call = c.call.begin(ctx)
+	r, err := invoke[OpenReply](ctx, &c.call, "Open", a.Call, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Status.Err(); err != nil {
+		return nil, err
+	}
+	conn, err := c.dial(ctx, r.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("dialling for the connection: %w", err)
+	}
+	return NewStream(conn, a.MaxMessage), nil
+}
+
+// Close ends a connection: politely for grace, then by force.
+func (c *Client) Close(ctx context.Context, instance string, grace time.Duration) error {
+	call := c.call.begin(ctx)
+	r, err := invoke[Reply](ctx, &c.call, "Close", call, CloseArgs{Call: call, Instance: instance, Grace: int64(grace)})
+	if err != nil {
+		return err
+	}
+	return r.Status.Err()
+}
+
+// Status asks how a connection is.
+func (c *Client) Status(ctx context.Context, instance string) (sdk.ConnStatus, error) {
+	call := c.call.begin(ctx)
+	r, err := invoke[InstanceReply](ctx, &c.call, "Status", call, InstanceArgs{Call: call, Instance: instance})
+	if err != nil {
+		return sdk.ConnStatus{}, err
+	}
+	return sdk.ConnStatus{State: r.State, PID: r.PID, Stderr: r.Stderr, Dropped: r.Dropped}, r.Status.Err()
+}
+
+// Health proves that the process answers and that its broker still accepts. A
+// ping of go-plugin's own stays green when the broker is dead.
+func (c *Client) Health(ctx context.Context) error {
+	call := c.call.begin(ctx)
+	r, err := invoke[StreamReply](ctx, &c.call, "Health", call, HealthArgs{Call: call})
+	if err != nil {
+		return err
+	}
+	if err := r.Status.Err(); err != nil {
+		return err
+	}
+	conn, err := c.dial(ctx, r.Stream)
+	if err != nil {
+		return fmt.Errorf("dialling for health: %w", err)
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetReadDeadline(deadline)
+	}
+	_, err = conn.Read(make([]byte, 1))
+	return err
+}
+
+// Shutdown closes every connection of the plugin within grace. The process
+// ends when its lifeline does.
+func (c *Client) Shutdown(ctx context.Context, grace time.Duration) error {
+	call := c.call.begin(ctx)
+	r, err := invoke[Reply](ctx, &c.call, "Shutdown", call, ShutdownArgs{Call: call, Grace: int64(grace)})
+	if err != nil {
+		return err
+	}
+	return r.Status.Err()
+}
+
+// dial opens a stream that the plugin offered. The broker's own Dial knows no
+// deadline; one that is given up ends with the process at the latest.
+func (c *Client) dial(ctx context.Context, id uint32) (net.Conn, error) {
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		conn, err := c.broker.Dial(id)
+		done <- result{conn, err}
+	}()
+	select {
+	case r := <-done:
+		return r.conn, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.conn != nil {
+				_ = r.conn.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
+}

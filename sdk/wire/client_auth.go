@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"context"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// AuthStart makes an authorizer, to be named by a.Handle from then on.
+func (c *Client) AuthStart(ctx context.Context, a AuthStartArgs) error {
+	a.Call = c.call.begin(ctx)
+	r, err := invoke[Reply](ctx, &c.call, "AuthStart", a.Call, a)
+	if err != nil {
+		return err
+	}
+	return r.Status.Err()
+}
+
+// Authorizer is an authorizer in the plugin, as the host uses it. It is an
+// [sdk.Authorizer], [sdk.Loginer], and [sdk.AuthStatuser], whatever
+// the plugin's own can do: what it cannot is answered with Unimplemented.
+func (c *Client) Authorizer(handle string) *RemoteAuthorizer {
+	return &RemoteAuthorizer{client: c, handle: handle}
+}
+
+// A RemoteAuthorizer is an authorizer in a plugin.
+type RemoteAuthorizer struct {
+	client *Client
+	handle string
+}
+
+// Authorize obtains a credential.
+func (a *RemoteAuthorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	args := authorizeArgs(r)
+	args.Call, args.Handle = a.client.call.begin(ctx), a.handle
+	reply, err := invoke[AuthorizeReply](ctx, &a.client.call, "Authorize", args.Call, args)
+	if err != nil {
+		return sdk.Credential{}, err
+	}
+	return reply.credential(), reply.Status.Err()
+}
+
+// Challenge answers a refusal.
+func (a *RemoteAuthorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
+	args := challengeArgs(c)
+	args.Call, args.Handle = a.client.call.begin(ctx), a.handle
+	reply, err := invoke[ChallengeReply](ctx, &a.client.call, "Challenge", args.Call, args)
+	if err != nil {
+		return sdk.ChallengeResult{}, err
+	}
+	return reply.result(), reply.Status.Err()
+}
+
+// Login walks a person through a login.
+func (a *RemoteAuthorizer) Login(ctx context.Context, scopes []string) (string, error) {
+	call := a.client.call.begin(ctx)
+	r, err := invoke[AuthStatusReply](ctx, &a.client.call, "Login", call, LoginArgs{Call: call, Handle: a.handle, Scopes: scopes})
+	if err != nil {
+		return "", err
+	}
+	return r.Account, r.Status.Err()
+}
+
+// Logout forgets what a login obtained.
+func (a *RemoteAuthorizer) Logout(ctx context.Context) error { return a.plain(ctx, "Logout") }
+
+// Status says who is logged in.
+func (a *RemoteAuthorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
+	call := a.client.call.begin(ctx)
+	r, err := invoke[AuthStatusReply](ctx, &a.client.call, "AuthStatus", call, AuthArgs{Call: call, Handle: a.handle})
+	if err != nil {
+		return sdk.AuthStatus{}, err
+	}
+	return sdk.AuthStatus{State: r.State, Account: r.Account, Scopes: r.Scopes, Expires: fromUnixNano(r.Expires)}, r.Status.Err()
+}
+
+// Stop makes the plugin forget the authorizer.
+func (a *RemoteAuthorizer) Stop(ctx context.Context) error { return a.plain(ctx, "AuthStop") }
+
+func (a *RemoteAuthorizer) plain(ctx context.Context, method string) error {
+	call := a.client.call.begin(ctx)
+	r, err := invoke[Reply](ctx, &a.client.call, method, call, AuthArgs{Call: call, Handle: a.handle})
+	if err != nil {
+		return err
+	}
+	return r.Status.Err()
+}

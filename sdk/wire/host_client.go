@@ -1,0 +1,177 @@
+package wire
+
+import (
+	"context"
+	"net/rpc"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// hostClient is the plugin's end of the other direction: what the host does
+// for a plugin.
+type hostClient struct {
+	ready chan struct{} // closed when the host has come
+	once  sync.Once
+	call  caller
+}
+
+func newHostClient() *hostClient { return &hostClient{ready: make(chan struct{})} }
+
+// accept waits for the host to come for the stream it was offered.
+func (h *hostClient) accept(broker *plugin.MuxBroker, id uint32) {
+	conn, err := broker.Accept(id)
+	if err != nil {
+		return
+	}
+	taken := false
+	h.once.Do(func() {
+		taken = true
+		h.call.rpc, h.call.prefix = rpc.NewClient(conn), "Host"
+		close(h.ready)
+	})
+	if !taken {
+		_ = conn.Close()
+	}
+}
+
+// services is the host as one instance or authorizer sees it.
+func (h *hostClient) services(handle, capability string) sdk.Host {
+	s := &services{hostClient: h, handle: handle, capability: capability}
+	return sdk.Host{Secrets: s, Person: s, Credentials: s, Events: s}
+}
+
+type services struct {
+	*hostClient
+	handle, capability string
+}
+
+func ask[R any](ctx context.Context, h *hostClient, method string, args func(Call) any, status func(*R) Status) (*R, error) {
+	select {
+	case <-h.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	call := h.call.begin(ctx)
+	r, err := invoke[R](ctx, &h.call, method, call, args(call))
+	if err != nil {
+		return nil, err
+	}
+	return r, status(r).Err()
+}
+
+func plain(r *Reply) Status { return r.Status }
+
+func (s *services) Secret(ctx context.Context, key string) ([]byte, bool, error) {
+	r, err := ask(ctx, s.hostClient, "SecretGet", func(c Call) any {
+		return SecretArgs{Call: c, Capability: s.capability, Key: key}
+	}, func(r *SecretReply) Status { return r.Status })
+	if err != nil {
+		return nil, false, err
+	}
+	return r.Value, r.Found, nil
+}
+
+func (s *services) SetSecret(ctx context.Context, key string, value []byte, label string) error {
+	_, err := ask(ctx, s.hostClient, "SecretSet", func(c Call) any {
+		return SecretArgs{Call: c, Capability: s.capability, Key: key, Value: value, Label: label}
+	}, plain)
+	return err
+}
+
+func (s *services) DeleteSecret(ctx context.Context, key string) error {
+	_, err := ask(ctx, s.hostClient, "SecretDelete", func(c Call) any {
+		return SecretArgs{Call: c, Capability: s.capability, Key: key}
+	}, plain)
+	return err
+}
+
+func (s *services) OpenURL(ctx context.Context, url, why string) error {
+	_, err := ask(ctx, s.hostClient, "OpenURL", func(c Call) any {
+		return OpenURLArgs{Call: c, Capability: s.capability, URL: url, Why: why}
+	}, plain)
+	return err
+}
+
+func (s *services) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string, error) {
+	args := PromptArgs{Capability: s.capability, Title: p.Title}
+	for _, f := range p.Fields {
+		args.Names = append(args.Names, f.Name)
+		args.Labels = append(args.Labels, f.Label)
+		args.Hidden = append(args.Hidden, f.Secret)
+	}
+	r, err := ask(ctx, s.hostClient, "Prompt", func(c Call) any { args.Call = c; return args },
+		func(r *PromptReply) Status { return r.Status })
+	if err != nil {
+		return nil, err
+	}
+	return r.Answers, nil
+}
+
+func (s *services) Callback(ctx context.Context, path string) (sdk.Callback, error) {
+	r, err := ask(ctx, s.hostClient, "CallbackOpen", func(c Call) any {
+		return CallbackArgs{Call: c, Capability: s.capability, Path: path}
+	}, func(r *CallbackReply) Status { return r.Status })
+	if err != nil {
+		return nil, err
+	}
+	return &callback{services: s, handle: r.Handle, url: r.URL}, nil
+}
+
+type callback struct {
+	services    *services
+	handle, url string
+}
+
+func (c *callback) URL() string { return c.url }
+
+func (c *callback) Wait(ctx context.Context) (string, error) {
+	r, err := ask(ctx, c.services.hostClient, "CallbackWait", func(call Call) any {
+		return CallbackArgs{Call: call, Capability: c.services.capability, Handle: c.handle}
+	}, func(r *CallbackReply) Status { return r.Status })
+	if err != nil {
+		return "", err
+	}
+	return r.Query, nil
+}
+
+func (c *callback) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := ask(ctx, c.services.hostClient, "CallbackClose", func(call Call) any {
+		return CallbackArgs{Call: call, Capability: c.services.capability, Handle: c.handle}
+	}, plain)
+	return err
+}
+
+func (s *services) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	args := authorizeArgs(r)
+	args.Handle, args.Capability = s.handle, s.capability
+	reply, err := ask(ctx, s.hostClient, "Authorize", func(c Call) any { args.Call = c; return args },
+		func(r *AuthorizeReply) Status { return r.Status })
+	if err != nil {
+		return sdk.Credential{}, err
+	}
+	return reply.credential(), nil
+}
+
+func (s *services) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
+	args := challengeArgs(c)
+	args.Handle, args.Capability = s.handle, s.capability
+	reply, err := ask(ctx, s.hostClient, "Challenge", func(c Call) any { args.Call = c; return args },
+		func(r *ChallengeReply) Status { return r.Status })
+	if err != nil {
+		return sdk.ChallengeResult{}, err
+	}
+	return reply.result(), nil
+}
+
+func (s *services) Event(ctx context.Context, name, detail string) error {
+	_, err := ask(ctx, s.hostClient, "Event", func(c Call) any {
+		return EventArgs{Call: c, Capability: s.capability, Name: name, Detail: detail}
+	}, plain)
+	return err
+}

@@ -1,0 +1,229 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/rpc"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// A Granter tells what the host grants to the holder of a capability. A
+// service that is nil in the result is refused.
+type Granter interface {
+	Grant(capability string) (sdk.Host, bool)
+}
+
+// HostControl is the set of methods that a plugin calls: the host's end.
+type HostControl struct {
+	granter Granter
+	calls   calls
+
+	mu        sync.Mutex
+	callbacks map[string]listener // guarded by mu
+	next      int                 // guarded by mu
+}
+
+// A listener belongs to the capability that opened it.
+type listener struct {
+	sdk.Callback
+	capability string
+}
+
+// serveHost answers a plugin's calls on conn until it ends.
+func serveHost(conn net.Conn, g Granter) {
+	h := &HostControl{granter: g, callbacks: map[string]listener{}}
+	server := rpc.NewServer()
+	if err := server.RegisterName("Host", h); err != nil {
+		panic(err) // the methods below do not depend on input
+	}
+	server.ServeConn(conn)
+	h.calls.end()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.callbacks {
+		_ = c.Close()
+	}
+}
+
+// granted runs f with what the capability allows.
+func (h *HostControl) granted(call Call, capability string, f func(context.Context, sdk.Host) error) Status {
+	return h.calls.do(call, func(ctx context.Context) error {
+		host, ok := h.granter.Grant(capability)
+		if !ok {
+			return sdk.Errorf(sdk.Denied, "the capability is not known")
+		}
+		return f(ctx, host)
+	})
+}
+
+func refused(service string) error {
+	return sdk.Errorf(sdk.Unimplemented, "the host does not offer %s here", service)
+}
+
+func (h *HostControl) secrets(call Call, capability string, f func(context.Context, sdk.Secrets) error) Status {
+	return h.granted(call, capability, func(ctx context.Context, host sdk.Host) error {
+		if host.Secrets == nil {
+			return refused("secrets")
+		}
+		return f(ctx, host.Secrets)
+	})
+}
+
+// SecretGet reads a secret.
+func (h *HostControl) SecretGet(a SecretArgs, r *SecretReply) error {
+	r.Status = h.secrets(a.Call, a.Capability, func(ctx context.Context, s sdk.Secrets) (err error) {
+		r.Value, r.Found, err = s.Secret(ctx, a.Key)
+		return err
+	})
+	return nil
+}
+
+// SecretSet stores a secret.
+func (h *HostControl) SecretSet(a SecretArgs, r *Reply) error {
+	r.Status = h.secrets(a.Call, a.Capability, func(ctx context.Context, s sdk.Secrets) error {
+		return s.SetSecret(ctx, a.Key, a.Value, a.Label)
+	})
+	return nil
+}
+
+// SecretDelete removes a secret.
+func (h *HostControl) SecretDelete(a SecretArgs, r *Reply) error {
+	r.Status = h.secrets(a.Call, a.Capability, func(ctx context.Context, s sdk.Secrets) error {
+		return s.DeleteSecret(ctx, a.Key)
+	})
+	return nil
+}
+
+func (h *HostControl) person(call Call, capability string, f func(context.Context, sdk.Person) error) Status {
+	return h.granted(call, capability, func(ctx context.Context, host sdk.Host) error {
+		if host.Person == nil {
+			return refused("a person")
+		}
+		return f(ctx, host.Person)
+	})
+}
+
+// OpenURL shows a page.
+func (h *HostControl) OpenURL(a OpenURLArgs, r *Reply) error {
+	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) error {
+		return p.OpenURL(ctx, a.URL, a.Why)
+	})
+	return nil
+}
+
+// Prompt asks a person.
+func (h *HostControl) Prompt(a PromptArgs, r *PromptReply) error {
+	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) (err error) {
+		if len(a.Labels) != len(a.Names) || len(a.Hidden) != len(a.Names) {
+			return sdk.Errorf(sdk.Internal, "a prompt's fields do not match")
+		}
+		prompt := sdk.Prompt{Title: a.Title}
+		for i, name := range a.Names {
+			prompt.Fields = append(prompt.Fields, sdk.PromptField{Name: name, Label: a.Labels[i], Secret: a.Hidden[i]})
+		}
+		r.Answers, err = p.Prompt(ctx, prompt)
+		return err
+	})
+	return nil
+}
+
+// CallbackOpen opens a loopback listener.
+func (h *HostControl) CallbackOpen(a CallbackArgs, r *CallbackReply) error {
+	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) error {
+		c, err := p.Callback(ctx, a.Path)
+		if err != nil {
+			return err
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.next++
+		r.Handle, r.URL = fmt.Sprint(h.next), c.URL()
+		h.callbacks[r.Handle] = listener{c, a.Capability}
+		return nil
+	})
+	return nil
+}
+
+// callback returns a listener to whoever opened it.
+func (h *HostControl) callback(a CallbackArgs) (sdk.Callback, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, ok := h.callbacks[a.Handle]; ok && l.capability == a.Capability {
+		return l.Callback, nil
+	}
+	return nil, sdk.Errorf(sdk.Unavailable, "the listener is not open")
+}
+
+// CallbackWait waits for a redirect.
+func (h *HostControl) CallbackWait(a CallbackArgs, r *CallbackReply) error {
+	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, _ sdk.Person) error {
+		c, err := h.callback(a)
+		if err != nil {
+			return err
+		}
+		r.Query, err = c.Wait(ctx)
+		return err
+	})
+	return nil
+}
+
+// CallbackClose closes a listener.
+func (h *HostControl) CallbackClose(a CallbackArgs, r *Reply) error {
+	r.Status = h.person(a.Call, a.Capability, func(context.Context, sdk.Person) error {
+		c, err := h.callback(a)
+		if err != nil {
+			return nil
+		}
+		h.mu.Lock()
+		delete(h.callbacks, a.Handle)
+		h.mu.Unlock()
+		return c.Close()
+	})
+	return nil
+}
+
+// Authorize obtains a credential for a transport.
+func (h *HostControl) Authorize(a AuthorizeArgs, r *AuthorizeReply) error {
+	r.Status = h.granted(a.Call, a.Capability, func(ctx context.Context, host sdk.Host) error {
+		if host.Credentials == nil {
+			return refused("credentials")
+		}
+		c, err := host.Credentials.Authorize(ctx, a.request())
+		r.set(c)
+		return err
+	})
+	return nil
+}
+
+// Challenge reports a refusal.
+func (h *HostControl) Challenge(a ChallengeArgs, r *ChallengeReply) error {
+	r.Status = h.granted(a.Call, a.Capability, func(ctx context.Context, host sdk.Host) error {
+		if host.Credentials == nil {
+			return refused("credentials")
+		}
+		res, err := host.Credentials.Challenge(ctx, a.challenge())
+		r.set(res)
+		return err
+	})
+	return nil
+}
+
+// Event takes note of something.
+func (h *HostControl) Event(a EventArgs, r *Reply) error {
+	r.Status = h.granted(a.Call, a.Capability, func(ctx context.Context, host sdk.Host) error {
+		if host.Events == nil {
+			return nil
+		}
+		return host.Events.Event(ctx, a.Name, a.Detail)
+	})
+	return nil
+}
+
+// Cancel ends another call.
+func (h *HostControl) Cancel(a CancelArgs, _ *Reply) error {
+	h.calls.cancel(a.ID)
+	return nil
+}

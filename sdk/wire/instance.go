@@ -1,0 +1,173 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+const (
+	// drainFor is how long a Close waits for the messages that the host sent
+	// before it, such as cancellations.
+	drainFor = 100 * time.Millisecond
+	// closeGrace is for a connection whose host stream ended unasked.
+	closeGrace = 2 * time.Second
+)
+
+// An instance is one open connection in the plugin: the author's Conn on one
+// side, the host's stream on the other, and a goroutine for each direction.
+type instance struct {
+	conn sdk.Conn
+	log  hclog.Logger
+
+	once    sync.Once
+	sent    chan struct{} // closed when everything from the host has been sent on
+	ended   chan struct{} // closed when the connection has been closed
+	recvEnd chan struct{} // closed when nothing more comes from the server
+}
+
+func newInstance(conn sdk.Conn, log hclog.Logger) *instance {
+	return &instance{conn: conn, log: log, sent: make(chan struct{}), ended: make(chan struct{}), recvEnd: make(chan struct{})}
+}
+
+// run joins the connection to the host's stream until either ends. It returns
+// when nothing is left of both.
+func (i *instance) run(broker *plugin.MuxBroker, id uint32, maxMessage int) {
+	c, err := broker.Accept(id)
+	if err != nil {
+		close(i.sent)
+		close(i.recvEnd)
+		i.log.Warn("the host did not come for the connection", "error", err)
+		i.close(expired())
+		return
+	}
+	stream := NewStream(c, maxMessage)
+	go func() {
+		defer close(i.sent)
+		_ = i.guard(func() error { return i.fromHost(stream) })
+		go i.closeUnasked()
+	}()
+	end := i.guard(func() error { return i.toHost(stream) })
+	close(i.recvEnd)
+
+	grace, cancel := context.WithTimeout(context.Background(), closeGrace)
+	defer cancel()
+	i.close(grace)
+	closed := Event{Name: "closed"}
+	if end != nil && !errors.Is(end, io.EOF) {
+		s := StatusOf(end)
+		closed.Status = &s
+	}
+	_ = stream.SetWriteDeadline(time.Now().Add(closeGrace))
+	if stream.WriteEvent(closed) == nil {
+		_ = stream.Flush()
+	}
+	_ = stream.Close()
+	<-i.sent
+}
+
+// toHost passes messages on from the server. It returns why there are no more,
+// or io.EOF when that is the host's own doing.
+func (i *instance) toHost(stream *Stream) error {
+	w, gathers := i.conn.(sdk.Waiter)
+	if gathers {
+		w.BeforeWait(func() { _ = stream.Flush() }) // the next write has the error
+	}
+	for {
+		msg, err := i.conn.Recv()
+		if d, ok := errors.AsType[*sdk.Dropped](err); ok {
+			err = stream.WriteEvent(Event{Name: "dropped", Reason: d.Reason, Size: d.Size, Limit: d.Limit, Prefix: d.Prefix})
+		} else if err != nil {
+			_ = stream.Flush()
+			return err
+		} else if msg, err = ndjson.Message(msg); err != nil {
+			i.log.Warn("the transport returned what is not a message")
+			continue
+		} else {
+			err = stream.WriteMessage(msg)
+		}
+		if err == nil && !gathers {
+			err = stream.Flush()
+		}
+		if err != nil {
+			i.log.Debug("sending to the host", "error", err)
+			return io.EOF
+		}
+	}
+}
+
+// fromHost passes messages on to the server until the host ends the stream.
+func (i *instance) fromHost(stream *Stream) error {
+	send := i.conn.Send
+	if f, ok := i.conn.(sdk.Flusher); ok {
+		stream.beforeWait = func() { _ = f.Flush() } // the next Send has the error
+	}
+	for {
+		msg, _, err := stream.Read()
+		if err != nil {
+			return err
+		}
+		if msg == nil {
+			continue // an event of a later version
+		}
+		if err := send(msg); err != nil {
+			// Recv reports the reason better: it knows how the server ended.
+			i.log.Debug("sending to the server", "error", err)
+			stream.beforeWait = nil
+			send = func([]byte) error { return nil }
+		}
+	}
+}
+
+// closeUnasked closes the connection when the host ended its stream and no
+// Close call comes, as when the host died.
+func (i *instance) closeUnasked() {
+	select {
+	case <-i.ended:
+	case <-time.After(drainFor):
+		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+		defer cancel()
+		i.close(ctx)
+	}
+}
+
+// drain waits until what the host sent so far has reached the server.
+func (i *instance) drain() {
+	select {
+	case <-i.sent:
+	case <-i.recvEnd:
+	case <-time.After(drainFor):
+	}
+}
+
+// close closes the connection once; every call returns when that is done.
+func (i *instance) close(ctx context.Context) {
+	i.once.Do(func() {
+		defer close(i.ended)
+		if err := i.guard(func() error { return i.conn.Close(ctx) }); err != nil {
+			i.log.Debug("closing", "error", err)
+		}
+	})
+	<-i.ended
+}
+
+// guard keeps a panic in the author's code from ending the whole plugin.
+func (i *instance) guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			stack := debug.Stack()
+			i.log.Error("panic", "value", v, "stack", string(stack))
+			err = panicked(v, stack).Err()
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,177 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// AuthStart makes an authorizer.
+func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+		auth, ok := c.server.plugin.Auths[a.Component]
+		if !ok {
+			return missing("auth provider", a.Component)
+		}
+		started, err := auth.Start(ctx, &sdk.AuthServer{
+			Name: a.Server, Tenant: a.Tenant, Log: c.server.log.With("server", a.Server),
+			Host: c.server.host.services(a.Handle, a.Capability),
+		}, a.Settings)
+		if err != nil {
+			return err
+		}
+		s := c.server
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if _, taken := s.auths[a.Handle]; taken {
+			return sdk.Errorf(sdk.Internal, "authorizer %q exists already", a.Handle)
+		}
+		s.auths[a.Handle] = authorizer{started, a.Server}
+		return nil
+	})
+	return nil
+}
+
+// AuthStop forgets an authorizer.
+func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(context.Context) error {
+		s := c.server
+		s.mu.Lock()
+		auth := s.auths[a.Handle]
+		delete(s.auths, a.Handle)
+		s.mu.Unlock()
+		if closer, ok := auth.Authorizer.(io.Closer); ok {
+			return closer.Close()
+		}
+		return nil
+	})
+	return nil
+}
+
+// authorizer calls f with the authorizer that a handle names.
+func (c *Control) authorizer(call Call, handle string, f func(context.Context, sdk.Authorizer) error) Status {
+	return c.calls.do(call, func(ctx context.Context) error {
+		c.server.mu.Lock()
+		auth, ok := c.server.auths[handle]
+		c.server.mu.Unlock()
+		if !ok {
+			return sdk.Errorf(sdk.Unavailable, "authorizer %q was not started", handle)
+		}
+		return f(ctx, auth.Authorizer)
+	})
+}
+
+// Authorize obtains a credential.
+func (c *Control) Authorize(a AuthorizeArgs, r *AuthorizeReply) error {
+	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
+		cred, err := auth.Authorize(ctx, a.request())
+		r.set(cred)
+		return err
+	})
+	return nil
+}
+
+// Challenge answers a refusal.
+func (c *Control) Challenge(a ChallengeArgs, r *ChallengeReply) error {
+	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
+		res, err := auth.Challenge(ctx, a.challenge())
+		r.set(res)
+		return err
+	})
+	return nil
+}
+
+// Login walks a person through a login; the reply's Account says who it was.
+func (c *Control) Login(a LoginArgs, r *AuthStatusReply) error {
+	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
+		l, ok := auth.(sdk.Loginer)
+		if !ok {
+			return sdk.Errorf(sdk.Unimplemented, "this auth provider has no login")
+		}
+		account, err := l.Login(ctx, a.Scopes)
+		r.Account = account
+		return err
+	})
+	return nil
+}
+
+// Logout forgets what a login obtained.
+func (c *Control) Logout(a AuthArgs, r *Reply) error {
+	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
+		l, ok := auth.(sdk.Loginer)
+		if !ok {
+			return sdk.Errorf(sdk.Unimplemented, "this auth provider has no login")
+		}
+		return l.Logout(ctx)
+	})
+	return nil
+}
+
+// AuthStatus says who is logged in.
+func (c *Control) AuthStatus(a AuthArgs, r *AuthStatusReply) error {
+	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
+		st, ok := auth.(sdk.AuthStatuser)
+		if !ok {
+			r.State = "unknown"
+			return nil
+		}
+		s, err := st.Status(ctx)
+		r.State, r.Account, r.Scopes, r.Expires = s.State, s.Account, s.Scopes, unixNano(s.Expires)
+		return err
+	})
+	return nil
+}
+
+func (a AuthorizeArgs) request() sdk.AuthRequest {
+	return sdk.AuthRequest{Method: a.Method, URL: a.URL, Resource: a.Resource, Scopes: a.Scopes, Subject: a.Subject}
+}
+
+func authorizeArgs(r sdk.AuthRequest) AuthorizeArgs {
+	return AuthorizeArgs{Method: r.Method, URL: r.URL, Resource: r.Resource, Scopes: r.Scopes, Subject: r.Subject}
+}
+
+func (a ChallengeArgs) challenge() sdk.Challenge {
+	return sdk.Challenge{
+		AuthRequest: sdk.AuthRequest{Method: a.Method, URL: a.URL, Resource: a.Resource, Scopes: a.Scopes, Subject: a.Subject},
+		Status:      a.HTTPStatus, WWWAuthenticate: a.WWWAuthenticate, Attempt: a.Attempt,
+	}
+}
+
+func challengeArgs(c sdk.Challenge) ChallengeArgs {
+	return ChallengeArgs{
+		Method: c.Method, URL: c.URL, Resource: c.Resource, Scopes: c.Scopes, Subject: c.Subject,
+		HTTPStatus: c.Status, WWWAuthenticate: c.WWWAuthenticate, Attempt: c.Attempt,
+	}
+}
+
+func (r *AuthorizeReply) set(c sdk.Credential) {
+	r.Headers, r.Query, r.Account, r.Expires = c.Headers, c.Query, c.Account, unixNano(c.Expires)
+}
+
+func (r *AuthorizeReply) credential() sdk.Credential {
+	return sdk.Credential{Headers: r.Headers, Query: r.Query, Account: r.Account, Expires: fromUnixNano(r.Expires)}
+}
+
+func (r *ChallengeReply) set(c sdk.ChallengeResult) {
+	r.Retry, r.NeedsLogin, r.Reason, r.Scopes = c.Retry, c.NeedsLogin, c.Reason, c.Scopes
+}
+
+func (r *ChallengeReply) result() sdk.ChallengeResult {
+	return sdk.ChallengeResult{Retry: r.Retry, NeedsLogin: r.NeedsLogin, Reason: r.Reason, Scopes: r.Scopes}
+}
+
+func unixNano(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func fromUnixNano(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n)
+}

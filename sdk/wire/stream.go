@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// The kinds of frames.
+const (
+	kindMessage = 0 // one JSON-RPC message
+	kindEvent   = 1 // an Event as JSON
+)
+
+const (
+	frameHeader = 5 // [u32 little-endian length of the payload][u8 kind]
+	frameSlack  = 1 << 16
+	streamRead  = 32 << 10
+	streamWrite = 64 << 10
+)
+
+// ErrProtocol is wrapped by every error about bytes that break the rules.
+var ErrProtocol = errors.New("plugin protocol error")
+
+// A Stream carries frames between the host and one connection of a plugin:
+//
+//	[u32 little-endian length][u8 kind][payload]
+//
+// One goroutine reads and one writes. A write is seen by the other side after
+// Flush.
+type Stream struct {
+	conn  net.Conn
+	r     *bufio.Reader
+	w     *bufio.Writer
+	limit int
+
+	beforeWait func() // called by Read before it waits; may be nil
+}
+
+// NewStream makes a Stream whose messages have at most limit bytes.
+func NewStream(conn net.Conn, limit int) *Stream {
+	s := &Stream{conn: conn, limit: limit + frameSlack, w: bufio.NewWriterSize(conn, streamWrite)}
+	s.r = bufio.NewReaderSize(waiting{s}, streamRead)
+	return s
+}
+
+// waiting is where a stream reads from.
+type waiting struct{ s *Stream }
+
+func (w waiting) Read(b []byte) (int, error) {
+	if w.s.beforeWait != nil {
+		w.s.beforeWait()
+	}
+	return w.s.conn.Read(b)
+}
+
+// An Event is what the plugin says about a connection, beside its messages. A
+// server cannot forge one: it only ever writes messages.
+type Event struct {
+	// Name is "closed" (the connection ended; Status says why, and is zero
+	// when it ended in order) or "dropped" (a message was not delivered).
+	// Unknown names are ignored.
+	Name   string  `json:"ev"`
+	Status *Status `json:"status,omitempty"`
+	Reason string  `json:"reason,omitempty"`
+	Size   int64   `json:"size,omitempty"`
+	Limit  int64   `json:"limit,omitempty"`
+	Prefix []byte  `json:"prefix,omitempty"`
+}
+
+// Read returns the next message, or the next event in its place. The message
+// belongs to the caller. io.EOF means that the other side ended the stream.
+func (s *Stream) Read() (msg []byte, ev *Event, err error) {
+	for {
+		var header [frameHeader]byte
+		if _, err := io.ReadFull(s.r, header[:]); err != nil {
+			return nil, nil, err
+		}
+		size := int64(binary.LittleEndian.Uint32(header[:4]))
+		if size > int64(s.limit) {
+			return nil, nil, fmt.Errorf("%w: frame of %d bytes, %d are allowed", ErrProtocol, size, s.limit)
+		}
+		payload := make([]byte, size)
+		if _, err := io.ReadFull(s.r, payload); err != nil {
+			return nil, nil, noEOF(err)
+		}
+		switch header[4] {
+		case kindMessage:
+			if bytes.IndexByte(payload, '\n') >= 0 || bytes.IndexByte(payload, '\r') >= 0 {
+				return nil, nil, fmt.Errorf("%w: a message contains a line break", ErrProtocol)
+			}
+			return payload, nil, nil
+		case kindEvent:
+			ev := new(Event)
+			if err := json.Unmarshal(payload, ev); err != nil {
+				return nil, nil, fmt.Errorf("%w: event: %v", ErrProtocol, err)
+			}
+			return nil, ev, nil
+		}
+		// A kind of a later version: its features say that it is harmless.
+	}
+}
+
+// WriteMessage adds a message to what Flush sends.
+func (s *Stream) WriteMessage(msg []byte) error { return s.write(kindMessage, msg) }
+
+// WriteEvent adds an event to what Flush sends.
+func (s *Stream) WriteEvent(ev Event) error {
+	payload, err := json.Marshal(ev)
+	if err != nil {
+		return err
+	}
+	return s.write(kindEvent, payload)
+}
+
+func (s *Stream) write(kind byte, payload []byte) error {
+	if len(payload) > s.limit {
+		return fmt.Errorf("%w: frame of %d bytes, %d are allowed", ErrProtocol, len(payload), s.limit)
+	}
+	var header [frameHeader]byte
+	binary.LittleEndian.PutUint32(header[:4], uint32(len(payload)))
+	header[4] = kind
+	if _, err := s.w.Write(header[:]); err != nil {
+		return err
+	}
+	_, err := s.w.Write(payload)
+	return err
+}
+
+// Flush sends what was written.
+func (s *Stream) Flush() error { return s.w.Flush() }
+
+// SetWriteDeadline bounds the writes that follow. A stream whose write timed
+// out may hold part of a frame and is of no further use.
+func (s *Stream) SetWriteDeadline(t time.Time) error { return s.conn.SetWriteDeadline(t) }
+
+// Close ends this side: the other one reads io.EOF after what was flushed.
+// What it still sends can be read.
+func (s *Stream) Close() error { return s.conn.Close() }
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
