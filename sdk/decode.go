@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -48,8 +49,6 @@ func (d *decoder) block(prefix string, schema Schema, members map[string]json.Ra
 			fields[name] = v
 		}
 	}
-	isNull := func(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
-
 	for _, a := range schema.Attributes {
 		path, raw := prefix+a.Name, members[a.Name]
 		if isNull(raw) {
@@ -78,12 +77,16 @@ func (d *decoder) block(prefix string, schema Schema, members map[string]json.Ra
 		d.nested(prefix+b.Name, b, members[b.Name], fields[b.Name])
 		labels[b.Name] = true
 	}
-	for name := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if schema.Attribute(name) == nil && !labels[name] && !fields[name].IsValid() {
 			d.failf(prefix+name, "is not a setting; known are %s", strings.Join(schema.names(), ", "))
 		}
 	}
 }
+
+// isNull says whether a setting was left out. To the host that is the same as
+// being null.
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func (d *decoder) attribute(path string, a Attribute, raw json.RawMessage, into reflect.Value) {
 	if into.Kind() == reflect.Pointer {
@@ -104,7 +107,7 @@ func (d *decoder) attribute(path string, a Attribute, raw json.RawMessage, into 
 }
 
 func (d *decoder) nested(path string, b Block, raw json.RawMessage, into reflect.Value) {
-	if len(raw) == 0 || string(raw) == "null" {
+	if isNull(raw) {
 		if b.Need {
 			d.failf(path, "is required")
 		}
@@ -161,11 +164,13 @@ func (e *elementError) Error() string { return e.path + ": " + e.err.Error() }
 
 // assignJSON stores one JSON value in a field whose type typeOf accepts.
 func assignJSON(into reflect.Value, raw json.RawMessage) error {
-	switch into.Type() {
-	case rawType:
+	switch {
+	case into.Type() == rawType:
 		into.SetBytes(bytes.Clone(raw))
 		return nil
-	case durationType:
+	case isNull(raw):
+		return fmt.Errorf("must have a value") // encoding/json would let null pass for ""
+	case into.Type() == durationType:
 		var s string
 		if json.Unmarshal(raw, &s) != nil {
 			return fmt.Errorf(`must be a duration such as "30s"`)
@@ -226,8 +231,10 @@ func assignNumber(into reflect.Value, text string) error {
 	}
 	switch into.Kind() {
 	case reflect.Float32, reflect.Float64:
+		if into.OverflowFloat(f) {
+			return fmt.Errorf("must be a number that fits, not %s", text)
+		}
 		into.SetFloat(f)
-		return nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		u, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {

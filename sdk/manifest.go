@@ -22,7 +22,7 @@ type Manifest struct {
 
 var (
 	nameRule    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	versionRule = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+	versionRule = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 )
 
 // Describe returns the plugin's manifest, with the given protocol majors and
@@ -44,6 +44,9 @@ func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) 
 	add := func(into *map[string]Schema, kind, name string, s Schema) error {
 		if !nameRule.MatchString(name) {
 			return fmt.Errorf("%s name %q: want lower case letters, digits and dashes, at most 64", kind, name)
+		}
+		if err := s.check(); err != nil {
+			return fmt.Errorf("%s %q: %w", kind, name, err)
 		}
 		if *into == nil {
 			*into = map[string]Schema{}

@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -101,6 +102,13 @@ type Waiter interface {
 	BeforeWait(f func())
 }
 
+// A Limiter is a [Conn] that wants to know Server.MaxMessage. [PipeConn] makes
+// one, so that its author need not pass the number on.
+type Limiter interface {
+	// LimitMessages is called once, before the first Recv.
+	LimitMessages(max int)
+}
+
 // ConnStatus is how a connection is at one moment. The zero value of a field
 // means that it is not known.
 type ConnStatus struct {
@@ -146,6 +154,9 @@ func decodeAndCheck[C any](schema Schema, settings []byte) (*C, error) {
 	}
 	if v, ok := any(c).(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				err = AttrErrorf("", "%v", err)
+			}
 			return nil, err
 		}
 	}

@@ -2,6 +2,8 @@ package sdk
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 )
 
@@ -75,4 +77,69 @@ func (s *Schema) names() []string {
 		names = append(names, b.Name)
 	}
 	return names
+}
+
+// settingRule is what the configuration language takes for a name.
+var settingRule = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// check finds what the author of a schema got wrong. The host would refuse it
+// too, but in front of a user, who can do nothing about it.
+func (s *Schema) check() error {
+	taken := map[string]bool{}
+	for _, name := range s.names() {
+		if !settingRule.MatchString(name) {
+			return fmt.Errorf("%q cannot be the name of a setting", name)
+		}
+		if taken[name] {
+			return fmt.Errorf("there are two settings %q", name)
+		}
+		taken[name] = true
+	}
+	for _, a := range s.Attributes {
+		if err := a.check(taken); err != nil {
+			return fmt.Errorf("setting %q %w", a.Name, err)
+		}
+	}
+	for _, b := range s.Blocks {
+		switch {
+		case b.Schema.Description == "":
+			return fmt.Errorf("block %q has no description", b.Name)
+		case b.Label != "" && !b.List:
+			return fmt.Errorf("block %q has a label but may stand only once", b.Name)
+		case slices.Contains(b.Schema.names(), b.Label):
+			return fmt.Errorf("block %q has a label and a setting %q", b.Name, b.Label)
+		}
+		if err := b.Schema.check(); err != nil {
+			return fmt.Errorf("block %q: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+// check is given the names in the same block.
+func (a *Attribute) check(names map[string]bool) error {
+	for _, other := range slices.Concat(a.ConflictsWith, a.RequiredWith) {
+		if !names[other] || other == a.Name {
+			return fmt.Errorf("names %q, which is not another setting beside it", other)
+		}
+	}
+	switch {
+	case a.Description == "":
+		return fmt.Errorf("has no description")
+	case !json.Valid(a.Type):
+		return fmt.Errorf("has no type")
+	case a.Default != nil && !json.Valid(a.Default):
+		return fmt.Errorf("has a default that is not JSON")
+	case a.Default != nil && a.Required:
+		return fmt.Errorf("is required and has a default")
+	case a.Enum != nil && string(a.Type) != `"string"`:
+		return fmt.Errorf("has an enum but is not a string")
+	case a.Format == "env_names" && string(a.Type) != `["list","string"]`:
+		return fmt.Errorf("has the format env_names but is not a list of strings")
+	}
+	var word string
+	if a.Enum != nil && a.Default != nil && json.Unmarshal(a.Default, &word) == nil && !slices.Contains(a.Enum, word) {
+		return fmt.Errorf("has the default %q, which its enum lacks", word)
+	}
+	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,7 +31,19 @@ import (
 //
 // It panics when C cannot be described: that is a mistake in the program.
 func SchemaOf[C any]() Schema {
-	s, err := schemaOf(reflect.TypeFor[C]())
+	t := reflect.TypeFor[C]()
+	s, err := schemaOf(t, nil)
+	if err == nil {
+		var label string
+		if label, err = labelOf(t); label != "" {
+			err = fmt.Errorf("%s has a label, but its block is named already", t)
+		}
+	}
+	if err == nil {
+		if err = s.check(); err != nil {
+			err = fmt.Errorf("%s: %w", t, err)
+		}
+	}
 	if err != nil {
 		panic("sdk: " + err.Error())
 	}
@@ -43,11 +55,16 @@ var (
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
-func schemaOf(t reflect.Type) (Schema, error) {
+// schemaOf describes one struct; around are those that it is nested in.
+func schemaOf(t reflect.Type, around []reflect.Type) (Schema, error) {
 	var s Schema
 	if t.Kind() != reflect.Struct {
 		return s, fmt.Errorf("%s is not a struct", t)
 	}
+	if slices.Contains(around, t) {
+		return s, fmt.Errorf("%s contains itself", t)
+	}
+	around = append(slices.Clip(around), t)
 	for f := range t.Fields() {
 		if !f.IsExported() {
 			continue
@@ -62,7 +79,7 @@ func schemaOf(t reflect.Type) (Schema, error) {
 		case option == "label":
 			continue // described by the block that has the label
 		case option == "block":
-			err = addBlock(&s, f, name)
+			err = addBlock(&s, f, name, around)
 		case option == "" || option == "optional":
 			err = addAttribute(&s, f, name, option == "optional")
 		default:
@@ -84,9 +101,13 @@ func addAttribute(s *Schema, f reflect.StructField, name string, optional bool) 
 	if err != nil {
 		return err
 	}
+	sensitive, given := f.Tag.Lookup("sensitive")
+	if given && sensitive != "true" {
+		return fmt.Errorf("has the tag sensitive:%q; it is \"true\" or absent", sensitive)
+	}
 	a := Attribute{
 		Name: name, Description: f.Tag.Get("doc"), Type: typ, Required: !optional,
-		Enum: list(f.Tag.Get("enum")), Format: format, Sensitive: f.Tag.Get("sensitive") == "true",
+		Enum: list(f.Tag.Get("enum")), Format: format, Sensitive: given,
 		Deprecated: f.Tag.Get("deprecated"), ConflictsWith: list(f.Tag.Get("conflicts")), RequiredWith: list(f.Tag.Get("requires")),
 	}
 	if v := f.Tag.Get("format"); v != "" {
@@ -102,7 +123,7 @@ func addAttribute(s *Schema, f reflect.StructField, name string, optional bool) 
 	return nil
 }
 
-func addBlock(s *Schema, f reflect.StructField, name string) error {
+func addBlock(s *Schema, f reflect.StructField, name string, around []reflect.Type) error {
 	b := Block{Name: name}
 	t := f.Type
 	switch t.Kind() {
@@ -113,22 +134,32 @@ func addBlock(s *Schema, f reflect.StructField, name string) error {
 	case reflect.Slice:
 		t, b.List = t.Elem(), true
 	}
-	inner, err := schemaOf(t)
-	if err != nil {
+	var err error
+	if b.Schema, err = schemaOf(t, around); err != nil {
 		return err
 	}
-	for field := range t.Fields() {
-		if label, option, _ := strings.Cut(field.Tag.Get("hcl"), ","); option == "label" {
-			if !b.List || b.Label != "" || field.Type.Kind() != reflect.String {
-				return fmt.Errorf("a label is one string field in a block that may stand several times")
-			}
-			b.Label = label
-		}
+	if b.Label, err = labelOf(t); err != nil {
+		return err
 	}
-	b.Schema = inner
 	b.Schema.Description = f.Tag.Get("doc")
 	s.Blocks = append(s.Blocks, b)
 	return nil
+}
+
+// labelOf returns the attribute that a block's label becomes, if it has one.
+func labelOf(t reflect.Type) (string, error) {
+	label := ""
+	for f := range t.Fields() {
+		name, option, _ := strings.Cut(f.Tag.Get("hcl"), ",")
+		if option != "label" || !f.IsExported() {
+			continue
+		}
+		if label != "" || f.Type.Kind() != reflect.String {
+			return "", fmt.Errorf("%s: a label is one string field", t)
+		}
+		label = name
+	}
+	return label, nil
 }
 
 // typeOf returns the configuration type of a field and the format that goes
@@ -168,7 +199,10 @@ func typeOf(t reflect.Type) (typ json.RawMessage, format string, err error) {
 func defaultJSON(t reflect.Type, text string) (json.RawMessage, error) {
 	raw := json.RawMessage(text)
 	if t.Kind() == reflect.String || t == durationType {
-		raw = json.RawMessage(strconv.Quote(text))
+		var err error
+		if raw, err = json.Marshal(text); err != nil {
+			return nil, err
+		}
 	}
 	if !json.Valid(raw) {
 		return nil, fmt.Errorf("%q is not JSON", text)

@@ -21,6 +21,7 @@ type Error struct {
 	Server string   // where: the server block's label
 	Plugin string   // where: the plugin's name
 	At     string   // where: file:line:column in the configuration
+	Path   string   // where: the setting of the server's block, before At is known
 	Output []string // where: the last lines that the server or plugin printed
 
 	Hint       string        // what to do

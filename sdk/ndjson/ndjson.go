@@ -65,11 +65,8 @@ func NewReader(src io.Reader, limit int) *Reader {
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
-		if err != nil {
-			return nil, err
-		}
-		if line = bytes.TrimRight(line, "\r"); len(line) > 0 {
-			return line, nil
+		if err != nil || len(line) > 0 {
+			return line, err
 		}
 	}
 }
@@ -80,25 +77,30 @@ func (r *Reader) line() ([]byte, error) {
 		if i := bytes.IndexByte(r.buf[r.start+searched:r.end], '\n'); i >= 0 {
 			line := r.buf[r.start : r.start+searched+i]
 			r.start += searched + i + 1
-			if len(line) > r.limit {
-				return nil, r.tooLong(line, int64(len(line)))
-			}
-			return line, nil
+			return r.whole(line)
 		}
 		searched = r.end - r.start
-		if r.err != nil {
-			if searched == 0 {
-				return nil, r.err
-			}
+		switch {
+		case searched > r.limit+1: // one byte beyond the limit may be the CR of the end
+			return nil, r.skip()
+		case r.err != nil && searched == 0:
+			return nil, r.err
+		case r.err != nil:
 			line := r.buf[r.start:r.end]
 			r.start = r.end
-			return line, nil
-		}
-		if searched > r.limit {
-			return nil, r.skip()
+			return r.whole(line)
 		}
 		r.fill()
 	}
+}
+
+// whole returns a line without its end, if it is not too long.
+func (r *Reader) whole(line []byte) ([]byte, error) {
+	line = bytes.TrimRight(line, "\r")
+	if len(line) > r.limit {
+		return nil, r.tooLong(line, int64(len(line)))
+	}
+	return line, nil
 }
 
 // fill reads once, making room first.
@@ -110,16 +112,16 @@ func (r *Reader) fill() {
 		}
 	}
 	if r.end == len(r.buf) {
-		switch held := r.end - r.start; {
-		case r.start > 0 && held <= len(r.buf)/2:
+		held := r.end - r.start
+		most := r.limit + firstBuffer // more than any line that is not too long
+		if r.start > 0 && (held <= len(r.buf)/2 || len(r.buf) >= most) {
 			copy(r.buf, r.buf[r.start:r.end])
-			r.start, r.end = 0, held
-		default:
-			// One byte past the limit is enough to know that a line is too long.
-			grown := make([]byte, min(max(firstBuffer, 2*len(r.buf)), max(firstBuffer, r.limit+firstBuffer)+held))
+		} else {
+			grown := make([]byte, min(max(firstBuffer, 2*len(r.buf)), most))
 			copy(grown, r.buf[r.start:r.end])
-			r.buf, r.start, r.end = grown, 0, held
+			r.buf = grown
 		}
+		r.start, r.end = 0, held
 	}
 	if r.BeforeRead != nil {
 		r.BeforeRead()

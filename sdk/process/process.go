@@ -47,6 +47,9 @@ type Process struct {
 	group group
 	done  chan struct{}
 	state *os.ProcessState // valid once done is closed
+
+	mu     sync.Mutex
+	reaped bool // guarded by mu; its number may be somebody else's by now
 }
 
 var (
@@ -105,6 +108,7 @@ func Start(c Command) (*Process, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.proc, err = os.StartProcess(path, c.Args, attr); err == nil {
+			p.group = newGroup(p.proc)
 			tracked[p.proc.Pid] = p
 		}
 	})
@@ -115,21 +119,17 @@ func Start(c Command) (*Process, error) {
 		}
 		return nil, err
 	}
-	p.group = newGroup(p.proc)
 	go p.wait()
 	return p, nil
 }
 
 // wait ends with the process; Done tells.
 func (p *Process) wait() {
-	waitable(p.proc) // the process is dead but its number is still taken
-	p.group.kill()
-	state, err := p.proc.Wait()
-	if err == nil {
-		p.state = state
-	}
+	p.reap()
 	mu.Lock()
-	delete(tracked, p.proc.Pid)
+	if tracked[p.proc.Pid] == p { // and not a newer one that got the number
+		delete(tracked, p.proc.Pid)
+	}
 	mu.Unlock()
 	endAdopted(p.mark)
 	p.group.close()
@@ -168,10 +168,18 @@ func (p *Process) ExitCode() int {
 }
 
 // Terminate asks the whole group to end.
-func (p *Process) Terminate() { p.group.terminate() }
+func (p *Process) Terminate() { p.signal(group.terminate) }
 
 // Kill ends the whole group.
-func (p *Process) Kill() { p.group.kill() }
+func (p *Process) Kill() { p.signal(group.kill) }
+
+func (p *Process) signal(send func(group)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		send(p.group)
+	}
+}
 
 // Wait waits for the end of the process, at most d. It says whether it ended.
 func (p *Process) Wait(d time.Duration) bool {

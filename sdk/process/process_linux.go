@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -35,17 +32,23 @@ func openedPath(f *os.File, _ string) string {
 	return fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 }
 
-// waitable returns when p has ended, leaving it to be waited for: until then
-// nobody else can get its number, so its group can be signalled safely.
-func waitable(p *os.Process) {
+// reap waits for the end of p and ends what is left of its group, in the moment
+// when p is dead but still to be waited for: until then nobody else can get its
+// number, which is that of the group too.
+func (p *Process) reap() {
 	var info [128]byte
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, idPID, uintptr(p.Pid),
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, idPID, uintptr(p.proc.Pid),
 			uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
 		if errno != syscall.EINTR {
-			return
+			break
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.group.kill()
+	p.state, _ = p.proc.Wait()
+	p.reaped = true
 }
 
 var adopting sync.Once
@@ -63,24 +66,34 @@ func Adopt() error {
 		signal.Notify(ended, syscall.SIGCHLD)
 		go func() {
 			for range ended {
-				reap()
+				collect(fostered)
 			}
 		}()
 	})
 	return failed
 }
 
-// reap collects adopted children that have ended, one by one: a wait for any
-// child would steal the exit status of those that somebody waits for.
-func reap() {
+// collect waits for children of this process that have ended, those that which
+// accepts, one by one: a wait for any child would steal the exit status of those
+// that somebody waits for.
+func collect(which func(pid int) bool) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, pid := range children(os.Getpid()) {
-		if tracked[pid] == nil {
+		if tracked[pid] == nil && which(pid) {
 			var ws syscall.WaitStatus
 			_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
 		}
 	}
+}
+
+// fostered says that a child was certainly not forked by this process: one that
+// the author's code starts with os/exec, and waits for, is in the same group or
+// leads a new one in the same session.
+func fostered(pid int) bool {
+	child, ok := statOf(pid)
+	self, _ := statOf(os.Getpid())
+	return ok && child.group != self.group && (child.group != pid || child.session != self.session)
 }
 
 // adopted returns the children that this process did not start itself.
@@ -101,20 +114,31 @@ func endAdopted(mark string) {
 	end(func(pid int) bool { return marked(pid, mark) })
 }
 
-// end ends the adopted children that which accepts. A process that forked
-// while it was being killed leaves one more child to adopt, so it looks again
-// until there is nothing, within reason.
+// end ends the adopted children that which accepts. Every process that ends may
+// leave one more child to adopt, so it looks again until it has seen the end of
+// all, within reason.
 func end(which func(pid int) bool) {
+	killed, gone := map[int]bool{}, map[int]bool{}
 	for range endPasses {
-		found := false
+		again := false
 		for _, pid := range adopted() {
 			if which(pid) {
-				found = true
+				killed[pid], again = true, true
 				killTree(pid)
+				continue
+			}
+			// The environment of a process that is ending cannot be read.
+			s, ok := statOf(pid)
+			switch {
+			case !ok || s.dead:
+				again = again || !gone[pid]
+				gone[pid] = true
+			case s.ending:
+				again = true
 			}
 		}
-		reap()
-		if !found {
+		collect(func(pid int) bool { return killed[pid] || fostered(pid) })
+		if !again {
 			return
 		}
 		time.Sleep(killPoll)
@@ -129,7 +153,10 @@ func marked(pid int, mark string) bool {
 // EndAdopted ends every child that this process did not start itself, with all
 // below them: what plugins that died had left behind.
 func EndAdopted() {
-	end(func(int) bool { return true })
+	end(func(pid int) bool {
+		s, ok := statOf(pid)
+		return ok && !s.dead
+	})
 }
 
 // EndAll ends every descendant of this process, at most for d. It is for the
@@ -144,63 +171,7 @@ func EndAll(d time.Duration) {
 		for _, pid := range pids {
 			killTree(pid)
 		}
-		reap()
+		collect(func(int) bool { return true })
 		time.Sleep(killPoll)
 	}
-}
-
-// killTree ends pid and everything below it, the leaves last: a parent that is
-// gone cannot start another child.
-func killTree(pid int) {
-	below := children(pid)
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	for _, child := range below {
-		killTree(child)
-	}
-}
-
-// children returns the processes whose parent is pid.
-func children(pid int) []int {
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil || len(lists) == 0 {
-		return childrenByScan(pid)
-	}
-	var pids []int
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread is gone
-		}
-		for word := range strings.FieldsSeq(string(text)) {
-			if n, err := strconv.Atoi(word); err == nil {
-				pids = append(pids, n)
-			}
-		}
-	}
-	return pids
-}
-
-// childrenByScan is for kernels built without the list of children.
-func childrenByScan(parent int) []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var pids []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		// The name in parentheses may hold anything; the rest follows it.
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }

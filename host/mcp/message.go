@@ -1,0 +1,192 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// MaxMethod is how long a method's name may be, in bytes.
+const MaxMethod = 64 << 10
+
+// A Message is one JSON-RPC message. Its slices are parts of the bytes it was
+// parsed from.
+type Message struct {
+	ID     ID     // nil for a notification
+	Method string // empty for a response
+	Params []byte // an object, or nil
+	Result []byte // any value, or nil
+	Error  []byte // an object, or nil
+}
+
+// An ID is a request's id in its JSON form: a string or an integer, or null in
+// an answer to something that could not be read.
+type ID []byte
+
+// Null reports whether the id is null.
+func (id ID) Null() bool { return string(id) == "null" }
+
+// Number returns the id as a non-negative integer, whether it was written as a
+// number or, as some servers answer, as a string.
+func (id ID) Number() (uint64, bool) {
+	n, err := strconv.ParseUint(string(bytes.Trim(id, `"`)), 10, 64)
+	return n, err == nil
+}
+
+// IsRequest reports whether the message asks for an answer.
+func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// IsNotification reports whether the message asks for none.
+func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
+
+// IsResponse reports whether the message is an answer.
+func (m *Message) IsResponse() bool { return m.Method == "" }
+
+// A ParseError says why bytes are not a message.
+type ParseError struct {
+	Code   int // of JSON-RPC: -32700 or -32600
+	ID     ID  // of the message, when it could be read
+	Reason string
+}
+
+func (e *ParseError) Error() string { return "message " + e.Reason }
+
+// Parse reads one message. It scans all of b strictly and replaces line breaks
+// in it by spaces. The error is a [*ParseError].
+func Parse(b []byte) (*Message, error) {
+	var m Message
+	var version, method []byte
+	if err := scan(b); err != nil {
+		return nil, &ParseError{Code: CodeParse, ID: IDOf(b), Reason: err.Error()}
+	}
+	for name, value := range Members(b) {
+		switch name {
+		case "jsonrpc":
+			version = value
+		case "id":
+			m.ID = value
+		case "method":
+			method = value
+		case "params":
+			m.Params = value
+		case "result":
+			m.Result = value
+		case "error":
+			m.Error = value
+		}
+	}
+	if reason := m.check(b, version, method); reason != "" {
+		return nil, &ParseError{Code: CodeInvalidRequest, ID: m.readableID(), Reason: reason}
+	}
+	return &m, nil
+}
+
+// check completes m and says what is wrong with the envelope, if anything.
+func (m *Message) check(b, version, method []byte) (reason string) {
+	switch {
+	case bytes.HasPrefix(bytes.TrimLeft(b, " \t"), []byte("[")):
+		return "is a batch, which MCP does not have"
+	case string(version) != `"2.0"`:
+		return `has no "jsonrpc":"2.0"`
+	case m.ID != nil && m.readableID() == nil:
+		return "has an id that is neither a string nor an integer"
+	case method != nil:
+		name, ok := Text(method)
+		switch {
+		case !ok || name == "":
+			return "has a method that is not a name"
+		case len(name) > MaxMethod:
+			return "has a method whose name is too long"
+		case m.ID.Null():
+			return "is a request with the id null"
+		case m.Result != nil || m.Error != nil:
+			return "is a request and a response at once"
+		case m.Params != nil && m.Params[0] != '{':
+			return "has params that are not an object"
+		}
+		m.Method = name
+		return ""
+	case m.ID == nil:
+		return "is neither a request nor a response"
+	case (m.Result == nil) == (m.Error == nil):
+		return "needs either a result or an error"
+	case m.Error != nil && m.Error[0] != '{':
+		return "has an error that is not an object"
+	}
+	return ""
+}
+
+// readableID returns the id when it is one that an answer may carry.
+func (m *Message) readableID() ID {
+	switch {
+	case len(m.ID) == 0:
+		return nil
+	case m.ID[0] == '"' || m.ID.Null():
+		return m.ID
+	}
+	for i, c := range m.ID {
+		if (c < '0' || c > '9') && (c != '-' || i > 0 || len(m.ID) == 1) {
+			return nil
+		}
+	}
+	return m.ID
+}
+
+// IDOf returns the id in the beginning of a message that is cut off or broken,
+// nil when it does not stand there.
+func IDOf(prefix []byte) ID {
+	for name, value := range Members(prefix) {
+		if name == "id" {
+			m := Message{ID: value}
+			return m.readableID()
+		}
+	}
+	return nil
+}
+
+// AppendRequest appends a request; params may be nil.
+func AppendRequest(dst []byte, id []byte, method string, params []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	return appendCall(append(dst, ','), method, params)
+}
+
+// AppendNotification appends a notification; params may be nil.
+func AppendNotification(dst []byte, method string, params []byte) []byte {
+	return appendCall(append(dst, `{"jsonrpc":"2.0",`...), method, params)
+}
+
+func appendCall(dst []byte, method string, params []byte) []byte {
+	dst = append(dst, `"method":`...)
+	dst = AppendText(dst, method)
+	if params != nil {
+		dst = append(dst, `,"params":`...)
+		dst = append(dst, params...)
+	}
+	return append(dst, '}')
+}
+
+// AppendResult appends an answer.
+func AppendResult(dst []byte, id, result []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"result":`...)
+	dst = append(dst, result...)
+	return append(dst, '}')
+}
+
+// AppendError appends an answer that is an error, a JSON object.
+func AppendError(dst []byte, id, rpcError []byte) []byte {
+	if id == nil {
+		id = ID("null")
+	}
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"error":`...)
+	dst = append(dst, rpcError...)
+	return append(dst, '}')
+}
+
+func (m *Message) String() string {
+	return fmt.Sprintf("id %s method %q", m.ID, m.Method)
+}

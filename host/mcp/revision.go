@@ -1,0 +1,76 @@
+package mcp
+
+import "slices"
+
+// A Revision is a version of the MCP specification, named by its date.
+type Revision string
+
+// The revisions that Junctor speaks, in both directions.
+const (
+	Revision20241105 Revision = "2024-11-05"
+	Revision20250326 Revision = "2025-03-26"
+	Revision20250618 Revision = "2025-06-18"
+	Revision20251125 Revision = "2025-11-25"
+	Revision20260728 Revision = "2026-07-28"
+)
+
+// LatestLegacy is the newest revision with a handshake.
+const LatestLegacy = Revision20251125
+
+// Revisions lists the revisions, newest first.
+var Revisions = []Revision{Revision20260728, Revision20251125, Revision20250618, Revision20250326, Revision20241105}
+
+// Modern reports whether the revision is of the stateless protocol: each
+// request says who asks, and there is no handshake.
+func (r Revision) Modern() bool { return r >= Revision20260728 }
+
+// Known reports whether Junctor speaks the revision.
+func (r Revision) Known() bool { return slices.Contains(Revisions, r) }
+
+// Methods and notifications.
+const (
+	MethodInitialize   = "initialize"
+	MethodDiscover     = "server/discover"
+	MethodPing         = "ping"
+	MethodSetLevel     = "logging/setLevel"
+	MethodComplete     = "completion/complete"
+	MethodListen       = "subscriptions/listen"
+	MethodCallTool     = "tools/call"
+	MethodListTools    = "tools/list"
+	MethodListRes      = "resources/list"
+	MethodListTempl    = "resources/templates/list"
+	MethodReadResource = "resources/read"
+	MethodSubscribe    = "resources/subscribe"
+	MethodUnsubscribe  = "resources/unsubscribe"
+	MethodListPrompts  = "prompts/list"
+	MethodGetPrompt    = "prompts/get"
+
+	MethodSample = "sampling/createMessage"
+	MethodElicit = "elicitation/create"
+	MethodRoots  = "roots/list"
+
+	NoteInitialized    = "notifications/initialized"
+	NoteCancelled      = "notifications/cancelled"
+	NoteProgress       = "notifications/progress"
+	NoteMessage        = "notifications/message"
+	NoteToolsChanged   = "notifications/tools/list_changed"
+	NotePromptsChanged = "notifications/prompts/list_changed"
+	NoteResChanged     = "notifications/resources/list_changed"
+	NoteResUpdated     = "notifications/resources/updated"
+	NoteRootsChanged   = "notifications/roots/list_changed"
+	NoteElicitDone     = "notifications/elicitation/complete"
+	NoteAcknowledged   = "notifications/subscriptions/acknowledged"
+)
+
+// Names in _meta that the protocol defines.
+const (
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaClientInfo   = "io.modelcontextprotocol/clientInfo"
+	MetaClientCaps   = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel     = "io.modelcontextprotocol/logLevel"
+	MetaServerInfo   = "io.modelcontextprotocol/serverInfo"
+	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
+)
+
+// Levels are the log levels, least severe first.
+var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}

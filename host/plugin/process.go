@@ -1,0 +1,318 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A State is where a plugin process is in its life:
+//
+//	stopped -> starting -> ready -> stopped         (idle, or asked to)
+//	           starting -> backoff -> starting      (it did not start)
+//	                       ready -> backoff         (it crashed)
+//	                       backoff -> quarantined   (once too often)
+//	                       quarantined -> starting  (after a while)
+type State string
+
+// The states.
+const (
+	Stopped     State = "stopped"
+	Starting    State = "starting"
+	Ready       State = "ready"
+	Backoff     State = "backoff"
+	Quarantined State = "quarantined"
+)
+
+const (
+	backoffFirst  = 100 * time.Millisecond
+	backoffMost   = 30 * time.Second
+	calmAfter     = 60 * time.Second // of running, the backoff begins anew
+	crashesMost   = 5
+	crashesWithin = 10 * time.Minute
+
+	healthEvery  = 10 * time.Second
+	healthTime   = 2 * time.Second
+	healthMisses = 3
+	idleAfter    = 10 * time.Minute
+)
+
+// A proc is one plugin process as the supervisor thinks of it: the same one
+// over all the restarts of the operating system's.
+type proc struct {
+	sup  *Supervisor
+	spec Spec
+
+	mu       sync.Mutex
+	state    State         // guarded by mu
+	changed  chan struct{} // guarded by mu; closed and replaced when state changes
+	link     *link         // guarded by mu; valid when ready
+	open     int           // guarded by mu; connections
+	idle     *time.Timer   // guarded by mu; runs while ready without connections
+	retry    time.Time     // guarded by mu; when backoff or quarantine ends
+	delays   *backoff.ExponentialBackOff
+	crashes  []time.Time // guarded by mu
+	starts   int         // guarded by mu
+	lastErr  error       // guarded by mu; why it is not ready
+	stopping bool        // guarded by mu
+
+	work sync.WaitGroup // starting and watching
+}
+
+func newProc(s *Supervisor, spec Spec) *proc {
+	// Full jitter between nothing and 100 ms, doubling up to 30 s.
+	delays := &backoff.ExponentialBackOff{
+		InitialInterval: backoffFirst / 2, MaxInterval: backoffMost / 2, Multiplier: 2, RandomizationFactor: 1,
+	}
+	delays.Reset()
+	return &proc{sup: s, spec: spec, state: Stopped, changed: make(chan struct{}), delays: delays}
+}
+
+// set changes the state. The caller holds mu.
+func (p *proc) set(s State) {
+	p.state = s
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// get returns a link that is ready, starting the process when need be. It
+// waits through a backoff as long as ctx allows. What it returned is given
+// back with put.
+func (p *proc) get(ctx context.Context) (*link, error) {
+	waited := false // for a start, whose failure is then the answer
+	for {
+		p.mu.Lock()
+		l, wait, changed, err := p.next(&waited)
+		p.mu.Unlock()
+		if l != nil || err != nil {
+			return l, err
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-changed:
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return nil, p.notReady(ctx)
+		}
+		t.Stop()
+	}
+}
+
+// next does what the state allows: it returns a link, an error, or how long
+// to wait at most for the next look. The caller holds mu.
+func (p *proc) next(waited *bool) (l *link, wait time.Duration, changed <-chan struct{}, err error) {
+	now := time.Now()
+	pause := p.retry.Sub(now)
+	switch {
+	case p.stopping:
+		return nil, 0, nil, fault.New(fault.UpstreamStopped, "junctor is shutting down")
+	case p.state == Ready:
+		p.open++
+		p.stopIdle()
+		return p.link, 0, nil, nil
+	case p.state == Quarantined && pause > 0:
+		return nil, 0, nil, p.quarantined(now)
+	case p.state == Backoff && (*waited || pause > 0 && permanent(p.lastErr)):
+		return nil, 0, nil, p.lastErr
+	case p.state == Backoff && pause > 0:
+		return nil, pause, p.changed, nil
+	case p.state != Starting:
+		p.set(Starting)
+		p.starts++
+		p.work.Go(p.start)
+	}
+	*waited = true
+	return nil, startTime + describeTime, p.changed, nil
+}
+
+// permanent reports whether a start failed for a reason that another start
+// will not cure.
+func permanent(err error) bool {
+	switch fault.As(err).Code {
+	case fault.PluginNotFound, fault.PluginNotAllowed, fault.PluginChecksum, fault.PluginProtocol, fault.PluginDescribe:
+		return true
+	}
+	return false
+}
+
+func (p *proc) notReady(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lastErr != nil {
+		return p.lastErr
+	}
+	return fault.Because(fault.PluginStartTimeout, ctx.Err(), "plugin %q did not get ready in time", p.spec.Name)
+}
+
+// quarantined explains the quarantine. The caller holds mu.
+func (p *proc) quarantined(now time.Time) error {
+	last := fault.As(p.lastErr)
+	return &fault.Error{
+		Code:   fault.PluginQuarantined,
+		Plugin: p.spec.Name, Output: last.Output, Err: p.lastErr, RetryAfter: p.retry.Sub(now),
+		Message: fmt.Sprintf("plugin %q crashed %d times within %s, last because %s", p.spec.Name, crashesMost, crashesWithin, last.Message),
+		Hint:    fmt.Sprintf("it is tried again in %s; junctor plugin logs %s shows what it said", p.retry.Sub(now).Round(time.Second), p.spec.Name),
+	}
+}
+
+// start starts the process once.
+func (p *proc) start() {
+	ctx, cancel := context.WithTimeout(p.sup.ctx, startTime+describeTime)
+	defer cancel()
+	l, err := p.sup.start(ctx, p.spec)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		f := fault.As(err)
+		f.Plugin = p.spec.Name
+		p.crashed(f)
+		return
+	}
+	p.link, p.lastErr = l, nil
+	p.set(Ready)
+	p.startIdle()
+	p.work.Go(func() { p.watch(l) })
+}
+
+// crashed records a crash or a start that failed. The caller holds mu.
+func (p *proc) crashed(err error) {
+	now := time.Now()
+	p.lastErr, p.link = err, nil
+	p.crashes = append(p.crashes, now)
+	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) > crashesWithin {
+		p.crashes = p.crashes[1:]
+	}
+	if len(p.crashes) >= crashesMost {
+		p.retry = p.crashes[0].Add(crashesWithin)
+		p.set(Quarantined)
+		return
+	}
+	p.retry = now.Add(p.delays.NextBackOff())
+	p.set(Backoff)
+}
+
+// watch looks after a process that runs, until it ends.
+func (p *proc) watch(l *link) {
+	calm := time.AfterFunc(calmAfter, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.delays.Reset()
+	})
+	defer calm.Stop()
+	err := p.healthy(l)
+	<-l.cleaned
+	p.sup.opts.orphans()
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopIdle()
+	if p.link != l || p.stopping {
+		p.link = nil
+		p.set(Stopped)
+		return
+	}
+	if err == nil {
+		err = l.gone()
+	}
+	f := fault.As(err)
+	f.Plugin = p.spec.Name
+	p.crashed(f)
+}
+
+// healthy returns when the process has ended, with an error when that was
+// because it did not answer.
+func (p *proc) healthy(l *link) error {
+	t := time.NewTicker(healthEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-l.exited():
+			return nil
+		case <-t.C:
+		}
+		var err error
+		for range healthMisses {
+			ctx, cancel := context.WithTimeout(context.Background(), healthTime)
+			err = l.wire.Health(ctx)
+			cancel()
+			if err == nil || exited(l) {
+				break
+			}
+			l.log.Warn("the plugin does not answer", "error", err)
+		}
+		if err == nil || exited(l) {
+			continue
+		}
+		l.kill()
+		return &fault.Error{
+			Code:    fault.PluginUnresponsive,
+			Message: fmt.Sprintf("the plugin did not answer %d times in a row and was ended", healthMisses),
+			Output:  l.tail.last(tailShown), Hint: "the next call starts it again",
+		}
+	}
+}
+
+func exited(l *link) bool {
+	select {
+	case <-l.exited():
+		return true
+	default:
+		return false
+	}
+}
+
+// put gives back what get returned.
+func (p *proc) put() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open--
+	p.startIdle()
+}
+
+// startIdle begins to count the time without connections. The caller holds mu.
+func (p *proc) startIdle() {
+	if p.open == 0 && p.state == Ready && p.idle == nil {
+		p.idle = time.AfterFunc(idleAfter, p.stopIfIdle)
+	}
+}
+
+// stopIdle ends that count. The caller holds mu.
+func (p *proc) stopIdle() {
+	if p.idle != nil {
+		p.idle.Stop()
+		p.idle = nil
+	}
+}
+
+func (p *proc) stopIfIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open > 0 || p.state != Ready || p.stopping {
+		return
+	}
+	l := p.link
+	p.link, p.idle = nil, nil
+	p.set(Stopped)
+	p.work.Go(func() { l.stop(time.Second) })
+}
+
+// stop ends the process for good.
+func (p *proc) stop(grace time.Duration) {
+	p.mu.Lock()
+	p.stopping = true
+	p.stopIdle()
+	l := p.link
+	p.set(p.state) // wakes those who wait
+	p.mu.Unlock()
+	if l != nil {
+		l.stop(grace)
+	}
+	p.work.Wait()
+}

@@ -1,0 +1,162 @@
+package plugin
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// FilePrefix begins the file name of every plugin's program.
+const FilePrefix = "junctor-plugin-"
+
+// BuiltinSource begins the source of the plugins that come with Junctor.
+const BuiltinSource = "builtin/"
+
+// maxProgram bounds what is read of a program to hash it.
+const maxProgram = 1 << 30
+
+// Find returns the path of a plugin's program. A source is "builtin/NAME",
+// looked for in dirs, or the path of a directory or of the program itself.
+func Find(source, name string, dirs []string) (string, error) {
+	if builtin, ok := strings.CutPrefix(source, BuiltinSource); ok {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, fileName(builtin))
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+		return "", fault.New(fault.PluginNotFound, "bundled plugin %q is not installed (looked in %s)", builtin, strings.Join(dirs, ", ")).
+			WithHint("install it beside junctor, or name another with source in plugins { required }")
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not exist", name, source)
+	}
+	if !info.IsDir() {
+		return source, nil
+	}
+	path := filepath.Join(source, fileName(name))
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if only, err := filepath.Glob(filepath.Join(source, FilePrefix+"*")); err == nil && len(only) == 1 {
+		return only[0], nil
+	}
+	return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not contain %s", name, source, fileName(name))
+}
+
+func fileName(name string) string {
+	if runtime.GOOS == "windows" {
+		return FilePrefix + name + ".exe"
+	}
+	return FilePrefix + name
+}
+
+// Dirs are the places where bundled plugins are looked for, beside the
+// program that is running.
+func Dirs(lookup func(string) (string, bool)) []string {
+	var dirs []string
+	if dir, ok := lookup("JUNCTOR_PLUGIN_DIR"); ok && dir != "" {
+		dirs = append(dirs, dir)
+	}
+	if self, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		dir := filepath.Dir(self)
+		dirs = append(dirs, filepath.Join(dir, "plugins"), filepath.Join(dir, "..", "libexec", "junctor", "plugins"))
+	}
+	return dirs
+}
+
+// A program is a plugin's program that was opened and hashed. On Linux it is this open
+// file that is executed, so what stands at its path by then does not matter.
+type program struct {
+	path   string
+	file   *os.File
+	digest string // hex sha256
+	stat   fs.FileInfo
+}
+
+// openProgram opens and hashes a program that is fit to run.
+func openProgram(path string) (*program, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, fault.Because(fault.PluginNotFound, err, "finding the plugin's program")
+	}
+	if err := allowed(path); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fault.Because(fault.PluginNotFound, err, "opening the plugin's program")
+	}
+	b := &program{path: path, file: f}
+	if err := b.hash(); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *program) hash() error {
+	info, err := b.file.Stat()
+	if err != nil {
+		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(b.file, 0, maxProgram+1))
+	switch {
+	case err != nil:
+		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
+	case n > maxProgram:
+		return fault.New(fault.PluginNotAllowed, "%s is larger than a plugin's program may be", b.path)
+	}
+	b.stat, b.digest = info, hex.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// unchanged reports whether the file that is open has not been written to
+// since it was hashed and is still the one at its path.
+func (b *program) unchanged() bool {
+	held, err := b.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(b.path)
+	return err == nil && os.SameFile(held, there) && sameVersion(held, b.stat)
+}
+
+func (b *program) close() { _ = b.file.Close() }
+
+// allowed refuses what others than the user and root could have put there.
+func allowed(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.PluginNotFound, "%s does not exist", path)
+	}
+	if err != nil {
+		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
+	}
+	if !info.Mode().IsRegular() {
+		return fault.New(fault.PluginNotAllowed, "%s is not a regular file", path)
+	}
+	for _, p := range []string{path, filepath.Dir(path)} {
+		if why := writableByOthers(p); why != "" {
+			return fault.New(fault.PluginNotAllowed, "plugin %s is not run: %s %s", path, p, why).
+				WithHint("chmod go-w %s, or move the plugin to a directory of your own", p)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin/runner"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+// A processRunner is go-plugin's way to start a process. It gives the plugin a
+// lifeline as standard input, because go-plugin would give it the host's own,
+// which carries a client's messages under "serve"; it reads standard error
+// itself; and it shows go-plugin one checked line of standard output and
+// nothing else.
+type processRunner struct {
+	binary *program
+	env    []string
+	dir    string // private; the socket is in it
+	tls    bool
+	logs   []hclog.Logger // where the plugin's lines go
+	tail   *tail
+
+	proc     *process.Process
+	lifeline *os.File
+	cut      sync.Once
+	stdout   *io.PipeReader // the handshake line, then nothing until the end
+	reading  sync.WaitGroup
+}
+
+var _ runner.Runner = (*processRunner)(nil)
+
+// Start starts the process and waits for its handshake, so that every way this
+// can go wrong is told apart here.
+func (r *processRunner) Start(ctx context.Context) error {
+	var pipes [6]*os.File
+	for i := 0; i < len(pipes); i += 2 {
+		var err error
+		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
+			closeFiles(pipes[:])
+			return err
+		}
+	}
+	inR, inW, outR, outW, errR, errW := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4], pipes[5]
+	proc, err := process.Start(process.Command{
+		Path: r.binary.path, File: r.binary.file, Args: []string{r.binary.path}, Env: r.env, Dir: r.dir,
+		Stdin: inR, Stdout: outW, Stderr: errW, Soft: true,
+	})
+	closeFiles([]*os.File{inR, outW, errW})
+	if err != nil {
+		closeFiles([]*os.File{inW, outR, errR})
+		return cannotRun(r.binary, err)
+	}
+	r.proc, r.lifeline = proc, inW
+	r.reading.Go(func() { readStderr(errR, r.logs, r.tail); _ = errR.Close() })
+	r.reading.Go(func() {
+		// Whoever inherited the pipes may hold them open; what the plugin
+		// itself wrote is in them by now.
+		<-proc.Done()
+		soon := time.Now().Add(afterDeath)
+		_, _ = errR.SetReadDeadline(soon), outR.SetReadDeadline(soon)
+	})
+	line, err := r.handshake(ctx, outR)
+	if err != nil {
+		r.end()
+		return err
+	}
+	var w *io.PipeWriter
+	r.stdout, w = io.Pipe()
+	r.reading.Go(func() {
+		_, _ = io.WriteString(w, line)
+		<-proc.Done()
+		_ = w.Close()
+	})
+	return nil
+}
+
+// handshake waits for the first line and checks it.
+func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string, error) {
+	type first struct {
+		line string
+		err  error
+	}
+	got := make(chan first, 1)
+	r.reading.Go(func() {
+		br := bufio.NewReaderSize(stdout, handshakeLine)
+		line, err := br.ReadSlice('\n')
+		got <- first{string(line), err}
+		_, _ = io.Copy(io.Discard, br) // a plugin that goes on printing must not block
+		_ = stdout.Close()
+	})
+	select {
+	case f := <-got:
+		if f.err != nil && f.line == "" {
+			return "", r.endedEarly()
+		}
+		if errors.Is(f.err, bufio.ErrBufferFull) {
+			return "", fault.New(fault.PluginHandshake, "the plugin printed %s instead of a handshake", quoted(f.line))
+		}
+		return f.line, checkHandshake(f.line, r.dir, r.tls)
+	case <-ctx.Done():
+		return "", fault.New(fault.PluginStartTimeout, "the plugin started but printed no handshake in time").
+			WithHint("see junctor plugin logs")
+	}
+}
+
+// endedEarly says how a process ended that printed nothing.
+func (r *processRunner) endedEarly() error {
+	if !r.proc.Wait(afterDeath) {
+		return fault.New(fault.PluginHandshake, "the plugin closed its standard output without a handshake")
+	}
+	return fault.New(fault.PluginExited, "the plugin %s before its handshake", r.proc.Ended())
+}
+
+// end kills the process and waits for all that was read from it.
+func (r *processRunner) end() {
+	r.cutLifeline()
+	r.proc.Kill()
+	<-r.proc.Done()
+	r.reading.Wait()
+}
+
+// cutLifeline tells the plugin that it is no longer needed.
+func (r *processRunner) cutLifeline() {
+	r.cut.Do(func() { _ = r.lifeline.Close() })
+}
+
+// Stdout is the handshake line, and then open until the process ends.
+func (r *processRunner) Stdout() io.ReadCloser { return r.stdout }
+
+// Stderr is empty: the lines are read above.
+func (r *processRunner) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
+
+// Name is for go-plugin's messages.
+func (r *processRunner) Name() string { return r.binary.path }
+
+// ID is the process's number.
+func (r *processRunner) ID() string {
+	if r.proc == nil {
+		return ""
+	}
+	return strconv.Itoa(r.proc.PID())
+}
+
+// Diagnose has nothing to add: Start said it all.
+func (r *processRunner) Diagnose(context.Context) string { return "" }
+
+// Wait returns when the process has ended.
+func (r *processRunner) Wait(context.Context) error {
+	<-r.proc.Done()
+	return nil
+}
+
+// Kill ends the process, with its group.
+func (r *processRunner) Kill(context.Context) error {
+	if r.proc != nil {
+		r.end()
+	}
+	return nil
+}
+
+// PluginToHost passes an address that Start has checked.
+func (r *processRunner) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin passes an address on.
+func (r *processRunner) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// runnerFunc is how go-plugin gets its runner: cmd holds the variables of the
+// handshake, dir is the private directory it made for the socket.
+func (l *link) runnerFunc(env []string, tls bool) func(hclog.Logger, *exec.Cmd, string) (runner.Runner, error) {
+	return func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
+		l.runner = &processRunner{
+			binary: l.binary, env: append(env, cmd.Env...), dir: dir, tls: tls, tail: l.tail,
+			logs: []hclog.Logger{l.log, l.kept},
+		}
+		return l.runner, nil
+	}
+}
+
+// cannotRun explains why the system refused to execute a program.
+func cannotRun(b *program, err error) error {
+	f := fault.Because(fault.PluginNotAllowed, err, "starting plugin %s", b.path)
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return f.WithHint("the file is not executable: chmod +x %s", b.path)
+	case errors.Is(err, syscall.ENOEXEC):
+		return f.WithHint("it is not a program for %s", platform())
+	case errors.Is(err, os.ErrNotExist):
+		return f.WithHint("the file or its interpreter is missing")
+	}
+	return f
+}
+
+func closeFiles(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package schema
+
+import "strings"
+
+// A dialect is a version of JSON Schema, by the year or number in its name.
+type dialect int
+
+const (
+	draft4    dialect = 4
+	draft6    dialect = 6
+	draft7    dialect = 7
+	draft2019 dialect = 2019
+	draft2020 dialect = 2020
+)
+
+// dialectOf reads $schema. Without one everything that any dialect has is
+// understood, for those are the schemas that people write by hand and that
+// generators forget to label.
+func dialectOf(uri string) (d dialect, known bool) {
+	uri = strings.TrimSuffix(uri, "#")
+	uri = strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://")
+	switch uri {
+	case "json-schema.org/draft-04/schema":
+		return draft4, true
+	case "json-schema.org/draft-06/schema":
+		return draft6, true
+	case "json-schema.org/draft-07/schema":
+		return draft7, true
+	case "json-schema.org/draft/2019-09/schema":
+		return draft2019, true
+	case "", "json-schema.org/draft/2020-12/schema", "json-schema.org/schema":
+		return draft2020, true
+	}
+	return draft2020, false
+}
+
+// A shape says where in a keyword's value the schemas are.
+type shape byte
+
+const (
+	one       shape = iota // the value itself
+	list                   // its items
+	byName                 // its members
+	oneOrList              // items: a schema, or a list as before 2020-12
+)
+
+// An applicator is a keyword with schemas in it.
+type applicator struct {
+	shape shape
+	from  dialect // ignored in older dialects
+	// apply: the schemas say something about an instance; $defs do not.
+	apply bool
+	// inPlace: about the same value. Everything else descends into the
+	// instance, which is finite, so a cycle through it ends.
+	inPlace bool
+	// strict: accepting more in them may mean accepting less in the whole.
+	strict bool
+}
+
+// applicators has every keyword that holds schemas in any dialect. The vetter
+// looks into all of them, whatever the dialect: a keyword too many costs
+// nothing, one too few is a hole.
+var applicators = map[string]applicator{
+	"$defs":       {shape: byName},
+	"definitions": {shape: byName},
+
+	"allOf":            {shape: list, apply: true, inPlace: true},
+	"anyOf":            {shape: list, apply: true, inPlace: true},
+	"oneOf":            {shape: list, apply: true, inPlace: true, strict: true},
+	"not":              {shape: one, apply: true, inPlace: true, strict: true},
+	"if":               {shape: one, from: draft7, apply: true, inPlace: true, strict: true},
+	"then":             {shape: one, from: draft7, apply: true, inPlace: true},
+	"else":             {shape: one, from: draft7, apply: true, inPlace: true},
+	"dependencies":     {shape: byName, apply: true, inPlace: true},
+	"dependentSchemas": {shape: byName, from: draft2019, apply: true, inPlace: true},
+	"propertyNames":    {shape: one, from: draft6, apply: true, inPlace: true},
+
+	"properties":            {shape: byName, apply: true},
+	"patternProperties":     {shape: byName, apply: true},
+	"additionalProperties":  {shape: one, apply: true},
+	"unevaluatedProperties": {shape: one, from: draft2019, apply: true},
+
+	"items":            {shape: oneOrList, apply: true},
+	"prefixItems":      {shape: list, from: draft2020, apply: true},
+	"additionalItems":  {shape: one, apply: true},
+	"contains":         {shape: one, from: draft6, apply: true, strict: true},
+	"unevaluatedItems": {shape: one, from: draft2019, apply: true},
+}
+
+// references are the keywords that name a schema elsewhere. In a document that
+// is one resource the dynamic ones lead where $ref would.
+var references = []string{"$ref", "$dynamicRef", "$recursiveRef"}
+
+// assertions are the keywords that say something by themselves, and since
+// when. format is missing on purpose.
+var assertions = map[string]dialect{
+	"type": draft4, "enum": draft4, "const": draft6,
+	"multipleOf": draft4, "maximum": draft4, "exclusiveMaximum": draft4, "minimum": draft4, "exclusiveMinimum": draft4,
+	"minLength": draft4, "maxLength": draft4, "pattern": draft4,
+	"minItems": draft4, "maxItems": draft4, "uniqueItems": draft4,
+	"minContains": draft2019, "maxContains": draft2019,
+	"minProperties": draft4, "maxProperties": draft4, "required": draft4, "dependentRequired": draft2019,
+}
+
+var typeNames = []string{"null", "boolean", "integer", "number", "string", "array", "object"}

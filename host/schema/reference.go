@@ -1,0 +1,96 @@
+package schema
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// identify notes the names by which references may call s.
+func (d *document) identify(s *subschema) error {
+	if d.dialect < draft2019 && s.node.get("$ref").str() != "" {
+		return nil // everything beside $ref is ignored
+	}
+	id := s.node.get("$id").str()
+	if d.dialect == draft4 {
+		id = s.node.get("id").str()
+	}
+	uri, fragment, _ := strings.Cut(id, "#")
+	if uri != "" && s.at != "" {
+		s.base = s
+		d.embedded = true
+	}
+	if d.dialect < draft2019 {
+		return d.name(s, fragment)
+	}
+	if err := d.name(s, s.node.get("$anchor").str()); err != nil {
+		return err
+	}
+	return d.name(s, s.node.get("$dynamicAnchor").str())
+}
+
+func (d *document) name(s *subschema, name string) error {
+	if name == "" || strings.HasPrefix(name, "/") {
+		return nil
+	}
+	a := anchor{s.base, name}
+	if other, ok := d.anchors[a]; ok && other != s {
+		return &VetError{Reason: "ref", Path: s.at, Message: fmt.Sprintf("has the anchor %q, which %s has too", cut(name), cut(other.at))}
+	}
+	d.anchors[a] = s
+	return nil
+}
+
+// resolve finds the target of every reference. A target may be where no
+// keyword of ours leads ("#/components/schemas/Pet"); it is walked then, which
+// may bring more references.
+func (d *document) resolve() error {
+	if d.dynamic && d.embedded {
+		// Then a dynamic reference leads somewhere else in every resource.
+		return &VetError{Reason: "ref", Message: "has dynamic references and an $id below its root"}
+	}
+	for i := 0; i < len(d.refs); i++ {
+		ref := d.refs[i]
+		to, err := d.follow(ref)
+		if err != nil {
+			return err
+		}
+		to.target = true
+		ref.from.refs = append(ref.from.refs, to)
+		ref.from.edges = append(ref.from.edges, edge{to: to, inPlace: true})
+	}
+	return nil
+}
+
+func (d *document) follow(ref *reference) (*subschema, error) {
+	at := ref.from.at + "/" + ref.keyword
+	target, local := strings.CutPrefix(ref.target, "#")
+	if !local {
+		return nil, &VetError{Reason: "ref", Path: at, Message: "refers to another document; only references that begin with # are followed"}
+	}
+	fragment, err := url.PathUnescape(target)
+	if err != nil {
+		return nil, &VetError{Reason: "ref", Path: at, Message: "is not a valid reference"}
+	}
+	base := ref.from.base
+	if fragment == "" {
+		return base, nil
+	}
+	if !strings.HasPrefix(fragment, "/") {
+		if to, ok := d.anchors[anchor{base, fragment}]; ok {
+			return to, nil
+		}
+		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to the anchor %q, which does not exist", cut(fragment))}
+	}
+	n := base.node
+	for _, token := range strings.Split(fragment[1:], "/") {
+		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		if n = n.item(token); n == nil {
+			return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which does not exist", cut(ref.target))}
+		}
+	}
+	if !n.isSchema() {
+		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which is no schema", cut(ref.target))}
+	}
+	return d.walk(n, place{at: base.at + fragment, base: base})
+}

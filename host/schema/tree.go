@@ -1,0 +1,172 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A node is one JSON value of a schema, with object members in their order.
+// Maps would lose the order, which people see in help texts.
+type node struct {
+	kind jsontext.Kind
+	text string         // a string's content, or a number as it was written
+	keys []string       // of an object
+	kids []*node        // an object's values or an array's items
+	find map[string]int // keys → index; only in large objects
+}
+
+const findFrom = 16 // members from which on an index pays
+
+// parse reads a document strictly: one value, no duplicate keys, bounded
+// nesting, numbers that can be calculated with. Lone surrogate escapes pass,
+// as everywhere in Junctor; they become U+FFFD.
+func parse(raw []byte) (*node, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true))
+	n, err := parseValue(d)
+	if err != nil {
+		return nil, err
+	}
+	if d.PeekKind() != 0 || len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
+		return nil, &VetError{Reason: "syntax", Message: "has something after the end of the JSON value"}
+	}
+	return n, nil
+}
+
+func parseValue(d *jsontext.Decoder) (*node, error) {
+	tok, err := d.ReadToken()
+	if err != nil {
+		return nil, syntaxError(d, err)
+	}
+	n := &node{kind: tok.Kind()}
+	switch n.kind {
+	case '"':
+		n.text = tok.String()
+	case '0':
+		n.text = tok.String()
+		if !calculable(n.text) {
+			return nil, &VetError{Reason: "number", Path: string(d.StackPointer()), Message: "is a number with too many digits"}
+		}
+	case '{', '[':
+		if d.StackDepth() > maxNesting {
+			return nil, &VetError{Reason: "depth", Path: cut(string(d.StackPointer())), Message: fmt.Sprintf("is nested deeper than %d", maxNesting)}
+		}
+		return n, parseMembers(d, n)
+	}
+	return n, nil
+}
+
+func parseMembers(d *jsontext.Decoder, n *node) error {
+	for {
+		switch d.PeekKind() {
+		case '}', ']':
+			_, err := d.ReadToken()
+			if len(n.keys) >= findFrom {
+				n.find = make(map[string]int, len(n.keys))
+				for i, key := range n.keys {
+					n.find[key] = i
+				}
+			}
+			return err
+		}
+		if n.kind == '{' {
+			key, err := d.ReadToken()
+			if err != nil {
+				return syntaxError(d, err)
+			}
+			n.keys = append(n.keys, key.String())
+		}
+		kid, err := parseValue(d)
+		if err != nil {
+			return err
+		}
+		n.kids = append(n.kids, kid)
+	}
+}
+
+func syntaxError(d *jsontext.Decoder, err error) error {
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return &VetError{Reason: "duplicate", Path: cut(string(d.StackPointer())), Message: "has the same key twice"}
+	}
+	return &VetError{Reason: "syntax", Path: cut(string(d.StackPointer())), Message: "is not valid JSON"}
+}
+
+// get returns the value of a key, or nil; also for nil and what is no object.
+func (n *node) get(key string) *node {
+	if n == nil || n.kind != '{' {
+		return nil
+	}
+	if n.find != nil {
+		if i, ok := n.find[key]; ok {
+			return n.kids[i]
+		}
+		return nil
+	}
+	for i, k := range n.keys {
+		if k == key {
+			return n.kids[i]
+		}
+	}
+	return nil
+}
+
+// item returns the value that a token of a JSON pointer leads to, or nil.
+func (n *node) item(token string) *node {
+	if n.kind != '[' {
+		return n.get(token)
+	}
+	i, err := strconv.Atoi(token)
+	if err != nil || i < 0 || i >= len(n.kids) || strconv.Itoa(i) != token {
+		return nil
+	}
+	return n.kids[i]
+}
+
+// str returns the content of a string and "" for everything else.
+func (n *node) str() string {
+	if n == nil || n.kind != '"' {
+		return ""
+	}
+	return n.text
+}
+
+func (n *node) isSchema() bool {
+	return n.kind == '{' || n.kind == 't' || n.kind == 'f'
+}
+
+// calculable reports whether a number may be given to a library that makes a
+// big.Rat of it: that takes quadratic time for many digits, megabytes for
+// 1e999999, and returns nil, which nobody checks, for 1e2000000.
+func calculable(number string) bool {
+	if len(number) > maxDigits {
+		return false
+	}
+	_, exponent, found := strings.Cut(strings.ToLower(number), "e")
+	if !found {
+		return true
+	}
+	return len(strings.TrimLeft(exponent, "+-0")) <= 3
+}
+
+// escape makes a token of a JSON pointer.
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+func escape(token string) string {
+	if !strings.ContainsAny(token, "~/") {
+		return token
+	}
+	return pointerEscaper.Replace(token)
+}
+
+// cut shortens what strangers wrote before it goes into a message.
+func cut(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

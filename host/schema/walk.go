@@ -1,0 +1,179 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// A document is a schema in which every subschema is known.
+type document struct {
+	dialect  dialect
+	root     *subschema
+	all      []*subschema // in the order they were found, root first
+	of       map[*node]*subschema
+	anchors  map[anchor]*subschema
+	refs     []*reference
+	patterns map[string]*pattern
+	program  int // instructions of all patterns so far
+	notes    []string
+
+	dynamic, embedded bool // has $dynamicRef or $recursiveRef; has an $id below the root
+}
+
+// A subschema is one place in a document where a schema stands.
+type subschema struct {
+	node *node
+	at   string // JSON pointer
+	// base is where "#" leads from here: the nearest schema with an id.
+	base    *subschema
+	edges   []edge       // the schemas that it applies
+	refs    []*subschema // where its references lead, also edges
+	target  bool         // some reference leads here
+	strict  bool
+	cost    int // of applying it to one value; 0 is not yet known
+	pending bool
+}
+
+// An edge leads from a schema to one that it applies.
+type edge struct {
+	to              *subschema
+	inPlace, strict bool
+}
+
+type anchor struct {
+	base *subschema
+	name string
+}
+
+type reference struct {
+	from    *subschema
+	keyword string
+	target  string
+}
+
+// A place is where walk is.
+type place struct {
+	at    string
+	depth int
+	base  *subschema
+}
+
+func newDocument(tree *node) *document {
+	d := &document{of: map[*node]*subschema{}, anchors: map[anchor]*subschema{}, patterns: map[string]*pattern{}}
+	uri := tree.get("$schema")
+	var known bool
+	if d.dialect, known = dialectOf(uri.str()); !known {
+		d.note("/$schema", "is not a dialect that is known here; the schema is read as 2020-12")
+	}
+	return d
+}
+
+func (d *document) note(at, message string) {
+	const most = 20
+	if len(d.notes) < most {
+		d.notes = append(d.notes, cut(at)+" "+message)
+	}
+}
+
+// walk registers the schema at n and every one inside it. It recurses as deep
+// as schemas nest.
+func (d *document) walk(n *node, p place) (*subschema, error) {
+	if s, ok := d.of[n]; ok {
+		return s, nil
+	}
+	switch {
+	case p.depth > maxDepth:
+		return nil, &VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
+	case len(d.all) == maxSubschemas:
+		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("is one schema more than the %d allowed", maxSubschemas)}
+	}
+	s := &subschema{node: n, at: p.at, base: p.base}
+	d.all = append(d.all, s)
+	d.of[n] = s
+	if s.base == nil {
+		s.base = s
+	}
+	if n.kind != '{' {
+		return s, nil
+	}
+	if err := d.identify(s); err != nil {
+		return nil, err
+	}
+	if err := d.limit(s); err != nil {
+		return nil, err
+	}
+	for i, key := range n.keys {
+		if a, ok := applicators[key]; ok {
+			if err := d.enter(s, a, n.kids[i], place{at: s.at + "/" + key, depth: p.depth + 1, base: s.base}); err != nil {
+				return nil, err
+			}
+		}
+		if slices.Contains(references, key) && n.kids[i].kind == '"' {
+			d.refs = append(d.refs, &reference{from: s, keyword: key, target: n.kids[i].text})
+			d.dynamic = d.dynamic || key != "$ref"
+		}
+	}
+	return s, nil
+}
+
+// enter walks into the value of one applicator. A value of the wrong shape
+// holds no schemas; the compiler says what is wrong with it.
+func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
+	shape := a.shape
+	if shape == oneOrList {
+		shape = one
+		if v.kind == '[' {
+			shape = list
+		}
+	}
+	switch {
+	case shape == one && v.isSchema():
+		return d.step(s, a, v, p)
+	case shape == list && v.kind == '[', shape == byName && v.kind == '{':
+		for i, kid := range v.kids {
+			token := strconv.Itoa(i)
+			if shape == byName {
+				token = escape(v.keys[i])
+			}
+			if !kid.isSchema() {
+				continue // a list of names in dependencies, or a mistake
+			}
+			if err := d.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *document) step(s *subschema, a applicator, n *node, p place) error {
+	to, err := d.walk(n, p)
+	if err == nil && a.apply {
+		s.edges = append(s.edges, edge{to, a.inPlace, a.strict})
+	}
+	return err
+}
+
+// limit bounds the keywords of one schema that are no schemas.
+func (d *document) limit(s *subschema) error {
+	if v := s.node.get("enum"); v != nil && len(v.kids) > maxEnum {
+		return &VetError{Reason: "enum", Path: s.at + "/enum", Message: fmt.Sprintf("has more than %d values", maxEnum)}
+	}
+	if v := s.node.get("required"); v != nil && len(v.kids) > maxRequired {
+		return &VetError{Reason: "required", Path: s.at + "/required", Message: fmt.Sprintf("has more than %d names", maxRequired)}
+	}
+	if v := s.node.get("pattern"); v != nil && v.kind == '"' {
+		if err := d.readPattern(v.text, s.at+"/pattern"); err != nil {
+			return err
+		}
+	}
+	if v := s.node.get("patternProperties"); v != nil && v.kind == '{' {
+		for _, key := range v.keys {
+			if err := d.readPattern(key, s.at+"/patternProperties"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
