@@ -94,8 +94,7 @@ func (d *decoder) attribute(path string, a Attribute, raw json.RawMessage, into 
 		into = into.Elem()
 	}
 	if err := assignJSON(into, raw); err != nil {
-		var at *elementError
-		if errors.As(err, &at) {
+		for at, ok := err.(*elementError); ok; at, ok = err.(*elementError) {
 			path, err = path+at.path, at.err
 		}
 		d.failf(path, "%v", err)

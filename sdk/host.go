@@ -32,7 +32,8 @@ type Person interface {
 	OpenURL(ctx context.Context, url, why string) error
 	// Prompt asks for the fields and returns the answers by name.
 	Prompt(ctx context.Context, p Prompt) (map[string]string, error)
-	// Callback opens a listener on the loopback for one redirect.
+	// Callback opens a listener on the loopback for one redirect. It lasts
+	// until it is closed; ctx bounds the opening only.
 	Callback(ctx context.Context, path string) (Callback, error)
 }
 

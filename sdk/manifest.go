@@ -55,11 +55,17 @@ func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) 
 		return nil
 	}
 	for name, t := range p.Transports {
+		if t == nil {
+			return m, fmt.Errorf("transport %q is nil", name)
+		}
 		if err := add(&m.Transports, "transport", name, t.Schema()); err != nil {
 			return m, err
 		}
 	}
 	for name, a := range p.Auths {
+		if a == nil {
+			return m, fmt.Errorf("auth %q is nil", name)
+		}
 		if err := add(&m.Auths, "auth", name, a.Schema()); err != nil {
 			return m, err
 		}

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The functions below work on JSON that has passed the scan: they look for
@@ -60,6 +63,13 @@ func Member(object []byte, path ...string) []byte {
 // TextMember returns the value of a member that is a string.
 func TextMember(object []byte, path ...string) (string, bool) {
 	return Text(Member(object, path...))
+}
+
+// Empty reports whether an object has no members.
+func Empty(object []byte) bool {
+	w := walker{b: object}
+	w.first()
+	return !w.more
 }
 
 // SetMember returns object with the member set to value, a JSON value: replaced
@@ -230,6 +240,12 @@ func skipValue(b []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// Decode stores JSON of a stranger in the value that into points to. Unlike
+// encoding/json it knows names only as they are spelled: "Name" is not "name".
+func Decode(b []byte, into any) error {
+	return jsonv2.Unmarshal(b, into, jsontext.AllowInvalidUTF8(true))
 }
 
 // Text returns the string that a JSON string stands for.

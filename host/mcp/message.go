@@ -56,7 +56,7 @@ func (e *ParseError) Error() string { return "message " + e.Reason }
 func Parse(b []byte) (*Message, error) {
 	var m Message
 	var version, method []byte
-	if err := scan(b); err != nil {
+	if err := Scan(b); err != nil {
 		return nil, &ParseError{Code: CodeParse, ID: IDOf(b), Reason: err.Error()}
 	}
 	for name, value := range Members(b) {

@@ -19,14 +19,14 @@ var (
 	errDuplicate = errors.New("has a name twice in one object")
 )
 
-// scan checks one JSON value that fills b but for white space, and replaces the
+// Scan checks one JSON value that fills b but for white space, and replaces the
 // line breaks in that white space by spaces.
 //
 // The rules beyond RFC 8259: no name stands twice in an object, the bytes are
 // valid UTF-8, and depth is bounded. Escapes may be lone surrogates, which Node
 // prints for a cut emoji; that is why the library's own check of UTF-8, which
 // covers escapes too, is off.
-func scan(b []byte) error {
+func Scan(b []byte) error {
 	if !utf8.Valid(b) {
 		return errUTF8
 	}

@@ -113,7 +113,15 @@ type Dropped struct {
 	Prefix      []byte // how the message began
 }
 
-func (d *Dropped) Error() string { return "a message was dropped: " + d.Reason }
+func (d *Dropped) Error() string {
+	if d.Limit > 0 {
+		return fmt.Sprintf("it has %d bytes, %d are allowed", d.Size, d.Limit)
+	}
+	return d.Reason
+}
+
+// Cut returns how the message began and why it is missing.
+func (d *Dropped) Cut() (prefix []byte, why string) { return d.Prefix, d.Reason }
 
 // ended explains why a stream ended without a word from the plugin.
 func (c *Connection) ended(err error) error {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
@@ -28,15 +26,12 @@ const (
 // with the argument "describe". The cache is keyed by what was run, so it
 // never grows stale.
 func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, error) {
-	cached := ""
-	if s.opts.CacheDir != "" {
-		cached = filepath.Join(s.opts.CacheDir, "manifests", b.digest+".json")
-		if text, err := os.ReadFile(cached); err == nil {
-			if m, err := parseManifest(text); err == nil {
-				return m, nil
-			}
-			// Something else stands there; what is written below replaces it.
+	name := filepath.Join("manifests", b.digest+".json")
+	if text, ok := s.opts.Cache.Read(name); ok {
+		if m, err := parseManifest(text); err == nil {
+			return m, nil
 		}
+		// Something else stands there; what is written below replaces it.
 	}
 	text, err := s.runDescribe(ctx, b)
 	if err != nil {
@@ -46,12 +41,7 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 	if err != nil {
 		return sdk.Manifest{}, fault.Because(fault.PluginDescribe, err, "%s printed what is not a manifest", b.path)
 	}
-	if cached != "" {
-		// A cache that cannot be written costs time, nothing else.
-		if err := os.MkdirAll(filepath.Dir(cached), 0o700); err == nil {
-			_ = renameio.WriteFile(cached, text, 0o600)
-		}
-	}
+	s.opts.Cache.Write(name, text)
 	return m, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -28,13 +29,13 @@ var inherited = []string{
 
 // Options are what a supervisor needs to know of its host.
 type Options struct {
-	Version  string // of the host
-	Log      hclog.Logger
-	RunDir   string // for sockets; private to the user
-	CacheDir string // for manifests; empty: none are kept
-	LogDir   string // for the plugins' logs; empty: none are kept
-	Lookup   func(string) (string, bool)
-	Granter  func(capability string) (sdk.Host, bool)
+	Version string // of the host
+	Log     hclog.Logger
+	RunDir  string    // for sockets; private to the user
+	Cache   cache.Dir // for manifests
+	LogDir  string    // for the plugins' logs; empty: none are kept
+	Lookup  func(string) (string, bool)
+	Granter func(capability string) (sdk.Host, bool)
 	// Orphans ends what a plugin that died left behind. Only a program that
 	// adopts orphans and starts everything through sdk/process has it.
 	Orphans func()

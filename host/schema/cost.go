@@ -23,10 +23,10 @@ func (s *subschema) measure(depth int) error {
 	case s.pending:
 		return &VetError{Reason: "cycle", Path: s.at, Message: "refers to itself without going into a property or an item"}
 	case depth > maxChain:
-		return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("is applied through a chain of more than %d schemas", maxChain)}
+		return s.tooLong()
 	}
 	s.pending = true
-	cost := 1
+	cost, height := 1, 1
 	for _, e := range s.edges {
 		if !e.inPlace {
 			continue
@@ -35,13 +35,21 @@ func (s *subschema) measure(depth int) error {
 			return err
 		}
 		cost += e.to.cost // both are at most maxCost, so this does not overflow
+		height = max(height, e.to.height+1)
 		if cost > maxCost {
 			return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("applies more than %d schemas to one value", maxCost)}
 		}
 	}
+	if height > maxChain {
+		return s.tooLong()
+	}
 	s.pending = false
-	s.cost = cost
+	s.cost, s.height = cost, height
 	return nil
+}
+
+func (s *subschema) tooLong() error {
+	return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("is part of a chain of more than %d schemas that apply to one value", maxChain)}
 }
 
 // markStrict marks what is reached through a keyword that turns "accepts more"

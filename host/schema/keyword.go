@@ -38,10 +38,10 @@ func dialectOf(uri string) (d dialect, known bool) {
 type shape byte
 
 const (
-	one       shape = iota // the value itself
-	list                   // its items
-	byName                 // its members
-	oneOrList              // items: a schema, or a list as before 2020-12
+	single    shape = iota // the value itself
+	listed                 // its items
+	named                  // its members
+	eitherWay              // items: one, or a list as before 2020-12
 )
 
 // An applicator is a keyword with schemas in it.
@@ -61,30 +61,30 @@ type applicator struct {
 // looks into all of them, whatever the dialect: a keyword too many costs
 // nothing, one too few is a hole.
 var applicators = map[string]applicator{
-	"$defs":       {shape: byName},
-	"definitions": {shape: byName},
+	"$defs":       {shape: named},
+	"definitions": {shape: named},
 
-	"allOf":            {shape: list, apply: true, inPlace: true},
-	"anyOf":            {shape: list, apply: true, inPlace: true},
-	"oneOf":            {shape: list, apply: true, inPlace: true, strict: true},
-	"not":              {shape: one, apply: true, inPlace: true, strict: true},
-	"if":               {shape: one, from: draft7, apply: true, inPlace: true, strict: true},
-	"then":             {shape: one, from: draft7, apply: true, inPlace: true},
-	"else":             {shape: one, from: draft7, apply: true, inPlace: true},
-	"dependencies":     {shape: byName, apply: true, inPlace: true},
-	"dependentSchemas": {shape: byName, from: draft2019, apply: true, inPlace: true},
-	"propertyNames":    {shape: one, from: draft6, apply: true, inPlace: true},
+	"allOf":            {shape: listed, apply: true, inPlace: true},
+	"anyOf":            {shape: listed, apply: true, inPlace: true},
+	"oneOf":            {shape: listed, apply: true, inPlace: true, strict: true},
+	"not":              {shape: single, apply: true, inPlace: true, strict: true},
+	"if":               {shape: single, from: draft7, apply: true, inPlace: true, strict: true},
+	"then":             {shape: single, from: draft7, apply: true, inPlace: true},
+	"else":             {shape: single, from: draft7, apply: true, inPlace: true},
+	"dependencies":     {shape: named, apply: true, inPlace: true},
+	"dependentSchemas": {shape: named, from: draft2019, apply: true, inPlace: true},
+	"propertyNames":    {shape: single, from: draft6, apply: true, inPlace: true},
 
-	"properties":            {shape: byName, apply: true},
-	"patternProperties":     {shape: byName, apply: true},
-	"additionalProperties":  {shape: one, apply: true},
-	"unevaluatedProperties": {shape: one, from: draft2019, apply: true},
+	"properties":            {shape: named, apply: true},
+	"patternProperties":     {shape: named, apply: true},
+	"additionalProperties":  {shape: single, apply: true},
+	"unevaluatedProperties": {shape: single, from: draft2019, apply: true},
 
-	"items":            {shape: oneOrList, apply: true},
-	"prefixItems":      {shape: list, from: draft2020, apply: true},
-	"additionalItems":  {shape: one, apply: true},
-	"contains":         {shape: one, from: draft6, apply: true, strict: true},
-	"unevaluatedItems": {shape: one, from: draft2019, apply: true},
+	"items":            {shape: eitherWay, apply: true},
+	"prefixItems":      {shape: listed, from: draft2020, apply: true},
+	"additionalItems":  {shape: single, apply: true},
+	"contains":         {shape: single, from: draft6, apply: true, strict: true},
+	"unevaluatedItems": {shape: single, from: draft2019, apply: true},
 }
 
 // references are the keywords that name a schema elsewhere. In a document that

@@ -41,6 +41,18 @@ func (d *document) name(s *subschema, name string) error {
 	return nil
 }
 
+// refer notes that s refers to something.
+func (d *document) refer(s *subschema, keyword string, v *node) error {
+	if v.kind != '"' {
+		return &VetError{Reason: "ref", Path: s.at + "/" + keyword, Message: "is not a string"}
+	}
+	ref := &reference{from: s, keyword: keyword, text: v.text}
+	d.refs = append(d.refs, ref)
+	s.refs = append(s.refs, ref)
+	d.dynamic = d.dynamic || keyword != "$ref"
+	return nil
+}
+
 // resolve finds the target of every reference. A target may be where no
 // keyword of ours leads ("#/components/schemas/Pet"); it is walked then, which
 // may bring more references.
@@ -56,7 +68,7 @@ func (d *document) resolve() error {
 			return err
 		}
 		to.target = true
-		ref.from.refs = append(ref.from.refs, to)
+		ref.to = to
 		ref.from.edges = append(ref.from.edges, edge{to: to, inPlace: true})
 	}
 	return nil
@@ -64,7 +76,7 @@ func (d *document) resolve() error {
 
 func (d *document) follow(ref *reference) (*subschema, error) {
 	at := ref.from.at + "/" + ref.keyword
-	target, local := strings.CutPrefix(ref.target, "#")
+	target, local := strings.CutPrefix(ref.text, "#")
 	if !local {
 		return nil, &VetError{Reason: "ref", Path: at, Message: "refers to another document; only references that begin with # are followed"}
 	}
@@ -86,11 +98,20 @@ func (d *document) follow(ref *reference) (*subschema, error) {
 	for _, token := range strings.Split(fragment[1:], "/") {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		if n = n.item(token); n == nil {
-			return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which does not exist", cut(ref.target))}
+			return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which does not exist", cut(ref.text))}
 		}
 	}
 	if !n.isSchema() {
-		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which is no schema", cut(ref.target))}
+		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which is no schema", cut(ref.text))}
 	}
 	return d.walk(n, place{at: base.at + fragment, base: base})
+}
+
+// encodeFragment makes a JSON pointer what may follow a "#".
+func encodeFragment(pointer string) string {
+	tokens := strings.Split(pointer, "/")
+	for i, token := range tokens {
+		tokens[i] = url.PathEscape(token)
+	}
+	return strings.Join(tokens, "/")
 }

@@ -26,12 +26,12 @@ const findFrom = 16 // members from which on an index pays
 // nesting, numbers that can be calculated with. Lone surrogate escapes pass,
 // as everywhere in Junctor; they become U+FFFD.
 func parse(raw []byte) (*node, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
 	n, err := parseValue(d)
 	if err != nil {
 		return nil, err
 	}
-	if d.PeekKind() != 0 || len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
+	if len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
 		return nil, &VetError{Reason: "syntax", Message: "has something after the end of the JSON value"}
 	}
 	return n, nil
@@ -53,7 +53,7 @@ func parseValue(d *jsontext.Decoder) (*node, error) {
 		}
 	case '{', '[':
 		if d.StackDepth() > maxNesting {
-			return nil, &VetError{Reason: "depth", Path: cut(string(d.StackPointer())), Message: fmt.Sprintf("is nested deeper than %d", maxNesting)}
+			return nil, &VetError{Reason: "depth", Path: string(d.StackPointer()), Message: fmt.Sprintf("is nested deeper than %d", maxNesting)}
 		}
 		return n, parseMembers(d, n)
 	}
@@ -64,14 +64,11 @@ func parseMembers(d *jsontext.Decoder, n *node) error {
 	for {
 		switch d.PeekKind() {
 		case '}', ']':
-			_, err := d.ReadToken()
-			if len(n.keys) >= findFrom {
-				n.find = make(map[string]int, len(n.keys))
-				for i, key := range n.keys {
-					n.find[key] = i
-				}
+			if _, err := d.ReadToken(); err != nil {
+				return syntaxError(d, err)
 			}
-			return err
+			n.index()
+			return nil
 		}
 		if n.kind == '{' {
 			key, err := d.ReadToken()
@@ -88,11 +85,21 @@ func parseMembers(d *jsontext.Decoder, n *node) error {
 	}
 }
 
+func (n *node) index() {
+	if len(n.keys) < findFrom {
+		return
+	}
+	n.find = make(map[string]int, len(n.keys))
+	for i, key := range n.keys {
+		n.find[key] = i
+	}
+}
+
 func syntaxError(d *jsontext.Decoder, err error) error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return &VetError{Reason: "duplicate", Path: cut(string(d.StackPointer())), Message: "has the same key twice"}
+		return &VetError{Reason: "duplicate", Path: string(d.StackPointer()), Message: "has the same key twice"}
 	}
-	return &VetError{Reason: "syntax", Path: cut(string(d.StackPointer())), Message: "is not valid JSON"}
+	return &VetError{Reason: "syntax", Path: string(d.StackPointer()), Message: "is not valid JSON"}
 }
 
 // get returns the value of a key, or nil; also for nil and what is no object.

@@ -1,8 +1,6 @@
 package schema
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // What a schema may be. The numbers are far above what tools have and far
 // below what hurts.
@@ -14,7 +12,8 @@ const (
 	maxChain      = 64     // schemas that apply to the same value, one through the other
 	maxCost       = 10_000 // schemas that apply to the same value, counted as often as they do
 	maxPattern    = 1 << 10
-	maxProgram    = 50_000 // instructions of all patterns together, roughly
+	maxProgram    = 50_000  // instructions of all patterns together, roughly
+	maxPointers   = 1 << 20 // bytes of the JSON pointers of all subschemas together
 	maxEnum       = 4096
 	maxRequired   = 2000
 	maxDigits     = 400 // of one number

@@ -16,6 +16,7 @@ type document struct {
 	refs     []*reference
 	patterns map[string]*pattern
 	program  int // instructions of all patterns so far
+	pointers int // bytes of all pointers so far
 	notes    []string
 
 	dynamic, embedded bool // has $dynamicRef or $recursiveRef; has an $id below the root
@@ -27,12 +28,13 @@ type subschema struct {
 	at   string // JSON pointer
 	// base is where "#" leads from here: the nearest schema with an id.
 	base    *subschema
-	edges   []edge       // the schemas that it applies
-	refs    []*subschema // where its references lead, also edges
+	edges   []edge       // the schemas that it applies, those it refers to included
+	refs    []*reference // in the order they were written
 	target  bool         // some reference leads here
-	strict  bool
-	cost    int // of applying it to one value; 0 is not yet known
-	pending bool
+	strict  bool         // nothing in it may be ignored
+	cost    int          // of applying it to one value; 0 is not yet known
+	height  int          // the longest chain of schemas applied to that value
+	pending bool         // being measured
 }
 
 // An edge leads from a schema to one that it applies.
@@ -49,7 +51,8 @@ type anchor struct {
 type reference struct {
 	from    *subschema
 	keyword string
-	target  string
+	text    string
+	to      *subschema // after resolve
 }
 
 // A place is where walk is.
@@ -88,6 +91,11 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 	case len(d.all) == maxSubschemas:
 		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("is one schema more than the %d allowed", maxSubschemas)}
 	}
+	// Pointers repeat the names above them: a name of 100 KiB with 1900 schemas
+	// below it would take 190 MiB here and as much again in the library.
+	if d.pointers += len(p.at); d.pointers > maxPointers {
+		return nil, &VetError{Reason: "size", Path: p.at, Message: "is below names that are too long"}
+	}
 	s := &subschema{node: n, at: p.at, base: p.base}
 	d.all = append(d.all, s)
 	d.of[n] = s
@@ -109,9 +117,10 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 				return nil, err
 			}
 		}
-		if slices.Contains(references, key) && n.kids[i].kind == '"' {
-			d.refs = append(d.refs, &reference{from: s, keyword: key, target: n.kids[i].text})
-			d.dynamic = d.dynamic || key != "$ref"
+		if slices.Contains(references, key) && n.kids[i].kind != 'n' {
+			if err := d.refer(s, key, n.kids[i]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s, nil
@@ -121,19 +130,19 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 // holds no schemas; the compiler says what is wrong with it.
 func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 	shape := a.shape
-	if shape == oneOrList {
-		shape = one
+	if shape == eitherWay {
+		shape = single
 		if v.kind == '[' {
-			shape = list
+			shape = listed
 		}
 	}
 	switch {
-	case shape == one && v.isSchema():
+	case shape == single && v.isSchema():
 		return d.step(s, a, v, p)
-	case shape == list && v.kind == '[', shape == byName && v.kind == '{':
+	case shape == listed && v.kind == '[', shape == named && v.kind == '{':
 		for i, kid := range v.kids {
 			token := strconv.Itoa(i)
-			if shape == byName {
+			if shape == named {
 				token = escape(v.keys[i])
 			}
 			if !kid.isSchema() {

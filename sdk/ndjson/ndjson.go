@@ -28,7 +28,7 @@ const (
 // next call of Next reads the one after it.
 type TooLongError struct {
 	Limit  int
-	Size   int64  // of the whole line, as far as it was seen
+	Size   int64  // of the whole line, a CR at its end included
 	Prefix []byte // how it began, so that the reader may find out what it was
 }
 
@@ -96,11 +96,11 @@ func (r *Reader) line() ([]byte, error) {
 
 // whole returns a line without its end, if it is not too long.
 func (r *Reader) whole(line []byte) ([]byte, error) {
-	line = bytes.TrimRight(line, "\r")
-	if len(line) > r.limit {
+	trimmed := bytes.TrimRight(line, "\r")
+	if len(trimmed) > r.limit || len(line) > r.limit+1 {
 		return nil, r.tooLong(line, int64(len(line)))
 	}
-	return line, nil
+	return trimmed, nil
 }
 
 // fill reads once, making room first.

@@ -13,15 +13,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
@@ -110,19 +107,6 @@ func serve(p *sdk.Plugin) int {
 	}
 	process.EndAll(orphanKill)
 	return status
-}
-
-// newLogger writes the lines that the host understands to standard error, and
-// redirects the standard library's loggers into it.
-func newLogger(name string) hclog.Logger {
-	logger := hclog.New(&hclog.LoggerOptions{
-		Name: name, Level: hclog.Debug, Output: os.Stderr, JSONFormat: true,
-	})
-	w := logger.StandardWriter(&hclog.StandardLoggerOptions{InferLevels: true})
-	log.SetFlags(0)
-	log.SetOutput(w)
-	slog.SetDefault(slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	return logger
 }
 
 // hideHandshake removes what go-plugin told this process through the

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -64,7 +65,10 @@ func lookPath(name, dir string, env []string) (string, error) {
 	}
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
+			var err error
+			if name, err = filepath.Abs(filepath.Join(dir, name)); err != nil {
+				return "", err
+			}
 		}
 		return executable(name, exts)
 	}
@@ -103,6 +107,28 @@ func executable(path string, exts []string) (string, error) {
 		return path + ext, nil
 	}
 	return "", fs.ErrNotExist
+}
+
+// checkDir finds out before the start, which could not tell a directory that
+// does not exist from a program that does not.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	problem := "does not exist"
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		problem = "is not a directory"
+	case !errors.Is(err, fs.ErrNotExist):
+		problem = "cannot be used: " + err.Error()
+	}
+	return &sdk.Error{
+		Code: sdk.Unavailable, Reason: "not_started", Path: "cwd",
+		Message: fmt.Sprintf("working directory %s %s", dir, problem), Hint: "create it or change cwd",
+	}
 }
 
 // installHints say where a program that is often missing comes from.
@@ -145,6 +171,23 @@ func notFound(name string, env []string, err error) error {
 		e.Hint = fmt.Sprintf("install %s, or give the command's full path", name)
 	default:
 		e.Hint = "a relative path is relative to cwd, by default the directory of the configuration file"
+	}
+	return e
+}
+
+// notStarted explains why a program that exists did not start.
+func notStarted(path string, err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err // the path stands in the message already
+	}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "the file is not executable for this user"
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "the file exists; the interpreter that its first line names may not"
+	case errors.Is(err, syscall.ENOEXEC):
+		e.Hint = "it is not a program for this system; a script begins with a line such as #!/bin/sh"
 	}
 	return e
 }

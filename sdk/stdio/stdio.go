@@ -11,7 +11,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -35,8 +34,8 @@ const (
 type Options struct {
 	Command    []string // the program and its arguments
 	Env        []string // the whole environment, as NAME=value
-	Dir        string
-	MaxMessage int // bytes; 0 is ndjson.DefaultLimit
+	Dir        string   // where the program runs; empty is this process's directory
+	MaxMessage int      // bytes; 0 is ndjson.DefaultLimit
 	Log        hclog.Logger
 }
 
@@ -53,14 +52,21 @@ type Conn struct {
 	dropped atomic.Uint64
 	ended   atomic.Bool // by us
 	close   sync.Once
-	readers sync.WaitGroup
+	readers sync.WaitGroup // those of standard error and of the process's end
 	stdout  *os.File
+	stderr  *os.File
 }
 
 // Start starts the server. It does not wait for it to say anything.
 func Start(o Options) (*Conn, error) {
 	if len(o.Command) == 0 || o.Command[0] == "" {
 		return nil, sdk.AttrErrorf("command", "names no program")
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	if err := checkDir(o.Dir); err != nil {
+		return nil, err
 	}
 	path, err := lookPath(o.Command[0], o.Dir, o.Env)
 	if err != nil {
@@ -80,13 +86,14 @@ func Start(o Options) (*Conn, error) {
 	closeAll([]*os.File{inR, outW, errW})
 	if err != nil {
 		closeAll([]*os.File{inW, outR, errR})
-		return nil, notStarted(path, o.Dir, err)
+		return nil, notStarted(path, err)
 	}
 	c := &Conn{
-		proc: proc, log: o.Log, stdin: inW, stdout: outR, out: bufio.NewWriterSize(inW, 64<<10),
-		lines: ndjson.NewReader(outR, o.MaxMessage), tail: new(tail),
+		proc: proc, log: o.Log, stdin: inW, stdout: outR, stderr: errR, out: bufio.NewWriterSize(inW, 64<<10),
+		lines: ndjson.NewReader(lastWords{outR}, o.MaxMessage), tail: new(tail),
 	}
-	c.readers.Go(func() { c.readStderr(errR) })
+	c.readers.Go(c.readStderr)
+	c.readers.Go(c.awaitEnd)
 	return c, nil
 }
 
@@ -124,7 +131,7 @@ func (c *Conn) ending() error {
 			Hint: "a server must stay connected until its standard input ends", Output: c.tail.lines(),
 		}
 	}
-	c.readers.Wait() // for the last words on standard error
+	c.awaitReaders()
 	e := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server " + c.proc.Ended(), Output: c.tail.lines()}
 	switch {
 	case c.proc.ExitCode() == 127:
@@ -169,10 +176,9 @@ func (c *Conn) Close(ctx context.Context) error {
 		}
 		c.proc.Kill()
 		<-c.proc.Done()
-		_ = c.stdout.Close() // ends a Recv whose pipe a stranger holds open
+		_ = c.stdout.Close() // ends a Recv that waits for a stranger
 	})
-	<-c.proc.Done()
-	c.readers.Wait()
+	c.awaitReaders()
 	return nil
 }
 
@@ -203,19 +209,4 @@ func closeAll(files []*os.File) {
 			_ = f.Close()
 		}
 	}
-}
-
-func notStarted(path, dir string, err error) error {
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Message: fmt.Sprintf("starting %s: %v", path, err)}
-	if dir != "" {
-		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
-			e.Message = fmt.Sprintf("working directory %s does not exist", dir)
-			e.Path, e.Hint = "cwd", "create it or change cwd"
-			return e
-		}
-	}
-	if errors.Is(err, os.ErrPermission) {
-		e.Hint = "the file is not executable for this user"
-	}
-	return e
 }

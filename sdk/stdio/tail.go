@@ -2,6 +2,8 @@ package stdio
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -41,35 +43,22 @@ func (t *tail) lines() []string {
 
 // readStderr reads standard error to its end. A server that floods it fills
 // neither memory nor the log.
-func (c *Conn) readStderr(r *os.File) {
-	// A stranger that inherited the pipe may hold it open after the server's
-	// end; what the server wrote is in the pipe by then.
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-c.proc.Done():
-			_ = r.SetReadDeadline(time.Now().Add(afterExit / 2))
-		case <-stop:
-		}
-	}()
-	defer r.Close()
-
-	br := bufio.NewReaderSize(r, lineShown)
+func (c *Conn) readStderr() {
+	br := bufio.NewReaderSize(lastWords{c.stderr}, lineShown)
 	second, logged, muted := time.Now(), 0, 0
 	for {
 		line, long, err := readLine(br)
+		if now := time.Now(); err != nil || now.Sub(second) >= time.Second {
+			if muted > 0 {
+				c.log.Warn("standard error was too fast to log", "lines", muted)
+			}
+			second, logged, muted = now, 0, 0
+		}
 		if line != "" {
 			if long {
 				line += " …"
 			}
 			c.tail.add(line)
-			if now := time.Now(); now.Sub(second) >= time.Second {
-				if muted > 0 {
-					c.log.Warn("standard error was too fast to log", "lines", muted)
-				}
-				second, logged, muted = now, 0, 0
-			}
 			if logged++; logged <= logPerSecond {
 				c.log.Debug("stderr", "line", line)
 			} else {
@@ -80,6 +69,40 @@ func (c *Conn) readStderr(r *os.File) {
 			return
 		}
 	}
+}
+
+// awaitEnd makes readers that wait look once more when the server has ended: a
+// stranger that inherited a pipe may hold it open for ever.
+func (c *Conn) awaitEnd() {
+	<-c.proc.Done()
+	for _, pipe := range []*os.File{c.stdout, c.stderr} {
+		_ = pipe.SetReadDeadline(time.Now())
+	}
+}
+
+// lastWords reads a pipe from a server that may have ended. What the server
+// wrote is in the pipe by then and comes at once, however late it is asked for.
+type lastWords struct{ pipe *os.File }
+
+func (l lastWords) Read(b []byte) (int, error) {
+	n, err := l.pipe.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		_ = l.pipe.SetReadDeadline(time.Now().Add(afterExit / 2))
+		if n, err = l.pipe.Read(b); errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, io.EOF
+		}
+	}
+	return n, err
+}
+
+// awaitReaders waits for the last words on standard error, of which a stranger
+// may have no end.
+func (c *Conn) awaitReaders() {
+	<-c.proc.Done()
+	cut := time.AfterFunc(afterExit, func() { _ = c.stderr.Close() })
+	c.readers.Wait()
+	cut.Stop()
+	_ = c.stderr.Close()
 }
 
 // readLine returns one line, cut at the reader's size; long tells.

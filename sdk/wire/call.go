@@ -32,10 +32,12 @@ const earlyKept = 1024
 // do runs f for one call.
 func (c *calls) do(call Call, f func(context.Context) error) (status Status) {
 	ctx, cancel := context.WithCancel(context.Background())
-	if call.Timeout > 0 {
-		ctx, cancel = context.WithTimeout(context.Background(), time.Duration(call.Timeout))
-	}
 	defer cancel()
+	if call.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, time.Duration(call.Timeout))
+		defer stop()
+	}
 	if !c.enter(call.ID, cancel) {
 		return StatusOf(context.Canceled)
 	}
@@ -119,7 +121,9 @@ func invoke[R any](ctx context.Context, c *caller, method string, call Call, arg
 		return nil, err
 	}
 	reply := new(R) // the late answer's too, so that it cannot race with anything
-	done := c.rpc.Go(c.prefix+"."+method, args, reply, make(chan *rpc.Call, 1)).Done
+	done := make(chan *rpc.Call, 1)
+	// Sending waits, too, when the other side has stopped reading.
+	go c.rpc.Go(c.prefix+"."+method, args, reply, done)
 	select {
 	case rc := <-done:
 		if rc.Error != nil {
@@ -127,7 +131,7 @@ func invoke[R any](ctx context.Context, c *caller, method string, call Call, arg
 		}
 		return reply, nil
 	case <-ctx.Done():
-		c.rpc.Go(c.prefix+".Cancel", CancelArgs{ID: call.ID}, new(Reply), make(chan *rpc.Call, 1))
+		go c.rpc.Go(c.prefix+".Cancel", CancelArgs{ID: call.ID}, new(Reply), make(chan *rpc.Call, 1))
 		return nil, ctx.Err()
 	}
 }

@@ -3,8 +3,10 @@ package wire
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/rpc"
+	"slices"
 	"sync"
 
 	"github.com/junctor-mcp/junctor/sdk"
@@ -39,13 +41,29 @@ func serveHost(conn net.Conn, g Granter) {
 	if err := server.RegisterName("Host", h); err != nil {
 		panic(err) // the methods below do not depend on input
 	}
-	server.ServeConn(conn)
-	h.calls.end()
+	// ServeConn waits for calls that run, and those wait for a person.
+	server.ServeConn(hangup{conn, h.calls.end})
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.callbacks {
+	open := slices.Collect(maps.Values(h.callbacks))
+	clear(h.callbacks)
+	h.mu.Unlock()
+	for _, c := range open {
 		_ = c.Close()
 	}
+}
+
+// hangup is a connection that calls gone when the other side has ended it.
+type hangup struct {
+	net.Conn
+	gone func()
+}
+
+func (h hangup) Read(b []byte) (int, error) {
+	n, err := h.Conn.Read(b)
+	if err != nil {
+		h.gone()
+	}
+	return n, err
 }
 
 // granted runs f with what the capability allows.
@@ -136,6 +154,10 @@ func (h *HostControl) CallbackOpen(a CallbackArgs, r *CallbackReply) error {
 		c, err := p.Callback(ctx, a.Path)
 		if err != nil {
 			return err
+		}
+		if ctx.Err() != nil { // nobody would ever close it
+			_ = c.Close()
+			return ctx.Err()
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()

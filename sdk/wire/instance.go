@@ -26,8 +26,9 @@ const (
 // An instance is one open connection in the plugin: the author's Conn on one
 // side, the host's stream on the other, and a goroutine for each direction.
 type instance struct {
-	conn sdk.Conn
-	log  hclog.Logger
+	conn  sdk.Conn
+	limit int // of a message
+	log   hclog.Logger
 
 	once    sync.Once
 	sent    chan struct{} // closed when everything from the host has been sent on
@@ -35,13 +36,13 @@ type instance struct {
 	recvEnd chan struct{} // closed when nothing more comes from the server
 }
 
-func newInstance(conn sdk.Conn, log hclog.Logger) *instance {
-	return &instance{conn: conn, log: log, sent: make(chan struct{}), ended: make(chan struct{}), recvEnd: make(chan struct{})}
+func newInstance(conn sdk.Conn, limit int, log hclog.Logger) *instance {
+	return &instance{conn: conn, limit: limit, log: log, sent: make(chan struct{}), ended: make(chan struct{}), recvEnd: make(chan struct{})}
 }
 
 // run joins the connection to the host's stream until either ends. It returns
 // when nothing is left of both.
-func (i *instance) run(broker *plugin.MuxBroker, id uint32, maxMessage int) {
+func (i *instance) run(broker *plugin.MuxBroker, id uint32) {
 	c, err := broker.Accept(id)
 	if err != nil {
 		close(i.sent)
@@ -50,12 +51,13 @@ func (i *instance) run(broker *plugin.MuxBroker, id uint32, maxMessage int) {
 		i.close(expired())
 		return
 	}
-	stream := NewStream(c, maxMessage)
+	stream := NewStream(c, i.limit)
 	go func() {
 		defer close(i.sent)
 		_ = i.guard(func() error { return i.fromHost(stream) })
 		go i.closeUnasked()
 	}()
+	go i.hangUp(stream)
 	end := i.guard(func() error { return i.toHost(stream) })
 	close(i.recvEnd)
 
@@ -72,28 +74,32 @@ func (i *instance) run(broker *plugin.MuxBroker, id uint32, maxMessage int) {
 		_ = stream.Flush()
 	}
 	_ = stream.Close()
+	_ = c.SetReadDeadline(time.Now()) // the host may keep its side open as long as it likes
 	<-i.sent
 }
 
 // toHost passes messages on from the server. It returns why there are no more,
 // or io.EOF when that is the host's own doing.
 func (i *instance) toHost(stream *Stream) error {
+	if l, ok := i.conn.(sdk.Limiter); ok {
+		l.LimitMessages(i.limit)
+	}
 	w, gathers := i.conn.(sdk.Waiter)
 	if gathers {
 		w.BeforeWait(func() { _ = stream.Flush() }) // the next write has the error
 	}
 	for {
 		msg, err := i.conn.Recv()
+		if err == nil && len(msg) == 0 {
+			err = sdk.Errorf(sdk.Internal, "the transport received neither a message nor an error")
+		}
 		if d, ok := errors.AsType[*sdk.Dropped](err); ok {
-			err = stream.WriteEvent(Event{Name: "dropped", Reason: d.Reason, Size: d.Size, Limit: d.Limit, Prefix: d.Prefix})
+			err = writeDropped(stream, d)
 		} else if err != nil {
 			_ = stream.Flush()
 			return err
-		} else if msg, err = ndjson.Message(msg); err != nil {
-			i.log.Warn("the transport returned what is not a message")
-			continue
 		} else {
-			err = stream.WriteMessage(msg)
+			err = i.pass(stream, msg)
 		}
 		if err == nil && !gathers {
 			err = stream.Flush()
@@ -103,6 +109,25 @@ func (i *instance) toHost(stream *Stream) error {
 			return io.EOF
 		}
 	}
+}
+
+// pass passes one message on to the host, or says why not.
+func (i *instance) pass(stream *Stream, msg []byte) error {
+	msg, err := ndjson.Message(msg)
+	switch {
+	case err != nil:
+		i.log.Warn("the transport received what is not a message")
+		return nil
+	case len(msg) > i.limit:
+		return writeDropped(stream, &sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)), Limit: int64(i.limit), Prefix: msg})
+	}
+	return stream.WriteMessage(msg)
+}
+
+func writeDropped(stream *Stream, d *sdk.Dropped) error {
+	return stream.WriteEvent(Event{
+		Name: "dropped", Reason: clip(d.Reason, textKept), Size: d.Size, Limit: d.Limit, Prefix: d.Prefix[:min(len(d.Prefix), prefixKept)],
+	})
 }
 
 // fromHost passes messages on to the server until the host ends the stream.
@@ -140,6 +165,18 @@ func (i *instance) closeUnasked() {
 	}
 }
 
+// hangUp ends the stream of a connection that was closed but whose Recv, or
+// whose host, still waits. Neither may hold up the other.
+func (i *instance) hangUp(stream *Stream) {
+	<-i.ended
+	select {
+	case <-i.recvEnd:
+	case <-time.After(closeGrace):
+		i.log.Warn("the connection was closed but still receives")
+		_ = stream.Close()
+	}
+}
+
 // drain waits until what the host sent so far has reached the server.
 func (i *instance) drain() {
 	select {
@@ -160,12 +197,14 @@ func (i *instance) close(ctx context.Context) {
 	<-i.ended
 }
 
+func (i *instance) guard(f func() error) error { return guard(i.log, f) }
+
 // guard keeps a panic in the author's code from ending the whole plugin.
-func (i *instance) guard(f func() error) (err error) {
+func guard(log hclog.Logger, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			stack := debug.Stack()
-			i.log.Error("panic", "value", v, "stack", string(stack))
+			log.Error("panic", "value", v, "stack", string(stack))
 			err = panicked(v, stack).Err()
 		}
 	}()

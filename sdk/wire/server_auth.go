@@ -11,26 +11,52 @@ import (
 // AuthStart makes an authorizer.
 func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
-		auth, ok := c.server.plugin.Auths[a.Component]
+		s := c.server
+		auth, ok := s.plugin.Auths[a.Component]
 		if !ok {
 			return missing("auth provider", a.Component)
 		}
+		if s.closing.Err() != nil {
+			return shuttingDown()
+		}
 		started, err := auth.Start(ctx, &sdk.AuthServer{
-			Name: a.Server, Tenant: a.Tenant, Log: c.server.log.With("server", a.Server),
-			Host: c.server.host.services(a.Handle, a.Capability),
+			Name: a.Server, Tenant: a.Tenant, Log: s.log.With("server", a.Server),
+			Host: s.host.services(a.Handle, a.Capability),
 		}, a.Settings)
 		if err != nil {
 			return err
 		}
-		s := c.server
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if _, taken := s.auths[a.Handle]; taken {
-			return sdk.Errorf(sdk.Internal, "authorizer %q exists already", a.Handle)
+		if started == nil {
+			return sdk.Errorf(sdk.Internal, "the auth provider started no authorizer")
 		}
-		s.auths[a.Handle] = authorizer{started, a.Server}
+		if err := s.keepAuthorizer(ctx, a.Handle, started); err != nil {
+			_ = closeAuthorizer(started)
+			return err
+		}
 		return nil
 	})
+	return nil
+}
+
+func (s *Server) keepAuthorizer(ctx context.Context, handle string, a sdk.Authorizer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.closing.Err() != nil:
+		return shuttingDown()
+	case s.auths[handle] != nil:
+		return sdk.Errorf(sdk.Internal, "authorizer %q exists already", handle)
+	}
+	s.auths[handle] = a
+	return nil
+}
+
+func closeAuthorizer(a sdk.Authorizer) error {
+	if c, ok := a.(io.Closer); ok {
+		return c.Close()
+	}
 	return nil
 }
 
@@ -42,10 +68,7 @@ func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
 		auth := s.auths[a.Handle]
 		delete(s.auths, a.Handle)
 		s.mu.Unlock()
-		if closer, ok := auth.Authorizer.(io.Closer); ok {
-			return closer.Close()
-		}
-		return nil
+		return closeAuthorizer(auth)
 	})
 	return nil
 }
@@ -54,12 +77,12 @@ func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
 func (c *Control) authorizer(call Call, handle string, f func(context.Context, sdk.Authorizer) error) Status {
 	return c.calls.do(call, func(ctx context.Context) error {
 		c.server.mu.Lock()
-		auth, ok := c.server.auths[handle]
+		auth := c.server.auths[handle]
 		c.server.mu.Unlock()
-		if !ok {
+		if auth == nil {
 			return sdk.Errorf(sdk.Unavailable, "authorizer %q was not started", handle)
 		}
-		return f(ctx, auth.Authorizer)
+		return f(ctx, auth)
 	})
 }
 

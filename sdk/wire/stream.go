@@ -10,6 +10,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
 // The kinds of frames.
@@ -19,8 +21,9 @@ const (
 )
 
 const (
-	frameHeader = 5 // [u32 little-endian length of the payload][u8 kind]
-	frameSlack  = 1 << 16
+	frameHeader = 5       // [u32 little-endian length of the payload][u8 kind]
+	eventLimit  = 1 << 20 // bytes of the payload of a frame that is not a message
+	prefixKept  = 4 << 10 // of a message in a "dropped" event
 	streamRead  = 32 << 10
 	streamWrite = 64 << 10
 )
@@ -43,9 +46,13 @@ type Stream struct {
 	beforeWait func() // called by Read before it waits; may be nil
 }
 
-// NewStream makes a Stream whose messages have at most limit bytes.
+// NewStream makes a Stream whose messages have at most limit bytes; 0 means
+// ndjson.DefaultLimit.
 func NewStream(conn net.Conn, limit int) *Stream {
-	s := &Stream{conn: conn, limit: limit + frameSlack, w: bufio.NewWriterSize(conn, streamWrite)}
+	if limit <= 0 {
+		limit = ndjson.DefaultLimit
+	}
+	s := &Stream{conn: conn, limit: limit, w: bufio.NewWriterSize(conn, streamWrite)}
 	s.r = bufio.NewReaderSize(waiting{s}, streamRead)
 	return s
 }
@@ -82,9 +89,9 @@ func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 		if _, err := io.ReadFull(s.r, header[:]); err != nil {
 			return nil, nil, err
 		}
-		size := int64(binary.LittleEndian.Uint32(header[:4]))
-		if size > int64(s.limit) {
-			return nil, nil, fmt.Errorf("%w: frame of %d bytes, %d are allowed", ErrProtocol, size, s.limit)
+		size := binary.LittleEndian.Uint32(header[:4])
+		if err := s.fits(header[4], int64(size)); err != nil {
+			return nil, nil, err
 		}
 		payload := make([]byte, size)
 		if _, err := io.ReadFull(s.r, payload); err != nil {
@@ -92,8 +99,8 @@ func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 		}
 		switch header[4] {
 		case kindMessage:
-			if bytes.IndexByte(payload, '\n') >= 0 || bytes.IndexByte(payload, '\r') >= 0 {
-				return nil, nil, fmt.Errorf("%w: a message contains a line break", ErrProtocol)
+			if size == 0 || bytes.IndexByte(payload, '\n') >= 0 || bytes.IndexByte(payload, '\r') >= 0 {
+				return nil, nil, fmt.Errorf("%w: a message is empty or contains a line break", ErrProtocol)
 			}
 			return payload, nil, nil
 		case kindEvent:
@@ -120,8 +127,8 @@ func (s *Stream) WriteEvent(ev Event) error {
 }
 
 func (s *Stream) write(kind byte, payload []byte) error {
-	if len(payload) > s.limit {
-		return fmt.Errorf("%w: frame of %d bytes, %d are allowed", ErrProtocol, len(payload), s.limit)
+	if err := s.fits(kind, int64(len(payload))); err != nil {
+		return err
 	}
 	var header [frameHeader]byte
 	binary.LittleEndian.PutUint32(header[:4], uint32(len(payload)))
@@ -131,6 +138,20 @@ func (s *Stream) write(kind byte, payload []byte) error {
 	}
 	_, err := s.w.Write(payload)
 	return err
+}
+
+// fits refuses frames that are too long, before anything of them is read or
+// written. How long a message may be is configured, an event does not depend on
+// that: the one that says why a connection ended must arrive.
+func (s *Stream) fits(kind byte, size int64) error {
+	limit := int64(eventLimit)
+	if kind == kindMessage {
+		limit = int64(s.limit)
+	}
+	if size > limit {
+		return fmt.Errorf("%w: frame of %d bytes, %d are allowed", ErrProtocol, size, limit)
+	}
+	return nil
 }
 
 // Flush sends what was written.

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
+)
+
+func (e *env) inspectVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:               "inspect TOOL",
+		Short:             "Show a tool's names, arguments, schema and rules",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: e.completeTools,
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.inspect(cmd.Context(), args[0]) },
+	}
+}
+
+// inspection is what inspect prints for programs.
+type inspection struct {
+	Name         string          `json:"name"`
+	Server       string          `json:"server"`
+	Tool         string          `json:"tool"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	At           string          `json:"at"`
+	View         string          `json:"view,omitempty"`
+	Pinned       []string        `json:"pinned,omitempty"`
+	Allowed      bool            `json:"allowed"`
+	Rule         string          `json:"rule"`
+	SaysReadOnly *bool           `json:"says_read_only,omitempty"`
+	Checked      bool            `json:"arguments_checked"`
+	Unchecked    string          `json:"unchecked_because,omitempty"`
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+}
+
+func (e *env) inspect(ctx context.Context, name string) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	wait := e.spin("asking the server")
+	t, err := e.findTool(ctx, app, name)
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	in := e.inspection(app, t)
+	if e.machine() {
+		return e.printJSON(in)
+	}
+	e.printInspection(in)
+	return nil
+}
+
+func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
+	d := app.Gateway.Decide(identity.Local(), policy.Tool, t.Server, t.Name)
+	in := inspection{
+		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
+		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allow, Rule: d.Rule, SaysReadOnly: t.ReadOnly,
+		InputSchema: t.Input, OutputSchema: t.Output,
+	}
+	for _, s := range app.Config.Servers {
+		if s.Name == t.Server {
+			in.At = s.At.String()
+		}
+	}
+	if t.Input != nil {
+		_, err := schema.Compile(t.Input)
+		if in.Checked = err == nil; err != nil {
+			in.Unchecked = err.Error()
+		}
+	}
+	return in
+}
+
+func (e *env) printInspection(in inspection) {
+	e.printf("%s\n", in.Name)
+	if in.Description != "" {
+		e.printf("\n%s\n", indent(in.Description))
+	}
+	e.printf("\nserver   %s, at %s\n", in.Server, in.At)
+	e.printf("tool     %s\n", in.Tool)
+	if in.View != "" {
+		e.printf("view     at %s\n", in.View)
+	}
+	if len(in.Pinned) > 0 {
+		e.printf("pinned   %s\n", strings.Join(in.Pinned, ", "))
+	}
+	e.printf("allowed  %v: %s\n", in.Allowed, in.Rule)
+	if in.Unchecked != "" {
+		e.printf("checked  no: %s\n", in.Unchecked)
+	}
+	var rows [][]string
+	for _, p := range schema.Properties(in.InputSchema) {
+		need := ""
+		switch {
+		case p.Required:
+			need = "required"
+		case len(p.Default) > 0:
+			need = "default " + string(p.Default)
+		}
+		rows = append(rows, []string{p.Name, p.Type, need, p.Description})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+		e.table([]string{"ARGUMENT", "TYPE", "", "DESCRIPTION"}, rows)
+	}
+	for _, s := range []struct {
+		name string
+		raw  []byte
+	}{{"input schema", in.InputSchema}, {"output schema", in.OutputSchema}} {
+		var pretty bytes.Buffer
+		if s.raw != nil && json.Indent(&pretty, s.raw, "  ", "  ") == nil {
+			e.printf("\n%s\n  %s\n", s.name, pretty.String())
+		}
+	}
+}
+
+func indent(s string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ")
+}
+
+// completeArguments completes KEY= for the tool that stands on the line.
+func (e *env) completeArguments(cmd *cobra.Command, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	app, _, err := e.tryLoad(cmd.Context(), false)
+	if err != nil || app == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	server, name, named := split(app, args[0])
+	t, ok := app.Catalog.Snapshot().Tool(args[0])
+	if named {
+		t, ok = app.Catalog.Snapshot().OwnTool(server, name)
+	}
+	if !ok {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var keys []cobra.Completion
+	for _, p := range schema.Properties(t.Input) {
+		keys = append(keys, cobra.CompletionWithDesc(p.Name+"=", oneLine(p.Description, 60)))
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}

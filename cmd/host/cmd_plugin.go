@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+func (e *env) pluginVerb() *cobra.Command {
+	verb := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	lines := 100
+	logs := &cobra.Command{
+		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return e.pluginLogs(args[0], lines) },
+	}
+	logs.Flags().IntVarP(&lines, "lines", "n", lines, "how many lines at most")
+	verb.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return e.pluginList(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return e.pluginDescribe(cmd.Context(), args[0]) },
+		},
+		logs,
+	)
+	return verb
+}
+
+// pluginJSON is a plugin for programs.
+type pluginJSON struct {
+	Name       string   `json:"name"`
+	Version    string   `json:"version"`
+	Source     string   `json:"source"`
+	Path       string   `json:"path"`
+	SHA256     string   `json:"sha256"`
+	Protocols  []int    `json:"protocols"`
+	Transports []string `json:"transports"`
+	Auths      []string `json:"auths,omitempty"`
+	At         string   `json:"at,omitempty"`
+}
+
+func (e *env) pluginList(ctx context.Context) error {
+	known, err := e.plugins(ctx)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(known)
+	}
+	var rows [][]string
+	for _, p := range known {
+		rows = append(rows, []string{p.Name, p.Version, strings.Join(append(slices.Clone(p.Transports), p.Auths...), ", "), p.Source, p.SHA256[:12]})
+	}
+	e.table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
+	return nil
+}
+
+// plugins are those of the configuration, where there is one, and the bundled
+// ones.
+func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
+	found := map[string]pluginJSON{}
+	app, diags, err := e.tryLoad(ctx, true)
+	switch {
+	case fault.Is(err, fault.ConfigMissing):
+	case err != nil:
+		return nil, err
+	case app == nil:
+		diags.Render(safeWriter{e.stderr})
+		return nil, reported(diags.Err())
+	default:
+		for _, p := range app.Config.Plugins {
+			if d, ok := app.Described(p); ok {
+				found[p.Name] = listed(p.Name, p.Source, d, p.At.String())
+			}
+		}
+	}
+	sup, err := e.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range plugin.Dirs(e.lookup) {
+		paths, err := filepath.Glob(filepath.Join(dir, plugin.FilePrefix+"*"))
+		if err != nil {
+			continue
+		}
+		for _, path := range paths {
+			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), plugin.FilePrefix), ".exe")
+			if _, ok := found[name]; ok {
+				continue
+			}
+			m, digest, err := sup.Describe(ctx, path, "")
+			if err != nil {
+				e.printError(err)
+				continue
+			}
+			found[name] = listed(name, plugin.BuiltinSource+name, host.Described{Path: path, Digest: digest, Manifest: m}, "")
+		}
+	}
+	list := []pluginJSON{}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, found[name])
+	}
+	return list, nil
+}
+
+func listed(name, source string, d host.Described, at string) pluginJSON {
+	return pluginJSON{
+		Name: name, Version: d.Manifest.Version, Source: source, Path: d.Path, SHA256: d.Digest, Protocols: d.Manifest.Protocols,
+		Transports: slices.Sorted(maps.Keys(d.Manifest.Transports)), Auths: slices.Sorted(maps.Keys(d.Manifest.Auths)), At: at,
+	}
+}
+
+// supervisor is one that belongs to no configuration.
+func (e *env) supervisor() (*plugin.Supervisor, error) {
+	if e.app != nil {
+		return e.app.Supervisor, nil
+	}
+	if err := e.findDirs(); err != nil {
+		return nil, err
+	}
+	sup := host.NewSupervisor(e.options())
+	e.sup = sup
+	return sup, nil
+}
+
+func (e *env) pluginDescribe(ctx context.Context, word string) error {
+	path, err := e.pluginPath(ctx, word)
+	if err != nil {
+		return err
+	}
+	sup, err := e.supervisor()
+	if err != nil {
+		return err
+	}
+	m, digest, err := sup.Describe(ctx, path, "")
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(struct {
+			sdk.Manifest
+			Path   string `json:"path"`
+			SHA256 string `json:"sha256"`
+		}{m, path, digest})
+	}
+	e.printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, indent(m.Description), path, digest, m.Protocols, m.SDK)
+	for _, name := range slices.Sorted(maps.Keys(m.Transports)) {
+		s := m.Transports[name]
+		e.printf("\ntransport %q\n", name)
+		e.printSchema(&s, "  ")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Auths)) {
+		s := m.Auths[name]
+		e.printf("\nauth %q\n", name)
+		e.printSchema(&s, "  ")
+	}
+	return nil
+}
+
+// pluginPath finds the program of a plugin by the name it has in the
+// configuration, that of a bundled one, or its path.
+func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
+	if strings.ContainsRune(word, filepath.Separator) {
+		return plugin.Find(word, filepath.Base(word), nil)
+	}
+	known, err := e.plugins(ctx)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, p := range known {
+		if p.Name == word {
+			return p.Path, nil
+		}
+		names = append(names, p.Name)
+	}
+	f := fault.New(fault.PluginNotFound, "there is no plugin %q", word)
+	hint := "junctor plugin list shows those there are"
+	if best := nearest(word, names); best != "" {
+		hint = "did you mean " + best + "? " + hint
+	}
+	return "", f.WithHint("%s", hint)
+}
+
+// printSchema prints the settings of a block.
+func (e *env) printSchema(s *sdk.Schema, margin string) {
+	for _, a := range s.Attributes {
+		var about []string
+		switch {
+		case a.Required:
+			about = append(about, "required")
+		case len(a.Default) > 0:
+			about = append(about, "default "+string(a.Default))
+		}
+		if len(a.Enum) > 0 {
+			about = append(about, "one of "+strings.Join(a.Enum, ", "))
+		}
+		if a.Sensitive {
+			about = append(about, "sensitive")
+		}
+		e.printf("%s%s  %s  %s\n%s    %s\n", margin, a.Name, typeName(a.Type), strings.Join(about, ", "), margin, a.Description)
+	}
+	for _, b := range s.Blocks {
+		label := ""
+		if b.Label != "" {
+			label = " \"" + strings.ToUpper(b.Label) + "\""
+		}
+		e.printf("%s%s%s { }\n%s    %s\n", margin, b.Name, label, margin, b.Schema.Description)
+		e.printSchema(&b.Schema, margin+"    ")
+	}
+}
+
+// typeName writes a type of the configuration language as people do.
+func typeName(raw json.RawMessage) string {
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) == nil && len(parts) == 2 {
+		return strings.Trim(string(parts[0]), `"`) + "(" + typeName(parts[1]) + ")"
+	}
+	return strings.Trim(string(raw), `"`)
+}
+
+// pluginLogs prints the end of a plugin's log.
+func (e *env) pluginLogs(name string, n int) error {
+	if err := e.findDirs(); err != nil {
+		return err
+	}
+	path := plugin.LogFile(e.dirs.Logs(), name)
+	var lines []string
+	for _, p := range []string{path + ".1", path} {
+		f, err := os.Open(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fault.New(fault.Usage, "reading the log: %s", err)
+		}
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if lines = append(lines, s.Text()); len(lines) > 2*n {
+				lines = slices.Clone(lines[len(lines)-n:])
+			}
+		}
+		_ = f.Close()
+	}
+	if lines == nil {
+		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("junctor plugin list shows the names")
+	}
+	for _, line := range lines[max(0, len(lines)-n):] {
+		if !e.machine() {
+			line = readableLog(line)
+		}
+		fmt.Fprintln(e.stdout, line)
+	}
+	return nil
+}
+
+// readableLog writes a line of a log as people read it.
+func readableLog(line string) string {
+	var fields map[string]any
+	if json.Unmarshal([]byte(line), &fields) != nil {
+		return safe(line)
+	}
+	text := func(name string) string { s, _ := fields[name].(string); return s }
+	var b strings.Builder
+	if t, err := time.Parse("2006-01-02T15:04:05.000000Z07:00", text("@timestamp")); err == nil {
+		b.WriteString(t.Local().Format("15:04:05.000 "))
+	}
+	fmt.Fprintf(&b, "%-5s %s", strings.ToUpper(text("@level")), text("@message"))
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		if !strings.HasPrefix(k, "@") {
+			fmt.Fprintf(&b, " %s=%v", k, fields[k])
+		}
+	}
+	return safe(b.String())
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+func (e *env) promptsVerb() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:               "prompts [SERVER…]",
+		Short:             "List prompts",
+		ValidArgsFunction: e.completeServers,
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.prompts(cmd.Context(), args, f) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// promptJSON is a prompt for programs.
+type promptJSON struct {
+	Name        string             `json:"name"`
+	Server      string             `json:"server"`
+	Prompt      string             `json:"prompt"`
+	Title       string             `json:"title,omitempty"`
+	Description string             `json:"description,omitempty"`
+	Arguments   []catalog.Argument `json:"arguments,omitempty"`
+}
+
+func (e *env) prompts(ctx context.Context, args []string, f listFlags) error {
+	app, names, err := e.lists(ctx, args, f)
+	if err != nil {
+		return err
+	}
+	list := []promptJSON{}
+	var rows [][]string
+	for _, p := range app.Catalog.Snapshot().Prompts {
+		if !slices.Contains(names, p.Server) || !app.Gateway.Visible(identity.Local(), policy.Prompt, p.Server, p.Name) {
+			continue
+		}
+		list = append(list, promptJSON{p.Exposed, p.Server, p.Name, p.Title, p.Description, p.Arguments})
+		var words []string
+		for _, a := range p.Arguments {
+			word := a.Name + "="
+			if !a.Required {
+				word = "[" + word + "]"
+			}
+			words = append(words, word)
+		}
+		rows = append(rows, []string{p.Exposed, p.Server, strings.Join(words, " "), described(&p.Item)})
+	}
+	if e.machine() {
+		return e.printJSON(list)
+	}
+	e.table([]string{"PROMPT", "SERVER", "ARGUMENTS", "DESCRIPTION"}, rows)
+	return nil
+}
+
+func (e *env) promptVerb() *cobra.Command {
+	var full bool
+	cmd := &cobra.Command{
+		Use:               "prompt PROMPT [key=value…]",
+		Short:             "Print the messages of a prompt",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: e.completePrompts,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.prompt(cmd.Context(), args[0], args[1:], full)
+		},
+	}
+	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")
+	return cmd
+}
+
+func (e *env) prompt(ctx context.Context, name string, words []string, full bool) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	wait := e.spin("asking for the prompt")
+	defer wait.stop()
+	p, err := e.findPrompt(ctx, app, name)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	for _, w := range words {
+		k, v, ok := strings.Cut(w, "=")
+		if !ok || k == "" {
+			return fault.New(fault.Usage, "%q is not key=value", w)
+		}
+		values[k] = v
+	}
+	params, err := json.Marshal(map[string]any{"name": p.Exposed, "arguments": values})
+	if err != nil {
+		return err
+	}
+	reply, err := app.Gateway.GetPrompt(ctx, p, gateway.Use{Principal: identity.Local(), Params: params})
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	if reply.Error != nil {
+		return e.answeredError(p.Server, reply.Error)
+	}
+	return e.printResult(reply.Result, full)
+}
+
+func (e *env) completePrompts(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	app, _, err := e.tryLoad(cmd.Context(), false)
+	if err != nil || app == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []cobra.Completion
+	for _, p := range app.Catalog.Snapshot().Prompts {
+		switch {
+		case len(args) == 0:
+			words = append(words, cobra.CompletionWithDesc(p.Exposed, oneLine(described(&p.Item), 60)))
+		case p.Exposed == args[0] || p.Server+"/"+p.Name == args[0]:
+			for _, a := range p.Arguments {
+				words = append(words, cobra.CompletionWithDesc(a.Name+"=", oneLine(a.Description, 60)))
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}

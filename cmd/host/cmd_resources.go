@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+func (e *env) resourcesVerb() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:               "resources [SERVER…]",
+		Short:             "List resources and resource templates",
+		ValidArgsFunction: e.completeServers,
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.resources(cmd.Context(), args, f) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// resourceJSON is a resource, or a template of some, for programs.
+type resourceJSON struct {
+	URI         string `json:"uri,omitempty"`
+	Template    string `json:"uriTemplate,omitempty"`
+	Server      string `json:"server"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIME        string `json:"mimeType,omitempty"`
+}
+
+func (e *env) resources(ctx context.Context, args []string, f listFlags) error {
+	app, names, err := e.lists(ctx, args, f)
+	if err != nil {
+		return err
+	}
+	list := []resourceJSON{}
+	add := func(it *catalog.Item, kind policy.Kind) {
+		if !slices.Contains(names, it.Server) || !app.Gateway.Visible(identity.Local(), kind, it.Server, it.Name) {
+			return
+		}
+		r := resourceJSON{URI: it.Name, Server: it.Server, Title: it.Title, Description: it.Description}
+		if kind == policy.Template {
+			r.URI, r.Template = "", it.Name
+		}
+		r.MIME, _ = mcp.TextMember(it.Raw, "mimeType")
+		list = append(list, r)
+	}
+	snapshot := app.Catalog.Snapshot()
+	for _, r := range snapshot.Resources {
+		add(r, policy.Resource)
+	}
+	for _, t := range snapshot.Templates {
+		add(&t.Item, policy.Template)
+	}
+	if e.machine() {
+		return e.printJSON(list)
+	}
+	var rows [][]string
+	for _, r := range list {
+		about := r.Description
+		if about == "" {
+			about = r.Title
+		}
+		rows = append(rows, []string{r.URI + r.Template, r.Server, r.MIME, about})
+	}
+	e.table([]string{"RESOURCE", "SERVER", "TYPE", "DESCRIPTION"}, rows)
+	return nil
+}
+
+func (e *env) readVerb() *cobra.Command {
+	var output string
+	var full bool
+	cmd := &cobra.Command{
+		Use:   "read URI",
+		Short: "Read a resource",
+		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
+or SERVER/URI when it is to be asked of one server.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to a file")
+	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")
+	return cmd
+}
+
+func (e *env) read(ctx context.Context, word, output string, full bool) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	wait := e.spin("reading")
+	defer wait.stop()
+	server, uri, named := split(app, word)
+	switch {
+	case named:
+		err = enabled(app, server)
+	default:
+		server, err = app.Gateway.Owner(ctx, identity.Local(), uri)
+		if fault.Is(err, fault.NameUnknown) {
+			err = fault.As(err).WithHint("junctor resources lists them; SERVER/URI asks one server")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	params, err := json.Marshal(map[string]string{"uri": uri})
+	if err != nil {
+		return err
+	}
+	reply, err := app.Gateway.ReadResource(ctx, server, uri, gateway.Use{Principal: identity.Local(), Params: params})
+	wait.stop()
+	if err != nil {
+		return err
+	}
+	if reply.Error != nil {
+		return e.answeredError(server, reply.Error)
+	}
+	if output != "" {
+		return e.save(reply.Result, output)
+	}
+	return e.printResult(reply.Result, full)
+}
+
+// save writes the contents of a resource to a file.
+func (e *env) save(result []byte, path string) error {
+	var content []byte
+	parts := 0
+	for c := range mcp.Elements(mcp.Member(result, "contents")) {
+		parts++
+		if text, ok := mcp.TextMember(c, "text"); ok {
+			content = append(content, text...)
+			continue
+		}
+		blob, _ := mcp.TextMember(c, "blob")
+		b, err := base64.StdEncoding.DecodeString(blob)
+		if err != nil {
+			return fault.New(fault.UpstreamBadMessage, "the resource is not valid base64")
+		}
+		content = append(content, b...)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		return fault.New(fault.Usage, "writing the contents: %s", err)
+	}
+	if e.errTTY {
+		fmt.Fprintf(e.stderr, "%d bytes of %d contents in %s\n", len(content), parts, path)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// listFlags are shared by the verbs that list something.
+type listFlags struct{ refresh bool }
+
+func (f *listFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers, instead of believing what they said before")
+}
+
+// lists makes sure that the lists of the wanted servers are known, says which
+// could not be had, and returns the names of the wanted ones.
+func (e *env) lists(ctx context.Context, args []string, f listFlags) (*host.App, []string, error) {
+	app, err := e.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := wanted(app, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	wait := e.spin("asking the servers")
+	ask := app.Catalog.Ensure
+	if f.refresh {
+		ask = app.Catalog.Refresh
+	}
+	names := namesOf(servers)
+	failed := ask(ctx, names...)
+	wait.stop()
+	for _, s := range servers {
+		if err := failed[s.Name]; err != nil {
+			if len(failed) == len(servers) || s.Required {
+				return nil, nil, err
+			}
+			e.printError(err)
+		}
+	}
+	e.notes(app, names)
+	return app, names, nil
+}
+
+// notes prints what people should know about the lists.
+func (e *env) notes(app *host.App, names []string) {
+	for _, n := range app.Catalog.Snapshot().Notes {
+		if slices.Contains(names, n.Server) {
+			fmt.Fprintf(e.stderr, "note: server %q: %s\n", n.Server, safe(n.Text))
+		}
+	}
+}
+
+func (e *env) toolsVerb() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:   "tools [SERVER…]",
+		Short: "List tools",
+		Long: "List the tools that may be used, under the names that clients see. Servers that were asked before are\n" +
+			"not started.",
+		ValidArgsFunction: e.completeServers,
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.tools(cmd.Context(), args, f) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// toolJSON is a tool for programs.
+type toolJSON struct {
+	Name         string          `json:"name"`
+	Server       string          `json:"server"`
+	Tool         string          `json:"tool"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+}
+
+func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
+	app, names, err := e.lists(ctx, args, f)
+	if err != nil {
+		return err
+	}
+	var tools []*catalog.Tool
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if slices.Contains(names, t.Server) && app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+			tools = append(tools, t)
+		}
+	}
+	if e.machine() {
+		list := []toolJSON{}
+		for _, t := range tools {
+			list = append(list, toolJSON{t.Exposed, t.Server, t.Name, t.Title, t.Description, t.Input, t.Output})
+		}
+		return e.printJSON(list)
+	}
+	var rows [][]string
+	for _, t := range tools {
+		rows = append(rows, []string{t.Exposed, t.Server, described(&t.Item)})
+	}
+	e.table([]string{"TOOL", "SERVER", "DESCRIPTION"}, rows)
+	return nil
+}
+
+func described(it *catalog.Item) string {
+	if strings.TrimSpace(it.Description) == "" {
+		return it.Title
+	}
+	return it.Description
+}
+
+// completeTools completes the first argument with what is known already:
+// nothing is started for a completion.
+func (e *env) completeTools(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return e.completeArguments(cmd, args)
+	}
+	app, _, err := e.tryLoad(cmd.Context(), false)
+	if err != nil || app == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+			names = append(names, cobra.CompletionWithDesc(t.Exposed, oneLine(described(&t.Item), 60)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (e *env) completeServers(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	app, _, err := e.tryLoad(cmd.Context(), false)
+	if err != nil || app == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, s := range app.Config.Servers {
+		names = append(names, s.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+func (e *env) validateVerb() *cobra.Command {
+	var deep bool
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check the configuration",
+		Long: `Read the configuration and report everything that is wrong with it, each with its place. No server and no
+plugin is started, but for plugins that were never seen before, which are asked to describe themselves.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
+	}
+	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server")
+	return cmd
+}
+
+// validation is what validate prints for programs.
+type validation struct {
+	Valid       bool                `json:"valid"`
+	Path        string              `json:"path,omitempty"`
+	Servers     int                 `json:"servers"`
+	Diagnostics []config.Diagnostic `json:"diagnostics"`
+	Errors      []*errorJSON        `json:"errors,omitempty"`
+}
+
+func (e *env) validate(ctx context.Context, deep bool) error {
+	app, diags, err := e.tryLoad(ctx, true)
+	if err != nil {
+		return err
+	}
+	v := validation{Valid: app != nil, Diagnostics: diags}
+	if v.Diagnostics == nil {
+		v.Diagnostics = []config.Diagnostic{}
+	}
+	result := diags.Err()
+	if app != nil {
+		v.Path, v.Servers = app.Config.Path, len(app.Config.Servers)
+		if deep {
+			failed := app.ValidateSettings(ctx)
+			for _, name := range slices.Sorted(maps.Keys(failed)) {
+				v.Valid = false
+				v.Errors = append(v.Errors, errorOf(failed[name]))
+				result = failed[name]
+				if !e.machine() {
+					e.printError(failed[name])
+				}
+			}
+		}
+	}
+	if e.machine() {
+		if err := e.printJSON(v); err != nil {
+			return err
+		}
+	} else {
+		diags.Render(safeWriter{e.stderr})
+	}
+	if !v.Valid {
+		return reported(result)
+	}
+	if !e.machine() {
+		e.printf("%s is valid: %s\n", v.Path, count(v.Servers, "server"))
+	}
+	return nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+func (e *env) versionVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, and what it speaks",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if e.machine() {
+				return e.printJSON(map[string]any{
+					"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+					"protocol_revisions": mcp.Revisions, "plugin_protocols": wire.Majors(),
+				})
+			}
+			e.printf("junctor %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}

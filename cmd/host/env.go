@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+// An env is what the verbs share: the streams, the global flags, and the app
+// once it is loaded. Standard output carries only what was asked for.
+type env struct {
+	stdin          *os.File
+	stdout, stderr io.Writer
+	outTTY, errTTY bool
+	lookup         func(string) (string, bool)
+
+	json     bool
+	config   string
+	logLevel string
+
+	log  hclog.Logger
+	dirs host.Dirs
+	app  *host.App
+	sup  stopper // when there is no app
+}
+
+type stopper interface{ Stop(grace time.Duration) }
+
+func newEnv(string) *env {
+	e := &env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv,
+		outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
+	}
+	e.log = hclog.NewNullLogger()
+	return e
+}
+
+func isTerminal(f *os.File) bool {
+	return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// run runs one command line and returns the exit status.
+func (e *env) run(ctx context.Context, args []string) int {
+	root := e.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil && err != nil && !errors.Is(err, errReported) {
+		err = fault.New(fault.Interrupted, "interrupted")
+	}
+	return e.fail(err)
+}
+
+// machine reports whether output is for programs.
+func (e *env) machine() bool { return e.json || !e.outTTY }
+
+// get reads an environment variable; unset is empty.
+func (e *env) get(name string) string {
+	v, _ := e.lookup(name)
+	return v
+}
+
+// startLog makes the logger, and turns whatever else writes to standard error
+// into lines of it: libraries below go-plugin do.
+func (e *env) startLog(fallback string) {
+	name := e.logLevel
+	if name == "" {
+		name = e.get("JUNCTOR_LOG")
+	}
+	level := hclog.LevelFromString(name)
+	if level == hclog.NoLevel {
+		level = hclog.LevelFromString(fallback)
+	}
+	asJSON := e.get("JUNCTOR_LOG_FORMAT") == "json"
+	out := e.stderr
+	if !asJSON {
+		out = safeWriter{out}
+	}
+	e.log = hclog.New(&hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
+	w := e.log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
+	log.SetFlags(0)
+	log.SetOutput(w)
+	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
+	if r, pipe, err := os.Pipe(); err == nil {
+		os.Stderr = pipe
+		go func() {
+			for lines := bufio.NewScanner(r); lines.Scan(); {
+				e.log.Debug("stderr of a library", "line", lines.Text())
+			}
+		}()
+	}
+}
+
+// findDirs finds the directories, once.
+func (e *env) findDirs() error {
+	if e.dirs.Run != "" {
+		return nil
+	}
+	var err error
+	e.dirs, err = host.FindDirs(e.lookup)
+	return err
+}
+
+// options are what the host needs to know.
+func (e *env) options() host.Options {
+	return host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted}
+}
+
+// load finds and loads the configuration. Warnings go to standard error.
+func (e *env) load(ctx context.Context) (*host.App, error) {
+	app, diags, err := e.tryLoad(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	if app == nil {
+		diags.Render(safeWriter{e.stderr})
+		return nil, reported(diags.Err())
+	}
+	if len(diags) > 0 {
+		diags.Render(safeWriter{e.stderr})
+	}
+	return app, nil
+}
+
+// tryLoad is load for those who look at the diagnostics themselves.
+func (e *env) tryLoad(ctx context.Context, all bool) (*host.App, config.Diagnostics, error) {
+	path, err := config.Find(e.config, e.lookup)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.findDirs(); err != nil {
+		return nil, nil, err
+	}
+	if err := process.Adopt(); err != nil {
+		e.log.Warn("what plugins leave behind will not be found", "error", err)
+	}
+	o := e.options()
+	o.ConfigPath, o.AllPlugins = path, all
+	app, diags := host.Load(ctx, o)
+	e.app = app
+	return app, diags, nil
+}
+
+// leave ends everything this process started.
+func (e *env) leave() {
+	if e.app != nil {
+		e.app.Stop()
+	}
+	if e.sup != nil {
+		e.sup.Stop(time.Second)
+	}
+	process.EndAll(leaveTime)
+	if e.dirs.Run != "" {
+		e.dirs.Clean()
+	}
+}
+
+// leaveTime bounds the end of what did not end when it was asked to.
+const leaveTime = 400 * time.Millisecond
+
+// root is the command that all verbs hang on.
+func (e *env) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "junctor",
+		Short: "Joins any MCP client to any MCP server",
+		Long: "Junctor reads HCL files with server blocks, reaches those MCP servers through plugins, and offers all\n" +
+			"their tools, resources and prompts on the command line and as one MCP server.",
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			level := "error"
+			if cmd.Name() == "serve" {
+				level = "info"
+			}
+			e.startLog(level)
+		},
+	}
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fault.New(fault.Usage, "%s", err) })
+	flags := root.PersistentFlags()
+	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
+	flags.StringVarP(&e.config, "config", "c", "", "configuration: a file, or a directory of *.hcl files")
+	flags.StringVar(&e.logLevel, "log", "", "log to standard error: error, warn, info, debug or trace")
+	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
+		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
+	for _, group := range []struct {
+		id    string
+		verbs []*cobra.Command
+	}{
+		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb(), e.statusVerb()}},
+		{"serve", []*cobra.Command{e.serveVerb()}},
+		{"configure", []*cobra.Command{e.validateVerb()}},
+		{"plugins", []*cobra.Command{e.pluginVerb()}},
+		{"operate", []*cobra.Command{e.versionVerb()}},
+	} {
+		for _, v := range group.verbs {
+			v.GroupID = group.id
+			root.AddCommand(v)
+		}
+	}
+	root.SetCompletionCommandGroupID("operate")
+	root.SetHelpCommandGroupID("operate")
+	return root
+}
+
+// begin is junctor without a verb: what there is, or how to begin.
+func (e *env) begin(cmd *cobra.Command) error {
+	if _, err := config.Find(e.config, e.lookup); err == nil {
+		return cmd.Help()
+	}
+	_, err := io.WriteString(e.stdout, strings.TrimLeft(beginning, "\n"))
+	return err
+}
+
+const beginning = `
+Junctor has no configuration yet. Write junctor.hcl in this directory:
+
+  server "files" {
+    transport "stdio" {
+      command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+    }
+  }
+
+Then:
+
+  junctor validate         check it
+  junctor tools            see what the server offers
+  junctor call TOOL k=v    use it
+  junctor serve            offer everything to an MCP client, on standard input and output
+
+junctor help lists all verbs.
+`

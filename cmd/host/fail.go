@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+)
+
+// errReported marks an error whose text people have seen already; its exit
+// status still counts.
+var errReported = errors.New("reported")
+
+// reported keeps an error's exit status without its being printed again.
+func reported(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(errReported, err)
+}
+
+// fail prints an error, in its four parts, and returns the exit status.
+func (e *env) fail(err error) int {
+	if err == nil {
+		return fault.ExitDone
+	}
+	err = commandLine(err)
+	if !errors.Is(err, errReported) {
+		if e.json {
+			e.printErrorJSON(err)
+		} else {
+			e.printError(err)
+		}
+	}
+	return fault.Exit(err)
+}
+
+// commandLine gives errors that are not faults yet a place in the table.
+func commandLine(err error) error {
+	if bad, ok := errors.AsType[*gateway.BadArguments](err); ok {
+		f := fault.New(fault.CallArguments, "%s", bad.Error())
+		for _, p := range bad.Problems {
+			f.Message += "\n  " + strings.TrimSpace(p.Path+" "+p.Message)
+		}
+		return f.WithHint("junctor inspect %s shows the schema; the server was not called", bad.Tool)
+	}
+	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, errReported) {
+		return err
+	}
+	// What is left comes from the parser of the command line.
+	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("junctor help")
+}
+
+func (e *env) printError(err error) {
+	f := fault.As(err)
+	var b strings.Builder
+	fmt.Fprintf(&b, "error: %s\n", f.Message)
+	switch {
+	case f.At != "" && f.Server != "":
+		fmt.Fprintf(&b, "  at %s, server %q\n", f.At, f.Server)
+	case f.At != "":
+		fmt.Fprintf(&b, "  at %s\n", f.At)
+	case f.Server != "":
+		fmt.Fprintf(&b, "  at server %q\n", f.Server)
+	}
+	if f.Plugin != "" {
+		fmt.Fprintf(&b, "  plugin %s\n", f.Plugin)
+	}
+	if len(f.Output) > 0 {
+		b.WriteString("  its last lines:\n")
+		for _, line := range f.Output[max(0, len(f.Output)-outputShown):] {
+			fmt.Fprintf(&b, "    | %s\n", line)
+		}
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(&b, "hint: %s\n", f.Hint)
+	}
+	fmt.Fprintf(&b, "code: %s\n", f.Code)
+	fmt.Fprint(e.stderr, safe(b.String()))
+}
+
+// outputShown is how many of a server's last lines an error shows.
+const outputShown = 20
+
+// errorJSON is the form of an error for programs. It only grows.
+type errorJSON struct {
+	Code       fault.Code `json:"code"`
+	Message    string     `json:"message"`
+	Server     string     `json:"server,omitempty"`
+	Plugin     string     `json:"plugin,omitempty"`
+	At         string     `json:"at,omitempty"`
+	Output     []string   `json:"output,omitempty"`
+	Hint       string     `json:"hint,omitempty"`
+	RetryAfter int64      `json:"retry_after_ms,omitempty"`
+}
+
+func errorOf(err error) *errorJSON {
+	if err == nil {
+		return nil
+	}
+	f := fault.As(err)
+	return &errorJSON{
+		Code: f.Code, Message: f.Message, Server: f.Server, Plugin: f.Plugin, At: f.At, Output: f.Output, Hint: f.Hint,
+		RetryAfter: f.RetryAfter.Milliseconds(),
+	}
+}
+
+func (e *env) printErrorJSON(err error) {
+	b, merr := json.Marshal(map[string]*errorJSON{"error": errorOf(err)})
+	if merr != nil {
+		b = []byte(`{"error":{"code":"internal"}}`)
+	}
+	fmt.Fprintf(e.stderr, "%s\n", b)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+const (
+	// A token is about four bytes of text. What a model is shown beyond these
+	// crowds out everything else, so people are warned, and told how to get
+	// the rest.
+	bytesPerToken = 4
+	warnTokens    = 10_000
+	cutTokens     = 25_000
+)
+
+// printResult prints what a call, a read or a prompt returned: the bytes as
+// they came for programs, their text for people.
+func (e *env) printResult(result []byte, full bool) error {
+	if e.machine() {
+		e.warnSize(len(result))
+		_, err := fmt.Fprintf(e.stdout, "%s\n", bytes.TrimSpace(result))
+		return err
+	}
+	text := resultText(result)
+	if !full {
+		text = e.cut(text)
+	}
+	_, err := fmt.Fprintln(e.stdout, safe(strings.TrimRight(text, "\n")))
+	return err
+}
+
+func (e *env) warnSize(n int) {
+	if n/bytesPerToken > warnTokens && e.errTTY {
+		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", n/bytesPerToken)
+	}
+}
+
+// cut shortens text beyond what is useful.
+func (e *env) cut(text string) string {
+	tokens := len(text) / bytesPerToken
+	if tokens > warnTokens {
+		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", tokens)
+	}
+	if tokens <= cutTokens {
+		return text
+	}
+	shown := cutTokens * bytesPerToken
+	for shown > 0 && !utf8.RuneStart(text[shown]) {
+		shown--
+	}
+	return fmt.Sprintf("%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, --json all unchanged]", text[:shown], len(text), shown)
+}
+
+// resultText is what people read of a result.
+func resultText(result []byte) string {
+	var parts []string
+	for c := range mcp.Elements(mcp.Member(result, "content")) {
+		parts = append(parts, contentText(c))
+	}
+	for c := range mcp.Elements(mcp.Member(result, "contents")) {
+		parts = append(parts, resourceText(c))
+	}
+	for m := range mcp.Elements(mcp.Member(result, "messages")) {
+		role, _ := mcp.TextMember(m, "role")
+		parts = append(parts, "["+role+"]\n"+contentText(mcp.Member(m, "content")))
+	}
+	if structured := mcp.Member(result, "structuredContent"); structured != nil && len(parts) == 0 {
+		parts = append(parts, string(structured))
+	}
+	if kind, _ := mcp.TextMember(result, "resultType"); kind == "input_required" {
+		parts = append(parts, "[the server wants input from the user, which the command line cannot give]")
+	}
+	if len(parts) == 0 {
+		return "[no content]"
+	}
+	return strings.Join(parts, "\n")
+}
+
+// contentText is what people read of one content block.
+func contentText(c []byte) string {
+	switch kind, _ := mcp.TextMember(c, "type"); kind {
+	case "text":
+		text, _ := mcp.TextMember(c, "text")
+		return text
+	case "image", "audio":
+		mime, _ := mcp.TextMember(c, "mimeType")
+		data, _ := mcp.TextMember(c, "data")
+		return fmt.Sprintf("[%s: %s, %d bytes]", kind, mime, base64.StdEncoding.DecodedLen(len(data)))
+	case "resource":
+		return resourceText(mcp.Member(c, "resource"))
+	case "resource_link":
+		uri, _ := mcp.TextMember(c, "uri")
+		name, _ := mcp.TextMember(c, "name")
+		return fmt.Sprintf("[resource: %s %s]", name, uri)
+	default:
+		return fmt.Sprintf("[%s: %s]", kind, c)
+	}
+}
+
+// resourceText is what people read of a resource's contents.
+func resourceText(c []byte) string {
+	if text, ok := mcp.TextMember(c, "text"); ok {
+		return text
+	}
+	uri, _ := mcp.TextMember(c, "uri")
+	mime, _ := mcp.TextMember(c, "mimeType")
+	blob, _ := mcp.TextMember(c, "blob")
+	return fmt.Sprintf("[binary: %s %s, %d bytes; --output FILE saves it]", uri, mime, base64.StdEncoding.DecodedLen(len(blob)))
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// safe makes text of strangers fit for a terminal: no escape sequences, no
+// control characters but line ends and tabs, nothing that hides or reorders
+// what is seen. Everything that is printed for people passes through it; JSON
+// does not need it, because it escapes control characters.
+func safe(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.IndexFunc(s, suspicious) < 0 {
+		return s
+	}
+	s = ansi.Strip(s)
+	return strings.Map(func(r rune) rune {
+		if suspicious(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func suspicious(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x20 || r >= 0x7f && r < 0xa0: // C0, DEL, C1
+		return true
+	case r == '\u200d' || r == '\ufe0f': // joins and shapes emoji
+		return false
+	case r >= 0xe0000 && r <= 0xe007f: // tags
+		return true
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+}
+
+// A safeWriter writes what safe leaves of whole writes.
+type safeWriter struct{ w io.Writer }
+
+func (s safeWriter) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(s.w, safe(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// oneLine shortens text to its first line and a width in columns.
+func oneLine(s string, width int) string {
+	s, rest, _ := strings.Cut(strings.TrimSpace(safe(s)), "\n")
+	if strings.TrimSpace(rest) != "" {
+		s += " …"
+	}
+	return ansi.Truncate(strings.ReplaceAll(s, "\t", " "), max(width, 8), "…")
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+)
+
+const (
+	columnGap    = 2
+	narrowest    = 60
+	withoutWidth = 120 // where the terminal's width is not known
+)
+
+// printJSON prints one document, without changing the raw parts in it.
+func (e *env) printJSON(v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printf prints text for people.
+func (e *env) printf(format string, args ...any) {
+	fmt.Fprint(e.stdout, safe(fmt.Sprintf(format, args...)))
+}
+
+// table prints rows in columns; the last column takes what is left of the
+// width.
+func (e *env) table(header []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	last := len(header) - 1
+	widths := make([]int, len(header))
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(safe(cell)))
+		}
+	}
+	left := e.width()
+	for _, w := range widths[:last] {
+		left -= w + columnGap
+	}
+	var b strings.Builder
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			if i == last {
+				b.WriteString(oneLine(cell, max(left, narrowest/2)))
+				break
+			}
+			cell = safe(cell)
+			b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
+		}
+		b.WriteString("\n")
+	}
+	_, _ = io.WriteString(e.stdout, b.String())
+}
+
+// width is how many columns there are.
+func (e *env) width() int {
+	if f, ok := e.stdout.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return max(w, narrowest)
+		}
+	}
+	return withoutWidth
+}

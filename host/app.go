@@ -1,0 +1,279 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+// Options say what to load.
+type Options struct {
+	ConfigPath string // a file or a directory, found already
+	Version    string // of Junctor
+	Log        hclog.Logger
+	Dirs       Dirs
+	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
+	Orphans    func()                      // see plugin.Options
+	AllPlugins bool                        // describe every plugin that is required, used or not
+}
+
+// An App is a configured host. Nothing runs until something is used.
+type App struct {
+	Config     *config.Config
+	Supervisor *plugin.Supervisor
+	Catalog    *catalog.Catalog
+	Gateway    *gateway.Gateway
+	Upstreams  map[string]*upstream.Upstream // of the enabled servers, by name
+
+	opts      Options
+	described map[string]Described
+}
+
+// Described is what is known of a plugin without running it.
+type Described struct {
+	Path     string
+	Digest   string
+	Manifest sdk.Manifest
+}
+
+// NewSupervisor makes a supervisor of plugins for these options.
+func NewSupervisor(o Options) *plugin.Supervisor {
+	return plugin.New(plugin.Options{
+		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(),
+		Lookup: o.Lookup, Orphans: o.Orphans,
+	})
+}
+
+// Load reads the configuration and makes an App of it. The App is nil exactly
+// when a diagnostic is an error.
+func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
+	if o.Lookup == nil {
+		o.Lookup = os.LookupEnv
+	}
+	a := &App{opts: o, Supervisor: NewSupervisor(o), Upstreams: map[string]*upstream.Upstream{}, described: map[string]Described{}}
+	cfg, diags := config.Load(ctx, config.Options{
+		Path: o.ConfigPath, Lookup: o.Lookup, Describe: a.describe, All: o.AllPlugins,
+	})
+	if cfg == nil {
+		a.Supervisor.Stop(0)
+		return nil, diags
+	}
+	a.Config = cfg
+	a.wire()
+	return a, diags
+}
+
+// describe finds a plugin's program and learns what it offers.
+func (a *App) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+	path, err := plugin.Find(p.Source, p.Use, plugin.Dirs(a.opts.Lookup))
+	if err != nil {
+		return sdk.Manifest{}, err
+	}
+	m, digest, err := a.Supervisor.Describe(ctx, path, p.SHA256)
+	if err != nil {
+		return m, err
+	}
+	a.described[p.Use] = Described{Path: path, Digest: digest, Manifest: m}
+	return m, nil
+}
+
+// Described returns what is known of a plugin of the configuration.
+func (a *App) Described(p config.Plugin) (Described, bool) {
+	d, ok := a.described[p.Use]
+	return d, ok
+}
+
+// wire makes the rooms for the servers.
+func (a *App) wire() {
+	rules := map[string]policy.Server{}
+	calls := map[string]gateway.Server{}
+	for _, s := range a.Config.Servers {
+		if s.Enabled {
+			rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
+			calls[s.Name] = gateway.Server{Repeat: repeats(s.Tools)}
+		}
+	}
+	a.Gateway = gateway.New(gateway.Options{
+		Version: a.opts.Version, Policy: policy.New(rules), Log: a.opts.Log, Servers: calls,
+	})
+	var servers []*catalog.Server
+	for _, s := range a.Config.Servers {
+		if s.Enabled {
+			servers = append(servers, a.server(s))
+		}
+	}
+	a.Catalog = catalog.New(servers, a.opts.Dirs.Cache, a.opts.Log, a.Gateway.ListsChanged)
+	a.Gateway.Bind(a.Catalog)
+}
+
+// server makes the upstream of a server block.
+func (a *App) server(s *config.Server) *catalog.Server {
+	p := a.plugin(s.Transport.Plugin)
+	described := a.described[p.Use]
+	key := s.Fingerprint[:32] + "-" + described.Digest[:min(16, len(described.Digest))]
+	revision := mcp.Revision(s.Protocol)
+	if s.Protocol == "auto" {
+		revision = ""
+	}
+	u := upstream.New(upstream.Options{
+		Name: s.Name, Peer: a.Gateway, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", key)},
+		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
+		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown,
+		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
+		Open: func(ctx context.Context) (upstream.Link, error) {
+			c, err := a.Supervisor.Open(ctx, a.request(s, p, described))
+			if err != nil {
+				return nil, locate(s, err)
+			}
+			return c, nil
+		},
+	})
+	a.Upstreams[s.Name] = u
+	return &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: key}
+}
+
+func (a *App) plugin(name string) config.Plugin {
+	for _, p := range a.Config.Plugins {
+		if p.Name == name {
+			return p
+		}
+	}
+	return config.Plugin{Name: name, Use: name}
+}
+
+// request is what to ask a plugin for to reach a server.
+func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Request {
+	r := plugin.Request{
+		Spec:      plugin.Spec{Name: p.Name, Path: d.Path, SHA256: p.SHA256, Env: p.Env},
+		Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
+		MaxMessage: ndjson.DefaultLimit,
+	}
+	if p.Isolation == "server" {
+		r.Spec.Alone = s.Name
+	}
+	for _, name := range s.Transport.EnvNames {
+		if v, ok := a.opts.Lookup(name); ok {
+			r.Env = append(r.Env, name+"="+v)
+		}
+	}
+	return r
+}
+
+// ValidateSettings asks the plugins what they think of every enabled server's
+// settings. It starts plugins, never upstreams.
+func (a *App) ValidateSettings(ctx context.Context) map[string]error {
+	failed := map[string]error{}
+	for _, s := range a.Config.Servers {
+		if !s.Enabled {
+			continue
+		}
+		p := a.plugin(s.Transport.Plugin)
+		r := a.request(s, p, a.described[p.Use])
+		if err := a.Supervisor.Validate(ctx, r.Spec, "transport", r.Component, r.Settings); err != nil {
+			failed[s.Name] = locate(s, err)
+		}
+	}
+	return failed
+}
+
+// locate says where in the configuration an error of a plugin belongs.
+func locate(s *config.Server, err error) error {
+	f := *fault.As(err)
+	f.Server = s.Name
+	if f.Path != "" {
+		f.At = s.Transport.Locate(f.Path).String()
+	} else if f.At == "" {
+		f.At = s.At.String()
+	}
+	return &f
+}
+
+// Stop ends everything: upstreams politely, then plugins. It returns when
+// nothing is left.
+func (a *App) Stop() {
+	a.Catalog.Stop()
+	var wg sync.WaitGroup
+	for _, u := range a.Upstreams {
+		wg.Go(u.Close)
+	}
+	wg.Wait()
+	a.Supervisor.Stop(stopGrace)
+}
+
+// stopGrace is for plugins whose upstreams are closed already.
+const stopGrace = time.Second
+
+func rulesOf(patterns []config.Pattern) []policy.Rule {
+	var rules []policy.Rule
+	for _, p := range patterns {
+		rules = append(rules, policy.Rule{Match: p.Match, At: p.At.String()})
+	}
+	return rules
+}
+
+// repeats reports whether the configuration marks a tool as one that may be
+// called twice.
+func repeats(t config.Tools) func(string) bool {
+	return func(tool string) bool {
+		for _, p := range t.Write {
+			if p.Match(tool) {
+				return false
+			}
+		}
+		for _, list := range [][]config.Pattern{t.Read, t.Idempotent} {
+			for _, p := range list {
+				if p.Match(tool) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+func viewsOf(views []config.View) map[string]*catalog.View {
+	m := map[string]*catalog.View{}
+	for _, v := range views {
+		m[v.Tool] = &catalog.View{
+			Name: v.Name, Description: v.Description, HasDescription: v.HasDescription, Hidden: v.Hidden,
+			Pin: v.Pin, Default: v.Default, At: v.At.String(),
+		}
+	}
+	return m
+}
+
+// remembered is an upstream's memory, in the cache.
+type remembered struct {
+	dir  cache.Dir
+	name string
+}
+
+func (r remembered) Revision() mcp.Revision {
+	text, _ := r.dir.Read(r.name)
+	if v := mcp.Revision(text); v.Known() {
+		return v
+	}
+	return ""
+}
+
+func (r remembered) Remember(v mcp.Revision) {
+	if r.Revision() != v {
+		r.dir.Write(r.name, []byte(v))
+	}
+}

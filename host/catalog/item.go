@@ -1,0 +1,228 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/schema"
+)
+
+// An Item is something that a server offers. Raw is what clients see in lists:
+// the server's own bytes, but for what the host names or a view changes.
+type Item struct {
+	Server      string
+	Name        string // the server's own: a name, a URI or a template
+	Exposed     string // what clients call it; for resources, the same
+	Title       string
+	Description string
+	Raw         []byte
+}
+
+// A Tool is an item that can be called.
+type Tool struct {
+	Item
+	Input  []byte // schema of the arguments as clients see it; nil: none
+	Output []byte // schema of the structured result; nil: none
+
+	// What the tool says about itself; not to be trusted.
+	ReadOnly, Destructive *bool
+
+	view *View
+}
+
+// A Prompt is an item that makes messages.
+type Prompt struct {
+	Item
+	Arguments []Argument
+}
+
+// An Argument of a prompt.
+type Argument struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Required    bool   `json:"required"`
+}
+
+// A Template stands for resources whose URIs it can make.
+type Template struct {
+	Item
+	match *uritemplate.Template
+}
+
+// A View is how the configuration wants one tool to be seen.
+type View struct {
+	Name           string // exposed in place of the tool's own; empty: that
+	Description    string
+	HasDescription bool
+	Hidden         bool
+	Pin            map[string]json.RawMessage // always sent, not in the schema
+	Default        map[string]json.RawMessage // sent when the client sends nothing
+	At             string                     // file:line:column
+}
+
+// newTool reads a tool of a server and applies its view. A nil tool is left
+// out, for the reason given.
+func newTool(s *Server, raw []byte) (*Tool, string) {
+	it, why := newItem(s, "tool", "name", raw)
+	if why != "" {
+		return nil, why
+	}
+	t := &Tool{
+		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"),
+		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: s.Views[it.Name],
+	}
+	if t.Title == "" {
+		t.Title, _ = mcp.TextMember(raw, "annotations", "title")
+	}
+	shown := it.Name
+	if t.view != nil {
+		if t.view.Hidden {
+			return nil, ""
+		}
+		if why := t.apply(t.view); why != "" {
+			return nil, fmt.Sprintf("tool %.64q: its view at %s cannot be applied: %s", it.Name, t.view.At, why)
+		}
+		if t.view.Name != "" {
+			shown = t.view.Name
+		}
+	}
+	t.Exposed = Expose(s.Prefix, s.Name, shown)
+	if t.Exposed != it.Name {
+		t.Raw = mcp.SetMember(t.Raw, "name", mcp.AppendText(nil, t.Exposed))
+	}
+	return t, ""
+}
+
+// object returns a member that is an object, nil for anything else.
+func object(raw []byte, name string) []byte {
+	if v := mcp.Member(raw, name); len(v) > 0 && v[0] == '{' {
+		return v
+	}
+	return nil
+}
+
+// flag returns an annotation that is true or false, nil for anything else.
+func flag(raw []byte, name string) *bool {
+	switch string(mcp.Member(raw, "annotations", name)) {
+	case "true":
+		return new(true)
+	case "false":
+		return new(false)
+	}
+	return nil
+}
+
+// apply makes what clients see fit the view.
+func (t *Tool) apply(v *View) string {
+	if v.HasDescription {
+		t.Description = v.Description
+		t.Raw = mcp.SetMember(t.Raw, "description", mcp.AppendText(nil, v.Description))
+	}
+	if len(v.Pin)+len(v.Default) == 0 {
+		return ""
+	}
+	input := t.Input
+	if input == nil {
+		return "the tool has no input schema"
+	}
+	var pinned []string
+	for name := range v.Pin {
+		pinned = append(pinned, name)
+	}
+	input, err := schema.Hide(input, pinned)
+	if err == nil {
+		input, err = schema.SetDefaults(input, v.Default)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	t.Input, t.Raw = input, mcp.SetMember(t.Raw, "inputSchema", input)
+	return ""
+}
+
+// Arguments returns what to send to the server for the arguments a client
+// sent: with the pinned ones, and the defaults that are missing. Arguments that
+// need no change are returned as they are.
+func (t *Tool) Arguments(sent []byte) []byte {
+	if t.view == nil {
+		return sent
+	}
+	for _, name := range sortedNames(t.view.Default) {
+		if mcp.Member(sent, name) == nil {
+			sent = mcp.SetMember(sent, name, t.view.Default[name])
+		}
+	}
+	for _, name := range sortedNames(t.view.Pin) {
+		sent = mcp.SetMember(sent, name, t.view.Pin[name])
+	}
+	return sent
+}
+
+// Pinned returns the names of the arguments that the view pins.
+func (t *Tool) Pinned() []string {
+	if t.view == nil {
+		return nil
+	}
+	return sortedNames(t.view.Pin)
+}
+
+// View returns where the tool's view stands in the configuration, if any.
+func (t *Tool) View() string {
+	if t.view == nil {
+		return ""
+	}
+	return t.view.At
+}
+
+// newItem reads what resources, templates and prompts have in common; id is the
+// member that names them.
+func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
+	it := Item{Server: s.Name, Raw: raw}
+	it.Name, _ = mcp.TextMember(raw, id)
+	it.Title, _ = mcp.TextMember(raw, "title")
+	it.Description, _ = mcp.TextMember(raw, "description")
+	if it.Title == "" && id != "name" {
+		it.Title, _ = mcp.TextMember(raw, "name")
+	}
+	it.Exposed = it.Name
+	if why := nameable(it.Name); why != "" {
+		return it, fmt.Sprintf("%s %.64q: %s", kind, it.Name, why)
+	}
+	return it, ""
+}
+
+func newPrompt(s *Server, raw []byte) (*Prompt, string) {
+	it, why := newItem(s, "prompt", "name", raw)
+	if why != "" {
+		return nil, why
+	}
+	p := &Prompt{Item: it}
+	if mcp.Decode(mcp.Member(raw, "arguments"), &p.Arguments) != nil {
+		p.Arguments = nil
+	}
+	if p.Exposed = Expose(s.Prefix, s.Name, it.Name); p.Exposed != it.Name {
+		p.Raw = mcp.SetMember(raw, "name", mcp.AppendText(nil, p.Exposed))
+	}
+	return p, ""
+}
+
+func newTemplate(s *Server, raw []byte) (*Template, string) {
+	it, why := newItem(s, "resource template", "uriTemplate", raw)
+	if why != "" {
+		return nil, why
+	}
+	match, err := uritemplate.New(it.Name)
+	if err != nil {
+		// It can still be listed; what it stands for is then not known.
+		return &Template{Item: it}, ""
+	}
+	return &Template{Item: it, match: match}, ""
+}
+
+// Matches reports whether the template can make the URI.
+func (t *Template) Matches(uri string) bool {
+	return t.match != nil && t.match.Regexp().MatchString(uri)
+}

@@ -1,0 +1,188 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Snapshot is an immutable catalog at one moment. Its lists are in the order
+// of the configuration and, within a server, in the server's own.
+type Snapshot struct {
+	Tools     []*Tool
+	Resources []*Item
+	Templates []*Template
+	Prompts   []*Prompt
+
+	// Notes are what people should know about the lists: items left out,
+	// names that two servers claim.
+	Notes []Note
+
+	tools     map[string]*Tool   // by exposed name
+	own       map[pair]*Tool     // by server and name
+	prompts   map[string]*Prompt // by exposed name
+	ownPrompt map[pair]*Prompt   // by server and name
+	resources map[string]*Item   // by URI
+}
+
+type pair struct{ server, name string }
+
+// A Note is about one server's list.
+type Note struct{ Server, Text string }
+
+// Tool returns the tool that clients call by this name.
+func (s *Snapshot) Tool(exposed string) (*Tool, bool) {
+	t, ok := s.tools[exposed]
+	return t, ok
+}
+
+// OwnTool returns a tool by its server and its own name.
+func (s *Snapshot) OwnTool(server, name string) (*Tool, bool) {
+	t, ok := s.own[pair{server, name}]
+	return t, ok
+}
+
+// Prompt returns the prompt that clients call by this name.
+func (s *Snapshot) Prompt(exposed string) (*Prompt, bool) {
+	p, ok := s.prompts[exposed]
+	return p, ok
+}
+
+// OwnPrompt returns a prompt by its server and its own name.
+func (s *Snapshot) OwnPrompt(server, name string) (*Prompt, bool) {
+	p, ok := s.ownPrompt[pair{server, name}]
+	return p, ok
+}
+
+// Owner returns the server that a resource belongs to: the first that lists
+// it, or the first with a template that it fits.
+func (s *Snapshot) Owner(uri string) (server string, ok bool) {
+	if it, ok := s.resources[uri]; ok {
+		return it.Server, true
+	}
+	for _, t := range s.Templates {
+		if t.Matches(uri) {
+			return t.Server, true
+		}
+	}
+	return "", false
+}
+
+// Template returns the template with exactly this text.
+func (s *Snapshot) Template(text string) (*Template, bool) {
+	i := slices.IndexFunc(s.Templates, func(t *Template) bool { return t.Name == text })
+	if i < 0 {
+		return nil, false
+	}
+	return s.Templates[i], true
+}
+
+// build makes a snapshot of what is known of each server.
+func build(servers []*Server, lists map[string]*lists) *Snapshot {
+	s := &Snapshot{
+		tools: map[string]*Tool{}, own: map[pair]*Tool{}, prompts: map[string]*Prompt{},
+		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{},
+	}
+	for _, server := range servers {
+		if l := lists[server.Name]; l != nil {
+			s.addTools(server, l.Tools.Items)
+			s.addPrompts(server, l.Prompts.Items)
+			s.addResources(server, l.Resources.Items)
+			s.addTemplates(server, l.Templates.Items)
+			for name, list := range l.all() {
+				if list.Degraded != "" {
+					s.note(server, "its list of %s is not whole: %s", name, list.Degraded)
+				}
+			}
+			for name := range server.Views {
+				if _, ok := s.own[pair{server.Name, name}]; !ok && !server.Views[name].Hidden {
+					s.note(server, "it has no tool %q, which a view at %s is about", name, server.Views[name].At)
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (s *Snapshot) note(server *Server, format string, args ...any) {
+	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *Snapshot) addTools(server *Server, items [][]byte) {
+	for _, raw := range items {
+		t, why := newTool(server, raw)
+		if t == nil {
+			if why != "" {
+				s.note(server, "%s", why)
+			}
+			continue
+		}
+		if s.own[pair{server.Name, t.Name}] != nil {
+			s.note(server, "tool %q stands in its list twice; the first one counts", t.Name)
+			continue
+		}
+		s.own[pair{server.Name, t.Name}] = t
+		if other := s.tools[t.Exposed]; other != nil {
+			s.note(server, "tool %q is hidden by the one of server %q; set a prefix", t.Exposed, other.Server)
+			continue
+		}
+		s.tools[t.Exposed] = t
+		s.Tools = append(s.Tools, t)
+	}
+}
+
+func (s *Snapshot) addPrompts(server *Server, items [][]byte) {
+	for _, raw := range items {
+		p, why := newPrompt(server, raw)
+		if p == nil {
+			s.note(server, "%s", why)
+			continue
+		}
+		if s.ownPrompt[pair{server.Name, p.Name}] != nil {
+			s.note(server, "prompt %q stands in its list twice; the first one counts", p.Name)
+			continue
+		}
+		s.ownPrompt[pair{server.Name, p.Name}] = p
+		if other := s.prompts[p.Exposed]; other != nil {
+			s.note(server, "prompt %q is hidden by the one of server %q; set a prefix", p.Exposed, other.Server)
+			continue
+		}
+		s.prompts[p.Exposed] = p
+		s.Prompts = append(s.Prompts, p)
+	}
+}
+
+func (s *Snapshot) addResources(server *Server, items [][]byte) {
+	for _, raw := range items {
+		it, why := newItem(server, "resource", "uri", raw)
+		if why != "" {
+			s.note(server, "%s", why)
+			continue
+		}
+		if other := s.resources[it.Name]; other != nil {
+			s.note(server, "resource %s belongs to server %q, which lists it first", it.Name, other.Server)
+			continue
+		}
+		s.resources[it.Name] = &it
+		s.Resources = append(s.Resources, &it)
+	}
+}
+
+func (s *Snapshot) addTemplates(server *Server, items [][]byte) {
+	for _, raw := range items {
+		t, why := newTemplate(server, raw)
+		if t == nil {
+			s.note(server, "%s", why)
+			continue
+		}
+		s.Templates = append(s.Templates, t)
+	}
+}
+
+// Names lists what can be asked for, for suggestions.
+func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.tools)) }
+
+func sortedNames[V any](m map[string]V) []string {
+	return slices.SortedFunc(maps.Keys(m), strings.Compare)
+}

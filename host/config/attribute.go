@@ -1,0 +1,153 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// The methods here read one attribute each. An attribute that is absent or
+// null is unset. What is wrong is reported, and counts as unset.
+
+// value evaluates an attribute and makes it fit a type.
+func (s section) value(name string, want cty.Type) (v cty.Value, a *hclsyntax.Attribute, set bool) {
+	a = s.body.Attributes[name]
+	if a == nil {
+		return cty.NilVal, nil, false
+	}
+	v, ok := s.eval(s.in, a.Expr)
+	if !ok || v.IsNull() {
+		return cty.NilVal, a, false
+	}
+	v, ok = s.fit(a, v, want)
+	return v, a, ok
+}
+
+// public is value for what people will see, such as a name. It refuses what
+// came from outside, which is never printed.
+func (s section) public(name string, want cty.Type) (cty.Value, *hclsyntax.Attribute, bool) {
+	v, a, set := s.value(name, want)
+	if set && v.ContainsMarked() {
+		s.wrong(a.Expr.Range(), "write it out; env() and file() are for settings of a transport, pin and default",
+			"%q is shown to people, so it cannot come from env() or file()", name)
+		return cty.NilVal, a, false
+	}
+	return v, a, set
+}
+
+// text reads a string that people will see.
+func (s section) text(name string) (string, *hclsyntax.Attribute, bool) {
+	v, a, set := s.public(name, cty.String)
+	if !set {
+		return "", a, false
+	}
+	return v.AsString(), a, true
+}
+
+func (s section) flag(name string, unset bool) bool {
+	v, _, set := s.value(name, cty.Bool)
+	if !set {
+		return unset
+	}
+	v, _ = v.Unmark()
+	return v.True()
+}
+
+// choice reads one of several words; the first is what unset means.
+func (s section) choice(name string, allowed ...string) string {
+	v, a, set := s.value(name, cty.String)
+	if !set {
+		return allowed[0]
+	}
+	word, marks := v.Unmark()
+	if slices.Contains(allowed, word.AsString()) {
+		return word.AsString()
+	}
+	hint := ""
+	if len(marks) == 0 {
+		hint = nearHint(word.AsString(), allowed)
+	}
+	s.wrong(a.Expr.Range(), hint, "%q must be one of %s%s", name, quoted(allowed), notThat(word.AsString(), len(marks) > 0))
+	return allowed[0]
+}
+
+// quoted lists words for a message.
+func quoted(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", w)
+	}
+	return b.String()
+}
+
+// notThat quotes a value that is no secret.
+func notThat(value string, secret bool) string {
+	if secret || len(value) > 64 {
+		return ""
+	}
+	return fmt.Sprintf(", not %q", value)
+}
+
+// duration reads a length of time of at most longest.
+func (s section) duration(name string, unset, longest time.Duration) time.Duration {
+	v, a, set := s.value(name, cty.String)
+	if !set {
+		return unset
+	}
+	word, marks := v.Unmark()
+	d, err := time.ParseDuration(word.AsString())
+	switch {
+	case err != nil:
+		s.wrong(a.Expr.Range(), "", `%q must be a duration such as "30s" or "1m30s"%s`, name, notThat(word.AsString(), len(marks) > 0))
+	case d <= 0:
+		s.wrong(a.Expr.Range(), "", "%q must be more than zero", name)
+	case d > longest:
+		s.wrong(a.Expr.Range(), "", "%q must be at most %s", name, short(longest))
+	default:
+		return d
+	}
+	return unset
+}
+
+// short is a duration without the units that are zero: 10m instead of 10m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// An item is one string of a list, and where it stands.
+type item struct {
+	text string
+	at   hcl.Range
+}
+
+// texts reads a list of strings that people will see.
+func (s section) texts(name string) []item {
+	v, a, set := s.public(name, cty.List(cty.String))
+	if !set {
+		return nil
+	}
+	var items []item
+	for i, e := range v.AsValueSlice() {
+		at := locate(a.Expr, []step{{index: i}})
+		if e.IsNull() {
+			s.wrong(at, "", "%s[%d] is null", name, i)
+			continue
+		}
+		items = append(items, item{text: e.AsString(), at: at})
+	}
+	return items
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// A Config is a configuration that was read, decoded and checked. Nobody
+// changes it after [Load] returned it.
+type Config struct {
+	Path    string   // the file or directory that was loaded
+	Files   []string // in the order they were read
+	Plugins []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
+	Servers []*Server
+}
+
+// A Plugin is one process's worth of a plugin, under its local name.
+type Plugin struct {
+	Name      string
+	Source    string   // "builtin/NAME", or the absolute path of a file or directory
+	Use       string   // whose program it runs; its own name unless a plugin block borrows another's
+	Version   string   // constraint on the version, already met; may be empty
+	SHA256    string   // of the program, 64 lower-case hex digits; may be empty
+	Isolation string   // "shared" or "server"
+	Env       []string // names of the host's environment variables that the process may see
+	At        Position
+}
+
+// A Server is one server block. Of a disabled one only Name, At and Enabled
+// are filled in: what stands in it is not evaluated.
+type Server struct {
+	Name     string
+	Prefix   string // of exposed tool names; empty: names stay as they are
+	At       Position
+	Enabled  bool
+	Required bool
+	Protocol string // "auto" or a revision
+	Share    string // "global", "tenant" or "session"
+	Idle     Idle
+	Timeouts Timeouts
+
+	Transport Transport
+	Tools     Tools
+	Views     []View
+
+	// Fingerprint is the same for two blocks exactly when a connection opened
+	// for one serves the other, wherever and in whatever order they stand.
+	Fingerprint string
+}
+
+// Idle says when a connection that nobody uses is closed: exactly one of the
+// three is set.
+type Idle struct {
+	Adaptive bool
+	Never    bool
+	After    time.Duration
+}
+
+// Timeouts bound the phases of an upstream.
+type Timeouts struct{ Start, Call, Shutdown time.Duration }
+
+// A Transport is a transport block, decoded with its plugin's schema.
+type Transport struct {
+	Kind      string   // the label as it stands in the file
+	Plugin    string   // the plugin's local name
+	Component string   // the transport's name in the plugin's manifest
+	Settings  []byte   // JSON for the plugin, secrets included
+	Shown     []byte   // the same for people, every sensitive value "(sensitive)"
+	EnvNames  []string // host variables the plugin asked to be passed, sorted
+	Dir       string   // absolute directory of the file the block stands in
+	At        Position
+
+	body *hclsyntax.Body // for Locate
+	head hcl.Range
+}
+
+// Tools says what of a server's tools is offered and how they are classified.
+type Tools struct{ Allow, Deny, Read, Write, Idempotent []Pattern }
+
+// A View changes how one tool is offered.
+type View struct {
+	Tool           string // the upstream's name for it
+	Name           string // the name to offer; empty: unchanged
+	Description    string // the description to offer, if HasDescription
+	HasDescription bool
+	Hidden         bool
+	Pin            map[string]json.RawMessage // arguments always sent, and hidden from the schema
+	Default        map[string]json.RawMessage // arguments sent when the client leaves them out
+	At             Position
+}
+
+// A Position is a place in the configuration, File as the user named it. Line
+// and column count from 1; a Line of 0 means the file as a whole.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+func startOf(r hcl.Range) Position {
+	return Position{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}
+}
+
+func endOf(r hcl.Range) Position {
+	return Position{File: r.Filename, Line: r.End.Line, Column: r.End.Column}
+}

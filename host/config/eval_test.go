@@ -1,0 +1,134 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+func evaluate(t *testing.T, text string) (cty.Value, *loader) {
+	t.Helper()
+	l := newLoader(Options{Lookup: fakeLookup})
+	l.add("junctor.hcl", []byte("x = "+text+"\n"))
+	if !l.parse() {
+		t.Fatalf("%s: %v", text, l.problems)
+	}
+	v, _ := l.eval("", l.sources[0].body.Attributes["x"].Expr)
+	return v, l
+}
+
+var secretName = regexp.MustCompile(`\bS\b`)
+
+// TestMarks: whatever is computed from the environment stays marked, through
+// every function and every kind of expression.
+func TestMarks(t *testing.T) {
+	expressions := []string{
+		`"${S}"`, `"a${S}b"`, `<<EOT
+${S}
+EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from-env = 1 }[S]`, `S == "x"`, `S != "x"`, `true ? S : "x"`, `false ? S : "x"`,
+		`S == "x" ? 1 : 2`, `[for c in ["a"] : "${c}${S}"]`, `[for c in ["a"] : c if S != ""]`, `{ for c in ["a"] : S => c }`,
+		`{ for c in ["a", "b"] : S => c... }`, `[for c in split("-", S) : 1]`, `[S][*]`, `[{ a = S }][*].a`, `(S)`, `!(S == "x")`, `length(S) + 1`, `-length(S)`,
+		`"%{ if S == "x" }a%{ else }b%{ endif }"`, `"%{ for c in split("-", S) }x%{ endfor }"`,
+		`startswith(S, "a")`, `startswith("a", S)`, `endswith(S, "a")`, `join(S, ["a", "b"])`, `join(",", [S])`, `split("-", S)`, `split(S, "a")`,
+		`upper(S)`, `lower(S)`, `trim(S, "x")`, `trim("x", S)`, `trimspace(S)`, `trimprefix(S, "x")`, `trimprefix("x", S)`,
+		`trimsuffix(S, "x")`, `trimsuffix("x", S)`, `replace(S, "x", "y")`, `replace("x", S, "y")`, `replace("x", "x", S)`,
+		`format(S)`, `format("%s", S)`, `format("%d", length(S))`, `concat([S], ["a"])`, `concat(split("-", S))`, `contains([S], "a")`, `contains(["a"], S)`,
+		`merge({ a = S }, {})`, `merge({ (S) = 1 }, {})`, `keys({ (S) = 1 })`, `keys({ a = S })[0] == S`, `values({ a = S })`, `values({ (S) = 1 })`, `length(S)`, `length(split("-", S))`,
+		`lookup({ a = S }, "a", "b")`, `lookup({ a = "x" }, S, "b")`, `lookup({}, "a", S)`, `flatten([[S]])`, `flatten([split("-", S)])`, `distinct([S])`, `sort([S])`,
+		`coalesce(null, S)`, `compact([S])`, `range(length(S))`, `min(1, length(S))`, `max(1, length(S))`,
+		`jsonencode(S)`, `jsonencode({ a = [S] })`, `jsondecode(jsonencode(S))`, `jsondecode(jsonencode({ a = S })).a`, `base64encode(S)`, `base64decode(base64encode(S))`,
+		`tostring(S)`, `tonumber(tostring(length(S)))`, `tobool(tostring(S == "x"))`, `tolist([S])`, `tomap({ a = S })`,
+		`try(S, "x")`, `try(tonumber(S), S)`, `env("NOT_SET", S)`, `tostring(jsondecode("[1]")[length(S) - length(S)])`,
+		`concat([[S]]...)`,
+	}
+	called := map[string]bool{}
+	for _, e := range expressions {
+		for name := range functions {
+			called[name] = called[name] || strings.Contains(e, name+"(")
+		}
+		v, l := evaluate(t, secretName.ReplaceAllString(e, `env("API_TOKEN")`))
+		if v == cty.NilVal {
+			t.Errorf("%s: %v", e, l.problems)
+		} else if !v.ContainsMarked() {
+			t.Errorf("%s lost the mark", e)
+		}
+	}
+	for _, name := range functionNames {
+		if !called[name] && !slices.Contains([]string{"can", "file"}, name) {
+			t.Errorf("%s is not tried", name)
+		}
+	}
+	if v, _ := evaluate(t, `file("../../testdata/config/included.txt")`); !v.ContainsMarked() {
+		t.Error("file is not marked")
+	}
+	if v, _ := evaluate(t, `env("NOT_SET", "plain")`); v.ContainsMarked() {
+		t.Error("a fallback is marked")
+	}
+}
+
+// TestBombs: what computes, grows or nests without end is refused at once.
+func TestBombs(t *testing.T) {
+	long := `format("%999s", replace(format("%999s", ""), " ", "xxxxxxxxxx"))`
+	for _, bomb := range []string{
+		`[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : 1]]]`,
+		`[for a in range(1000) : [for b in range(1000) : missing(a)]]`,
+		`[for a in range(1000) : [for b in range(1000) : "${null}"]]`,
+		`[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : [for d in range(1000) : 1]]]]`,
+		"[for a in [[1,1]] : [for b in [[a,a,a,a,a,a,a,a]] : [for c in [[b,b,b,b,b,b,b,b]] : [" + strings.Repeat("c,", 50_000) + "1]]]]",
+		`range(1000)[*][*][*]` + strings.Repeat("[*]", 200),
+		`"` + strings.Repeat("${"+long+"}", 900) + `"`,
+		strings.Repeat("try(", 60) + "missing" + strings.Repeat(", 1)", 60),
+		strings.Repeat("try(tonumber(\"x\") + ", 60) + "1" + strings.Repeat(", tonumber(\"x\"))", 60),
+		`"${1e1000000}"`, `"${1 / 0}"`, `1e300 * 1e300`, `tostring(tonumber("1e1000000"))`, `jsondecode("[1e1000000]")`,
+		`jsondecode("` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `")`,
+		`jsondecode("` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `")`,
+		`range(2000)`, `range(0, 1, 0.0001)`, `format("%9999s", "")`, `format("%.99999d", 1)`,
+		`split("", ` + `join("", [for a in range(1000) : ` + `format("%99s", "")` + `]))`,
+		`join(` + long + `, range(1000)...)`,
+		`join(` + long + `, [for a in range(1000) : "x"])`,
+		`distinct([for a in range(1000) : [for b in range(2) : b]]) == distinct(concat(range(1000), range(1000)))`,
+		`replace(` + long + `, "", ` + long + `)`,
+		`format("` + strings.Repeat("%[1]s", 1000) + `", join("", [for a in range(1000) : "xxxxxxxxxx"]))`,
+		strings.Repeat("[", 70) + strings.Repeat("]", 70),
+	} {
+		begin := time.Now()
+		v, l := evaluate(t, bomb)
+		if v != cty.NilVal || len(l.problems) == 0 {
+			t.Errorf("accepted: %.80s", bomb)
+		}
+		if took := time.Since(begin); took > 10*time.Second { // about one, without the race detector
+			t.Errorf("%.80s took %v", bomb, took)
+		}
+	}
+}
+
+// TestMeterKeepsValues: paying for an expression does not change what it is.
+func TestMeterKeepsValues(t *testing.T) {
+	for _, text := range []string{
+		`{ a = 1, "b" = 2, (upper("c")) = 3, null = 4, true = 5 }`, `[1, 2][*]`, `[{ a = [{ b = 1 }] }][*].a[*].b`, `{ a = { b = 1 } }.a.b`,
+		`"x${1}y%{ if true }z%{ endif }"`, `"${[1]}"`, `!true || -1 < 2 && 3 % 2 == 1`, `[for k, v in { a = 1 } : "${k}${v}" if v > 0]`,
+		`{ for k, v in { a = 1, b = 1 } : v => k... }`, `concat([1], [2]...)`, `([1, 2])[1]`, `[[1, 2], [3]][0][1]`, `try(nothing, [1].x, 2)`,
+		`true ? { a = 1 } : { a = 2 }`, "<<-EOT\n  a\n    ${1}\n  EOT\n",
+	} {
+		parse := func() hclsyntax.Expression {
+			file, diags := hclsyntax.ParseConfig([]byte("x = "+text+"\n"), "x.hcl", hcl.InitialPos)
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			return file.Body.(*hclsyntax.Body).Attributes["x"].Expr
+		}
+		ctx := &hcl.EvalContext{Functions: functions}
+		plain, plainDiags := parse().Value(ctx)
+		b := &budget{left: maxWork}
+		paid, paidDiags := b.meter(parse()).Value(ctx)
+		if !plain.RawEquals(paid) || len(plainDiags) != len(paidDiags) {
+			t.Errorf("%s: %#v %v, metered %#v %v", text, plain, plainDiags, paid, paidDiags)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// stdioSettings is what plugins/stdio declares.
+type stdioSettings struct {
+	Command []string          `hcl:"command" doc:"The program and its first arguments."`
+	Args    []string          `hcl:"args,optional" doc:"Further arguments."`
+	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for the server." sensitive:"true"`
+	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables that the server gets." format:"env_names"`
+	Cwd     string            `hcl:"cwd" doc:"The working directory." default:""`
+}
+
+// kitchenSettings has every kind of attribute and block there is.
+type kitchenSettings struct {
+	URL      string                     `hcl:"url" doc:"A required string."`
+	Token    string                     `hcl:"token,optional" doc:"A secret." sensitive:"true"`
+	Headers  map[string]string          `hcl:"headers,optional" doc:"A map."`
+	Mode     string                     `hcl:"mode" doc:"A choice." enum:"fast,careful" default:"fast"`
+	Features []string                   `hcl:"features,optional" doc:"A list."`
+	Wait     time.Duration              `hcl:"wait" doc:"A duration." default:"5s"`
+	Grace    *time.Duration             `hcl:"grace,optional" doc:"A duration that may be secret." sensitive:"true"`
+	Retries  int                        `hcl:"retries,optional" doc:"A whole number."`
+	Ratio    float64                    `hcl:"ratio,optional" doc:"A number."`
+	Verify   *bool                      `hcl:"verify,optional" doc:"A flag."`
+	Extra    json.RawMessage            `hcl:"extra,optional" doc:"Anything."`
+	Bag      map[string]json.RawMessage `hcl:"bag,optional" doc:"A map of anything."`
+	Old      string                     `hcl:"old,optional" doc:"A former name." deprecated:"use url"`
+	File     string                     `hcl:"file,optional" doc:"Instead of token." conflicts:"token" requires:"mode"`
+	Vars     []string                   `hcl:"vars,optional" doc:"Names." format:"env_names"`
+	TLS      *kitchenTLS                `hcl:"tls,block" doc:"A block that may stand."`
+	Rules    []kitchenRule              `hcl:"rule,block" doc:"Blocks with a label."`
+}
+
+type kitchenTLS struct {
+	CA   string `hcl:"ca" doc:"A file."`
+	Pass string `hcl:"pass,optional" doc:"A secret." sensitive:"true"`
+}
+
+type kitchenRule struct {
+	Name string   `hcl:"name,label" doc:"The label."`
+	Max  int      `hcl:"max" doc:"A whole number."`
+	Tags []string `hcl:"tags,optional" doc:"A list."`
+}
+
+// strictSettings has a block that must stand.
+type strictSettings struct {
+	Login struct {
+		User string `hcl:"user" doc:"Who."`
+	} `hcl:"login,block" doc:"A block that must stand."`
+}
+
+// handmade is a schema that no Go struct makes.
+var handmade = sdk.Schema{Attributes: []sdk.Attribute{
+	{Name: "colours", Type: json.RawMessage(`["list","string"]`), Enum: []string{"red", "green"}},
+	{Name: "shape", Type: json.RawMessage(`["object",{"w":"number","h":"number"},["h"]]`)},
+}}
+
+// mistaken is a schema that is wrong itself.
+var mistaken = sdk.Schema{Attributes: []sdk.Attribute{{Name: "odd", Type: json.RawMessage(`"colour"`)}}}
+
+// fakes are manifests by source, relative to the working directory.
+var fakes = map[string]sdk.Manifest{
+	"builtin/stdio": {Name: "stdio", Version: "0.1.0", Transports: map[string]sdk.Schema{"stdio": sdk.SchemaOf[stdioSettings]()}},
+	"builtin/cli":   {Name: "cli", Version: "0.1.0", Transports: map[string]sdk.Schema{"cli": sdk.SchemaOf[stdioSettings]()}},
+	"kitchen":       {Name: "kitchen", Version: "1.2.3", Transports: map[string]sdk.Schema{"sink": sdk.SchemaOf[kitchenSettings]()}},
+	"many": {Name: "many", Version: "2.0.0-beta.1", Transports: map[string]sdk.Schema{
+		"one": sdk.SchemaOf[strictSettings](), "two": handmade, "three": mistaken,
+	}},
+	"none": {Name: "none", Version: "1.0.0"},
+	"odd":  {Name: "odd", Version: "banana"},
+}
+
+func fakeDescribe(_ context.Context, p Plugin) (sdk.Manifest, error) {
+	name := p.Source
+	if filepath.IsAbs(name) {
+		name = filepath.Base(name)
+	}
+	if m, ok := fakes[name]; ok {
+		return m, nil
+	}
+	if strings.HasPrefix(p.Source, "builtin/") {
+		return sdk.Manifest{}, fault.New(fault.PluginNotFound, "the bundled plugin is not installed").WithHint("reinstall Junctor")
+	}
+	return sdk.Manifest{}, fault.New(fault.PluginDescribe, "the program could not describe itself").
+		WithHint("run it with the argument describe")
+}
+
+// fakeEnv is all the environment there is in tests.
+var fakeEnv = map[string]string{
+	"REPO": "/srv/repo", "API_TOKEN": "s3cr3t-from-env", "EMPTY": "", "WAIT": "7s", "HOSTILE": "a\"b\n${c}",
+}
+
+func fakeLookup(name string) (string, bool) {
+	v, ok := fakeEnv[name]
+	return v, ok
+}
+
+// loadText loads one file with the given text.
+func loadText(t testing.TB, text string) (*Config, Diagnostics) {
+	t.Helper()
+	l := newLoader(Options{Path: "junctor.hcl", Lookup: fakeLookup, Describe: fakeDescribe})
+	l.add("junctor.hcl", []byte(text))
+	return l.load(context.Background())
+}
+
+// rendered is what people would see.
+func rendered(ds Diagnostics) string {
+	var b strings.Builder
+	ds.Render(&b)
+	return b.String()
+}

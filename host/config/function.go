@@ -1,0 +1,212 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// functions are all that expressions can call. Those that are empty here
+// need a load to work with.
+var functions = map[string]function.Function{
+	"env": {}, "file": {},
+
+	"try": tryfunc.TryFunc, "can": tryfunc.CanFunc,
+
+	"startswith": aboutText("prefix", strings.HasPrefix),
+	"endswith":   aboutText("suffix", strings.HasSuffix),
+	"join":       stdlib.JoinFunc,
+	"split":      stdlib.SplitFunc,
+	"upper":      stdlib.UpperFunc,
+	"lower":      stdlib.LowerFunc,
+	"trim":       stdlib.TrimFunc,
+	"trimspace":  stdlib.TrimSpaceFunc,
+	"trimprefix": stdlib.TrimPrefixFunc,
+	"trimsuffix": stdlib.TrimSuffixFunc,
+	"replace":    stdlib.ReplaceFunc,
+	"format":     stdlib.FormatFunc,
+
+	"concat":   stdlib.ConcatFunc,
+	"contains": stdlib.ContainsFunc,
+	"merge":    stdlib.MergeFunc,
+	"keys":     stdlib.KeysFunc,
+	"values":   stdlib.ValuesFunc,
+	"length":   lengthFunc,
+	"lookup":   stdlib.LookupFunc,
+	"flatten":  stdlib.FlattenFunc,
+	"distinct": stdlib.DistinctFunc,
+	"sort":     stdlib.SortFunc,
+	"coalesce": stdlib.CoalesceFunc,
+	"compact":  stdlib.CompactFunc,
+	"range":    stdlib.RangeFunc, // at most 1024 numbers
+	"min":      stdlib.MinFunc,
+	"max":      stdlib.MaxFunc,
+
+	"jsonencode":   stdlib.JSONEncodeFunc,
+	"jsondecode":   stdlib.JSONDecodeFunc,
+	"base64encode": onText(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
+	"base64decode": onText(fromBase64),
+
+	"tostring": stdlib.MakeToFunc(cty.String),
+	"tonumber": stdlib.MakeToFunc(cty.Number),
+	"tobool":   stdlib.MakeToFunc(cty.Bool),
+	"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+	"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
+}
+
+var functionNames = slices.Sorted(maps.Keys(functions))
+
+// A callError is a function's error with a hint.
+type callError struct{ message, hint string }
+
+func (e *callError) Error() string { return e.message }
+
+// sensitive marks what came from outside the configuration. The mark survives
+// every operation; see D7.
+const sensitive = mark("sensitive")
+
+type mark string
+
+// hostFunctions are the functions that do not depend on the file they are
+// called in.
+func (l *loader) hostFunctions() map[string]function.Function {
+	all := map[string]function.Function{}
+	for name, f := range functions {
+		switch name {
+		case "env":
+			all[name] = l.env()
+		case "file":
+		case "try", "can": // take expressions, not values
+			all[name] = f
+		default:
+			all[name] = l.budget.guarded(f, guards[name])
+		}
+	}
+	return all
+}
+
+// fileFunctions are the others.
+func (l *loader) fileFunctions(dir string) map[string]function.Function {
+	return map[string]function.Function{"file": l.file(dir)}
+}
+
+// env is env("NAME") and env("NAME", "fallback").
+func (l *loader) env() function.Function {
+	return function.New(&function.Spec{
+		Params:   []function.Parameter{{Name: "name", Type: cty.String}},
+		VarParam: &function.Parameter{Name: "fallback", Type: cty.String},
+		Type:     function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			name := args[0].AsString()
+			if len(args) > 2 {
+				return cty.NilVal, errors.New("takes a name and at most one fallback")
+			}
+			value, set := l.lookup(name)
+			switch {
+			case set && !utf8.ValidString(value):
+				return cty.NilVal, fmt.Errorf("the environment variable %q is not valid UTF-8", name)
+			case set:
+				return l.fromOutside(value), nil
+			case len(args) == 2:
+				return args[1], nil
+			}
+			return cty.NilVal, &callError{
+				message: fmt.Sprintf("the environment variable %q is not set", name),
+				hint:    fmt.Sprintf("set it, or give a fallback: env(%q, \"...\")", name),
+			}
+		},
+	})
+}
+
+const maxIncluded = 64 << 10
+
+// file is file("path"), the path relative to the file that says so.
+func (l *loader) file(dir string) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			path := args[0].AsString()
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			text, err := readFile(path, maxIncluded)
+			if err == nil && !utf8.Valid(text) {
+				err = errors.New("not valid UTF-8")
+			}
+			if err != nil {
+				return cty.NilVal, &callError{
+					message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err),
+					hint:    "a relative path starts at the directory of the configuration file",
+				}
+			}
+			return l.fromOutside(strings.TrimRight(string(text), "\r\n")), nil
+		},
+	})
+}
+
+// fromOutside makes a value that is never printed.
+func (l *loader) fromOutside(text string) cty.Value {
+	l.secrets = append(l.secrets, text)
+	return cty.StringVal(text).Mark(sensitive)
+}
+
+// onText makes a function from text to text.
+func onText(f func(string) (string, error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "text", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			s, err := f(args[0].AsString())
+			return cty.StringVal(s), err
+		},
+	})
+}
+
+// aboutText makes a function that asks something about two texts.
+func aboutText(second string, f func(a, b string) bool) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: second, Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.BoolVal(f(args[0].AsString(), args[1].AsString())), nil
+		},
+	})
+}
+
+func fromBase64(s string) (string, error) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return "", errors.New("the text is not base64")
+	}
+	if !utf8.Valid(b) {
+		return "", errors.New("what the text stands for is not valid UTF-8")
+	}
+	return string(b), nil
+}
+
+// lengthFunc counts the characters of a text and the elements of all else.
+var lengthFunc = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType}},
+	Type:   function.StaticReturnType(cty.Number),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		v := args[0]
+		switch {
+		case v.Type() == cty.String:
+			return stdlib.Strlen(v)
+		case v.CanIterateElements():
+			return cty.NumberIntVal(int64(v.LengthInt())), nil
+		}
+		return cty.NilVal, errors.New("a text, list, map or object is required")
+	},
+})

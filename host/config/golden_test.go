@@ -1,0 +1,132 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/config/*.golden")
+
+// TestGolden loads every fixture: what starts with "ok-" gives a Config, all
+// else is refused. The golden file holds what people see and, for a good one,
+// the Config.
+func TestGolden(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", "testdata", "config"))
+	var fixtures []string
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".hcl") || e.IsDir() && e.Name() != "plugins" {
+			fixtures = append(fixtures, e.Name())
+			if !strings.HasPrefix(e.Name(), "ok-") {
+				refused++
+			}
+		}
+	}
+	if refused < 45 {
+		t.Errorf("only %d fixtures are refused", refused)
+	}
+	for _, path := range fixtures {
+		t.Run(path, func(t *testing.T) {
+			c, ds := Load(context.Background(), Options{Path: path, Lookup: fakeLookup, Describe: fakeDescribe})
+			if good := strings.HasPrefix(path, "ok-"); good != (c != nil) || good == ds.HasErrors() {
+				t.Errorf("config %v, diagnostics:\n%s", c != nil, rendered(ds))
+			}
+			if c != nil {
+				decodeAll(t, c)
+			}
+			golden(t, strings.TrimSuffix(path, ".hcl")+".golden", rendered(ds)+dump(t, c))
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+// dump renders a Config without what differs between machines.
+func dump(t *testing.T, c *Config) string {
+	if c == nil {
+		return ""
+	}
+	type transport struct {
+		Transport
+		Settings, Shown json.RawMessage
+	}
+	type server struct {
+		*Server
+		Transport   any
+		Fingerprint string `json:",omitempty"`
+	}
+	all := struct {
+		*Config
+		Servers []server
+	}{Config: c}
+	for _, s := range c.Servers {
+		one := server{Server: s}
+		if s.Enabled {
+			one.Transport = transport{s.Transport, s.Transport.Settings, s.Transport.Shown}
+			if len(s.Fingerprint) != 64 {
+				t.Errorf("server %s: fingerprint %q", s.Name, s.Fingerprint)
+			}
+		}
+		all.Servers = append(all.Servers, one)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer(here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
+}
+
+// decodeAll checks that plugins can read their settings.
+func decodeAll(t *testing.T, c *Config) {
+	for _, s := range c.Servers {
+		var schema sdk.Schema
+		var into any
+		switch s.Transport.Component {
+		case "stdio", "cli":
+			schema, into = sdk.SchemaOf[stdioSettings](), new(stdioSettings)
+		case "sink":
+			schema, into = sdk.SchemaOf[kitchenSettings](), new(kitchenSettings)
+		case "one":
+			schema, into = sdk.SchemaOf[strictSettings](), new(strictSettings)
+		default:
+			continue
+		}
+		if err := sdk.Decode(schema, s.Transport.Settings, into); err != nil {
+			t.Errorf("server %s: the plugin refuses %s: %v", s.Name, s.Transport.Settings, err)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// TestFilesRefused: what is no ordinary file neither hangs nor is read.
+func TestFilesRefused(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name string, text []byte) string {
+		if err := os.WriteFile(path(name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path(name)
+	}
+	if err := syscall.Mkfifo(path("fifo.hcl"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", path("zero.hcl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("loop.hcl", path("loop.hcl")); err != nil {
+		t.Fatal(err)
+	}
+	many := path("many")
+	if err := os.Mkdir(many, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxFiles + 1 {
+		write(fmt.Sprintf("many/%03d.hcl", i), nil)
+	}
+	large := bytes.Repeat([]byte("# x\n"), maxFile/4)
+	for i := range 9 {
+		if i == 0 {
+			if err := os.Mkdir(path("heavy"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(fmt.Sprintf("heavy/%d.hcl", i), large)
+	}
+	for _, c := range []struct{ path, says string }{
+		{path("gone.hcl"), "no such file"},
+		{path("fifo.hcl"), "not a regular file"},
+		{path("zero.hcl"), "not a regular file"},
+		{path("loop.hcl"), "cannot read"},
+		{path("many"), "more than 256"},
+		{path("heavy"), "larger than 8 MiB together"},
+		{write("large.hcl", append(large, '\n')), "larger than 1024 KiB"},
+		{write("latin1.hcl", []byte("# caf\xe9\n")), "not valid UTF-8"},
+		{write("fifo.include.hcl", []byte(`locals { x = file("fifo.hcl") }`)), "not a regular file"},
+		{write("large.include.hcl", []byte(`locals { x = file("large.hcl") }`)), "larger than 64 KiB"},
+		{write("latin1.include.hcl", []byte(`locals { x = file("latin1.hcl") }`)), "not valid UTF-8"},
+	} {
+		begin := time.Now()
+		conf, ds := Load(context.Background(), Options{Path: c.path, Lookup: fakeLookup})
+		if conf != nil || !ds.HasErrors() || !strings.Contains(rendered(ds), c.says) {
+			t.Errorf("%s: %s", c.path, rendered(ds))
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%s took %v", c.path, took)
+		}
+	}
+	if _, ds := Load(context.Background(), Options{Path: write("bom.hcl", []byte("\ufeffservr {\n}\n"))}); !strings.Contains(rendered(ds), `"servr"`) {
+		t.Error(rendered(ds))
+	}
+}
+
+// describer counts who is asked for.
+type describer struct{ asked []string }
+
+func (d *describer) describe(ctx context.Context, p Plugin) (sdk.Manifest, error) {
+	d.asked = append(d.asked, p.Name)
+	return fakeDescribe(ctx, p)
+}
+
+func TestDescribeOnce(t *testing.T) {
+	text := []byte(`
+plugins {
+  required = {
+    kitchen = { source = "./kitchen" }
+    many    = { source = "./many" }
+    broken  = { source = "./broken" }
+  }
+}
+plugin "one" { use = "stdio" }
+plugin "two" { use = "stdio" }
+plugin "three" { use = "kitchen" }
+server "a" {
+  transport "one" { command = ["x"] }
+}
+server "b" {
+  transport "two" { command = ["x"] }
+}
+server "c" {
+  transport "three" { url = "x" }
+}
+server "d" {
+  transport "three" { url = "y" }
+}
+server "e" {
+  enabled = false
+  transport "broken" {
+  }
+}
+`)
+	for all, want := range map[bool][]string{
+		false: {"one", "kitchen"},
+		true:  {"one", "kitchen", "broken", "many"},
+	} {
+		var d describer
+		l := newLoader(Options{Lookup: fakeLookup, Describe: d.describe, All: all})
+		l.add("junctor.hcl", text)
+		c, ds := l.load(context.Background())
+		if !slices.Equal(d.asked, want) {
+			t.Errorf("asked for %q, want %q", d.asked, want)
+		}
+		if (c != nil) == all {
+			t.Error(rendered(ds))
+		}
+		if all && ds[0].Code != fault.PluginDescribe {
+			t.Errorf("code %s", ds[0].Code)
+		}
+	}
+}
+
+func TestDescribeFails(t *testing.T) {
+	text := []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n")
+	for _, err := range []error{errors.New("boom"), fmt.Errorf("around: %w", fault.New(fault.PluginChecksum, "boom"))} {
+		l := newLoader(Options{Describe: func(context.Context, Plugin) (sdk.Manifest, error) { return sdk.Manifest{}, err }})
+		l.add("junctor.hcl", text)
+		c, ds := l.load(context.Background())
+		if c != nil || len(ds) != 1 || ds[0].Summary != `plugin "stdio": boom` || ds[0].Code != fault.As(err).Code || ds[0].At.Line != 2 {
+			t.Errorf("%+v", ds)
+		}
+	}
+	l := newLoader(Options{})
+	l.add("junctor.hcl", text)
+	if c, ds := l.load(context.Background()); c != nil || !ds.HasErrors() {
+		t.Error("loaded without a way to describe plugins")
+	}
+}
+
+// TestOrder: all files' problems, sorted; several in one run.
+func TestOrder(t *testing.T) {
+	l := newLoader(Options{Lookup: fakeLookup, Describe: fakeDescribe})
+	l.add("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n"))
+	l.add("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n"))
+	_, ds := l.load(context.Background())
+	var places []string
+	for _, d := range ds {
+		places = append(places, d.At.String())
+	}
+	if want := []string{"a.hcl:1:1", "a.hcl:4:7", "b.hcl:3:15", "b.hcl:5:3", "b.hcl:6:3"}; !slices.Equal(places, want) {
+		t.Errorf("%q, want %q", places, want)
+	}
+}
+
+func TestManyProblems(t *testing.T) {
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "x%d = 1\n", i)
+	}
+	_, ds := loadText(t, text.String())
+	if len(ds) != MaxDiagnostics+1 || ds[MaxDiagnostics].Summary != "and 10 more problems" || ds[MaxDiagnostics].Severity != Error {
+		t.Errorf("%d diagnostics, last %+v", len(ds), ds[len(ds)-1])
+	}
+	if err := ds.Err(); !strings.Contains(err.Error(), "more than 50 problems") {
+		t.Error(err)
+	}
+}
+
+func TestErr(t *testing.T) {
+	_, ds := loadText(t, "x = 1\n")
+	f := fault.As(ds.Err())
+	if f.Code != fault.ConfigInvalid || f.At != "junctor.hcl:1:1" || f.Message != `unknown attribute "x"` || f.Hint == "" {
+		t.Errorf("%+v", f)
+	}
+	_, ds = loadText(t, "x = 1\ny = 2\n")
+	if f = fault.As(ds.Err()); f.Message != `the configuration has 2 errors; the first: unknown attribute "x"` {
+		t.Errorf("%+v", f)
+	}
+	ds = Diagnostics{{Severity: Warning, Summary: "x"}}
+	if ds.HasErrors() || ds.Err() != nil {
+		t.Error("a warning is an error")
+	}
+}
+
+// TestUnprintable: a name in a file cannot write to the terminal.
+func TestUnprintable(t *testing.T) {
+	_, ds := loadText(t, "server \"a\x1b[31m\u202e\" {\n\tshare = \"\x07x\"\n}\n")
+	if got := rendered(ds); strings.ContainsAny(got, "\x1b\x07\u202e") {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzLoad: any text loads or is refused, and the environment stays secret.
+func FuzzLoad(f *testing.F) {
+	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte("s3cr3t")) {
+			t.Skip("reads whatever is there, or says the secret itself")
+		}
+		c, ds := loadText(t, string(text))
+		if (c == nil) != ds.HasErrors() {
+			t.Errorf("config %v, errors %v", c, ds)
+		}
+		if strings.Contains(rendered(ds), "s3cr3t-from-env") {
+			t.Error(rendered(ds))
+		}
+	})
+}

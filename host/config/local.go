@@ -1,0 +1,143 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// A local is one value of a locals block.
+type local struct {
+	name  string
+	attr  *hclsyntax.Attribute
+	state localState
+	value cty.Value
+}
+
+type localState int
+
+const (
+	waiting localState = iota
+	computing
+	computed
+	failed // and reported
+)
+
+// collectLocals registers the attributes of a locals block. They are not
+// revealed in snippets: a local may end up in any setting.
+func (l *loader) collectLocals(b *hclsyntax.Block) {
+	s := l.section(b, "")
+	for _, nested := range b.Body.Blocks {
+		s.wrong(nested.TypeRange, "", "locals holds no blocks")
+	}
+	for name, attr := range b.Body.Attributes {
+		if first := l.locals[name]; first != nil {
+			s.twice(attr.NameRange, first.attr.NameRange, "local %q", name)
+			continue
+		}
+		l.locals[name] = &local{name: name, attr: attr}
+	}
+}
+
+// computeLocals computes them all, each after those it refers to.
+func (l *loader) computeLocals() {
+	for _, name := range l.localNames() {
+		l.compute(l.locals[name], nil)
+	}
+	l.localValues = l.valuesOf(l.localNames())
+}
+
+func (l *loader) localNames() []string { return slices.Sorted(maps.Keys(l.locals)) }
+
+// compute computes one local. The chain of those that wait for it stays short:
+// an expression can refer to at most a file's worth of names, and the depth is
+// bounded by maxChain.
+func (l *loader) compute(x *local, chain []string) {
+	const maxChain = 1000
+	if x.state != waiting {
+		return
+	}
+	x.state = computing
+	chain = append(chain, x.name)
+	uses := l.uses(x.attr.Expr)
+	for _, name := range uses {
+		next := l.locals[name]
+		switch {
+		case next == nil:
+			// vet says so
+		case next.state == computing, len(chain) > maxChain:
+			l.cycle(x, append(chain, name))
+		default:
+			l.compute(next, chain)
+		}
+	}
+	if x.state == failed {
+		return
+	}
+	l.localValues = l.valuesOf(uses)
+	v, ok := l.eval("locals", x.attr.Expr)
+	if !ok {
+		x.state = failed
+		return
+	}
+	x.state, x.value = computed, v
+}
+
+// cycle reports that a local refers to itself by way of others, and fails all
+// of them.
+func (l *loader) cycle(x *local, chain []string) {
+	last := chain[len(chain)-1]
+	from := slices.Index(chain, last)
+	if from == len(chain)-1 {
+		l.problem(problem{in: "locals", at: x.attr.Expr.Range(), summary: "locals refer to each other in too long a chain"})
+	} else {
+		l.problem(problem{in: "locals", at: x.attr.Expr.Range(),
+			summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})
+	}
+	for _, name := range chain {
+		l.locals[name].state = failed
+	}
+}
+
+// uses lists the locals that an expression refers to.
+func (l *loader) uses(e hclsyntax.Expression) []string {
+	names := map[string]bool{}
+	for _, t := range e.Variables() {
+		if name, ok := localName(t); ok {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// localName is NAME of local.NAME and local["NAME"].
+func localName(t hcl.Traversal) (string, bool) {
+	if t.RootName() != "local" || len(t) < 2 {
+		return "", false
+	}
+	switch step := t[1].(type) {
+	case hcl.TraverseAttr:
+		return step.Name, true
+	case hcl.TraverseIndex:
+		if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
+			return step.Key.AsString(), true
+		}
+	}
+	return "", false
+}
+
+// valuesOf is what "local" stands for in an expression that uses the names.
+func (l *loader) valuesOf(names []string) cty.Value {
+	values := map[string]cty.Value{}
+	for _, name := range names {
+		if x := l.locals[name]; x != nil && x.state == computed {
+			values[name] = x.value
+		}
+	}
+	return cty.ObjectVal(values)
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// A step leads from a value to one inside it: to a member by name, or to an
+// element by its index where the name is empty.
+type step struct {
+	name  string
+	index int
+}
+
+var stepRule = regexp.MustCompile(`^(?:\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6})\]|\[("(?:[^"\\]|\\.)*")\])`)
+
+// parsePath reads what a plugin calls one of its settings: url,
+// headers["Host"], retry[0].max. It stops at what it does not understand.
+func parsePath(path string) []step {
+	var steps []step
+	for path != "" {
+		m := stepRule.FindStringSubmatch(path)
+		if m == nil {
+			break
+		}
+		path = path[len(m[0]):]
+		switch {
+		case m[1] != "":
+			steps = append(steps, step{name: m[1]})
+		case m[2] != "":
+			n, _ := strconv.Atoi(m[2])
+			steps = append(steps, step{index: n})
+		default:
+			name, err := strconv.Unquote(m[3])
+			if err != nil {
+				return steps
+			}
+			steps = append(steps, step{name: name})
+		}
+	}
+	return steps
+}
+
+func stepsOf(path cty.Path) []step {
+	var steps []step
+	for _, p := range path {
+		switch p := p.(type) {
+		case cty.GetAttrStep:
+			steps = append(steps, step{name: p.Name})
+		case cty.IndexStep:
+			if p.Key.Type() == cty.String {
+				steps = append(steps, step{name: p.Key.AsString()})
+			} else if p.Key.Type() == cty.Number {
+				n, _ := p.Key.AsBigFloat().Int64()
+				steps = append(steps, step{index: int(n)})
+			}
+		}
+	}
+	return steps
+}
+
+// textOf is the inverse of parsePath, for what follows an attribute's name.
+func textOf(steps []step) string {
+	var b strings.Builder
+	for _, s := range steps {
+		if s.name != "" {
+			fmt.Fprintf(&b, "[%q]", s.name)
+		} else {
+			fmt.Fprintf(&b, "[%d]", s.index)
+		}
+	}
+	return b.String()
+}
+
+// Locate returns where a setting stands that a plugin named by its path, such
+// as headers["Host"] or retry[0].max: the setting itself or, where that does
+// not stand in the file, what is nearest around it.
+func (t *Transport) Locate(path string) Position {
+	if t.body == nil {
+		return t.At
+	}
+	return startOf(locateIn(t.body, t.head, parsePath(path)))
+}
+
+// locateIn resolves steps in a block.
+func locateIn(body *hclsyntax.Body, head hcl.Range, steps []step) hcl.Range {
+	if len(steps) == 0 {
+		return head
+	}
+	name, rest := steps[0].name, steps[1:]
+	if a := body.Attributes[name]; a != nil {
+		if len(rest) == 0 {
+			return a.NameRange
+		}
+		return locate(a.Expr, rest)
+	}
+	wanted := 0
+	if len(rest) > 0 && rest[0].name == "" {
+		wanted, rest = rest[0].index, rest[1:]
+	}
+	for _, b := range body.Blocks {
+		if b.Type != name {
+			continue
+		}
+		if wanted == 0 {
+			return locateIn(b.Body, b.TypeRange, rest)
+		}
+		wanted--
+	}
+	return head
+}
+
+// locate resolves steps in an expression, as far as it is written out: behind
+// a reference or a call there is nothing to point at.
+func locate(e hclsyntax.Expression, steps []step) hcl.Range {
+	for _, s := range steps {
+		inner := member(e, s)
+		if inner == nil {
+			break
+		}
+		e = inner
+	}
+	return e.Range()
+}
+
+func member(e hclsyntax.Expression, s step) hclsyntax.Expression {
+	switch e := plain(e).(type) {
+	case *hclsyntax.TupleConsExpr:
+		if s.name == "" && s.index < len(e.Exprs) {
+			return e.Exprs[s.index]
+		}
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range e.Items {
+			if key, ok := literal(item.KeyExpr); ok && key == s.name {
+				return item.ValueExpr
+			}
+		}
+	}
+	return nil
+}

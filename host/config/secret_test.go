@@ -1,0 +1,128 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSecretsStayIn puts a secret in places where it is wrong, and looks for
+// it in everything that a load says.
+func TestSecretsStayIn(t *testing.T) {
+	const canary = "CaNaRy-0815"
+	server := func(body string) string {
+		return "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n" + body + "\n}\n"
+	}
+	kitchen := func(body string) string {
+		return "plugins {\n  required = { kitchen = { source = \"./kitchen\" } }\n}\nserver \"a\" {\n  transport \"kitchen\" {\n    url = \"x\"\n" +
+			body + "\n  }\n}\n"
+	}
+	cases := map[string]string{
+		"unknown attribute":          server(`tokn = "CANARY"`),
+		"unknown block":              server("auht \"CANARY\" {\n x = \"CANARY\"\n}"),
+		"unknown top-level block":    "tokens \"CANARY\" {\n}\n",
+		"label too many":             "server \"a\" \"CANARY\" {\n}\n",
+		"unknown setting":            kitchen(`tokenn = "CANARY"`),
+		"unknown nested setting":     kitchen("tls {\n ca = \"x\"\n passwd = \"CANARY\"\n}"),
+		"wrong type":                 kitchen(`token = ["CANARY"]`),
+		"wrong type in a map":        kitchen(`headers = { Authorization = ["CANARY"] }`),
+		"bad duration, sensitive":    kitchen(`grace = "CANARY"`),
+		"beside an error":            kitchen("token = upper(\"CANARY\", 1)"),
+		"argument of a function":     kitchen(`token = lookup({ a = 1 }.b, "CANARY", "CANARY")`),
+		"number of a function":       kitchen(`token = tostring(tonumber("CANARY"))`),
+		"index":                      kitchen(`token = { a = "CANARY" }["CANARY"]`),
+		"duplicate key":              kitchen(`token = { for k in ["CANARY", "CANARY"] : k => "CANARY" }`),
+		"duplicate key, changed":     kitchen(`token = { for k in ["CA", "CA"] : "${k}NARY" => "CANARY" }`),
+		"format":                     kitchen(`token = format("CANARY %d", "CANARY")`),
+		"base64":                     kitchen(`token = base64decode("CANARY")`),
+		"json":                       kitchen(`token = jsondecode("CANARY")`),
+		"in a string with others":    kitchen("token = \"Bearer CANARY ${oops}\""),
+		"heredoc":                    kitchen("token = <<EOT\nCANARY ${oops}\nEOT"),
+		"without quotes":             kitchen("token = CANARY"),
+		"without quotes, dots":       kitchen("token = a.CANARY.b"),
+		"without quotes, call":       kitchen("token = CANARY()"),
+		"single quotes":              kitchen("token = 'CANARY'"),
+		"open string":                kitchen("token = \"CANARY"),
+		"syntax error after it":      kitchen("token = \"CANARY\" \"more\""),
+		"syntax error before it":     kitchen("token = [ , \"CANARY\"]"),
+		"comment beside an error":    kitchen("tokn = 1 # CANARY"),
+		"comment beside a good name": server(`share = "x" // CANARY`),
+		"conflict":                   kitchen("token = \"CANARY\"\nfile = \"x\""),
+		"conflict on one line":       kitchen("headers = { token = \"CANARY\", Host = null }"),
+		"local":                      "locals {\n a = upper(\"CANARY\", 1)\n}\n",
+		"local's name is fine":       "locals {\n a = { password = \"CANARY\" }.passwort\n}\n",
+		"pin":                        server("tool \"t\" {\n pin = [\"CANARY\"]\n}"),
+		"pin twice":                  server("tool \"t\" {\n pin = { a = 1 }\n default = { a = \"CANARY\" }\n}"),
+		"env in a prefix":            server(`prefix = env("SECRET")`),
+		"env in a description":       server("tool \"t\" {\n description = \"${env(\"SECRET\")}\"\n}"),
+		"env in a glob":              server("tools {\n allow = [env(\"SECRET\")]\n}"),
+		"env in a choice":            server(`protocol = env("SECRET")`),
+		"env in idle":                server(`idle = env("SECRET")`),
+		"env in a timeout":           server("timeouts {\n call = env(\"SECRET\")\n}"),
+		"env in a source":            `plugins { required = { kitchen = { source = env("SECRET") } } }`,
+		"env as a name":              kitchen(`token = env(env("SECRET"))`),
+		"env as a file":              kitchen(`token = file(env("SECRET"))`),
+		"env as a choice":            kitchen(`mode = env("SECRET")`),
+		"env as a number":            kitchen(`retries = env("SECRET")`),
+		"env as an index":            kitchen(`url = { a = 1 }[env("SECRET")]`),
+		"env as a key":               kitchen(`headers = { (env("SECRET")) = null }`),
+		"env as a key of a map":      kitchen(`headers = { (env("SECRET")) = {} }`),
+		"env in passed names":        kitchen(`vars = [env("SECRET")]`),
+		"env in a lookup":            kitchen(`url = lookup({ a = 1 }, env("SECRET"))`),
+		"env, changed":               kitchen(`wait = replace(env("SECRET"), "x", "y")`),
+		"env as an enabled":          server(`enabled = env("SECRET")`),
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			fakeEnv["SECRET"] = canary
+			defer delete(fakeEnv, "SECRET")
+			text = strings.ReplaceAll(text, "CANARY", canary)
+			c, ds := loadText(t, text)
+			if c != nil || !ds.HasErrors() {
+				t.Fatalf("accepted:\n%s", text)
+			}
+			asJSON, err := json.Marshal(ds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := rendered(ds) + string(asJSON) + fmt.Sprintf("%+v %v", ds, ds.Err())
+			if strings.Contains(strings.ToLower(said), strings.ToLower(canary)) {
+				t.Errorf("the secret is in:\n%s", rendered(ds))
+			}
+		})
+	}
+}
+
+// TestShown: what people may see of good settings holds no secret either.
+func TestShown(t *testing.T) {
+	c, ds := loadText(t, `
+plugins { required = { kitchen = { source = "./kitchen" } } }
+locals { secret = "${env("API_TOKEN")}!" }
+server "a" {
+  transport "kitchen" {
+    url     = "https://x?key=${local.secret}"
+    token   = "hunter2"
+    headers = { Authorization = "hunter2", Host = "x" }
+    extra   = jsondecode(jsonencode({ deep = [local.secret] }))
+    bag     = { list = [1, { t = local.secret }], password = ["hunter2"] }
+    tls {
+      ca   = "x"
+      pass = "hunter2"
+    }
+  }
+}
+`)
+	if c == nil {
+		t.Fatal(rendered(ds))
+	}
+	transport := c.Servers[0].Transport
+	want := `{"bag":{"list":[1,{"t":"(sensitive)"}],"password":["(sensitive)"]},"extra":"(sensitive)",` +
+		`"headers":{"Authorization":"(sensitive)","Host":"x"},"tls":{"ca":"x","pass":"(sensitive)"},"token":"(sensitive)","url":"(sensitive)"}`
+	if got := string(transport.Shown); got != want {
+		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
+	}
+	if n := strings.Count(string(transport.Settings), "s3cr3t-from-env!"); n != 3 {
+		t.Errorf("the plugin gets the secret %d times: %s", n, transport.Settings)
+	}
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// revisions of MCP that a server can be fixed to.
+var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+
+const (
+	maxStart    = 600 * time.Second
+	maxCall     = 600 * time.Second
+	maxShutdown = 60 * time.Second
+	maxIdle     = 24 * time.Hour
+)
+
+// A draft is a Server in the making: what is needed between reading its block
+// and decoding its transport, which waits for the plugins' manifests.
+type draft struct {
+	*Server
+	block     section
+	prefixAt  hcl.Range
+	transport section
+	plugin    *plugin // nil: not to be decoded
+	component string
+}
+
+var serverForm = form{
+	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled"},
+	blocks: map[string]shape{
+		"transport": {labels: 1}, "timeouts": {}, "tools": {}, "tool": {labels: 1, many: true},
+	},
+	later: []string{"auth"},
+}
+
+// server reads a server block, apart from its transport's body.
+func (l *loader) server(b *hclsyntax.Block) *draft {
+	s := l.section(b, "")
+	s.check(serverForm)
+	if len(b.Labels) > 0 && !labelRule.MatchString(s.label) {
+		s.wrong(s.labelAt, "", "server name %q: use %s", s.label, labelWords)
+	}
+	d := &draft{Server: &Server{Name: s.label, At: startOf(s.head)}, block: s, prefixAt: s.labelAt}
+	t, found := s.block("transport")
+	if !found {
+		s.wrong(s.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", s.what)
+	}
+	// What stands in a disabled server is not evaluated, so that it can name
+	// variables and plugins that are not there.
+	d.Enabled = s.enabled()
+	if !d.Enabled {
+		return d
+	}
+	if found && t.label != "" {
+		d.transport = t
+		d.plugin, d.component = l.target(t)
+	}
+	d.Prefix = s.prefix(d)
+	d.Required = s.flag("required", false)
+	d.Protocol = s.choice("protocol", append([]string{"auto"}, revisions...)...)
+	d.Share = s.choice("share", "global", "tenant", "session")
+	d.Idle = s.idle()
+	d.Timeouts = s.timeouts()
+	d.Tools = s.tools()
+	d.Views = s.views()
+	return d
+}
+
+// enabled is false where the attribute is wrong: what follows in the server
+// may be wrong for the same reason.
+func (s section) enabled() bool {
+	before := len(s.problems)
+	return s.flag("enabled", true) && len(s.problems) == before
+}
+
+var prefixRule = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+const maxPrefix = 40
+
+// prefix reads what exposed names begin with. See D8 for the rules: they keep
+// every name apart from every other without parsing.
+func (s section) prefix(d *draft) string {
+	text, a, set := s.text("prefix")
+	if set {
+		d.prefixAt = a.Expr.Range()
+		if text == "" {
+			return ""
+		}
+	} else {
+		text = s.label
+	}
+	var why string
+	switch {
+	case !set && !labelRule.MatchString(text):
+		// one problem is enough
+	case !prefixRule.MatchString(text):
+		why = "may hold letters, digits, - and _ only"
+	case strings.Contains(text, "__"):
+		why = `must not contain "__", which stands between prefix and name`
+	case strings.HasSuffix(text, "_"):
+		why = `must not end in "_"`
+	case len(text) > maxPrefix:
+		why = fmt.Sprintf("must be at most %d characters long", maxPrefix)
+	}
+	switch {
+	case why == "":
+	case set:
+		s.wrong(d.prefixAt, "", "a prefix %s", why)
+	default:
+		s.wrong(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
+	}
+	return text
+}
+
+// idle reads "adaptive", "never" or a duration.
+func (s section) idle() Idle {
+	v, a, set := s.value("idle", cty.String)
+	if !set {
+		return Idle{Adaptive: true}
+	}
+	word, marks := v.Unmark()
+	switch word.AsString() {
+	case "adaptive":
+		return Idle{Adaptive: true}
+	case "never":
+		return Idle{Never: true}
+	}
+	d, err := time.ParseDuration(word.AsString())
+	switch {
+	case err != nil:
+		s.wrong(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, notThat(word.AsString(), len(marks) > 0))
+	case d <= 0 || d > maxIdle:
+		s.wrong(a.Expr.Range(), `"never" keeps connections open`, `"idle" must be more than zero and at most %s`, short(maxIdle))
+	}
+	return Idle{After: d}
+}
+
+func (s section) timeouts() Timeouts {
+	t, found := s.block("timeouts")
+	if !found {
+		t = section{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
+	}
+	t.check(form{attributes: []string{"start", "call", "shutdown"}})
+	return Timeouts{
+		Start:    t.duration("start", 10*time.Second, maxStart),
+		Call:     t.duration("call", 60*time.Second, maxCall),
+		Shutdown: t.duration("shutdown", 3*time.Second, maxShutdown),
+	}
+}
+
+// checkNames compares the servers with each other.
+func checkNames(l *loader, drafts []*draft) {
+	names, prefixes := map[string]*draft{}, map[string]*draft{}
+	for _, d := range drafts {
+		if first := names[d.Name]; first != nil && d.Name != "" {
+			d.block.twice(d.block.labelAt, first.block.labelAt, "server %q", d.Name)
+			continue
+		}
+		names[d.Name] = d
+		if !d.Enabled || d.Prefix == "" {
+			continue
+		}
+		if first := prefixes[d.Prefix]; first != nil {
+			d.block.wrong(d.prefixAt, "give one of them another prefix", "prefix %q is also that of server %q, at %s",
+				d.Prefix, first.Name, startOf(first.prefixAt))
+			continue
+		}
+		prefixes[d.Prefix] = d
+	}
+}
+
+// finish decodes a server's transport.
+func (l *loader) finish(d *draft) {
+	if d.plugin == nil {
+		return
+	}
+	m := l.manifests[d.plugin.Use]
+	if m == nil {
+		return // reported
+	}
+	s := d.transport
+	name, ok := s.component(d.plugin, m, d.component)
+	if !ok {
+		return
+	}
+	got := s.settings(m.Transports[name])
+	slices.Sort(got.env)
+	d.Transport = Transport{
+		Kind: s.label, Plugin: d.plugin.Name, Component: name,
+		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
+		Dir: l.byName[s.head.Filename].dir, At: startOf(s.head),
+		body: s.body, head: s.head,
+	}
+	d.Fingerprint = fingerprint(d.Server, d.plugin.Plugin)
+}

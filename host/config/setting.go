@@ -1,0 +1,111 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// setting reads one attribute of a plugin's schema.
+func (s section) setting(a sdk.Attribute) (cty.Value, bool) {
+	want, err := ctyjson.UnmarshalType(a.Type)
+	if err != nil {
+		s.problem(problem{in: s.in, at: s.head, code: fault.PluginDescribe,
+			summary: fmt.Sprintf("the plugin describes %q with a type that is none", a.Name)})
+		return cty.NilVal, false
+	}
+	attr := s.body.Attributes[a.Name]
+	if attr == nil {
+		if a.Required {
+			s.missing(a.Name, s.head)
+		}
+		return cty.NilVal, false
+	}
+	if a.Deprecated != "" {
+		s.problem(problem{severity: Warning, in: s.in, at: attr.NameRange, hint: a.Deprecated,
+			summary: fmt.Sprintf("%q is deprecated", a.Name)})
+	}
+	v, ok := s.eval(s.in, attr.Expr)
+	if !ok {
+		return cty.NilVal, false
+	}
+	if v.IsNull() {
+		if a.Required {
+			s.wrong(attr.Expr.Range(), "", "%q is required and cannot be null", a.Name)
+		}
+		return cty.NilVal, false
+	}
+	v, ok = s.fit(attr, v, want)
+	if !ok {
+		return cty.NilVal, false
+	}
+	s.narrow(a, attr, v)
+	return v, true
+}
+
+// narrow checks what the schema asks for beyond the type.
+func (s section) narrow(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
+	marked := v.ContainsMarked()
+	secret := a.Sensitive || marked || soundsSecret(a.Name)
+	v, _ = v.UnmarkDeep()
+	for _, steps := range nulls(v, nil) {
+		if marked {
+			s.wrong(attr.Expr.Range(), "", "%q holds a null", a.Name) // keys can be secret too
+			break
+		}
+		s.wrong(locate(attr.Expr, steps), "", "%s%s is null", a.Name, textOf(steps))
+	}
+	switch {
+	case v.Type() == cty.String:
+		s.word(a, attr.Expr.Range(), v.AsString(), secret)
+	case v.Type() == cty.List(cty.String) && len(a.Enum) > 0:
+		for i, e := range v.AsValueSlice() {
+			if !e.IsNull() {
+				s.word(a, locate(attr.Expr, []step{{index: i}}), e.AsString(), secret)
+			}
+		}
+	case v.Type() == cty.Number && a.Format == "integer" && !v.AsBigFloat().IsInt():
+		s.wrong(attr.Expr.Range(), "", "%q must be a whole number", a.Name)
+	}
+}
+
+// word checks a string that must be one of several, or a duration.
+func (s section) word(a sdk.Attribute, at hcl.Range, text string, secret bool) {
+	if len(a.Enum) > 0 && !slices.Contains(a.Enum, text) {
+		hint := ""
+		if !secret {
+			hint = nearHint(text, a.Enum)
+		}
+		s.wrong(at, hint, "%q must be one of %s%s", a.Name, quoted(a.Enum), notThat(text, secret))
+	}
+	if a.Format == "duration" {
+		if d, err := time.ParseDuration(text); err != nil || d < 0 {
+			s.wrong(at, "", `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, notThat(text, secret))
+		}
+	}
+}
+
+// nulls finds them inside lists and maps, where a plugin would read an empty
+// string.
+func nulls(v cty.Value, within []step) [][]step {
+	if v.IsNull() {
+		return [][]step{within}
+	}
+	if !v.Type().IsCollectionType() {
+		return nil
+	}
+	var all [][]step
+	for it := v.ElementIterator(); it.Next(); {
+		key, e := it.Element()
+		all = append(all, nulls(e, inside(within, stepsOf(cty.Path{cty.IndexStep{Key: key}})...))...)
+	}
+	return all
+}

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// unseen is what people see of a sensitive value.
+const unseen = "(sensitive)"
+
+// shownValue is v as people may see it. Of a sensitive attribute they see the
+// shape and the names; of a value that came from outside not even those.
+func shownValue(v cty.Value, sensitive bool) cty.Value {
+	switch ty := v.Type(); {
+	case v.IsMarked():
+		return cty.StringVal(unseen)
+	case v.IsNull():
+		return v
+	case ty.IsObjectType() || ty.IsMapType():
+		members := map[string]cty.Value{}
+		for it := v.ElementIterator(); it.Next(); {
+			key, e := it.Element()
+			members[key.AsString()] = shownValue(e, sensitive || soundsSecret(key.AsString()))
+		}
+		return cty.ObjectVal(members)
+	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
+		var elements []cty.Value
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			elements = append(elements, shownValue(e, sensitive))
+		}
+		return cty.TupleVal(elements)
+	case sensitive:
+		return cty.StringVal(unseen)
+	}
+	return v
+}
+
+// jsonOf renders a known, unmarked value. Members are sorted by name, so that
+// the order in the file does not matter.
+func jsonOf(v cty.Value) []byte {
+	b, err := ctyjson.Marshal(v, v.Type())
+	if err != nil {
+		panic(err) // only for values that evaluation refuses
+	}
+	return b
+}
+
+// fingerprint covers what a running connection was made from. Timeouts, names
+// and permissions are looked up at each call and are not part of it.
+func fingerprint(s *Server, p Plugin) string {
+	b, err := json.Marshal(map[string]any{
+		"plugin": p.Name, "use": p.Use, "source": p.Source,
+		"component": s.Transport.Component, "settings": json.RawMessage(s.Transport.Settings),
+		"env": s.Transport.EnvNames, "dir": s.Transport.Dir, "protocol": s.Protocol,
+	})
+	if err != nil {
+		panic(err) // strings, and JSON that was just made
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+const (
+	maxFile  = 1 << 20 // bytes in one file
+	maxTotal = 8 << 20 // bytes in all files
+	maxFiles = 256
+)
+
+// A source is one file of the configuration.
+type source struct {
+	name   string // as the user would write it
+	dir    string // absolute
+	text   []byte
+	tokens hclsyntax.Tokens
+	body   *hclsyntax.Body
+
+	snip snipping
+}
+
+// readFile reads a regular file of at most limit bytes. It opens without
+// blocking, because a FIFO would otherwise wait for a writer forever, and
+// looks at what it opened rather than at the name.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, cause(err)
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("larger than %d KiB", limit>>10)
+	}
+	return text, nil
+}
+
+// cause is err without the operation and the path, which the message around it
+// has in the user's own words.
+func cause(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// read loads the file, or the files of the directory, that path names.
+func (l *loader) read(path string) {
+	names, err := filesAt(path)
+	if err != nil {
+		l.problem(problem{at: hcl.Range{Filename: path}, summary: err.Error()})
+		return
+	}
+	total := 0
+	for _, name := range names {
+		text, err := readFile(name, maxFile)
+		if err == nil && total+len(text) > maxTotal {
+			err = fmt.Errorf("the files of the configuration are larger than %d MiB together", maxTotal>>20)
+		}
+		if err != nil {
+			l.problem(problem{at: hcl.Range{Filename: name}, summary: "cannot read the file: " + err.Error()})
+			continue
+		}
+		total += len(text)
+		l.add(name, text)
+	}
+}
+
+// add makes a source of a file's text.
+func (l *loader) add(name string, text []byte) {
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		dir = filepath.Dir(name) // only without a working directory
+	}
+	s := &source{name: name, dir: dir, text: text}
+	l.budget.left += len(text)
+	l.sources = append(l.sources, s)
+	l.byName[name] = s
+}
+
+// filesAt lists what to read, sorted. In a directory, hidden files and lock
+// files, which are HCL but no configuration, are left out.
+func filesAt(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the configuration: %w", cause(err))
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the directory: %w", cause(err))
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".lock.hcl") || name[0] == '.' {
+			continue
+		}
+		names = append(names, filepath.Join(path, name))
+	}
+	if len(names) == 0 {
+		return nil, errors.New("the directory holds no *.hcl file")
+	}
+	if len(names) > maxFiles {
+		return nil, fmt.Errorf("the directory holds more than %d *.hcl files", maxFiles)
+	}
+	return names, nil
+}
+
+// parse turns every source's text into a body. It reports whether all of them
+// are whole: what follows would only complain about what a broken file lacks.
+func (l *loader) parse() bool {
+	whole := true
+	for _, s := range l.sources {
+		tokens, wrong := prescan(s.name, s.text)
+		s.tokens = tokens
+		if wrong != nil {
+			l.problem(*wrong)
+			whole = false
+			continue
+		}
+		file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
+		for _, d := range diags {
+			l.problem(foreign("", d))
+		}
+		s.body, _ = file.Body.(*hclsyntax.Body)
+		whole = whole && s.body != nil && !diags.HasErrors()
+	}
+	return whole
+}

@@ -1,0 +1,115 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+)
+
+// Dirs are where Junctor keeps its files.
+type Dirs struct {
+	Cache cache.Dir // what can be found out again
+	Data  string    // what cannot: logs, state
+	Run   string    // sockets of this process; private, removed by Clean
+}
+
+// socketRoom is what go-plugin adds to the path of the directory, and
+// socketMost the length of a path that every system takes.
+const (
+	socketRoom = 50
+	socketMost = 100
+)
+
+// FindDirs returns the directories of the user, by the XDG variables, or all
+// under JUNCTOR_HOME when that is set. It makes the one for sockets.
+func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
+	get := func(name string) string { v, _ := lookup(name); return v }
+	home := get("HOME")
+	if home == "" {
+		home = get("USERPROFILE")
+	}
+	under := func(variable, junctorHome string, fallback ...string) string {
+		switch base := get(variable); {
+		case get("JUNCTOR_HOME") != "":
+			return filepath.Join(get("JUNCTOR_HOME"), junctorHome)
+		case filepath.IsAbs(base):
+			return filepath.Join(base, "junctor")
+		case home != "" && len(fallback) > 0:
+			return filepath.Join(append([]string{home}, append(fallback, "junctor")...)...)
+		}
+		return ""
+	}
+	d := Dirs{
+		Cache: cache.Dir(under("XDG_CACHE_HOME", "cache", ".cache")),
+		Data:  under("XDG_DATA_HOME", "data", ".local", "share"),
+	}
+	var err error
+	d.Run, err = makeRunDir(under("XDG_RUNTIME_DIR", "run"))
+	return d, err
+}
+
+// makeRunDir makes a private directory for the sockets of this process, in
+// base when that is given and short enough, else in the system's temporary one.
+func makeRunDir(base string) (string, error) {
+	prefix := fmt.Sprintf("%d-", os.Getpid())
+	if base != "" && len(base)+len(prefix)+socketRoom < socketMost && os.MkdirAll(base, 0o700) == nil {
+		sweep(base, "")
+		if dir, err := os.MkdirTemp(base, prefix); err == nil {
+			return dir, nil
+		}
+	}
+	const tempPrefix = "junctor-"
+	sweep(os.TempDir(), tempPrefix)
+	dir, err := os.MkdirTemp("", tempPrefix+prefix)
+	if err != nil {
+		return "", fmt.Errorf("making a directory for sockets: %w", err)
+	}
+	return dir, nil
+}
+
+// sweep removes what processes that were killed left behind.
+func sweep(base, prefix string) {
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
+		if !ok || !e.IsDir() {
+			continue
+		}
+		number, _, ok := strings.Cut(rest, "-")
+		pid, err := strconv.Atoi(number)
+		if !ok || err != nil || pid == os.Getpid() || alive(pid) {
+			continue
+		}
+		_ = os.RemoveAll(filepath.Join(base, e.Name()))
+	}
+}
+
+// alive reports whether a process exists, whoever it belongs to.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || os.IsPermission(err)
+}
+
+// Clean removes the directory for sockets.
+func (d Dirs) Clean() { _ = os.RemoveAll(d.Run) }
+
+// Logs is where the plugins' logs are.
+func (d Dirs) Logs() string {
+	if d.Data == "" {
+		return ""
+	}
+	return filepath.Join(d.Data, "logs")
+}

@@ -1,0 +1,256 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A Use is one use of an item by a principal.
+type Use struct {
+	Principal identity.Principal
+	// Params are the client's, with the item under the name the client uses.
+	Params   []byte
+	Progress func(params []byte)
+	Note     func(method string, params []byte)
+	Timeout  time.Duration
+}
+
+// BadArguments reports arguments that do not fit a tool's schema. The server
+// was not called.
+type BadArguments struct {
+	Tool     string
+	Problems []schema.Problem
+}
+
+func (e *BadArguments) Error() string {
+	return fmt.Sprintf("the arguments do not fit the schema of %s", e.Tool)
+}
+
+// CallTool calls a tool: it decides, checks the arguments, relays the call and
+// looks at the result. The error is a [*BadArguments] or a fault.
+func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstream.Reply, error) {
+	args := mcp.Member(u.Params, "arguments")
+	permit, err := g.permit(u.Principal, policy.Tool, t.Server, t.Name, args)
+	if err != nil {
+		return upstream.Reply{}, err
+	}
+	t, problems := g.check(ctx, t, args)
+	if len(problems) > 0 {
+		return upstream.Reply{}, &BadArguments{Tool: t.Exposed, Problems: problems}
+	}
+	params := u.Params
+	if t.Exposed != t.Name {
+		params = mcp.SetMember(params, "name", mcp.AppendText(nil, t.Name))
+	}
+	if sent := t.Arguments(args); !sameBytes(sent, args) {
+		params = mcp.SetMember(params, "arguments", sent)
+	}
+	repeat := g.opts.Servers[t.Server].Repeat
+	reply, err := g.upstreams[t.Server].Call(ctx, permit, upstream.Call{
+		Method: mcp.MethodCallTool, Params: params, Progress: u.Progress, Note: u.Note, Timeout: u.Timeout,
+		Repeat: repeat != nil && repeat(t.Name),
+	})
+	if err == nil && reply.Error == nil {
+		g.checkResult(t, reply.Result)
+	}
+	return reply, err
+}
+
+// sameBytes reports whether a is b itself, not merely equal.
+func sameBytes(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// check compares the arguments with the tool's schema. Lists that came from
+// disk may be old: before it refuses anything because of one, it asks the
+// server again, and returns the tool as it is now.
+func (g *Gateway) check(ctx context.Context, t *catalog.Tool, args []byte) (*catalog.Tool, []schema.Problem) {
+	problems := g.problems(t, args)
+	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
+		return t, problems
+	}
+	if failed := g.catalog.Refresh(ctx, t.Server); len(failed) > 0 {
+		return t, problems
+	}
+	now, ok := g.catalog.Snapshot().OwnTool(t.Server, t.Name)
+	if !ok {
+		return t, problems
+	}
+	return now, g.problems(now, args)
+}
+
+func (g *Gateway) problems(t *catalog.Tool, args []byte) []schema.Problem {
+	if t.Input == nil {
+		return nil
+	}
+	s, err := g.schemas.Get(t.Input)
+	if err != nil {
+		g.warnOnce(t, "its arguments are not checked", err)
+		return nil
+	}
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	return s.Check(args)
+}
+
+// resultChecked bounds the structured results that are compared with their
+// schema: the comparison only ever leads to a line in the log.
+const resultChecked = 1 << 20
+
+// checkResult warns about a structured result that is not what the tool said
+// it would be.
+func (g *Gateway) checkResult(t *catalog.Tool, result []byte) {
+	if t.Output == nil {
+		return
+	}
+	structured := mcp.Member(result, "structuredContent")
+	if structured == nil || len(structured) > resultChecked || string(mcp.Member(result, "isError")) == "true" {
+		return
+	}
+	s, err := g.schemas.Get(t.Output)
+	if err != nil {
+		g.warnOnce(t, "its results are not checked", err)
+		return
+	}
+	if problems := s.Check(structured); len(problems) > 0 {
+		g.opts.Log.Warn("a result does not fit the tool's output schema", "server", t.Server, "tool", t.Name,
+			"path", problems[0].Path, "problem", problems[0].Message)
+	}
+}
+
+func (g *Gateway) warnOnce(t *catalog.Tool, what string, err error) {
+	key := t.Server + "\x00" + t.Name + "\x00" + what
+	g.mu.Lock()
+	warned := g.warned[key]
+	g.warned[key] = true
+	g.mu.Unlock()
+	if !warned {
+		g.opts.Log.Warn("a tool's schema cannot be used", "server", t.Server, "tool", t.Name, "consequence", what, "error", err)
+	}
+}
+
+// FindTool returns the tool that clients call by this name, and the fault of
+// one that is not there or not allowed: a client cannot tell the two apart.
+func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed string) (*catalog.Tool, error) {
+	t, ok := g.catalog.Snapshot().Tool(exposed)
+	if !ok {
+		// It may belong to a server that was not asked yet, or be new.
+		g.ensure(ctx)
+		t, ok = g.catalog.Snapshot().Tool(exposed)
+	}
+	if !ok || !g.Visible(p, policy.Tool, t.Server, t.Name) {
+		return nil, fault.New(fault.NameUnknown, "unknown tool %q", exposed)
+	}
+	return t, nil
+}
+
+// FindPrompt is FindTool for prompts.
+func (g *Gateway) FindPrompt(ctx context.Context, p identity.Principal, exposed string) (*catalog.Prompt, error) {
+	pr, ok := g.catalog.Snapshot().Prompt(exposed)
+	if !ok {
+		g.ensure(ctx)
+		pr, ok = g.catalog.Snapshot().Prompt(exposed)
+	}
+	if !ok || !g.Visible(p, policy.Prompt, pr.Server, pr.Name) {
+		return nil, fault.New(fault.NameUnknown, "unknown prompt %q", exposed)
+	}
+	return pr, nil
+}
+
+// GetPrompt asks for a prompt's messages.
+func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upstream.Reply, error) {
+	permit, err := g.permit(u.Principal, policy.Prompt, p.Server, p.Name, mcp.Member(u.Params, "arguments"))
+	if err != nil {
+		return upstream.Reply{}, err
+	}
+	var missing []string
+	for _, a := range p.Arguments {
+		if a.Required && mcp.Member(u.Params, "arguments", a.Name) == nil {
+			missing = append(missing, a.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return upstream.Reply{}, fault.New(fault.CallArguments, "prompt %q needs the arguments %v", p.Exposed, missing)
+	}
+	params := u.Params
+	if p.Exposed != p.Name {
+		params = mcp.SetMember(params, "name", mcp.AppendText(nil, p.Name))
+	}
+	return g.upstreams[p.Server].Call(ctx, permit, upstream.Call{
+		Method: mcp.MethodGetPrompt, Params: params, Progress: u.Progress, Note: u.Note, Timeout: u.Timeout, Repeat: true,
+	})
+}
+
+// Owner returns the server that a resource belongs to: one that lists it or
+// has a template for it, else the only one that has resources of its kind.
+// Resources are never looked for by asking servers in turn, which would tell
+// each of them what a client wants from another.
+func (g *Gateway) Owner(ctx context.Context, p identity.Principal, uri string) (string, error) {
+	server, ok := g.catalog.Snapshot().Owner(uri)
+	if !ok {
+		g.ensure(ctx)
+		if server, ok = g.catalog.Snapshot().Owner(uri); !ok {
+			server, ok = g.onlyOwner(uri)
+		}
+	}
+	if !ok || !g.Visible(p, policy.Resource, server, uri) {
+		return "", fault.New(fault.NameUnknown, "no server lists the resource %q", uri)
+	}
+	return server, nil
+}
+
+// onlyOwner returns the server when just one has resources of the URI's scheme.
+func (g *Gateway) onlyOwner(uri string) (string, bool) {
+	scheme := schemeOf(uri)
+	var owners []string
+	snapshot := g.catalog.Snapshot()
+	add := func(server, of string) {
+		if scheme != "" && schemeOf(of) == scheme && !slices.Contains(owners, server) {
+			owners = append(owners, server)
+		}
+	}
+	for _, r := range snapshot.Resources {
+		add(r.Server, r.Name)
+	}
+	for _, t := range snapshot.Templates {
+		add(t.Server, t.Name)
+	}
+	if len(owners) != 1 {
+		return "", false
+	}
+	return owners[0], true
+}
+
+func schemeOf(uri string) string {
+	for i, c := range uri {
+		switch {
+		case c == ':':
+			return uri[:i]
+		case c == '/' || c == '{' || c == '?' || c == '#':
+			return ""
+		}
+	}
+	return ""
+}
+
+// ReadResource reads a resource of a server.
+func (g *Gateway) ReadResource(ctx context.Context, server, uri string, u Use) (upstream.Reply, error) {
+	permit, err := g.permit(u.Principal, policy.Resource, server, uri, nil)
+	if err != nil {
+		return upstream.Reply{}, err
+	}
+	return g.upstreams[server].Call(ctx, permit, upstream.Call{
+		Method: mcp.MethodReadResource, Params: u.Params, Progress: u.Progress, Note: u.Note, Timeout: u.Timeout, Repeat: true,
+	})
+}

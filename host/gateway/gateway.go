@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// Options are what a gateway needs to know.
+type Options struct {
+	Version string // of Junctor
+	Policy  *policy.Policy
+	Log     hclog.Logger
+	Servers map[string]Server
+}
+
+// A Server is what the configuration says about one server's calls.
+type Server struct {
+	// Repeat reports whether a tool may be called again after the connection
+	// ended before the answer: it is marked read-only or idempotent.
+	Repeat func(tool string) bool
+}
+
+// A Gateway relays between clients and upstreams. Its methods may be called
+// concurrently, once it was bound.
+type Gateway struct {
+	opts      Options
+	schemas   *schema.Cache
+	catalog   *catalog.Catalog
+	upstreams map[string]*upstream.Upstream
+
+	mu       sync.Mutex
+	sessions map[*Session]struct{} // guarded by mu
+	warned   map[string]bool       // guarded by mu; tools whose schema cannot be used
+}
+
+// schemasKept bounds the compiled schemas that are kept.
+const schemasKept = 20_000
+
+// New makes a gateway that is the peer of upstreams. It answers nothing until
+// it is bound.
+func New(o Options) *Gateway {
+	return &Gateway{
+		opts: o, schemas: schema.NewCache(schemasKept), sessions: map[*Session]struct{}{}, warned: map[string]bool{},
+	}
+}
+
+// Bind gives the gateway the catalog it serves, before anything else is called.
+func (g *Gateway) Bind(c *catalog.Catalog) {
+	g.catalog = c
+	g.upstreams = map[string]*upstream.Upstream{}
+	for _, s := range c.Servers() {
+		g.upstreams[s.Name] = s.Upstream
+	}
+}
+
+// Catalog is the catalog that the gateway serves.
+func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }
+
+// Visible reports whether the principal may see an item in a list.
+func (g *Gateway) Visible(p identity.Principal, kind policy.Kind, server, name string) bool {
+	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil).Allow
+}
+
+// permit asks the policy about one use of an item.
+func (g *Gateway) permit(p identity.Principal, kind policy.Kind, server, name string, args []byte) (policy.Permit, error) {
+	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, args).Permit()
+}
+
+// listTime is how long a list waits for servers that nobody has asked before.
+// Each has its own time to start, so this is rarely what ends the wait.
+const listTime = 15 * time.Second
+
+// ensure makes sure that every server's lists are known, as far as the servers
+// let us.
+func (g *Gateway) ensure(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	for server, err := range g.catalog.Ensure(ctx) {
+		g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
+	}
+}
+
+// Decide says whether the principal may use an item, and because of which rule.
+func (g *Gateway) Decide(p identity.Principal, kind policy.Kind, server, name string) policy.Decision {
+	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil)
+}

@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+func callTool(r *request) ([]byte, *rpcError) {
+	name, ok := mcp.TextMember(r.params, "name")
+	if !ok {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
+	}
+	g := r.session.gw
+	t, err := g.FindTool(r.ctx, r.session.principal, name)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	reply, err := g.CallTool(r.ctx, t, r.use())
+	if bad, ok := errors.AsType[*BadArguments](err); ok {
+		return r.refused(bad), nil
+	}
+	return r.relay(reply, err)
+}
+
+// refused is the result of a call whose arguments do not fit: one that a model
+// can read and do better after.
+func (r *request) refused(bad *BadArguments) []byte {
+	var text strings.Builder
+	text.WriteString(bad.Error() + ":\n")
+	for _, p := range bad.Problems {
+		if p.Path != "" {
+			text.WriteString(p.Path + " ")
+		}
+		text.WriteString(p.Message + "\n")
+	}
+	result := map[string]any{
+		"content": []map[string]string{{"type": "text", "text": strings.TrimSpace(text.String())}},
+		"isError": true,
+		"_meta":   map[string]any{"junctor/reason": "arguments"},
+	}
+	if r.modern {
+		result["resultType"] = "complete"
+	}
+	b, err := json.Marshal(result)
+	if err != nil {
+		panic(err) // strings can always be rendered
+	}
+	return b
+}
+
+func getPrompt(r *request) ([]byte, *rpcError) {
+	name, ok := mcp.TextMember(r.params, "name")
+	if !ok {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
+	}
+	g := r.session.gw
+	p, err := g.FindPrompt(r.ctx, r.session.principal, name)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	return r.relay(g.GetPrompt(r.ctx, p, r.use()))
+}
+
+func readResource(r *request) ([]byte, *rpcError) {
+	uri, ok := mcp.TextMember(r.params, "uri")
+	if !ok {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/read needs a uri"}
+	}
+	g := r.session.gw
+	server, err := g.Owner(r.ctx, r.session.principal, uri)
+	if err != nil {
+		return nil, r.noResource(err)
+	}
+	return r.relay(g.ReadResource(r.ctx, server, uri, r.use()))
+}
+
+// noResource has a code of its own in the legacy era.
+func (r *request) noResource(err error) *rpcError {
+	if r.modern || !fault.Is(err, fault.NameUnknown) {
+		return r.fault(err)
+	}
+	return &rpcError{code: mcp.CodeResourceNotFound, message: err.Error(), data: map[string]string{"reason": "unknown_name"}}
+}
+
+// complete completes an argument of a prompt or of a resource template.
+func complete(r *request) ([]byte, *rpcError) {
+	g := r.session.gw
+	kind, _ := mcp.TextMember(r.params, "ref", "type")
+	var item policy.Item
+	params := r.params
+	switch kind {
+	case "ref/prompt":
+		name, _ := mcp.TextMember(r.params, "ref", "name")
+		p, err := g.FindPrompt(r.ctx, r.session.principal, name)
+		if err != nil {
+			return nil, r.fault(err)
+		}
+		item = policy.Item{Server: p.Server, Kind: policy.Prompt, Name: p.Name}
+		if p.Name != name {
+			params = mcp.SetPath(params, []string{"ref", "name"}, mcp.AppendText(nil, p.Name))
+		}
+	case "ref/resource":
+		uri, _ := mcp.TextMember(r.params, "ref", "uri")
+		g.ensure(r.ctx)
+		if t, ok := g.catalog.Snapshot().Template(uri); ok {
+			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: uri}
+			break
+		}
+		server, err := g.Owner(r.ctx, r.session.principal, uri)
+		if err != nil {
+			return nil, r.fault(err)
+		}
+		item = policy.Item{Server: server, Kind: policy.Resource, Name: uri}
+	default:
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "ref needs a type: ref/prompt or ref/resource"}
+	}
+	return r.completeAt(item, params)
+}
+
+func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError) {
+	g := r.session.gw
+	permit, err := g.permit(r.session.principal, item.Kind, item.Server, item.Name, nil)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	u := g.upstreams[item.Server]
+	if err := u.Connect(r.ctx); err != nil {
+		return nil, r.fault(err)
+	}
+	if !u.Status().Capable("completions") && u.Status().Revision >= mcp.Revision20250326 {
+		return r.noCompletion(), nil
+	}
+	use := r.use()
+	use.Params = params
+	return r.relay(u.Call(r.ctx, permit, upstream.Call{Method: mcp.MethodComplete, Params: params, Note: use.Note, Repeat: true}))
+}
+
+func (r *request) noCompletion() []byte {
+	if r.modern {
+		return []byte(`{"completion":{"values":[],"total":0,"hasMore":false},"resultType":"complete"}`)
+	}
+	return []byte(`{"completion":{"values":[],"total":0,"hasMore":false}}`)
+}

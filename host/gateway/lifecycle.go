@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// capabilities are what the gateway offers, whatever its upstreams turn out to
+// have: a list that is empty today may not be tomorrow.
+const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
+	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
+
+func (g *Gateway) serverInfo() string {
+	return fmt.Sprintf(`{"name":"junctor","title":"Junctor","version":%q}`, g.opts.Version)
+}
+
+// initialize begins a legacy session.
+func initialize(r *request) ([]byte, *rpcError) {
+	s := r.session
+	asked, ok := mcp.TextMember(r.params, "protocolVersion")
+	if !ok {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "initialize needs a protocolVersion"}
+	}
+	revision := mcp.Revision(asked)
+	if !revision.Known() || revision.Modern() {
+		revision = mcp.LatestLegacy
+	}
+	caps := mcp.Member(r.params, "capabilities")
+	if len(caps) == 0 || caps[0] != '{' {
+		caps = []byte("{}")
+	}
+	s.mu.Lock()
+	changed := !bytes.Equal(s.caps, caps)
+	s.revision, s.caps = revision, bytes.Clone(caps)
+	s.mu.Unlock()
+	if changed && len(reverse(caps)) > len("{}") {
+		// Servers that were connected before were offered less.
+		for _, u := range s.gw.upstreams {
+			u.Drop()
+		}
+	}
+	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, capabilities, s.gw.serverInfo()), nil
+}
+
+// discover tells a modern client what there is.
+func discover(r *request) ([]byte, *rpcError) {
+	versions, err := json.Marshal(mcp.Revisions)
+	if err != nil {
+		return nil, &rpcError{code: mcp.CodeInternal, message: err.Error()}
+	}
+	return fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
+		versions, capabilities, listTTL.Milliseconds(), mcp.MetaServerInfo, r.session.gw.serverInfo()), nil
+}
+
+func ping(*request) ([]byte, *rpcError) { return []byte("{}"), nil }
+
+// setLevel sets how severe a log message must be for a legacy client to get
+// it. Servers are told when they are connected, and now if they are.
+func setLevel(r *request) ([]byte, *rpcError) {
+	level, _ := mcp.TextMember(r.params, "level")
+	if !slices.Contains(mcp.Levels, level) {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("%q is not a log level; those are %v", clip(level), mcp.Levels)}
+	}
+	s := r.session
+	s.mu.Lock()
+	s.level = level
+	s.mu.Unlock()
+	for _, u := range s.gw.upstreams {
+		s.work.Go(func() { s.gw.tellLevel(s.ctx, u) })
+	}
+	return []byte("{}"), nil
+}
+
+// wants reports whether a legacy client wants a log message.
+func (s *Session) wants(params []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision != "" && (s.level == "" || atLeast(params, s.level))
+}

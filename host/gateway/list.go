@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+const (
+	// listTTL is how long a modern client may keep a list. Who wants to know
+	// at once listens.
+	listTTL = time.Minute
+	// pageBytes bounds one page of a list. It is large because some clients
+	// read one page only.
+	pageBytes = 4 << 20
+)
+
+func listTools(r *request) ([]byte, *rpcError) {
+	snapshot := r.lists()
+	return list(r, "tools", policy.Tool, len(snapshot.Tools), func(i int) *catalog.Item { return &snapshot.Tools[i].Item })
+}
+
+func listPrompts(r *request) ([]byte, *rpcError) {
+	snapshot := r.lists()
+	return list(r, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) *catalog.Item { return &snapshot.Prompts[i].Item })
+}
+
+func listResources(r *request) ([]byte, *rpcError) {
+	snapshot := r.lists()
+	return list(r, "resources", policy.Resource, len(snapshot.Resources), func(i int) *catalog.Item { return snapshot.Resources[i] })
+}
+
+func listTemplates(r *request) ([]byte, *rpcError) {
+	snapshot := r.lists()
+	return list(r, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) *catalog.Item { return &snapshot.Templates[i].Item })
+}
+
+func (r *request) lists() *catalog.Snapshot {
+	r.session.gw.ensure(r.ctx)
+	return r.session.gw.catalog.Snapshot()
+}
+
+// list composes one page of what the client may see.
+func list(r *request, member string, kind policy.Kind, n int, at func(int) *catalog.Item) ([]byte, *rpcError) {
+	start, ok := cursorOf(r.params)
+	if !ok || start > n {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "the cursor is not one of this list"}
+	}
+	page := fmt.Appendf(nil, `{%q:[`, member)
+	empty := len(page)
+	next := n
+	for i := start; i < n; i++ {
+		item := at(i)
+		if !r.session.gw.Visible(r.session.principal, kind, item.Server, item.Name) {
+			continue
+		}
+		if len(page) > empty {
+			if len(page)+len(item.Raw) > pageBytes {
+				next = i
+				break
+			}
+			page = append(page, ',')
+		}
+		page = append(page, item.Raw...)
+	}
+	page = append(page, ']')
+	if next < n {
+		page = fmt.Appendf(page, `,"nextCursor":%q`, cursor(next))
+	}
+	if r.modern {
+		page = fmt.Appendf(page, `,"resultType":"complete","ttlMs":%d,"cacheScope":"private"`, listTTL.Milliseconds())
+	}
+	return append(page, '}'), nil
+}
+
+func cursor(i int) string {
+	return base64.RawURLEncoding.EncodeToString(strconv.AppendInt(nil, int64(i), 10))
+}
+
+// cursorOf returns where the page that is asked for begins.
+func cursorOf(params []byte) (int, bool) {
+	raw := mcp.Member(params, "cursor")
+	if raw == nil || string(raw) == "null" {
+		return 0, true
+	}
+	text, ok := mcp.Text(raw)
+	if !ok {
+		return 0, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return 0, false
+	}
+	i, err := strconv.Atoi(string(b))
+	return i, err == nil && i >= 0
+}

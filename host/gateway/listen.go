@@ -1,0 +1,202 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// maxSubscriptions bounds what one client may be subscribed to.
+const maxSubscriptions = 1000
+
+// subscribe subscribes a legacy client to a resource.
+func subscribe(r *request) ([]byte, *rpcError) {
+	s := r.session
+	uri, ok := mcp.TextMember(r.params, "uri")
+	if !ok {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/subscribe needs a uri"}
+	}
+	s.mu.Lock()
+	_, have := s.subs[uri]
+	full := len(s.subs) >= maxSubscriptions
+	s.mu.Unlock()
+	switch {
+	case have:
+		return []byte("{}"), nil
+	case full:
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "too many subscriptions"}
+	}
+	server, err := s.gw.subscribe(r.ctx, r, uri)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.subs[uri] = server
+	s.mu.Unlock()
+	return []byte("{}"), nil
+}
+
+// subscribe subscribes to a resource at the server it belongs to.
+func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (server string, _ *rpcError) {
+	server, err := g.Owner(ctx, r.session.principal, uri)
+	if err != nil {
+		return "", r.noResource(err)
+	}
+	permit, err := g.permit(r.session.principal, policy.Resource, server, uri, nil)
+	if err != nil {
+		return "", r.fault(err)
+	}
+	if err := g.upstreams[server].Subscribe(ctx, permit, uri); err != nil {
+		return "", r.fault(err)
+	}
+	return server, nil
+}
+
+func unsubscribe(r *request) ([]byte, *rpcError) {
+	s := r.session
+	uri, _ := mcp.TextMember(r.params, "uri")
+	s.mu.Lock()
+	server, have := s.subs[uri]
+	delete(s.subs, uri)
+	s.mu.Unlock()
+	if have {
+		s.gw.upstreams[server].Unsubscribe(r.ctx, uri)
+	}
+	return []byte("{}"), nil
+}
+
+// A listen is a modern client's request to be told what changes. It stays open
+// until the client cancels it or the session ends.
+type listen struct {
+	id    mcp.ID
+	lists map[string]bool   // the notifications it wants, by method
+	uris  map[string]string // and the resources: URI to server
+	once  sync.Once
+	ended chan struct{}
+}
+
+func (l *listen) stop() { l.once.Do(func() { close(l.ended) }) }
+
+// filters are the members of a listen request, by the notification they stand
+// for.
+var filters = map[string]string{
+	"toolsListChanged":     mcp.NoteToolsChanged,
+	"promptsListChanged":   mcp.NotePromptsChanged,
+	"resourcesListChanged": mcp.NoteResChanged,
+}
+
+// listenTo answers a listen request: first with what is agreed to, then with
+// what happens, and with a result when the session ends.
+func listenTo(r *request) ([]byte, *rpcError) {
+	s := r.session
+	asked := mcp.Member(r.params, "notifications")
+	l := &listen{id: r.id, lists: map[string]bool{}, uris: map[string]string{}, ended: make(chan struct{})}
+	agreed := []byte("{}")
+	for _, member := range slices.Sorted(maps.Keys(filters)) {
+		if string(mcp.Member(asked, member)) == "true" {
+			l.lists[filters[member]] = true
+			agreed = mcp.SetMember(agreed, member, []byte("true"))
+		}
+	}
+	uris := []byte("[")
+	for raw := range mcp.Elements(mcp.Member(asked, "resourceSubscriptions")) {
+		uri, ok := mcp.Text(raw)
+		if !ok || len(l.uris) >= maxSubscriptions || l.uris[uri] != "" {
+			continue
+		}
+		server, err := s.gw.subscribe(r.ctx, r, uri)
+		if err != nil {
+			continue // what cannot be subscribed to is left out of what is agreed to
+		}
+		l.uris[uri] = server
+		if len(uris) > 1 {
+			uris = append(uris, ',')
+		}
+		uris = append(uris, raw...)
+	}
+	if len(uris) > 1 {
+		agreed = mcp.SetMember(agreed, "resourceSubscriptions", append(uris, ']'))
+	}
+	defer func() {
+		for uri, server := range l.uris {
+			s.gw.upstreams[server].Unsubscribe(context.WithoutCancel(r.ctx), uri)
+		}
+	}()
+	s.begin(l, agreed)
+	defer s.forget(l)
+	select {
+	case <-l.ended:
+		return mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, l.id), nil
+	case <-r.ctx.Done():
+		return nil, nil
+	}
+}
+
+// begin acknowledges a listen request. Nothing is sent for it before.
+func (s *Session) begin(l *listen, agreed []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(mcp.NoteAcknowledged, l.tagged(mcp.SetMember(nil, "notifications", agreed)))
+	if s.closing {
+		l.stop()
+	}
+	s.listens[string(l.id)] = l
+}
+
+func (s *Session) forget(l *listen) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listens, string(l.id))
+}
+
+// tagged says in a notification which listen request it is for.
+func (l *listen) tagged(params []byte) []byte {
+	return mcp.SetPath(params, []string{"_meta", mcp.MetaSubscription}, l.id)
+}
+
+// ListsChanged tells every client that lists changed.
+func (g *Gateway) ListsChanged(kinds []upstream.ListKind) {
+	var methods []string
+	for _, k := range kinds {
+		if !slices.Contains(methods, k.Changed) {
+			methods = append(methods, k.Changed)
+		}
+	}
+	for _, s := range g.all() {
+		for _, method := range methods {
+			s.changed(method)
+		}
+	}
+}
+
+func (s *Session) changed(method string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.revision != "" {
+		s.tell(method, nil)
+	}
+	for _, l := range s.listens {
+		if l.lists[method] {
+			s.tell(method, l.tagged(nil))
+		}
+	}
+}
+
+// updated tells a client that a resource changed, if it wants to know.
+func (s *Session) updated(server, uri string, params []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.subs[uri] == server {
+		s.tell(mcp.NoteResUpdated, params)
+	}
+	for _, l := range s.listens {
+		if l.uris[uri] == server {
+			s.tell(mcp.NoteResUpdated, l.tagged(params))
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// progressEvery is how often a client hears about the progress of a request.
+const progressEvery = 20 * time.Millisecond
+
+// A progress passes on the progress of one request: at most one notification
+// in progressEvery, the last one always, and none after the result.
+type progress struct {
+	mu    sync.Mutex
+	token []byte // guarded by mu; the client's
+	send  func(params []byte)
+	last  time.Time   // guarded by mu; of what was sent
+	held  []byte      // guarded by mu; waits for its time
+	timer *time.Timer // guarded by mu
+	over  bool        // guarded by mu
+}
+
+// begin says where progress goes, before the first report.
+func (p *progress) begin(token []byte, send func(params []byte)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.token, p.send = token, send
+}
+
+// report takes one notification from the server. It does not wait.
+func (p *progress) report(params []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	params = mcp.SetMember(params, "progressToken", p.token)
+	wait := progressEvery - time.Since(p.last)
+	switch {
+	case wait <= 0 && p.held == nil:
+		p.last = time.Now()
+		p.send(params)
+		return
+	case p.held == nil && p.timer == nil:
+		p.timer = time.AfterFunc(wait, p.flush)
+	case p.held == nil:
+		p.timer.Reset(wait)
+	}
+	p.held = params
+}
+
+func (p *progress) flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sendHeld()
+}
+
+// sendHeld sends what waits. The caller holds mu.
+func (p *progress) sendHeld() {
+	if p.held != nil && !p.over {
+		p.last = time.Now()
+		p.send(p.held)
+	}
+	p.held = nil
+}
+
+// end sends what waits; nothing is sent afterwards.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sendHeld()
+	p.over = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}

@@ -1,0 +1,236 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outbox"
+)
+
+// maxInFlight bounds the requests of one client that are being answered.
+const maxInFlight = 500
+
+// A Session is one connected client.
+type Session struct {
+	gw        *Gateway
+	out       *outbox.Outbox
+	principal identity.Principal
+	ctx       context.Context // ends with the session
+	end       context.CancelFunc
+	work      sync.WaitGroup
+
+	mu       sync.Mutex
+	revision mcp.Revision        // guarded by mu; of a legacy session; empty: none
+	caps     []byte              // guarded by mu; what the legacy client offers
+	level    string              // guarded by mu; of log messages; empty: all
+	inFlight map[string]*request // guarded by mu; by id as it was written
+	closing  bool                // guarded by mu
+	subs     map[string]string   // guarded by mu; legacy subscriptions: URI to server
+	listens  map[string]*listen  // guarded by mu; modern ones, by id
+	asks     map[uint64]*asking  // guarded by mu; what we asked the client
+	lastAsk  uint64              // guarded by mu
+}
+
+// Open begins a session. Its answers go to out.
+func (g *Gateway) Open(out *outbox.Outbox, p identity.Principal) *Session {
+	ctx, end := context.WithCancel(context.Background())
+	s := &Session{
+		gw: g, out: out, principal: p, ctx: ctx, end: end, inFlight: map[string]*request{},
+		subs: map[string]string{}, listens: map[string]*listen{}, asks: map[uint64]*asking{},
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sessions[s] = struct{}{}
+	return s
+}
+
+// Handle takes one message from the client; raw is the session's from then on.
+// It does not wait for what the message asks. One goroutine calls it.
+func (s *Session) Handle(raw []byte) {
+	m, err := mcp.Parse(raw)
+	if err != nil {
+		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
+		_ = errors.As(err, &pe)
+		s.push(mcp.AppendError(nil, pe.ID, mcp.ErrorObject(pe.Code, pe.Error(), nil)))
+		return
+	}
+	switch {
+	case m.IsResponse():
+		s.answered(m)
+	case m.IsNotification():
+		s.notified(m)
+	default:
+		s.request(m)
+	}
+}
+
+// TooLong answers a message that was longer than allowed, of which only the
+// beginning was kept.
+func (s *Session) TooLong(prefix []byte, reason string) {
+	s.push(mcp.AppendError(nil, mcp.IDOf(prefix), mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"})))
+}
+
+// request begins to answer a request.
+func (s *Session) request(m *mcp.Message) {
+	r, err := s.newRequest(m)
+	if err != nil {
+		s.push(mcp.AppendError(nil, m.ID, err.object()))
+		return
+	}
+	h, immediate := handlerOf(m.Method)
+	if immediate {
+		s.finish(r, h)
+		return
+	}
+	s.work.Go(func() { s.finish(r, h) })
+}
+
+// newRequest takes a request in, or says why not.
+func (s *Session) newRequest(m *mcp.Message) (*request, *rpcError) {
+	r := &request{session: s, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+	if err := r.setEra(); err != nil {
+		return nil, err
+	}
+	if h, _ := handlerOf(m.Method); h == nil {
+		return nil, &rpcError{code: mcp.CodeMethodNotFound, message: "method not found: " + clip(m.Method)}
+	}
+	r.ctx, r.cancel = context.WithCancel(s.ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing:
+		return nil, faultError(fault.New(fault.UpstreamStopped, "junctor is shutting down"), r.modern)
+	case s.inFlight[string(r.id)] != nil:
+		return nil, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered"}
+	case len(s.inFlight) >= maxInFlight:
+		return nil, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
+	}
+	s.inFlight[string(r.id)] = r
+	return r, nil
+}
+
+// finish answers a request.
+func (s *Session) finish(r *request, h handler) {
+	defer r.cancel()
+	result, err := h(r)
+	s.mu.Lock()
+	delete(s.inFlight, string(r.id))
+	cancelled := r.cancelled
+	s.mu.Unlock()
+	r.progress.end()
+	switch {
+	case cancelled && r.modern:
+		// After a modern cancel nothing more is sent.
+	case cancelled:
+		s.push(mcp.AppendError(nil, r.id, mcp.ErrorObject(mcp.CodeCancelled, "the request was cancelled", map[string]string{"reason": "cancelled"})))
+	case err != nil:
+		s.push(mcp.AppendError(nil, r.id, err.object()))
+	case result != nil:
+		s.push(mcp.AppendResult(make([]byte, 0, len(result)+len(r.id)+64), r.id, result))
+	}
+}
+
+// notified takes note of what the client says.
+func (s *Session) notified(m *mcp.Message) {
+	switch m.Method {
+	case mcp.NoteCancelled:
+		s.cancel(mcp.Member(m.Params, "requestId"))
+	case mcp.NoteProgress:
+		s.askProgressed(m.Params)
+	case mcp.NoteRootsChanged:
+		for _, u := range s.gw.upstreams {
+			u.Notify(s.ctx, m.Method, m.Params)
+		}
+	}
+}
+
+// cancel ends the request that a client no longer wants answered.
+func (s *Session) cancel(id mcp.ID) {
+	s.mu.Lock()
+	r := s.inFlight[string(id)]
+	if r != nil && r.method != mcp.MethodInitialize {
+		r.cancelled = true
+	} else {
+		r = nil
+	}
+	s.mu.Unlock()
+	if r != nil {
+		r.cancel()
+	}
+}
+
+// push sends what is bounded by the requests in flight.
+func (s *Session) push(msg []byte) { _ = s.out.Push(outbox.Message{Bytes: msg}) }
+
+// tell sends a notification, which is lost when the client does not read.
+func (s *Session) tell(method string, params []byte) {
+	s.out.TrySend(outbox.Message{Bytes: mcp.AppendNotification(nil, method, params)})
+}
+
+// Close ends the session: requests in flight have grace to end, then they are
+// cancelled. It returns when every answer is in the outbox.
+func (s *Session) Close(grace time.Duration) {
+	s.mu.Lock()
+	s.closing = true
+	for _, l := range s.listens {
+		l.stop()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { defer close(done); s.work.Wait() }()
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+		s.mu.Lock()
+		for _, r := range s.inFlight {
+			r.cancelled = true
+			r.cancel()
+		}
+		s.mu.Unlock()
+	}
+	s.end()
+	<-done
+	s.gw.leave(s)
+}
+
+// leave forgets a session and gives back what it subscribed to.
+func (g *Gateway) leave(s *Session) {
+	g.mu.Lock()
+	delete(g.sessions, s)
+	g.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	s.mu.Lock()
+	subs := s.subs
+	s.subs = map[string]string{}
+	s.mu.Unlock()
+	for uri, server := range subs {
+		g.upstreams[server].Unsubscribe(ctx, uri)
+	}
+}
+
+// all returns the sessions there are.
+func (g *Gateway) all() []*Session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]*Session, 0, len(g.sessions))
+	for s := range g.sessions {
+		list = append(list, s)
+	}
+	return list
+}
+
+// clip shortens what a stranger wrote, for a message.
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}

@@ -1,0 +1,76 @@
+// Package listen is where clients come in: so far, on the standard streams of
+// the process that one of them started.
+package listen
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+const (
+	roomToClient = 64 << 20 // bytes that may wait for a client that does not read
+	drainTime    = 10 * time.Second
+)
+
+// Stdio serves the one client at the other end of two streams, a message a
+// line, until the input ends or ctx does. Requests in flight then have time to
+// end, and everything they answer is written before it returns.
+func Stdio(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer) error {
+	box := outbox.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, roomToClient)
+	session := g.Open(box, identity.Local())
+	ended := make(chan error, 1)
+	go func() { ended <- readLines(session, in) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	case <-box.Done(): // nobody reads the answers
+	}
+	session.Close(drainTime)
+	if werr := box.Close(); err == nil {
+		err = werr
+	}
+	return err
+}
+
+// readLines hands every line to the session. It ends with the input; when the
+// process has other reasons to end, it is left where it waits.
+func readLines(s *gateway.Session, in io.Reader) error {
+	lines := ndjson.NewReader(in, 0)
+	for {
+		line, err := lines.Next()
+		if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
+			s.TooLong(long.Prefix, long.Error())
+			continue
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading from the client: %w", err)
+		}
+		s.Handle(bytes.Clone(line))
+	}
+}
+
+// A lineSink writes one message a line.
+type lineSink struct{ w *bufio.Writer }
+
+func (s *lineSink) Write(msg []byte) error {
+	if _, err := s.w.Write(msg); err != nil {
+		return err
+	}
+	return s.w.WriteByte('\n')
+}
+
+func (s *lineSink) Flush() error { return s.w.Flush() }

@@ -1,0 +1,195 @@
+// Package outbox is the queue of messages to one peer, written by one
+// goroutine.
+//
+// It keeps senders from waiting for each other's writes, writes what has
+// gathered meanwhile at once, and is bounded: by the room it has, which a
+// sender waits for, and for messages that may be lost, which are dropped and
+// counted.
+package outbox
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// A Sink is where messages go. Only the outbox writes to it.
+type Sink interface {
+	// Write may hold the message back until Flush.
+	Write(msg []byte) error
+	Flush() error
+}
+
+// ErrClosed is returned when nothing can be sent any more.
+var ErrClosed = errors.New("the connection is closed")
+
+// A Message is what is sent.
+type Message struct {
+	Bytes []byte
+	// Sent, when not nil, becomes true before any of the message is written:
+	// while it is false the peer has not seen the message.
+	Sent *atomic.Bool
+	// Withdrawn, when not nil and true by the time the message's turn comes,
+	// means that it is no longer wanted.
+	Withdrawn *atomic.Bool
+}
+
+// An Outbox is a queue of messages. Its methods may be called concurrently.
+type Outbox struct {
+	sink  Sink
+	bytes int // the room there is
+
+	mu      sync.Mutex
+	queue   []Message     // guarded by mu
+	held    int           // guarded by mu; bytes in queue
+	work    chan struct{} // holds a token when there may be something to do
+	room    chan struct{} // guarded by mu; closed and replaced when room is made
+	closed  bool          // guarded by mu
+	err     error         // guarded by mu; of the sink
+	dropped atomic.Uint64
+	done    chan struct{}
+}
+
+// New makes an outbox with room for a number of bytes and starts its
+// goroutine, which ends with Close or the first error of the sink.
+func New(sink Sink, bytes int) *Outbox {
+	o := &Outbox{
+		sink: sink, bytes: bytes,
+		work: make(chan struct{}, 1), room: make(chan struct{}), done: make(chan struct{}),
+	}
+	go o.run()
+	return o
+}
+
+// Send queues a message, waiting for room as long as ctx allows. A message
+// larger than the whole room is taken when the queue is empty.
+func (o *Outbox) Send(ctx context.Context, m Message) error {
+	for {
+		o.mu.Lock()
+		if o.closed {
+			o.mu.Unlock()
+			return ErrClosed
+		}
+		if o.held == 0 || o.held+len(m.Bytes) <= o.bytes {
+			o.add(m)
+			o.mu.Unlock()
+			return nil
+		}
+		room := o.room
+		o.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TrySend queues a message that may be lost: when half the room is taken
+// already, it is dropped and counted.
+func (o *Outbox) TrySend(m Message) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed || o.held > 0 && o.held+len(m.Bytes) > o.bytes/2 {
+		o.dropped.Add(1)
+		return false
+	}
+	o.add(m)
+	return true
+}
+
+// Push queues a message whatever the room. It is for what is bounded by other
+// means, such as one answer for each request in flight.
+func (o *Outbox) Push(m Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return ErrClosed
+	}
+	o.add(m)
+	return nil
+}
+
+// add queues a message. The caller holds mu.
+func (o *Outbox) add(m Message) {
+	o.queue = append(o.queue, m)
+	o.held += len(m.Bytes)
+	select {
+	case o.work <- struct{}{}:
+	default:
+	}
+}
+
+// Dropped counts the messages that were dropped.
+func (o *Outbox) Dropped() uint64 { return o.dropped.Load() }
+
+// Close sends what is queued and returns when that is done or has failed.
+// Nothing can be sent afterwards.
+func (o *Outbox) Close() error {
+	o.mu.Lock()
+	if !o.closed {
+		o.closed = true
+		close(o.room)
+		close(o.work)
+	}
+	o.mu.Unlock()
+	<-o.done
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// Done is closed when nothing is written any more.
+func (o *Outbox) Done() <-chan struct{} { return o.done }
+
+func (o *Outbox) run() {
+	defer close(o.done)
+	var batch []Message
+	for range o.work {
+		for {
+			o.mu.Lock()
+			batch, o.queue = o.queue, batch[:0]
+			if o.held > 0 && !o.closed {
+				close(o.room)
+				o.room = make(chan struct{})
+			}
+			o.held = 0
+			o.mu.Unlock()
+			if len(batch) == 0 {
+				break
+			}
+			if err := o.write(batch); err != nil {
+				o.fail(err)
+				return
+			}
+			clear(batch)
+		}
+	}
+}
+
+func (o *Outbox) write(batch []Message) error {
+	for _, m := range batch {
+		if m.Withdrawn != nil && m.Withdrawn.Load() {
+			continue
+		}
+		if m.Sent != nil {
+			m.Sent.Store(true)
+		}
+		if err := o.sink.Write(m.Bytes); err != nil {
+			return err
+		}
+	}
+	return o.sink.Flush()
+}
+
+func (o *Outbox) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err, o.queue, o.held = err, nil, 0
+	if !o.closed {
+		o.closed = true
+		close(o.room)
+		close(o.work)
+	}
+}

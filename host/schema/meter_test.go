@@ -1,0 +1,74 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMeter: what the meter lets pass does not take long. Each case is made as
+// large as the meter allows.
+func TestMeter(t *testing.T) {
+	repeat := func(item string, times int) func(int) string {
+		return func(n int) string { return `[` + strings.Repeat(item+`,`, n*times) + item + `]` }
+	}
+	numbered := func(format string, times int) func(int) string {
+		return func(n int) string {
+			var b strings.Builder
+			for i := range n * times {
+				fmt.Fprintf(&b, format+",", i)
+			}
+			return `[` + b.String() + `"x"]`
+		}
+	}
+	deep := func(n int) string { return nest(`{"a":`, min(n, 90), `1`, `}`) }
+	for name, c := range map[string]struct {
+		schema   string
+		instance func(n int) string
+	}{
+		"two ways":           {`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep},
+		"two ways, errors":   {`{"type":["object","string"],"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep},
+		"two ways, sets":     {`{"unevaluatedProperties":true,"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep},
+		"branches":           {`{"items":{"oneOf":[` + strings.Repeat(`{"properties":{"x":{"type":"string"}},"required":["x"]},`, 50) + `{"type":"object"}]}}`, repeat(`{"x":1}`, 100)},
+		"not":                {`{"items":{"not":{"required":["x"],"minProperties":2}}}`, repeat(`{"x":1}`, 1000)},
+		"texts in enum":      {`{"items":{"enum":[` + strings.Repeat(`"abc",`, 2000) + `"x"]}}`, repeat(`"x"`, 50)},
+		"objects in enum":    {`{"items":{"enum":[` + strings.Repeat(`{"a":[1,2,3,4]},`, 2000) + `"x"]}}`, repeat(`{"a":[1,2,3,5]}`, 2)},
+		"numbers in enum":    {`{"items":{"enum":[` + strings.Repeat(`1e300,`, 2000) + `"x"]}}`, repeat(`1e-300`, 2)},
+		"exponents":          {`{"items":{"minimum":0.5}}`, repeat(`1e-999`, 500)},
+		"multiples":          {`{"items":{"multipleOf":0.001,"type":"integer"}}`, repeat(`1234567890123456789012345678901234567890e900`, 500)},
+		"unique exponents":   {`{"uniqueItems":true}`, numbered(`%de-900`, 500)},
+		"unique lists":       {`{"uniqueItems":true}`, numbered(`[%d]`, 50)},
+		"key patterns":       {`{"items":{"propertyNames":{"pattern":"^[a-z]{1,50}$"}}}`, repeat(`{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":1}`, 500)},
+		"patterns":           {`{"items":{"pattern":"^([a-z]{0,50}[a-y]{0,50})*$"}}`, repeat(`"`+strings.Repeat("a", 100)+`"`, 10)},
+		"contains":           {`{"items":{"contains":{"minimum":5}}}`, repeat(`[1,2,3,4]`, 500)},
+		"many missing":       {`{"items":{"required":["x"` + manyNames(1900) + `]}}`, repeat(`{}`, 10)},
+		"many unknown":       {`{"items":{"properties":{"a":{}},"additionalProperties":false}}`, repeat(`{"x":1,"y":2,"z":3}`, 500)},
+		"unevaluated, items": {`{"items":{"allOf":[{"prefixItems":[true]},{"contains":{"type":"string"}}],"unevaluatedItems":false}}`, repeat(`[1,2,3,4]`, 500)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := compile(t, c.schema)
+			var largest any
+			for n := 1; n < 1<<12; n += 1 + n/8 {
+				v, problem := decode([]byte(c.instance(n)))
+				m := meter{left: maxWork, unevaluated: s.unevaluated}
+				if problem != nil {
+					break
+				}
+				if m.visit(s.full, v); m.left <= 0 {
+					break
+				}
+				largest = v
+			}
+			within(t, 2*time.Second, func() { s.check(largest) })
+		})
+	}
+}
+
+func manyNames(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"r%d"`, i)
+	}
+	return b.String()
+}

@@ -1,0 +1,97 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// A Property is one argument of a tool, for help and completion. All of it is
+// a stranger's text.
+type Property struct {
+	Name        string
+	Type        string // string, integer, string[], "a"|"b", string|null, any
+	Required    bool
+	Default     json.RawMessage // nil when there is none
+	Description string
+	Values      []string // the strings allowed, when only those are
+}
+
+// Properties lists the top-level properties of an object schema in the order
+// they are written. A schema that does not pass [Vet] has none.
+func Properties(inputSchema []byte) []Property {
+	d, err := vet(inputSchema)
+	if err != nil {
+		return nil
+	}
+	var required []string
+	for _, f := range d.forms(d.root, false) {
+		if v := f.node.get("required"); v != nil {
+			required = append(required, v.texts()...)
+		}
+	}
+	var properties []Property
+	for _, name := range d.names(d.root) {
+		s, _ := d.property(d.root, name)
+		if s == nil {
+			s = &subschema{node: &node{kind: 't'}} // not even a schema
+		}
+		p := Property{Name: name, Type: d.typeText(s, 0), Required: slices.Contains(required, name)}
+		d.describe(&p, s)
+		properties = append(properties, p)
+	}
+	return properties
+}
+
+// describe takes annotations from s, or else from what it refers to.
+func (d *document) describe(p *Property, s *subschema) {
+	for _, f := range d.forms(s, false) {
+		if v := f.node.get("default"); v != nil && p.Default == nil {
+			p.Default = v.json(nil)
+		}
+		if p.Description == "" {
+			p.Description = f.node.get("description").str()
+		}
+	}
+	if t := d.typing(s); t.restricted {
+		for _, v := range t.values {
+			if v.kind == '"' {
+				p.Values = append(p.Values, v.text)
+			}
+		}
+	}
+}
+
+// typeText writes a type the way people do.
+func (d *document) typeText(s *subschema, level int) string {
+	const deepest, mostValues = 4, 12
+	t := d.typing(s)
+	var words []string
+	if t.restricted {
+		for i, v := range t.values {
+			if i == mostValues {
+				words = append(words, "…")
+				break
+			}
+			words = append(words, short(string(v.json(nil)), 40))
+		}
+		if t.may("null") && !slices.Contains(words, "null") {
+			words = append(words, "null")
+		}
+		return strings.Join(words, "|")
+	}
+	for _, name := range t.types {
+		if name == "array" && t.items != nil && level < deepest {
+			if item := d.typeText(t.items, level+1); strings.Contains(item, "|") {
+				name = "(" + item + ")[]"
+			} else {
+				name = item + "[]"
+			}
+		}
+		words = append(words, name)
+	}
+	if words == nil {
+		return "any"
+	}
+	return strings.Join(words, "|")
+}

@@ -1,0 +1,249 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+)
+
+// A writing is a schema of the normal document being written.
+type writing struct {
+	at  string
+	out map[string]any
+}
+
+// apply writes one keyword that holds schemas.
+func (n *normal) apply(s *subschema, key string, v *node, w writing) error {
+	switch {
+	case key == "items" && v.kind == '[':
+		if n.dialect == draft2020 && s.node.get("prefixItems") != nil {
+			return &VetError{Reason: "invalid", Path: s.at + "/items", Message: "is a list beside prefixItems"}
+		}
+		return n.writeList("prefixItems", v, w)
+	case key == "additionalItems":
+		if items := s.node.get("items"); items == nil || items.kind != '[' {
+			return nil // says nothing then
+		}
+		return n.writeOne("items", v, w)
+	case key == "dependencies":
+		return n.writeDependencies(v, w)
+	case key == "patternProperties":
+		if err := n.checkPatterns(s, v); err != nil {
+			return err
+		}
+	case key == "properties" && v.kind == '{':
+		n.known[w.at] = v.keys
+	case key == "unevaluatedItems" || key == "unevaluatedProperties":
+		n.unevaluated = true
+	}
+	switch applicators[key].shape {
+	case listed:
+		return n.writeList(key, v, w)
+	case named:
+		return n.writeMembers(key, v, w)
+	}
+	return n.writeOne(key, v, w)
+}
+
+func (n *normal) writeOne(key string, v *node, w writing) (err error) {
+	w.out[key], err = n.writeKid(v, w.at+"/"+key)
+	return err
+}
+
+func (n *normal) writeList(key string, v *node, w writing) error {
+	if v.kind != '[' {
+		w.out[key] = v.value() // the library says what is wrong with it
+		return nil
+	}
+	var items []any
+	if before, ok := w.out[key].([]any); ok {
+		items = before // allOf, after two references
+	}
+	for _, kid := range v.kids {
+		item, err := n.writeKid(kid, w.at+"/"+key+"/"+strconv.Itoa(len(items)))
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
+	}
+	if items != nil {
+		w.out[key] = items
+	}
+	return nil
+}
+
+func (n *normal) writeMembers(key string, v *node, w writing) error {
+	if v.kind == '[' && len(v.kids) == 0 {
+		return nil // PHP writes an empty object so
+	}
+	if v.kind != '{' {
+		w.out[key] = v.value()
+		return nil
+	}
+	members := make(map[string]any, len(v.kids))
+	for i, kid := range v.kids {
+		member, err := n.writeKid(kid, w.at+"/"+key+"/"+escape(v.keys[i]))
+		if err != nil {
+			return err
+		}
+		members[v.keys[i]] = member
+	}
+	merge(w.out, key, members) // dependencies may have been there
+	return nil
+}
+
+func (n *normal) writeKid(v *node, at string) (any, error) {
+	if s := n.of[v]; s != nil {
+		return n.place(s, at)
+	}
+	return v.value(), nil
+}
+
+// writeDependencies splits what 2019-09 split.
+func (n *normal) writeDependencies(v *node, w writing) error {
+	schemas, names := map[string]any{}, map[string]any{}
+	for i, kid := range v.kids {
+		if v.kind != '{' {
+			break
+		}
+		key := v.keys[i]
+		if kid.kind == '[' {
+			names[key] = kid.value()
+			continue
+		}
+		member, err := n.writeKid(kid, w.at+"/dependentSchemas/"+escape(key))
+		if err != nil {
+			return err
+		}
+		schemas[key] = member
+	}
+	merge(w.out, "dependentSchemas", schemas)
+	merge(w.out, "dependentRequired", names)
+	return nil
+}
+
+// merge adds members to a keyword that another one may have written already:
+// both are meant then.
+func merge(out map[string]any, key string, more map[string]any) {
+	before, ok := out[key].(map[string]any)
+	if !ok {
+		if len(more) > 0 {
+			out[key] = more
+		}
+		return
+	}
+	for name, v := range more {
+		if other, ok := before[name]; ok {
+			v = both(other, v)
+		}
+		before[name] = v
+	}
+}
+
+// both is what says as much as two values of dependentSchemas or
+// dependentRequired.
+func both(a, b any) any {
+	names, ok1 := a.([]any)
+	more, ok2 := b.([]any)
+	if !ok1 || !ok2 {
+		return map[string]any{"allOf": []any{a, b}}
+	}
+	for _, name := range more {
+		if _, text := name.(string); !text || !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (n *normal) checkPatterns(s *subschema, v *node) error {
+	for _, key := range v.keys {
+		if p := n.patterns[key]; p != nil && p.err != nil {
+			// Ignoring it would make its names additional properties.
+			return &VetError{Reason: "pattern", Path: s.at + "/patternProperties", Message: "has a pattern that RE2 cannot match: " + cut(key)}
+		}
+	}
+	return nil
+}
+
+// assert writes one keyword that says something by itself.
+func (n *normal) assert(s *subschema, key string, v *node, out map[string]any) error {
+	switch key {
+	case "type":
+		return n.writeType(s, v, out)
+	case "pattern":
+		if p := n.patterns[v.text]; v.kind == '"' && p.err != nil {
+			return n.ignore(s, "pattern", "pattern", "is a pattern that RE2 cannot match and is ignored")
+		}
+	case "required":
+		if v.kind == 't' || v.kind == 'f' {
+			n.note(s.at+"/required", "is a boolean, as in draft-03, and ignored")
+			return nil
+		}
+		if names := v.texts(); len(names) < len(v.kids) && !slices.ContainsFunc(v.kids, func(k *node) bool { return k.kind != '"' }) {
+			out[key] = names2any(names) // some were there twice
+			return nil
+		}
+	case "exclusiveMinimum", "exclusiveMaximum", "minimum", "maximum":
+		writeBound(s.node, key, v, out)
+		return nil
+	case "dependentRequired":
+		if members, ok := v.value().(map[string]any); ok {
+			merge(out, key, members)
+			return nil
+		}
+	}
+	out[key] = v.value()
+	return nil
+}
+
+// writeBound understands the boolean exclusiveMinimum of draft-04 in every
+// dialect; the number it is about stands in minimum.
+func writeBound(s *node, key string, v *node, out map[string]any) {
+	switch key {
+	case "exclusiveMinimum", "exclusiveMaximum":
+		if v.kind != 't' && v.kind != 'f' {
+			out[key] = v.value()
+		}
+	default:
+		exclusive := map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[key]
+		if e := s.get(exclusive); e != nil && e.kind == 't' {
+			key = exclusive
+		}
+		out[key] = v.value()
+	}
+}
+
+func (n *normal) writeType(s *subschema, v *node, out map[string]any) error {
+	names := v.texts()
+	if v.kind == '"' {
+		names = []string{v.text}
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return !isTypeName(name) }) {
+		return n.ignore(s, "type", "invalid", "names a type that does not exist and is ignored")
+	}
+	if v.kind == '"' || len(names) == len(v.kids) || len(names) == 0 {
+		out["type"] = v.value()
+	} else {
+		out["type"] = names2any(names)
+	}
+	return nil
+}
+
+// ignore leaves a keyword out and says so, or refuses where that would not be
+// harmless.
+func (n *normal) ignore(s *subschema, keyword, reason, why string) error {
+	at := s.at + "/" + keyword
+	if s.strict {
+		return &VetError{Reason: reason, Path: at, Message: why + ", which is not safe below not, if, oneOf or contains"}
+	}
+	n.note(at, why)
+	return nil
+}
+
+func names2any(names []string) []any {
+	values := make([]any, len(names))
+	for i, name := range names {
+		values[i] = name
+	}
+	return values
+}

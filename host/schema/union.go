@@ -1,0 +1,80 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// union explains why none of several forms fits. Listing what each would have
+// wanted helps nobody; what people meant is nearly always one of them, to be
+// recognised by the type of the value or by a constant in it.
+func (x explainer) union(e *jsonschema.ValidationError) []finding {
+	var branches [][]finding
+	for _, cause := range e.Causes {
+		if found := x.findings(cause); len(found) > 0 {
+			branches = append(branches, found)
+		}
+	}
+	here := x.at(e)
+	depth := len(e.InstanceLocation)
+	if merged, ok := mergeTypes(here, branches); ok {
+		return []finding{merged}
+	}
+	branches = prefer(branches, func(f finding) bool { return f.types != nil && len(f.loc) == depth })
+	branches = prefer(branches, func(f finding) bool { return f.values != nil && len(f.loc) == depth+1 })
+	if len(branches) == 1 {
+		return branches[0]
+	}
+	if merged, ok := mergeValues(here, branches, x.got(e.InstanceLocation)); ok {
+		return []finding{merged}
+	}
+	here.message = fmt.Sprintf("fits none of the %d forms that are allowed here", len(e.Causes))
+	return []finding{here}
+}
+
+// prefer leaves out the branches with a finding that rules them out, unless
+// that would leave none.
+func prefer(branches [][]finding, out func(finding) bool) [][]finding {
+	kept := slices.DeleteFunc(slices.Clone(branches), func(found []finding) bool { return slices.ContainsFunc(found, out) })
+	if len(kept) == 0 {
+		return branches
+	}
+	return kept
+}
+
+// mergeTypes: when every branch wants another type, any of them will do.
+func mergeTypes(here finding, branches [][]finding) (finding, bool) {
+	for _, found := range branches {
+		if len(found) != 1 || found[0].types == nil || len(found[0].loc) != len(here.loc) {
+			return here, false
+		}
+		here.got = found[0].got
+		for _, name := range found[0].types {
+			if !slices.Contains(here.types, name) {
+				here.types = append(here.types, name)
+			}
+		}
+	}
+	if here.types == nil {
+		return here, false
+	}
+	here.message = wrongType(here.types, here.got)
+	return here, true
+}
+
+// mergeValues: when every branch wants another constant, likewise.
+func mergeValues(here finding, branches [][]finding, got any) (finding, bool) {
+	for _, found := range branches {
+		if len(found) != 1 || found[0].values == nil || len(found[0].loc) != len(here.loc) {
+			return here, false
+		}
+		here.values = append(here.values, found[0].values...)
+	}
+	if here.values == nil {
+		return here, false
+	}
+	here.message = wrongValue(here.values, got)
+	return here, true
+}

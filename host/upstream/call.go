@@ -1,0 +1,150 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// A Call is a request on behalf of a client.
+type Call struct {
+	Method string
+	Params []byte // as the server should see them, but for the progress token and the era
+
+	// Progress is called with the params of progress notifications; nil asks
+	// for none. Note is called with what a modern server says about the
+	// request. Neither may wait.
+	Progress func(params []byte)
+	Note     func(method string, params []byte)
+
+	Timeout time.Duration // 0: the server's own
+	// Repeat allows to send the request again when the connection ended
+	// before the answer: the configuration says that it changes nothing.
+	Repeat bool
+}
+
+// A Reply is what the server answered: a result or an error object.
+type Reply struct {
+	Result, Error []byte
+	Revision      mcp.Revision
+}
+
+// Call sends a request to the server, connecting when need be, and waits for
+// the answer. permit must be for this server.
+func (u *Upstream) Call(ctx context.Context, permit policy.Permit, call Call) (Reply, error) {
+	if !permit.For(u.opts.Name) {
+		return Reply{}, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit"))
+	}
+	return u.call(ctx, call)
+}
+
+// Ask sends a request on the host's own account: nothing that a client chose.
+func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (Reply, error) {
+	return u.call(ctx, Call{Method: method, Params: params})
+}
+
+func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
+	timeout := call.Timeout
+	if timeout == 0 {
+		timeout = u.opts.Call
+	}
+	for attempt := 0; ; attempt++ {
+		// Connecting has its own time; the call's begins when it is sent.
+		c, err := u.get(ctx)
+		if err != nil {
+			return Reply{}, err
+		}
+		reply, sent, err := u.once(ctx, c, call, timeout)
+		if err == nil {
+			return reply, nil
+		}
+		// What the server cannot have seen, or may see twice, is worth one
+		// more attempt on a new connection.
+		if attempt == 0 && ended(err) && (!sent || call.Repeat) {
+			continue
+		}
+		return Reply{}, fault.In(u.opts.Name, err)
+	}
+}
+
+// once sends the request on one connection. sent reports whether the server
+// may have seen it.
+func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
+	timed, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	u.begin()
+	defer u.finish()
+	p := &pending{method: call.Method, progress: call.Progress, note: call.Note}
+	a, err := c.do(timed, p, c.forEra(call.Params))
+	switch {
+	case err == nil:
+		return Reply{Result: a.result, Error: a.rpcError, Revision: c.revision}, true, nil
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
+		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return r, p.sent.Load(), gaveUp(ctx, call.Method)
+	default:
+		return r, p.sent.Load(), err
+	}
+}
+
+// ended reports whether a call failed because its connection did.
+func ended(err error) bool {
+	switch fault.As(err).Code {
+	case fault.UpstreamExited, fault.PluginExited, fault.PluginUnresponsive:
+		return true
+	}
+	return false
+}
+
+// forEra makes params fit the server's era: modern requests say who asks, and
+// old servers are not bothered with it.
+func (c *conn) forEra(params []byte) []byte {
+	if c.revision.Modern() {
+		return c.withMeta(params, c.revision)
+	}
+	meta := mcp.Member(params, "_meta")
+	if meta == nil {
+		return params
+	}
+	stripped := meta
+	for _, name := range []string{mcp.MetaVersion, mcp.MetaClientInfo, mcp.MetaClientCaps, mcp.MetaLogLevel} {
+		stripped = mcp.DeleteMember(stripped, name)
+	}
+	switch {
+	case len(stripped) == len(meta):
+		return params
+	case mcp.Empty(stripped):
+		return mcp.DeleteMember(params, "_meta")
+	default:
+		return mcp.SetMember(params, "_meta", stripped)
+	}
+}
+
+func (u *Upstream) begin() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.idle.used(time.Now())
+}
+
+func (u *Upstream) finish() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.startIdle()
+}
+
+// Notify sends a notification to the server when it is connected; otherwise it
+// has nothing to know.
+func (u *Upstream) Notify(ctx context.Context, method string, params []byte) {
+	u.mu.Lock()
+	c := u.conn
+	u.mu.Unlock()
+	if c != nil && !c.revision.Modern() {
+		_ = c.notify(ctx, method, params)
+	}
+}

@@ -1,0 +1,229 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// Connect returns when the upstream is ready, connecting when need be. Many
+// callers share one attempt, which goes on when a caller gives up.
+func (u *Upstream) Connect(ctx context.Context) error {
+	_, err := u.get(ctx)
+	return err
+}
+
+// get returns a connection that is ready.
+func (u *Upstream) get(ctx context.Context) (*conn, error) {
+	waited := false
+	for {
+		u.mu.Lock()
+		switch {
+		case u.closed:
+			err := u.err
+			u.mu.Unlock()
+			return nil, fault.In(u.opts.Name, err)
+		case u.state == Ready:
+			c := u.conn
+			u.mu.Unlock()
+			return c, nil
+		case u.state == Failed && (waited || time.Now().Before(u.retry)):
+			err := u.err
+			if !waited {
+				err = u.later(err)
+			}
+			u.mu.Unlock()
+			return nil, fault.In(u.opts.Name, err)
+		case u.state != Starting:
+			u.set(Starting)
+			u.work.Go(u.connect)
+		}
+		waited = true
+		changed := u.changed
+		u.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fault.In(u.opts.Name, gaveUp(ctx, "waiting for the server to get ready"))
+		}
+	}
+}
+
+// later adds to the last failure when the next attempt comes. The caller holds
+// mu.
+func (u *Upstream) later(err error) error {
+	f := *fault.As(err)
+	f.RetryAfter = time.Until(u.retry).Round(time.Millisecond)
+	return &f
+}
+
+// connect makes one attempt.
+func (u *Upstream) connect() {
+	ctx, cancel := context.WithTimeout(u.ctx, u.opts.Start)
+	defer cancel()
+	c, err := u.dial(ctx)
+	if err == nil {
+		err = u.resubscribe(ctx, c)
+	}
+	if err != nil {
+		if c != nil {
+			c.close("", 0)
+		}
+		u.failed(startError(ctx, err, u.opts.Start))
+		return
+	}
+	u.mu.Lock()
+	if u.closed {
+		u.mu.Unlock()
+		c.close("junctor is shutting down", u.opts.Shutdown)
+		return
+	}
+	u.conn, u.err = c, nil
+	u.connects++
+	u.set(Ready)
+	u.startIdle()
+	u.work.Go(func() { u.watch(c) })
+	u.mu.Unlock()
+	u.opts.Peer.Connected(u)
+}
+
+// startError names the phase and the setting when time was up.
+func startError(ctx context.Context, err error, d time.Duration) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) || fault.Is(err, fault.UpstreamExited) {
+		return err
+	}
+	f := &fault.Error{Code: fault.UpstreamStartTimeout, Err: err,
+		Message: fmt.Sprintf("the server did not get ready within %s: %s", d, fault.As(err).Message),
+		Hint:    "raise timeouts { start } in its block; the first start of a server that is downloaded takes longest"}
+	f.Output = fault.As(err).Output
+	return f
+}
+
+// failed records an attempt that failed.
+func (u *Upstream) failed(err error) {
+	u.mu.Lock()
+	u.err = err
+	u.retry = time.Now().Add(u.delays.NextBackOff())
+	u.conn = nil
+	u.set(Failed)
+	u.mu.Unlock()
+	u.opts.Peer.Disconnected(u, err)
+}
+
+// watch waits for the end of a connection and records it.
+func (u *Upstream) watch(c *conn) {
+	<-c.done
+	u.mu.Lock()
+	mine := u.conn == c
+	again := false
+	if mine {
+		u.conn, u.err = nil, c.err
+		u.idle.stop()
+		// A connection that lasted is worth another attempt at once.
+		u.retry = time.Time{}
+		if time.Since(c.since) > retryMost {
+			u.delays.Reset()
+		} else {
+			u.retry = time.Now().Add(u.delays.NextBackOff() / 10)
+		}
+		again = len(u.subs) > 0 && !u.closed
+		u.set(Failed)
+	}
+	u.mu.Unlock()
+	if mine {
+		u.opts.Log.Warn("the connection ended", "server", u.opts.Name, "error", c.err)
+		u.opts.Peer.Disconnected(u, c.err)
+	}
+	if again {
+		u.work.Go(u.reconnect)
+	}
+}
+
+// reconnect keeps trying as long as somebody is subscribed to something: a
+// subscriber cannot know that it should ask.
+func (u *Upstream) reconnect() {
+	for {
+		u.mu.Lock()
+		needed, wait := len(u.subs) > 0 && !u.closed, time.Until(u.retry)
+		u.mu.Unlock()
+		if !needed {
+			return
+		}
+		select {
+		case <-time.After(max(wait, 0)):
+		case <-u.ctx.Done():
+			return
+		}
+		if err := u.Connect(u.ctx); err == nil {
+			return
+		}
+	}
+}
+
+// dial opens a channel and shakes hands.
+func (u *Upstream) dial(ctx context.Context) (*conn, error) {
+	link, err := u.opts.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(u, link)
+	again, err := c.handshake(ctx)
+	if !again {
+		return c, err
+	}
+	// The server ended over the question which era it is of: an old one.
+	c.close("", 0)
+	if link, err = u.opts.Open(ctx); err != nil {
+		return nil, err
+	}
+	c = newConn(u, link)
+	return c, c.initialize(ctx)
+}
+
+// startIdle begins to count idle time when nothing is going on. The caller
+// holds mu.
+func (u *Upstream) startIdle() {
+	if u.state == Ready && u.conn.inFlight() == 0 && len(u.subs) == 0 {
+		u.idle.start(u.idleOver)
+	}
+}
+
+// idleOver closes the connection, unless something has begun meanwhile.
+func (u *Upstream) idleOver() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.idle.stop()
+	if u.closed || u.state != Ready || u.conn.inFlight() > 0 || len(u.subs) > 0 {
+		return
+	}
+	c := u.conn
+	u.conn = nil
+	u.set(Stopped)
+	u.opts.Log.Debug("closing an idle connection", "server", u.opts.Name)
+	u.work.Go(func() { c.close("idle", u.opts.Shutdown) })
+}
+
+// Drop closes the connection so that the next call opens a new one, as when
+// what should be offered to the server has changed. One that is in use stays.
+func (u *Upstream) Drop() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed || u.state != Ready || u.conn.inFlight() > 0 {
+		return
+	}
+	c := u.conn
+	u.conn = nil
+	u.set(Stopped)
+	u.idle.stop()
+	u.work.Go(func() { c.close("reconnecting", u.opts.Shutdown) })
+}
+
+func gaveUp(ctx context.Context, doing string) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fault.Because(fault.CallTimeout, ctx.Err(), "%s took too long", doing)
+	}
+	return fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", doing)
+}

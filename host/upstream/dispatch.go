@@ -1,0 +1,202 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outbox"
+)
+
+// deliver hands an answer to whoever asked. What nobody asked is ignored, as is
+// a second answer.
+func (c *conn) deliver(m *mcp.Message) {
+	if p := c.answered(m.ID); p != nil {
+		p.answer <- answer{result: m.Result, rpcError: m.Error}
+		return
+	}
+	c.ignored.Add(1)
+}
+
+// answered removes and returns the request that an id belongs to, nil if none.
+func (c *conn) answered(id mcp.ID) *pending {
+	n, ok := id.Number()
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.pending[n]
+	delete(c.pending, n)
+	delete(c.listens, n)
+	return p
+}
+
+// cut fails the call whose answer was too large, when the beginning of the
+// answer tells which it was.
+func (c *conn) cut(cut Cut) {
+	prefix, why := cut.Cut()
+	code := fault.UpstreamBadMessage
+	if why == "message_too_large" {
+		code = fault.UpstreamTooLarge
+	}
+	if p := c.answered(mcp.IDOf(prefix)); p != nil {
+		p.answer <- answer{err: fault.New(code, "the answer was dropped: %s", cut)}
+		return
+	}
+	c.ignored.Add(1)
+}
+
+// invalid fails the call whose answer was not valid, when its id could be read.
+func (c *conn) invalid(err error) {
+	c.ignored.Add(1)
+	c.up.opts.Log.Debug("ignored a message", "server", c.up.opts.Name, "error", err)
+	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
+		if p := c.answered(pe.ID); p != nil {
+			p.answer <- answer{err: fault.Because(fault.UpstreamBadMessage, err, "the answer was not valid")}
+		}
+	}
+}
+
+// notified delivers a notification.
+func (c *conn) notified(m *mcp.Message) {
+	switch m.Method {
+	case mcp.NoteProgress:
+		if p := c.tokenOwner(m.Params); p != nil && p.progress != nil {
+			p.progress(m.Params)
+			return
+		}
+		c.ignored.Add(1)
+	case mcp.NoteCancelled:
+		// A server cancels what it asked us, or a modern one ends a listen.
+		c.cancelled(m.Params)
+	case mcp.NoteAcknowledged:
+	default:
+		if m.Method == mcp.NoteMessage && c.revision.Modern() {
+			c.logged(m)
+			return
+		}
+		params := m.Params
+		if c.revision.Modern() {
+			params = withoutSubscription(params)
+		}
+		c.up.opts.Peer.ServerNotification(c.up, m.Method, params)
+	}
+}
+
+// tokenOwner returns the call that a progress notification is about.
+func (c *conn) tokenOwner(params []byte) *pending {
+	n, ok := mcp.ID(mcp.Member(params, "progressToken")).Number()
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending[n]
+}
+
+// logged delivers a log message of a modern server. Such a message belongs to
+// a request but does not say to which, so every one that asked gets it; for the
+// usual case of one call at a time that is the right one.
+func (c *conn) logged(m *mcp.Message) {
+	c.mu.Lock()
+	var notes []func(string, []byte)
+	for _, p := range c.pending {
+		if p.note != nil {
+			notes = append(notes, p.note)
+		}
+	}
+	c.mu.Unlock()
+	for _, note := range notes {
+		note(m.Method, m.Params)
+	}
+}
+
+func withoutSubscription(params []byte) []byte {
+	meta := mcp.Member(params, "_meta")
+	if mcp.Member(meta, mcp.MetaSubscription) == nil {
+		return params
+	}
+	meta = mcp.DeleteMember(meta, mcp.MetaSubscription)
+	if mcp.Empty(meta) {
+		return mcp.DeleteMember(params, "_meta")
+	}
+	return mcp.SetMember(params, "_meta", meta)
+}
+
+// requested answers a request of the server, in a goroutine of its own because
+// the answer may come from a person.
+func (c *conn) requested(m *mcp.Message) {
+	id := append(mcp.ID(nil), m.ID...)
+	switch {
+	case m.Method == mcp.MethodPing && !c.revision.Modern():
+		c.reply(mcp.AppendResult(nil, id, []byte("{}")))
+		return
+	case c.revision.Modern():
+		c.ignored.Add(1)
+		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInvalidRequest,
+			"a server of this revision sends no requests; it answers with input_required", nil)))
+		return
+	case c.requests.Add(1) > requestsWaiting:
+		c.requests.Add(-1)
+		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal,
+			fmt.Sprintf("more than %d requests are waiting", requestsWaiting), map[string]string{"reason": "overloaded"})))
+		return
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	c.asked[string(id)] = cancel
+	c.mu.Unlock()
+	method, params := m.Method, m.Params
+	c.handlers.Go(func() {
+		defer c.requests.Add(-1)
+		result, rpcError := c.up.opts.Peer.ServerRequest(ctx, c.up, method, params)
+		if !c.finished(string(id)) {
+			return // cancelled: nobody waits for the answer
+		}
+		msg := mcp.AppendResult(nil, id, result)
+		if rpcError != nil {
+			msg = mcp.AppendError(nil, id, rpcError)
+		}
+		_ = c.out.Send(ctx, outbox.Message{Bytes: msg})
+		cancel()
+	})
+}
+
+// finished reports whether a request of the server still waits for its answer,
+// which it does no longer afterwards.
+func (c *conn) finished(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, waits := c.asked[id]
+	delete(c.asked, id)
+	return waits
+}
+
+// cancelled ends what a server says it no longer wants: a request of its own,
+// or, for a modern one, the stream of a subscription.
+func (c *conn) cancelled(params []byte) {
+	id := mcp.Member(params, "requestId")
+	c.mu.Lock()
+	cancel := c.asked[string(id)]
+	delete(c.asked, string(id))
+	n, ok := mcp.ID(id).Number()
+	var p *pending
+	if ok && c.listens[n] {
+		p = c.pending[n]
+		delete(c.pending, n)
+		delete(c.listens, n)
+	}
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	if p != nil {
+		p.answer <- answer{}
+	}
+}
+
+// reply sends an answer that is dropped when the server does not read.
+func (c *conn) reply(msg []byte) { c.out.TrySend(outbox.Message{Bytes: msg}) }

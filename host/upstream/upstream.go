@@ -1,0 +1,182 @@
+package upstream
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// A Link is an open channel to the server.
+type Link interface {
+	// Read returns the next message. An error is the end and says how it came,
+	// except for one with a method Cut.
+	Read() ([]byte, error)
+	Write(msg []byte) error
+	Flush() error
+	// Close ends the channel, politely within grace.
+	Close(grace time.Duration)
+}
+
+// A Cut is an error of Link.Read for one message that was not delivered; the
+// channel goes on. It returns how the message began and why it is missing.
+type Cut interface {
+	error
+	Cut() (prefix []byte, why string)
+}
+
+// A Peer is told what the server says on its own account. Its methods are
+// called by the goroutine that reads the connection and must not wait, but for
+// ServerRequest, which has a goroutine of its own.
+type Peer interface {
+	// Capabilities are what to offer the server: a JSON object, at least {}.
+	Capabilities() []byte
+	// ServerRequest answers a request of the server, with a result or an error
+	// object.
+	ServerRequest(ctx context.Context, u *Upstream, method string, params []byte) (result, rpcError []byte)
+	// ServerNotification takes note of something.
+	ServerNotification(u *Upstream, method string, params []byte)
+	// Connected is called after each handshake, Disconnected after its end.
+	Connected(u *Upstream)
+	Disconnected(u *Upstream, err error)
+}
+
+// Memory keeps the revision a server spoke last, so that it is not probed
+// again.
+type Memory interface {
+	Revision() mcp.Revision // empty: not known
+	Remember(mcp.Revision)
+}
+
+// Options are what an upstream needs to know.
+type Options struct {
+	Name     string
+	Open     func(ctx context.Context) (Link, error)
+	Peer     Peer
+	Memory   Memory
+	Log      hclog.Logger
+	Version  string       // of Junctor, to tell the server
+	Revision mcp.Revision // the only one to speak; empty: find out
+	Start    time.Duration
+	Call     time.Duration
+	Shutdown time.Duration
+	Idle     Idle
+}
+
+// An Upstream is one MCP server. Its methods may be called concurrently.
+type Upstream struct {
+	opts Options
+	ctx  context.Context // ends with Close
+	end  context.CancelFunc
+	work sync.WaitGroup
+
+	mu       sync.Mutex
+	state    State         // guarded by mu
+	changed  chan struct{} // guarded by mu; closed and replaced when state changes
+	conn     *conn         // guarded by mu; valid when ready
+	err      error         // guarded by mu; why it is not ready
+	retry    time.Time     // guarded by mu; no attempt before that
+	delays   *backoff.ExponentialBackOff
+	connects int            // guarded by mu
+	closed   bool           // guarded by mu
+	subs     map[string]int // guarded by mu; subscribed resources, counted
+	idle     idleClock
+}
+
+// A State is where an upstream is in its life.
+type State string
+
+// The states.
+const (
+	Stopped  State = "stopped"  // not needed so far, or idle
+	Starting State = "starting" // being connected
+	Ready    State = "ready"
+	Failed   State = "failed" // the last attempt failed, or the server ended
+)
+
+// After an attempt that failed, the next one waits, so that a server that is
+// broken is not started for every call.
+const (
+	retryFirst = 500 * time.Millisecond
+	retryMost  = 30 * time.Second
+)
+
+// New makes an upstream that is not connected.
+func New(o Options) *Upstream {
+	ctx, end := context.WithCancel(context.Background())
+	delays := &backoff.ExponentialBackOff{
+		InitialInterval: retryFirst, MaxInterval: retryMost, Multiplier: 2, RandomizationFactor: 0.2,
+	}
+	delays.Reset()
+	return &Upstream{
+		opts: o, ctx: ctx, end: end, state: Stopped, changed: make(chan struct{}), delays: delays,
+		subs: map[string]int{}, idle: idleClock{rule: o.Idle},
+	}
+}
+
+// Name is the label of the server's block.
+func (u *Upstream) Name() string { return u.opts.Name }
+
+// set changes the state. The caller holds mu.
+func (u *Upstream) set(s State) {
+	u.state = s
+	close(u.changed)
+	u.changed = make(chan struct{})
+}
+
+// Status is how an upstream is at one moment.
+type Status struct {
+	State        State
+	Revision     mcp.Revision
+	ServerInfo   []byte
+	Capabilities []byte
+	Instructions string
+	InFlight     int
+	Connects     int
+	Ignored      uint64 // messages that were not valid, or answered nothing
+	Retry        time.Time
+	Err          error
+	Link         Link // nil when not connected
+}
+
+// Status says how the upstream is.
+func (u *Upstream) Status() Status {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	s := Status{State: u.state, Connects: u.connects, Err: u.err}
+	if u.state == Failed {
+		s.Retry = u.retry
+	}
+	if c := u.conn; c != nil {
+		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities, c.instructions
+		s.InFlight, s.Ignored, s.Link = c.inFlight(), c.ignored.Load(), c.link
+	}
+	return s
+}
+
+// Close ends the connection, politely, and makes every call fail. It returns
+// when nothing is left.
+func (u *Upstream) Close() {
+	u.mu.Lock()
+	if u.closed {
+		u.mu.Unlock()
+		u.work.Wait()
+		return
+	}
+	u.closed = true
+	c := u.conn
+	u.conn, u.err = nil, fault.New(fault.UpstreamStopped, "junctor is shutting down")
+	u.idle.stop()
+	u.set(Stopped)
+	u.mu.Unlock()
+	u.end()
+	if c != nil {
+		c.close("junctor is shutting down", u.opts.Shutdown)
+	}
+	u.work.Wait()
+}

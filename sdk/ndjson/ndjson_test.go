@@ -1,0 +1,226 @@
+package ndjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// read reads everything and writes lines and errors down, one string each.
+func read(r *Reader) []string {
+	var got []string
+	for {
+		line, err := r.Next()
+		long, ok := errors.AsType[*TooLongError](err)
+		switch {
+		case ok:
+			got = append(got, fmt.Sprintf("<%d of %d: %s>", long.Limit, long.Size, long.Prefix))
+		case err == io.EOF:
+			return got
+		case err != nil:
+			return append(got, "error: "+err.Error())
+		default:
+			got = append(got, string(line))
+		}
+	}
+}
+
+// ways are how a source may hand out its bytes.
+var ways = map[string]func(io.Reader) io.Reader{
+	"at once":          func(r io.Reader) io.Reader { return r },
+	"byte by byte":     iotest.OneByteReader,
+	"halves":           iotest.HalfReader,
+	"end with data":    iotest.DataErrReader,
+	"bytes, then both": func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
+}
+
+func TestReader(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"nothing", "", nil},
+		{"empty lines", "\n\r\n\n\r\r\n", nil},
+		{"lines", "a\nb\n", []string{"a", "b"}},
+		{"CRLF", "a\r\nb\r\n", []string{"a", "b"}},
+		{"last line without an end", "a\nb", []string{"a", "b"}},
+		{"last line ends in CR", "a\r", []string{"a"}},
+		{"spaces are a line", " \n", []string{" "}},
+		{"CR inside", "a\rb\n", []string{"a\rb"}},
+		{"at the limit", "1234567890\n1234567890\r\n1234567890", []string{"1234567890", "1234567890", "1234567890"}},
+		{"beyond", "12345678901\na\n", []string{"<10 of 11", "a"}},
+		{"beyond with CR", "12345678901\r\na\n", []string{"<10 of 12", "a"}},
+		{"too many CRs", "1234567890\r\r\na\n", []string{"<10 of 12", "a"}},
+		{"last line is beyond", "a\n12345678901", []string{"a", "<10 of 11"}},
+		{"beyond in between", "a\n" + strings.Repeat("x", 40) + "\nb", []string{"a", "<10 of 40", "b"}},
+		{"beyond twice", strings.Repeat("x", 12) + "\n" + strings.Repeat("y", 13) + "\n", []string{"<10 of 12", "<10 of 13"}},
+		{"NUL and bad UTF-8", "\x00\xff\n", []string{"\x00\xff"}},
+	} {
+		for way, wrap := range ways {
+			t.Run(c.name+"/"+way, func(t *testing.T) {
+				got := read(NewReader(wrap(strings.NewReader(c.in)), 10))
+				for i, g := range got {
+					// How much of a line too long is kept depends on how it came.
+					if size, _, long := strings.Cut(g, ":"); long && strings.HasPrefix(g, "<") {
+						got[i] = size
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("got %q, want %q", got, c.want)
+				}
+			})
+		}
+	}
+}
+
+func TestReaderError(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(errors.New("torn")))
+	if got := read(NewReader(broken, 0)); !slices.Equal(got, []string{"a", "b", "error: torn"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestPrefix: of a line that is too long, the first 4 KiB are kept.
+func TestPrefix(t *testing.T) {
+	line := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
+	for _, limit := range []int{10, 100, 5_000, 100_000} {
+		r := NewReader(bytes.NewReader(append(slices.Clone(line), "\nnext\n"...)), limit)
+		_, err := r.Next()
+		long, ok := errors.AsType[*TooLongError](err)
+		if !ok || long.Size != int64(len(line)) || !bytes.HasPrefix(line, long.Prefix) || len(long.Prefix) != prefixKept {
+			t.Errorf("limit %d: %v, a prefix of %d bytes", limit, err, len(long.Prefix))
+		}
+		if next, err := r.Next(); string(next) != "next" || err != nil {
+			t.Errorf("limit %d: after it came %q, %v", limit, next, err)
+		}
+	}
+}
+
+// endless is a line of n bytes, its end, and one more line.
+type endless struct{ left int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := min(len(b), e.left)
+	for i := range b[:n] {
+		b[i] = 'x'
+	}
+	e.left -= n
+	return n, nil
+}
+
+// TestMemory: one hundred mebibytes without a line break cost no more memory
+// than the limit allows, and nothing once they have passed.
+func TestMemory(t *testing.T) {
+	r := NewReader(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nnext\n")), 0)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	_, err := r.Next()
+	runtime.ReadMemStats(&after)
+	if long, ok := errors.AsType[*TooLongError](err); !ok || long.Size != 100<<20 {
+		t.Fatalf("got %v", err)
+	}
+	// A buffer that doubles up to the limit allocates three limits on its way.
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 4*DefaultLimit {
+		t.Errorf("allocated %d MiB", grown>>20)
+	}
+	if len(r.buf) > keepBuffer {
+		t.Errorf("keeps a buffer of %d bytes", len(r.buf))
+	}
+	if next, err := r.Next(); string(next) != "next" || err != nil {
+		t.Errorf("got %q, %v", next, err)
+	}
+}
+
+// TestLarge sends lines of many sizes, the largest allowed among them.
+func TestLarge(t *testing.T) {
+	const limit = 3 << 20
+	rnd := rand.New(rand.NewPCG(1, 2))
+	sizes := []int{limit, 1, limit - 1, 10, firstBuffer, firstBuffer - 1, firstBuffer + 1, keepBuffer, limit}
+	for range 50 {
+		sizes = append(sizes, 1+rnd.IntN(2*firstBuffer))
+	}
+	var in bytes.Buffer
+	for i, n := range sizes {
+		in.Write(bytes.Repeat([]byte{byte('a' + i%26)}, n))
+		in.WriteString("\n")
+	}
+	r := NewReader(iotest.DataErrReader(&in), limit)
+	for i, n := range sizes {
+		line, err := r.Next()
+		if err != nil || len(line) != n || bytes.Count(line, []byte{byte('a' + i%26)}) != n {
+			t.Fatalf("line %d: %d bytes, %v; want %d", i, len(line), err, n)
+		}
+		if len(r.buf) > limit+firstBuffer {
+			t.Fatalf("the buffer has %d bytes", len(r.buf))
+		}
+	}
+	if _, err := r.Next(); err != io.EOF {
+		t.Errorf("at the end: %v", err)
+	}
+}
+
+func TestBeforeRead(t *testing.T) {
+	r := NewReader(iotest.OneByteReader(strings.NewReader("a\nb\n")), 0)
+	waits := 0
+	r.BeforeRead = func() { waits++ }
+	if got := read(r); len(got) != 2 || waits != 5 {
+		t.Errorf("read %q with %d waits", got, waits)
+	}
+	r = NewReader(strings.NewReader("a\nb\n"), 0)
+	r.BeforeRead = func() { waits++ }
+	waits = 0
+	for range 2 {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if waits != 1 { // the second line was there already
+		t.Errorf("%d waits", waits)
+	}
+}
+
+func TestMessage(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"an object", `{"a":1}`, `{"a":1}`},
+		{"empty object", `{}`, `{}`},
+		{"white space around", " \t{\"a\":1} \r", `{"a":1}`},
+		{"white space inside stays", `{ "a" : 1 }`, `{ "a" : 1 }`},
+		{"CR between tokens", "{\"a\":\r1}", `{"a": 1}`},
+		{"LF between tokens", "{\"a\"\n:\r\n1}", `{"a" :  1}`},
+		{"escaped CR in a string", `{"a":"\r"}`, `{"a":"\r"}`},
+		{"CR in a string", "{\"a\":\"\r\"}", ""},
+		{"CR in a name", "{\"a\r\":1}", ""},
+		{"CR in a number", "{\"a\":1\r2}", ""},
+		{"CR in a word", "{\"a\":tr\rue}", ""},
+		{"CR in what is not JSON", "{a\r}", ""},
+		{"LF as a second message", "{\"a\":1}\n{\"b\":2}", ""},
+		{"nothing", "", ""},
+		{"spaces", "   ", ""},
+		{"banner", "Server listening on stdio", ""},
+		{"banner in braces, not looked into", "{starting}", "{starting}"},
+		{"batch", `[{"a":1}]`, ""},
+		{"text", `"{}"`, ""},
+		{"one brace", "{", ""},
+		{"no end", `{"a":1`, ""},
+		{"no beginning", `"a":1}`, ""},
+		{"byte order mark", "\ufeff{}", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Message([]byte(c.in))
+			if string(got) != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("got %q, %v; want %q", got, err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,301 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestEnded(t *testing.T) {
+	for _, c := range []struct {
+		program, arg, want string
+		code               int
+	}{
+		{"exit", "0", "exited with status 0", 0},
+		{"exit", "3", "exited with status 3", 3},
+		{"exit", "127", "exited with status 127", 127},
+		{"signal", strconv.Itoa(int(syscall.SIGKILL)), "was killed by SIGKILL (killed)", -1},
+		{"signal", strconv.Itoa(int(syscall.SIGTERM)), "was killed by SIGTERM (terminated)", -1},
+		{"signal", strconv.Itoa(int(syscall.SIGUSR1)), "was killed by user defined signal 1", -1},
+	} {
+		t.Run(c.program+" "+c.arg, func(t *testing.T) {
+			p := start(t, nil, c.program, c.arg)
+			<-p.Done()
+			if p.Ended() != c.want || p.ExitCode() != c.code || !p.Wait(0) && !p.Wait(time.Second) {
+				t.Errorf("it %s, code %d", p.Ended(), p.ExitCode())
+			}
+		})
+	}
+	p := start(t, nil, "sleep")
+	if p.Ended() != "" || p.ExitCode() != -1 || p.Wait(10*time.Millisecond) {
+		t.Errorf("it runs, but %q, code %d", p.Ended(), p.ExitCode())
+	}
+	if describe(nil) == "" {
+		t.Error("an end that nobody saw has no words")
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	before := descriptors()
+	for _, c := range []struct {
+		name string
+		c    Command
+		want error
+	}{
+		{"no file", Command{Path: "/nowhere/program"}, fs.ErrNotExist},
+		{"a directory", Command{Path: "/"}, fs.ErrPermission},
+		{"no directory to run in", Command{Path: "/proc/self/exe", Dir: "/nowhere"}, fs.ErrNotExist},
+	} {
+		_, err := Start(c.c)
+		var pe *fs.PathError
+		if !errors.Is(err, c.want) || !errors.As(err, &pe) || pe.Path != c.c.Path {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if n := descriptors(); n != before {
+		t.Errorf("%d descriptors, %d before", n, before)
+	}
+}
+
+// TestInherits: a process gets what it was given, its mark, and nothing else.
+func TestInherits(t *testing.T) {
+	t.Setenv("CANARY", "secret")
+	p := start(t, nil, "environ")
+	env := strings.Split(p.rest(), "\n")
+	if len(env) != 3 || !slices.Contains(env, MarkVariable+"="+p.mark) || !slices.Contains(env, familyVariable+"="+p.family) {
+		t.Errorf("environment %q", env)
+	}
+	other := start(t, nil, "exit", "0")
+	if other.mark == p.mark {
+		t.Error("two processes have one mark")
+	}
+	null, err := os.Open(os.DevNull) // one more that is open here
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	p = start(t, nil, "descriptors")
+	var got []string
+	for line := range strings.Lines(p.rest()) {
+		number, target, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !strings.HasPrefix(target, "/proc/") { // where the program looks
+			got = append(got, number)
+		}
+	}
+	if !slices.Equal(got, []string{"0", "1", "2"}) {
+		t.Errorf("descriptors %q", got)
+	}
+}
+
+func TestDir(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, func(c *Command) { c.Path, c.Args, c.Dir = "/bin/sh", []string{"sh", "-c", "pwd -P"}, dir }, "sh")
+	want, _ := filepath.EvalSymlinks(dir)
+	if got := p.line(); got != want {
+		t.Errorf("runs in %s, not %s", got, want)
+	}
+}
+
+// TestFile: what was opened is executed, whatever has taken its name.
+func TestFile(t *testing.T) {
+	exe, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, exe, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexit 99\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, func(c *Command) { c.Path, c.File = path, f }, "exit", "5")
+	<-p.Done()
+	if p.ExitCode() != 5 {
+		t.Errorf("it %s", p.Ended())
+	}
+}
+
+func TestTerminate(t *testing.T) {
+	p := start(t, nil, "polite")
+	p.line()
+	p.Terminate()
+	if got := p.rest(); got != "terminated\n" {
+		t.Errorf("it said %q", got)
+	}
+	<-p.Done()
+	if p.ExitCode() != 7 {
+		t.Errorf("it %s", p.Ended())
+	}
+	p.Terminate() // nothing is left to get it
+	p.Kill()
+}
+
+// TestFamily: when a process has ended, however that came, nothing that it
+// started is left.
+func TestFamily(t *testing.T) {
+	if err := Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		end  func(*run)
+	}{
+		{"in order", func(p *run) { p.stdin.Close() }},
+		{"killed by us", func(p *run) { p.Kill() }},
+		{"killed by somebody", func(p *run) { _ = syscall.Kill(p.PID(), syscall.SIGKILL) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bystander := start(t, nil, "family")
+			p := start(t, nil, "family")
+			for _, r := range []*run{p, bystander} {
+				r.line()
+				r.count(6)
+			}
+			c.end(p)
+			if !p.Wait(patience) {
+				t.Fatal("it does not end")
+			}
+			if left := members(p.family); len(left) > 0 {
+				t.Errorf("it %s and left %v", p.Ended(), left)
+			}
+			bystander.count(6) // and nothing of another's
+			bystander.Kill()
+			<-bystander.Done()
+			bystander.count(0)
+		})
+	}
+}
+
+// TestParentDies: children go with the process that started them, wherever its
+// threads are by then.
+func TestParentDies(t *testing.T) {
+	p := start(t, nil, "parent", "sleep", "sleep", "family")
+	p.line()
+	p.count(4)
+	_ = syscall.Kill(p.PID(), syscall.SIGKILL)
+	<-p.Done()
+	p.count(0)
+}
+
+func TestSoft(t *testing.T) {
+	p := start(t, nil, "parent", "polite")
+	p.line()
+	p.line()
+	_ = syscall.Kill(p.PID(), syscall.SIGKILL)
+	if got := p.rest(); got != "terminated\n" {
+		t.Errorf("its child said %q", got)
+	}
+}
+
+// TestThreads: the death signal follows the thread that forked. Threads come
+// and go; the children stay.
+func TestThreads(t *testing.T) {
+	var mu sync.Mutex
+	var started []*run
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			runtime.LockOSThread() // and never unlocked: the thread ends here
+			mu.Lock()
+			defer mu.Unlock()
+			started = append(started, start(t, nil, "sleep"))
+		})
+	}
+	wg.Wait()
+	for range 50 {
+		wg.Go(func() { runtime.LockOSThread() })
+	}
+	wg.Wait()
+	time.Sleep(50 * time.Millisecond)
+	for _, p := range started {
+		if p.Ended() != "" {
+			t.Fatalf("a child %s", p.Ended())
+		}
+	}
+}
+
+// TestMany: starting and ending at the same time from many places loses
+// nothing and leaves nothing.
+func TestMany(t *testing.T) {
+	if err := Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	before := descriptors()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 10 {
+				code := 1 + (i+j)%5
+				p, err := Start(Command{Path: "/proc/self/exe", Args: []string{"x", strconv.Itoa(code)}, Env: []string{helperVariable + "=exit"}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if j%3 == 0 {
+					p.Kill()
+				}
+				<-p.Done()
+				if got := p.ExitCode(); got != code && (j%3 != 0 || got != -1) {
+					t.Errorf("it %s, want status %d", p.Ended(), code)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := descriptors(); n > before {
+		t.Errorf("%d descriptors, %d before", n, before)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(tracked) > 0 {
+		t.Errorf("still waits for %v", tracked)
+	}
+}
+
+// TestEndings runs what would end this test's own children in a process of its
+// own.
+func TestEndings(t *testing.T) {
+	for program, want := range map[string]string{"endall": "left: 0\n", "endothers": "done\n", "execwait": "done\n"} {
+		t.Run(program, func(t *testing.T) {
+			p := start(t, nil, program)
+			if got := p.rest(); got != want {
+				t.Errorf("it said %q", got)
+			}
+			<-p.Done()
+			p.count(0)
+		})
+	}
+}
+
+func TestChildrenByScan(t *testing.T) {
+	p := start(t, nil, "sleep")
+	for _, list := range [][]int{children(os.Getpid()), childrenByScan(os.Getpid())} {
+		if !slices.Contains(list, p.PID()) {
+			t.Errorf("%v lacks %d", list, p.PID())
+		}
+	}
+	if got := childrenByScan(p.PID()); len(got) > 0 {
+		t.Errorf("it has children: %v", got)
+	}
+	if _, ok := statOf(1 << 30); ok {
+		t.Error("nobody has a state")
+	}
+}

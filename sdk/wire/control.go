@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+// Control is the set of methods that the host calls. Its exported methods are
+// the protocol; their arguments and replies stand in types.go.
+type Control struct {
+	server *Server
+	broker *plugin.MuxBroker
+	calls  calls
+}
+
+// Attach begins the conversation.
+func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
+	r.Status = c.calls.do(a.Call, func(context.Context) error {
+		m, err := c.server.plugin.Describe(Majors(), Features)
+		if err != nil {
+			return err
+		}
+		c.server.attached()
+		r.Manifest = m.JSON()
+		if l := hclog.LevelFromString(a.LogLevel); l != hclog.NoLevel {
+			c.server.log.SetLevel(l)
+		}
+		r.Services = c.broker.NextId()
+		go c.server.host.accept(c.broker, r.Services)
+		return nil
+	})
+	return nil
+}
+
+// Validate asks the author's code about settings.
+func (c *Control) Validate(a ValidateArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+		if a.Kind == "auth" {
+			auth, ok := c.server.plugin.Auths[a.Component]
+			if !ok {
+				return missing("auth provider", a.Component)
+			}
+			return auth.Validate(ctx, a.Settings)
+		}
+		t, ok := c.server.plugin.Transports[a.Component]
+		if !ok {
+			return missing("transport", a.Component)
+		}
+		return t.Validate(ctx, a.Settings)
+	})
+	return nil
+}
+
+// Open opens a connection.
+func (c *Control) Open(a OpenArgs, r *OpenReply) error {
+	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+		if a.MaxMessage <= 0 {
+			a.MaxMessage = ndjson.DefaultLimit
+		}
+		i, err := c.server.open(ctx, a)
+		if err != nil {
+			return err
+		}
+		r.Stream = c.broker.NextId()
+		go func() {
+			defer c.server.forget(a.Instance)
+			i.run(c.broker, r.Stream)
+		}()
+		return nil
+	})
+	return nil
+}
+
+// Close ends a connection. One that is not open is closed already.
+func (c *Control) Close(a CloseArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+		i := c.server.instance(a.Instance)
+		if i == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(a.Grace))
+		defer cancel()
+		i.drain()
+		i.close(ctx)
+		return nil
+	})
+	return nil
+}
+
+// Status says how a connection is.
+func (c *Control) Status(a InstanceArgs, r *InstanceReply) error {
+	r.Status = c.calls.do(a.Call, func(context.Context) error {
+		i := c.server.instance(a.Instance)
+		if i == nil {
+			return sdk.Errorf(sdk.Unavailable, "instance %q is not open", a.Instance)
+		}
+		r.State = "open"
+		if st, ok := i.conn.(sdk.Statuser); ok {
+			s := st.Status()
+			r.State, r.PID, r.Stderr, r.Dropped = s.State, s.PID, s.Stderr, s.Dropped
+		}
+		return nil
+	})
+	return nil
+}
+
+// Health offers a throw-away stream, which proves more than an answer does:
+// that the broker still accepts.
+func (c *Control) Health(a HealthArgs, r *StreamReply) error {
+	r.Status = c.calls.do(a.Call, func(context.Context) error {
+		r.Stream = c.broker.NextId()
+		go func(id uint32) {
+			conn, err := c.broker.Accept(id)
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte{1})
+			_ = conn.Close()
+		}(r.Stream)
+		return nil
+	})
+	return nil
+}
+
+// Shutdown closes every connection. The process ends when the host then closes
+// its lifeline.
+func (c *Control) Shutdown(a ShutdownArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(a.Grace))
+		defer cancel()
+		c.server.Close(ctx)
+		return nil
+	})
+	return nil
+}
+
+// Cancel ends another call.
+func (c *Control) Cancel(a CancelArgs, _ *Reply) error {
+	c.calls.cancel(a.ID)
+	return nil
+}

@@ -1,0 +1,323 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+func TestEcho(t *testing.T) {
+	s := transport(t, openEcho).open(t, "i")
+	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, streamWrite - frameHeader, streamWrite, 1 << 20, ndjson.DefaultLimit} {
+		want := padded(n)
+		var wg sync.WaitGroup
+		wg.Go(func() { s.mustSend(t, want) })
+		s.mustRead(t, want)
+		wg.Wait()
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	p := transport(t, openEcho)
+	var wg sync.WaitGroup
+	for i := range 64 {
+		s := p.open(t, fmt.Sprint(i))
+		wg.Go(func() {
+			for j := range 50 {
+				s.mustSend(t, fmt.Sprintf(`{"from":%d,"n":%d,"pad":%q}`, i, j, strings.Repeat("x", 20*j)))
+			}
+		})
+		wg.Go(func() {
+			for j := range 50 {
+				s.mustRead(t, fmt.Sprintf(`{"from":%d,"n":%d,"pad":%q}`, i, j, strings.Repeat("x", 20*j)))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestClose: closing twice, from two places, and what is not open is all fine.
+func TestClose(t *testing.T) {
+	var closed atomic.Int32
+	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
+		e := newEcho()
+		return &fakeConn{recv: e.Recv, close: func(ctx context.Context) error { closed.Add(1); return e.Close(ctx) }}, nil
+	})
+	s := p.open(t, "i")
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if err := p.Close(t.Context(), "i", time.Minute); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.ending(t); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := p.Close(t.Context(), "never opened", 0); err != nil || closed.Load() != 1 {
+		t.Errorf("%v, closed %d times", err, closed.Load())
+	}
+	p.gone(t, "i")
+	p.open(t, "i") // the name is free again
+}
+
+// gone waits until the plugin has forgotten an instance.
+func (p *pair) gone(t *testing.T, instance string) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+		p.server.mu.Lock()
+		_, open := p.server.instances[instance]
+		p.server.mu.Unlock()
+		if !open {
+			return
+		}
+	}
+	t.Errorf("instance %q is still there", instance)
+}
+
+// TestPanics: a panic in the author's code ends one connection, not the plugin.
+func TestPanics(t *testing.T) {
+	ouch := func() { panic("ouch") }
+	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
+		e := newEcho()
+		switch s.Instance {
+		case "open":
+			ouch()
+		case "recv":
+			return &fakeConn{recv: func() ([]byte, error) { ouch(); return nil, nil }}, nil
+		case "send":
+			return &fakeConn{recv: e.Recv, send: func([]byte) error { ouch(); return nil }, close: e.Close}, nil
+		case "close":
+			return &fakeConn{recv: e.Recv, send: e.Send, close: func(ctx context.Context) error { _ = e.Close(ctx); ouch(); return nil }}, nil
+		case "status":
+			return struct {
+				sdk.Conn
+				sdk.Statuser
+			}{e, nil}, nil
+		}
+		return e, nil
+	})
+	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "open"}); sdk.CodeOf(err) != sdk.Panicked || !strings.Contains(err.Error(), "ouch") {
+		t.Errorf("open: %v", err)
+	}
+	if err := p.open(t, "recv").ending(t); sdk.CodeOf(err) != sdk.Panicked {
+		t.Errorf("recv: %v", err)
+	}
+	s := p.open(t, "send")
+	s.mustSend(t, "{}")
+	if err := s.ending(t); err != nil { // Recv says how it ended, and it was closed
+		t.Errorf("send: %v", err)
+	}
+	s = p.open(t, "close")
+	if err := p.Close(t.Context(), "close", 0); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	_ = s.ending(t)
+	p.open(t, "status")
+	if _, err := p.Status(t.Context(), "status"); sdk.CodeOf(err) != sdk.Panicked {
+		t.Errorf("status: %v", err)
+	}
+	for _, name := range []string{"open", "recv", "send", "close"} {
+		p.gone(t, name)
+	}
+	s = p.open(t, "echo")
+	s.mustSend(t, "{}")
+	s.mustRead(t, "{}")
+}
+
+func TestServerEnds(t *testing.T) {
+	exited := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server exited with status 3", Output: []string{"last words"}}
+	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
+		if s.Instance == "in order" {
+			return &fakeConn{recv: func() ([]byte, error) { return nil, io.EOF }}, nil
+		}
+		return &fakeConn{recv: func() ([]byte, error) { return nil, exited }}, nil
+	})
+	if err := p.open(t, "in order").ending(t); err != nil {
+		t.Errorf("in order: %v", err)
+	}
+	err := p.open(t, "exited").ending(t)
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "exited" || !slices.Equal(e.Output, exited.Output) {
+		t.Errorf("exited: %#v", err)
+	}
+}
+
+// script is a connection that returns the given results, then waits.
+func script(results ...any) *fakeConn {
+	e := newEcho()
+	return &fakeConn{close: e.Close, recv: func() ([]byte, error) {
+		if len(results) == 0 {
+			return e.Recv()
+		}
+		r := results[0]
+		results = results[1:]
+		if err, ok := r.(error); ok {
+			return nil, err
+		}
+		return []byte(r.(string)), nil
+	}}
+}
+
+// TestDropped: what the transport dropped and what is too long for the host is
+// told; what is no message is not passed on; line breaks become spaces.
+func TestDropped(t *testing.T) {
+	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
+		return script(&sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 7, Prefix: make([]byte, 1<<20)},
+			"banner", "{\"a\":\r1}", padded(101), padded(100)), nil
+	})
+	s, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "i", MaxMessage: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "dropped" || ev.Size != 1<<40 || ev.Limit != 7 || len(ev.Prefix) != prefixKept {
+		t.Errorf("got %+v, %v", ev, err)
+	}
+	s.mustRead(t, `{"a": 1}`)
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "message_too_large" || ev.Size != 101 || ev.Limit != 100 || string(ev.Prefix) != padded(101) {
+		t.Errorf("got %+v, %v", ev, err)
+	}
+	s.mustRead(t, padded(100))
+}
+
+// TestNothing: a transport that returns nothing at all is told apart from one
+// that works.
+func TestNothing(t *testing.T) {
+	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
+		if s.Instance == "conn" {
+			return nil, nil
+		}
+		return &fakeConn{recv: func() ([]byte, error) { return nil, nil }}, nil
+	})
+	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "conn"}); sdk.CodeOf(err) != sdk.Internal {
+		t.Errorf("no connection: %v", err)
+	}
+	if err := p.open(t, "message").ending(t); sdk.CodeOf(err) != sdk.Internal {
+		t.Errorf("no message: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	p := transport(t, openEcho)
+	p.open(t, "i")
+	for _, c := range []struct {
+		name string
+		args OpenArgs
+		want sdk.Code
+	}{
+		{"unknown transport", OpenArgs{Component: "u", Instance: "j"}, sdk.Unimplemented},
+		{"open already", OpenArgs{Component: "t", Instance: "i"}, sdk.Internal},
+	} {
+		if _, err := p.Open(t.Context(), c.args); sdk.CodeOf(err) != c.want {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if err := p.Validate(t.Context(), "auth", "t", nil); sdk.CodeOf(err) != sdk.Unimplemented {
+		t.Errorf("validate: %v", err)
+	}
+	if _, err := p.Status(t.Context(), "j"); sdk.CodeOf(err) != sdk.Unavailable {
+		t.Errorf("status: %v", err)
+	}
+	if err := p.Health(t.Context()); err != nil {
+		t.Errorf("health: %v", err)
+	}
+}
+
+func TestServerFields(t *testing.T) {
+	var got sdk.Server
+	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) { got = *s; return newEcho(), nil })
+	s, err := p.Open(t.Context(), OpenArgs{
+		Component: "t", Server: "s", Instance: "i", Tenant: "n", Dir: "/d", Env: []string{"A=b"}, Settings: []byte("{}"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	if got.Name != "s" || got.Instance != "i" || got.Tenant != "n" || got.Dir != "/d" || !slices.Equal(got.Env, []string{"A=b"}) ||
+		got.MaxMessage != ndjson.DefaultLimit || got.Log == nil || got.Host.Secrets == nil {
+		t.Errorf("the transport got %+v", got)
+	}
+}
+
+// TestOpenCanceled: the host gives up; the author's code may notice or not, and
+// what it opens too late is closed.
+func TestOpenCanceled(t *testing.T) {
+	entered, late, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	p := transport(t, func(ctx context.Context, s *sdk.Server) (sdk.Conn, error) {
+		entered <- struct{}{}
+		<-ctx.Done()
+		if s.Instance == "notices" {
+			return nil, ctx.Err()
+		}
+		<-late
+		return &fakeConn{close: func(ctx context.Context) error {
+			if ctx.Err() == nil {
+				t.Error("it has time to be polite")
+			}
+			close(closed)
+			return nil
+		}}, nil
+	})
+	for _, name := range []string{"notices", "does not"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := p.Open(ctx, OpenArgs{Component: "t", Instance: name})
+			done <- err
+		}()
+		within(t, "Open", entered)
+		cancel()
+		if err := within(t, "the end of Open", done); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(late)
+	within(t, "the close of what came late", closed)
+	p.gone(t, "notices")
+	p.gone(t, "does not")
+}
+
+func TestShutdown(t *testing.T) {
+	entered := make(chan struct{})
+	p := transport(t, func(ctx context.Context, s *sdk.Server) (sdk.Conn, error) {
+		if s.Instance == "opening" {
+			close(entered)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return newEcho(), nil
+	})
+	streams := []*Stream{p.open(t, "1"), p.open(t, "2")}
+	opening := make(chan error)
+	go func() {
+		_, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "opening"})
+		opening <- err
+	}()
+	within(t, "Open", entered)
+	if err := p.Shutdown(t.Context(), patience); err != nil {
+		t.Error(err)
+	}
+	if err := within(t, "the end of Open", opening); sdk.CodeOf(err) != sdk.Canceled {
+		t.Errorf("what was being opened: %v", err)
+	}
+	for _, s := range streams {
+		if err := s.ending(t); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "3"}); sdk.CodeOf(err) != sdk.Unavailable {
+		t.Errorf("after it: %v", err)
+	}
+}

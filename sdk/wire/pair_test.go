@@ -1,0 +1,215 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+// An opener is a transport without settings.
+type opener func(context.Context, *sdk.Server) (sdk.Conn, error)
+
+func (opener) Schema() sdk.Schema                         { return sdk.Schema{} }
+func (opener) Validate(_ context.Context, s []byte) error { return nil }
+func (o opener) Open(ctx context.Context, s *sdk.Server, _ []byte) (sdk.Conn, error) {
+	return o(ctx, s)
+}
+
+// A fakeConn is what its functions say; those that are nil do nothing.
+type fakeConn struct {
+	recv  func() ([]byte, error)
+	send  func([]byte) error
+	close func(context.Context) error
+}
+
+func (c *fakeConn) Recv() ([]byte, error) { return c.recv() }
+
+func (c *fakeConn) Send(msg []byte) error {
+	if c.send == nil {
+		return nil
+	}
+	return c.send(msg)
+}
+
+func (c *fakeConn) Close(ctx context.Context) error {
+	if c.close == nil {
+		return nil
+	}
+	return c.close(ctx)
+}
+
+// echo is a connection whose server sends everything back.
+type echo struct {
+	msgs chan []byte
+	done chan struct{}
+	once sync.Once
+}
+
+func newEcho() *echo { return &echo{msgs: make(chan []byte, 16), done: make(chan struct{})} }
+
+func openEcho(context.Context, *sdk.Server) (sdk.Conn, error) { return newEcho(), nil }
+
+func (e *echo) Recv() ([]byte, error) {
+	select {
+	case msg := <-e.msgs:
+		return msg, nil
+	case <-e.done:
+		return nil, io.EOF
+	}
+}
+
+func (e *echo) Send(msg []byte) error {
+	select {
+	case e.msgs <- append([]byte(nil), msg...):
+	case <-e.done:
+	}
+	return nil
+}
+
+func (e *echo) Close(context.Context) error {
+	e.once.Do(func() { close(e.done) })
+	return nil
+}
+
+// grants tells what each capability allows.
+type grants map[string]sdk.Host
+
+func (g grants) Grant(capability string) (sdk.Host, bool) {
+	h, ok := g[capability]
+	return h, ok
+}
+
+// A pair is both ends of a conversation in one process.
+type pair struct {
+	*Client
+	server *Server
+	rpc    *plugin.RPCClient
+	conn   net.Conn
+}
+
+// attach joins a plugin to a host. Both are gone when the test ends.
+func attach(t *testing.T, p *sdk.Plugin, g Granter) *pair {
+	t.Helper()
+	p.Name, p.Version = "fake", "1.0.0"
+	ours, theirs := net.Pipe()
+	server := NewServer(p, hclog.NewNullLogger(), nil)
+	rpcServer := &plugin.RPCServer{
+		Plugins: map[string]plugin.Plugin{Object: server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+	}
+	go rpcServer.ServeConn(theirs)
+	client, err := plugin.NewRPCClient(ours, map[string]plugin.Plugin{Object: HostSide(g)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := client.Dispense(Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr := &pair{Client: object.(*Client), server: server, rpc: client, conn: ours}
+	t.Cleanup(func() {
+		server.Close(expired())
+		_ = client.Close()
+		pr.Wait()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := pr.Attach(ctx, "test", "info"); err != nil {
+		t.Fatal(err)
+	}
+	return pr
+}
+
+// transport joins a host to a plugin with one transport, "t".
+func transport(t *testing.T, o opener) *pair {
+	t.Helper()
+	return attach(t, &sdk.Plugin{Transports: map[string]sdk.Transport{"t": o}}, grants{})
+}
+
+// open opens a connection and closes its stream when the test ends.
+func (p *pair) open(t *testing.T, instance string) *Stream {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s, err := p.Open(ctx, OpenArgs{Component: "t", Server: "server", Instance: instance})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func (s *Stream) mustSend(t *testing.T, msgs ...string) {
+	t.Helper()
+	for _, m := range msgs {
+		if err := s.WriteMessage([]byte(m)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Flush(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *Stream) mustRead(t *testing.T, want string) {
+	t.Helper()
+	msg, ev, err := s.Read()
+	if err != nil || string(msg) != want {
+		t.Errorf("got %.80q, event %+v, %v; want %.80q", msg, ev, err, want)
+	}
+}
+
+// ending reads up to the event that says why the connection ended.
+func (s *Stream) ending(t *testing.T) error {
+	t.Helper()
+	for {
+		_, ev, err := s.Read()
+		if err != nil {
+			t.Errorf("the connection ended without a word: %v", err)
+			return err
+		}
+		if ev != nil && ev.Name == "closed" {
+			if _, _, err := s.Read(); err != io.EOF {
+				t.Errorf("after the end came %v", err)
+			}
+			if ev.Status == nil {
+				return nil
+			}
+			return ev.Status.Err()
+		}
+	}
+}
+
+// within fails the test when done does not come.
+func within[T any](t *testing.T, what string, done <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-done:
+		return v
+	case <-time.After(patience):
+		panic(fmt.Sprintf("%s: %s did not happen", t.Name(), what))
+	}
+}
+
+// padded is a message of n bytes.
+func padded(n int) string {
+	if n < 8 {
+		return "{" + strings.Repeat(" ", n-2) + "}"
+	}
+	return `{"a":"` + strings.Repeat("x", n-8) + `"}`
+}

@@ -1,0 +1,8 @@
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  timeouts = { call = "1s" }
+  prefix {
+  }
+}

@@ -1,0 +1,5 @@
+server "a" {
+  enabled = "off"
+  transport "nowhere" {
+  }
+}

@@ -1,0 +1,13 @@
+locals {
+  twice = { a = 1, a = 2 }
+  zero  = 1 / 0
+  huge  = "${1e99999}"
+  null  = "x${null}"
+  text  = "a" + 1
+  index = ["a"][3]
+  attr  = { a = 1 }.b
+  cond  = "x" ? 1 : 2
+  each  = [for x in 5 : x]
+  deep  = [for a in [1] : [for b in [1] : [for c in [1] : [for d in [1] : d]]]]
+  dup   = { for x in ["k", "k"] : x => 1 }
+}

@@ -1,0 +1,12 @@
+plugins {
+  required = {
+    kitchen = { source = "./kitchen" }
+  }
+}
+
+server "d" {
+  transport "kitchen" {
+    url = "x"
+    old = "y"
+  }
+}

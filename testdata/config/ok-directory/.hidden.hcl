@@ -1,0 +1,1 @@
+not HCL at all {{{

@@ -1,0 +1,7 @@
+plugins {
+  required = { kitchen = { source = "../kitchen" } }
+}
+
+locals {
+  url = "http://x"
+}

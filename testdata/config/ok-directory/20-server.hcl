@@ -1,0 +1,5 @@
+server "b" {
+  transport "kitchen" {
+    url = local.url
+  }
+}

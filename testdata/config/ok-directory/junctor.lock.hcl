@@ -1,0 +1,3 @@
+plugin "x" {
+  hashes = []
+}

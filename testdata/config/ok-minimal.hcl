@@ -1,0 +1,5 @@
+server "git" {
+  transport "stdio" {
+    command = ["mcp-git"]
+  }
+}

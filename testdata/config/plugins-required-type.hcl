@@ -1,0 +1,8 @@
+plugins {
+  required = ["acme"]
+}
+
+server "a" {
+  transport "acme" {
+  }
+}

@@ -1,0 +1,4 @@
+server "a" {
+  prefix = "gh
+  share  = "global"
+}

@@ -1,0 +1,6 @@
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+    env     = { TOKEN = sk-live 4711 }
+  }
+}

@@ -1,0 +1,5 @@
+server "a" {
+  transport "stdio" {
+    command = ["x"
+  }
+}

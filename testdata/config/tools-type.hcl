@@ -1,0 +1,9 @@
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  tools {
+    allow = "get_*"
+    deny  = [["x"]]
+  }
+}

@@ -1,0 +1,12 @@
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  transport "stdio" {
+    command = ["y"]
+  }
+  timeouts {
+  }
+  timeouts {
+  }
+}

@@ -1,0 +1,9 @@
+server "same" {
+  transport "stdio" {
+    command = ["x"]
+  }
+}
+
+locals {
+  x = 1
+}

@@ -1,0 +1,9 @@
+server "same" {
+  transport "stdio" {
+    command = ["y"]
+  }
+}
+
+locals {
+  x = 2
+}

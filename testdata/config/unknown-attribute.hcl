@@ -1,0 +1,6 @@
+server "github" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  tiemout = "3s"
+}

@@ -1,0 +1,3 @@
+servr "a" {
+  token "s3cr3t" {}
+}

@@ -1,0 +1,8 @@
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  tols {
+    allow = ["x"]
+  }
+}
