@@ -13,16 +13,17 @@ import (
 // Evaluation cannot be interrupted: 265 bytes of nested "for" compute for ten
 // seconds, thirty locals of two references each make a billion elements, and
 // "${1e99999999}" writes a hundred megabytes. So every node of an expression's
-// tree is replaced by one that evaluates the node and pays for the result:
-// once for each element in it, however often it is shared. When a budget is
-// spent, all evaluation fails at once.
+// tree is replaced by one that evaluates the node and pays for the result: for
+// each element in it, however often it is shared. When the budget is spent,
+// all evaluation fails at once.
 
 const (
-	maxWork     = 1_000_000 // elements looked at in one load, and one for each byte; about half a second
-	maxElements = 10_000    // in one list, map or object
+	maxWork     = 500_000 // in one load, and one more for each byte; less than a second
+	maxElements = 10_000  // in one list, map or object
 	maxString   = 1 << 20
 	maxDepth    = 64   // of lists and maps in each other
 	maxExponent = 1100 // of a number, in bits: what a float64 holds
+	elementWork = 4    // what HCL converts and compares before anybody pays again
 	errorWork   = 20   // a diagnostic is larger than an element
 )
 
@@ -97,6 +98,7 @@ func (b *budget) payElements(v cty.Value, depth int) error {
 	}
 	for it := v.ElementIterator(); it.Next(); {
 		_, element := it.Element()
+		b.left -= elementWork
 		if err := b.pay(element, depth+1); err != nil {
 			return err
 		}

@@ -11,8 +11,12 @@
 // It starts no upstream, writes nothing, and is the only room that knows HCL:
 // what it returns is plain data.
 //
-// The order of a load is the order of the files here: source and prescan (text
-// that may be parsed), local and eval (expressions that may be computed),
-// require and describe (plugins), server, tools and settings (what the rest of
-// the host uses), and problem, snippet and render (what people see).
+// A load goes through the files in this order. Text: source reads it safely and
+// prescan decides whether it may be parsed. Expressions: local and eval compute
+// them with the functions in function, while budget, meter and guard see to it
+// that they end. Blocks: section and attribute read any block, require and
+// describe those about plugins, server and tools those about servers, and
+// settings, setting and fit a transport's, with the plugin's schema. People:
+// problem collects what is wrong, snippet and line show where without showing
+// secrets, and render writes it.
 package config

@@ -15,7 +15,7 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 	if !l.vet(in, e) || l.spent {
 		return cty.NilVal, false
 	}
-	v, diags := l.budget.meter(e).Value(l.context(e.Range().Filename, l.localValues))
+	v, diags := valueOf(l.budget.meter(e), l.context(e.Range().Filename, l.localValues))
 	if l.budget.left <= 0 {
 		// One problem is enough: from here on nothing can be computed.
 		l.spent = true
@@ -34,6 +34,20 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	return v, true
+}
+
+// valueOf is e.Value, but a mistake in HCL fails this expression instead of
+// ending the host: a configuration may be read while upstreams are in use.
+func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
+	defer func() {
+		if recover() != nil {
+			v, diags = cty.DynamicVal, hcl.Diagnostics{{
+				Severity: hcl.DiagError, Summary: "the expression cannot be computed", Subject: e.Range().Ptr(),
+				Detail: "This is a mistake in Junctor or in the HCL library. Please report it.",
+			}}
+		}
+	}()
+	return e.Value(ctx)
 }
 
 // context is what an expression in the named file can use.

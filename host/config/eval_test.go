@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,8 +73,11 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 	}
 }
 
-// TestBombs: what computes, grows or nests without end is refused at once.
+// TestBombs: what computes, grows or nests without end is refused, each within
+// about a second. There is no clock here: without the budget some of these
+// would outlast the universe, and all of them the test's timeout.
 func TestBombs(t *testing.T) {
+	t.Parallel()
 	long := `format("%999s", replace(format("%999s", ""), " ", "xxxxxxxxxx"))`
 	for _, bomb := range []string{
 		`[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : 1]]]`,
@@ -92,18 +96,14 @@ func TestBombs(t *testing.T) {
 		`split("", ` + `join("", [for a in range(1000) : ` + `format("%99s", "")` + `]))`,
 		`join(` + long + `, range(1000)...)`,
 		`join(` + long + `, [for a in range(1000) : "x"])`,
-		`distinct([for a in range(1000) : [for b in range(2) : b]]) == distinct(concat(range(1000), range(1000)))`,
+		`distinct(concat(range(1000), range(1000), range(1000)))`,
 		`replace(` + long + `, "", ` + long + `)`,
 		`format("` + strings.Repeat("%[1]s", 1000) + `", join("", [for a in range(1000) : "xxxxxxxxxx"]))`,
 		strings.Repeat("[", 70) + strings.Repeat("]", 70),
 	} {
-		begin := time.Now()
 		v, l := evaluate(t, bomb)
 		if v != cty.NilVal || len(l.problems) == 0 {
 			t.Errorf("accepted: %.80s", bomb)
-		}
-		if took := time.Since(begin); took > 10*time.Second { // about one, without the race detector
-			t.Errorf("%.80s took %v", bomb, took)
 		}
 	}
 }
@@ -130,5 +130,70 @@ func TestMeterKeepsValues(t *testing.T) {
 		if !plain.RawEquals(paid) || len(plainDiags) != len(paidDiags) {
 			t.Errorf("%s: %#v %v, metered %#v %v", text, plain, plainDiags, paid, paidDiags)
 		}
+	}
+}
+
+// TestWorkIsBounded: so is what needs many functions or references to compute
+// much.
+func TestWorkIsBounded(t *testing.T) {
+	t.Parallel()
+	many := func(e string) string { return "x = [" + strings.Repeat(e+", ", 9000) + "1]\n" }
+	for _, text := range []string{
+		"l = { for i in range(1000) : \"${i}\" => i }\nm = { for i in range(1000) : \"a${i}\" => i }\n" + many("can(true ? local.l : local.m)"),
+		"l = range(1000)\n" + many("distinct(local.l)"),
+		"s = join(\",\", [for i in range(1000) : format(\"%999s\", \"1\")])\n" + many(`jsondecode("[${local.s}]")`),
+		"l = [for i in range(1000) : { \"a${i}\" = i }]\n" + many("can(tolist(local.l))"),
+		"l = join(\"\", [for i in range(1000) : format(\"%999s\", \"1\")])\n" + many("trim(local.l, local.l)"),
+		"l = join(\"\", [for i in range(1000) : format(\"%999s\", \"1\")])\n" + many("\"${local.l}${local.l}\""),
+	} {
+		_, ds := loadText(t, "locals {\n"+text+"}\n")
+		if len(ds) == 0 || ds[0].Summary != errSpent.Error() {
+			t.Errorf("%.80s: %s", text, rendered(ds))
+		}
+	}
+}
+
+// TestLargeConfiguration: the limits leave room for what people write.
+func TestLargeConfiguration(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("locals {\n  allow = [" + strings.Repeat(`"get_*", `, 30) + "]\n  base = { HOME = \"/\", LANG = \"C\" }\n}\n")
+	for i := range 1000 {
+		fmt.Fprintf(&text, `
+server "server-%d" {
+  transport "stdio" {
+    command = ["npx", "-y", "@modelcontextprotocol/server-%d"]
+    env     = merge(local.base, { TOKEN = env("API_TOKEN"), N = "%d" })
+  }
+  timeouts {
+    call = "2m"
+  }
+  tools {
+    allow = concat(local.allow, ["server_%d_*"])
+  }
+  tool "search" {
+    name    = "find"
+    pin     = { owner = "acme" }
+    default = { page = %d }
+  }
+}
+`, i, i, i, i, i)
+	}
+	begin := time.Now()
+	c, ds := loadText(t, text.String())
+	if c == nil || len(c.Servers) != 1000 {
+		t.Fatal(rendered(ds))
+	}
+	t.Logf("%d KiB took %v", text.Len()>>10, time.Since(begin))
+}
+
+// panicking is a mistake in HCL.
+type panicking struct{ hclsyntax.Expression }
+
+func (panicking) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { panic("a value: s3cr3t") }
+
+func TestPanic(t *testing.T) {
+	_, diags := valueOf(panicking{&hclsyntax.LiteralValueExpr{}}, nil)
+	if !diags.HasErrors() || strings.Contains(diags.Error(), "s3cr3t") {
+		t.Error(diags)
 	}
 }

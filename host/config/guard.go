@@ -126,7 +126,7 @@ func guardTrim(b *budget, args []cty.Value) error {
 // guardDistinct: every element is compared with all before it.
 func guardDistinct(b *budget, args []cty.Value) error {
 	if list := args[0]; list.IsKnown() && list.CanIterateElements() {
-		b.left -= list.LengthInt() * list.LengthInt() / 8
+		b.left -= list.LengthInt() * list.LengthInt() / 4
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -42,14 +41,11 @@ func TestPatternIsRegexp(t *testing.T) {
 	})
 }
 
+// TestPatternIsFast: with backtracking this would take longer than anybody waits.
 func TestPatternIsFast(t *testing.T) {
 	p := Pattern{Glob: strings.Repeat("a*", 100) + "b"}
 	name := strings.Repeat("a", 100_000)
-	begin := time.Now()
 	if p.Match(name) {
 		t.Error("matches")
-	}
-	if took := time.Since(begin); took > time.Second {
-		t.Errorf("took %v", took)
 	}
 }

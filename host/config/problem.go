@@ -39,6 +39,9 @@ func foreign(in string, d *hcl.Diagnostic) problem {
 	if d.Subject != nil {
 		p.at = *d.Subject
 	}
+	if d.Summary == "Duplicate object key" {
+		p.detail, p.hint = "", `write "..." after the value to collect what has the same key` // it quotes the key
+	}
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
 	if !ok || call.FunctionCallError() == nil {
 		return p

@@ -69,10 +69,28 @@ func (s section) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 	if !labelRule.MatchString(name) {
 		s.wrong(at, "", "plugin name %q: use %s", name, labelWords)
 	}
-	if v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if v.IsNull() || !v.Type().IsObjectType() {
 		s.wrong(at, fmt.Sprintf(`write %s = { source = "..." }`, name), "plugin %q must be an object", name)
 		return
 	}
+	words := s.words(a, name, v)
+	where := func(key string) hcl.Range { return locate(a.Expr, []step{{name: name}, {name: key}}) }
+	p.versionAt = where("version")
+	if source, ok := words["source"]; ok || !v.Type().HasAttribute("source") {
+		p.Source = s.source(source, where("source"), name)
+	}
+	p.Version, p.SHA256 = words["version"], strings.ToLower(words["sha256"])
+	if _, err := version.NewConstraint(p.Version); p.Version != "" && err != nil {
+		s.wrong(p.versionAt, `write "1.2.3", ">= 1.2" or "~> 1.2"`, "plugin %q: the version constraint is malformed", name)
+		p.Version = ""
+	}
+	if pin, set := words["sha256"]; set && !sha256Rule.MatchString(pin) {
+		s.wrong(where("sha256"), "", "plugin %q: sha256 must be 64 hexadecimal digits", name)
+	}
+}
+
+// words reads the members of a requirement, all of which are strings.
+func (s section) words(a *hclsyntax.Attribute, name string, v cty.Value) map[string]string {
 	known := []string{"source", "version", "sha256"}
 	words := map[string]string{}
 	for key, value := range v.AsValueMap() {
@@ -87,19 +105,7 @@ func (s section) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 			words[key] = value.AsString()
 		}
 	}
-	where := func(key string) hcl.Range { return locate(a.Expr, []step{{name: name}, {name: key}}) }
-	p.versionAt = where("version")
-	if value, set := v.AsValueMap()["source"]; !set || value.Type() == cty.String {
-		p.Source = s.source(words["source"], where("source"), name)
-	}
-	p.Version, p.SHA256 = words["version"], strings.ToLower(words["sha256"])
-	if _, err := version.NewConstraint(p.Version); p.Version != "" && err != nil {
-		s.wrong(p.versionAt, `write "1.2.3", ">= 1.2" or "~> 1.2"`, "plugin %q: the version constraint is malformed", name)
-		p.Version = ""
-	}
-	if pin, set := words["sha256"]; set && !sha256Rule.MatchString(pin) {
-		s.wrong(where("sha256"), "", "plugin %q: sha256 must be 64 hexadecimal digits", name)
-	}
+	return words
 }
 
 // keyRange is where a member's name stands in an object, or the object.

@@ -143,12 +143,26 @@ func (l *loader) parse() bool {
 			whole = false
 			continue
 		}
-		file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
+		body, diags := s.parse()
 		for _, d := range diags {
 			l.problem(foreign("", d))
 		}
-		s.body, _ = file.Body.(*hclsyntax.Body)
-		whole = whole && s.body != nil && !diags.HasErrors()
+		s.body = body
+		whole = whole && !diags.HasErrors()
 	}
 	return whole
+}
+
+// parse survives what the parser does not; see valueOf.
+func (s *source) parse() (body *hclsyntax.Body, diags hcl.Diagnostics) {
+	defer func() {
+		if recover() != nil {
+			diags = hcl.Diagnostics{{
+				Severity: hcl.DiagError, Summary: "the file cannot be parsed", Subject: &hcl.Range{Filename: s.name},
+				Detail: "This is a mistake in the HCL library, for a file that has a mistake too. Please report it.",
+			}}
+		}
+	}()
+	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
+	return file.Body.(*hclsyntax.Body), diags
 }

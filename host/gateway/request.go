@@ -166,18 +166,18 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 	if reply.Error != nil {
 		return nil, &rpcError{raw: r.forEra(reply)}
 	}
-	result := reply.Result
-	kind, _ := mcp.TextMember(result, "resultType")
+	// Between the same eras the bytes pass without a look: results are large.
 	switch {
 	case r.modern == reply.Revision.Modern():
-		return result, nil
+		return reply.Result, nil
 	case r.modern:
-		return r.completed(result), nil
-	case kind == "input_required":
+		return r.completed(reply.Result), nil
+	}
+	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
 		return nil, r.fault(fault.New(fault.CallInput, "the server wants something from the user that this client cannot be asked for").
 			WithHint("use a client of protocol revision %s", mcp.Revision20260728))
 	}
-	return mcp.DeleteMember(result, "resultType"), nil
+	return mcp.DeleteMember(reply.Result, "resultType"), nil
 }
 
 // completed adds what every modern result has.

@@ -56,10 +56,7 @@ func (e *ParseError) Error() string { return "message " + e.Reason }
 func Parse(b []byte) (*Message, error) {
 	var m Message
 	var version, method []byte
-	if err := Scan(b); err != nil {
-		return nil, &ParseError{Code: CodeParse, ID: IDOf(b), Reason: err.Error()}
-	}
-	for name, value := range Members(b) {
+	err := scan(b, func(name string, value []byte) {
 		switch name {
 		case "jsonrpc":
 			version = value
@@ -74,6 +71,9 @@ func Parse(b []byte) (*Message, error) {
 		case "error":
 			m.Error = value
 		}
+	})
+	if err != nil {
+		return nil, &ParseError{Code: CodeParse, ID: IDOf(b), Reason: err.Error()}
 	}
 	if reason := m.check(b, version, method); reason != "" {
 		return nil, &ParseError{Code: CodeInvalidRequest, ID: m.readableID(), Reason: reason}

@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"errors"
+	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,15 +28,26 @@ var (
 // valid UTF-8, and depth is bounded. Escapes may be lone surrogates, which Node
 // prints for a cut emoji; that is why the library's own check of UTF-8, which
 // covers escapes too, is off.
-func Scan(b []byte) error {
+func Scan(b []byte) error { return scan(b, nil) }
+
+// scan is Scan. When the value is an object, member is called with each of its
+// members, as parts of b, before the rest has been checked.
+func scan(b []byte, member func(name string, value []byte)) error {
 	if !utf8.Valid(b) {
 		return errUTF8
 	}
 	if tooDeep(b) {
 		return errDepth
 	}
-	if !jsontext.Value(b).IsValid(jsontext.AllowInvalidUTF8(true)) {
-		return whyInvalid(b)
+	d := decoders.Get().(*decoder)
+	err := d.read(b, member)
+	d.src = bytes.Buffer{}
+	decoders.Put(d)
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return errDuplicate
+	case err != nil:
+		return errSyntax
 	}
 	// Inside a string a line break is not valid, so these are white space.
 	for _, c := range []byte("\n\r") {
@@ -45,13 +58,58 @@ func Scan(b []byte) error {
 	return nil
 }
 
-// whyInvalid tells apart what people should know about.
-func whyInvalid(b []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowInvalidUTF8(true))
-	if _, err := d.ReadValue(); errors.Is(err, jsontext.ErrDuplicateName) {
-		return errDuplicate
+// A decoder is the library's, with what it reads from. A new one costs more
+// than a small message does, so they are used again.
+type decoder struct {
+	json jsontext.Decoder
+	src  bytes.Buffer
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// read checks b in one pass.
+func (d *decoder) read(b []byte, member func(name string, value []byte)) error {
+	d.src = *bytes.NewBuffer(b)
+	d.json.Reset(&d.src, jsontext.AllowInvalidUTF8(true))
+	if d.json.PeekKind() != '{' {
+		if _, err := d.json.ReadValue(); err != nil {
+			return err
+		}
+		return d.end()
 	}
-	return errSyntax
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	for d.json.PeekKind() != '}' {
+		token, err := d.json.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := ""
+		if member != nil {
+			name = token.String() // before the decoder moves on
+		}
+		value, err := d.json.ReadValue()
+		if err != nil {
+			return err
+		}
+		if member != nil {
+			end := int(d.json.InputOffset())
+			member(name, b[end-len(value):end:end])
+		}
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	return d.end()
+}
+
+// end checks that nothing follows.
+func (d *decoder) end() error {
+	if _, err := d.json.ReadToken(); err != io.EOF {
+		return errSyntax
+	}
+	return nil
 }
 
 // tooDeep reports whether b nests deeper than allowed. Where b has no more

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Arguments makes the arguments of a tool from words of a command line.
@@ -58,6 +59,9 @@ func (d *document) argument(root *object, word string) *Problem {
 		return &Problem{Path: short(key, 64), Message: "must be written key=value or key:=json"}
 	}
 	problem := func(message string) *Problem { return &Problem{Path: short(key, 64), Message: message} }
+	if !utf8.ValidString(word) {
+		return problem("is not valid UTF-8")
+	}
 	at, s := root, d.root
 	steps, leaf := d.steps(key)
 	for _, step := range steps {

@@ -1,9 +1,11 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -35,7 +37,7 @@ const resource = "urn:junctor:schema"
 func Compile(raw []byte) (s *Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s, err = nil, &VetError{Reason: "invalid", Message: fmt.Sprintf("made the compiler panic: %v", r)}
+			s, err = nil, &VetError{Reason: "invalid", Message: "made the compiler panic: " + cut(fmt.Sprint(r))}
 		}
 	}()
 	doc, err := vet(raw)
@@ -86,19 +88,16 @@ func invalid(n *normal, err error) error {
 	if !errors.As(meta.Err, &verr) {
 		return &VetError{Reason: "invalid", Message: "is not valid"}
 	}
-	for len(verr.Causes) > 0 {
-		verr = verr.Causes[0]
-	}
+	// The library's order is that of its maps; ours is by place.
+	x := explainer{schema: &Schema{}}
+	first := slices.MinFunc(x.findings(verr), func(a, b finding) int {
+		return cmp.Or(slices.CompareFunc(a.loc, b.loc, compareTokens), cmp.Compare(a.message, b.message))
+	})
 	pointer := ""
-	for _, token := range verr.InstanceLocation {
+	for _, token := range first.loc {
 		pointer += "/" + escape(token)
 	}
-	x := explainer{schema: &Schema{origin: n.origin}}
-	message := "is not valid"
-	if f := x.leaf(verr); f.message != "" {
-		message = f.message
-	}
-	return &VetError{Reason: "invalid", Path: original(n.origin, pointer), Message: message}
+	return &VetError{Reason: "invalid", Path: original(n.origin, pointer), Message: first.message}
 }
 
 // original maps a pointer into the normal document to the one that was given.

@@ -161,11 +161,7 @@ func defaultFits(kind string, v *node) bool {
 	case "boolean":
 		return v.kind == 't' || v.kind == 'f'
 	}
-	return v.kind == '[' && allStrings(v)
-}
-
-func allStrings(v *node) bool {
-	return !slices.ContainsFunc(v.kids, func(kid *node) bool { return kid.kind != '"' })
+	return v.kind == '[' && v.allStrings()
 }
 
 // vetChoice checks enum with enumNames, or the titled entries of oneOf or
@@ -175,11 +171,11 @@ func vetChoice(n *node, at, titled string) error {
 	switch {
 	case enum != nil && entries != nil:
 		return unfit(at, "has both enum and "+titled)
-	case enum != nil && (enum.kind != '[' || len(enum.kids) == 0 || !allStrings(enum)):
+	case enum != nil && (enum.kind != '[' || len(enum.kids) == 0 || !enum.allStrings()):
 		return unfit(at+"/enum", "must be a list of strings")
 	case enum != nil:
 		names := n.get("enumNames")
-		if names != nil && (names.kind != '[' || len(names.kids) != len(enum.kids) || !allStrings(names)) {
+		if names != nil && (names.kind != '[' || len(names.kids) != len(enum.kids) || !names.allStrings()) {
 			return unfit(at+"/enumNames", "must be a list of as many strings as enum has")
 		}
 	case entries != nil && (entries.kind != '[' || len(entries.kids) == 0):

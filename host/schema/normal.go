@@ -165,4 +165,8 @@ func (n *node) texts() []string {
 	return texts
 }
 
+func (n *node) allStrings() bool {
+	return !slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.kind != '"' })
+}
+
 func isTypeName(name string) bool { return slices.Contains(typeNames, name) }

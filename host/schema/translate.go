@@ -179,8 +179,8 @@ func (n *normal) assert(s *subschema, key string, v *node, out map[string]any) e
 			n.note(s.at+"/required", "is a boolean, as in draft-03, and ignored")
 			return nil
 		}
-		if names := v.texts(); len(names) < len(v.kids) && !slices.ContainsFunc(v.kids, func(k *node) bool { return k.kind != '"' }) {
-			out[key] = names2any(names) // some were there twice
+		if names := v.texts(); len(names) < len(v.kids) && v.allStrings() {
+			out[key] = anyList(names) // some were there twice
 			return nil
 		}
 	case "exclusiveMinimum", "exclusiveMaximum", "minimum", "maximum":
@@ -221,10 +221,9 @@ func (n *normal) writeType(s *subschema, v *node, out map[string]any) error {
 	if slices.ContainsFunc(names, func(name string) bool { return !isTypeName(name) }) {
 		return n.ignore(s, "type", "invalid", "names a type that does not exist and is ignored")
 	}
-	if v.kind == '"' || len(names) == len(v.kids) || len(names) == 0 {
-		out["type"] = v.value()
-	} else {
-		out["type"] = names2any(names)
+	out["type"] = v.value()
+	if v.kind == '[' && v.allStrings() && len(names) < len(v.kids) {
+		out["type"] = anyList(names) // some were there twice
 	}
 	return nil
 }
@@ -240,7 +239,7 @@ func (n *normal) ignore(s *subschema, keyword, reason, why string) error {
 	return nil
 }
 
-func names2any(names []string) []any {
+func anyList(names []string) []any {
 	values := make([]any, len(names))
 	for i, name := range names {
 		values[i] = name

@@ -96,10 +96,15 @@ func (n *node) index() {
 }
 
 func syntaxError(d *jsontext.Decoder, err error) error {
+	verr := &VetError{Reason: "syntax", Path: string(d.StackPointer()), Message: "is not valid JSON"}
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return &VetError{Reason: "duplicate", Path: string(d.StackPointer()), Message: "has the same key twice"}
+		verr.Reason, verr.Message = "duplicate", "is there twice"
 	}
-	return &VetError{Reason: "syntax", Path: string(d.StackPointer()), Message: "is not valid JSON"}
+	var serr *jsontext.SyntacticError
+	if errors.As(err, &serr) {
+		verr.Path = string(serr.JSONPointer)
+	}
+	return verr
 }
 
 // get returns the value of a key, or nil; also for nil and what is no object.
@@ -170,10 +175,4 @@ func escape(token string) string {
 }
 
 // cut shortens what strangers wrote before it goes into a message.
-func cut(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func cut(s string) string { return short(s, 200) }

@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // typed makes a value of a word. The message says why it cannot.
 func (d *document) typed(t typing, text string, level int) (_ slot, message string) {
-	if !utf8.ValidString(text) {
-		return slot{}, "is not valid UTF-8"
-	}
 	if value, ok := t.enumerated(text); ok {
 		return slot{value: value}, ""
 	}
@@ -105,7 +101,7 @@ func (t *typing) parsed(text string) (slot, string) {
 // unique keys and valid UTF-8. Numbers stay as they are.
 func strictJSON(text string) json.RawMessage {
 	value := jsontext.Value(text)
-	if value.Compact() != nil || len(value) == 0 {
+	if !value.IsValid() || value.Compact() != nil { // Compact alone lets duplicates pass
 		return nil
 	}
 	return json.RawMessage(value)

@@ -22,12 +22,15 @@ func (x explainer) union(e *jsonschema.ValidationError) []finding {
 	if merged, ok := mergeTypes(here, branches); ok {
 		return []finding{merged}
 	}
-	branches = prefer(branches, func(f finding) bool { return f.types != nil && len(f.loc) == depth })
+	got := x.got(e.InstanceLocation)
+	branches = prefer(branches, func(f finding) bool {
+		return len(f.loc) == depth && (f.types != nil || f.values != nil && !sameType(f.values, got))
+	})
 	branches = prefer(branches, func(f finding) bool { return f.values != nil && len(f.loc) == depth+1 })
 	if len(branches) == 1 {
 		return branches[0]
 	}
-	if merged, ok := mergeValues(here, branches, x.got(e.InstanceLocation)); ok {
+	if merged, ok := mergeValues(here, branches, got); ok {
 		return []finding{merged}
 	}
 	here.message = fmt.Sprintf("fits none of the %d forms that are allowed here", len(e.Causes))
@@ -42,6 +45,10 @@ func prefer(branches [][]finding, out func(finding) bool) [][]finding {
 		return branches
 	}
 	return kept
+}
+
+func sameType(values []any, got any) bool {
+	return slices.ContainsFunc(values, func(v any) bool { return typesOf(v) == typesOf(got) })
 }
 
 // mergeTypes: when every branch wants another type, any of them will do.

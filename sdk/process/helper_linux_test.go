@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,7 +19,8 @@ import (
 )
 
 // The tests start real processes: this test binary again, which becomes one of
-// the programs below when helperVariable names it.
+// the programs below when helperVariable names it. With the race detector that
+// costs a lot, so what only sleeps or exits is a shell.
 const (
 	helperVariable = "PROCESS_TEST_PROGRAM"
 	familyVariable = "PROCESS_TEST_FAMILY" // inherited by all that one test starts
@@ -29,15 +30,13 @@ const (
 const patience = 20 * time.Second
 
 var programs = map[string]func(args []string){
-	"sleep":   func([]string) { select {} },
-	"exit":    func(args []string) { n, _ := strconv.Atoi(args[0]); os.Exit(n) },
-	"signal":  func(args []string) { n, _ := strconv.Atoi(args[0]); raise(syscall.Signal(n)) },
 	"environ": func([]string) { fmt.Print(strings.Join(os.Environ(), "\n")) },
 	"descriptors": func([]string) {
 		entries, _ := os.ReadDir("/proc/self/fd")
 		for _, e := range entries {
 			target, err := os.Readlink("/proc/self/fd/" + e.Name())
-			if err == nil && !strings.HasPrefix(target, "anon_inode:") { // the runtime's own
+			own := strings.HasPrefix(target, "anon_inode:") || strings.HasPrefix(target, "/sys/fs/cgroup") || strings.HasPrefix(target, "/proc/")
+			if err == nil && !own { // by the runtime, and to look around
 				fmt.Println(e.Name(), target)
 			}
 		}
@@ -51,7 +50,6 @@ var programs = map[string]func(args []string){
 		os.Exit(7)
 	},
 	"family":    family,
-	"forkexit":  func([]string) { child(nil, "sleep").Process.Release(); os.Exit(0) },
 	"parent":    parent,
 	"endall":    endAll,
 	"endothers": endOthers,
@@ -71,15 +69,23 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
-func raise(s syscall.Signal) {
-	_ = syscall.Kill(os.Getpid(), s)
-	select {}
+// as is the environment that makes this binary become one of the programs.
+func as(name string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, helperVariable+"=") })
+	return append(env, helperVariable+"="+name)
 }
 
-// child starts a program with package os/exec, as strangers do.
-func child(attr *syscall.SysProcAttr, name string, args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.Env = append(os.Environ(), helperVariable+"="+name)
+// sh is a command for the shell: "sleep" and "exit N", or any other.
+func sh(command string) []string {
+	if command == "sleep" {
+		command = "exec sleep 1000"
+	}
+	return []string{"/bin/sh", "-c", command}
+}
+
+// child starts a shell with package os/exec, as strangers do.
+func child(attr *syscall.SysProcAttr, command string) *exec.Cmd {
+	cmd := exec.Command("/bin/sh", sh(command)[1:]...)
 	cmd.SysProcAttr = attr
 	if err := cmd.Start(); err != nil {
 		fmt.Println(err)
@@ -88,15 +94,15 @@ func child(attr *syscall.SysProcAttr, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// family has children of every kind: one of its own, one in a session of its
-// own, one whose parent is gone, one that both and forgot its environment. It
-// says "ready" and ends with its input.
+// family has children of every kind: one of its own, one in a group and one in
+// a session of its own, and one of each whose own parent is gone. It says
+// "ready" and ends with its input.
 func family([]string) {
 	child(nil, "sleep")
 	child(&syscall.SysProcAttr{Setpgid: true}, "sleep")
 	child(&syscall.SysProcAttr{Setsid: true}, "sleep")
-	_ = child(&syscall.SysProcAttr{Setsid: true}, "forkexit").Wait()
-	_ = child(nil, "forkexit").Wait()
+	_ = child(&syscall.SysProcAttr{Setsid: true}, "sleep 1000 & exit").Wait()
+	_ = child(nil, "sleep 1000 & exit").Wait()
 	fmt.Println("ready")
 	_, _ = bufio.NewReader(os.Stdin).ReadString(0)
 }
@@ -104,20 +110,17 @@ func family([]string) {
 // parent starts programs with this package, says their numbers, and waits.
 func parent(args []string) {
 	for _, name := range args {
-		p, err := Start(Command{
-			Path: "/proc/self/exe", Args: []string{"x"}, Env: append(os.Environ(), helperVariable+"="+name),
-			Soft: name == "polite", Stdout: os.Stdout,
-		})
-		if err != nil {
+		c := Command{Path: "/proc/self/exe", Args: []string{name}, Env: as(name), Soft: true, Stdout: os.Stdout}
+		if name != "polite" {
+			c.Path, c.Args, c.Soft = "/bin/sh", sh("echo ready; exec sleep 1000"), false
+		}
+		if _, err := Start(c); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
-		if name != "polite" {
-			fmt.Println(p.PID())
-		}
 	}
 	fmt.Println("ready")
-	select {}
+	time.Sleep(time.Hour)
 }
 
 // endAll has descendants of every kind, some that nobody could know, and ends
@@ -127,12 +130,8 @@ func endAll([]string) {
 	for range 3 {
 		startFamily()
 	}
-	cmd := child(&syscall.SysProcAttr{Setsid: true}, "forkexit")
-	_ = cmd.Wait()
-	forgetful := exec.Command("/proc/self/exe")
-	forgetful.Env = []string{helperVariable + "=sleep", familyVariable + "=" + os.Getenv(familyVariable)}
-	forgetful.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	_ = forgetful.Start()
+	_ = child(&syscall.SysProcAttr{Setsid: true}, "sleep 1000 & exit").Wait()
+	child(&syscall.SysProcAttr{Setsid: true}, "unset "+MarkVariable+"; exec sleep 1000")
 	EndAll(patience)
 	fmt.Println("left:", len(children(os.Getpid())))
 }
@@ -142,7 +141,7 @@ func endOthers([]string) {
 	_ = Adopt()
 	p := startFamily()
 	_ = syscall.Kill(p.PID(), syscall.SIGSTOP) // it cannot end and be cleaned up after
-	q, _ := Start(Command{Path: "/proc/self/exe", Env: append(os.Environ(), helperVariable+"=sleep")})
+	q, _ := Start(Command{Path: "/bin/sh", Args: sh("sleep"), Env: os.Environ()})
 	EndAdopted()
 	for _, pid := range adopted() {
 		if s, ok := statOf(pid); ok && !s.dead {
@@ -167,9 +166,9 @@ func execWait([]string) {
 		if i%2 == 1 {
 			attr = &syscall.SysProcAttr{Setpgid: true}
 		}
-		cmd := child(attr, "exit", "3")
+		cmd := child(attr, "exit 3")
 		if i%3 == 0 { // one that is waited for late
-			p, _ := Start(Command{Path: "/proc/self/exe", Args: []string{"x", "0"}, Env: append(os.Environ(), helperVariable+"=exit")})
+			p, _ := Start(Command{Path: "/bin/sh", Args: sh("exit 0")})
 			<-p.Done()
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -180,11 +179,14 @@ func execWait([]string) {
 	fmt.Println("done")
 }
 
+var kept []*os.File
+
 // startFamily starts a family and waits until it is complete.
 func startFamily() *Process {
 	r, w, _ := os.Pipe()
-	in, _, _ := os.Pipe()
-	p, err := Start(Command{Path: "/proc/self/exe", Args: []string{"family"}, Env: append(os.Environ(), helperVariable+"=family"), Stdin: in, Stdout: w})
+	in, inW, _ := os.Pipe()
+	kept = append(kept, inW) // or it would close itself, and the family end
+	p, err := Start(Command{Path: "/proc/self/exe", Args: []string{"family"}, Env: as("family"), Stdin: in, Stdout: w})
 	if err != nil {
 		panic(err)
 	}
@@ -204,20 +206,20 @@ type run struct {
 
 var families int
 
-// start starts a program with this package. Nothing of it is left when the test
-// ends.
-func start(t *testing.T, change func(*Command), name string, args ...string) *run {
+// start starts one of the programs, or a shell, with this package. Nothing of it
+// is left when the test ends.
+func start(t *testing.T, name string, change ...func(*Command)) *run {
 	t.Helper()
 	families++
-	family := fmt.Sprintf("%d-%d-%s", os.Getpid(), families, name)
+	family := fmt.Sprintf("%d-%d", os.Getpid(), families)
 	inR, inW := pipe(t)
 	outR, outW := pipe(t)
-	c := Command{
-		Path: "/proc/self/exe", Args: append([]string{name}, args...), Stdin: inR, Stdout: outW,
-		Env: []string{helperVariable + "=" + name, familyVariable + "=" + family},
+	c := Command{Path: "/bin/sh", Args: sh(name), Stdin: inR, Stdout: outW, Env: []string{familyVariable + "=" + family}}
+	if programs[name] != nil {
+		c.Path, c.Args, c.Env = "/proc/self/exe", []string{name}, append(c.Env, helperVariable+"="+name)
 	}
-	if change != nil {
-		change(&c)
+	for _, f := range change {
+		f(&c)
 	}
 	p, err := Start(c)
 	if err != nil {
@@ -230,8 +232,10 @@ func start(t *testing.T, change func(*Command), name string, args ...string) *ru
 		if !p.Wait(patience) {
 			t.Errorf("%s does not end", name)
 		}
-		for _, pid := range members(family) { // only when the test has failed
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		if t.Failed() {
+			for _, pid := range members(family) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
 		}
 	})
 	return &run{Process: p, t: t, family: family, stdin: inW, out: bufio.NewReader(outR)}
@@ -290,9 +294,16 @@ func (r *run) count(n int) {
 	r.t.Errorf("the family has %d members, want %d: %v", len(got), n, got)
 }
 
-// descriptors counts what this process has open.
-func descriptors() int {
-	runtime.GC() // a file that nobody closed closes itself, which is not a leak of ours
+// descriptors lists the pipes and files that this process has open, without
+// what the runtime opens when it likes.
+func descriptors() []string {
+	var open []string
 	entries, _ := os.ReadDir("/proc/self/fd")
-	return len(entries)
+	for _, e := range entries {
+		target, err := os.Readlink("/proc/self/fd/" + e.Name())
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/sys/") && !strings.HasPrefix(target, "/proc/") {
+			open = append(open, e.Name()+" "+target)
+		}
+	}
+	return open
 }

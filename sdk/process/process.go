@@ -103,6 +103,7 @@ func Start(c Command) (*Process, error) {
 		path = openedPath(c.File, path)
 	}
 	onSpawner(func() {
+		keepDescriptors()
 		// The lock is held so that the reaper does not mistake the new child
 		// for an adopted one.
 		mu.Lock()

@@ -13,7 +13,9 @@ import (
 
 const (
 	prSetChildSubreaper = 36
-	idPID               = 1 // P_PID of waitid
+	idPID               = 1   // P_PID of waitid
+	sysCloseRange       = 436 // the same on every architecture
+	closeRangeCloexec   = 4
 	killPoll            = 2 * time.Millisecond
 	endPasses           = 100
 )
@@ -24,6 +26,15 @@ func attributes(soft bool) *syscall.SysProcAttr {
 		death = syscall.SIGTERM
 	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
+}
+
+// keepDescriptors keeps what this process has open from those that it starts. Go
+// marks what it opens itself, but not what a shell or the author's libraries
+// left open.
+func keepDescriptors() {
+	if _, _, errno := syscall.RawSyscall(sysCloseRange, 3, uintptr(^uint32(0)), closeRangeCloexec); errno != 0 {
+		closeAllOnExec() // a kernel before 5.11
+	}
 }
 
 // openedPath names an open file so that exec runs what was opened, whatever

@@ -4,4 +4,7 @@ package process
 
 import "syscall"
 
+// keepDescriptors keeps what this process inherited from those that it starts.
+func keepDescriptors() { closeAllOnExec() }
+
 func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

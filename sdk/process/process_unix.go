@@ -4,8 +4,22 @@ package process
 
 import (
 	"os"
+	"strconv"
 	"syscall"
 )
+
+// closeAllOnExec marks every descriptor beyond the standard ones.
+func closeAllOnExec() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > 2 {
+			syscall.CloseOnExec(n)
+		}
+	}
+}
 
 // A group is a process group whose leader has the same number.
 type group struct{ id int }

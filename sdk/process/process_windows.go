@@ -83,4 +83,7 @@ func attributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: createNewProcessGroup | createNoWindow, HideWindow: true}
 }
 
+// keepDescriptors has nothing to do: handles are inherited only when named.
+func keepDescriptors() {}
+
 func describeSignal(*os.ProcessState) string { return "" }

@@ -1,0 +1,138 @@
+package host_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/junctor-mcp/junctor/"
+
+// allowed is the whole architecture: which of our packages each room may
+// import. A new room or a new edge is a design decision; make it here.
+var allowed = map[string]string{
+	"sdk":            "sdk/ndjson",
+	"sdk/ndjson":     "",
+	"sdk/process":    "",
+	"sdk/stdio":      "sdk sdk/ndjson sdk/process",
+	"sdk/wire":       "sdk sdk/ndjson",
+	"sdk/serve":      "sdk sdk/process sdk/wire",
+	"sdk/plugintest": "sdk sdk/process sdk/stdio sdk/wire",
+
+	"host/fault":    "",
+	"host/cache":    "",
+	"host/identity": "",
+	"host/outbox":   "",
+	"host/mcp":      "host/fault",
+	"host/config":   "host/fault sdk",
+	"host/schema":   "",
+	"host/policy":   "host/fault host/identity",
+	"host/plugin":   "host/cache host/fault sdk sdk/process sdk/wire",
+	"host/upstream": "host/fault host/mcp host/outbox host/policy",
+	"host/catalog":  "host/cache host/mcp host/schema host/upstream",
+	"host/gateway":  "host/catalog host/fault host/identity host/mcp host/outbox host/policy host/schema host/upstream",
+	"host/listen":   "host/gateway host/identity host/outbox sdk/ndjson",
+
+	"host":     "host/* sdk sdk/ndjson",
+	"cmd/host": "host host/* sdk sdk/process sdk/wire",
+	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
+}
+
+// landlords are the packages that may import a library that shapes what is
+// built on it. Everybody else goes through them.
+var landlords = map[string]string{
+	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
+	"github.com/hashicorp/hcl/v2":              "host/config",
+	"github.com/zclconf/go-cty":                "host/config",
+	"github.com/99designs/keyring":             "plugins/keyring",
+	"github.com/modelcontextprotocol/go-sdk":   "",
+	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
+	"github.com/spf13/cobra":                   "cmd/host",
+	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream",
+	"github.com/google/jsonschema-go":          "",
+	"os/exec":                                  "host/plugin sdk/plugintest",
+}
+
+// TestLayout reads the sources instead of running "go list", so that the test
+// cache notices when an import changes.
+func TestLayout(t *testing.T) {
+	walkSources(t, func(rel, room string, imports []string) {
+		may, ok := allowed[room]
+		if !ok {
+			t.Errorf("%s: %q is not a room; give it a line in allowed", rel, room)
+		}
+		for _, imp := range imports {
+			if dep, ours := strings.CutPrefix(imp, module); ours && !slices.ContainsFunc(strings.Fields(may), covers(dep)) {
+				t.Errorf("%s: %s may not import %s", rel, room, dep)
+			}
+			for library, tenants := range landlords {
+				if imp != library && !strings.HasPrefix(imp, library+"/") {
+					continue
+				}
+				if !slices.Contains(strings.Fields(tenants), room) {
+					t.Errorf("%s: %s may not import %s, only %q may", rel, room, imp, tenants)
+				}
+			}
+		}
+	})
+}
+
+// TestRoomNames keeps names that say nothing out of the house.
+func TestRoomNames(t *testing.T) {
+	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "base", "types", "misc", "shared"}
+	walkSources(t, func(rel, _ string, _ []string) {
+		if name := path.Base(path.Dir(filepath.ToSlash(rel))); slices.Contains(empty, name) {
+			t.Errorf("%s: a package called %s could hold anything", rel, name)
+		}
+	})
+}
+
+func walkSources(t *testing.T, visit func(rel, room string, imports []string)) {
+	t.Helper()
+	root := filepath.Join("..")
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
+			return fs.SkipDir
+		}
+		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		room := path.Dir(filepath.ToSlash(rel))
+		if strings.HasPrefix(room, "plugins/") && !strings.HasPrefix(room, "plugins/internal/") {
+			room = "plugins"
+		}
+		var imports []string
+		for _, imp := range f.Imports {
+			imports = append(imports, strings.Trim(imp.Path.Value, `"`))
+		}
+		visit(rel, room, imports)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// covers reports whether a pattern, which may end in "*", covers dep.
+func covers(dep string) func(pattern string) bool {
+	return func(pattern string) bool {
+		prefix, wild := strings.CutSuffix(pattern, "*")
+		return dep == pattern || wild && strings.HasPrefix(dep, prefix)
+	}
+}
