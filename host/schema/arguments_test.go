@@ -141,7 +141,7 @@ func TestArgumentsRefused(t *testing.T) {
 		"parts and whole":   {[]string{`repo.owner=x`, `repo={}`}, `repo: is given twice ()`},
 		"UTF-8":             {[]string{"query=\xff"}, `query: is not valid UTF-8 ()`},
 		"UTF-8 in JSON":     {[]string{"any:=\"\xff\""}, `any: is not valid UTF-8 ()`},
-		"UTF-8 in a key":    {[]string{"que\xffry=x"}, `que·ry: is not valid UTF-8 ()`},
+		"UTF-8 in a key":    {[]string{"que\xffry=x"}, "que\ufffdry: is not valid UTF-8 ()"},
 		"pattern key":       {[]string{`n_x=y`}, `n_x: must be an integer ()`},
 		"all of them":       {[]string{`limit=x`, `query=a`, `nope=1`, `draft=1`}, "limit: must be an integer ()\nnope: is not a known argument ()\ndraft: must be a boolean ()"},
 		"long":              {[]string{strings.Repeat("k", 100) + `=1`}, strings.Repeat("k", 64) + `…: is not a known argument ()`},

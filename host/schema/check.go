@@ -42,15 +42,15 @@ func (s *Schema) Check(instance []byte) (problems []Problem) {
 	if len(instance) > maxInstance {
 		return whole("is larger than %d MiB", maxInstance>>20)
 	}
-	if s.quick.accepts(instance) {
-		return nil
-	}
 	defer func() {
 		if r := recover(); r != nil {
 			// No instance is known to do it; a library is a library.
 			problems = whole("could not be checked")
 		}
 	}()
+	if s.quick.accepts(instance) {
+		return nil
+	}
 	v, problem := decode(instance)
 	if problem != nil {
 		return []Problem{*problem}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -159,7 +160,7 @@ func holders(v any, key string, loc []string, found [][]string) [][]string {
 		}
 	case []any:
 		for i, kid := range v {
-			down(index(i), kid)
+			down(strconv.Itoa(i), kid)
 		}
 	}
 	return found

@@ -161,10 +161,6 @@ func candidate(v any) string {
 	case string:
 		return quote(v, 40)
 	}
-	return fmt.Sprint(jsonWord(v))
-}
-
-func jsonWord(v any) string {
 	if v == nil {
 		return "null"
 	}

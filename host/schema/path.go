@@ -73,7 +73,7 @@ func plain(name string) bool {
 
 func quoteName(name string) string { return quote(name, 64) }
 
-// quote makes one line of ASCII of what a stranger wrote, cut to a length.
+// quote makes one quoted line of what a stranger wrote, cut to a length.
 func quote(s string, most int) string {
 	if len(s) > most {
 		s = short(s, most)
@@ -97,8 +97,6 @@ func short(s string, most int) string {
 		return r
 	}, s)
 }
-
-func index(i int) string { return strconv.Itoa(i) }
 
 // compareTokens orders the steps of paths: indexes by number, before names.
 func compareTokens(a, b string) int {

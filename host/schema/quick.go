@@ -44,7 +44,10 @@ type quickProperty struct {
 	bit uint64 // when it is required
 }
 
-const longPattern = 1 << 10 // bytes from which on a text is not matched here
+const (
+	longPattern = 1 << 10  // bytes from which on a text is not matched here
+	keepScan    = 64 << 10 // bytes up to which a decoder, with its tables of names, is kept
+)
 
 // A scan is a decoder to be used again: making one costs more than reading
 // small arguments does.
@@ -68,7 +71,9 @@ func (q *quick) accepts(instance []byte) bool {
 	ok := q.value(d, 0) && len(bytes.TrimLeft(instance[d.InputOffset():], " \t\r\n")) == 0
 	d.Reset(nobody)
 	d.buffer = bytes.Buffer{}
-	scans.Put(d)
+	if len(instance) <= keepScan {
+		scans.Put(d)
+	}
 	return ok
 }
 

@@ -85,22 +85,9 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 	if s, ok := d.of[n]; ok {
 		return s, nil
 	}
-	switch {
-	case p.depth > maxDepth:
-		return nil, &VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
-	case len(d.all) == maxSubschemas:
-		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("is one schema more than the %d allowed", maxSubschemas)}
-	}
-	// Pointers repeat the names above them: a name of 100 KiB with 1900 schemas
-	// below it would take 190 MiB here and as much again in the library.
-	if d.pointers += len(p.at); d.pointers > maxPointers {
-		return nil, &VetError{Reason: "size", Path: p.at, Message: "is below names that are too long"}
-	}
-	s := &subschema{node: n, at: p.at, base: p.base}
-	d.all = append(d.all, s)
-	d.of[n] = s
-	if s.base == nil {
-		s.base = s
+	s, err := d.admit(n, p)
+	if err != nil {
+		return nil, err
 	}
 	if n.kind != '{' {
 		return s, nil
@@ -122,6 +109,28 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 				return nil, err
 			}
 		}
+	}
+	return s, nil
+}
+
+// admit makes a subschema unless that is one too many.
+func (d *document) admit(n *node, p place) (*subschema, error) {
+	switch {
+	case p.depth > maxDepth:
+		return nil, &VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
+	case len(d.all) == maxSubschemas:
+		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("is one schema more than the %d allowed", maxSubschemas)}
+	}
+	// Pointers repeat the names above them: a name of 100 KiB with 1900 schemas
+	// below it would take 190 MiB here and as much again in the library.
+	if d.pointers += len(p.at); d.pointers > maxPointers {
+		return nil, &VetError{Reason: "size", Path: p.at, Message: "is below names that are too long"}
+	}
+	s := &subschema{node: n, at: p.at, base: p.base}
+	d.all = append(d.all, s)
+	d.of[n] = s
+	if s.base == nil {
+		s.base = s
 	}
 	return s, nil
 }
