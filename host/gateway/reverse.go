@@ -111,7 +111,7 @@ func (s *Session) ask(ctx context.Context, u *upstream.Upstream, method string, 
 	if a.token != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, text)
 	}
-	if err := s.out.Send(ctx, outbox.Message{Bytes: mcp.AppendRequest(nil, text, method, params)}); err != nil {
+	if err := s.out.Send(ctx, outbox.Text(mcp.AppendRequest(nil, text, method, params))); err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client cannot be asked", nil)
 	}
 	select {

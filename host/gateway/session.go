@@ -131,7 +131,8 @@ func (s *Session) finish(r *request, h handler) {
 	case err != nil:
 		s.push(mcp.AppendError(nil, r.id, err.object()))
 	case result != nil:
-		s.push(mcp.AppendResult(make([]byte, 0, len(result)+len(r.id)+64), r.id, result))
+		head, tail := mcp.Answer(r.id)
+		_ = s.out.Push(outbox.Message{Head: head, Body: result, Tail: tail})
 	}
 }
 
@@ -165,11 +166,11 @@ func (s *Session) cancel(id mcp.ID) {
 }
 
 // push sends what is bounded by the requests in flight.
-func (s *Session) push(msg []byte) { _ = s.out.Push(outbox.Message{Bytes: msg}) }
+func (s *Session) push(msg []byte) { _ = s.out.Push(outbox.Text(msg)) }
 
 // tell sends a notification, which is lost when the client does not read.
 func (s *Session) tell(method string, params []byte) {
-	s.out.TrySend(outbox.Message{Bytes: mcp.AppendNotification(nil, method, params)})
+	s.out.TrySend(outbox.Text(mcp.AppendNotification(nil, method, params)))
 }
 
 // Close ends the session: requests in flight have grace to end, then they are

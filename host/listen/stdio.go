@@ -66,9 +66,11 @@ func readLines(s *gateway.Session, in io.Reader) error {
 // A lineSink writes one message a line.
 type lineSink struct{ w *bufio.Writer }
 
-func (s *lineSink) Write(msg []byte) error {
-	if _, err := s.w.Write(msg); err != nil {
-		return err
+func (s *lineSink) Write(parts ...[]byte) error {
+	for _, part := range parts {
+		if _, err := s.w.Write(part); err != nil {
+			return err
+		}
 	}
 	return s.w.WriteByte('\n')
 }

@@ -144,20 +144,37 @@ func IDOf(prefix []byte) ID {
 	return nil
 }
 
+// Request returns what stands around the params of a request, which follow
+// when there are any.
+func Request(id []byte, method string, params bool) (head, tail []byte) {
+	head = append(make([]byte, 0, 64+len(method)), `{"jsonrpc":"2.0","id":`...)
+	head = append(head, id...)
+	head = append(head, `,"method":`...)
+	head = AppendText(head, method)
+	if params {
+		head = append(head, `,"params":`...)
+	}
+	return head, closing
+}
+
+// Answer returns what stands around the result of an answer.
+func Answer(id []byte) (head, tail []byte) {
+	head = append(make([]byte, 0, 48+len(id)), `{"jsonrpc":"2.0","id":`...)
+	head = append(head, id...)
+	return append(head, `,"result":`...), closing
+}
+
+var closing = []byte("}")
+
 // AppendRequest appends a request; params may be nil.
 func AppendRequest(dst []byte, id []byte, method string, params []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, id...)
-	return appendCall(append(dst, ','), method, params)
+	head, tail := Request(id, method, params != nil)
+	return append(append(append(dst, head...), params...), tail...)
 }
 
 // AppendNotification appends a notification; params may be nil.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
-	return appendCall(append(dst, `{"jsonrpc":"2.0",`...), method, params)
-}
-
-func appendCall(dst []byte, method string, params []byte) []byte {
-	dst = append(dst, `"method":`...)
+	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	dst = AppendText(dst, method)
 	if params != nil {
 		dst = append(dst, `,"params":`...)
@@ -168,11 +185,8 @@ func appendCall(dst []byte, method string, params []byte) []byte {
 
 // AppendResult appends an answer.
 func AppendResult(dst []byte, id, result []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, id...)
-	dst = append(dst, `,"result":`...)
-	dst = append(dst, result...)
-	return append(dst, '}')
+	head, tail := Answer(id)
+	return append(append(append(dst, head...), result...), tail...)
 }
 
 // AppendError appends an answer that is an error, a JSON object.

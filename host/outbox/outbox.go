@@ -16,17 +16,18 @@ import (
 
 // A Sink is where messages go. Only the outbox writes to it.
 type Sink interface {
-	// Write may hold the message back until Flush.
-	Write(msg []byte) error
+	// Write may hold the message, which comes in parts, back until Flush.
+	Write(parts ...[]byte) error
 	Flush() error
 }
 
 // ErrClosed is returned when nothing can be sent any more.
 var ErrClosed = errors.New("the connection is closed")
 
-// A Message is what is sent.
+// A Message is what is sent: its parts one after the other. What is relayed is
+// often large and never copied for the sake of the few bytes around it.
 type Message struct {
-	Bytes []byte
+	Head, Body, Tail []byte
 	// Sent, when not nil, becomes true before any of the message is written:
 	// while it is false the peer has not seen the message.
 	Sent *atomic.Bool
@@ -34,6 +35,11 @@ type Message struct {
 	// means that it is no longer wanted.
 	Withdrawn *atomic.Bool
 }
+
+// Text is a message in one piece.
+func Text(b []byte) Message { return Message{Head: b} }
+
+func (m *Message) size() int { return len(m.Head) + len(m.Body) + len(m.Tail) }
 
 // An Outbox is a queue of messages. Its methods may be called concurrently.
 type Outbox struct {
@@ -71,7 +77,7 @@ func (o *Outbox) Send(ctx context.Context, m Message) error {
 			o.mu.Unlock()
 			return ErrClosed
 		}
-		if o.held == 0 || o.held+len(m.Bytes) <= o.bytes {
+		if o.held == 0 || o.held+m.size() <= o.bytes {
 			o.add(m)
 			o.mu.Unlock()
 			return nil
@@ -91,7 +97,7 @@ func (o *Outbox) Send(ctx context.Context, m Message) error {
 func (o *Outbox) TrySend(m Message) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || o.held > 0 && o.held+len(m.Bytes) > o.bytes/2 {
+	if o.closed || o.held > 0 && o.held+m.size() > o.bytes/2 {
 		o.dropped.Add(1)
 		return false
 	}
@@ -114,7 +120,7 @@ func (o *Outbox) Push(m Message) error {
 // add queues a message. The caller holds mu.
 func (o *Outbox) add(m Message) {
 	o.queue = append(o.queue, m)
-	o.held += len(m.Bytes)
+	o.held += m.size()
 	select {
 	case o.work <- struct{}{}:
 	default:
@@ -176,7 +182,7 @@ func (o *Outbox) write(batch []Message) error {
 		if m.Sent != nil {
 			m.Sent.Store(true)
 		}
-		if err := o.sink.Write(m.Bytes); err != nil {
+		if err := o.sink.Write(m.Head, m.Body, m.Tail); err != nil {
 			return err
 		}
 	}

@@ -141,10 +141,10 @@ func (c *Connection) ended(err error) error {
 	return fault.Because(fault.PluginExited, err, "reading from the plugin")
 }
 
-// Write adds a message to what Flush sends. The message holds no CR or LF.
-func (c *Connection) Write(msg []byte) error {
+// Write adds a message, in parts, to what Flush sends. It holds no CR or LF.
+func (c *Connection) Write(parts ...[]byte) error {
 	_ = c.stream.SetWriteDeadline(time.Now().Add(writeTime))
-	return c.stream.WriteMessage(msg)
+	return c.stream.WriteMessage(parts...)
 }
 
 // Flush sends what was written.

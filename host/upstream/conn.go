@@ -186,8 +186,9 @@ func (c *conn) start(ctx context.Context, p *pending, params []byte) error {
 	if p.progress != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, id)
 	}
-	msg := mcp.AppendRequest(make([]byte, 0, len(params)+len(p.method)+64), id, p.method, params)
-	if err := c.out.Send(ctx, outbox.Message{Bytes: msg, Sent: &p.sent, Withdrawn: &p.withdrawn}); err != nil {
+	head, tail := mcp.Request(id, p.method, params != nil)
+	msg := outbox.Message{Head: head, Body: params, Tail: tail, Sent: &p.sent, Withdrawn: &p.withdrawn}
+	if err := c.out.Send(ctx, msg); err != nil {
 		c.forget(p)
 		return err
 	}
@@ -256,10 +257,10 @@ func (c *conn) cancel(ctx context.Context, p *pending, reason string) {
 	if reason != "" {
 		params = mcp.SetMember(params, "reason", mcp.AppendText(nil, reason))
 	}
-	_ = c.out.Send(ctx, outbox.Message{Bytes: mcp.AppendNotification(nil, mcp.NoteCancelled, params)})
+	_ = c.out.Send(ctx, outbox.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
 }
 
 // notify sends a notification.
 func (c *conn) notify(ctx context.Context, method string, params []byte) error {
-	return c.out.Send(ctx, outbox.Message{Bytes: mcp.AppendNotification(nil, method, params)})
+	return c.out.Send(ctx, outbox.Text(mcp.AppendNotification(nil, method, params)))
 }

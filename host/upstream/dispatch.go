@@ -160,7 +160,7 @@ func (c *conn) requested(m *mcp.Message) {
 		if rpcError != nil {
 			msg = mcp.AppendError(nil, id, rpcError)
 		}
-		_ = c.out.Send(ctx, outbox.Message{Bytes: msg})
+		_ = c.out.Send(ctx, outbox.Text(msg))
 		cancel()
 	})
 }
@@ -199,4 +199,4 @@ func (c *conn) cancelled(params []byte) {
 }
 
 // reply sends an answer that is dropped when the server does not read.
-func (c *conn) reply(msg []byte) { c.out.TrySend(outbox.Message{Bytes: msg}) }
+func (c *conn) reply(msg []byte) { c.out.TrySend(outbox.Text(msg)) }

@@ -17,7 +17,7 @@ type Link interface {
 	// Read returns the next message. An error is the end and says how it came,
 	// except for one with a method Cut.
 	Read() ([]byte, error)
-	Write(msg []byte) error
+	Write(parts ...[]byte) error
 	Flush() error
 	// Close ends the channel, politely within grace.
 	Close(grace time.Duration)

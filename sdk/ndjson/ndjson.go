@@ -19,8 +19,9 @@ import (
 const DefaultLimit = 16 << 20
 
 const (
-	firstBuffer = 32 << 10
-	keepBuffer  = 1 << 20 // a larger buffer is given back once it is empty
+	firstBuffer = 64 << 10
+	keepMost    = 4 << 20 // a buffer beyond this is given back once it is empty
+	calmLines   = 64      // a large one when as many lines in a row did not need it
 	prefixKept  = 4 << 10 // of a line that is too long
 )
 
@@ -47,6 +48,7 @@ type Reader struct {
 
 	buf        []byte
 	start, end int // buf[start:end] has been read and not returned
+	calm       int // lines in a row that would have fit a much smaller buffer
 	err        error
 }
 
@@ -96,6 +98,9 @@ func (r *Reader) line() ([]byte, error) {
 
 // whole returns a line without its end, if it is not too long.
 func (r *Reader) whole(line []byte) ([]byte, error) {
+	if r.calm++; len(line) > len(r.buf)/4 {
+		r.calm = 0
+	}
 	trimmed := bytes.TrimRight(line, "\r")
 	if len(trimmed) > r.limit || len(line) > r.limit+1 {
 		return nil, r.tooLong(line, int64(len(line)))
@@ -107,8 +112,8 @@ func (r *Reader) whole(line []byte) ([]byte, error) {
 func (r *Reader) fill() {
 	if r.start == r.end {
 		r.start, r.end = 0, 0
-		if len(r.buf) > keepBuffer {
-			r.buf = nil
+		if len(r.buf) > keepMost || len(r.buf) > firstBuffer && r.calm >= calmLines {
+			r.buf, r.calm = nil, 0
 		}
 	}
 	if r.end == len(r.buf) {

@@ -80,6 +80,7 @@ func Start(o Options) (*Conn, error) {
 		}
 	}
 	inR, inW, outR, outW, errR, errW := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4], pipes[5]
+	widen(outR)
 	proc, err := process.Start(process.Command{
 		Path: path, Args: o.Command, Env: o.Env, Dir: o.Dir, Stdin: inR, Stdout: outW, Stderr: errW,
 	})

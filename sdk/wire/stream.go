@@ -114,8 +114,8 @@ func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 	}
 }
 
-// WriteMessage adds a message to what Flush sends.
-func (s *Stream) WriteMessage(msg []byte) error { return s.write(kindMessage, msg) }
+// WriteMessage adds a message, which may come in parts, to what Flush sends.
+func (s *Stream) WriteMessage(parts ...[]byte) error { return s.write(kindMessage, parts...) }
 
 // WriteEvent adds an event to what Flush sends.
 func (s *Stream) WriteEvent(ev Event) error {
@@ -126,18 +126,26 @@ func (s *Stream) WriteEvent(ev Event) error {
 	return s.write(kindEvent, payload)
 }
 
-func (s *Stream) write(kind byte, payload []byte) error {
-	if err := s.fits(kind, int64(len(payload))); err != nil {
+func (s *Stream) write(kind byte, parts ...[]byte) error {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	if err := s.fits(kind, int64(size)); err != nil {
 		return err
 	}
 	var header [frameHeader]byte
-	binary.LittleEndian.PutUint32(header[:4], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(header[:4], uint32(size))
 	header[4] = kind
 	if _, err := s.w.Write(header[:]); err != nil {
 		return err
 	}
-	_, err := s.w.Write(payload)
-	return err
+	for _, part := range parts {
+		if _, err := s.w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fits refuses frames that are too long, before anything of them is read or

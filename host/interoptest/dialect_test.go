@@ -1,0 +1,122 @@
+package interoptest
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+)
+
+// The revisions of MCP.
+const (
+	latestLegacy = "2025-11-25"
+	modern       = "2026-07-28"
+)
+
+// Names in _meta that the protocol defines.
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaClientInfo   = "io.modelcontextprotocol/clientInfo"
+	metaClientCaps   = "io.modelcontextprotocol/clientCapabilities"
+	metaLogLevel     = "io.modelcontextprotocol/logLevel"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+)
+
+// A dialect is how a client of one revision speaks.
+type dialect struct {
+	revision string
+	caps     object // of the client; nil is none
+	level    string // of log messages that each modern request asks for
+}
+
+// The dialects that most tests are about.
+var (
+	oldDialect = dialect{revision: latestLegacy}
+	newDialect = dialect{revision: modern}
+)
+
+// eras are those two, for tests that run in both.
+var eras = map[string]dialect{"legacy": oldDialect, "modern": newDialect}
+
+func (d dialect) modern() bool { return d.revision >= modern }
+
+// offering is the same dialect of a client that has more capabilities.
+func (d dialect) offering(caps object) dialect {
+	d.caps = caps
+	return d
+}
+
+// complete adds to the params of a request what the dialect says in each.
+func (d dialect) complete(params object) object {
+	if !d.modern() {
+		if params == nil {
+			return object{}
+		}
+		return params
+	}
+	caps := d.caps
+	if caps == nil {
+		caps = object{}
+	}
+	meta := object{metaVersion: d.revision, metaClientCaps: caps, metaClientInfo: object{"name": "interoptest", "version": "1"}}
+	if d.level != "" {
+		meta[metaLogLevel] = d.level
+	}
+	if own, ok := params["_meta"].(object); ok {
+		maps.Copy(meta, own)
+	}
+	params = maps.Clone(params)
+	if params == nil {
+		params = object{}
+	}
+	params["_meta"] = meta
+	return params
+}
+
+// greet begins the conversation as the dialect does and returns what the
+// server said about itself.
+func (p *peer) greet() message {
+	p.t.Helper()
+	if p.dialect.modern() {
+		return p.call("server/discover", nil)
+	}
+	caps := p.dialect.caps
+	if caps == nil {
+		caps = object{}
+	}
+	m := p.call("initialize", object{
+		"protocolVersion": p.dialect.revision, "capabilities": caps, "clientInfo": object{"name": "interoptest", "version": "1"},
+	})
+	p.notify("notifications/initialized", object{})
+	return m
+}
+
+// list asks for a list, all pages of it, and returns its items as they came.
+func (p *peer) list(method, member string) []json.RawMessage {
+	p.t.Helper()
+	var items []json.RawMessage
+	params := object{}
+	for {
+		var page map[string]json.RawMessage
+		p.call(method, params).into(p.t, &page)
+		var some []json.RawMessage
+		decode(p.t, page[member], &some)
+		items = append(items, some...)
+		if page["nextCursor"] == nil {
+			return items
+		}
+		params = object{"cursor": page["nextCursor"]}
+	}
+}
+
+// names returns one member of each item.
+func names(t testing.TB, items []json.RawMessage, member string) []string {
+	t.Helper()
+	var all []string
+	for _, raw := range items {
+		var item map[string]any
+		decode(t, raw, &item)
+		name, _ := item[member].(string)
+		all = append(all, name)
+	}
+	return all
+}

@@ -1,0 +1,175 @@
+package interoptest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// A kit is a set of foreign programs that are installed together, once.
+type kit struct {
+	name    string
+	needs   []string // programs that must be in PATH
+	sources []string // files under testdata/interop that say what to install
+	install func(ctx context.Context, k *kit) error
+
+	once sync.Once
+	err  error // why it cannot be used; valid after once
+}
+
+var (
+	npmServers = &kit{
+		name: "servers", needs: []string{"node", "npm"}, install: npmInstall,
+		sources: []string{"servers/package.json", "servers/package-lock.json"},
+	}
+	npmClients = &kit{
+		name: "clients", needs: []string{"node", "npm"}, install: npmInstall,
+		sources: []string{"clients/package.json", "clients/package-lock.json"},
+	}
+	pythonOne = &kit{name: "python-1", needs: []string{"python3"}, install: pipInstall, sources: []string{"python/requirements-1.txt"}}
+	pythonTwo = &kit{name: "python-2", needs: []string{"python3"}, install: pipInstall, sources: []string{"python/requirements-2.txt"}}
+)
+
+// installTime bounds one installation, downloads included.
+const installTime = 5 * time.Minute
+
+// dir is where the kit is installed.
+func (k *kit) dir() string { return filepath.Join(repository, ".cache", "interop", k.name) }
+
+// path is a file of the kit.
+func (k *kit) path(elem ...string) string { return filepath.Join(append([]string{k.dir()}, elem...)...) }
+
+// bin is a program that npm installed.
+func (k *kit) bin(name string) string { return k.path("node_modules", ".bin", name) }
+
+// python is the interpreter that has the kit's packages.
+func (k *kit) python() string { return k.path("bin", "python") }
+
+func source(name string) string {
+	return filepath.Join(repository, "testdata", "interop", filepath.FromSlash(name))
+}
+
+// require installs the kit unless it is there already, and skips the test when
+// it cannot be had.
+func (k *kit) require(t *testing.T) {
+	t.Helper()
+	k.once.Do(func() { k.err = k.get() })
+	if k.err == nil {
+		return
+	}
+	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" {
+		t.Fatalf("the kit %q is required and cannot be used: %v", k.name, k.err)
+	}
+	t.Skipf("SKIPPED, nothing was tested with %q of npm and PyPI: %v", k.name, k.err)
+}
+
+// get makes sure that what is installed is what the sources say. Several test
+// processes may try at the same time; one of them does it.
+func (k *kit) get() error {
+	for _, name := range k.needs {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s is not installed", name)
+		}
+	}
+	want, err := k.digest()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(k.dir()), 0o755); err != nil {
+		return err
+	}
+	unlock, err := lockedfile.MutexAt(k.dir() + ".lock").Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	stamp := k.path(".installed")
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
+		return nil
+	}
+	if err := os.RemoveAll(k.dir()); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), installTime)
+	defer cancel()
+	if err := k.install(ctx, k); err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, []byte(want), 0o644)
+}
+
+// digest changes with what there is to install, and with the interpreter.
+func (k *kit) digest() (string, error) {
+	h := sha256.New()
+	for _, name := range k.sources {
+		b, err := os.ReadFile(source(name))
+		if err != nil {
+			return "", err
+		}
+		h.Write(b)
+	}
+	version, err := exec.Command(k.needs[0], "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", k.needs[0], err)
+	}
+	h.Write(version)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func npmInstall(ctx context.Context, k *kit) error {
+	if err := os.MkdirAll(k.dir(), 0o755); err != nil {
+		return err
+	}
+	for _, name := range k.sources {
+		b, err := os.ReadFile(source(name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(k.path(filepath.Base(name)), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return tool(ctx, k.dir(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved")
+}
+
+func pipInstall(ctx context.Context, k *kit) error {
+	if err := tool(ctx, repository, "python3", "-m", "venv", k.dir()); err != nil {
+		return err
+	}
+	return tool(ctx, repository, k.python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", source(k.sources[0]))
+}
+
+func tool(ctx context.Context, dir, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// TestLockFilesNameNoRegistry: whoever installs from a mirror must not be sent
+// elsewhere by our lock files.
+func TestLockFilesNameNoRegistry(t *testing.T) {
+	for _, k := range []*kit{npmServers, npmClients} {
+		b, err := os.ReadFile(source(k.name + "/package-lock.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{`"resolved"`, "registry"} {
+			if strings.Contains(string(b), word) {
+				t.Errorf("%s/package-lock.json holds %s; write it with npm config omit-lockfile-registry-resolved", k.name, word)
+			}
+		}
+	}
+}

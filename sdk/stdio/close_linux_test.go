@@ -1,0 +1,148 @@
+package stdio
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestLadder climbs as far as each server makes it.
+func TestLadder(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		ctx          time.Duration // 0: no limit
+		ended        string
+		stderr       []string
+		atLeast      time.Duration
+	}{
+		{"ends with its input", `echo ready >&2; cat; echo eof >&2; exit 4`, 0, "exited with status 4", []string{"ready", "eof"}, 0},
+		{"ends when asked", `trap 'echo term >&2; exit 5' TERM; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 0,
+			"exited with status 5", []string{"ready", "eof", "term"}, afterEOF},
+		{"does not end", `trap 'echo term >&2' TERM; echo ready >&2; while :; do sleep 0.05; done`, 0,
+			"was killed by SIGKILL (killed)", []string{"ready", "term"}, afterEOF + afterTERM},
+		{"has no time", `trap 'echo term >&2' TERM; echo ready >&2; while :; do sleep 0.05; done`, time.Nanosecond,
+			"was killed by SIGKILL (killed)", []string{"ready"}, 0},
+		{"has time for its input only", `trap 'echo term >&2' TERM; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 500 * time.Millisecond,
+			"was killed by SIGKILL (killed)", []string{"ready", "eof"}, 500 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			conn := start(t, shell(c.script))
+			saw(t, conn, "ready")
+			ctx := context.Background()
+			if c.ctx > 0 {
+				limited, cancel := context.WithTimeout(ctx, c.ctx)
+				defer cancel()
+				ctx = limited
+			}
+			begun := time.Now()
+			if err := conn.Close(ctx); err != nil {
+				t.Error(err)
+			}
+			st := conn.Status()
+			st.Stderr = slices.DeleteFunc(st.Stderr, func(l string) bool { return l == "Terminated" }) // some shells, of their sleep
+			if st.State != c.ended || !slices.Equal(st.Stderr, c.stderr) || time.Since(begun) < c.atLeast {
+				t.Errorf("it %s after %s, saying %q", st.State, time.Since(begun), st.Stderr)
+			}
+			if time.Since(begun) > c.atLeast+patience/2 {
+				t.Errorf("it took %s", time.Since(begun))
+			}
+		})
+	}
+}
+
+// TestFamily: after the end nothing is left of what the server started.
+func TestFamily(t *testing.T) {
+	for name, end := range map[string]func(*Conn){
+		"closed": func(c *Conn) { _ = c.Close(context.Background()) },
+		"killed": func(c *Conn) {
+			_ = syscall.Kill(c.Status().PID, syscall.SIGKILL)
+			if _, err := c.Recv(); err == nil {
+				t.Error("it lives")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, program("family"))
+			mustRecv(t, c, `{"ready":true}`)
+			if n := len(relatives(t)); n != 4 {
+				t.Errorf("there are %d processes", n)
+			}
+			end(c)
+			if left := relatives(t); len(left) > 0 {
+				t.Errorf("%v are left", left)
+			}
+		})
+	}
+}
+
+// TestClose: closing from many places at once, while others receive and send,
+// is one close, and an end in order.
+func TestClose(t *testing.T) {
+	c := start(t, shell("exec sleep 1000")) // reads nothing
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := c.Recv(); err != io.EOF {
+			t.Errorf("Recv: %v", err)
+		}
+	})
+	sending := make(chan struct{})
+	wg.Go(func() {
+		close(sending)
+		if err := c.Send(make([]byte, 1<<20)); err == nil { // more than a pipe holds
+			t.Error("Send did not wait")
+		}
+	})
+	<-sending
+	for range 5 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			defer cancel()
+			if err := c.Close(ctx); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := c.Recv(); err != io.EOF {
+		t.Errorf("Recv after Close: %v", err)
+	}
+	if err := c.Send([]byte("{}")); err == nil {
+		t.Error("Send after Close is no error")
+	}
+}
+
+// TestLeavesNothing opens and closes often.
+func TestLeavesNothing(t *testing.T) {
+	open := func() int {
+		entries, _ := os.ReadDir("/proc/self/fd")
+		return len(entries)
+	}
+	start(t, shell("exec cat")) // what is opened once
+	before := open()
+	for range 20 {
+		c, err := Start(shell("exec cat"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustSend(t, c, "{}")
+		mustRecv(t, c, "{}")
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := Start(Options{Command: []string{"/"}}); err == nil {
+			t.Error("a directory started")
+		}
+		if _, err := Start(Options{Command: []string{"/etc/passwd"}}); err == nil {
+			t.Error("a text started")
+		}
+	}
+	if n := open(); n > before {
+		t.Errorf("%d descriptors, %d before", n, before)
+	}
+}

@@ -1,0 +1,172 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+// Servers are shells, where a shell will do, and otherwise this test binary
+// again, which becomes one of the programs below when helperVariable names it.
+const helperVariable = "STDIO_TEST_PROGRAM"
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+var programs = map[string]func(){
+	"family":   family,
+	"stranger": stranger,
+}
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(helperVariable); name != "" {
+		programs[name]()
+		os.Exit(0)
+	}
+	if err := process.Adopt(); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"),
+		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.Adopt.func1.1"),
+		goleak.IgnoreTopFunction("os/signal.signal_recv"),
+		goleak.IgnoreTopFunction("os/signal.loop"))
+}
+
+// family is a server with children that ignore it: one in its group, one in a
+// session of its own, and one of those whose parent is gone.
+func family() {
+	for _, c := range []struct {
+		command string
+		attr    *syscall.SysProcAttr
+	}{
+		{"trap '' TERM; exec sleep 1000", nil},
+		{"exec sleep 1000", &syscall.SysProcAttr{Setsid: true}},
+		{"sleep 1000 & exit", &syscall.SysProcAttr{Setsid: true}},
+	} {
+		cmd := exec.Command("/bin/sh", "-c", c.command)
+		cmd.SysProcAttr = c.attr
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+		if strings.HasSuffix(c.command, "exit") {
+			_ = cmd.Wait()
+		}
+	}
+	fmt.Println(`{"ready":true}`)
+	_, _ = os.Stdin.Read(make([]byte, 1))
+}
+
+// stranger leaves behind a process that holds its pipes open and cannot be
+// recognised, and dies.
+func stranger() {
+	cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")
+	cmd.Env = []string{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(os.Stderr, cmd.Process.Pid)
+	for i := range 1000 { // more than is read at once
+		fmt.Printf(`{"n":%d,"pad":"%050d"}`+"\n", i, 0)
+	}
+	os.Exit(3)
+}
+
+// environment is what servers get here.
+func environment(more ...string) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}, more...)
+}
+
+// shell is a server that is a script.
+func shell(script string, args ...string) Options {
+	return Options{Command: append([]string{"/bin/sh", "-c", script, "sh"}, args...), Env: environment(), Log: hclog.NewNullLogger()}
+}
+
+// program is a server that is one of the programs.
+func program(name string) Options {
+	return Options{Command: []string{"/proc/self/exe"}, Env: environment(helperVariable + "=" + name), Log: hclog.NewNullLogger()}
+}
+
+// start starts a server, which is gone when the test ends.
+func start(t *testing.T, o Options) *Conn {
+	t.Helper()
+	o.Env = append(o.Env, "STDIO_TEST="+t.Name())
+	c, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeNow(t, c) })
+	return c
+}
+
+// closeNow closes by force.
+func closeNow(t *testing.T, c *Conn) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := c.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// relatives returns the living processes that the test's servers started.
+func relatives(t *testing.T) []int {
+	var pids []int
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range files {
+		env, err := os.ReadFile(f)
+		if err == nil && bytes.Contains(env, []byte("STDIO_TEST="+t.Name()+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// mustRecv receives one message.
+func mustRecv(t *testing.T, c *Conn, want string) {
+	t.Helper()
+	msg, err := c.Recv()
+	if err != nil || string(msg) != want {
+		t.Errorf("got %.80q, %v; want %.80q", msg, err, want)
+	}
+}
+
+func mustSend(t *testing.T, c *Conn, msg string) {
+	t.Helper()
+	if err := c.Send([]byte(msg)); err != nil {
+		t.Error(err)
+	}
+	if err := c.Flush(); err != nil {
+		t.Error(err)
+	}
+}
+
+// saw waits until the server has printed a line to standard error.
+func saw(t *testing.T, c *Conn, line string) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+		for _, l := range c.Status().Stderr {
+			if l == line {
+				return
+			}
+		}
+	}
+	t.Errorf("%q is not in %q", line, c.Status().Stderr)
+}

@@ -1,0 +1,237 @@
+// Command gosdk is an MCP server for host/interoptest, made with the official
+// Go SDK: it speaks every revision there is, 2026-07-28 included. It has what
+// the tests want to see cross Junctor: progress, log messages, cancellation,
+// lists that change while it runs, subscriptions, input from the client.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A house is the server with what its tools remember.
+type house struct {
+	server *mcp.Server
+
+	mu        sync.Mutex
+	withdrawn int           // guarded by mu; calls of wait that were cancelled
+	changed   chan struct{} // guarded by mu; closed and replaced when it changes
+}
+
+type echoArguments struct {
+	Text   string `json:"text"`
+	Millis int    `json:"millis,omitempty" jsonschema:"how long to take"`
+}
+
+type echoed struct {
+	Text   string `json:"text"`
+	Length int    `json:"length"`
+}
+
+func (h *house) echo(ctx context.Context, _ *mcp.CallToolRequest, a echoArguments) (*mcp.CallToolResult, echoed, error) {
+	return nil, echoed{a.Text, len(a.Text)}, pause(ctx, a.Millis)
+}
+
+func pause(ctx context.Context, millis int) error {
+	select {
+	case <-time.After(time.Duration(millis) * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *house) fail(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+	return nil, nil, errors.New("this tool always fails")
+}
+
+type countArguments struct {
+	Steps  int `json:"steps"`
+	Millis int `json:"millis,omitempty" jsonschema:"how long each step takes"`
+}
+
+// count reports progress, the last step included, before it answers.
+func (h *house) count(ctx context.Context, r *mcp.CallToolRequest, a countArguments) (*mcp.CallToolResult, any, error) {
+	for i := 1; i <= a.Steps; i++ {
+		if err := pause(ctx, a.Millis); err != nil {
+			return nil, nil, err
+		}
+		if token := r.Params.GetProgressToken(); token != nil {
+			p := &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: float64(i), Total: float64(a.Steps), Message: fmt.Sprintf("step %d", i),
+			}
+			if err := r.Session.NotifyProgress(ctx, p); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return text("counted to %d", a.Steps), nil, nil
+}
+
+type speakArguments struct {
+	Level string `json:"level"`
+	Text  string `json:"text"`
+}
+
+func (h *house) speak(ctx context.Context, r *mcp.CallToolRequest, a speakArguments) (*mcp.CallToolResult, any, error) {
+	err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: mcp.LoggingLevel(a.Level), Logger: "gosdk", Data: a.Text})
+	return text("said"), nil, err
+}
+
+// wait waits to be cancelled.
+func (h *house) wait(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	<-ctx.Done()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.withdrawn++
+	close(h.changed)
+	h.changed = make(chan struct{})
+	return nil, nil, ctx.Err()
+}
+
+type reachArguments struct {
+	Number int `json:"number"`
+}
+
+// reach returns when so many calls of wait were cancelled.
+func (h *house) reach(ctx context.Context, _ *mcp.CallToolRequest, a reachArguments) (*mcp.CallToolResult, any, error) {
+	for {
+		h.mu.Lock()
+		n, changed := h.withdrawn, h.changed
+		h.mu.Unlock()
+		if n >= a.Number {
+			return text("%d", n), nil, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+type nameArguments struct {
+	Name string `json:"name"`
+}
+
+// grow adds a tool, a prompt and a resource while clients are connected.
+func (h *house) grow(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(h.server, &mcp.Tool{Name: a.Name, Description: "Was not there before."}, h.fail)
+	h.server.AddPrompt(&mcp.Prompt{Name: a.Name}, h.prompt)
+	h.server.AddResource(&mcp.Resource{Name: a.Name, URI: "go://grown/" + a.Name}, h.read)
+	return text("grown"), nil, nil
+}
+
+func (h *house) shrink(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
+	h.server.RemoveTools(a.Name)
+	h.server.RemovePrompts(a.Name)
+	h.server.RemoveResources("go://grown/" + a.Name)
+	return text("shrunk"), nil, nil
+}
+
+type touchArguments struct {
+	URI string `json:"uri"`
+}
+
+// touch says that a resource changed.
+func (h *house) touch(ctx context.Context, _ *mcp.CallToolRequest, a touchArguments) (*mcp.CallToolResult, any, error) {
+	return text("touched"), nil, h.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: a.URI})
+}
+
+// ask wants something from the user: the SDK sends an old client a request and
+// answers a modern one with input_required.
+func (h *house) ask(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	answer, ok := r.Params.InputResponses["color"].(*mcp.ElicitResult)
+	if !ok {
+		return &mcp.CallToolResult{
+			InputRequests: mcp.InputRequestMap{"color": &mcp.ElicitParams{
+				Message: "Which color?",
+				RequestedSchema: map[string]any{
+					"type": "object", "required": []string{"color"},
+					"properties": map[string]any{"color": map[string]any{"type": "string"}},
+				},
+			}},
+			RequestState: "state of the go-sdk server",
+		}, nil, nil
+	}
+	if r.Params.RequestState != "state of the go-sdk server" {
+		return nil, nil, fmt.Errorf("the state came back as %q", r.Params.RequestState)
+	}
+	return text("%s %v", answer.Action, answer.Content["color"]), nil, nil
+}
+
+func (h *house) read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	c := &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: "what stands at " + r.Params.URI}
+	if strings.HasSuffix(r.Params.URI, "/blob") {
+		c = &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "application/octet-stream", Blob: []byte{0, 1, 2, 0xfd, 0xfe, 0xff}}
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
+}
+
+func (h *house) prompt(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{
+		Role: "user", Content: &mcp.TextContent{Text: fmt.Sprintf("%s: %v", r.Params.Name, r.Params.Arguments)},
+	}}}, nil
+}
+
+func complete(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	of := r.Params.Ref.Name + r.Params.Ref.URI
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
+		Values: []string{r.Params.Argument.Value + "-" + of, r.Params.Argument.Value + "-other"}, Total: 2,
+	}}, nil
+}
+
+func text(format string, args ...any) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}
+}
+
+// furnish adds what is there from the beginning.
+func (h *house) furnish(extra, describe int) {
+	mcp.AddTool(h.server, &mcp.Tool{Name: "echo", Description: "Return a text, after a while."}, h.echo)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "fail", Description: "Fail."}, h.fail)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "count", Description: "Count with progress."}, h.count)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "speak", Description: "Log a message."}, h.speak)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "wait", Description: "Wait to be cancelled."}, h.wait)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "reach", Description: "Wait until calls of wait were cancelled."}, h.reach)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "grow", Description: "Add a tool, a prompt and a resource."}, h.grow)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "shrink", Description: "Remove them."}, h.shrink)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "touch", Description: "Say that a resource changed."}, h.touch)
+	mcp.AddTool(h.server, &mcp.Tool{Name: "ask", Description: "Ask the user."}, h.ask)
+	for i := range extra {
+		mcp.AddTool(h.server, &mcp.Tool{Name: fmt.Sprintf("extra-%04d", i), Description: strings.Repeat("x", describe)}, h.fail)
+	}
+	for _, name := range []string{"one", "two", "three", "blob"} {
+		h.server.AddResource(&mcp.Resource{Name: name, URI: "go://resource/" + name, MIMEType: "text/plain"}, h.read)
+	}
+	h.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "dynamic", URITemplate: "go://dynamic/{id}"}, h.read)
+	h.server.AddPrompt(&mcp.Prompt{Name: "plain", Description: "Has no arguments."}, h.prompt)
+	h.server.AddPrompt(&mcp.Prompt{Name: "topic", Description: "Has arguments.", Arguments: []*mcp.PromptArgument{
+		{Name: "topic", Required: true}, {Name: "length"},
+	}}, h.prompt)
+}
+
+func main() {
+	pageSize := flag.Int("page", 3, "items on a page of a list")
+	extra := flag.Int("extra", 0, "tools to add to the list")
+	describe := flag.Int("describe", 10, "bytes in the description of each of those")
+	flag.Parse()
+	nothing := func(context.Context, *mcp.SubscribeRequest) error { return nil }
+	h := &house{changed: make(chan struct{})}
+	h.server = mcp.NewServer(&mcp.Implementation{Name: "gosdk", Title: "Go SDK", Version: "1.2.3"}, &mcp.ServerOptions{
+		PageSize: *pageSize, CompletionHandler: complete, Instructions: "Use it for tests.",
+		SubscribeHandler:   nothing,
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	h.furnish(*extra, *describe)
+	if err := h.server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		log.Fatal(err)
+	}
+}
