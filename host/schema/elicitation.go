@@ -89,6 +89,9 @@ func vetField(n *node, at string) error {
 	if n.kind != '{' {
 		return unfit(at, "must be an object")
 	}
+	if either := n.get("anyOf"); either != nil && n.get("type") == nil {
+		return vetOptional(n, either, at)
+	}
 	kind := n.get("type").str()
 	allowed, ok := fields[kind]
 	if !ok {
@@ -113,6 +116,34 @@ func vetField(n *node, at string) error {
 		return vetChoice(n, at, "oneOf")
 	case "array":
 		return vetItems(n.get("items"), at+"/items")
+	}
+	return nil
+}
+
+// vetOptional checks a field that may also be null, in the form that libraries
+// of servers write for an optional one: anyOf of a field and null. The
+// specification does not have it, clients do.
+func vetOptional(n, either *node, at string) error {
+	if err := only(n, at, "anyOf"); err != nil {
+		return err
+	}
+	if either.kind != '[' || len(either.kids) == 0 {
+		return unfit(at+"/anyOf", "must be a list")
+	}
+	for i, kid := range either.kids {
+		where := at + "/anyOf/" + strconv.Itoa(i)
+		if kid.kind == '{' && kid.get("type").str() == "null" {
+			if err := only(kid, where, "type"); err != nil {
+				return err
+			}
+			continue
+		}
+		if kid.kind == '{' && kid.get("anyOf") != nil {
+			return unfit(where, "nests one choice in another")
+		}
+		if err := vetField(kid, where); err != nil {
+			return err
+		}
 	}
 	return nil
 }
