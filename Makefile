@@ -1,16 +1,63 @@
 # Everything goes into bin/ and .cache/, which can be deleted at any time.
 
-VERSION ?= $(shell sed -n 's/^## \([0-9][0-9.a-z-]*\).*/\1/p' CHANGELOG.md | head -n 1)
+VERSION ?= $(shell sed -n 's/^\#\# \([0-9][0-9.a-z-]*\).*/\1/p' CHANGELOG.md | head -n 1)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GOBUILD := go build -trimpath -tags grpcnotrace -ldflags '$(LDFLAGS)'
 PLUGINS := $(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go)))
+PREFIX ?= /usr/local
+FUZZTIME ?= 10s
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
 .PHONY: build
 build: ## build bin/junctor and bin/plugins/junctor-plugin-NAME
+	@mkdir -p bin/plugins
 	$(GOBUILD) -o bin/junctor ./cmd/host
-	@for p in $(PLUGINS); do $(GOBUILD) -o bin/plugins/junctor-plugin-$$p ./plugins/$$p || exit 1; done
+	@set -e; for p in $(PLUGINS); do echo $(GOBUILD) -o bin/plugins/junctor-plugin-$$p ./plugins/$$p; \
+		$(GOBUILD) -o bin/plugins/junctor-plugin-$$p ./plugins/$$p; done
 
 .PHONY: demo
-demo: build ## build everything and use the demo server through it
+demo: build ## build everything and show it at work on the demo server
 	$(GOBUILD) -o bin/junctor-demo ./testdata/demo
 	@./testdata/demo/demo.sh
+
+.PHONY: test
+test: ## all tests; those against npm and Python servers run where node and python3 are
+	go test ./...
+	cd testdata/thirdparty && go test ./...
+
+.PHONY: race
+race: ## all tests under the race detector
+	go test -race ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME
+	@./testdata/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: build ## relay and start-up compared with a direct connection, in one run
+	go run ./testdata/bench
+
+.PHONY: soak
+soak: build ## the full numbers: serial, without -race, best of three
+	@./testdata/soak.sh
+
+.PHONY: lint
+lint: ## formatting, vet, cross-builds
+	@test -z "$$(gofmt -l cmd host plugins sdk testdata/*/*.go)" || { gofmt -l cmd host plugins sdk testdata/*/*.go; echo "run gofmt"; exit 1; }
+	go vet ./... ./testdata/demo ./testdata/odd
+	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do \
+		echo "build $$os/$$arch"; GOOS=$$os GOARCH=$$arch go build -o /dev/null ./cmd/host; \
+		for p in $(PLUGINS); do GOOS=$$os GOARCH=$$arch go build -o /dev/null ./plugins/$$p; done; done; done
+
+.PHONY: docs
+docs: ## write the reference pages from the code
+	go test ./cmd/host -run TestDocs -update
+
+.PHONY: install
+install: build ## install into PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/junctor/plugins
+	install bin/junctor $(DESTDIR)$(PREFIX)/bin/
+	install bin/plugins/* $(DESTDIR)$(PREFIX)/libexec/junctor/plugins/

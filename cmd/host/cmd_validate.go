@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 func (e *env) validateVerb() *cobra.Command {
@@ -27,11 +28,11 @@ plugin is started, but for plugins that were never seen before, which are asked 
 
 // validation is what validate prints for programs.
 type validation struct {
-	Valid       bool                `json:"valid"`
-	Path        string              `json:"path,omitempty"`
-	Servers     int                 `json:"servers"`
-	Diagnostics []config.Diagnostic `json:"diagnostics"`
-	Errors      []*errorJSON        `json:"errors,omitempty"`
+	Valid       bool             `json:"valid"`
+	Path        string           `json:"path,omitempty"`
+	Servers     int              `json:"servers"`
+	Diagnostics []diagnosticJSON `json:"diagnostics"`
+	Errors      []*errorJSON     `json:"errors,omitempty"`
 }
 
 func (e *env) validate(ctx context.Context, deep bool) error {
@@ -39,9 +40,9 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	if err != nil {
 		return err
 	}
-	v := validation{Valid: app != nil, Diagnostics: diags}
-	if v.Diagnostics == nil {
-		v.Diagnostics = []config.Diagnostic{}
+	v := validation{Valid: app != nil, Diagnostics: []diagnosticJSON{}}
+	for _, d := range diags {
+		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
 	}
 	result := diags.Err()
 	if app != nil {
@@ -72,6 +73,31 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 		e.printf("%s is valid: %s\n", v.Path, count(v.Servers, "server"))
 	}
 	return nil
+}
+
+// diagnosticJSON is a diagnostic for programs, such as editors.
+type diagnosticJSON struct {
+	Severity string     `json:"severity"`
+	Summary  string     `json:"summary"`
+	Detail   string     `json:"detail,omitempty"`
+	Hint     string     `json:"hint,omitempty"`
+	In       string     `json:"in,omitempty"`
+	File     string     `json:"file"`
+	Start    pointJSON  `json:"start"`
+	End      pointJSON  `json:"end"`
+	Code     fault.Code `json:"code"`
+}
+
+type pointJSON struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+func diagnosticOf(d config.Diagnostic) diagnosticJSON {
+	return diagnosticJSON{
+		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, In: d.In, File: d.At.File,
+		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
+	}
 }
 
 func count(n int, what string) string {

@@ -30,6 +30,7 @@ type env struct {
 	lookup         func(string) (string, bool)
 
 	json     bool
+	text     bool
 	config   string
 	logLevel string
 
@@ -66,7 +67,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 }
 
 // machine reports whether output is for programs.
-func (e *env) machine() bool { return e.json || !e.outTTY }
+func (e *env) machine() bool { return e.json || !e.outTTY && !e.text }
 
 // get reads an environment variable; unset is empty.
 func (e *env) get(name string) string {
@@ -195,6 +196,8 @@ func (e *env) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fault.New(fault.Usage, "%s", err) })
 	flags := root.PersistentFlags()
 	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
+	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
+	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.StringVarP(&e.config, "config", "c", "", "configuration: a file, or a directory of *.hcl files")
 	flags.StringVar(&e.logLevel, "log", "", "log to standard error: error, warn, info, debug or trace")
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},

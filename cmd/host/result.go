@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -91,7 +90,7 @@ func contentText(c []byte) string {
 	case "image", "audio":
 		mime, _ := mcp.TextMember(c, "mimeType")
 		data, _ := mcp.TextMember(c, "data")
-		return fmt.Sprintf("[%s: %s, %d bytes]", kind, mime, base64.StdEncoding.DecodedLen(len(data)))
+		return fmt.Sprintf("[%s: %s, %d bytes]", kind, mime, decodedLen(data))
 	case "resource":
 		return resourceText(mcp.Member(c, "resource"))
 	case "resource_link":
@@ -111,5 +110,10 @@ func resourceText(c []byte) string {
 	uri, _ := mcp.TextMember(c, "uri")
 	mime, _ := mcp.TextMember(c, "mimeType")
 	blob, _ := mcp.TextMember(c, "blob")
-	return fmt.Sprintf("[binary: %s %s, %d bytes; --output FILE saves it]", uri, mime, base64.StdEncoding.DecodedLen(len(blob)))
+	return fmt.Sprintf("[binary: %s %s, %d bytes; --output FILE saves it]", uri, mime, decodedLen(blob))
+}
+
+// decodedLen is how many bytes a base64 text stands for.
+func decodedLen(text string) int {
+	return len(strings.TrimRight(text, "=")) * 3 / 4
 }

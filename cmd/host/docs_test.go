@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+var update = flag.Bool("update", false, "write the reference pages instead of comparing them")
+
+// generated begins every page that this test writes.
+const generated = "<!-- Written by `make docs` from the code. -->\n"
+
+// TestDocs compares the reference pages with what the code says.
+func TestDocs(t *testing.T) {
+	page(t, "cli.md", cliPage())
+	page(t, "errors.md", errorsPage())
+	for _, dir := range pluginDirs(t) {
+		m := manifestOf(t, dir)
+		for name, s := range m.Transports {
+			page(t, filepath.Join("transports", name+".md"), transportPage(m, name, s))
+		}
+	}
+}
+
+func page(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/%s does not say what the code does; run make docs (%v)", name, err)
+	}
+}
+
+// cliPage is the command line, from the verbs themselves.
+func cliPage() string {
+	var b strings.Builder
+	b.WriteString(generated + "\n# Command line\n\nStandard output carries only what was asked for: tables and text on a terminal, JSON when it is piped or with\n`--json`. Everything else goes to standard error. The JSON only grows.\n")
+	root := newEnv("").root()
+	b.WriteString("\n## Flags of every verb\n\n")
+	flags(&b, root.PersistentFlags())
+	for _, group := range root.Groups() {
+		fmt.Fprintf(&b, "\n## %s\n", strings.TrimSuffix(group.Title, ":"))
+		for _, c := range root.Commands() {
+			if c.GroupID == group.ID {
+				verb(&b, c)
+			}
+		}
+	}
+	b.WriteString("\n## Exit status\n\n| status | meaning |\n|---|---|\n")
+	for _, row := range [][2]string{
+		{"0", "done"}, {"1", "the server answered with an error"}, {"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
+		{"4", "credentials are needed or were refused"}, {"5", "the configuration does not allow it"}, {"6", "it took too long"}, {"130", "interrupted"},
+	} {
+		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
+	}
+	b.WriteString("\n## Environment\n\n| variable | meaning |\n|---|---|\n")
+	for _, row := range [][2]string{
+		{"JUNCTOR_CONFIG", "the configuration, when `--config` is not given"},
+		{"JUNCTOR_HOME", "a directory for everything Junctor keeps, instead of the XDG ones"},
+		{"JUNCTOR_LOG", "how much to log to standard error: error, warn, info, debug or trace"},
+		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
+		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
+		{"CI", "nothing moves on the terminal"},
+	} {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", row[0], row[1])
+	}
+	return b.String()
+}
+
+func verb(b *strings.Builder, c *cobra.Command) {
+	fmt.Fprintf(b, "\n### junctor %s\n\n%s.\n", strings.TrimPrefix(c.UseLine(), "junctor "), c.Short)
+	if c.Long != "" {
+		fmt.Fprintf(b, "\n```\n%s\n```\n", strings.TrimSpace(c.Long))
+	}
+	if c.Example != "" {
+		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
+	}
+	if c.LocalNonPersistentFlags().HasFlags() {
+		b.WriteString("\n")
+		flags(b, c.LocalNonPersistentFlags())
+	}
+	for _, sub := range c.Commands() {
+		verb(b, sub)
+	}
+}
+
+func flags(b *strings.Builder, set *pflag.FlagSet) {
+	b.WriteString("| flag | meaning |\n|---|---|\n")
+	set.VisitAll(func(f *pflag.Flag) {
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		fmt.Fprintf(b, "| `%s` | %s |\n", name, strings.ReplaceAll(f.Usage, "|", "\\|"))
+	})
+}
+
+// errorsPage explains every code.
+func errorsPage() string {
+	var b strings.Builder
+	b.WriteString(generated + "\n# Error codes\n\nEvery error has a code that never changes its meaning. It stands in the last line of what is printed, in `error.code`\nof the JSON, and in `data.code` of what a client of `junctor serve` gets.\n")
+	for _, code := range slices.Sorted(maps.Keys(fault.Codes)) {
+		e := fault.Codes[code]
+		fmt.Fprintf(&b, "\n## %s\n\n%s Exit status %d.\n\nWhat to do: %s\n", code, e.Meaning, e.Exit, e.Do)
+	}
+	return b.String()
+}
+
+func pluginDirs(t *testing.T) []string {
+	t.Helper()
+	mains, err := filepath.Glob(filepath.Join("..", "..", "plugins", "*", "main.go"))
+	if err != nil || len(mains) == 0 {
+		t.Fatalf("no plugins found: %v", err)
+	}
+	var dirs []string
+	for _, m := range mains {
+		dirs = append(dirs, filepath.Base(filepath.Dir(m)))
+	}
+	return dirs
+}
+
+func manifestOf(t *testing.T, name string) sdk.Manifest {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	build(t, path, "./plugins/"+name)
+	out, err := exec.Command(path, "describe").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m sdk.Manifest
+	if err := json.Unmarshal(bytes.TrimSpace(out), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// transportPage is the reference of one transport.
+func transportPage(m sdk.Manifest, name string, s sdk.Schema) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n# transport %q\n\n%s\n\nPlugin `%s` %s.\n", generated, name, m.Description, m.Name, m.Version)
+	settings(&b, s, "")
+	return b.String()
+}
+
+func settings(b *strings.Builder, s sdk.Schema, block string) {
+	if len(s.Attributes) > 0 {
+		b.WriteString("\n| setting | type | | meaning |\n|---|---|---|---|\n")
+	}
+	for _, a := range s.Attributes {
+		var about []string
+		switch {
+		case a.Required:
+			about = append(about, "required")
+		case len(a.Default) > 0:
+			about = append(about, "default `"+string(a.Default)+"`")
+		}
+		if a.Sensitive {
+			about = append(about, "sensitive")
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", block+a.Name, typeName(a.Type), strings.Join(about, ", "), a.Description)
+	}
+	for _, inner := range s.Blocks {
+		fmt.Fprintf(b, "\n## block `%s`\n\n%s\n", block+inner.Name, inner.Schema.Description)
+		settings(b, inner.Schema, block+inner.Name+".")
+	}
+}

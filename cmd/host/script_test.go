@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this test binary the junctor command of the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"junctor": main})
+}
+
+// TestScripts runs the command line as users do: testdata/script/*.txtar, each
+// in a directory of its own, with the real plugins and real servers.
+func TestScripts(t *testing.T) {
+	bin := t.TempDir()
+	build(t, filepath.Join(bin, "plugins", "junctor-plugin-stdio"), "./plugins/stdio")
+	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
+	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("JUNCTOR_HOME", filepath.Join(e.WorkDir, ".home"))
+			e.Setenv("JUNCTOR_PLUGIN_DIR", filepath.Join(bin, "plugins"))
+			e.Setenv("BIN", bin)
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "json": isJSON},
+	})
+}
+
+func build(t *testing.T, out, pkg string) {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd.Dir = filepath.Join("..", "..")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", pkg, err, text)
+	}
+}
+
+// status runs a command and compares its exit status: "status 3 junctor call x".
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command [args…]")
+	}
+	want := args[0]
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := err.(*exec.ExitError); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(got) != want {
+		ts.Fatalf("exit status %d, want %s", got, want)
+	}
+}

@@ -1,0 +1,108 @@
+// Command odd is an MCP server with a peculiarity, named by its first argument,
+// for the scripts that show what people see then.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name      string         `json:"name"`
+		Arguments map[string]any `json:"arguments"`
+		URI       string         `json:"uri"`
+	} `json:"params"`
+}
+
+const tools = `{"tools":[
+{"name":"text","description":"Give some text.","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}},
+{"name":"env","description":"Show the environment.","inputSchema":{"type":"object"}},
+{"name":"cwd","description":"Show the working directory.","inputSchema":{"type":"object"}},
+{"name":"refuse","description":"Answer with a JSON-RPC error.","inputSchema":{"type":"object"}},
+{"name":"sleep","description":"Take long.","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}},
+{"name":"delete_all","description":"Delete \u001b[31meverything\u001b[0m.\u202e\nSecond line.","inputSchema":{"type":"object"}}]}`
+
+func main() {
+	mode := ""
+	if len(os.Args) > 1 {
+		mode = os.Args[1]
+	}
+	switch mode {
+	case "exit":
+		fmt.Fprintln(os.Stderr, "cannot open the database: no such file")
+		os.Exit(3)
+	case "banner":
+		fmt.Println("Welcome to the odd server!")
+	case "hang":
+		time.Sleep(time.Minute)
+	}
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var r request
+		if json.Unmarshal(in.Bytes(), &r) == nil && r.ID != nil {
+			go answer(mode, r)
+		}
+	}
+}
+
+func answer(mode string, r request) {
+	switch r.Method {
+	case "initialize":
+		reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"odd","version":"1"}}`)
+	case "tools/list":
+		reply(r, strings.ReplaceAll(tools, "\n", ""))
+	case "resources/list":
+		reply(r, `{"resources":[{"uri":"odd://text","name":"text","mimeType":"text/plain"},{"uri":"odd://bytes","name":"bytes"}]}`)
+	case "resources/templates/list":
+		reply(r, `{"resourceTemplates":[]}`)
+	case "resources/read":
+		if r.Params.URI == "odd://bytes" {
+			reply(r, `{"contents":[{"uri":"odd://bytes","mimeType":"application/octet-stream","blob":"AAECAw=="}]}`)
+			return
+		}
+		reply(r, `{"contents":[{"uri":"odd://text","text":"some text\n"}]}`)
+	case "tools/call":
+		call(mode, r)
+	default:
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", r.ID)
+	}
+}
+
+func call(mode string, r request) {
+	switch r.Params.Name {
+	case "text":
+		n, _ := r.Params.Arguments["bytes"].(float64)
+		text(r, strings.Repeat("abcdefg\n", int(n)/8)+"\x1b]52;c;cHduZWQ=\x07end\u202e")
+	case "env":
+		env := os.Environ()
+		slices.Sort(env)
+		text(r, strings.Join(env, "\n"))
+	case "cwd":
+		dir, _ := os.Getwd()
+		text(r, dir)
+	case "refuse":
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"not today","data":{"until":"tomorrow"}}}`+"\n", r.ID)
+	case "sleep":
+		ms, _ := r.Params.Arguments["ms"].(float64)
+		time.Sleep(time.Duration(ms) * time.Millisecond)
+		text(r, "awake")
+	case "delete_all":
+		text(r, "everything is gone")
+	}
+}
+
+func text(r request, s string) {
+	quoted, _ := json.Marshal(s)
+	reply(r, fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, quoted))
+}
+
+func reply(r request, result string) {
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
+}
