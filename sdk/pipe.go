@@ -12,8 +12,8 @@ import (
 
 // PipeConn makes a connection of two streams that carry one JSON-RPC message a
 // line: the standard streams of a process, a unix socket, a TCP connection.
-// What is not a message is skipped. Closing closes w and, where it has a Close
-// method, r.
+// What is not a message is skipped, and one that is longer than the host allows
+// is [Dropped]. Closing closes w and, where it has a Close method, r.
 func PipeConn(r io.Reader, w io.WriteCloser) Conn {
 	return &pipeConn{r: r, w: w, lines: ndjson.NewReader(r, 0)}
 }

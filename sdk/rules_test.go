@@ -22,7 +22,7 @@ var foreign = map[string]string{
 	"stdio":      "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
 	"wire":       "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson",
 	"serve":      "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/process " + module + "sdk/wire",
-	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/process " + module + "sdk/wire",
+	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
 }
 
 // sources parses every source of a package that is not a test, for any system.

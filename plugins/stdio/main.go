@@ -40,11 +40,13 @@ func open(_ context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) 
 	})
 }
 
-func main() {
-	serve.Main(&sdk.Plugin{
+func plugin() *sdk.Plugin {
+	return &sdk.Plugin{
 		Name:        "stdio",
 		Version:     version,
 		Description: "Starts MCP servers and talks to them on their standard streams.",
 		Transports:  map[string]sdk.Transport{"stdio": sdk.NewTransport(open)},
-	})
+	}
 }
+
+func main() { serve.Main(plugin()) }

@@ -54,6 +54,7 @@ var programs = map[string]func(args []string){
 	"endall":    endAll,
 	"endothers": endOthers,
 	"execwait":  execWait,
+	"execdrop":  execDrop,
 }
 
 func TestMain(m *testing.M) {
@@ -64,7 +65,7 @@ func TestMain(m *testing.M) {
 	// What Adopt and the first Start begin lasts as long as the program.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"),
-		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.Adopt.func1.1"),
+		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.reapAdopted"),
 		goleak.IgnoreTopFunction("os/signal.signal_recv"),
 		goleak.IgnoreTopFunction("os/signal.loop"))
 }
@@ -174,6 +175,22 @@ func execWait([]string) {
 		}
 		if _ = cmd.Wait(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 3 {
 			fmt.Println("lost the status of", i, cmd.ProcessState)
+		}
+	}
+	fmt.Println("done")
+}
+
+// execDrop starts programs with package os/exec and forgets them. They do not
+// stay for ever.
+func execDrop([]string) {
+	unclaimed = 50 * time.Millisecond
+	_ = Adopt()
+	child(nil, "exit 0")
+	child(&syscall.SysProcAttr{Setpgid: true}, "exit 0")
+	for begun := time.Now(); len(children(os.Getpid())) > 0; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > patience {
+			fmt.Println("left:", children(os.Getpid()))
+			break
 		}
 	}
 	fmt.Println("done")

@@ -96,7 +96,7 @@ func Start(c Command) (*Process, error) {
 	}
 	attr := &os.ProcAttr{
 		Dir: c.Dir, Files: files, Sys: attributes(c.Soft),
-		Env: append(append([]string(nil), c.Env...), MarkVariable+"="+p.mark),
+		Env: append(handOn(append([]string(nil), c.Env...)), MarkVariable+"="+p.mark),
 	}
 	path := c.Path
 	if c.File != nil {

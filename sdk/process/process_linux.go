@@ -62,7 +62,10 @@ func (p *Process) reap() {
 	p.reaped = true
 }
 
-var adopting sync.Once
+var (
+	adopting  sync.Once
+	unclaimed = 10 * time.Second
+)
 
 // Adopt makes this process the parent of descendants whose own parent dies,
 // and reaps those when they end. It lasts as long as the program.
@@ -75,13 +78,43 @@ func Adopt() error {
 		}
 		ended := make(chan os.Signal, 1)
 		signal.Notify(ended, syscall.SIGCHLD)
-		go func() {
-			for range ended {
-				collect(fostered)
-			}
-		}()
+		go reapAdopted(ended)
 	})
 	return failed
+}
+
+// reapAdopted waits for adopted children that have ended. Of some it cannot be
+// told whether the author's code forked them and is going to wait for them
+// itself; those have a while.
+func reapAdopted(ended <-chan os.Signal) {
+	dead := map[int]time.Time{} // those, and since when
+	for {
+		var again <-chan time.Time
+		if len(dead) > 0 {
+			again = time.After(unclaimed)
+		}
+		select {
+		case <-ended:
+		case <-again:
+		}
+		before := dead
+		dead = map[int]time.Time{}
+		collect(func(pid int) bool {
+			s, ok := statOf(pid)
+			if !ok || !s.dead || fostered(pid) {
+				return ok && s.dead
+			}
+			since, seen := before[pid]
+			if !seen {
+				since = time.Now()
+			}
+			if time.Since(since) >= unclaimed {
+				return true
+			}
+			dead[pid] = since
+			return false
+		})
+	}
 }
 
 // collect waits for children of this process that have ended, those that which

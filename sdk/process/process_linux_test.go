@@ -297,7 +297,7 @@ func TestMany(t *testing.T) {
 // TestEndings runs what would end this test's own children in a process of its
 // own.
 func TestEndings(t *testing.T) {
-	for program, want := range map[string]string{"endall": "left: 0\n", "endothers": "done\n", "execwait": "done\n"} {
+	for program, want := range map[string]string{"endall": "left: 0\n", "endothers": "done\n", "execwait": "done\n", "execdrop": "done\n"} {
 		t.Run(program, func(t *testing.T) {
 			p := start(t, program)
 			if got := p.rest(); got != want {

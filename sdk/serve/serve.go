@@ -79,6 +79,10 @@ func serve(p *sdk.Plugin) int {
 		_, _ = io.Copy(io.Discard, lifeline)
 		done <- exitHostGone
 	}()
+	// A line logged once the host is gone must not be the end of us before
+	// those that we look after. To ignore the signal instead would make every
+	// server ignore it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	// SIGTERM is what the system sends when the host dies. go-plugin ignores
 	// interrupts, which are the host's business.
 	term := make(chan os.Signal, 1)

@@ -142,7 +142,7 @@ func lost(err error) error {
 	if server, ok := errors.AsType[rpc.ServerError](err); ok {
 		return &sdk.Error{Code: sdk.Unimplemented, Reason: "protocol", Message: string(server)}
 	}
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "plugin_gone", Message: "the connection to the plugin broke"}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "plugin_gone", Message: "the connection between the host and the plugin broke"}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, rpc.ErrShutdown) {
 		e.Message += ": " + err.Error()
 	}

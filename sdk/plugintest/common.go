@@ -1,0 +1,271 @@
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// commonQuestions are asked of every plugin.
+func commonQuestions() []question {
+	return []question{
+		{"describe", askDescribe},
+		{"documentation", askDocumentation},
+		{"by hand", askByHand},
+		{"grease", askGrease},
+		{"lifeline", askLifeline},
+	}
+}
+
+// manifest reads the plugin's manifest as a host does.
+func (s *subject) manifest(t testing.TB) sdk.Manifest {
+	t.Helper()
+	var m sdk.Manifest
+	if err := json.Unmarshal(s.describe(t), &m); err != nil {
+		t.Fatalf("the manifest is not JSON: %v", err)
+	}
+	return m
+}
+
+// A component is one thing that a plugin offers.
+type component struct{ kind, name string }
+
+func (s *subject) schema(t testing.TB, c component) sdk.Schema {
+	t.Helper()
+	m := s.manifest(t)
+	schema, ok := m.Transports[c.name]
+	if c.kind == "auth" {
+		schema, ok = m.Auths[c.name]
+	}
+	if !ok {
+		t.Fatalf("the plugin has no %s %q", c.kind, c.name)
+	}
+	return schema
+}
+
+// askDescribe: the manifest is the same every time, and small, and quick to get.
+func askDescribe(t testing.TB, s *subject) {
+	quick(t, "describe", describeTime, func() time.Duration {
+		begun := time.Now()
+		s.describe(t)
+		return time.Since(begun)
+	})
+	first, second := s.describe(t), s.describe(t)
+	if !bytes.Equal(first, second) {
+		t.Error("the manifest is not the same twice")
+	}
+	if len(first) > describeSize {
+		t.Errorf("the manifest has %d bytes, at most %d are right", len(first), describeSize)
+	}
+	m := s.manifest(t)
+	if m.Name == "" || m.Version == "" || !slices.Contains(m.Protocols, wire.Major) || len(m.Transports)+len(m.Auths) == 0 {
+		t.Errorf("the manifest is incomplete: %+v", m)
+	}
+	if l := s.start(t, nil); !bytes.Equal(l.manifest, first) {
+		t.Error("the plugin that runs has another manifest than it describes")
+	}
+}
+
+// askDocumentation: whoever writes a configuration can read what everything is
+// for.
+func askDocumentation(t testing.TB, s *subject) {
+	m := s.manifest(t)
+	for name, schema := range m.Transports {
+		documented(t, "transport "+name, schema)
+	}
+	for name, schema := range m.Auths {
+		documented(t, "auth "+name, schema)
+	}
+}
+
+func documented(t testing.TB, path string, s sdk.Schema) {
+	for _, a := range s.Attributes {
+		if a.Description == "" {
+			t.Errorf("%s: %s has no description", path, a.Name)
+		}
+	}
+	for _, b := range s.Blocks {
+		if b.Schema.Description == "" {
+			t.Errorf("%s: block %s has no description", path, b.Name)
+		}
+		documented(t, path+": "+b.Name, b.Schema)
+	}
+}
+
+// askByHand: a person who starts the program is told what it is.
+func askByHand(t testing.TB, s *subject) {
+	if s.path == "" {
+		t.Skip("there is no program")
+	}
+	stdout, stderr, status := output(t, s.path)
+	if status == 0 || stdout != "" || stderr == "" {
+		t.Errorf("started by hand it ended with status %d, printed %q, and %q to standard error", status, stdout, stderr)
+	}
+}
+
+// laterAttach is what the host of a later version may send.
+type laterAttach struct {
+	Call        wire.Call
+	HostVersion string
+	Features    []string
+	LogLevel    string
+	Later       map[string]string
+	More        []wire.Diagnostic
+}
+
+// askGrease: what the plugin cannot know does it no harm.
+func askGrease(t testing.TB, s *subject) {
+	l := s.start(t, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var attached wire.AttachReply
+	l.call(t, "Attach", laterAttach{
+		HostVersion: "999.0.0", Features: append([]string{"grease-5f0c"}, wire.Features...), LogLevel: "no such level",
+		Later: map[string]string{"a": "b"}, More: []wire.Diagnostic{{Path: "x"}},
+	}, &attached)
+	if attached.Status.Code != "" || attached.Services == 0 {
+		t.Errorf("a host of a later version was answered %+v", attached.Status)
+	} else if conn, err := l.broker.Dial(attached.Services); err == nil {
+		_ = conn.Close()
+	}
+	if err := l.rpc.Call("Plugin.Later", wire.HealthArgs{}, new(wire.Reply)); err == nil {
+		t.Error("a method that does not exist was answered")
+	}
+	for what, err := range map[string]error{
+		"validating for an unknown transport": l.Validate(ctx, "transport", "grease-5f0c", []byte("{}")),
+		"validating for an unknown provider":  l.Validate(ctx, "auth", "grease-5f0c", []byte("{}")),
+		"starting an unknown provider":        l.AuthStart(ctx, wire.AuthStartArgs{Component: "grease-5f0c", Handle: "h"}),
+		"opening an unknown transport":        opening(l.Open(ctx, wire.OpenArgs{Component: "grease-5f0c", Instance: "i"})),
+	} {
+		if l.note(err); sdk.CodeOf(err) != sdk.Unimplemented {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := l.Close(ctx, "never opened", 0); err != nil {
+		t.Errorf("closing what is not open: %v", err)
+	}
+	l.call(t, "Cancel", wire.CancelArgs{ID: 1 << 62}, new(wire.Reply))
+	m := s.manifest(t)
+	for kind, names := range map[string]map[string]sdk.Schema{"transport": m.Transports, "auth": m.Auths} {
+		for name := range names {
+			for _, settings := range []string{"", "\x00", "[]", `"x"`, strings.Repeat("[", 1000), `{"":{}}`, `{"a":` + strings.Repeat("9", 400) + `}`} {
+				if err := l.note(l.Validate(ctx, kind, name, []byte(settings))); sdk.CodeOf(err) == sdk.Panicked {
+					t.Errorf("the settings %.20q make %s %s panic", settings, kind, name)
+				}
+			}
+		}
+	}
+	if err := l.Health(ctx); err != nil {
+		t.Errorf("after all that: %v", err)
+	}
+}
+
+func opening(s *wire.Stream, err error) error {
+	if s != nil {
+		_ = s.Close()
+	}
+	return err
+}
+
+// call calls a method as it is.
+func (l *link) call(t testing.TB, method string, args, reply any) {
+	t.Helper()
+	if err := within(t, method, func() error { return l.rpc.Call("Plugin."+method, args, reply) }); err != nil {
+		t.Errorf("%s: %v", method, err)
+	}
+}
+
+// askLifeline: a program ends soon after its host, even one that does not say
+// goodbye.
+func askLifeline(t testing.TB, s *subject) {
+	if s.path == "" {
+		t.Skip("there is no program")
+	}
+	quick(t, "ending after its host", time.Second, func() time.Duration {
+		l := s.start(t, nil)
+		begun := time.Now()
+		_ = l.process.stdin.Close()
+		if !l.process.endsWithin(patience) {
+			t.Fatal("the program outlives its host")
+		}
+		return time.Since(begun)
+	})
+}
+
+// refusals asks about settings that must be refused, and about those that must
+// not.
+func refusals(t testing.TB, s *subject, c component, refused []Refusal) {
+	schema := s.schema(t, c)
+	refused = append(slices.Clip(refused), Refusal{Settings: `{"no_such_setting_5f0c":true}`, Paths: []string{"no_such_setting_5f0c"}})
+	var required []string
+	for _, a := range schema.Attributes {
+		if a.Required {
+			required = append(required, a.Name)
+		}
+	}
+	if len(required) > 0 {
+		refused = append(refused, Refusal{Settings: "{}", Paths: required})
+	}
+	l := s.start(t, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, r := range refused {
+		complaints := flatten(l.note(l.Validate(ctx, c.kind, c.name, []byte(r.Settings))))
+		var paths []string
+		for _, e := range complaints {
+			paths = append(paths, e.Path)
+			if e.Code != sdk.Invalid {
+				t.Errorf("settings %s were refused with the code %s: %v", r.Settings, e.Code, e)
+			}
+			if e.Message == "" {
+				t.Errorf("settings %s were refused without a word", r.Settings)
+			}
+			if !slices.Contains(r.Paths, e.Path) && !exists(&schema, e.Path) {
+				t.Errorf("settings %s were refused at %q, which is no setting", r.Settings, e.Path)
+			}
+		}
+		for _, want := range r.Paths {
+			if !slices.Contains(paths, want) {
+				t.Errorf("settings %s were not refused at %q but at %q: %v", r.Settings, want, paths, complaints)
+			}
+		}
+		if len(complaints) == 0 {
+			t.Errorf("settings %s were not refused", r.Settings)
+		}
+	}
+}
+
+// exists says whether a schema has what a path names. The empty path is the
+// settings as a whole.
+func exists(s *sdk.Schema, path string) bool {
+	name, rest := path, ""
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		name, rest = path[:i], path[i:]
+	}
+	b := s.Block(name)
+	switch {
+	case path == "":
+		return true
+	case s.Attribute(name) != nil:
+		return rest == "" || strings.HasPrefix(rest, "[")
+	case b == nil:
+		return false
+	}
+	if b.List && strings.HasPrefix(rest, "[") {
+		var n int
+		if _, err := fmt.Sscanf(rest, "[%d]", &n); err != nil {
+			return false
+		}
+		_, rest, _ = strings.Cut(rest, "]")
+	}
+	inner, below := strings.CutPrefix(rest, ".")
+	return rest == "" || below && (inner == b.Label || exists(&b.Schema, inner))
+}

@@ -1,0 +1,112 @@
+package plugintest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+var transportCase = Transport{
+	Name: "t",
+	Peer: func(t testing.TB) Peer {
+		address, die := EchoServer(t, "tcp")
+		return Peer{Settings: fmt.Sprintf(`{"address":%q,"token":%q,"retry":[{"max":1}]}`, address, Canary), Die: die}
+	},
+	Hang: func(t testing.TB) string { return fmt.Sprintf(`{"address":%q,"greets":true}`, SilentServer(t, "tcp")) },
+	Refused: []Refusal{
+		{Settings: `{"address":"nowhere"}`, Paths: []string{"address"}},
+		{Settings: `{"address":"a:1","retry":[{"max":1},{"max":0}]}`, Paths: []string{"retry[1].max"}},
+	},
+}
+
+var authCase = Auth{
+	Name: "a", Settings: `{}`, Login: true, Account: "alice",
+	Host: func(testing.TB) *Host { return &Host{Answers: map[string]string{"user": "alice", "password": Canary}} },
+	Want: sdk.Credential{Headers: map[string]string{"Authorization": "Basic " + Canary}},
+}
+
+func TestInProcess(t *testing.T) { InProcess(t, flawed(""), transportCase, authCase) }
+
+func TestBinary(t *testing.T) { Binary(t, linked(t, ""), transportCase, authCase) }
+
+// caught is which question finds which flaw, in process (p), in a program (b)
+// or both.
+var caught = []struct{ flaw, where, question string }{
+	{"fickle", "pb", "describe"},
+	{"chatty", "b", "describe"},
+	{"undocumented", "pb", "documentation"},
+	{"curt", "b", "by hand"},
+	{"delicate", "pb", "grease"},
+	{"lingering", "b", "lifeline"},
+	{"lenient", "p", "transport t refusals"},
+	{"lost", "p", "transport t refusals"},
+	{"vague", "p", "transport t refusals"},
+	{"telling", "pb", "transport t secret"},
+	{"logging", "pb", "transport t secret"},
+	{"printing", "b", "transport t secret"},
+	{"writing", "b", "transport t secret"},
+	{"small", "p", "transport t sizes"},
+	{"altering", "pb", "transport t contents"},
+	{"reordering", "p", "transport t order"},
+	{"sharing", "p", "transport t many"},
+	{"brief", "p", "transport t grease"},
+	{"stubborn", "pb", "transport t cancel"},
+	{"touchy", "p", "transport t close"},
+	{"deaf", "p", "transport t close"},
+	{"blind", "p", "transport t death"},
+	{"guilty", "p", "transport t death"},
+	{"goroutine", "p", "transport t leaks"},
+	{"descriptor", "pb", "transport t leaks"},
+	{"child", "pb", "transport t leaks"},
+	{"leaving", "b", "transport t host gone"},
+	{"impatient", "p", "auth a start"},
+	{"careless", "p", "auth a authorize"},
+	{"wrong", "p", "auth a authorize"},
+	{"empty", "p", "auth a authorize"},
+	{"undecided", "p", "auth a authorize"},
+	{"anonymous", "p", "auth a authorize"},
+	{"forgetful", "p", "auth a login"},
+	{"clinging", "p", "auth a login"},
+	{"indiscreet", "pb", "auth a secret"},
+	{"fragile", "pb", "auth a refused services"},
+	{"unclosed", "p", "auth a stop"},
+}
+
+// TestFlaws: every question is able to fail.
+func TestFlaws(t *testing.T) {
+	savedPatience, savedSettle := patience, settle
+	patience, settle = 2*time.Second, 500*time.Millisecond
+	defer func() { patience, settle = savedPatience, savedSettle }()
+	questions := slices.Concat(commonQuestions(), transportCase.questions(), authCase.questions())
+	asked := map[string]bool{}
+	for _, c := range caught {
+		i := slices.IndexFunc(questions, func(q question) bool { return q.name == c.question })
+		if i < 0 {
+			t.Errorf("there is no question %q", c.question)
+			continue
+		}
+		asked[c.question] = true
+		for _, where := range c.where {
+			t.Run(c.flaw+"/"+string(where), func(t *testing.T) {
+				s := inProcess(flawed(c.flaw))
+				if where == 'b' {
+					s = program(linked(t, c.flaw))
+				}
+				found := (&recorder{TB: t}).ask(questions[i], s)
+				if len(found) == 0 {
+					t.Errorf("%q did not find it", c.question)
+				}
+				t.Log(found)
+			})
+		}
+	}
+	for _, q := range questions {
+		if !asked[q.name] && !strings.HasSuffix(q.name, "refusals") {
+			t.Errorf("nothing shows that %q can fail", q.name)
+		}
+	}
+}

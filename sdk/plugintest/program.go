@@ -1,0 +1,207 @@
+package plugintest
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// What a program may take to describe itself and to begin.
+const (
+	describeTime = 5 * time.Second
+	describeSize = 1 << 20
+	startTime    = 10 * time.Second
+)
+
+// A running is a program that was started. Package sdk/process would clean up
+// after it, and so hide what a program leaves behind when its host is gone.
+type running struct {
+	cmd                   *exec.Cmd
+	done                  chan struct{} // closed when the program has ended
+	stdin, stdout, stderr *os.File      // our ends; stdin is the lifeline
+	readers               sync.WaitGroup
+}
+
+// run starts a program, by its path and arguments, whose standard error goes to
+// stderr.
+func run(t testing.TB, stderr *transcript, env []string, command ...string) *running {
+	t.Helper()
+	var ends [6]*os.File
+	for i := 0; i < len(ends); i += 2 {
+		var err error
+		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env, cmd.Dir = env, t.TempDir()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends[0], ends[3], ends[5]
+	err := cmd.Start()
+	for _, theirs := range []*os.File{ends[0], ends[3], ends[5]} {
+		_ = theirs.Close()
+	}
+	if err != nil {
+		for _, ours := range []*os.File{ends[1], ends[2], ends[4]} {
+			_ = ours.Close()
+		}
+		t.Fatalf("starting the program: %v", err)
+	}
+	r := &running{cmd: cmd, done: make(chan struct{}), stdin: ends[1], stdout: ends[2], stderr: ends[4]}
+	go func() {
+		defer close(r.done)
+		_ = cmd.Wait() // the status says what there is to say
+	}()
+	r.readers.Go(func() { _, _ = r.stderr.WriteTo(stderr) })
+	t.Cleanup(r.end)
+	return r
+}
+
+func (r *running) pid() int { return r.cmd.Process.Pid }
+
+// endsWithin waits for the end of the program; zero only looks.
+func (r *running) endsWithin(d time.Duration) bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+	}
+	select {
+	case <-r.done:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// end ends the program by force, with all below it, and closes what belongs to
+// it.
+func (r *running) end() {
+	if !r.endsWithin(0) {
+		family := descendants(r.pid())
+		_ = r.cmd.Process.Kill()
+		kill(family)
+	}
+	<-r.done
+	for _, f := range []*os.File{r.stdout, r.stderr} { // which what it left behind may hold open
+		_ = f.SetReadDeadline(time.Now().Add(time.Second))
+	}
+	r.readers.Wait()
+	for _, f := range []*os.File{r.stdin, r.stdout, r.stderr} {
+		_ = f.Close()
+	}
+}
+
+// kill ends those processes that live.
+func kill(pids []int) {
+	for _, pid := range living(pids) {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+}
+
+// environment is what a host lets a plugin have.
+func environment(more ...string) []string {
+	env := more
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "USERPROFILE", "GORACE", "GOCOVERDIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// output runs a program to its end and returns what it printed.
+func output(t testing.TB, path string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs transcript
+	r := run(t, &errs, environment(), append([]string{path}, args...)...)
+	r.readers.Go(func() { _, _ = r.stdout.WriteTo(&out) })
+	if !r.endsWithin(patience) {
+		t.Fatalf("%s %s does not end", path, strings.Join(args, " "))
+	}
+	r.end()
+	return out.String(), errs.String(), r.cmd.ProcessState.ExitCode()
+}
+
+func program(path string) *subject {
+	return &subject{
+		path: path,
+		describe: func(t testing.TB) []byte {
+			stdout, stderr, status := output(t, path, "describe")
+			if status != 0 || stderr != "" {
+				t.Errorf("describe ended with status %d and printed %q to standard error", status, stderr)
+			}
+			return []byte(stdout)
+		},
+		connect: func(t testing.TB, l *link, host map[string]plugin.Plugin) { launch(t, path, l, host) },
+	}
+}
+
+// launch starts the program as a host does and joins it to the link.
+func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
+	t.Helper()
+	sockets, err := os.MkdirTemp("", "pt") // shorter than t.TempDir, as the name of a socket must be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
+	var versions []string
+	for _, major := range wire.Majors() {
+		versions = append(versions, strconv.Itoa(major))
+	}
+	r := run(t, &l.heard, environment(
+		wire.Handshake.MagicCookieKey+"="+wire.Handshake.MagicCookieValue,
+		"PLUGIN_PROTOCOL_VERSIONS="+strings.Join(versions, ","), plugin.EnvUnixSocketDir+"="+sockets,
+		"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000", // of systems without unix sockets
+	), path)
+	l.process = r
+
+	stdout := bufio.NewReader(r.stdout)
+	_ = r.stdout.SetReadDeadline(time.Now().Add(startTime))
+	line, err := stdout.ReadString('\n')
+	_ = r.stdout.SetReadDeadline(time.Time{})
+	parts := strings.Split(strings.TrimSpace(line), "|")
+	if err != nil || len(parts) < 5 || parts[0] != strconv.Itoa(plugin.CoreProtocolVersion) || parts[4] != string(plugin.ProtocolNetRPC) {
+		t.Fatalf("the program began with %.200q, %v, which is no handshake; it printed %.2000q", line, err, l.heard.String())
+	}
+	r.readers.Go(func() { _, _ = stdout.WriteTo(&l.printed) })
+	conn, err := net.Dial(parts[2], parts[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.session, err = plugin.NewRPCClient(conn, host); err != nil {
+		t.Fatal(err)
+	}
+	_ = l.session.SyncStreams(&l.printed, &l.heard)
+	l.hangUp = l.shutDown
+}
+
+// shutDown ends the program as a host does.
+func (l *link) shutDown(t testing.TB) {
+	t.Helper()
+	if !l.process.endsWithin(0) && l.Client != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := l.note(l.Shutdown(ctx, 5*time.Second)); err != nil {
+			t.Errorf("shutting down: %v", err)
+		}
+	}
+	_ = l.process.stdin.Close()
+	if !l.process.endsWithin(patience) {
+		t.Error("the program does not end with its lifeline")
+	}
+	l.process.end()
+	_ = l.session.Close()
+}

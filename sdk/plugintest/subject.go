@@ -1,0 +1,236 @@
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/rpc"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// A subject is the plugin that is asked, however it is reached.
+type subject struct {
+	plugin   *sdk.Plugin // nil for a program
+	path     string      // of the program
+	describe func(t testing.TB) []byte
+	connect  func(t testing.TB, l *link, host map[string]plugin.Plugin)
+}
+
+func inProcess(p *sdk.Plugin) *subject {
+	s := &subject{plugin: p, describe: func(t testing.TB) []byte {
+		m, err := p.Describe(wire.Majors(), wire.Features)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.JSON()
+	}}
+	s.connect = func(t testing.TB, l *link, host map[string]plugin.Plugin) {
+		logger := hclog.New(&hclog.LoggerOptions{Name: p.Name, Level: hclog.Trace, Output: &l.heard, JSONFormat: true})
+		server := wire.NewServer(p, logger, nil)
+		ours, theirs := net.Pipe()
+		rpcServer := &plugin.RPCServer{
+			Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()},
+			Stdout:  strings.NewReader(""), Stderr: strings.NewReader(""),
+		}
+		go rpcServer.ServeConn(quiet{theirs})
+		var err error
+		if l.session, err = plugin.NewRPCClient(quiet{ours}, host); err != nil {
+			t.Fatal(err)
+		}
+		l.hangUp = func(testing.TB) {
+			server.Close(context.Background())
+			_ = l.session.Close()
+		}
+	}
+	return s
+}
+
+// quiet is a connection that takes what is written to it after its end, about
+// which yamux would complain on standard error.
+type quiet struct{ net.Conn }
+
+func (q quiet) Write(b []byte) (int, error) {
+	n, err := q.Conn.Write(b)
+	if errors.Is(err, io.ErrClosedPipe) {
+		return len(b), nil
+	}
+	return n, err
+}
+
+// A link is a conversation with a fresh plugin.
+type link struct {
+	*wire.Client
+	rpc      *rpc.Client // the same conversation, without manners
+	broker   *plugin.MuxBroker
+	session  *plugin.RPCClient
+	manifest []byte
+	process  *running // nil in process
+
+	heard   transcript // what the plugin printed, logged and complained about
+	printed transcript // what it printed to standard output
+
+	hangUp func(testing.TB)
+	once   sync.Once
+	opened int
+}
+
+// What a link's instances may ask of the host.
+const (
+	capabilityAll     = "all"     // what the case's Host does
+	capabilityNothing = "nothing" // nothing
+)
+
+// grants tells which is which.
+type grants struct{ host *Host }
+
+func (g grants) Grant(capability string) (sdk.Host, bool) {
+	switch capability {
+	case capabilityAll:
+		return g.host.Services(), true
+	case capabilityNothing:
+		return sdk.Host{}, true
+	}
+	return sdk.Host{}, false
+}
+
+// tap hands out both halves of the conversation on their way to the client.
+type tap struct {
+	plugin.Plugin
+	link *link
+}
+
+func (t tap) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
+	t.link.broker, t.link.rpc = b, c
+	return t.Plugin.Client(b, c)
+}
+
+// start joins a host to a fresh plugin. It ends with the test, and what is then
+// in the transcript is looked through.
+func (s *subject) start(t testing.TB, host *Host) *link {
+	t.Helper()
+	l := new(link)
+	s.connect(t, l, map[string]plugin.Plugin{wire.Object: tap{wire.HostSide(grants{host}), l}})
+	t.Cleanup(func() { l.stop(t) })
+	object, err := l.session.Dispense(wire.Object)
+	if err != nil {
+		t.Fatalf("dispensing: %v", err)
+	}
+	l.Client = object.(*wire.Client)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if l.manifest, err = l.Attach(ctx, "0.0.0-plugintest", "trace"); err != nil {
+		t.Fatalf("attaching: %v", err)
+	}
+	return l
+}
+
+// stop ends the conversation and the plugin.
+func (l *link) stop(t testing.TB) {
+	t.Helper()
+	l.once.Do(func() {
+		l.hangUp(t)
+		if l.Client != nil {
+			l.Wait()
+		}
+		if strings.Contains(l.heard.String()+l.printed.String(), Canary) {
+			t.Errorf("the plugin gave a secret away: %s", around(l.heard.String()+l.printed.String(), Canary))
+		}
+		if out := l.printed.String(); out != "" {
+			t.Errorf("the plugin printed %.200q to standard output, which belongs to the host; use the logger", out)
+		}
+	})
+}
+
+// around cuts a piece of text out.
+func around(text, word string) string {
+	i := strings.Index(text, word)
+	return fmt.Sprintf("%q", text[max(0, i-80):min(len(text), i+len(word)+80)])
+}
+
+// note takes an error down, for what it may give away, and returns it.
+func (l *link) note(err error) error {
+	for _, e := range flatten(err) {
+		fmt.Fprintf(&l.heard, "error: %s %s %s %s %q\n", e.Path, e.Reason, e.Message, e.Hint, e.Output)
+	}
+	return err
+}
+
+// flatten returns the complaints in a joined error.
+func flatten(err error) []*sdk.Error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []*sdk.Error
+		for _, e := range joined.Unwrap() {
+			all = append(all, flatten(e)...)
+		}
+		return all
+	}
+	if e, ok := errors.AsType[*sdk.Error](err); ok {
+		return []*sdk.Error{e}
+	}
+	if err != nil {
+		return []*sdk.Error{{Code: sdk.Internal, Message: err.Error()}}
+	}
+	return nil
+}
+
+// args describe a new connection for a case.
+func (l *link) args(t testing.TB, c *Transport, p Peer) wire.OpenArgs {
+	l.opened++
+	return wire.OpenArgs{
+		Component: c.Name, Server: "plugintest", Instance: fmt.Sprintf("i%d", l.opened), Settings: []byte(p.Settings),
+		Dir: t.TempDir(), Env: p.Env, Capability: capabilityAll,
+	}
+}
+
+// open opens a connection and returns its stream and its name.
+func (l *link) open(t testing.TB, c *Transport, p Peer) (*wire.Stream, string) {
+	t.Helper()
+	a := l.args(t, c, p)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := l.Open(ctx, a)
+	if l.note(err) != nil {
+		t.Fatalf("opening: %v", err)
+	}
+	return s, a.Instance
+}
+
+// close closes a connection, politely for a while.
+func (l *link) close(t testing.TB, instance string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := l.note(l.Close(ctx, instance, 5*time.Second)); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+// A transcript is written to from many places.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (t *transcript) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(b)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}

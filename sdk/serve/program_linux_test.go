@@ -1,0 +1,241 @@
+package serve_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/serve"
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+// familyVariable is inherited by all that one test starts.
+const familyVariable = "SERVE_TEST_FAMILY"
+
+// The programs of these tests are this binary under another name.
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case "a-plugin":
+		serve.Main(author())
+	case "a-broken-plugin":
+		serve.Main(&sdk.Plugin{Name: "Broken"})
+	case "a-host":
+		if err := host(os.Args[1]); err != nil {
+			fmt.Println(err)
+		}
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+func program(t *testing.T, name string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(exe, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+type settings struct {
+	Do string `hcl:"do" doc:"What to do."`
+}
+
+// author is a plugin that does what its settings say.
+func author() *sdk.Plugin {
+	open := func(_ context.Context, s *sdk.Server, c *settings) (sdk.Conn, error) {
+		switch c.Do {
+		case "look":
+			return nil, sdk.Errorf(sdk.Denied, "stdin %v\nargs %q\n%s", os.Stdin, os.Args[1:], strings.Join(os.Environ(), "\n"))
+		case "talk":
+			s.Log.Info("hclog", "k", 1)
+			log.Print("[WARN] package log")
+			slog.With("a", 1).WithGroup("g").Error("package slog", "b", 2, slog.Group("h", "c", 3))
+			slog.Debug("fine")
+			fmt.Println("printed")
+			fmt.Fprintln(os.Stderr, "complained")
+		case "fork":
+			fork()
+			go func() { // also when nobody is left to read it, which must not end the plugin
+				for ; ; time.Sleep(time.Millisecond) {
+					s.Log.Info("tick")
+				}
+			}()
+		}
+		r, w := io.Pipe()
+		return sdk.PipeConn(r, w), nil
+	}
+	return &sdk.Plugin{Name: "author", Version: "1.2.3", Transports: map[string]sdk.Transport{"t": sdk.NewTransport(open)}}
+}
+
+// fork leaves processes of every kind behind, two that nobody waits for and one
+// whose parent is gone in each of three places.
+func fork() {
+	for _, attr := range []*syscall.SysProcAttr{nil, {Setpgid: true}, {Setsid: true}} {
+		cmd := exec.Command("/bin/sh", "-c", "trap '' TERM; sleep 1000 & wait")
+		cmd.SysProcAttr = attr
+		_ = cmd.Start()
+		cmd = exec.Command("/bin/sh", "-c", "sleep 1000 & exit")
+		cmd.SysProcAttr = attr
+		_ = cmd.Run()
+	}
+}
+
+// forked is how many processes fork leaves.
+const forked = 9
+
+// A conversation is a plugin's program and the host's end.
+type conversation struct {
+	*wire.Client
+	plugin   *plugin.Client
+	lifeline *os.File
+	stderr   *text // of the process
+	printed  *text // what go-plugin carried over
+}
+
+// converse starts a program and attaches to it.
+func converse(path string, env ...string) (*conversation, error) {
+	// go-plugin gives the host's standard input to the plugin, where a lifeline
+	// is expected.
+	in, lifeline, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	os.Stdin = in
+	defer in.Close()
+	cmd := exec.Command(path)
+	cmd.Env = env
+	c := &conversation{lifeline: lifeline, stderr: new(text), printed: new(text)}
+	c.plugin = plugin.NewClient(&plugin.ClientConfig{
+		HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(wire.HostSide(nobody{})), Cmd: cmd, SkipHostEnv: true,
+		Stderr: c.stderr, Logger: hclog.NewNullLogger(), SyncStdout: c.printed, SyncStderr: c.printed,
+	})
+	protocol, err := c.plugin.Client()
+	if err != nil {
+		return c, err
+	}
+	object, err := protocol.Dispense(wire.Object)
+	if err != nil {
+		return c, err
+	}
+	c.Client = object.(*wire.Client)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err = c.Attach(ctx, "test", "debug")
+	return c, err
+}
+
+// do opens a connection with one setting.
+func (c *conversation) do(what string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err := c.Open(ctx, wire.OpenArgs{Component: "t", Server: "s", Instance: what, Settings: fmt.Appendf(nil, `{"do":%q}`, what)})
+	return err
+}
+
+type nobody struct{}
+
+func (nobody) Grant(string) (sdk.Host, bool) { return sdk.Host{}, false }
+
+// host has a plugin fork, says so, and never ends.
+func host(path string) error {
+	c, err := converse(path, os.Environ()...)
+	if err != nil {
+		return err
+	}
+	if err := c.do("fork"); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+	return nil
+}
+
+// start is converse in a test.
+func start(t *testing.T, env ...string) *conversation {
+	t.Helper()
+	c, err := converse(program(t, "a-plugin"), append(env, "PATH="+os.Getenv("PATH"))...)
+	if c != nil {
+		t.Cleanup(func() {
+			_ = c.lifeline.Close()
+			c.plugin.Kill()
+		})
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, c.stderr)
+	}
+	return c
+}
+
+// members returns the living processes of a family.
+func members(family string) []int {
+	var pids []int
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range files {
+		env, err := os.ReadFile(f)
+		if err == nil && bytes.Contains(env, []byte(familyVariable+"="+family+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// count waits until a family has n living members, at most for limit.
+func count(t *testing.T, family string, n int, limit time.Duration) {
+	t.Helper()
+	var got []int
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		if got = members(family); len(got) == n {
+			return
+		}
+		if time.Since(begun) > limit {
+			t.Errorf("the family has %d members, want %d", len(got), n)
+			for _, pid := range got {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return
+		}
+	}
+}
+
+// text is written to and read from at the same time.
+type text struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (t *text) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.Write(b)
+}
+
+func (t *text) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.String()
+}
