@@ -18,7 +18,7 @@ import (
 
 func TestEcho(t *testing.T) {
 	s := transport(t, openEcho).open(t, "i")
-	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, streamWrite - frameHeader, streamWrite, 1 << 20, ndjson.DefaultLimit} {
+	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, gather - frameHeader, gather, 1 << 20, ndjson.DefaultLimit} {
 		want := padded(n)
 		var wg sync.WaitGroup
 		wg.Go(func() { s.mustSend(t, want) })

@@ -25,7 +25,8 @@ const (
 	eventLimit  = 1 << 20 // bytes of the payload of a frame that is not a message
 	prefixKept  = 4 << 10 // of a message in a "dropped" event
 	streamRead  = 32 << 10
-	streamWrite = 64 << 10
+	gather      = 64 << 10  // what is smaller is copied, to be sent with what is beside it
+	gatherKept  = 256 << 10 // a buffer beyond this is given back
 )
 
 // ErrProtocol is wrapped by every error about bytes that break the rules.
@@ -40,7 +41,7 @@ var ErrProtocol = errors.New("plugin protocol error")
 type Stream struct {
 	conn  net.Conn
 	r     *bufio.Reader
-	w     *bufio.Writer
+	out   []byte // written, not sent
 	limit int
 
 	beforeWait func() // called by Read before it waits; may be nil
@@ -52,7 +53,7 @@ func NewStream(conn net.Conn, limit int) *Stream {
 	if limit <= 0 {
 		limit = ndjson.DefaultLimit
 	}
-	s := &Stream{conn: conn, limit: limit, w: bufio.NewWriterSize(conn, streamWrite)}
+	s := &Stream{conn: conn, limit: limit}
 	s.r = bufio.NewReaderSize(waiting{s}, streamRead)
 	return s
 }
@@ -137,13 +138,23 @@ func (s *Stream) write(kind byte, parts ...[]byte) error {
 	var header [frameHeader]byte
 	binary.LittleEndian.PutUint32(header[:4], uint32(size))
 	header[4] = kind
-	if _, err := s.w.Write(header[:]); err != nil {
-		return err
-	}
+	s.out = append(s.out, header[:]...)
 	for _, part := range parts {
-		if _, err := s.w.Write(part); err != nil {
-			return err
+		if len(part) >= gather {
+			n := max(0, gather-len(s.out))
+			s.out = append(s.out, part[:n]...)
+			if err := s.Flush(); err != nil {
+				return err
+			}
+			if _, err := s.conn.Write(part[n:]); err != nil {
+				return err
+			}
+			continue
 		}
+		s.out = append(s.out, part...)
+	}
+	if len(s.out) >= 2*gather {
+		return s.Flush()
 	}
 	return nil
 }
@@ -163,7 +174,16 @@ func (s *Stream) fits(kind byte, size int64) error {
 }
 
 // Flush sends what was written.
-func (s *Stream) Flush() error { return s.w.Flush() }
+func (s *Stream) Flush() error {
+	if len(s.out) == 0 {
+		return nil
+	}
+	_, err := s.conn.Write(s.out)
+	if s.out = s.out[:0]; cap(s.out) > gatherKept {
+		s.out = nil
+	}
+	return err
+}
 
 // SetWriteDeadline bounds the writes that follow. A stream whose write timed
 // out may hold part of a frame and is of no further use.
