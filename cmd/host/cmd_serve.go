@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/listen"
+	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 func (e *env) serveVerb() *cobra.Command {
@@ -27,6 +28,7 @@ Servers are started when they are first needed. The end of standard input, or SI
 
 func (e *env) serve(ctx context.Context) error {
 	signal.Ignore(syscall.SIGPIPE) // a client that went away is an error of writing
+	process.EndStale()             // a host that was killed with its plugins could not do it
 	app, err := e.load(ctx)
 	if err != nil {
 		return err
