@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An example is used as its reader would: in a directory with what it needs.
+type example struct {
+	run    []string // what to run with it; the output must contain the last word
+	needs  string   // a program that must be in PATH; without it the file is only validated
+	lacks  []string // what "validate" says that this version does not have
+	addr   bool     // needs an MCP server on a TCP address
+	plugin bool     // needs the third party's transport
+}
+
+var examples = map[string]example{
+	"demo.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"views.hcl":       {run: []string{"call", "office__welcome", "name=Ada", "Guten Tag, Ada!"}},
+	"files.hcl":       {run: []string{"call", "files__list_allowed_directories", "Allowed directories"}, needs: "mcp-server-filesystem"},
+	"several.hcl":     {run: []string{"call", "all__echo", "message=hi", "Echo: hi"}, needs: "mcp-server-everything"},
+	"third-party.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, addr: true, plugin: true},
+	"language.hcl":    {lacks: []string{"auth", "confirm", "gateway", "policy"}, plugin: true},
+}
+
+// TestExamples runs every file in examples/. One that is not in the table fails.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.hcl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	bin := t.TempDir()
+	build(t, filepath.Join(bin, "junctor"), "./cmd/host")
+	build(t, filepath.Join(bin, "plugins", "junctor-plugin-stdio"), "./plugins/stdio")
+	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
+	acme := filepath.Join(bin, "junctor-plugin-acme")
+	cmd := exec.Command("go", "build", "-o", acme, "./acme-transport")
+	cmd.Dir = filepath.Join("..", "..", "testdata", "thirdparty")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building the third party's transport: %v\n%s", err, text)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			ex, ok := examples[name]
+			if !ok {
+				t.Fatal("nothing says what this example is good for")
+			}
+			at := place(t, file, bin, acme, ex)
+			ex.validate(t, at)
+			if ex.run != nil {
+				ex.try(t, at)
+			}
+		})
+	}
+}
+
+// A site is where an example is used.
+type site struct{ dir, junctor, config string }
+
+// place lays out a checkout in which the example finds what it names.
+func place(t *testing.T, file, bin, acme string, ex example) site {
+	t.Helper()
+	root := t.TempDir()
+	at := site{dir: root, junctor: filepath.Join(bin, "junctor"), config: filepath.Join(root, "examples", filepath.Base(file))}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(at.config), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(at.config, text, 0o644)
+	}
+	if err == nil {
+		err = os.Symlink(bin, filepath.Join(root, "bin"))
+	}
+	if err == nil && ex.plugin {
+		if err = os.MkdirAll(filepath.Join(root, "examples", "plugins"), 0o755); err == nil {
+			err = os.Link(acme, filepath.Join(root, "examples", "plugins", "junctor-plugin-acme"))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("JUNCTOR_HOME", filepath.Join(root, "home"))
+	t.Setenv("PATH", interopPrograms(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if ex.addr {
+		t.Setenv("ACME_ADDRESS", listenMCP(t))
+	}
+	return at
+}
+
+// interopPrograms is where the tests against real servers install them.
+func interopPrograms(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", ".cache", "interop", "node_modules", ".bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (at site) exec(args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command(at.junctor, append([]string{"-c", at.config}, args...)...)
+	cmd.Dir = at.dir
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err = cmd.Run()
+	return out.String(), errOut.String(), err
+}
+
+func (ex example) validate(t *testing.T, at site) {
+	t.Helper()
+	stdout, stderr, _ := at.exec("validate")
+	var v struct {
+		Valid       bool
+		Diagnostics []struct{ Summary string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	if v.Valid != (ex.lacks == nil) {
+		t.Errorf("valid is %v: %s", v.Valid, stdout)
+	}
+	var lacks []string
+	for _, d := range v.Diagnostics {
+		word, found := strings.CutPrefix(d.Summary, "this version does not have ")
+		if !found {
+			t.Errorf("unexpected: %s", d.Summary)
+			continue
+		}
+		word, _, _ = strings.Cut(strings.Trim(word, `"`), `"`)
+		lacks = append(lacks, word)
+	}
+	slices.Sort(lacks)
+	if !slices.Equal(lacks, ex.lacks) {
+		t.Errorf("lacks %q, want %q", lacks, ex.lacks)
+	}
+}
+
+func (ex example) try(t *testing.T, at site) {
+	t.Helper()
+	if ex.needs != "" {
+		if _, err := exec.LookPath(ex.needs); err != nil {
+			t.Skipf("%s is not installed; the file was validated", ex.needs)
+		}
+	}
+	want := ex.run[len(ex.run)-1]
+	stdout, stderr, err := at.exec(ex.run[:len(ex.run)-1]...)
+	if err != nil || !strings.Contains(stdout, want) {
+		t.Errorf("%v: %v\n%s%s", ex.run, err, stdout, stderr)
+	}
+}
+
+// listenMCP serves MCP, a message a line, to whoever connects.
+func listenMCP(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	s := mcp.NewServer(&mcp.Implementation{Name: "afar", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "greet"}, greetFromAfar)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _ = s.Run(t.Context(), &mcp.IOTransport{Reader: conn, Writer: conn}) }()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func greetFromAfar(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Hello from afar"}}}, nil, nil
+}

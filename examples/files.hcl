@@ -1,0 +1,12 @@
+# A server from npm, cut down to what reads. Install it with
+#   npm install -g @modelcontextprotocol/server-filesystem
+# or let npx fetch it: command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+server "files" {
+  transport "stdio" {
+    command = ["mcp-server-filesystem", "."]
+  }
+  tools {
+    allow = ["read_*", "list_*", "search_files", "get_file_info", "directory_tree"]
+    read  = ["*"]
+  }
+}

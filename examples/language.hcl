@@ -1,0 +1,76 @@
+# The whole language on one page. What this version does not have yet (auth,
+# confirm, gateway, policy, and the transports http and cli) is reported, with
+# its place, by "junctor validate"; the rest of the page is as it will be.
+plugins {
+  required = {
+    acme = { source = "./plugins", version = "~> 1.0" }
+  }
+}
+
+locals {
+  org = "acme"
+}
+
+server "github" {
+  transport "acme" {
+    address = "127.0.0.1:7801"
+  }
+  auth "oauth" {
+    scopes = ["repo"]
+  }
+
+  prefix   = "gh"
+  protocol = "auto"
+  share    = "global"
+  idle     = "adaptive"
+  required = false
+  timeouts {
+    start    = "10s"
+    call     = "60s"
+    shutdown = "3s"
+  }
+
+  tools {
+    allow   = ["get_*", "list_*", "search_*", "create_issue"]
+    deny    = ["*_secret"]
+    confirm = ["create_*"]
+    read    = ["get_*"]
+  }
+  tool "search_issues" {
+    name        = "issues"
+    description = "Search the issues of our organisation."
+    pin         = { owner = local.org }
+    default     = { perPage = 20 }
+  }
+}
+
+gateway {
+  http {
+    listen = "127.0.0.1:7575"
+    auth "static_token" {
+      token   = env("JUNCTOR_TOKEN")
+      subject = "alice"
+    }
+  }
+}
+
+policy {
+  default = "deny"
+  role "dev" {
+    allow {
+      servers = ["github"]
+      access  = "read"
+    }
+    allow {
+      servers = ["github"]
+      tools   = ["create_issue"]
+      when    = startswith(args.repo, "acme/")
+    }
+    deny {
+      tools = ["delete_*"]
+    }
+  }
+  subject "alice" {
+    roles = ["dev"]
+  }
+}
