@@ -323,3 +323,37 @@ func TestChildrenByScan(t *testing.T) {
 		t.Error("nobody has a state")
 	}
 }
+
+// TestStale: only a host that is certainly gone has left anything behind.
+func TestStale(t *testing.T) {
+	own := Run()
+	parts := strings.Split(own, ".")
+	if len(parts) != 3 {
+		t.Fatalf("Run() = %q", own)
+	}
+	pid, space, begun := parts[0], parts[1], parts[2]
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	gone := strconv.Itoa(ended.Process.Pid)
+	for run, want := range map[string]bool{
+		own:                              false,
+		pid + "." + space + ".1":         true, // the number is in use again
+		gone + "." + space + "." + begun: true,
+		gone + ".1." + begun:             false, // elsewhere
+		gone + "." + begun:               false,
+		gone:                             false,
+		gone + ".":                       false,
+		"x." + space + "." + begun:       false,
+		"outer":                          false,
+		"":                               false,
+	} {
+		if got := stale([]byte("A=1\x00" + RunVariable + "=" + run + "\x00B=2")); got != want {
+			t.Errorf("%s: stale is %t", run, got)
+		}
+	}
+	if stale([]byte("X" + RunVariable + "=" + gone + "." + space + "." + begun)) {
+		t.Error("another variable's name ends alike")
+	}
+}

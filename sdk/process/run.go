@@ -1,18 +1,25 @@
 package process
 
 import (
-	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
 
 // RunVariable is set in the environment of every process under a host, to a
-// value that names the host: its number and when it started. A program that
-// starts others through this package hands it on.
+// value that names the host: its number, a dot, and what tells it from others
+// that had the number. A program that starts others through this package hands
+// it on.
 const RunVariable = "JUNCTOR_RUN_ID"
 
 // Run names this process as the host of a run.
-func Run() string { return fmt.Sprintf("%d.%s", os.Getpid(), started(os.Getpid())) }
+func Run() string {
+	run, err := name(os.Getpid())
+	if err != nil {
+		return strconv.Itoa(os.Getpid()) + "." // nobody will call it stale
+	}
+	return run
+}
 
 // handOn adds the run that this process belongs to, unless env has one.
 func handOn(env []string) []string {

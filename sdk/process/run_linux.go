@@ -2,26 +2,44 @@ package process
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
-// started is when a process began, in clock ticks since the machine did: with
-// its number it names a process for good. It is empty when there is none.
-func started(pid int) string {
+// name gives a process a name that no other has: its number, where numbers of
+// processes mean that (its PID namespace), and when it started.
+func name(pid int) (string, error) {
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return "", err
+	}
+	begun, err := started(pid)
+	if err != nil {
+		return "", err
+	}
+	space = strings.TrimSuffix(strings.TrimPrefix(space, "pid:["), "]")
+	return fmt.Sprintf("%d.%s.%s", pid, space, begun), nil
+}
+
+// started is when a process began, in clock ticks since the machine did.
+func started(pid int) (string, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return ""
+		return "", err
 	}
 	// The name in parentheses may hold anything; the rest follows it.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const startTime = 22 - 3 // numbered from the state, the third field
 	if len(fields) <= startTime {
-		return ""
+		return "", fmt.Errorf("process %d: /proc shows %d fields", pid, len(fields))
 	}
-	return fields[startTime]
+	return fields[startTime], nil
 }
 
 // EndStale ends the processes of hosts that are gone: what a host left behind
@@ -44,14 +62,36 @@ func EndStale() {
 	}
 }
 
-// stale reports whether an environment names a host that is gone.
+// stale reports whether an environment names a host that is gone. Where that
+// is not certain, it is not: a host in another container, say, whose number
+// means something else there.
 func stale(env []byte) bool {
 	_, rest, found := bytes.Cut(append([]byte{0}, env...), []byte("\x00"+RunVariable+"="))
 	if !found {
 		return false
 	}
 	run, _, _ := bytes.Cut(rest, []byte{0})
-	number, start, ok := strings.Cut(string(run), ".")
+	number, _, _ := strings.Cut(string(run), ".")
 	pid, err := strconv.Atoi(number)
-	return ok && err == nil && start != "" && started(pid) != start
+	if err != nil {
+		return false
+	}
+	own, err := name(os.Getpid())
+	if err != nil || space(own) == "" || space(own) != space(string(run)) {
+		return false
+	}
+	now, err := name(pid)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	return err == nil && now != string(run)
+}
+
+// space is the PID namespace in a name.
+func space(name string) string {
+	parts := strings.Split(name, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	return parts[1]
 }

@@ -4,7 +4,7 @@ package process
 
 import "strconv"
 
-func started(pid int) string { return strconv.Itoa(pid) }
+func name(pid int) (string, error) { return strconv.Itoa(pid), nil }
 
 // EndStale does nothing on this system.
 func EndStale() {}
