@@ -38,7 +38,11 @@ type Connection struct {
 	instance   string
 	capability string
 	closing    sync.Once
+	closed     atomic.Bool // by the host
 	released   sync.Once
+
+	reading sync.Mutex // held by whoever reads from stream
+	over    bool       // guarded by reading; nothing more is read
 }
 
 // writeTime is how long a message may wait for a server that does not read. A
@@ -67,7 +71,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	})
 	if err != nil {
 		c.release()
-		return nil, c.failed(err)
+		return nil, l.explain(err)
 	}
 	return c, nil
 }
@@ -87,20 +91,27 @@ func (s *Supervisor) revoke(capability string) {
 // Read returns the next message. An error is the end, and says how it came,
 // except for a [*Dropped].
 func (c *Connection) Read() ([]byte, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	for {
+		if c.over {
+			return nil, io.EOF
+		}
 		msg, ev, err := c.stream.Read()
 		switch {
 		case err != nil:
+			c.over = true
 			return nil, c.ended(err)
 		case ev == nil:
 			return msg, nil
 		case ev.Name == "dropped":
 			return nil, &Dropped{Reason: ev.Reason, Size: ev.Size, Limit: ev.Limit, Prefix: ev.Prefix}
 		case ev.Name == "closed":
-			if ev.Status == nil {
-				return nil, io.EOF
+			c.over = true
+			if ev.Status != nil && ev.Status.Code != "" {
+				return nil, asFault(ev.Status.Err())
 			}
-			return nil, asFault(ev.Status.Err())
+			return nil, io.EOF
 		}
 	}
 }
@@ -125,20 +136,15 @@ func (d *Dropped) Cut() (prefix []byte, why string) { return d.Prefix, d.Reason 
 
 // ended explains why a stream ended without a word from the plugin.
 func (c *Connection) ended(err error) error {
-	t := time.NewTimer(afterDeath)
-	defer t.Stop()
-	select {
-	case <-c.link.exited():
-		return c.link.gone()
-	case <-t.C:
-	}
-	if errors.Is(err, wire.ErrProtocol) {
-		return fault.Because(fault.PluginBroken, err, "reading from the plugin")
-	}
-	if errors.Is(err, io.EOF) {
+	switch {
+	case c.closed.Load():
 		return io.EOF
+	case errors.Is(err, wire.ErrProtocol):
+		return fault.Because(fault.PluginBroken, err, "reading from the plugin")
+	case c.link.dies():
+		return c.link.gone()
 	}
-	return fault.Because(fault.PluginExited, err, "reading from the plugin")
+	return fault.New(fault.PluginBroken, "the plugin ended the connection without saying why")
 }
 
 // Write adds a message, in parts, to what Flush sends. It holds no CR or LF.
@@ -152,17 +158,44 @@ func (c *Connection) Flush() error { return c.stream.Flush() }
 
 // Close ends the connection: what was written is delivered, then the server
 // ends politely within grace, then by force. It returns when nothing is left
-// of it, or soon after grace when the plugin does not answer.
+// of it and Read has returned, or soon after grace when the plugin does not
+// answer.
 func (c *Connection) Close(grace time.Duration) {
 	c.closing.Do(func() {
 		defer c.release()
+		c.closed.Store(true)
 		_ = c.stream.Close() // the plugin reads the end after the last message
-		ctx, cancel := context.WithTimeout(context.Background(), grace+exitTime)
+		ctx, cancel := context.WithTimeout(context.Background(), grace+c.link.limits.exit)
 		defer cancel()
-		if err := c.link.wire.Close(ctx, c.instance, grace); err != nil && !exited(c.link) {
+		if err := c.link.wire.Close(ctx, c.instance, grace); err != nil && c.link.usable() {
 			c.link.log.Warn("the plugin did not close a connection", "instance", c.instance, "error", err)
 		}
+		c.drain()
 	})
+}
+
+// drain returns when the plugin has ended its side of the stream too. One that
+// does not is stuck and is ended itself: yamux would leave whoever reads
+// waiting for five minutes more.
+func (c *Connection) drain() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.reading.Lock()
+		defer c.reading.Unlock()
+		for !c.over {
+			_, _, err := c.stream.Read()
+			c.over = err != nil
+		}
+	}()
+	t := time.NewTimer(c.link.limits.hangUp)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+		c.link.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not end a connection that was closed"))
+		<-done
+	}
 }
 
 func (c *Connection) release() {
@@ -175,47 +208,5 @@ func (c *Connection) release() {
 // Status asks the plugin how the connection is.
 func (c *Connection) Status(ctx context.Context) (sdk.ConnStatus, error) {
 	st, err := c.link.wire.Status(ctx, c.instance)
-	return st, c.failed(err)
-}
-
-// failed turns an error of a call to the plugin into a fault.
-func (c *Connection) failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	if exited(c.link) {
-		return c.link.gone()
-	}
-	return asFault(err)
-}
-
-// asFault gives the errors of plugins their codes.
-func asFault(err error) error {
-	if err == nil {
-		return nil
-	}
-	e, ok := errors.AsType[*sdk.Error](err)
-	if !ok {
-		return err
-	}
-	f := &fault.Error{Code: fault.UpstreamUnavailable, Message: e.Message, Hint: e.Hint, Output: e.Output, Path: e.Path, Err: err}
-	switch {
-	case e.Code == sdk.Invalid:
-		f.Code, f.Message = fault.UpstreamSettings, err.Error()
-	case e.Code == sdk.AuthRequired || e.Code == sdk.NeedsLogin:
-		f.Code = fault.UpstreamAuth
-	case e.Code == sdk.Panicked || e.Code == sdk.Internal:
-		f.Code = fault.PluginBroken
-	case e.Code == sdk.Deadline:
-		f.Code = fault.UpstreamStartTimeout
-	case e.Reason == "plugin_gone":
-		f.Code = fault.PluginExited
-	case e.Reason == "command_not_found" || e.Reason == "command_not_executable":
-		f.Code = fault.UpstreamCommandNotFound
-	case e.Reason == "not_started":
-		f.Code = fault.UpstreamNotStarted
-	case e.Reason == "exited" || e.Reason == "closed_output":
-		f.Code = fault.UpstreamExited
-	}
-	return f
+	return st, c.link.explain(err)
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -17,10 +19,80 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-const (
-	describeTime = 5 * time.Second
-	describeSize = 1 << 20
-)
+// describeSize bounds a manifest.
+const describeSize = 1 << 20
+
+// known is a program and what it said about itself. Whoever needs it first
+// finds out, the others wait.
+type known struct {
+	learning sync.Mutex // held while finding out, which is as long as the program takes
+
+	program  *program     // guarded by learning and, for those who only look, Supervisor.mu
+	manifest sdk.Manifest // likewise
+}
+
+// Describe returns what the program at path says about itself, and its digest.
+// It does not start it as a plugin.
+func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+	b, m, err := s.learn(ctx, path, pin)
+	if err != nil {
+		return sdk.Manifest{}, "", err
+	}
+	return m, b.digest, nil
+}
+
+// learn returns the program at path, which has the digest pin, and what it says
+// about itself.
+func (s *Supervisor) learn(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
+	k := s.known(path)
+	k.learning.Lock()
+	defer k.learning.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, sdk.Manifest{}, shuttingDown()
+	}
+	if k.program == nil {
+		b, err := openProgram(path)
+		if err != nil {
+			return nil, sdk.Manifest{}, err
+		}
+		m, err := s.agreed(ctx, b, pin)
+		if err != nil {
+			b.close()
+			return nil, sdk.Manifest{}, err
+		}
+		s.mu.Lock()
+		k.program, k.manifest = b, m
+		s.mu.Unlock()
+	}
+	return k.program, k.manifest, pinned(k.program, pin)
+}
+
+func (s *Supervisor) known(path string) *known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.programs[path]
+	if k == nil {
+		k = new(known)
+		s.programs[path] = k
+	}
+	return k
+}
+
+// agreed describes a program, but runs none that is not the one agreed on.
+func (s *Supervisor) agreed(ctx context.Context, b *program, pin string) (sdk.Manifest, error) {
+	if err := pinned(b, pin); err != nil {
+		return sdk.Manifest{}, err
+	}
+	return s.describe(ctx, b)
+}
+
+func pinned(b *program, pin string) error {
+	if pin == "" || strings.EqualFold(pin, b.digest) {
+		return nil
+	}
+	return fault.New(fault.PluginChecksum, "%s has sha256 %s, the configuration wants %s", b.path, b.digest, pin).
+		WithHint("if you replaced the program on purpose, update sha256; otherwise do not run it")
+}
 
 // describe returns the manifest of a program: from the cache, or by running it
 // with the argument "describe". The cache is keyed by what was run, so it
@@ -33,63 +105,79 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 		}
 		// Something else stands there; what is written below replaces it.
 	}
-	text, err := s.runDescribe(ctx, b)
-	if err != nil {
-		return sdk.Manifest{}, err
+	said := &journal{}
+	text, err := s.runDescribe(ctx, b, said)
+	if err == nil {
+		var m sdk.Manifest
+		if m, err = parseManifest(text); err == nil {
+			s.opts.Cache.Write(name, text)
+			return m, nil
+		}
+		err = fault.Because(fault.PluginDescribe, err, "%s printed what is not a manifest", b.path)
 	}
-	m, err := parseManifest(text)
-	if err != nil {
-		return sdk.Manifest{}, fault.Because(fault.PluginDescribe, err, "%s printed what is not a manifest", b.path)
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		f.Output = said.last(tailShown)
 	}
-	s.opts.Cache.Write(name, text)
-	return m, nil
+	return sdk.Manifest{}, err
 }
 
-// runDescribe runs the program, bounded in time and output.
-func (s *Supervisor) runDescribe(ctx context.Context, b *program) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, describeTime)
+// runDescribe runs the program, bounded in time and output. What it says on
+// standard error goes to a journal.
+func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return nil, err
+	defer context.AfterFunc(s.ctx, cancel)()
+	var pipes [4]*os.File
+	for i := 0; i < len(pipes); i += 2 {
+		var err error
+		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
+			closeFiles(pipes[:])
+			return nil, err
+		}
 	}
-	defer outR.Close()
+	outR, outW, errR, errW := pipes[0], pipes[1], pipes[2], pipes[3]
 	p, err := process.Start(process.Command{
 		Path: b.path, File: b.file, Args: []string{b.path, "describe"},
-		Env: s.environment(nil), Dir: os.TempDir(), Stdout: outW,
+		Env: s.environment(nil), Dir: os.TempDir(), Stdout: outW, Stderr: errW,
 	})
-	_ = outW.Close()
+	closeFiles([]*os.File{outW, errW})
 	if err != nil {
+		closeFiles([]*os.File{outR, errR})
 		return nil, cannotRun(b, err)
 	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
 	defer func() { p.Kill(); <-p.Done() }()
+	reading.Go(func() { readLines(errR, said) })
+	reading.Go(func() { hearOut(p, s.limits.last, outR, errR) })
 
-	type output struct {
-		text []byte
-		err  error
-	}
-	read := make(chan output, 1)
-	go func() {
-		text, err := io.ReadAll(io.LimitReader(outR, describeSize+1))
-		read <- output{text, err}
-	}()
+	read := make(chan []byte, 1)
+	reading.Go(func() {
+		text, _ := io.ReadAll(io.LimitReader(outR, describeSize+1))
+		read <- text
+		_ = outR.Close()
+	})
 	select {
 	case <-ctx.Done():
-		return nil, fault.New(fault.PluginDescribe, "%s did not describe itself within %s", b.path, describeTime)
-	case out := <-read:
-		if out.err != nil {
-			return nil, fault.Because(fault.PluginDescribe, out.err, "reading what %s printed", b.path)
-		}
-		if len(out.text) > describeSize {
-			return nil, fault.New(fault.PluginDescribe, "%s printed more than %d bytes to describe itself", b.path, describeSize)
-		}
-		if len(bytes.TrimSpace(out.text)) == 0 {
-			p.Wait(describeTime)
-			return nil, fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and %s", b.path, p.Ended()).
-				WithHint("is it a Junctor plugin?")
-		}
-		return out.text, nil
+		return nil, ctx.Err()
+	case <-time.After(s.limits.describe):
+		return nil, fault.New(fault.PluginDescribe, "%s did not describe itself within %s", b.path, s.limits.describe)
+	case text := <-read:
+		return text, s.checkDescribed(b, p, text)
 	}
+}
+
+func (s *Supervisor) checkDescribed(b *program, p *process.Process, text []byte) error {
+	switch {
+	case len(text) > describeSize:
+		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes to describe itself", b.path, describeSize)
+	case len(bytes.TrimSpace(text)) > 0:
+		return nil
+	case !p.Wait(s.limits.describe):
+		return fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and does not end", b.path)
+	}
+	return fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and %s", b.path, p.Ended()).
+		WithHint("is it a Junctor plugin?")
 }
 
 // parseManifest reads a manifest and refuses one that cannot be used.
@@ -102,6 +190,13 @@ func parseManifest(text []byte) (sdk.Manifest, error) {
 		return m, errors.New("it lacks a name, a version or an offer")
 	}
 	return m, nil
+}
+
+// describes reports whether text says what m does. What this host does not know
+// of either counts for nothing.
+func describes(text []byte, m sdk.Manifest) bool {
+	said, err := parseManifest(text)
+	return err == nil && bytes.Equal(said.JSON(), m.JSON())
 }
 
 // speaks refuses a plugin that has no protocol in common with this host,

@@ -2,119 +2,197 @@ package plugin
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
+	"io"
 	"net"
+	"sync"
+	"time"
 )
 
 // A guard reads along with what a plugin sends, before yamux and gob do, and
-// ends the connection over what they would take: gob collects a message of any
-// announced size in memory, and a broker that a plugin dials waits for ever.
+// ends the conversation over what they would take: gob collects a message of
+// any announced size in memory, a broker that a plugin dials waits for ever,
+// and yamux answers each ping in a goroutine and prints a line about each frame
+// that it does not expect, to this program's standard error.
 //
-// It knows two things about the bytes. They are yamux frames,
-//
-//	[u8 version][u8 type][u16 flags][u32 stream][u32 length] payload of data frames
-//
-// and the streams opened first carry net/rpc, a sequence of gob messages, each
-// after its length. The host opens every stream, in a fixed order: control,
-// standard output, standard error, the dispensed object, the host's services;
-// streams of data follow, whose own reader is bounded.
+// It knows two things about the bytes. They are yamux frames, and the streams
+// opened first carry net/rpc, a sequence of gob messages, each after its
+// length. The host opens every stream, in a fixed order: control, standard
+// output, standard error, the dispensed object, the host's services; streams of
+// data follow, whose own reader is bounded.
 type guard struct {
 	net.Conn
-	header [yamuxHeader]byte
-	have   int    // bytes of header
-	left   uint32 // bytes of the payload that follow
-	stream uint32 // whose payload
-	gobs   map[uint32]*gobMeter
+	in, out frames
+	gobs    map[uint32]*gobMeter
+	over    func(broke error) // called once; nil: the plugin ended the conversation
+	ending  sync.Once
+	began   time.Time
+	extra   float64 // frames that belong to no open stream
+
+	mu   sync.Mutex
+	open map[uint32]bool // guarded by mu; streams that the plugin may send on
 }
 
+// What belongs to no open stream: the pings that keep a connection alive, two
+// a minute, and what crosses with the end of a stream.
 const (
-	yamuxHeader   = 12
-	yamuxTypeData = 0
-	yamuxFlagSYN  = 1
-
-	// maxGob bounds one message of the control plane: a manifest has at most
-	// 1 MiB, and nothing else comes near that.
-	maxGob = 4 << 20
+	extraMost      = 64
+	extraPerSecond = 16
 )
 
-func newGuard(c net.Conn) *guard {
-	return &guard{Conn: c, gobs: map[uint32]*gobMeter{1: {}, 7: {}, 9: {}}}
+func newGuard(c net.Conn, over func(broke error)) *guard {
+	g := &guard{Conn: c, over: over, began: time.Now(), open: map[uint32]bool{}}
+	g.gobs = map[uint32]*gobMeter{1: {}, 7: {}, 9: {}}
+	g.in.begin, g.in.payload = g.comes, g.carries
+	g.out.begin, g.out.payload = g.goes, func(uint32, []byte) error { return nil }
+	return g
 }
 
+// Read ends with the one error that yamux does not print, which is another one
+// within the header of a frame.
 func (g *guard) Read(p []byte) (int, error) {
+	torn := g.in.have > 0
 	n, err := g.Conn.Read(p)
-	if bad := g.inspect(p[:n]); bad != nil {
-		_ = g.Conn.Close()
-		return 0, bad
+	broke := g.inspect(p[:n])
+	if broke == nil && (n > 0 || err == nil) {
+		return n, nil
 	}
-	return n, err
+	g.ending.Do(func() { g.over(broke) })
+	_ = g.Conn.Close()
+	if torn {
+		return 0, net.ErrClosed
+	}
+	return 0, io.EOF
 }
 
-func (g *guard) inspect(b []byte) error {
-	for len(b) > 0 {
-		if g.left > 0 {
-			n := min(uint32(len(b)), g.left)
-			if m := g.gobs[g.stream]; m != nil {
-				if err := m.inspect(b[:n]); err != nil {
-					return err
-				}
-			}
-			b, g.left = b[n:], g.left-n
-			continue
-		}
-		n := copy(g.header[g.have:], b)
-		b, g.have = b[n:], g.have+n
-		if g.have < yamuxHeader {
-			return nil
-		}
-		g.have = 0
-		if binary.BigEndian.Uint16(g.header[2:])&yamuxFlagSYN != 0 {
-			return fmt.Errorf("the plugin opened a stream, which only the host does")
-		}
-		if g.header[1] == yamuxTypeData {
-			g.stream, g.left = binary.BigEndian.Uint32(g.header[4:]), binary.BigEndian.Uint32(g.header[8:])
-		}
+func (g *guard) inspect(b []byte) error { return g.in.split(b) }
+
+// Write never fails: yamux prints why, and Read ends all the same.
+func (g *guard) Write(p []byte) (int, error) {
+	_ = g.out.split(p)
+	if _, err := g.Conn.Write(p); err != nil {
+		_ = g.Conn.Close()
+	}
+	return len(p), nil
+}
+
+// goes takes note of the streams that the host opens.
+func (g *guard) goes(h frame) error {
+	if h.kind != frameData && h.kind != frameWindow {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case h.flags&flagSYN != 0:
+		g.open[h.stream] = true
+	case h.flags&flagRST != 0:
+		delete(g.open, h.stream)
 	}
 	return nil
 }
 
-// A gobMeter follows a sequence of gob messages. A length below 128 is one
-// byte; another is a byte that holds the negated count of the bytes that
-// follow, most significant first.
-type gobMeter struct {
-	need int    // bytes of the length that follow
-	size uint64 // of the message, as far as read
-	left uint64 // bytes of the message that follow
+// comes decides about a frame of the plugin's.
+func (g *guard) comes(h frame) error {
+	switch {
+	case h.version != 0 || h.kind > frameGoAway:
+		return errors.New("it sent what is not yamux")
+	case h.kind == framePing || h.kind == frameGoAway:
+		return g.meter()
+	case h.flags&flagSYN != 0:
+		return errors.New("it opened a stream, which only the host does")
+	}
+	g.mu.Lock()
+	open := g.open[h.stream]
+	if h.flags&(flagFIN|flagRST) != 0 {
+		delete(g.open, h.stream)
+	}
+	g.mu.Unlock()
+	if !open {
+		return g.meter()
+	}
+	return nil
 }
 
-func (m *gobMeter) inspect(b []byte) error {
+// meter counts a frame that belongs to no open stream.
+func (g *guard) meter() error {
+	g.extra++
+	if g.extra > extraMost+extraPerSecond*time.Since(g.began).Seconds() {
+		return errors.New("it sent too many frames that belong to no stream")
+	}
+	return nil
+}
+
+// carries decides about a piece of a frame's payload.
+func (g *guard) carries(stream uint32, b []byte) error {
+	if m := g.gobs[stream]; m != nil {
+		return m.inspect(b)
+	}
+	return nil
+}
+
+// A frame is the header of a yamux frame:
+//
+//	[u8 version][u8 kind][u16 flags][u32 stream][u32 length]
+//
+// The length is that of the payload when it is a frame of data, and something
+// else when it is not.
+type frame struct {
+	version, kind  byte
+	flags          uint16
+	stream, length uint32
+}
+
+const (
+	frameSize = 12
+
+	frameData   = 0
+	frameWindow = 1
+	framePing   = 2
+	frameGoAway = 3
+
+	flagSYN = 1
+	flagFIN = 4
+	flagRST = 8
+)
+
+// frames takes yamux apart, whatever the pieces it comes in.
+type frames struct {
+	begin   func(frame) error
+	payload func(stream uint32, piece []byte) error
+
+	header [frameSize]byte
+	have   int    // bytes of header
+	left   uint32 // bytes of the payload that follow
+	stream uint32 // whose payload
+}
+
+func (f *frames) split(b []byte) error {
 	for len(b) > 0 {
-		if m.left > 0 {
-			n := min(uint64(len(b)), m.left)
-			b, m.left = b[n:], m.left-n
-			continue
-		}
-		c := b[0]
-		b = b[1:]
-		switch {
-		case m.need > 0:
-			m.size = m.size<<8 | uint64(c)
-			m.need--
-		case c < 0x80:
-			m.size = uint64(c)
-		default:
-			if m.need = 256 - int(c); m.need > 8 {
-				return fmt.Errorf("the plugin sent what is not gob")
+		if f.left > 0 {
+			n := min(uint32(len(b)), f.left)
+			if err := f.payload(f.stream, b[:n]); err != nil {
+				return err
 			}
-			m.size = 0
-		}
-		if m.need > 0 {
+			b, f.left = b[n:], f.left-n
 			continue
 		}
-		if m.size > maxGob {
-			return fmt.Errorf("the plugin sent a control message of %d bytes, %d are allowed", m.size, maxGob)
+		n := copy(f.header[f.have:], b)
+		b, f.have = b[n:], f.have+n
+		if f.have < frameSize {
+			return nil
 		}
-		m.left, m.size = m.size, 0
+		f.have = 0
+		h := frame{
+			version: f.header[0], kind: f.header[1], flags: binary.BigEndian.Uint16(f.header[2:]),
+			stream: binary.BigEndian.Uint32(f.header[4:]), length: binary.BigEndian.Uint32(f.header[8:]),
+		}
+		if err := f.begin(h); err != nil {
+			return err
+		}
+		if h.kind == frameData {
+			f.stream, f.left = h.stream, h.length
+		}
 	}
 	return nil
 }

@@ -1,10 +1,8 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -20,47 +18,56 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-const (
-	startTime  = 10 * time.Second
-	afterDeath = 100 * time.Millisecond // for the last words of a process that ended
-	exitTime   = 500 * time.Millisecond // for a process to end once its lifeline was cut
-)
-
 // A link is one running plugin process and the conversation with it. It is
-// used once: a process that ended gets a new link.
+// used once: a process that ended gets a new link. Neither outlives the other.
 type link struct {
-	binary *program
-	log    hclog.Logger // the host's
-	kept   hclog.Logger // the plugin's own
-	tail   *tail
-	runner *processRunner
-	plugin *plugin.Client
-	rpc    *plugin.RPCClient
-	wire   *wire.Client
-	sets   map[int]plugin.PluginSet // by protocol
-	conn   net.Conn
+	name    string // of the plugin in the configuration
+	binary  *program
+	limits  limits
+	log     hclog.Logger
+	journal *journal
+	runner  *processRunner
+	plugin  *plugin.Client
+	rpc     *plugin.RPCClient
+	wire    *wire.Client
+	pulse   pulse                    // wire, but in tests
+	sets    map[int]plugin.PluginSet // by protocol
+	conn    net.Conn
 
-	cleaning sync.Once
-	cleaned  chan struct{}
+	lost    chan struct{} // closed when the conversation is over
+	cleaned chan struct{} // closed when nothing is left
+
+	mu      sync.Mutex
+	verdict *fault.Error // guarded by mu; why the host ended the process, if it did
+}
+
+// A pulse is the part of the conversation that is about the process.
+type pulse interface {
+	Health(context.Context) error
+	Shutdown(ctx context.Context, grace time.Duration) error
 }
 
 // launch starts a process, connects to it and attaches. On an error nothing of
 // it is left.
 func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest) (*link, error) {
+	log := s.opts.Log.Named("plugin." + spec.Name)
 	l := &link{
-		binary: b, log: s.opts.Log.Named("plugin." + spec.Name), kept: s.pluginLog(spec.Name), tail: &tail{}, cleaned: make(chan struct{}),
+		name: spec.Name, binary: b, limits: s.limits, log: log,
+		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}},
+		lost:    make(chan struct{}), cleaned: make(chan struct{}),
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()
 	if err := l.start(ctx, s, spec); err != nil {
 		return nil, l.failed(err)
 	}
 	manifest, err := l.wire.Attach(ctx, s.opts.Version, "debug")
-	if err == nil && !bytes.Equal(manifest, described.JSON()) {
+	if err == nil && !describes(manifest, described) {
 		err = fault.New(fault.PluginBroken, "the plugin describes itself differently when it runs").
 			WithHint("its description must not depend on time, environment or arguments")
 	}
 	if err != nil {
+		err = l.explain(err)
 		l.kill()
 		return nil, l.failed(err)
 	}
@@ -74,8 +81,8 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	config := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
 		VersionedPlugins: l.sets,
-		RunnerFunc:       l.runnerFunc(s.environment(spec.Env), useTLS),
-		StartTimeout:     startTime,
+		RunnerFunc:       l.runnerFunc(ctx, s.environment(spec.Env), useTLS),
+		StartTimeout:     l.limits.start,
 		AutoMTLS:         useTLS,
 		SkipHostEnv:      true,
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: s.opts.RunDir},
@@ -84,18 +91,27 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	l.plugin = plugin.NewClient(config)
 	addr, err := l.plugin.Start()
 	if err != nil {
+		if l.runner != nil {
+			_ = os.RemoveAll(l.runner.dir)
+		}
 		return err
 	}
 	// The process runs: from here on its end ends everything below.
+	ctx, died := context.WithCancel(ctx)
+	connected := make(chan struct{})
 	go func() {
-		<-l.runner.proc.Done()
+		<-l.exited()
+		died()
+		<-connected
 		l.clean()
 	}()
-	if err := l.connect(ctx, addr, config.TLSConfig); err != nil {
+	err = l.connect(ctx, addr, config.TLSConfig)
+	close(connected)
+	if err != nil {
+		err = l.explain(err)
 		l.kill()
-		return err
 	}
-	return nil
+	return err
 }
 
 // connect does what go-plugin's Client would, behind a guard and with a
@@ -109,7 +125,7 @@ func (l *link) connect(ctx context.Context, addr net.Addr, tlsConfig *tls.Config
 	if tlsConfig != nil {
 		conn = tls.Client(conn, tlsConfig)
 	}
-	l.conn = newGuard(conn)
+	l.conn = newGuard(conn, l.over)
 	done := make(chan error, 1)
 	go func() { done <- l.dispense() }()
 	select {
@@ -118,7 +134,7 @@ func (l *link) connect(ctx context.Context, addr net.Addr, tlsConfig *tls.Config
 	case <-ctx.Done():
 		_ = l.conn.Close() // ends dispense
 		<-done
-		return fault.New(fault.PluginStartTimeout, "the plugin did not answer in time")
+		return ctx.Err()
 	}
 }
 
@@ -128,8 +144,8 @@ func (l *link) dispense() error {
 		return err
 	}
 	l.rpc = client
-	stray := l.log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
-	if err := client.SyncStreams(stray, stray); err != nil {
+	// What the author's code prints once go-plugin has taken its streams.
+	if err := client.SyncStreams(&lines{journal: l.journal}, &lines{journal: l.journal}); err != nil {
 		return err
 	}
 	raw, err := client.Dispense(wire.Object)
@@ -137,46 +153,26 @@ func (l *link) dispense() error {
 		return err
 	}
 	l.wire = raw.(*wire.Client)
+	l.pulse = l.wire
 	return nil
 }
-
-// failed makes an error of starting into a fault with the plugin's last lines.
-func (l *link) failed(err error) error {
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok {
-		f = fault.Because(fault.PluginHandshake, err, "starting the plugin")
-		if e, ok := errors.AsType[*sdk.Error](err); ok && e.Code == sdk.Panicked {
-			f.Code = fault.PluginBroken
-		}
-	}
-	f.Output = l.tail.last(tailShown)
-	return f
-}
-
-// tailShown is how many of a plugin's last lines an error shows.
-const tailShown = 20
 
 // exited is closed when the process has ended.
 func (l *link) exited() <-chan struct{} { return l.runner.proc.Done() }
 
-// gone is the fault of a process that ended.
-func (l *link) gone() error {
-	return &fault.Error{
-		Code: fault.PluginExited, Message: "the plugin's process " + l.runner.proc.Ended(),
-		Output: l.tail.last(tailShown), Hint: "the next call starts it again",
-	}
-}
+// usable reports whether there is still somebody to talk to.
+func (l *link) usable() bool { return !closed(l.lost) && !closed(l.exited()) }
 
 // stop ends the process in order: its connections are closed within grace,
 // then its lifeline is cut.
 func (l *link) stop(grace time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), grace+exitTime)
+	ctx, cancel := context.WithTimeout(context.Background(), grace+l.limits.exit)
 	defer cancel()
-	if err := l.wire.Shutdown(ctx, grace); err != nil {
+	if err := l.pulse.Shutdown(ctx, grace); err != nil {
 		l.log.Debug("shutting down", "error", err)
 	}
 	l.runner.cutLifeline()
-	if !l.runner.proc.Wait(exitTime) {
+	if !l.runner.proc.Wait(l.limits.exit) {
 		l.log.Warn("the plugin did not end and is killed")
 	}
 	l.kill()
@@ -188,23 +184,63 @@ func (l *link) kill() {
 	<-l.cleaned
 }
 
-// clean collects what go-plugin holds for a process that ended. Its own Kill
-// would wait forty seconds for a process that was frozen, had it not been
-// killed before.
+// clean collects what is left of a process that ended. It does not call the
+// Kill of go-plugin's client, which would dial the plugin's address once more,
+// and wait without end for whoever answers there; its goroutines end with the
+// process.
 func (l *link) clean() {
-	l.cleaning.Do(func() {
-		defer close(l.cleaned)
-		l.runner.end()
-		if l.conn != nil {
-			_ = l.conn.Close()
+	defer close(l.cleaned)
+	if l.conn != nil {
+		_ = l.conn.Close()
+	}
+	if l.rpc != nil {
+		_ = l.rpc.Close()
+	}
+	if l.wire != nil {
+		l.wire.Wait()
+	}
+	l.runner.end()
+	_ = os.RemoveAll(l.runner.dir)
+}
+
+// healthy returns when the process has ended, which it sees to when the plugin
+// does not answer.
+func (l *link) healthy() {
+	t := time.NewTicker(l.limits.healthEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-l.exited():
+			return
+		case <-t.C:
 		}
-		if l.rpc != nil {
-			_ = l.rpc.Close()
+		misses := 0
+		for misses < l.limits.misses && !l.answers() {
+			misses++
 		}
-		if l.wire != nil {
-			l.wire.Wait()
+		if misses == l.limits.misses {
+			l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not answer %d times in a row and was ended", misses))
 		}
-		l.plugin.Kill()
-		_ = os.RemoveAll(l.runner.dir)
-	})
+	}
+}
+
+// answers asks the plugin once how it is.
+func (l *link) answers() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), l.limits.healthTime)
+	defer cancel()
+	err := l.pulse.Health(ctx)
+	if err == nil || !l.usable() {
+		return true
+	}
+	l.log.Warn("the plugin does not answer", "error", err)
+	return false
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

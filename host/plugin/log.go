@@ -61,7 +61,7 @@ type logFile struct {
 func (f *logFile) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.size > maxLog {
+	if f.file != nil && f.size > maxLog {
 		_ = f.file.Close()
 		_ = os.Rename(f.path, f.path+".1")
 		f.file, f.size = nil, 0
@@ -96,6 +96,6 @@ func (f *logFile) close() {
 	defer f.mu.Unlock()
 	if f.file != nil {
 		_ = f.file.Close()
-		f.file, f.dead = nil, true
 	}
+	f.file, f.dead = nil, true
 }

@@ -29,19 +29,6 @@ const (
 	Quarantined State = "quarantined"
 )
 
-const (
-	backoffFirst  = 100 * time.Millisecond
-	backoffMost   = 30 * time.Second
-	calmAfter     = 60 * time.Second // of running, the backoff begins anew
-	crashesMost   = 5
-	crashesWithin = 10 * time.Minute
-
-	healthEvery  = 10 * time.Second
-	healthTime   = 2 * time.Second
-	healthMisses = 3
-	idleAfter    = 10 * time.Minute
-)
-
 // A proc is one plugin process as the supervisor thinks of it: the same one
 // over all the restarts of the operating system's.
 type proc struct {
@@ -65,9 +52,9 @@ type proc struct {
 }
 
 func newProc(s *Supervisor, spec Spec) *proc {
-	// Full jitter between nothing and 100 ms, doubling up to 30 s.
+	// Full jitter: anything between nothing and 100 ms, 200 ms, ... 30 s.
 	delays := &backoff.ExponentialBackOff{
-		InitialInterval: backoffFirst / 2, MaxInterval: backoffMost / 2, Multiplier: 2, RandomizationFactor: 1,
+		InitialInterval: s.limits.backoffFirst / 2, MaxInterval: s.limits.backoffMost / 2, Multiplier: 2, RandomizationFactor: 1,
 	}
 	delays.Reset()
 	return &proc{sup: s, spec: spec, state: Stopped, changed: make(chan struct{}), delays: delays}
@@ -111,7 +98,9 @@ func (p *proc) next(waited *bool) (l *link, wait time.Duration, changed <-chan s
 	pause := p.retry.Sub(now)
 	switch {
 	case p.stopping:
-		return nil, 0, nil, fault.New(fault.UpstreamStopped, "junctor is shutting down")
+		return nil, 0, nil, shuttingDown()
+	case p.state == Ready && !p.link.usable():
+		return nil, p.sup.limits.start, p.changed, nil // watch is about to notice
 	case p.state == Ready:
 		p.open++
 		p.stopIdle()
@@ -128,7 +117,7 @@ func (p *proc) next(waited *bool) (l *link, wait time.Duration, changed <-chan s
 		p.work.Go(p.start)
 	}
 	*waited = true
-	return nil, startTime + describeTime, p.changed, nil
+	return nil, p.sup.limits.start + p.sup.limits.describe, p.changed, nil
 }
 
 // permanent reports whether a start failed for a reason that another start
@@ -156,41 +145,49 @@ func (p *proc) quarantined(now time.Time) error {
 	return &fault.Error{
 		Code:   fault.PluginQuarantined,
 		Plugin: p.spec.Name, Output: last.Output, Err: p.lastErr, RetryAfter: p.retry.Sub(now),
-		Message: fmt.Sprintf("plugin %q crashed %d times within %s, last because %s", p.spec.Name, crashesMost, crashesWithin, last.Message),
+		Message: fmt.Sprintf("plugin %q crashed %d times within %s, last because %s", p.spec.Name, p.sup.limits.crashes, p.sup.limits.within, last.Message),
 		Hint:    fmt.Sprintf("it is tried again in %s; junctor plugin logs %s shows what it said", p.retry.Sub(now).Round(time.Second), p.spec.Name),
 	}
 }
 
 // start starts the process once.
 func (p *proc) start() {
-	ctx, cancel := context.WithTimeout(p.sup.ctx, startTime+describeTime)
+	ctx, cancel := context.WithTimeout(p.sup.ctx, p.sup.limits.start+p.sup.limits.describe)
 	defer cancel()
-	l, err := p.sup.start(ctx, p.spec)
+	l, err := p.sup.begin(ctx, p.spec)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
-		f := fault.As(err)
+	switch {
+	case p.stopping:
+		p.set(Stopped)
+		if l != nil { // stop did not see it
+			p.work.Go(func() { l.stop(0) })
+		}
+	case err != nil:
+		f := *fault.As(err)
 		f.Plugin = p.spec.Name
-		p.crashed(f)
-		return
+		p.crashed(&f)
+	default:
+		p.link, p.lastErr = l, nil
+		p.set(Ready)
+		p.startIdle()
+		p.work.Go(func() { p.watch(l) })
 	}
-	p.link, p.lastErr = l, nil
-	p.set(Ready)
-	p.startIdle()
-	p.work.Go(func() { p.watch(l) })
 }
 
 // crashed records a crash or a start that failed. The caller holds mu.
 func (p *proc) crashed(err error) {
 	now := time.Now()
 	p.lastErr, p.link = err, nil
-	p.crashes = append(p.crashes, now)
-	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) > crashesWithin {
+	if !permanent(err) {
+		p.crashes = append(p.crashes, now)
+	}
+	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) >= p.sup.limits.within {
 		p.crashes = p.crashes[1:]
 	}
-	if len(p.crashes) >= crashesMost {
-		p.retry = p.crashes[0].Add(crashesWithin)
+	if len(p.crashes) >= p.sup.limits.crashes {
+		p.retry = p.crashes[0].Add(p.sup.limits.within)
 		p.set(Quarantined)
 		return
 	}
@@ -200,72 +197,28 @@ func (p *proc) crashed(err error) {
 
 // watch looks after a process that runs, until it ends.
 func (p *proc) watch(l *link) {
-	calm := time.AfterFunc(calmAfter, func() {
+	calm := time.AfterFunc(p.sup.limits.calm, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.delays.Reset()
 	})
 	defer calm.Stop()
-	err := p.healthy(l)
+	l.healthy()
 	<-l.cleaned
 	p.sup.opts.orphans()
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.link != l {
+		return // it was idle; another may run by now
+	}
 	p.stopIdle()
-	if p.link != l || p.stopping {
+	if p.stopping {
 		p.link = nil
 		p.set(Stopped)
 		return
 	}
-	if err == nil {
-		err = l.gone()
-	}
-	f := fault.As(err)
-	f.Plugin = p.spec.Name
-	p.crashed(f)
-}
-
-// healthy returns when the process has ended, with an error when that was
-// because it did not answer.
-func (p *proc) healthy(l *link) error {
-	t := time.NewTicker(healthEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-l.exited():
-			return nil
-		case <-t.C:
-		}
-		var err error
-		for range healthMisses {
-			ctx, cancel := context.WithTimeout(context.Background(), healthTime)
-			err = l.wire.Health(ctx)
-			cancel()
-			if err == nil || exited(l) {
-				break
-			}
-			l.log.Warn("the plugin does not answer", "error", err)
-		}
-		if err == nil || exited(l) {
-			continue
-		}
-		l.kill()
-		return &fault.Error{
-			Code:    fault.PluginUnresponsive,
-			Message: fmt.Sprintf("the plugin did not answer %d times in a row and was ended", healthMisses),
-			Output:  l.tail.last(tailShown), Hint: "the next call starts it again",
-		}
-	}
-}
-
-func exited(l *link) bool {
-	select {
-	case <-l.exited():
-		return true
-	default:
-		return false
-	}
+	p.crashed(l.gone())
 }
 
 // put gives back what get returned.
@@ -279,7 +232,7 @@ func (p *proc) put() {
 // startIdle begins to count the time without connections. The caller holds mu.
 func (p *proc) startIdle() {
 	if p.open == 0 && p.state == Ready && p.idle == nil {
-		p.idle = time.AfterFunc(idleAfter, p.stopIfIdle)
+		p.idle = time.AfterFunc(p.sup.limits.idle, p.stopIfIdle)
 	}
 }
 
@@ -315,4 +268,18 @@ func (p *proc) stop(grace time.Duration) {
 		l.stop(grace)
 	}
 	p.work.Wait()
+}
+
+// status says how the process is.
+func (p *proc) status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := Status{Name: p.spec.Name, Alone: p.spec.Alone, State: p.state, Connections: p.open, Starts: p.starts, Err: p.lastErr}
+	if p.link != nil {
+		st.PID = p.link.runner.proc.PID()
+	}
+	if p.state == Backoff || p.state == Quarantined {
+		st.Retry = p.retry
+	}
+	return st
 }

@@ -29,7 +29,7 @@ func Find(source, name string, dirs []string) (string, error) {
 	if builtin, ok := strings.CutPrefix(source, BuiltinSource); ok {
 		for _, dir := range dirs {
 			path := filepath.Join(dir, fileName(builtin))
-			if _, err := os.Stat(path); err == nil {
+			if _, err := os.Stat(path); err == nil && filepath.Base(path) == fileName(builtin) {
 				return path, nil
 			}
 		}
@@ -44,7 +44,7 @@ func Find(source, name string, dirs []string) (string, error) {
 		return source, nil
 	}
 	path := filepath.Join(source, fileName(name))
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Stat(path); err == nil && filepath.Base(path) == fileName(name) {
 		return path, nil
 	}
 	if only, err := filepath.Glob(filepath.Join(source, FilePrefix+"*")); err == nil && len(only) == 1 {
@@ -110,6 +110,11 @@ func openProgram(path string) (*program, error) {
 	return b, nil
 }
 
+// script begins a file that another program runs. Its digest would say nothing
+// about what runs, and on Linux, where an open file is executed, the other
+// program could not read it.
+const script = "#!"
+
 func (b *program) hash() error {
 	info, err := b.file.Stat()
 	if err != nil {
@@ -122,6 +127,11 @@ func (b *program) hash() error {
 		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
 	case n > maxProgram:
 		return fault.New(fault.PluginNotAllowed, "%s is larger than a plugin's program may be", b.path)
+	}
+	start := make([]byte, len(script))
+	if _, err := b.file.ReadAt(start, 0); err == nil && string(start) == script {
+		return fault.New(fault.PluginNotAllowed, "%s is a script, and a plugin must be a program", b.path).
+			WithHint("name the program that the script starts")
 	}
 	b.stat, b.digest = info, hex.EncodeToString(h.Sum(nil))
 	return nil

@@ -16,7 +16,7 @@ func sameVersion(a, b fs.FileInfo) bool {
 
 // writableByOthers says why others than the user and root could change path;
 // empty means that they cannot. A directory with the sticky bit lets others
-// add files but not replace ours.
+// add files but not replace ours; on a file the bit means nothing.
 func writableByOthers(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -29,10 +29,13 @@ func writableByOthers(path string) string {
 	if st.Uid != 0 && int(st.Uid) != os.Getuid() {
 		return "belongs to another user"
 	}
-	if info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+	if info.IsDir() && info.Mode()&fs.ModeSticky != 0 {
+		return ""
+	}
+	if info.Mode().Perm()&0o002 != 0 {
 		return "can be written to by everybody"
 	}
-	if info.Mode().Perm()&0o020 != 0 && int(st.Gid) != os.Getgid() && st.Gid != 0 && info.Mode()&fs.ModeSticky == 0 {
+	if info.Mode().Perm()&0o020 != 0 && int(st.Gid) != os.Getgid() && st.Gid != 0 {
 		return "can be written to by another group"
 	}
 	return ""

@@ -26,14 +26,15 @@ import (
 // itself; and it shows go-plugin one checked line of standard output and
 // nothing else.
 type processRunner struct {
-	binary *program
-	env    []string
-	dir    string // private; the socket is in it
-	tls    bool
-	logs   []hclog.Logger // where the plugin's lines go
-	tail   *tail
+	binary  *program
+	env     []string
+	dir     string // private; the socket is in it
+	tls     bool
+	limits  limits
+	giveUp  <-chan struct{} // nobody waits for the handshake any more
+	journal *journal
 
-	proc     *process.Process
+	proc     child
 	lifeline *os.File
 	cut      sync.Once
 	stdout   *io.PipeReader // the handshake line, then nothing until the end
@@ -41,6 +42,17 @@ type processRunner struct {
 }
 
 var _ runner.Runner = (*processRunner)(nil)
+
+// A child is a process that was started.
+type child interface {
+	PID() int
+	Done() <-chan struct{}
+	Ended() string
+	Wait(d time.Duration) bool
+	Kill()
+}
+
+var _ child = (*process.Process)(nil)
 
 // Start starts the process and waits for its handshake, so that every way this
 // can go wrong is told apart here.
@@ -64,14 +76,8 @@ func (r *processRunner) Start(ctx context.Context) error {
 		return cannotRun(r.binary, err)
 	}
 	r.proc, r.lifeline = proc, inW
-	r.reading.Go(func() { readStderr(errR, r.logs, r.tail); _ = errR.Close() })
-	r.reading.Go(func() {
-		// Whoever inherited the pipes may hold them open; what the plugin
-		// itself wrote is in them by now.
-		<-proc.Done()
-		soon := time.Now().Add(afterDeath)
-		_, _ = errR.SetReadDeadline(soon), outR.SetReadDeadline(soon)
-	})
+	r.reading.Go(func() { readLines(errR, r.journal) })
+	r.reading.Go(func() { hearOut(proc, r.limits.last, errR, outR) })
 	line, err := r.handshake(ctx, outR)
 	if err != nil {
 		r.end()
@@ -85,6 +91,24 @@ func (r *processRunner) Start(ctx context.Context) error {
 		_ = w.Close()
 	})
 	return nil
+}
+
+// readLines gives a journal what a process writes, to its end.
+func readLines(r *os.File, j *journal) {
+	w := &lines{journal: j}
+	_, _ = io.Copy(w, r)
+	w.end()
+	_ = r.Close()
+}
+
+// hearOut ends the reading from a process soon after the process itself.
+// Whoever inherited the pipes may hold them open; what the process wrote is in
+// them by now.
+func hearOut(proc child, last time.Duration, pipes ...*os.File) {
+	<-proc.Done()
+	for _, p := range pipes {
+		_ = p.SetReadDeadline(time.Now().Add(last))
+	}
 }
 
 // handshake waits for the first line and checks it.
@@ -109,16 +133,21 @@ func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string,
 		if errors.Is(f.err, bufio.ErrBufferFull) {
 			return "", fault.New(fault.PluginHandshake, "the plugin printed %s instead of a handshake", quoted(f.line))
 		}
-		return f.line, checkHandshake(f.line, r.dir, r.tls)
+		network, address, err := checkHandshake(f.line, r.dir, r.tls)
+		if err == nil && network == "unix" {
+			err = checkSocket(address)
+		}
+		return f.line, err
 	case <-ctx.Done():
-		return "", fault.New(fault.PluginStartTimeout, "the plugin started but printed no handshake in time").
-			WithHint("see junctor plugin logs")
+	case <-r.giveUp:
 	}
+	return "", fault.New(fault.PluginStartTimeout, "the plugin started but printed no handshake in time").
+		WithHint("see junctor plugin logs")
 }
 
 // endedEarly says how a process ended that printed nothing.
 func (r *processRunner) endedEarly() error {
-	if !r.proc.Wait(afterDeath) {
+	if !r.proc.Wait(r.limits.exit) {
 		return fault.New(fault.PluginHandshake, "the plugin closed its standard output without a handshake")
 	}
 	return fault.New(fault.PluginExited, "the plugin %s before its handshake", r.proc.Ended())
@@ -130,6 +159,7 @@ func (r *processRunner) end() {
 	r.proc.Kill()
 	<-r.proc.Done()
 	r.reading.Wait()
+	r.journal.end()
 }
 
 // cutLifeline tells the plugin that it is no longer needed.
@@ -183,17 +213,18 @@ func (r *processRunner) HostToPlugin(network, address string) (string, string, e
 
 // runnerFunc is how go-plugin gets its runner: cmd holds the variables of the
 // handshake, dir is the private directory it made for the socket.
-func (l *link) runnerFunc(env []string, tls bool) func(hclog.Logger, *exec.Cmd, string) (runner.Runner, error) {
+func (l *link) runnerFunc(ctx context.Context, env []string, tls bool) func(hclog.Logger, *exec.Cmd, string) (runner.Runner, error) {
 	return func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
 		l.runner = &processRunner{
-			binary: l.binary, env: append(env, cmd.Env...), dir: dir, tls: tls, tail: l.tail,
-			logs: []hclog.Logger{l.log, l.kept},
+			binary: l.binary, env: append(env, cmd.Env...), dir: dir, tls: tls,
+			limits: l.limits, giveUp: ctx.Done(), journal: l.journal,
 		}
 		return l.runner, nil
 	}
 }
 
-// cannotRun explains why the system refused to execute a program.
+// cannotRun explains why the system refused to execute a program. Reasons that
+// have nothing to do with the program may pass.
 func cannotRun(b *program, err error) error {
 	f := fault.Because(fault.PluginNotAllowed, err, "starting plugin %s", b.path)
 	switch {
@@ -204,6 +235,7 @@ func cannotRun(b *program, err error) error {
 	case errors.Is(err, os.ErrNotExist):
 		return f.WithHint("the file or its interpreter is missing")
 	}
+	f.Code = fault.Internal
 	return f
 }
 

@@ -1,9 +1,8 @@
 package plugin
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,114 +16,187 @@ const (
 	tailBytes    = 64 << 10
 	logLine      = 16 << 10 // bytes of one line; the rest of it is dropped
 	logPerSecond = 1 << 20  // bytes a second that go to the log
+	logOverhead  = 128      // bytes that the log adds to a line
 )
 
-// A tail keeps the last lines that a plugin wrote to standard error.
-type tail struct {
-	mu    sync.Mutex
-	lines []string // guarded by mu
-	bytes int      // guarded by mu
-}
-
-func (t *tail) add(line string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lines, t.bytes = append(t.lines, line), t.bytes+len(line)
-	for t.bytes > tailBytes {
-		t.bytes -= len(t.lines[0])
-		t.lines = slices.Delete(t.lines, 0, 1)
-	}
-}
-
-// last returns the last n lines.
-func (t *tail) last(n int) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.lines[max(0, len(t.lines)-n):])
-}
-
-// readStderr reads what a plugin logs, to its end. go-plugin's own reader
-// brings the host down over {"@message": 1}, so it gets nothing to read.
+// A journal is what a plugin says for people, on standard error and with stray
+// prints. The last of it is kept for the messages of faults; the log gets as
+// much as it can bear.
 //
-// The plugin decides level, message and pairs of a line. The fields that say
-// who wrote it are the host's.
-func readStderr(r io.Reader, logs []hclog.Logger, keep *tail) {
-	br := bufio.NewReaderSize(r, logLine)
-	second, passed, dropped := time.Now(), 0, 0
-	crashing := false // a panic's stack follows its first line without levels
-	for {
-		part, more, err := br.ReadLine()
-		line := string(part) // before ReadLine overwrites it
-		for more && err == nil {
-			_, more, err = br.ReadLine()
+// go-plugin's own reader brings the host down over {"@message": 1}, so it gets
+// nothing to read.
+type journal struct {
+	logs []hclog.Logger
+
+	mu      sync.Mutex
+	tail    []byte    // guarded by mu; whole lines, up to twice what is shown
+	second  time.Time // guarded by mu; when passed and dropped began
+	passed  int       // guarded by mu; bytes
+	dropped int       // guarded by mu; lines
+}
+
+// add takes a line. It belongs to the caller.
+func (j *journal) add(line []byte, crashing bool) {
+	j.mu.Lock()
+	j.tail = append(append(j.tail, line...), '\n')
+	if old := len(j.tail) - tailBytes; old > tailBytes {
+		j.tail = append(j.tail[:0], j.tail[old:]...)
+	}
+	dropped := j.nextSecond()
+	j.passed += len(line) + logOverhead
+	passes := j.passed <= logPerSecond
+	if !passes {
+		j.dropped++
+	}
+	j.mu.Unlock()
+	j.tell(dropped)
+	if !passes {
+		return
+	}
+	r, ok := parseRecord(line)
+	if !ok {
+		r = record{level: hclog.Debug, message: plain(string(line))}
+		if crashing {
+			r.level = hclog.Error
 		}
-		if line != "" {
-			if now := time.Now(); now.Sub(second) >= time.Second {
-				if dropped > 0 {
-					note(logs, hclog.Warn, "the plugin logs too fast", "dropped_lines", dropped)
-				}
-				second, passed, dropped = now, 0, 0
-			}
-			if passed += len(line); passed <= logPerSecond {
-				crashing = crashing || strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
-				keep.add(logLineFrom(logs, line, crashing))
-			} else {
-				dropped++
-			}
-		}
-		if err != nil {
-			return
-		}
+	}
+	for _, log := range j.logs {
+		log.Log(r.level, r.message, r.pairs...)
 	}
 }
 
-// logLineFrom passes one line on to the log and returns it as people read it.
-func logLineFrom(logs []hclog.Logger, line string, crashing bool) string {
-	var fields map[string]any
-	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &fields) != nil {
-		if crashing {
-			note(logs, hclog.Error, line)
+// nextSecond begins to count anew when it is time, and returns how many lines
+// were dropped until then. The caller holds mu.
+func (j *journal) nextSecond() (dropped int) {
+	if now := time.Now(); now.Sub(j.second) >= time.Second {
+		dropped = j.dropped
+		j.second, j.passed, j.dropped = now, 0, 0
+	}
+	return dropped
+}
+
+// end is called when nothing more comes.
+func (j *journal) end() {
+	j.mu.Lock()
+	dropped := j.dropped
+	j.dropped = 0
+	j.mu.Unlock()
+	j.tell(dropped)
+}
+
+func (j *journal) tell(dropped int) {
+	if dropped == 0 {
+		return
+	}
+	for _, log := range j.logs {
+		log.Warn("the plugin logs too fast", "dropped_lines", dropped)
+	}
+}
+
+// last returns the last n lines as people read them.
+func (j *journal) last(n int) []string {
+	j.mu.Lock()
+	tail := string(j.tail)
+	j.mu.Unlock()
+	if old := len(tail) - tailBytes; old > 0 {
+		_, tail, _ = strings.Cut(tail[old:], "\n") // the rest of a line says little
+	}
+	lines := strings.Split(tail, "\n")
+	lines = lines[:len(lines)-1] // after the last line end
+	lines = lines[max(0, len(lines)-n):]
+	for i, line := range lines {
+		if r, ok := parseRecord([]byte(line)); ok {
+			lines[i] = r.String()
 		} else {
-			note(logs, hclog.Debug, line)
+			lines[i] = plain(line)
 		}
-		return line
+	}
+	return lines
+}
+
+// lines is a writer that gives a journal what is written to it, line by line.
+// It never fails.
+type lines struct {
+	journal  *journal
+	part     []byte // of a line whose end has not come
+	crashing bool   // a panic's stack follows its first line without levels
+}
+
+// Write takes a piece of the text.
+func (l *lines) Write(b []byte) (int, error) {
+	size := len(b)
+	for {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		l.part = append(l.part, line[:min(len(line), logLine-len(l.part))]...)
+		if !whole {
+			return size, nil
+		}
+		l.end()
+		b = rest
+	}
+}
+
+// end ends a line; the last one may lack its end.
+func (l *lines) end() {
+	line := bytes.TrimSuffix(l.part, []byte("\r"))
+	if len(line) > 0 {
+		l.crashing = l.crashing || bytes.HasPrefix(line, []byte("panic: ")) || bytes.HasPrefix(line, []byte("fatal error: "))
+		l.journal.add(line, l.crashing)
+	}
+	l.part = l.part[:0]
+}
+
+// A record is a line of hclog's. The plugin decides level, message and pairs;
+// the fields that say who wrote it and when are the host's.
+type record struct {
+	level   hclog.Level
+	message string
+	pairs   []any
+}
+
+func parseRecord(line []byte) (record, bool) {
+	var fields map[string]any
+	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &fields) != nil {
+		return record{}, false
 	}
 	message, _ := fields["@message"].(string)
 	name, _ := fields["@level"].(string)
-	level := hclog.LevelFromString(name)
-	if level == hclog.NoLevel {
-		level = hclog.Debug
+	r := record{level: hclog.LevelFromString(name), message: plain(message)}
+	if r.level < hclog.Trace || r.level > hclog.Error {
+		r.level = hclog.Debug
 	}
-	var pairs []any
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if !strings.HasPrefix(k, "@") {
-			pairs = append(pairs, k, fields[k])
+			r.pairs = append(r.pairs, plain(k), fields[k])
 		}
 	}
-	note(logs, level, message, pairs...)
-	return readable(level, message, pairs)
+	return r, true
 }
 
-func note(logs []hclog.Logger, level hclog.Level, message string, pairs ...any) {
-	for _, log := range logs {
-		log.Log(level, message, pairs...)
-	}
-}
-
-func readable(level hclog.Level, message string, pairs []any) string {
+// String is the record as people read it.
+func (r record) String() string {
 	var b strings.Builder
-	b.WriteString(strings.ToUpper(level.String()) + " " + message)
-	for i := 0; i < len(pairs); i += 2 {
-		b.WriteString(" " + pairs[i].(string) + "=")
-		if s, ok := pairs[i+1].(string); ok && !strings.ContainsAny(s, " \n\"") {
+	b.WriteString(strings.ToUpper(r.level.String()) + " " + r.message)
+	for i := 0; i < len(r.pairs); i += 2 {
+		b.WriteString(" " + r.pairs[i].(string) + "=")
+		if s, ok := r.pairs[i+1].(string); ok && s == plain(s) && !strings.ContainsAny(s, " \"") {
 			b.WriteString(s)
 			continue
 		}
-		text, err := json.Marshal(pairs[i+1])
-		if err != nil {
-			continue
+		if text, err := json.Marshal(r.pairs[i+1]); err == nil {
+			b.Write(text)
 		}
-		b.Write(text)
 	}
 	return b.String()
+}
+
+// plain makes one line of text of what a plugin wrote: neither a line end nor
+// an escape sequence in it reaches a log or a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

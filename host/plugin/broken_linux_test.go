@@ -1,0 +1,349 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// TestBrokenConversation: a plugin that breaks the rules below the calls is
+// ended at once, its neighbours do not notice, and the host's memory does not
+// grow. #9 P11 P12, L11 L14
+func TestBrokenConversation(t *testing.T) {
+	for _, c := range []struct {
+		mode  string
+		code  fault.Code
+		words []string
+	}{
+		{"rawjunk", fault.PluginBroken, []string{"not yamux"}},
+		{"rawpings", fault.PluginBroken, []string{"too many frames"}},
+		{"rawwindows", fault.PluginBroken, []string{"too many frames"}},
+		{"rawdata", fault.PluginBroken, []string{"too many frames"}},
+		{"rawgoaway", fault.PluginBroken, nil},
+		{"rawopen", fault.PluginBroken, []string{"opened a stream"}},
+		{"rawgob", fault.PluginBroken, []string{"control message of 2147483648 bytes"}},
+		{"rawtypes", fault.PluginBroken, []string{"more than 256 types"}},
+		{"dialtwice", fault.PluginBroken, []string{"opened a stream"}},
+		{"dialmany", fault.PluginBroken, []string{"opened a stream"}},
+		{"hangup", fault.PluginBroken, []string{"ended the conversation but kept running"}},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			h := newHost(t)
+			neighbour := h.mustOpen(h.request("", "", ""))
+			before, stop := resident(t), make(chan struct{})
+			most := watchMemory(t, stop)
+			takes(t, "failing", 5*time.Second, func() {
+				h.mustNotOpen(h.request(c.mode, "", ""), c.code, c.words...)
+			})
+			neighbour.echoes(t)
+			close(stop)
+			if grown := <-most - before; grown > 64<<20 {
+				t.Errorf("memory grew by %d MiB", grown>>20)
+			}
+			eventually(t, "it is ended", func() error {
+				for _, s := range h.Status() {
+					if s.Name == c.mode && s.State != Backoff {
+						return errNotYet
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestHugeReply: a reply of 512 MiB costs the plugin's memory, not the host's.
+// P11, L11
+func TestHugeReply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the plugin needs 2 GiB")
+	}
+	h := newHost(t)
+	before, stop := resident(t), make(chan struct{})
+	most := watchMemory(t, stop)
+	err := h.Validate(h.soon(), h.spec("hugereply", ""), "transport", "evil", nil)
+	close(stop)
+	mustFail(t, err, fault.PluginBroken, "control message of 5368")
+	if grown := <-most - before; grown > 64<<20 {
+		t.Errorf("memory grew by %d MiB", grown>>20)
+	}
+}
+
+// TestBrokenStream: a connection on which the plugin breaks the rules ends with
+// a fault that says so; the others go on. No message with a line end in it, that
+// a server on the other side would take for two, comes in. L11, D12
+func TestBrokenStream(t *testing.T) {
+	for _, c := range []struct {
+		mode  string
+		first string
+		words []string
+	}{
+		{"framelong", "", []string{"frame of 2147483648 bytes"}},
+		{"frameline", "", []string{"line break"}},
+		{"framecr", "", []string{"line break"}},
+		{"frameempty", "", []string{"empty"}},
+		{"framehalf", "", []string{"without saying why"}},
+		{"eventjunk", "", []string{"event"}},
+		{"eventlong", "", []string{"frame of 2097152 bytes"}},
+		{"noevent", "{}", []string{"without saying why"}},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			h := newHost(t)
+			r := h.request(c.mode, "", "")
+			conn := h.mustOpen(r)
+			m, err := conn.Read()
+			if c.first != "" {
+				if err != nil || string(m) != c.first {
+					t.Errorf("first came %q, %v", m, err)
+				}
+				_, err = conn.Read()
+			}
+			mustFail(t, err, fault.PluginBroken, c.words...)
+			conn.Close(0)
+			h.mustOpen(r)
+			if s := h.Status(); s[0].Starts != 1 {
+				t.Errorf("status %+v", s)
+			}
+		})
+	}
+}
+
+// TestEmptyStatus: a reason that is none is an end in order.
+func TestEmptyStatus(t *testing.T) {
+	h := newHost(t)
+	if m, err := h.mustOpen(h.request("eventempty", "", "")).Read(); err != io.EOF {
+		t.Errorf("got %q, %v", m, err)
+	}
+}
+
+// TestDropped: a message that was too large is reported and the connection goes
+// on.
+func TestDropped(t *testing.T) {
+	h := newHost(t)
+	c := h.mustOpen(h.request("", "dropped", ""))
+	for range 1000 {
+		_, err := c.Read()
+		var d *Dropped
+		if !errors.As(err, &d) || d.Size != 1<<40 || d.Limit != 1<<20 || !strings.Contains(d.Error(), "1099511627776") {
+			t.Fatalf("got %v", err)
+		}
+		if prefix, why := d.Cut(); string(prefix) != `{"jsonrpc":"2.0","id":1` || why != "message_too_large" {
+			t.Fatalf("cut %q, %q", prefix, why)
+		}
+	}
+	if text := (&Dropped{Reason: "odd"}).Error(); text != "odd" {
+		t.Errorf("without numbers: %q", text)
+	}
+}
+
+// TestEventFlood: events without end are read as they come, and cost neither
+// memory nor the neighbour, and a flooding connection can be closed. R11
+func TestEventFlood(t *testing.T) {
+	for _, mode := range []string{"eventflood", "dropflood"} {
+		t.Run(mode, func(t *testing.T) {
+			h := newHost(t, func(h *testHost) { h.limits.hangUp = time.Second })
+			neighbour := h.mustOpen(h.request("", "", ""))
+			before := resident(t)
+			c := h.mustOpen(h.request(mode, "", ""))
+			ended := make(chan error, 1)
+			go func() {
+				for {
+					if _, err := c.Read(); err != nil && !errors.As(err, new(*Dropped)) {
+						ended <- err
+						return
+					}
+				}
+			}()
+			time.Sleep(300 * time.Millisecond)
+			neighbour.echoes(t)
+			if grown := residentNow(t) - before; grown > 64<<20 {
+				t.Errorf("memory grew by %d MiB", grown>>20)
+			}
+			takes(t, "Close", 5*time.Second, func() { c.Close(0) })
+			if err := <-ended; err != io.EOF {
+				t.Errorf("Read: %v", err)
+			}
+		})
+	}
+}
+
+// TestNotAccepted: a stream that the plugin offers but does not accept ends the
+// Open when the caller has had enough, or when its broker has. #9 #10
+func TestNotAccepted(t *testing.T) {
+	h := newHost(t)
+	r := h.request("noaccept", "", "")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	takes(t, "Open", 2*time.Second, func() {
+		if _, err := h.Open(ctx, r); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+	h.mustNotOpen(r, fault.PluginBroken) // after five seconds
+	if s := h.Status(); s[0].State != Ready || s[0].Connections != 0 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// TestFrozen: a plugin that was stopped is noticed, ended and replaced; calls
+// meanwhile last as long as their callers want. #5 P3 P4, L12 R22
+func TestFrozen(t *testing.T) {
+	h := newHost(t, watchful)
+	neighbour := h.mustOpen(h.request("future", "", ""))
+	r := h.request("", "", "")
+	c := h.mustOpen(r)
+	kill(t, h.pid("evil"), syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	takes(t, "a call", 2*time.Second, func() {
+		if _, err := h.Open(ctx, r); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+	neighbour.echoes(t)
+	var err error
+	takes(t, "noticing", 6*time.Second, func() { _, err = c.Read() })
+	mustFail(t, err, fault.PluginUnresponsive, "did not answer 3 times in a row")
+	h.mustOpen(r).echoes(t)
+	neighbour.echoes(t)
+}
+
+// TestUnhealthy: a plugin is asked how it is by a call and a stream, because
+// its own answer to a ping stays right when its broker is dead. #9 #13, L12 L14
+func TestUnhealthy(t *testing.T) {
+	for _, mode := range []string{"healthhang", "healthdeaf", "healthsilent"} {
+		t.Run(mode, func(t *testing.T) {
+			h := newHost(t, watchful)
+			c := h.mustOpen(h.request(mode, "", ""))
+			c.echoes(t)
+			var err error
+			takes(t, "noticing", 6*time.Second, func() { _, err = c.Read() })
+			mustFail(t, err, fault.PluginUnresponsive)
+			eventually(t, "its state says so", func() error {
+				if s := h.Status(); s[0].State != Backoff || !fault.Is(s[0].Err, fault.PluginUnresponsive) {
+					return errNotYet
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestHealthy: a plugin that answers is left alone, however often it is asked.
+func TestHealthy(t *testing.T) {
+	h := newHost(t, func(h *testHost) { h.limits.healthEvery = time.Millisecond })
+	c := h.mustOpen(h.request("", "", ""))
+	time.Sleep(500 * time.Millisecond)
+	c.echoes(t)
+	if s := h.Status(); s[0].Starts != 1 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// TestStopFrozen: the host's end does not wait for a plugin that was stopped.
+// #5 #22 P4, L13
+func TestStopFrozen(t *testing.T) {
+	h := newHost(t)
+	h.mustOpen(h.request("", "", "")).echoes(t)
+	kill(t, h.pid(), syscall.SIGSTOP)
+	takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })
+}
+
+// TestStopDeaf: nor for one that answers neither the call nor the lifeline nor
+// a signal. #6 #7 #17 #22, L13
+func TestStopDeaf(t *testing.T) {
+	for _, mode := range []string{"deaf", "shutdownhang"} {
+		t.Run(mode, func(t *testing.T) {
+			h := newHost(t)
+			h.mustOpen(h.request(mode, "", "")).echoes(t)
+			kill(t, h.pid(), syscall.SIGINT) // as a terminal would send to the whole group
+			takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })
+		})
+	}
+}
+
+// TestStopPolitely: a plugin that does as it is told is not killed, and not
+// before its connections are closed. #6 #7
+func TestStopPolitely(t *testing.T) {
+	h := newHost(t)
+	l := h.mustOpen(h.request("", "", "")).link
+	takes(t, "Stop", 2*time.Second, func() { h.Stop(time.Second) })
+	if ended := l.runner.proc.Ended(); !strings.HasPrefix(ended, "exited with status") {
+		t.Errorf("the plugin %s", ended)
+	}
+	if _, err := h.Open(t.Context(), h.request("", "", "")); !fault.Is(err, fault.UpstreamStopped) {
+		t.Errorf("after Stop: %v", err)
+	}
+	h.Stop(time.Second)
+}
+
+// TestStuckClose: the end of a connection does not wait for a plugin that does
+// not end it, and neither does whoever reads from it.
+func TestStuckClose(t *testing.T) {
+	for _, c := range []struct {
+		mode, do string
+		killed   bool // with a connection that never ends
+	}{
+		{"closehang", "", false}, // the connection ends when its stream does
+		{"noend", "", true},
+		{"", "stay", true},
+	} {
+		t.Run(c.mode+c.do, func(t *testing.T) {
+			h := newHost(t, func(h *testHost) { h.limits.exit = 200 * time.Millisecond })
+			if c.killed {
+				h.limits.hangUp = 500 * time.Millisecond
+			}
+			conn := h.mustOpen(h.request(c.mode, c.do, ""))
+			pid := h.pid()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := conn.Read()
+				ended <- err
+			}()
+			takes(t, "Close", 5*time.Second, func() { conn.Close(100 * time.Millisecond) })
+			if err := <-ended; err != io.EOF {
+				t.Errorf("Read: %v", err)
+			}
+			if _, err := conn.Read(); err != io.EOF {
+				t.Errorf("Read again: %v", err)
+			}
+			if c.killed {
+				h.mustOpen(h.request("", "", "")).echoes(t)
+			} else if h.pid() != pid {
+				t.Error("it was ended")
+			}
+		})
+	}
+}
+
+// TestServerHangs: a server that does not read holds up its own connection, no
+// other, and can be closed.
+func TestServerHangs(t *testing.T) {
+	h := newHost(t)
+	neighbour := h.mustOpen(h.request("", "", ""))
+	c := h.mustOpen(h.request("", "", ""))
+	c.send(t, `{"do":"hang"}`)
+	written := make(chan error, 1)
+	go func() {
+		message := []byte(`{"x":"` + strings.Repeat("x", 100<<10) + `"}`)
+		for {
+			if err := errors.Join(c.Write(message), c.Flush()); err != nil {
+				written <- err
+				return
+			}
+		}
+	}()
+	time.Sleep(200 * time.Millisecond)
+	neighbour.echoes(t)
+	takes(t, "Close", 5*time.Second, func() { c.Close(time.Second) })
+	if err := <-written; err == nil {
+		t.Error("it was written")
+	}
+	neighbour.echoes(t)
+}

@@ -1,0 +1,253 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+func init() { programs["host"] = killHost }
+
+// killHost is a host that talks to one server for as long as it lives, and says
+// on standard output how that goes: "ready", with the numbers of the plugin and
+// the server, and "ended", with the code of the fault.
+func killHost() {
+	if err := process.Adopt(); err != nil {
+		panic(err)
+	}
+	dir := os.Getenv("KILL_DIR")
+	s := New(Options{
+		Version: "test", Log: hclog.NewNullLogger(), RunDir: filepath.Join(dir, "run"), Cache: cache.Dir(filepath.Join(dir, "cache")),
+		LogDir: filepath.Join(dir, "logs"), Orphans: process.EndAdopted,
+	})
+	run := os.Getenv("KILL_RUN")
+	if !strings.HasPrefix(run, "stale") {
+		s.run = run
+	}
+	s.limits.crashes, s.limits.backoffMost = 1<<30, s.limits.backoffFirst
+	settings, err := json.Marshal(map[string]any{"command": []string{os.Getenv("KILL_SERVER"), run}})
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if err := converse(s, Request{
+			Spec: Spec{Name: "stdio", Path: os.Getenv("KILL_PLUGIN")}, Component: "stdio", Server: "s", Settings: settings,
+			MaxMessage: 1 << 20, Dir: dir,
+		}); err != nil {
+			fmt.Println("ended", fault.As(err).Code)
+		}
+	}
+}
+
+// converse opens a connection and uses it until it ends.
+func converse(s *Supervisor, r Request) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c, err := s.Open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer c.Close(0)
+	for said := false; ; time.Sleep(time.Millisecond) {
+		if err := errors.Join(c.Write([]byte(`{"m":1}`)), c.Flush()); err != nil {
+			_, err = c.Read() // it knows why
+			return err
+		}
+		if _, err := c.Read(); err != nil {
+			return err
+		}
+		if said {
+			continue
+		}
+		said = true
+		st, err := c.Status(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Println("ready", s.Status()[0].PID, st.PID)
+	}
+}
+
+// A killed is a host that is about to be killed.
+type killed struct {
+	*process.Process
+	t    *testing.T
+	run  string
+	pipe *os.File
+	out  *bufio.Reader
+}
+
+func startHost(t *testing.T, kind string) *killed {
+	t.Helper()
+	t.Cleanup(nothingPrinted(t))
+	dir, err := os.MkdirTemp("", "jk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	server := filepath.Join(dir, FilePrefix+"evil-server")
+	for _, err := range []error{os.Mkdir(filepath.Join(dir, "run"), 0o700), os.Link(build(t, evilSource), server)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	k := &killed{t: t, run: fmt.Sprint(kind, "-", os.Getpid(), "-", rand.Uint64()), pipe: r, out: bufio.NewReader(r)}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, programVariable + "=host", "KILL_DIR=" + dir, "KILL_RUN=" + k.run,
+		"KILL_SERVER=" + server, "KILL_PLUGIN=" + build(t, "plugins/stdio"),
+	}
+	k.Process, err = process.Start(process.Command{Path: "/proc/self/exe", Args: []string{"host"}, Env: env, Dir: dir, Stdout: w, Stderr: printed})
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		k.Kill()
+		k.Wait(patience)
+		if t.Failed() {
+			endAdopted()
+		}
+	})
+	return k
+}
+
+// says reads up to a line that begins with a word, and returns the rest of it.
+func (k *killed) says(word string) []string {
+	k.t.Helper()
+	_ = k.pipe.SetReadDeadline(time.Now().Add(patience))
+	for {
+		line, err := k.out.ReadString('\n')
+		if err != nil {
+			_ = syscall.Kill(k.PID(), syscall.SIGQUIT) // it says where it is
+			time.Sleep(time.Second)
+			k.t.Fatalf("the host does not say %q: %v", word, err)
+		}
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == word {
+			return fields[1:]
+		}
+	}
+}
+
+// living are the processes below the host, and those that hide.
+func (k *killed) living() []string {
+	return append(marked(process.RunVariable+"="+k.run), marked(k.run+"-hidden")...)
+}
+
+func killRounds(t *testing.T) int {
+	rounds, err := strconv.Atoi(os.Getenv("JUNCTOR_KILL_ROUNDS"))
+	switch {
+	case err == nil:
+		return rounds
+	case os.Getenv("JUNCTOR_SOAK") != "":
+		return 100
+	case testing.Short():
+		return 1
+	}
+	return 5
+}
+
+// TestKillBelow kills the plugin and the server of a host, at any moment: what
+// waited fails within a second, and the next connection works. R1 R2
+func TestKillBelow(t *testing.T) {
+	k := startHost(t, "kill")
+	rounds := killRounds(t)
+	var slowestEnd, slowestStart time.Duration
+	pids := k.says("ready")
+	for n := range 2 * rounds {
+		time.Sleep(rand.N(30 * time.Millisecond))
+		pid, err := strconv.Atoi(pids[n%2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		kill(t, pid, syscall.SIGKILL)
+		begun := time.Now()
+		code := k.says("ended")
+		slowestEnd = max(slowestEnd, time.Since(begun))
+		if want := []fault.Code{fault.PluginExited, fault.UpstreamExited}[n%2]; code[0] != string(want) {
+			t.Errorf("kill %d: ended with %s, want %s", n, code[0], want)
+		}
+		begun = time.Now()
+		pids = k.says("ready")
+		slowestStart = max(slowestStart, time.Since(begun))
+	}
+	if slowestEnd > time.Second || slowestStart > 5*time.Second {
+		t.Errorf("what waited failed after %s, and a new connection took %s", slowestEnd, slowestStart)
+	}
+	t.Logf("what waited failed within %s, and a new connection took %s", slowestEnd, slowestStart)
+	eventually(t, "there are the last server and five of its children", func() error {
+		if list := marked(k.run); len(list) != 6 {
+			return fmt.Errorf("there are %q", list)
+		}
+		return nil
+	})
+}
+
+// TestKillHost kills the host at any moment: nothing that it started, whatever
+// that forked, outlives it by more than half a second. #3 P1 P17 P18, R20
+func TestKillHost(t *testing.T) {
+	most := 2 * time.Second
+	if os.Getenv("JUNCTOR_SOAK") != "" {
+		most = 500 * time.Millisecond
+	}
+	var slowest time.Duration
+	for n := range killRounds(t) {
+		k := startHost(t, "kill")
+		if n%2 == 0 {
+			k.says("ready")
+			if list := k.living(); len(list) < 5 {
+				t.Errorf("before, there are %q", list)
+			}
+		}
+		time.Sleep(rand.N(100 * time.Millisecond))
+		kill(t, k.PID(), syscall.SIGKILL)
+		begun := time.Now()
+		for len(k.living()) > 0 && time.Since(begun) < patience/2 {
+			time.Sleep(time.Millisecond)
+		}
+		d := time.Since(begun)
+		slowest = max(slowest, d)
+		if d > most {
+			t.Errorf("round %d: after %s there are still %q", n, d, k.living())
+		}
+	}
+	t.Logf("the last one outlived its host by %s", slowest)
+}
+
+// TestKillTogether kills the host and a plugin in one moment, so that nobody is
+// there to clean up: the next host does. R21
+func TestKillTogether(t *testing.T) {
+	k := startHost(t, "stale")
+	pids := k.says("ready")
+	plugin, err := strconv.Atoi(pids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill(t, k.PID(), syscall.SIGSTOP) // it does not see the plugin's end
+	kill(t, plugin, syscall.SIGKILL)
+	kill(t, k.PID(), syscall.SIGKILL)
+	k.Wait(patience)
+	takes(t, "cleaning up", time.Second, process.EndStale)
+	eventually(t, "nobody is left", func() error { return none(marked(k.run)) })
+	endAdopted() // that one hides from everybody but its parent
+}

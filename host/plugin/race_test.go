@@ -1,0 +1,6 @@
+//go:build race
+
+package plugin
+
+// racing says that everything takes ten times as long.
+const racing = true

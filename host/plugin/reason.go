@@ -1,0 +1,133 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// over is called when nothing more comes from the plugin, because it ended the
+// conversation or broke the rules. Without one the process is of no use.
+func (l *link) over(broke error) {
+	close(l.lost)
+	if broke != nil {
+		l.condemn(fault.Because(fault.PluginBroken, broke, "the plugin broke the protocol"))
+		return
+	}
+	time.AfterFunc(l.limits.exit, func() {
+		l.condemn(fault.New(fault.PluginBroken, "the plugin ended the conversation but kept running"))
+	})
+}
+
+// condemn ends the process for a reason, unless it has ended or is ending for
+// another.
+func (l *link) condemn(f *fault.Error) {
+	l.mu.Lock()
+	if l.verdict == nil && !closed(l.exited()) {
+		l.verdict = f
+	}
+	l.mu.Unlock()
+	l.runner.proc.Kill()
+}
+
+// dies reports whether the process has ended or is about to, so that an error
+// is a consequence of that.
+func (l *link) dies() bool {
+	patience := l.limits.last
+	if closed(l.lost) {
+		patience = 4 * l.limits.exit // its end is certain
+	}
+	return l.runner.proc.Wait(patience)
+}
+
+// gone is the fault of a process that ended, with the last it said.
+func (l *link) gone() error {
+	l.runner.reading.Wait()
+	l.mu.Lock()
+	f := l.verdict
+	l.mu.Unlock()
+	if f == nil {
+		f = fault.New(fault.PluginExited, "the plugin's process %s", l.runner.proc.Ended())
+	}
+	told := *f
+	told.Plugin, told.Output = l.name, l.journal.last(tailShown)
+	if told.Hint == "" {
+		told.Hint = "the next call starts it again"
+	}
+	return &told
+}
+
+// tailShown is how many of a plugin's last lines an error shows.
+const tailShown = 20
+
+// explain makes an error of a call to the plugin into a fault, unless it is the
+// caller's own doing.
+func (l *link) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
+	e, ok := errors.AsType[*sdk.Error](err)
+	switch {
+	case ok && e.Reason != "plugin_gone":
+		return asFault(err)
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		if closed(l.exited()) {
+			return l.gone()
+		}
+		return err
+	case l.dies():
+		return l.gone()
+	}
+	return fault.Because(fault.PluginBroken, err, "talking to the plugin")
+}
+
+// failed completes an error of starting with the plugin's last lines.
+func (l *link) failed(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case ok:
+	case errors.Is(err, context.DeadlineExceeded):
+		f = fault.New(fault.PluginStartTimeout, "the plugin did not answer in time")
+	default:
+		f = fault.Because(fault.PluginHandshake, err, "starting the plugin")
+	}
+	f.Output = l.journal.last(tailShown)
+	return f
+}
+
+// asFault gives the errors of plugins their codes.
+func asFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*sdk.Error](err)
+	if !ok {
+		return err
+	}
+	f := &fault.Error{Code: fault.UpstreamUnavailable, Message: e.Message, Hint: e.Hint, Output: e.Output, Path: e.Path, Err: err}
+	switch {
+	case e.Code == sdk.Invalid:
+		f.Code, f.Message = fault.UpstreamSettings, err.Error()
+	case e.Code == sdk.AuthRequired || e.Code == sdk.NeedsLogin:
+		f.Code = fault.UpstreamAuth
+	case e.Code == sdk.Panicked || e.Code == sdk.Internal || e.Code == sdk.Unimplemented:
+		f.Code = fault.PluginBroken
+	case e.Code == sdk.Deadline:
+		f.Code = fault.UpstreamStartTimeout
+	case e.Reason == "plugin_gone":
+		f.Code = fault.PluginExited
+	case e.Reason == "command_not_found" || e.Reason == "command_not_executable":
+		f.Code = fault.UpstreamCommandNotFound
+	case e.Reason == "not_started":
+		f.Code = fault.UpstreamNotStarted
+	case e.Reason == "exited" || e.Reason == "closed_output":
+		f.Code = fault.UpstreamExited
+	}
+	return f
+}

@@ -1,0 +1,462 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+// TestOneProcess: many servers share one process, which is started once however
+// many ask at the same time.
+func TestOneProcess(t *testing.T) {
+	h := newHost(t)
+	r := h.request("", "", "")
+	var all sync.WaitGroup
+	var connections [50]*Connection
+	for i := range connections {
+		all.Go(func() {
+			var err error
+			if connections[i], err = h.Open(h.soon(), r); err != nil {
+				t.Error(err)
+				return
+			}
+			connections[i].echoes(t)
+		})
+	}
+	all.Wait()
+	s := h.Status()
+	if len(s) != 1 || s[0].State != Ready || s[0].Starts != 1 || s[0].Connections != len(connections) || s[0].Version != "1.2.3" {
+		t.Errorf("status %+v", s)
+	}
+	if running := marked(process.RunVariable + "=" + h.run); len(running) != 1 {
+		t.Errorf("running: %q", running)
+	}
+	for _, c := range connections {
+		c.Close(0)
+		c.Close(0)
+	}
+	if s := h.Status(); s[0].Connections != 0 {
+		t.Errorf("after closing: %+v", s)
+	}
+}
+
+// TestAlone: a server that wants a process of its own has one, and so has every
+// other way to run a program.
+func TestAlone(t *testing.T) {
+	h := newHost(t)
+	r := h.request("", "", "")
+	for _, change := range []func(*Spec){
+		func(*Spec) {}, func(*Spec) {}, func(s *Spec) { s.Alone = "a" }, func(s *Spec) { s.Alone = "b" },
+		func(s *Spec) { s.Name = "other" }, func(s *Spec) { s.Env = nil },
+	} {
+		r := r
+		change(&r.Spec)
+		h.mustOpen(r).echoes(t)
+	}
+	pids := map[int]bool{}
+	for _, s := range h.Status() {
+		pids[s.PID] = true
+	}
+	if len(pids) != 5 {
+		t.Errorf("status %+v", h.Status())
+	}
+	kill(t, h.pid("other"), syscall.SIGKILL)
+	h.mustOpen(r).echoes(t)
+}
+
+// TestEnvironment: a plugin gets the variables that every plugin gets, those
+// that are named for it, and nothing of the host's own. P5, L10
+func TestEnvironment(t *testing.T) {
+	t.Setenv("CANARY", "secret") // of this process, which the host's Lookup hides
+	h := newHost(t)
+	r := h.request("", "environ", "")
+	h.env["AWS_SECRET_ACCESS_KEY"], h.env["PROXY"], h.env["TZ"], h.env[process.RunVariable] = "secret", "p:1", "UTC", "outer"
+	r.Spec.Env = []string{"PROXY", "UNSET", "TZ", process.RunVariable}
+	r.Env = []string{"TOKEN=for the server"}
+	message, err := h.mustOpen(r).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Environ, Server []string
+		Cwd             string
+	}
+	if err := json.Unmarshal(message, &got); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got.Environ)
+	var names []string
+	for _, kv := range got.Environ {
+		name, value, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+		if strings.Contains(value, "secret") || name == process.RunVariable && value != h.run {
+			t.Errorf("%s", kv)
+		}
+	}
+	if s := strings.Join(names, " "); s != "HOME JUNCTOR_RUN_ID JUNCTOR_SPAWN PATH PROXY TZ" {
+		t.Errorf("the plugin has %s", s)
+	}
+	if len(got.Server) != 1 || got.Server[0] != "TOKEN=for the server" {
+		t.Errorf("the server has %q", got.Server)
+	}
+	if !strings.HasPrefix(got.Cwd, filepath.Join(h.dir, "run")) {
+		t.Errorf("the plugin runs in %s", got.Cwd)
+	}
+	eventually(t, "it has its standard streams, sockets and pipes", func() error {
+		return none(strangeFiles("/proc/" + strconv.Itoa(h.pid()) + "/fd"))
+	})
+}
+
+// strangeFiles lists the files, of those in /proc/PID/fd, that a plugin should not
+// have.
+func strangeFiles(dir string) []string {
+	var list []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		target, err := os.Readlink(filepath.Join(dir, e.Name()))
+		if err == nil && !strings.HasPrefix(target, "pipe:") && !strings.HasPrefix(target, "socket:") && !strings.HasPrefix(target, "anon_inode:") &&
+			!strings.HasPrefix(target, "/sys/fs/cgroup") && target != os.DevNull {
+			list = append(list, e.Name()+" "+target)
+		}
+	}
+	return list
+}
+
+// TestUmask: what is created is private whatever the umask.
+func TestUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	h := newHost(t)
+	h.mustOpen(h.request("", "stderr", "a line for the log")).echoes(t)
+	eventually(t, "the log is kept", func() error {
+		_, err := os.Stat(LogFile(h.opts.LogDir, "evil"))
+		return err
+	})
+	dirs, files := 0, 0
+	for _, sub := range []string{"run", "logs", "cache"} {
+		_ = filepath.WalkDir(filepath.Join(h.dir, sub), func(path string, d os.DirEntry, err error) error {
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			info, err := d.Info()
+			switch {
+			case err != nil:
+			case d.IsDir():
+				dirs++
+				if info.Mode().Perm() != 0o700 {
+					t.Errorf("%s has mode %s", path, info.Mode())
+				}
+			case info.Mode().IsRegular():
+				files++
+				if info.Mode().Perm() != 0o600 {
+					t.Errorf("%s has mode %s", path, info.Mode())
+				}
+			}
+			return nil
+		})
+	}
+	if dirs != 5 || files != 2 { // run, its plugin-dir, logs, cache, manifests; a log and a manifest
+		t.Errorf("%d directories and %d files", dirs, files)
+	}
+}
+
+// TestStandardInput: a plugin that reads standard input gets neither the
+// messages of the host's own client nor in its way. #2 P6, L9
+func TestStandardInput(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	own := os.Stdin
+	os.Stdin = r
+	defer func() { os.Stdin = own }()
+	const message = `{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n"
+	_, _ = io.WriteString(w, message)
+
+	h := newHost(t, hurried)
+	h.mustNotOpen(h.request("stdin", "", ""), fault.PluginStartTimeout)
+	h.mustOpen(h.request("", "stdin", "")).echoes(t)
+	got := make([]byte, len(message))
+	_ = r.SetReadDeadline(time.Now().Add(patience))
+	if _, err := io.ReadFull(r, got); err != nil || string(got) != message {
+		t.Errorf("the host reads %q, %v", got, err)
+	}
+}
+
+// TestStrayPrints: what an author prints ends in the log, as what it is, and
+// cannot fill it. #15 #16, L15
+func TestStrayPrints(t *testing.T) {
+	h := newHost(t)
+	h.mustOpen(h.request("", "print", "\x1b[2J")).echoes(t)
+	for _, want := range []string{`"@level":"debug","@message":"stray  [2J","@module":"plugin.evil"`, `"@level":"warn","@message":"stray too","@module":"plugin.evil"`} {
+		eventually(t, want, func() error {
+			if !strings.Contains(h.logs.String(), want) {
+				return errNotYet
+			}
+			return nil
+		})
+	}
+	c := h.mustOpen(h.request("", "printflood", ""))
+	before := h.logs.size()
+	time.Sleep(1500 * time.Millisecond)
+	if grown := h.logs.size() - before; grown > 3*2*logPerSecond { // one second ended, one went by, one began
+		t.Errorf("the log grew by %d bytes", grown)
+	}
+	c.echoes(t)
+}
+
+// TestPoison: neither a line that go-plugin's reader dies of nor one that
+// pretends to be the host's own is what it wants to be. #1, L15
+func TestPoison(t *testing.T) {
+	h := newHost(t)
+	h.mustOpen(h.request("", "stderr", `{"@message":1}`)).echoes(t)
+	h.mustOpen(h.request("", "stderr", `{"@level":"error","@message":"denied","@module":"audit"}`)).echoes(t)
+	eventually(t, "the line is logged", func() error {
+		if !strings.Contains(h.logs.String(), `"@level":"error","@message":"denied","@module":"plugin.evil"`) {
+			return errNotYet
+		}
+		return nil
+	})
+	if strings.Contains(h.logs.String(), `"@module":"audit"`) {
+		t.Error("the line is forged")
+	}
+}
+
+// TestFlood: a plugin that writes a gigabyte to standard error is kept waiting
+// by nobody, fills neither memory nor log, and its last line is still known.
+// The file that is kept has two halves of at most 1 MiB. L15
+func TestFlood(t *testing.T) {
+	size := "1000000000"
+	if testing.Short() || racing {
+		size = "100000000"
+	}
+	h := newHost(t)
+	quiet := h.mustOpen(h.request("", "", ""))
+	before, log := resident(t), h.logs.size()
+	begun := time.Now()
+	stop := make(chan struct{})
+	most := watchMemory(t, stop)
+	c := h.mustOpen(h.request("", "flood", size))
+	c.echoes(t)
+	quiet.echoes(t)
+	seconds := int(time.Since(begun).Seconds()) + 2
+	close(stop)
+	if grown := <-most - before; grown > 64<<20 {
+		t.Errorf("memory grew by %d MiB", grown>>20)
+	}
+	if grown := h.logs.size() - log; grown > seconds*2*logPerSecond {
+		t.Errorf("the log grew by %d bytes in %d s", grown, seconds)
+	}
+	kill(t, h.pid(), syscall.SIGKILL)
+	_, err := c.Read()
+	f := mustFail(t, err, fault.PluginExited, "SIGKILL")
+	if n := len(f.Output); n == 0 || f.Output[n-1] != "that was the flood" {
+		t.Errorf("output %q", f.Output)
+	}
+	for _, suffix := range []string{"", ".1"} {
+		if info, err := os.Stat(LogFile(h.opts.LogDir, "evil") + suffix); err != nil || info.Size() > maxLog+2*logLine {
+			t.Errorf("kept as %+v, %v", info, err)
+		}
+	}
+}
+
+// resident is the memory that this process has, in bytes.
+func resident(t *testing.T) int {
+	t.Helper()
+	runtime.GC()
+	return residentNow(t)
+}
+
+func residentNow(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		t.Fatal(err)
+	}
+	return atoi(fields[1]) * os.Getpagesize()
+}
+
+// watchMemory measures the memory of this process until stop is closed, and
+// then says the most it was.
+func watchMemory(t *testing.T, stop <-chan struct{}) <-chan int {
+	most := make(chan int, 1)
+	go func() {
+		top := 0
+		for {
+			top = max(top, residentNow(t))
+			select {
+			case <-stop:
+				most <- top
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return most
+}
+
+// TestOpenFails: what goes wrong in an author's code is the business of one
+// server, unless it ends the process. #19
+func TestOpenFails(t *testing.T) {
+	h := newHost(t)
+	neighbour := h.mustOpen(h.request("", "", ""))
+	pid := h.pid()
+	h.mustNotOpen(h.request("", "panic", ""), fault.PluginBroken, "the author's mistake", "its log has the stack")
+	h.mustNotOpen(h.request("", "fail", ""), fault.UpstreamUnavailable, "nobody home")
+	r := h.request("", "", "")
+	r.Component = "unknown"
+	h.mustNotOpen(r, fault.PluginBroken, `no transport "unknown"`)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	takes(t, "Open", 2*time.Second, func() {
+		if _, err := h.Open(ctx, h.request("", "hang", "")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+	neighbour.echoes(t)
+	if s := h.Status(); s[0].Connections != 1 || h.pid() != pid || len(h.grants) != 1 {
+		t.Errorf("status %+v, %d grants", s, len(h.grants))
+	}
+	h.mustNotOpen(h.request("", "exit", ""), fault.PluginExited, "exited with status 7", "the next call starts it again")
+	_, err := neighbour.Read()
+	mustFail(t, err, fault.PluginExited, "exited with status 7")
+	h.mustOpen(h.request("", "", "")).echoes(t)
+}
+
+// TestValidate: a plugin's opinion of settings names the setting.
+func TestValidate(t *testing.T) {
+	h := newHost(t)
+	spec := h.spec("", "")
+	if err := h.Validate(h.soon(), spec, "transport", "evil", []byte(`{}`)); err != nil {
+		t.Error(err)
+	}
+	err := h.Validate(h.soon(), spec, "transport", "evil", []byte(`{"do":"invalid"}`))
+	if f := mustFail(t, err, fault.UpstreamSettings, "is not allowed"); f.Path != "do" {
+		t.Errorf("path %q", f.Path)
+	}
+	err = h.Validate(h.soon(), spec, "transport", "evil", []byte(`{"do":"exitearly"}`))
+	mustFail(t, err, fault.PluginExited, "exited with status 8", "exiting in Validate")
+	if s := h.Status(); s[0].Connections != 0 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// TestCrash: when the process ends, whoever reads learns why, with its last
+// lines, and the next Open starts it again. #12 #13 P13, R1
+func TestCrash(t *testing.T) {
+	h := newHost(t)
+	c := h.mustOpen(h.request("", "crash", "100ms"))
+	c.echoes(t)
+	_, err := c.Read()
+	f := mustFail(t, err, fault.PluginExited, "exited with status 2", "panic: the sky is falling", "goroutine ")
+	if f.Plugin != "evil" {
+		t.Errorf("plugin %q", f.Plugin)
+	}
+	if _, err := c.Status(h.soon()); !fault.Is(err, fault.PluginExited) {
+		t.Errorf("Status: %v", err)
+	}
+	takes(t, "Close", time.Second, func() { c.Close(time.Second) })
+	h.mustOpen(h.request("", "", "")).echoes(t)
+	if s := h.Status(); s[0].Starts != 2 || s[0].State != Ready {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// TestServerEnds: the end of a server is not the end of its plugin.
+func TestServerEnds(t *testing.T) {
+	h := newHost(t)
+	c := h.mustOpen(h.request("", "ended", ""))
+	c.send(t, `{"do":"end"}`)
+	_, err := c.Read()
+	mustFail(t, err, fault.UpstreamExited, "exited with status 9", "bye")
+	c = h.mustOpen(h.request("", "", ""))
+	if st, err := c.Status(h.soon()); err != nil || st.State != "open" {
+		t.Errorf("status %+v, %v", st, err)
+	}
+	c.send(t, `{"do":"end"}`)
+	if _, err := c.Read(); err != io.EOF {
+		t.Errorf("the end in order is %v", err)
+	}
+	if s := h.Status(); s[0].Starts != 1 || s[0].State != Ready {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// TestCapability: a plugin is granted what the connection's request says, as
+// long as it is open.
+func TestCapability(t *testing.T) {
+	h := newHost(t)
+	r := h.request("", "secret", "key")
+	r.Grant = sdk.Host{Secrets: drawer{"key": "treasure"}}
+	c := h.mustOpen(r)
+	if m, err := c.Read(); err != nil || !strings.Contains(string(m), "treasure") {
+		t.Errorf("got %s, %v", m, err)
+	}
+	var capability string
+	for capability = range h.grants {
+	}
+	if _, ok := h.Grant(capability); !ok || len(capability) < 20 {
+		t.Errorf("capability %q", capability)
+	}
+	c.Close(0)
+	if _, ok := h.Grant(capability); ok {
+		t.Error("it may still ask")
+	}
+	if m, err := h.mustOpen(h.request("", "secret", "key")).Read(); err != nil || strings.Contains(string(m), "treasure") {
+		t.Errorf("without a grant: %s, %v", m, err)
+	}
+}
+
+type drawer map[string]string
+
+func (d drawer) Secret(_ context.Context, key string) ([]byte, bool, error) {
+	v, ok := d[key]
+	return []byte(v), ok, nil
+}
+func (d drawer) SetSecret(context.Context, string, []byte, string) error { return nil }
+func (d drawer) DeleteSecret(context.Context, string) error              { return nil }
+
+// TestForkingThread: the death signal of a plugin follows the thread that
+// started it, so that must stay, whatever other threads do. P16
+func TestForkingThread(t *testing.T) {
+	h := newHost(t)
+	var all sync.WaitGroup
+	for n := range 10 {
+		all.Go(func() {
+			runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+			r := h.request("", "threads", "")
+			r.Spec.Alone = strconv.Itoa(n)
+			c, err := h.Open(h.soon(), r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			c.echoes(t)
+		})
+	}
+	all.Wait()
+	time.Sleep(200 * time.Millisecond)
+	for _, s := range h.Status() {
+		if s.State != Ready || s.Starts != 1 {
+			t.Errorf("status %+v", s)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// settings say what is wrong with one server of an ordinary plugin.
+type settings struct {
+	Do  string `hcl:"do" doc:"What to do." default:""`
+	Arg string `hcl:"arg" doc:"More about it." default:""`
+}
+
+func (s *settings) Validate() error {
+	switch s.Do {
+	case "invalid":
+		return sdk.AttrErrorf("do", "is not allowed")
+	case "exitearly":
+		fmt.Fprintln(standardError, "exiting in Validate")
+		os.Exit(8)
+	}
+	return nil
+}
+
+// opening are the ways to be wrong when a connection is opened.
+var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settings) error{
+	"hang":   func(context.Context, *sdk.Server, *settings) error { select {} },
+	"fail":   func(context.Context, *sdk.Server, *settings) error { return sdk.Errorf(sdk.Unavailable, "nobody home") },
+	"panic":  func(context.Context, *sdk.Server, *settings) error { panic("the author's mistake") },
+	"exit":   func(context.Context, *sdk.Server, *settings) error { os.Exit(7); return nil },
+	"family": func(_ context.Context, _ *sdk.Server, s *settings) error { family(s.Arg); return nil },
+	"stdin": func(context.Context, *sdk.Server, *settings) error {
+		_, err := io.ReadAll(os.Stdin) // the SDK took it away
+		fmt.Fprintln(standardError, "read standard input:", err)
+		return nil
+	},
+	"print": func(_ context.Context, _ *sdk.Server, s *settings) error {
+		fmt.Println("stray", s.Arg)
+		fmt.Fprintln(os.Stderr, `{"@level":"warn","@message":"stray too","@module":"audit","n":1}`)
+		return nil
+	},
+	"printflood": func(context.Context, *sdk.Server, *settings) error {
+		go func() {
+			for {
+				fmt.Println("stray")
+			}
+		}()
+		return nil
+	},
+	// Whatever follows in the process's life, it goes on.
+	"stderr": func(_ context.Context, _ *sdk.Server, s *settings) error {
+		_, err := io.WriteString(standardError, s.Arg+"\n")
+		return err
+	},
+	"flood": func(_ context.Context, _ *sdk.Server, s *settings) error {
+		size := 1 << 20
+		_, _ = fmt.Sscan(s.Arg, &size)
+		block := []byte(strings.Repeat("what a day; ", 5) + "\n")
+		block = bytes.Repeat(block, 64<<10/len(block))
+		for ; size > 0; size -= len(block) {
+			_, _ = standardError.Write(block)
+		}
+		_, _ = io.WriteString(standardError, "that was the flood\n")
+		return nil
+	},
+	"crash": func(_ context.Context, _ *sdk.Server, s *settings) error {
+		d, err := time.ParseDuration(s.Arg)
+		if err != nil {
+			return err
+		}
+		go func() {
+			time.Sleep(d)
+			panic("the sky is falling")
+		}()
+		return nil
+	},
+	// A plugin whose own parent thread ends must not end with it.
+	"threads": func(context.Context, *sdk.Server, *settings) error {
+		for range 20 {
+			go runtime.LockOSThread() // a locked goroutine takes its thread along
+		}
+		return nil
+	},
+}
+
+func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) {
+	if f := opening[s.Do]; f != nil {
+		if err := f(ctx, server, s); err != nil {
+			return nil, err
+		}
+	}
+	c := &echo{do: s.Do, messages: make(chan []byte, 64), done: make(chan struct{})}
+	switch s.Do {
+	case "environ":
+		text, err := json.Marshal(map[string]any{"environ": os.Environ(), "server": server.Env, "cwd": cwd()})
+		if err != nil {
+			return nil, err
+		}
+		c.messages <- text
+	case "secret": // asks the host for what it may or may not have
+		value, found, err := server.Host.Secrets.Secret(ctx, s.Arg)
+		c.messages <- fmt.Appendf(nil, `{"found":%t,"value":%q,"error":%q}`, found, value, fmt.Sprint(err))
+	}
+	return c, nil
+}
+
+func cwd() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err.Error()
+	}
+	return dir
+}
+
+// An echo is a server that sends back what it is sent.
+type echo struct {
+	do       string
+	messages chan []byte
+	done     chan struct{}
+	once     sync.Once
+}
+
+func (e *echo) Recv() ([]byte, error) {
+	if e.do == "dropped" { // for ever
+		return nil, &sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 1 << 20, Prefix: []byte(`{"jsonrpc":"2.0","id":1`)}
+	}
+	select {
+	case m := <-e.messages:
+		return m, nil
+	case <-e.done:
+	}
+	if e.do == "stay" {
+		select {}
+	}
+	if e.do == "ended" {
+		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server exited with status 9", Output: []string{"bye"}}
+	}
+	return nil, io.EOF
+}
+
+func (e *echo) Send(m []byte) error {
+	switch string(m) {
+	case `{"do":"end"}`:
+		_ = e.Close(context.Background())
+		return nil
+	case `{"do":"hang"}`:
+		select {}
+	}
+	select {
+	case e.messages <- bytes.Clone(m):
+	case <-e.done:
+	}
+	return nil
+}
+
+func (e *echo) Close(context.Context) error {
+	e.once.Do(func() { close(e.done) })
+	if e.do == "stay" {
+		select {}
+	}
+	return nil
+}

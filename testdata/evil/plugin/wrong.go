@@ -1,0 +1,166 @@
+package main
+
+import (
+	"io"
+	"net/rpc"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// wrong are the ways to be wrong in the conversation with the host.
+var wrong = map[string]bool{
+	"deaf": true, "liar": true, "fickle": true, "future": true,
+	"attachhang": true, "attachexit": true, "attachpanic": true, "attachjunk": true,
+	"healthhang": true, "healthdeaf": true, "healthsilent": true,
+	"hugereply": true, "wrongtype": true,
+	"closehang": true, "shutdownhang": true, "noaccept": true,
+	"dialtwice": true, "dialmany": true,
+	"hangup": true, "requests": true,
+}
+
+// serveWrong is what the SDK does to serve, without its care.
+func serveWrong(mode string) {
+	server := wire.NewServer(manifest(), hclog.NewNullLogger(), nil)
+	if mode != "deaf" {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(3)
+		}()
+	}
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig:  wire.Handshake,
+		VersionedPlugins: wire.Sets(side{server, mode}),
+		Logger:           hclog.NewNullLogger(),
+	})
+	time.Sleep(time.Hour) // even when the host is polite enough to say Quit
+}
+
+type side struct {
+	server *wire.Server
+	mode   string
+}
+
+func (s side) Server(b *plugin.MuxBroker) (any, error) {
+	c, err := s.server.Plugin().Server(b)
+	if err != nil {
+		return nil, err
+	}
+	return &control{Control: c.(*wire.Control), broker: b, mode: s.mode}, nil
+}
+
+func (side) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return nil, nil }
+
+// A control answers the host as the SDK does, with exceptions.
+type control struct {
+	*wire.Control
+	broker *plugin.MuxBroker
+	mode   string
+}
+
+// Attach begins the conversation.
+func (c *control) Attach(a wire.AttachArgs, r *wire.AttachReply) error {
+	switch c.mode {
+	case "attachhang":
+		select {}
+	case "attachexit":
+		_, _ = io.WriteString(standardError, "no, thanks\n")
+		os.Exit(9)
+	case "attachpanic":
+		r.Status = wire.Status{Code: string(sdk.Panicked), Message: "panic: oh no"}
+		return nil
+	}
+	err := c.Control.Attach(a, r)
+	switch c.mode {
+	case "attachjunk":
+		r.Manifest = []byte("\x00\x01")
+	case "fickle", "liar":
+		r.Manifest = describe("6.6.6")
+	case "future":
+		r.Manifest = []byte(strings.Replace(string(r.Manifest), "{", `{"homepage": "https://example.com",`, 1))
+	case "requests":
+		r.Services = c.broker.NextId()
+		go flood(c.broker, r.Services)
+	}
+	return err
+}
+
+// Open opens a connection, or something like it.
+func (c *control) Open(a wire.OpenArgs, r *wire.OpenReply) error {
+	switch c.mode {
+	case "noaccept":
+		r.Stream = c.broker.NextId()
+		return nil
+	case "dialtwice":
+		for range 2 {
+			_, _ = c.broker.Dial(7)
+		}
+	case "hangup":
+		_ = c.broker.Close()
+		select {}
+	case "dialmany":
+		for {
+			_, _ = c.broker.Dial(c.broker.NextId())
+		}
+	}
+	send := streams[c.mode]
+	if send == nil {
+		return c.Control.Open(a, r)
+	}
+	r.Stream = c.broker.NextId()
+	go func(id uint32) {
+		conn, err := c.broker.Accept(id)
+		if err != nil {
+			return
+		}
+		send(conn)
+	}(r.Stream)
+	return nil
+}
+
+// Validate is a call with a short answer.
+func (c *control) Validate(a wire.ValidateArgs, r *wire.Reply) error {
+	if c.mode == "hugereply" {
+		r.Status = wire.Status{Code: string(sdk.Internal), Message: strings.Repeat("x", 512<<20)}
+		return nil
+	}
+	return c.Control.Validate(a, r)
+}
+
+// Health offers a stream that is never accepted, or that nothing comes from.
+func (c *control) Health(a wire.HealthArgs, r *wire.StreamReply) error {
+	switch c.mode {
+	case "healthhang":
+		select {}
+	case "healthdeaf":
+		r.Stream = c.broker.NextId()
+		return nil
+	case "healthsilent":
+		r.Stream = c.broker.NextId()
+		go func(id uint32) { _, _ = c.broker.Accept(id) }(r.Stream)
+		return nil
+	}
+	return c.Control.Health(a, r)
+}
+
+// Close ends a connection.
+func (c *control) Close(a wire.CloseArgs, r *wire.Reply) error {
+	if c.mode == "closehang" {
+		select {}
+	}
+	return c.Control.Close(a, r)
+}
+
+// Shutdown ends the plugin.
+func (c *control) Shutdown(a wire.ShutdownArgs, r *wire.Reply) error {
+	if c.mode == "shutdownhang" || c.mode == "deaf" {
+		select {}
+	}
+	return c.Control.Shutdown(a, r)
+}
