@@ -32,7 +32,7 @@ type answer struct {
 // an internal error.
 var answers = map[fault.Code]answer{
 	fault.CallTimeout:   {-32001, -31012, "timeout"},
-	fault.CallCanceled:  {CodeCancelled, 0, "cancelled"}, // a modern client gets nothing more
+	fault.CallCanceled:  {CodeCancelled, -31018, "cancelled"}, // a modern client that cancelled gets nothing
 	fault.CallInput:     {CodeInternal, -31016, "input_required"},
 	fault.CallArguments: {CodeInvalidParams, CodeInvalidParams, "arguments"},
 	fault.NameUnknown:   {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
@@ -65,6 +65,7 @@ var answers = map[fault.Code]answer{
 
 	fault.UpstreamBadMessage: {CodeInternal, CodeInternal, "bad_upstream_json"},
 	fault.UpstreamTooLarge:   {CodeInternal, CodeInternal, "message_too_large"},
+	fault.UpstreamError:      {CodeInternal, CodeInternal, "upstream_error"},
 }
 
 var upstreamDown = answer{-32000, -31015, "upstream_down"}

@@ -13,7 +13,8 @@ import (
 )
 
 // The functions below work on JSON that has passed the scan: they look for
-// what they need and check nothing.
+// what they need and check nothing. Reading survives anything, because IDOf
+// reads messages that are broken.
 
 // Members yields the members of an object, names unescaped, values as they
 // stand. It yields nothing for what is not an object.
@@ -38,7 +39,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 		}
 		for i = skipSpace(array, i+1); i < len(array) && array[i] != ']'; {
 			end := skipValue(array, i)
-			if !yield(array[i:end]) {
+			if end == i || !yield(array[i:end]) {
 				return
 			}
 			if i = skipSpace(array, end); i < len(array) && array[i] == ',' {
@@ -73,10 +74,10 @@ func Empty(object []byte) bool {
 }
 
 // SetMember returns object with the member set to value, a JSON value: replaced
-// where it stands, or added at the end. All other bytes stay as they are. A nil
-// object is an empty one.
+// where it stands, or added at the end. All other bytes stay as they are. What
+// is not an object, such as nil or a stranger's "_meta":"}", is replaced by one.
 func SetMember(object []byte, name string, value []byte) []byte {
-	if len(object) == 0 {
+	if i := skipSpace(object, 0); i == len(object) || object[i] != '{' {
 		object = []byte("{}")
 	}
 	w := walker{b: object}
@@ -160,8 +161,11 @@ func (w *walker) at(i int) {
 		return
 	}
 	w.name, w.nameEnd = i, skipString(w.b, i)
-	i = skipSpace(w.b, w.nameEnd) + 1 // the colon
-	w.value = skipSpace(w.b, i)
+	if w.nameEnd-i < 2 || w.b[w.nameEnd-1] != '"' {
+		return // cut off
+	}
+	colon := min(skipSpace(w.b, w.nameEnd), len(w.b)-1)
+	w.value = skipSpace(w.b, colon+1)
 	w.valueEnd = skipValue(w.b, w.value)
 	w.more, w.any = true, true
 }

@@ -6,8 +6,11 @@ import (
 	"strconv"
 )
 
-// MaxMethod is how long a method's name may be, in bytes.
-const MaxMethod = 64 << 10
+// What a message says about itself is bounded, in bytes.
+const (
+	MaxMethod = 64 << 10
+	MaxID     = 1 << 10 // as it is written
+)
 
 // A Message is one JSON-RPC message. Its slices are parts of the bytes it was
 // parsed from.
@@ -46,6 +49,7 @@ func (m *Message) IsResponse() bool { return m.Method == "" }
 type ParseError struct {
 	Code   int // of JSON-RPC: -32700 or -32600
 	ID     ID  // of the message, when it could be read
+	Shape  Shape
 	Reason string
 }
 
@@ -72,11 +76,15 @@ func Parse(b []byte) (*Message, error) {
 			m.Error = value
 		}
 	})
+	code, reason := CodeInvalidRequest, ""
 	if err != nil {
-		return nil, &ParseError{Code: CodeParse, ID: IDOf(b), Reason: err.Error()}
+		code, reason = CodeParse, err.Error()
+	} else {
+		reason = m.check(b, version, method)
 	}
-	if reason := m.check(b, version, method); reason != "" {
-		return nil, &ParseError{Code: CodeInvalidRequest, ID: m.readableID(), Reason: reason}
+	if reason != "" {
+		id, shape := Glance(b)
+		return nil, &ParseError{Code: code, ID: id, Shape: shape, Reason: reason}
 	}
 	return &m, nil
 }
@@ -88,6 +96,8 @@ func (m *Message) check(b, version, method []byte) (reason string) {
 		return "is a batch, which MCP does not have"
 	case string(version) != `"2.0"`:
 		return `has no "jsonrpc":"2.0"`
+	case len(m.ID) > MaxID:
+		return "has an id that is too long"
 	case m.ID != nil && m.readableID() == nil:
 		return "has an id that is neither a string nor an integer"
 	case method != nil:
@@ -119,7 +129,7 @@ func (m *Message) check(b, version, method []byte) (reason string) {
 // readableID returns the id when it is one that an answer may carry.
 func (m *Message) readableID() ID {
 	switch {
-	case len(m.ID) == 0:
+	case len(m.ID) == 0 || len(m.ID) > MaxID:
 		return nil
 	case m.ID[0] == '"' || m.ID.Null():
 		return m.ID
@@ -132,16 +142,50 @@ func (m *Message) readableID() ID {
 	return m.ID
 }
 
+// A Shape is what a message seems to be that could not be read whole.
+type Shape int
+
+// The shapes.
+const (
+	Unclear Shape = iota
+	Asks          // a request or a notification
+	Answers
+)
+
+// Glance looks at the beginning of a message that is cut off or broken. The id
+// is nil unless it stands there, whole, as an answer may carry it.
+func Glance(prefix []byte) (ID, Shape) {
+	var m Message
+	asks, answers := false, false
+	w := walker{b: prefix}
+	for w.first(); w.more; w.next() {
+		switch name, _ := Text(prefix[w.name:w.nameEnd]); name {
+		case "id":
+			value := prefix[w.value:w.valueEnd]
+			if m.ID == nil && w.valueEnd < len(prefix) && Scan(bytes.Clone(value)) == nil {
+				m.ID = value
+			}
+		case "method", "params":
+			asks = true
+		case "result", "error":
+			answers = true
+		}
+	}
+	id := m.readableID()
+	switch {
+	case asks && !answers:
+		return id, Asks
+	case answers && !asks:
+		return id, Answers
+	}
+	return id, Unclear
+}
+
 // IDOf returns the id in the beginning of a message that is cut off or broken,
 // nil when it does not stand there.
 func IDOf(prefix []byte) ID {
-	for name, value := range Members(prefix) {
-		if name == "id" {
-			m := Message{ID: value}
-			return m.readableID()
-		}
-	}
-	return nil
+	id, _ := Glance(prefix)
+	return id
 }
 
 // Request returns what stands around the params of a request, which follow

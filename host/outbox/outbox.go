@@ -32,7 +32,8 @@ type Message struct {
 	// while it is false the peer has not seen the message.
 	Sent *atomic.Bool
 	// Withdrawn, when not nil and true by the time the message's turn comes,
-	// means that it is no longer wanted.
+	// means that it is no longer wanted. Who sets it and then finds Sent false
+	// knows that the peer will never see the message.
 	Withdrawn *atomic.Bool
 }
 
@@ -105,6 +106,26 @@ func (o *Outbox) TrySend(m Message) bool {
 	return true
 }
 
+// Room waits until there is room, as long as ctx allows.
+func (o *Outbox) Room(ctx context.Context) error {
+	for {
+		o.mu.Lock()
+		free, closed, room := o.held <= o.bytes, o.closed, o.room
+		o.mu.Unlock()
+		switch {
+		case closed:
+			return ErrClosed
+		case free:
+			return nil
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // Push queues a message whatever the room. It is for what is bounded by other
 // means, such as one answer for each request in flight.
 func (o *Outbox) Push(m Message) error {
@@ -141,13 +162,18 @@ func (o *Outbox) Close() error {
 	}
 	o.mu.Unlock()
 	<-o.done
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.err
+	return o.Err()
 }
 
 // Done is closed when nothing is written any more.
 func (o *Outbox) Done() <-chan struct{} { return o.done }
+
+// Err is the error of the sink that ended the outbox, if one did.
+func (o *Outbox) Err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
 
 func (o *Outbox) run() {
 	defer close(o.done)
@@ -176,11 +202,11 @@ func (o *Outbox) run() {
 
 func (o *Outbox) write(batch []Message) error {
 	for _, m := range batch {
+		if m.Sent != nil {
+			m.Sent.Store(true) // first: see Withdrawn
+		}
 		if m.Withdrawn != nil && m.Withdrawn.Load() {
 			continue
-		}
-		if m.Sent != nil {
-			m.Sent.Store(true)
 		}
 		if err := o.sink.Write(m.Head, m.Body, m.Tail); err != nil {
 			return err

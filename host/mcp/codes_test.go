@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+// internal are the faults that no client can be the cause of, or that end the
+// command before there is a client.
+var internal = []fault.Code{
+	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.ConfigInvalid, fault.PluginVersion,
+	fault.UpstreamUnknown, fault.UpstreamDisabled,
+	fault.CallToolError, // a server's own answer, which is relayed
+}
+
+type wireError struct {
+	Code    int
+	Message string
+	Data    struct {
+		Reason, Code, Server string
+		Retry                int `json:"retry_after_ms"`
+	}
+}
+
+func answerOf(t *testing.T, err error, modern bool) (e wireError) {
+	t.Helper()
+	if err := json.Unmarshal(FaultError(err, modern), &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestCodes is the table of error codes, for both eras.
+func TestCodes(t *testing.T) {
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-28s %7s %7s  %s\n", "fault", "legacy", "modern", "data.reason")
+	for _, code := range slices.Sorted(maps.Keys(fault.Codes)) {
+		err := fault.New(code, "it broke")
+		old, now := answerOf(t, err, false), answerOf(t, err, true)
+		fmt.Fprintf(&table, "%-28s %7d %7d  %s\n", code, old.Code, now.Code, now.Data.Reason)
+		if old.Data != now.Data || old.Data.Code != string(code) || old.Data.Reason == "" || old.Code == 0 || now.Code == 0 {
+			t.Errorf("%s: %+v, %+v", code, old, now)
+		}
+		if _, answered := answers[code]; answered == slices.Contains(internal, code) {
+			t.Errorf("%s must either have an answer or be known to be internal", code)
+		}
+		standard := []int{CodeInvalidParams, CodeMethodNotFound, CodeInternal}
+		if now.Code >= -32768 && now.Code <= -32000 && !slices.Contains(standard, now.Code) {
+			t.Errorf("%s: modern code %d is one that MCP keeps for itself", code, now.Code)
+		}
+	}
+	const golden = "testdata/codes.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != table.String() {
+		t.Errorf("the table is not %s (%v):\n%s", golden, err, table.String())
+	}
+}
+
+// TestCodesUnambiguous: a modern code has one reason, and so has every reason
+// one code in each era.
+func TestCodesUnambiguous(t *testing.T) {
+	reasons, codes := map[int]string{}, map[string]answer{}
+	for code, a := range answers {
+		if before, ok := codes[a.reason]; ok && before != a {
+			t.Errorf("%s: the reason %q has two answers", code, a.reason)
+		}
+		codes[a.reason] = a
+		if before, ok := reasons[a.modern]; ok && before != a.reason && a.modern > -31010 && a.modern <= -31000 {
+			t.Errorf("%s: %d means %q and %q", code, a.modern, before, a.reason)
+		}
+		reasons[a.modern] = a.reason
+	}
+}
+
+func TestFaultError(t *testing.T) {
+	err := fault.New(fault.UpstreamExited, "it ended\nwith <words>").WithHint("start it")
+	err.Server, err.RetryAfter = "git", 1500*time.Millisecond
+	e := answerOf(t, fmt.Errorf("calling: %w", err), true)
+	if e.Message != "server \"git\": it ended\nwith <words> (start it)" || e.Data.Server != "git" || e.Data.Retry != 1500 {
+		t.Errorf("%+v", e)
+	}
+	if e := answerOf(t, os.ErrClosed, true); e.Code != CodeInternal || e.Data.Reason != "internal" {
+		t.Errorf("%+v", e)
+	}
+	if text := FaultError(err, true); strings.ContainsAny(string(text), "\r\n") {
+		t.Errorf("a line break in %s", text)
+	}
+}

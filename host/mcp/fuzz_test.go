@@ -1,0 +1,205 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// seeds are messages of all kinds, good and bad, for every target.
+var seeds = []string{
+	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":[1,{"b":null}]}}}`,
+	"{\r\n \"jsonrpc\" : \"2.0\" ,\n\t\"id\":\"a\\u0062\" , \"result\" : { } }\n",
+	`{"jsonrpc":"2.0","id":9007199254740993,"error":{"code":-32042,"message":"\ud83d","data":[1e400,-0,0.10]}}`,
+	`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`,
+	`{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}`,
+	`{"jsonrpc":"2.0","method":"n","params":{"a":{"x":1,"\u0078":2}}}`,
+	`{"\ud800":1,"\ud801":2}`, `{"\ud83d\ude00":1,"😀":2}`,
+	`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":null,"error":{}}`,
+	`{"a"`, `{"abcde"`, `{"`, `{"a":`, `{"id":"`, `{"id":12`, `{"id":12,"result":{"x":"`, `{"id":"a` + "\r" + `b","x":1}`,
+	strings.Repeat("[", 65), strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64),
+	"{\"a\":\"\xff\"}", `{"a":01}`, `{"a":1,}`, `{"a" "b":1}`, `{"_meta":"}"}`, "\ufeff{}", `{"a":"\u12"}`, `"\`, `nul`, ``,
+}
+
+// FuzzParse holds the scan against a slow parser of our own and against
+// encoding/json.
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		before := bytes.Clone(in)
+		root, good := refer(before)
+		m, err := Parse(in)
+		pe, broken := err.(*ParseError)
+		if good == (broken && pe.Code == CodeParse) {
+			t.Fatalf("%q: Parse says %v, the reference says %t", before, err, good)
+		}
+		if broken {
+			checkAnswerable(t, before, pe.ID)
+			return
+		}
+		if bytes.ContainsAny(in, "\r\n") || !json.Valid(in) || !utf8.Valid(in) {
+			t.Fatalf("%q was accepted as %q", before, in)
+		}
+		if got, want := strings.NewReplacer("\r", " ", "\n", " ").Replace(string(before)), string(in); got != want {
+			t.Fatalf("%q became %q", before, in)
+		}
+		checkEnvelope(t, m, in, root)
+		checkTree(t, in, root)
+	})
+}
+
+// checkAnswerable: an id that was read out of something broken can stand in an
+// answer.
+func checkAnswerable(t *testing.T, in []byte, id ID) {
+	answer := AppendError(nil, id, ErrorObject(CodeParse, "x", nil))
+	if _, err := Parse(bytes.Clone(answer)); err != nil || bytes.ContainsAny(answer, "\r\n") {
+		t.Fatalf("%q: the id makes the answer %q", in, answer)
+	}
+}
+
+// checkEnvelope: what Parse found is what encoding/json finds under these very
+// names.
+func checkEnvelope(t *testing.T, m *Message, in []byte, root *node) {
+	want := map[string]json.RawMessage{}
+	for _, c := range root.members {
+		want[c.name] = in[c.value.start:c.value.end]
+	}
+	method := ""
+	if raw := want["method"]; raw != nil && json.Unmarshal(raw, &method) != nil {
+		t.Fatalf("%q has method %q", in, m.Method)
+	}
+	for name, part := range map[string][]byte{"id": m.ID, "params": m.Params, "result": m.Result, "error": m.Error} {
+		if !bytes.Equal(part, want[name]) {
+			t.Fatalf("%q: %s is %q, want %q", in, name, part, want[name])
+		}
+	}
+	if utf8.ValidString(method) && !strings.ContainsRune(method, utf8.RuneError) && m.Method != method || m.IsRequest() && m.ID.Null() {
+		t.Fatalf("%q: %+v", in, m)
+	}
+}
+
+// checkTree compares Members, Elements and Member with the reference at every
+// level.
+func checkTree(t *testing.T, in []byte, n *node) {
+	value := in[n.start:n.end]
+	i := 0
+	for name, v := range Members(value) {
+		want := n.members[i]
+		if lone := strings.ContainsRune(want.name, utf8.RuneError); !lone && name != want.name {
+			t.Fatalf("%q: member %d is %q, want %q", value, i, name, want.name)
+		}
+		if !bytes.Equal(v, in[want.value.start:want.value.end]) || !bytes.Equal(Member(value, name), v) {
+			t.Fatalf("%q: %q is %q, Member says %q", value, name, v, Member(value, name))
+		}
+		i++
+	}
+	if i != len(n.members) || Empty(value) != (n.kind != '{' || i == 0) {
+		t.Fatalf("%q: %d members, want %d", value, i, len(n.members))
+	}
+	i = 0
+	for v := range Elements(value) {
+		if want := n.elements[i]; !bytes.Equal(v, in[want.start:want.end]) {
+			t.Fatalf("%q: element %d is %q", value, i, v)
+		}
+		i++
+	}
+	if i != len(n.elements) {
+		t.Fatalf("%q: %d elements, want %d", value, i, len(n.elements))
+	}
+	checkText(t, value, n)
+	for _, c := range n.members {
+		checkTree(t, in, c.value)
+	}
+	for _, c := range n.elements {
+		checkTree(t, in, c)
+	}
+}
+
+func checkText(t *testing.T, value []byte, n *node) {
+	got, ok := Text(value)
+	var want string
+	if ok != (n.kind == '"') || ok && json.Unmarshal(value, &want) != nil {
+		t.Fatalf("Text(%q) is %q, %t", value, got, ok)
+	}
+	if ok && !strings.ContainsRune(want, utf8.RuneError) && got != want {
+		t.Fatalf("Text(%q) is %q, want %q", value, got, want)
+	}
+}
+
+// FuzzEdit: an edit changes one member of an object and not a byte of the
+// others, and what comes out passes the scan.
+func FuzzEdit(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s), "id", "_meta", []byte(`"x"`))
+	}
+	f.Add([]byte(` { "a" : 1 , "b":{ } ,"c":"}"} `), "a", "b", []byte(`{"a":[]}`))
+	f.Add([]byte(`{"_meta":"\",}"}`), "_meta", "progressToken", []byte(`7`))
+	f.Fuzz(func(t *testing.T, object []byte, name, second string, value []byte) {
+		if Scan(object) != nil || Scan(value) != nil || odd(name) || odd(second) {
+			return
+		}
+		value = bytes.Trim(value, " \t") // a value of Member's has no white space around it
+		checkEdit(t, object, SetMember(bytes.Clone(object), name, value), name, value)
+		checkEdit(t, object, DeleteMember(bytes.Clone(object), name), name, nil)
+		inner := SetMember(Member(object, name), second, value)
+		set := SetPath(bytes.Clone(object), []string{name, second}, value)
+		checkEdit(t, object, set, name, inner)
+		if got := Member(set, name, second); !bytes.Equal(got, value) {
+			t.Fatalf("%q: SetPath made it %q, where it is %q", object, set, got)
+		}
+	})
+}
+
+// odd: a name that JSON cannot hold, or that stands for a lone surrogate too.
+func odd(name string) bool {
+	return !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError)
+}
+
+func checkEdit(t *testing.T, before, after []byte, name string, value []byte) {
+	if err := Scan(bytes.Clone(after)); err != nil && err != errDepth {
+		t.Fatalf("%q became %q, which %v", before, after, err)
+	}
+	if got := Member(after, name); !bytes.Equal(got, value) {
+		t.Fatalf("%q became %q: %q is %q, want %q", before, after, name, got, value)
+	}
+	if got, want := others(after, name), others(before, name); !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q became %q: the others are %q, want %q", before, after, got, want)
+	}
+}
+
+// others lists the members but one, as they stand.
+func others(object []byte, name string) []string {
+	var all []string
+	for n, v := range Members(object) {
+		if n != name {
+			all = append(all, n+"="+string(v))
+		}
+	}
+	return all
+}
+
+// FuzzIDOf: no beginning of anything makes it panic, hang, or return an id that
+// cannot be sent.
+func FuzzIDOf(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) > 512 {
+			return
+		}
+		for n := range len(in) + 1 {
+			prefix := bytes.Clone(in[:n])[:n:n] // nothing behind it that a mistake could read
+			id := IDOf(prefix)
+			checkAnswerable(t, prefix, id)
+			for range Elements(prefix) {
+			}
+			_, _ = TextMember(prefix, "id", "x")
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     string // what String says of it, or the reason
+		kind     string
+	}{
+		{"request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `id 1 method "ping"`, "request"},
+		{"id a string", `{"jsonrpc":"2.0","id":"a","method":"ping"}`, `id "a" method "ping"`, "request"},
+		{"id negative", `{"jsonrpc":"2.0","id":-1,"method":"ping"}`, `id -1 method "ping"`, "request"},
+		{"id beyond every integer type", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"x"}`, `id 123456789012345678901234567890 method "x"`, "request"},
+		{"escaped names", `{"\u006asonrpc":"2.0","\u0069d":1,"metho\u0064":"p\u0069ng"}`, `id 1 method "ping"`, "request"},
+		{"notification", `{"jsonrpc":"2.0","method":"n","params":{}}`, `id  method "n"`, "notification"},
+		{"result", `{"jsonrpc":"2.0","id":1,"result":null}`, `id 1 method ""`, "response"},
+		{"error", `{"jsonrpc":"2.0","id":null,"error":{}}`, `id null method ""`, "response"},
+		{"unknown members", `{"x":1,"jsonrpc":"2.0","y":{},"id":1,"result":{}}`, `id 1 method ""`, "response"},
+
+		{"nothing", ``, "is not valid JSON", ""},
+		{"two values", `{"jsonrpc":"2.0","id":1,"result":{}} {}`, "is not valid JSON", ""},
+		{"a second request behind a line break", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}", "is not valid JSON", ""},
+		{"batch", ` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "is a batch, which MCP does not have", ""},
+		{"empty batch", "\n[]", "is a batch, which MCP does not have", ""},
+		{"a string", `"x"`, `has no "jsonrpc":"2.0"`, ""},
+		{"no version", `{"id":1,"method":"ping"}`, `has no "jsonrpc":"2.0"`, ""},
+		{"another version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `has no "jsonrpc":"2.0"`, ""},
+		{"version a number", `{"jsonrpc":2.0,"id":1,"method":"ping"}`, `has no "jsonrpc":"2.0"`, ""},
+		{"id a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
+		{"id an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
+		{"id a flag", `{"jsonrpc":"2.0","id":true,"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
+		{"id long", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", MaxID) + `","method":"ping"}`, "has an id that is too long", ""},
+		{"request with null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "is a request with the id null", ""},
+		{"method a number", `{"jsonrpc":"2.0","id":1,"method":7}`, "has a method that is not a name", ""},
+		{"method empty", `{"jsonrpc":"2.0","id":1,"method":""}`, "has a method that is not a name", ""},
+		{"method long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", MaxMethod+1) + `"}`, "has a method whose name is too long", ""},
+		{"params a list", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "has params that are not an object", ""},
+		{"request and response", `{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, "is a request and a response at once", ""},
+		{"neither", `{"jsonrpc":"2.0","id":1}`, "needs either a result or an error", ""},
+		{"empty", `{"jsonrpc":"2.0"}`, "is neither a request nor a response", ""},
+		{"both", `{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`, "needs either a result or an error", ""},
+		{"error a string", `{"jsonrpc":"2.0","id":1,"error":"x"}`, "has an error that is not an object", ""},
+		{"name twice", `{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`, "has a name twice in one object", ""},
+		{"name twice, escaped", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"allowed","n\u0061me":"admin"}}`, "has a name twice in one object", ""},
+		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "is not valid UTF-8", ""},
+		{"surrogate in raw bytes", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}", "is not valid UTF-8", ""},
+		{"NUL", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\x00\"}", "is not valid JSON", ""},
+		{"deep", `{"jsonrpc":"2.0","id":1,"method":"a","params":` + strings.Repeat(`{"a":`, MaxDepth) + "1" + strings.Repeat("}", MaxDepth) + "}", "nests deeper than 64 levels", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Parse([]byte(c.in))
+			if err != nil {
+				if err.Error() != "message "+c.want || m != nil {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+				return
+			}
+			kind := map[bool]string{m.IsRequest(): "request", m.IsNotification(): "notification", m.IsResponse(): "response"}[true]
+			if m.String() != c.want || kind != c.kind {
+				t.Errorf("%s is a %s", m, kind)
+			}
+		})
+	}
+}
+
+// TestLineBreaks: a body that hides a second message between line breaks is one
+// message or none, whoever reads it line by line.
+func TestLineBreaks(t *testing.T) {
+	in := []byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}\r\r\n}\n")
+	m, err := Parse(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(m.Result) != `{"jsonrpc":"2.0","id":2,"method":"tools/call"}` || bytes.ContainsAny(in, "\r\n") {
+		t.Errorf("%q in %q", m.Result, in)
+	}
+}
+
+// TestGlance: what a message that was cut off seems to be.
+func TestGlance(t *testing.T) {
+	for _, c := range []struct {
+		name, in, id string
+		shape        Shape
+	}{
+		{"request", `{"jsonrpc":"2.0","id":7,"method":"x","params":{"a`, "7", Asks},
+		{"params first", `{"jsonrpc":"2.0","id":7,"params":{"a`, "7", Asks},
+		{"answer", `{"jsonrpc":"2.0","id":"7","result":{"a":"method`, `"7"`, Answers},
+		{"error", `{"error":{"id":1},"id":null,"x`, "null", Answers},
+		{"both", `{"id":7,"result":1,"method":"x"}`, "7", Unclear},
+		{"too early", `{"jsonrpc":"2.0","id":7,`, "7", Unclear},
+		{"number cut off", `{"id":12`, "", Unclear},
+		{"string cut off", `{"id":"12`, "", Unclear},
+		{"id behind the cut", `{"result":{"id":7,"x":[`, "", Answers},
+		{"twice: the first", `{"id":1,"id":2,"method":"x"}`, "1", Asks},
+		{"not JSON", "{\"id\":\"a\rb\",\"method\":\"x\"}", "", Asks},
+		{"not an object", `[{"id":1}]`, "", Unclear},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if id, shape := Glance([]byte(c.in)); string(id) != c.id || shape != c.shape {
+				t.Errorf("%q, %d", id, shape)
+			}
+		})
+	}
+}
+
+func TestCompose(t *testing.T) {
+	for _, c := range []struct{ name, got, want string }{
+		{"request", string(AppendRequest(nil, []byte("1"), "a\"b", []byte(`{"x":1}`))), `{"jsonrpc":"2.0","id":1,"method":"a\"b","params":{"x":1}}`},
+		{"request without params", string(AppendRequest([]byte(">"), []byte("1"), "é", nil)), `>{"jsonrpc":"2.0","id":1,"method":"é"}`},
+		{"notification", string(AppendNotification(nil, NoteProgress, []byte(`{}`))), `{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`},
+		{"result", string(AppendResult(nil, []byte(`"x"`), []byte(` { } `))), `{"jsonrpc":"2.0","id":"x","result": { } }`},
+		{"error", string(AppendError(nil, nil, ErrorObject(-1, "a\nb", []int{1}))), `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"a\nb","data":[1]}}`},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestIDNumber(t *testing.T) {
+	for in, want := range map[string]int64{
+		"0": 0, "7": 7, `"7"`: 7, "-1": -1, "null": -1, `"x"`: -1, `""`: -1, `"+7"`: -1, "99999999999999999999": -1,
+	} {
+		if n, ok := ID(in).Number(); ok != (want >= 0) || ok && n != uint64(want) {
+			t.Errorf("%s is %d, %t", in, n, ok)
+		}
+	}
+}
