@@ -25,6 +25,8 @@ type Call struct {
 	// Repeat allows to send the request again when the connection ended
 	// before the answer: the configuration says that it changes nothing.
 	Repeat bool
+
+	own bool // the host's, not a client's
 }
 
 // A Reply is what the server answered: a result or an error object.
@@ -44,7 +46,7 @@ func (u *Upstream) Call(ctx context.Context, permit policy.Permit, call Call) (R
 
 // Ask sends a request on the host's own account: nothing that a client chose.
 func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (Reply, error) {
-	return u.call(ctx, Call{Method: method, Params: params})
+	return u.call(ctx, Call{Method: method, Params: params, own: true})
 }
 
 func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
@@ -59,6 +61,7 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 			return Reply{}, err
 		}
 		reply, sent, err := u.once(ctx, c, call, timeout)
+		u.put()
 		if err == nil {
 			return reply, nil
 		}
@@ -76,12 +79,14 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	u.begin()
-	defer u.finish()
+	u.used()
 	p := &pending{method: call.Method, progress: call.Progress, note: call.Note}
 	a, err := c.do(timed, p, c.forEra(call.Params))
 	switch {
 	case err == nil:
+		if !call.own {
+			c.useful.Store(true)
+		}
 		return Reply{Result: a.result, Error: a.rpcError, Revision: c.revision}, true, nil
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
@@ -93,10 +98,11 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 	}
 }
 
-// ended reports whether a call failed because its connection did.
+// ended reports whether a call failed because its connection did, if only
+// because we closed it as idle.
 func ended(err error) bool {
 	switch fault.As(err).Code {
-	case fault.UpstreamExited, fault.PluginExited, fault.PluginUnresponsive:
+	case fault.UpstreamExited, fault.UpstreamStopped, fault.PluginExited, fault.PluginUnresponsive:
 		return true
 	}
 	return false
@@ -126,25 +132,20 @@ func (c *conn) forEra(params []byte) []byte {
 	}
 }
 
-func (u *Upstream) begin() {
+func (u *Upstream) used() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.idle.used(time.Now())
 }
 
-func (u *Upstream) finish() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.startIdle()
-}
-
-// Notify sends a notification to the server when it is connected; otherwise it
-// has nothing to know.
-func (u *Upstream) Notify(ctx context.Context, method string, params []byte) {
+// Notify sends a notification to an old server when it is connected; otherwise
+// it has nothing to know. It does not wait: one for a server that does not read
+// is lost.
+func (u *Upstream) Notify(method string, params []byte) {
 	u.mu.Lock()
 	c := u.conn
 	u.mu.Unlock()
 	if c != nil && !c.revision.Modern() {
-		_ = c.notify(ctx, method, params)
+		c.reply(mcp.AppendNotification(nil, method, params))
 	}
 }

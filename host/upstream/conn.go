@@ -20,6 +20,14 @@ const (
 	cancelWindow = 100 * time.Millisecond
 
 	requestsWaiting = 32 // of the server, before they are refused
+
+	defaultMessage = 16 << 20 // bytes of a message to the server
+)
+
+// The eras of a connection; zero as long as the handshake goes on.
+const (
+	legacyEra = iota + 1
+	modernEra
 )
 
 // A conn is one connection, from its first message to its end.
@@ -29,6 +37,8 @@ type conn struct {
 	out  *outbox.Outbox
 	ctx  context.Context // ends with the connection
 	end  context.CancelFunc
+
+	era atomic.Int32 // for the reading goroutine; the others know the revision
 
 	// Known once the handshake is over.
 	revision     mcp.Revision
@@ -45,6 +55,7 @@ type conn struct {
 	listens map[uint64]bool               // guarded by mu; ids of our listen requests
 	asked   map[string]context.CancelFunc // guarded by mu; requests of the server, by id
 
+	useful   atomic.Bool // it has answered a client
 	ignored  atomic.Uint64
 	requests atomic.Int32 // of the server, being answered
 	handlers sync.WaitGroup
@@ -77,7 +88,15 @@ func newConn(u *Upstream, link Link) *conn {
 	c.ctx, c.end = context.WithCancel(u.ctx)
 	c.out = outbox.New(link, roomToServer)
 	u.work.Go(c.read)
+	u.work.Go(c.written)
 	return c
+}
+
+// alive reports whether the connection can still be used.
+func (c *conn) alive() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.closed && !c.ending
 }
 
 func (c *conn) inFlight() int {
@@ -114,13 +133,24 @@ func (c *conn) read() {
 	}
 }
 
+// written ends the connection when the server cannot be written to: a message
+// may have arrived in part.
+func (c *conn) written() {
+	<-c.out.Done()
+	if c.out.Err() != nil {
+		c.link.Close(0)
+	}
+}
+
 // over ends the connection: every pending call fails at once.
 func (c *conn) over(err error) {
 	c.mu.Lock()
 	c.closed = true
 	switch {
 	case c.ending:
-		err = fault.New(fault.UpstreamStopped, "the connection was closed")
+		err = errEnding
+	case err == io.EOF && c.out.Err() != nil:
+		err = fault.Because(fault.UpstreamExited, c.out.Err(), "writing to the server")
 	case err == io.EOF:
 		err = fault.New(fault.UpstreamExited, "the server ended the connection")
 	}
@@ -132,8 +162,8 @@ func (c *conn) over(err error) {
 	}
 	c.end()
 	c.up.work.Go(func() {
+		c.link.Close(0) // first, for a message that is being written to nobody
 		_ = c.out.Close()
-		c.link.Close(0)
 		c.handlers.Wait()
 		c.err = err
 		close(c.done)
@@ -169,10 +199,18 @@ func (c *conn) close(reason string, grace time.Duration) {
 
 // start sends a request.
 func (c *conn) start(ctx context.Context, p *pending, params []byte) error {
+	if err := c.register(p); err != nil {
+		return err
+	}
+	return c.post(ctx, p, params)
+}
+
+// register gives a request its id.
+func (c *conn) register(p *pending) error {
 	p.answer = make(chan answer, 1)
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.closed {
-		c.mu.Unlock()
 		return outbox.ErrClosed
 	}
 	c.last++
@@ -181,16 +219,39 @@ func (c *conn) start(ctx context.Context, p *pending, params []byte) error {
 	if p.listens {
 		c.listens[p.id] = true
 	}
-	c.mu.Unlock()
+	return nil
+}
+
+// post queues a request that has its id, waiting for room.
+func (c *conn) post(ctx context.Context, p *pending, params []byte) error {
+	msg := c.compose(p, params)
+	err := c.fits(msg)
+	if err == nil {
+		err = c.out.Send(ctx, msg)
+	}
+	if err != nil {
+		c.forget(p)
+	}
+	return err
+}
+
+// push is post for a small request that cannot wait.
+func (c *conn) push(p *pending, params []byte) { _ = c.out.Push(c.compose(p, params)) }
+
+func (c *conn) compose(p *pending, params []byte) outbox.Message {
 	id := strconv.AppendUint(nil, p.id, 10)
 	if p.progress != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, id)
 	}
 	head, tail := mcp.Request(id, p.method, params != nil)
-	msg := outbox.Message{Head: head, Body: params, Tail: tail, Sent: &p.sent, Withdrawn: &p.withdrawn}
-	if err := c.out.Send(ctx, msg); err != nil {
-		c.forget(p)
-		return err
+	return outbox.Message{Head: head, Body: params, Tail: tail, Sent: &p.sent, Withdrawn: &p.withdrawn}
+}
+
+// fits refuses a message that the link would, which would be its end.
+func (c *conn) fits(msg outbox.Message) error {
+	size := len(msg.Head) + len(msg.Body) + len(msg.Tail)
+	if most := c.up.opts.MaxMessage; size > most {
+		return fault.New(fault.UpstreamTooLarge, "a message of %d bytes to the server is larger than %d", size, most)
 	}
 	return nil
 }
@@ -206,16 +267,28 @@ func (c *conn) forget(p *pending) {
 // do sends a request and waits for its answer.
 func (c *conn) do(ctx context.Context, p *pending, params []byte) (answer, error) {
 	if err := c.start(ctx, p, params); err != nil {
-		if errors.Is(err, outbox.ErrClosed) {
-			return answer{}, c.gone()
-		}
-		return answer{}, fault.New(fault.UpstreamOverloaded, "the server does not read what is sent to it")
+		return answer{}, c.unsent(err)
 	}
+	return c.wait(ctx, p)
+}
+
+// unsent says why a request could not be sent.
+func (c *conn) unsent(err error) error {
+	switch {
+	case errors.Is(err, outbox.ErrClosed):
+		return c.gone()
+	case fault.Is(err, fault.UpstreamTooLarge):
+		return err
+	}
+	return fault.New(fault.UpstreamOverloaded, "the server does not read what is sent to it")
+}
+
+// wait waits for the answer to a request.
+func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 	select {
 	case a := <-p.answer:
 		return a, a.err
 	case <-ctx.Done():
-		p.withdrawn.Store(true)
 		c.forget(p)
 		if !handshaking(p.method) {
 			c.cancel(context.Background(), p, cancelReason(ctx))
@@ -232,6 +305,12 @@ func handshaking(method string) bool {
 
 // gone says why a connection that has just ended did.
 func (c *conn) gone() error {
+	c.mu.Lock()
+	ending := c.ending
+	c.mu.Unlock()
+	if ending {
+		return errEnding
+	}
 	select {
 	case <-c.done:
 		return c.err
@@ -240,6 +319,9 @@ func (c *conn) gone() error {
 	}
 }
 
+// errEnding is what calls fail with when the connection is closed by us.
+var errEnding = fault.New(fault.UpstreamStopped, "the connection was closed")
+
 func cancelReason(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "timed out"
@@ -247,20 +329,30 @@ func cancelReason(ctx context.Context) string {
 	return "the client cancelled the request"
 }
 
-// cancel tells the server that an answer is no longer wanted.
+// cancel tells the server, if it may have seen the request, that an answer is no
+// longer wanted.
 func (c *conn) cancel(ctx context.Context, p *pending, reason string) {
+	p.withdrawn.Store(true)
 	if !p.sent.Load() {
-		p.withdrawn.Store(true)
 		return
 	}
 	params := fmt.Appendf(nil, `{"requestId":%d}`, p.id)
 	if reason != "" {
 		params = mcp.SetMember(params, "reason", mcp.AppendText(nil, reason))
 	}
-	_ = c.out.Send(ctx, outbox.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
+	_ = c.notify(ctx, mcp.NoteCancelled, params)
 }
 
 // notify sends a notification.
 func (c *conn) notify(ctx context.Context, method string, params []byte) error {
-	return c.out.Send(ctx, outbox.Text(mcp.AppendNotification(nil, method, params)))
+	return c.send(ctx, mcp.AppendNotification(nil, method, params))
+}
+
+// send sends a message that is no request.
+func (c *conn) send(ctx context.Context, text []byte) error {
+	msg := outbox.Text(text)
+	if err := c.fits(msg); err != nil {
+		return err
+	}
+	return c.out.Send(ctx, msg)
 }

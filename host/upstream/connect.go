@@ -13,41 +13,75 @@ import (
 // callers share one attempt, which goes on when a caller gives up.
 func (u *Upstream) Connect(ctx context.Context) error {
 	_, err := u.get(ctx)
+	if err == nil {
+		u.put()
+	}
 	return err
 }
 
-// get returns a connection that is ready.
+// get returns a connection that is ready and stays until put, unless the server
+// ends it.
 func (u *Upstream) get(ctx context.Context) (*conn, error) {
+	u.mu.Lock()
+	u.users++
+	u.idle.stop()
+	u.mu.Unlock()
+	c, err := u.ready(ctx)
+	if err != nil {
+		u.put()
+		return nil, fault.In(u.opts.Name, err)
+	}
+	return c, nil
+}
+
+// put gives back what get returned.
+func (u *Upstream) put() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users--
+	u.rest()
+}
+
+// ready waits until there is a connection.
+func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 	waited := false
 	for {
 		u.mu.Lock()
+		changed, soon := u.changed, time.Until(u.retry)
+		var due <-chan time.Time
 		switch {
 		case u.closed:
 			err := u.err
 			u.mu.Unlock()
-			return nil, fault.In(u.opts.Name, err)
-		case u.state == Ready:
+			return nil, err
+		case u.state == Ready && u.conn.alive():
 			c := u.conn
 			u.mu.Unlock()
 			return c, nil
-		case u.state == Failed && (waited || time.Now().Before(u.retry)):
+		case u.state == Ready: // it has just ended, which watch records
+		case u.state == Failed && (waited || soon > retrySoon):
 			err := u.err
 			if !waited {
 				err = u.later(err)
 			}
 			u.mu.Unlock()
-			return nil, fault.In(u.opts.Name, err)
-		case u.state != Starting:
+			return nil, err
+		case u.state == Failed && soon > 0:
+			due = time.After(soon)
+		case u.state == Starting:
+			waited = true
+		default:
+			u.outdated = false
 			u.set(Starting)
 			u.work.Go(u.connect)
+			waited, changed = true, u.changed
 		}
-		waited = true
-		changed := u.changed
 		u.mu.Unlock()
 		select {
 		case <-changed:
+		case <-due:
 		case <-ctx.Done():
-			return nil, fault.In(u.opts.Name, gaveUp(ctx, "waiting for the server to get ready"))
+			return nil, gaveUp(ctx, "waiting for the server to get ready")
 		}
 	}
 }
@@ -66,7 +100,7 @@ func (u *Upstream) connect() {
 	defer cancel()
 	c, err := u.dial(ctx)
 	if err == nil {
-		err = u.resubscribe(ctx, c)
+		err = u.resubscribe(c)
 	}
 	if err != nil {
 		if c != nil {
@@ -84,7 +118,7 @@ func (u *Upstream) connect() {
 	u.conn, u.err = c, nil
 	u.connects++
 	u.set(Ready)
-	u.startIdle()
+	u.rest()
 	u.work.Go(func() { u.watch(c) })
 	u.mu.Unlock()
 	u.opts.Peer.Connected(u)
@@ -105,6 +139,10 @@ func startError(ctx context.Context, err error, d time.Duration) error {
 // failed records an attempt that failed.
 func (u *Upstream) failed(err error) {
 	u.mu.Lock()
+	if u.closed {
+		u.mu.Unlock()
+		return
+	}
 	u.err = err
 	u.retry = time.Now().Add(u.delays.NextBackOff())
 	u.conn = nil
@@ -122,11 +160,14 @@ func (u *Upstream) watch(c *conn) {
 	if mine {
 		u.conn, u.err = nil, c.err
 		u.idle.stop()
-		// A connection that lasted is worth another attempt at once.
-		u.retry = time.Time{}
-		if time.Since(c.since) > retryMost {
+		// A connection that lasted is worth another attempt at once, and one
+		// that was good for something very soon.
+		lasted := time.Since(c.since) > retryMost
+		if lasted || c.useful.Load() {
 			u.delays.Reset()
-		} else {
+		}
+		u.retry = time.Time{}
+		if !lasted {
 			u.retry = time.Now().Add(u.delays.NextBackOff() / 10)
 		}
 		again = len(u.subs) > 0 && !u.closed
@@ -180,15 +221,31 @@ func (u *Upstream) dial(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	c = newConn(u, link)
-	return c, c.initialize(ctx)
+	return c, c.initialize(ctx, nil)
 }
 
-// startIdle begins to count idle time when nothing is going on. The caller
-// holds mu.
-func (u *Upstream) startIdle() {
-	if u.state == Ready && u.conn.inFlight() == 0 && len(u.subs) == 0 {
+// busy reports whether the connection is in use or wanted. The caller holds mu.
+func (u *Upstream) busy() bool {
+	return u.users > 0 || u.conn.inFlight() > 0 || u.conn.requests.Load() > 0
+}
+
+// rest does what there is to do when nothing is going on: it begins to count
+// idle time. The caller holds mu.
+func (u *Upstream) rest() {
+	switch {
+	case u.closed || u.state != Ready || u.busy():
+	case u.outdated:
+		u.drop()
+	case len(u.subs) == 0:
 		u.idle.start(u.idleOver)
 	}
+}
+
+// settle is rest after something that is not a call.
+func (u *Upstream) settle() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.rest()
 }
 
 // idleOver closes the connection, unless something has begun meanwhile.
@@ -196,29 +253,39 @@ func (u *Upstream) idleOver() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.idle.stop()
-	if u.closed || u.state != Ready || u.conn.inFlight() > 0 || len(u.subs) > 0 {
+	if u.closed || u.state != Ready || u.busy() || len(u.subs) > 0 {
 		return
 	}
+	u.opts.Log.Debug("closing an idle connection", "server", u.opts.Name)
+	u.stop("idle")
+}
+
+// stop closes the connection. The caller holds mu.
+func (u *Upstream) stop(reason string) {
 	c := u.conn
 	u.conn = nil
+	u.idle.stop()
 	u.set(Stopped)
-	u.opts.Log.Debug("closing an idle connection", "server", u.opts.Name)
-	u.work.Go(func() { c.close("idle", u.opts.Shutdown) })
+	u.work.Go(func() { c.close(reason, u.opts.Shutdown) })
 }
 
 // Drop closes the connection so that the next call opens a new one, as when
-// what should be offered to the server has changed. One that is in use stays.
+// what should be offered to the server has changed. One that is in use, or being
+// made, is dropped when it is no longer.
 func (u *Upstream) Drop() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.closed || u.state != Ready || u.conn.inFlight() > 0 {
-		return
+	u.outdated = u.state == Starting || u.state == Ready
+	u.rest()
+}
+
+// drop closes a connection that nobody uses. The caller holds mu.
+func (u *Upstream) drop() {
+	u.outdated = false
+	u.stop("reconnecting")
+	if len(u.subs) > 0 {
+		u.work.Go(u.reconnect)
 	}
-	c := u.conn
-	u.conn = nil
-	u.set(Stopped)
-	u.idle.stop()
-	u.work.Go(func() { c.close("reconnecting", u.opts.Shutdown) })
 }
 
 func gaveUp(ctx context.Context, doing string) error {

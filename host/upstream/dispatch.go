@@ -34,29 +34,40 @@ func (c *conn) answered(id mcp.ID) *pending {
 	return p
 }
 
-// cut fails the call whose answer was too large, when the beginning of the
-// answer tells which it was.
+// cut takes note of a message that was dropped on the way.
 func (c *conn) cut(cut Cut) {
 	prefix, why := cut.Cut()
 	code := fault.UpstreamBadMessage
 	if why == "message_too_large" {
 		code = fault.UpstreamTooLarge
 	}
-	if p := c.answered(mcp.IDOf(prefix)); p != nil {
-		p.answer <- answer{err: fault.New(code, "the answer was dropped: %s", cut)}
-		return
-	}
-	c.ignored.Add(1)
+	id, shape := mcp.Glance(prefix)
+	c.lost(id, shape, fault.New(code, "the answer was dropped: %s", cut))
 }
 
-// invalid fails the call whose answer was not valid, when its id could be read.
+// invalid takes note of a message that is none.
 func (c *conn) invalid(err error) {
-	c.ignored.Add(1)
 	c.up.opts.Log.Debug("ignored a message", "server", c.up.opts.Name, "error", err)
+	id, shape := mcp.ID(nil), mcp.Unclear
 	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
-		if p := c.answered(pe.ID); p != nil {
-			p.answer <- answer{err: fault.Because(fault.UpstreamBadMessage, err, "the answer was not valid")}
+		id, shape = pe.ID, pe.Shape
+	}
+	c.lost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the answer was not valid"))
+}
+
+// lost fails the call whose answer could not be read, when it could be seen
+// which that was. A request of the server's own, whose id may be the same as
+// one of ours, is refused.
+func (c *conn) lost(id mcp.ID, shape mcp.Shape, err *fault.Error) {
+	c.ignored.Add(1)
+	if shape == mcp.Asks {
+		if id != nil {
+			c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInvalidRequest, "the request could not be read", nil)))
 		}
+		return
+	}
+	if p := c.answered(id); p != nil {
+		p.answer <- answer{err: err}
 	}
 }
 
@@ -74,12 +85,12 @@ func (c *conn) notified(m *mcp.Message) {
 		c.cancelled(m.Params)
 	case mcp.NoteAcknowledged:
 	default:
-		if m.Method == mcp.NoteMessage && c.revision.Modern() {
+		modern, params := c.era.Load() == modernEra, m.Params
+		if modern && m.Method == mcp.NoteMessage {
 			c.logged(m)
 			return
 		}
-		params := m.Params
-		if c.revision.Modern() {
+		if modern {
 			params = withoutSubscription(params)
 		}
 		c.up.opts.Peer.ServerNotification(c.up, m.Method, params)
@@ -130,39 +141,61 @@ func withoutSubscription(params []byte) []byte {
 // the answer may come from a person.
 func (c *conn) requested(m *mcp.Message) {
 	id := append(mcp.ID(nil), m.ID...)
-	switch {
-	case m.Method == mcp.MethodPing && !c.revision.Modern():
+	refuse := func(code int, reason, message string) {
+		c.ignored.Add(1)
+		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(code, message, map[string]string{"reason": reason})))
+	}
+	switch era := c.era.Load(); {
+	case era == modernEra:
+		refuse(mcp.CodeInvalidRequest, "modern", "a server of this revision sends no requests; it answers with input_required")
+		return
+	case m.Method == mcp.MethodPing:
 		c.reply(mcp.AppendResult(nil, id, []byte("{}")))
 		return
-	case c.revision.Modern():
-		c.ignored.Add(1)
-		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInvalidRequest,
-			"a server of this revision sends no requests; it answers with input_required", nil)))
+	case era != legacyEra:
+		refuse(mcp.CodeInvalidRequest, "handshake", "the handshake is not over")
 		return
 	case c.requests.Add(1) > requestsWaiting:
 		c.requests.Add(-1)
-		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal,
-			fmt.Sprintf("more than %d requests are waiting", requestsWaiting), map[string]string{"reason": "overloaded"})))
+		refuse(mcp.CodeInternal, "overloaded", fmt.Sprintf("more than %d requests are waiting", requestsWaiting))
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	c.mu.Lock()
-	c.asked[string(id)] = cancel
-	c.mu.Unlock()
+	if !c.begun(string(id), cancel) {
+		cancel()
+		c.requests.Add(-1)
+		refuse(mcp.CodeInvalidRequest, "duplicate_id", "a request with this id is being answered")
+		return
+	}
 	method, params := m.Method, m.Params
 	c.handlers.Go(func() {
+		defer c.up.settle()
 		defer c.requests.Add(-1)
+		defer cancel()
 		result, rpcError := c.up.opts.Peer.ServerRequest(ctx, c.up, method, params)
-		if !c.finished(string(id)) {
-			return // cancelled: nobody waits for the answer
+		if !c.finished(string(id)) || ctx.Err() != nil {
+			return // cancelled, or over: nobody waits for the answer
 		}
 		msg := mcp.AppendResult(nil, id, result)
 		if rpcError != nil {
 			msg = mcp.AppendError(nil, id, rpcError)
 		}
-		_ = c.out.Send(ctx, outbox.Text(msg))
-		cancel()
+		if err := c.send(ctx, msg); fault.Is(err, fault.UpstreamTooLarge) {
+			_ = c.send(ctx, mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal, err.Error(), nil)))
+		}
 	})
+}
+
+// begun takes note of a request of the server, unless one with this id is being
+// answered.
+func (c *conn) begun(id string, cancel context.CancelFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked[id] != nil {
+		return false
+	}
+	c.asked[id] = cancel
+	return true
 }
 
 // finished reports whether a request of the server still waits for its answer,
@@ -198,5 +231,9 @@ func (c *conn) cancelled(params []byte) {
 	}
 }
 
-// reply sends an answer that is dropped when the server does not read.
-func (c *conn) reply(msg []byte) { c.out.TrySend(outbox.Text(msg)) }
+// reply sends something small that is dropped when the server does not read.
+func (c *conn) reply(msg []byte) {
+	if m := outbox.Text(msg); c.fits(m) == nil {
+		c.out.TrySend(m)
+	}
+}

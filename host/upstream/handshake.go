@@ -18,41 +18,88 @@ import (
 // modern. Old servers answer with an error at once, ignore it, or end.
 const probeTime = 3 * time.Second
 
+// errRefused is wrapped when a server answered initialize with an error.
+var errRefused = errors.New("refused initialize")
+
 // handshake finds out which revision to speak and gets ready to. When again is
 // true the server ended over the question: it is an old one, and a new
 // connection must begin with initialize.
 func (c *conn) handshake(ctx context.Context) (again bool, err error) {
-	u := c.up
-	revision, auto := u.opts.Revision, u.opts.Revision == ""
-	if auto {
-		revision = u.opts.Memory.Revision()
+	switch pinned := c.up.opts.Revision; {
+	case pinned.Modern():
+		return false, c.discover(ctx)
+	case pinned != "":
+		return false, c.initialize(ctx, nil)
 	}
-	if revision != "" && !revision.Modern() {
-		return false, c.initialize(ctx)
+	known := c.up.opts.Memory.Revision()
+	if known == "" || known.Modern() {
+		return c.probe(ctx)
 	}
-	probe, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	modern, err := c.discover(probe, !auto)
-	switch {
-	case modern || err == nil && !auto:
-		return false, err
-	case err == nil, probe.Err() != nil && ctx.Err() == nil && auto:
-		return false, c.initialize(ctx)
-	case auto && ctx.Err() == nil:
-		return true, nil
-	default:
-		return false, err
+	err = c.initialize(ctx, nil)
+	if errors.Is(err, errRefused) && c.discover(ctx) == nil {
+		return false, nil // it is no longer the one that we remember
 	}
+	return false, err
 }
 
-// discover asks a server of the modern era what it offers. modern is false,
-// without an error, when the answer shows that it is an old one, unless only
-// says that no other era will do.
-func (c *conn) discover(ctx context.Context, only bool) (modern bool, err error) {
-	p := &pending{method: mcp.MethodDiscover}
-	a, err := c.do(ctx, p, c.withMeta(nil, mcp.Revision20260728))
+// probe asks a server which era it is of, and shakes hands accordingly.
+func (c *conn) probe(ctx context.Context) (again bool, err error) {
+	question := &pending{method: mcp.MethodDiscover}
+	if err := c.start(ctx, question, c.withMeta(nil, mcp.Revision20260728)); err != nil {
+		return ctx.Err() == nil, c.unsent(err)
+	}
+	patience := probeTime
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)/2) // initialize needs time too
+	}
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case a := <-question.answer:
+		if !c.alive() {
+			return true, nil
+		}
+		if modern, err := c.discovered(a); modern {
+			return false, err
+		}
+		question = nil
+	case <-t.C:
+		// Silence: an old server that ignores what it does not know, or one
+		// that is not up yet. The answer may still come.
+	case <-ctx.Done():
+		return false, noAnswer(question.method)
+	}
+	return false, c.initialize(ctx, question)
+}
+
+// discover asks a server that must be modern what it offers.
+func (c *conn) discover(ctx context.Context) error {
+	a, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, mcp.Revision20260728))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return noAnswer(mcp.MethodDiscover)
+	}
 	if err != nil {
-		return false, err
+		return err
+	}
+	modern, err := c.discovered(a)
+	if !modern && err == nil {
+		err = errors.New("its answer to server/discover has an unexpected shape")
+	}
+	if err != nil {
+		return fault.Because(fault.UpstreamProtocol, err, "the server does not speak %s", mcp.Revision20260728)
+	}
+	return nil
+}
+
+func noAnswer(method string) error {
+	return fault.New(fault.UpstreamStartTimeout, "it did not answer %s", method)
+}
+
+// discovered reads the answer to server/discover. modern is false when it shows
+// that the server is an old one; err says how, where that can be said.
+func (c *conn) discovered(a answer) (modern bool, err error) {
+	if a.err != nil {
+		return false, a.err
 	}
 	var versions []string
 	if a.rpcError != nil {
@@ -65,10 +112,7 @@ func (c *conn) discover(ctx context.Context, only bool) (modern bool, err error)
 		}
 		_ = mcp.Decode(a.rpcError, &e)
 		if e.Code != mcp.CodeUnsupported {
-			if only {
-				return false, fault.New(fault.UpstreamProtocol, "the server does not speak %s: it answered server/discover with %q", mcp.Revision20260728, e.Message)
-			}
-			return false, nil
+			return false, fmt.Errorf("it answered server/discover with %q", e.Message)
 		}
 		versions = e.Data.Supported
 	} else {
@@ -86,36 +130,69 @@ func (c *conn) discover(ctx context.Context, only bool) (modern bool, err error)
 	for _, r := range mcp.Revisions {
 		if r.Modern() && slices.Contains(versions, string(r)) {
 			c.revision = r
-			c.up.opts.Memory.Remember(r)
+			c.era.Store(modernEra)
+			if c.up.opts.Revision == "" {
+				c.up.opts.Memory.Remember(r)
+			}
 			c.listen()
 			return true, nil
 		}
 	}
-	if only {
-		return false, fault.New(fault.UpstreamProtocol, "the server speaks %s, the configuration wants %s", strings.Join(versions, ", "), c.up.opts.Revision)
-	}
-	return false, nil
+	return false, fmt.Errorf("it speaks %s", strings.Join(versions, ", "))
 }
 
-// initialize shakes hands as the revisions before 2026-07-28 do.
-func (c *conn) initialize(ctx context.Context) error {
+// initialize shakes hands as the revisions before 2026-07-28 do. late, when not
+// nil, is a question whether the server is modern that may still be answered,
+// which then decides.
+func (c *conn) initialize(ctx context.Context, late *pending) error {
 	u := c.up
 	want := u.opts.Revision
 	if want == "" {
 		want = mcp.LatestLegacy
 	}
+	var question chan answer
+	if late != nil {
+		question = late.answer
+		defer c.forget(late)
+	}
+	p := &pending{method: mcp.MethodInitialize}
 	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`,
 		want, u.opts.Peer.Capabilities(), u.clientInfo())
-	a, err := c.do(ctx, &pending{method: mcp.MethodInitialize}, params)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.New(fault.UpstreamStartTimeout, "it did not answer initialize")
+	if err := c.start(ctx, p, params); err != nil {
+		return c.unsent(err)
 	}
-	if err != nil {
-		return err
+	defer c.forget(p)
+	for {
+		select {
+		case a := <-question:
+			if modern, _ := c.discovered(a); modern {
+				return nil
+			}
+			question = nil
+		case a := <-p.answer:
+			select {
+			case earlier := <-question:
+				if modern, _ := c.discovered(earlier); modern {
+					return nil
+				}
+			default:
+			}
+			return c.initialized(ctx, a)
+		case <-ctx.Done():
+			return noAnswer(p.method)
+		}
+	}
+}
+
+// initialized reads the answer to initialize.
+func (c *conn) initialized(ctx context.Context, a answer) error {
+	u := c.up
+	if a.err != nil {
+		return a.err
 	}
 	if a.rpcError != nil {
 		message, _ := mcp.TextMember(a.rpcError, "message")
-		return fault.New(fault.UpstreamProtocol, "the server refused initialize: %s", message)
+		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server refused initialize: " + message, Err: errRefused}
 	}
 	var r struct {
 		ProtocolVersion mcp.Revision   `json:"protocolVersion"`
@@ -133,6 +210,7 @@ func (c *conn) initialize(ctx context.Context) error {
 		return fault.New(fault.UpstreamProtocol, "the server speaks revision %s, the configuration wants %s", r.ProtocolVersion, u.opts.Revision)
 	}
 	c.revision, c.capabilities, c.serverInfo, c.instructions = r.ProtocolVersion, r.Capabilities, r.ServerInfo, r.Instructions
+	c.era.Store(legacyEra)
 	if err := c.notify(ctx, mcp.NoteInitialized, nil); err != nil {
 		return c.gone()
 	}
@@ -167,7 +245,9 @@ func (u *Upstream) clientInfo() []byte {
 
 // Capable reports whether the server has a capability, such as "resources" or
 // "resources", "subscribe".
-func (s Status) Capable(path ...string) bool {
-	v := mcp.Member(s.Capabilities, path...)
+func (s Status) Capable(path ...string) bool { return capable(s.Capabilities, path...) }
+
+func capable(capabilities []byte, path ...string) bool {
+	v := mcp.Member(capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }

@@ -26,7 +26,6 @@ type idleClock struct {
 
 // used takes note of a call.
 func (i *idleClock) used(now time.Time) {
-	i.stop()
 	if !i.rule.Adaptive {
 		return
 	}

@@ -24,6 +24,7 @@ type Listing struct {
 	TTL   time.Duration // how long the server says it stays so; 0: it does not
 	// Degraded says why there may be more than what stands here.
 	Degraded string
+	Failed   error // when that is because asking for it, or for a page, failed
 }
 
 // A ListKind is one of the lists that servers have.
@@ -43,13 +44,15 @@ var (
 )
 
 // List asks the server for a list, page by page, connecting when need be. A
-// server without the capability has an empty one. A server that misbehaves
-// after the first page costs the rest only.
+// server without the capability has an empty one, one that misbehaves a shorter
+// one. An error is about the connection.
 func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
-	if err := u.Connect(ctx); err != nil {
+	c, err := u.get(ctx)
+	if err != nil {
 		return Listing{}, err
 	}
-	if !u.Status().Capable(kind.Capability) {
+	defer u.put()
+	if !capable(c.capabilities, kind.Capability) {
 		return Listing{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
@@ -60,12 +63,12 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	size := 0
 	for page := 0; ; page++ {
 		result, err := u.page(ctx, kind, cursor)
-		if err != nil {
-			if page == 0 {
-				return Listing{}, err
-			}
-			l.Degraded = "a later page failed: " + fault.As(err).Message
+		if err != nil && listFault(err) {
+			l.Failed, l.Degraded = err, "asking for it failed: "+fault.As(err).Message
 			return l, nil
+		}
+		if err != nil {
+			return Listing{}, err
 		}
 		for item := range mcp.Elements(mcp.Member(result, kind.Member)) {
 			if size += len(item); len(l.Items) >= listItems || size > listBytes {
@@ -89,6 +92,16 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 		}
 		seen[string(cursor)] = true
 	}
+}
+
+// listFault reports whether an error is about one list: the server answered it
+// with an error or with nonsense, or not at all.
+func listFault(err error) bool {
+	switch fault.As(err).Code {
+	case fault.UpstreamError, fault.UpstreamBadMessage, fault.UpstreamTooLarge, fault.CallTimeout:
+		return true
+	}
+	return false
 }
 
 func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]byte, error) {

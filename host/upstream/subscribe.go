@@ -2,10 +2,9 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -14,11 +13,14 @@ import (
 
 // Subscriptions belong to the upstream, not to a connection: they are counted,
 // and made anew after a reconnect. An old server has a request for each, a
-// modern one a request that stays open and lists all of them.
+// modern one a request that stays open and lists all of them (listen.go).
 
-// relistenAfter is how long to wait before a modern server is listened to
-// again after it ended that request.
-const relistenAfter = time.Second
+// A subscription is one resource that somebody wants to hear about.
+type subscription struct {
+	count int           // guarded by the upstream's mu
+	ready chan struct{} // closed when the server answered
+	err   error         // valid once ready is closed
+}
 
 // Subscribe asks the server to say when a resource changes.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
@@ -29,159 +31,143 @@ func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri stri
 	if err != nil {
 		return err
 	}
-	if !u.Status().Capable("resources", "subscribe") {
+	defer u.put()
+	if !capable(c.capabilities, "resources", "subscribe") {
 		return fault.In(u.opts.Name, fault.New(fault.UpstreamUnsupported, "the server has no subscriptions"))
 	}
-	u.mu.Lock()
-	u.subs[uri]++
-	first := u.subs[uri] == 1
-	u.idle.stop()
-	u.mu.Unlock()
-	if !first {
-		return nil
+	s := u.subscribe(c, uri)
+	select {
+	case <-s.ready:
+		return fault.In(u.opts.Name, s.err)
+	case <-ctx.Done():
+		u.Unsubscribe(uri)
+		return fault.In(u.opts.Name, gaveUp(ctx, mcp.MethodSubscribe))
 	}
-	if err := u.subscribe(ctx, c, uri); err != nil {
-		u.drop(uri)
-		return fault.In(u.opts.Name, err)
+}
+
+// subscribe counts a subscription, and asks the server when it is the first to
+// the resource. That goes on when whoever was first gives up.
+func (u *Upstream) subscribe(c *conn, uri string) *subscription {
+	u.mu.Lock()
+	s := u.subs[uri]
+	first := s == nil
+	if first {
+		s = &subscription{ready: make(chan struct{})}
+		u.subs[uri] = s
+	}
+	s.count++
+	var p *pending
+	if first && !c.revision.Modern() && !u.closed {
+		p = c.ask(mcp.MethodSubscribe, uri)
+		u.work.Go(func() { u.subscribed(c, uri, s, p) })
+	}
+	u.mu.Unlock()
+	if first && c.revision.Modern() {
+		c.listen()
+	}
+	if first && p == nil {
+		close(s.ready)
+	}
+	return s
+}
+
+// ask queues a request about a resource. It does not wait, so that requests
+// leave in the order in which the subscriptions were counted: the caller holds
+// the upstream's mu.
+func (c *conn) ask(method, uri string) *pending {
+	p := &pending{method: method}
+	if err := c.register(p); err != nil {
+		p.answer <- answer{err: errEnding}
+		return p
+	}
+	c.push(p, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
+	return p
+}
+
+// subscribed waits for the server's answer. What it refuses is not subscribed
+// to.
+func (u *Upstream) subscribed(c *conn, uri string, s *subscription, p *pending) {
+	if s.err = u.answered(c, p); s.err != nil {
+		u.mu.Lock()
+		if u.subs[uri] == s {
+			delete(u.subs, uri)
+			u.rest()
+		}
+		u.mu.Unlock()
+	}
+	close(s.ready)
+}
+
+// answered waits for the answer to a request of ask.
+func (u *Upstream) answered(c *conn, p *pending) error {
+	ctx, cancel := context.WithTimeout(c.ctx, u.opts.Call)
+	defer cancel()
+	a, err := c.wait(ctx, p)
+	switch {
+	case err != nil && c.ctx.Err() != nil:
+		return c.gone()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.CallTimeout, "%s was not answered", p.method)
+	case err != nil:
+		return err
+	case a.rpcError != nil:
+		message, _ := mcp.TextMember(a.rpcError, "message")
+		return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
 	}
 	return nil
 }
 
-// Unsubscribe takes one subscription back.
-func (u *Upstream) Unsubscribe(ctx context.Context, uri string) {
-	if !u.drop(uri) {
-		return
-	}
+// Unsubscribe takes one subscription back. It does not wait for the server.
+func (u *Upstream) Unsubscribe(uri string) {
 	u.mu.Lock()
-	c := u.conn
-	u.mu.Unlock()
-	if c == nil {
+	s := u.subs[uri]
+	if s == nil {
+		u.mu.Unlock()
 		return
 	}
-	if c.revision.Modern() {
-		c.listen()
+	if s.count--; s.count > 0 {
+		u.mu.Unlock()
 		return
-	}
-	params := mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri))
-	_, _ = c.do(ctx, &pending{method: mcp.MethodUnsubscribe}, params)
-}
-
-// drop counts a subscription down and reports whether it was the last.
-func (u *Upstream) drop(uri string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.subs[uri] == 0 {
-		return false
-	}
-	u.subs[uri]--
-	if u.subs[uri] > 0 {
-		return false
 	}
 	delete(u.subs, uri)
-	u.startIdle()
-	return true
+	c := u.conn
+	if c != nil && !c.revision.Modern() && !u.closed {
+		p := c.ask(mcp.MethodUnsubscribe, uri)
+		u.work.Go(func() { u.unsubscribed(c, p) })
+	}
+	u.rest()
+	u.mu.Unlock()
+	if c != nil && c.revision.Modern() {
+		c.listen()
+	}
 }
 
-func (u *Upstream) subscribe(ctx context.Context, c *conn, uri string) error {
-	if c.revision.Modern() {
-		c.listen()
-		return nil
-	}
-	a, err := c.do(ctx, &pending{method: mcp.MethodSubscribe}, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
-	if err == nil && a.rpcError != nil {
-		message, _ := mcp.TextMember(a.rpcError, "message")
-		err = fault.New(fault.UpstreamError, "subscribing to %s: %s", uri, message)
-	}
-	return err
+// unsubscribed waits for the server's answer, which changes nothing.
+func (u *Upstream) unsubscribed(c *conn, p *pending) {
+	_ = u.answered(c, p)
+	u.settle()
 }
 
 // resubscribe makes the subscriptions anew on a new connection. One that the
 // server no longer takes is not worth failing over.
-func (u *Upstream) resubscribe(ctx context.Context, c *conn) error {
+func (u *Upstream) resubscribe(c *conn) error {
 	if c.revision.Modern() {
-		return nil // discover has listened already
+		return nil // the handshake has listened already
 	}
 	u.mu.Lock()
-	uris := slices.Sorted(maps.Keys(u.subs))
+	asked := map[string]*pending{}
+	for _, uri := range slices.Sorted(maps.Keys(u.subs)) {
+		asked[uri] = c.ask(mcp.MethodSubscribe, uri)
+	}
 	u.mu.Unlock()
-	for _, uri := range uris {
-		if err := u.subscribe(ctx, c, uri); err != nil {
-			if ended(err) || ctx.Err() != nil {
-				return err
-			}
+	for uri, p := range asked {
+		err := u.answered(c, p)
+		switch {
+		case err != nil && !c.alive():
+			return err
+		case err != nil:
 			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "uri", uri, "error", err)
 		}
 	}
 	return nil
-}
-
-// listen opens a request for everything we want to hear about, and then ends
-// the one before, so that nothing is missed in between.
-func (c *conn) listen() {
-	u := c.up
-	caps := Status{Capabilities: c.capabilities}
-	filter := struct {
-		Tools     bool     `json:"toolsListChanged,omitempty"`
-		Prompts   bool     `json:"promptsListChanged,omitempty"`
-		Resources bool     `json:"resourcesListChanged,omitempty"`
-		URIs      []string `json:"resourceSubscriptions,omitempty"`
-	}{
-		Tools:     caps.Capable("tools", "listChanged"),
-		Prompts:   caps.Capable("prompts", "listChanged"),
-		Resources: caps.Capable("resources", "listChanged"),
-	}
-	u.mu.Lock()
-	filter.URIs = slices.Sorted(maps.Keys(u.subs))
-	u.mu.Unlock()
-	wanted := filter.Tools || filter.Prompts || filter.Resources || len(filter.URIs) > 0
-
-	c.mu.Lock()
-	before := slices.Collect(maps.Keys(c.listens))
-	c.mu.Unlock()
-	if wanted {
-		text, err := json.Marshal(filter)
-		if err != nil {
-			return
-		}
-		p := &pending{method: mcp.MethodListen, listens: true}
-		params := c.withMeta(mcp.SetMember(nil, "notifications", text), c.revision)
-		if c.start(c.ctx, p, params) != nil {
-			return
-		}
-		u.work.Go(func() { c.relisten(p) })
-	}
-	for _, id := range before {
-		c.endListen(id)
-	}
-}
-
-// endListen ends one of our listen requests.
-func (c *conn) endListen(id uint64) {
-	c.mu.Lock()
-	p := c.pending[id]
-	delete(c.pending, id)
-	delete(c.listens, id)
-	c.mu.Unlock()
-	if p != nil {
-		c.cancel(c.ctx, p, "")
-		p.answer <- answer{err: context.Canceled}
-	}
-}
-
-// relisten listens again when the server ended a listen request that we did
-// not. A server that refuses to be listened to is believed.
-func (c *conn) relisten(p *pending) {
-	select {
-	case a := <-p.answer:
-		if a.err != nil || a.rpcError != nil {
-			return
-		}
-	case <-c.ctx.Done():
-		return
-	}
-	select {
-	case <-time.After(relistenAfter):
-		c.listen()
-	case <-c.ctx.Done():
-	}
 }

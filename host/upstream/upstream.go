@@ -60,12 +60,14 @@ type Options struct {
 	Peer     Peer
 	Memory   Memory
 	Log      hclog.Logger
-	Version  string       // of Junctor, to tell the server
-	Revision mcp.Revision // the only one to speak; empty: find out
-	Start    time.Duration
+	Version  string        // of Junctor, to tell the server
+	Revision mcp.Revision  // the only one to speak; empty: find out
+	Start    time.Duration // to connect
 	Call     time.Duration
 	Shutdown time.Duration
 	Idle     Idle
+	// MaxMessage is what the link takes, in bytes; 0: 16 MiB.
+	MaxMessage int
 }
 
 // An Upstream is one MCP server. Its methods may be called concurrently.
@@ -82,9 +84,11 @@ type Upstream struct {
 	err      error         // guarded by mu; why it is not ready
 	retry    time.Time     // guarded by mu; no attempt before that
 	delays   *backoff.ExponentialBackOff
-	connects int            // guarded by mu
-	closed   bool           // guarded by mu
-	subs     map[string]int // guarded by mu; subscribed resources, counted
+	connects int                      // guarded by mu
+	users    int                      // guarded by mu; who have or want the connection
+	closed   bool                     // guarded by mu
+	outdated bool                     // guarded by mu; the connection is to be dropped
+	subs     map[string]*subscription // guarded by mu; by URI
 	idle     idleClock
 }
 
@@ -104,10 +108,14 @@ const (
 const (
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 30 * time.Second
+	retrySoon  = 100 * time.Millisecond // what is so near is waited for
 )
 
 // New makes an upstream that is not connected.
 func New(o Options) *Upstream {
+	if o.MaxMessage == 0 {
+		o.MaxMessage = defaultMessage
+	}
 	ctx, end := context.WithCancel(context.Background())
 	delays := &backoff.ExponentialBackOff{
 		InitialInterval: retryFirst, MaxInterval: retryMost, Multiplier: 2, RandomizationFactor: 0.2,
@@ -115,7 +123,7 @@ func New(o Options) *Upstream {
 	delays.Reset()
 	return &Upstream{
 		opts: o, ctx: ctx, end: end, state: Stopped, changed: make(chan struct{}), delays: delays,
-		subs: map[string]int{}, idle: idleClock{rule: o.Idle},
+		subs: map[string]*subscription{}, idle: idleClock{rule: o.Idle},
 	}
 }
 

@@ -1,0 +1,163 @@
+package upstream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// TestFlood: 200,000 notifications before an answer, for a call, for a call
+// that is over and for nobody, do not hold it up.
+func TestFlood(t *testing.T) {
+	const many = 200_000
+	e := newEcho()
+	e.Answer = func(l *conversation.Link, m conversation.Message) string {
+		if m.Method != mcp.MethodCallTool {
+			return ""
+		}
+		for i := range many {
+			token := []string{"2", "99", `"x"`}[i%3]
+			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, token, i))
+		}
+		return conversation.Result(m, "{}")
+	}
+	o := usual(newRecorder(), e.Open)
+	o.Revision = mcp.Revision20251125
+	u := New(o)
+	defer u.Close()
+	if err := u.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	heard := 0
+	c := tool(1)
+	c.Progress = func([]byte) { heard++ }
+	begun := time.Now()
+	if _, err := u.Call(t.Context(), permitted(t), c); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", time.Since(begun))
+	if heard != (many+2)/3 || u.Status().Ignored != many-uint64(heard) {
+		t.Errorf("%d heard, %d ignored", heard, u.Status().Ignored)
+	}
+	if d := time.Since(begun); d > 20*time.Second {
+		t.Errorf("it took %s", d)
+	}
+}
+
+// TestGarbage: a thousand lines that are no messages between answers cost
+// nothing but themselves.
+func TestGarbage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEcho()
+		u := New(usual(newRecorder(), e.Open))
+		defer u.Close()
+		junk := []string{"", "banner", "\x00", "{}", "[]", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":{},"result":1}`, `{"id":1`, "\xff", "{\"a\rb"}
+		for i := range 100 {
+			if i == 1 {
+				for j := range 1000 {
+					e.Link().Say(junk[j%len(junk)])
+				}
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := u.Call(t.Context(), permitted(t), tool(i))
+				done <- err
+			}()
+			synctest.Wait()
+			e.release()
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := u.Status().Ignored; n != 1000 || e.Connections() != 1 {
+			t.Errorf("%d ignored, %d connections", n, e.Connections())
+		}
+	})
+}
+
+// endless is a server whose list has no end: cursor makes the next cursor of a
+// page, items what stands on it.
+func endless(cursor func(page int) string, items func(page int) string) *conversation.Server {
+	s := &conversation.Server{Revision: "2025-11-25"}
+	page := 0
+	s.Answer = func(_ *conversation.Link, m conversation.Message) string {
+		if m.Method != mcp.MethodListTools {
+			return ""
+		}
+		page++
+		return conversation.Result(m, fmt.Sprintf(`{"tools":[%s],"nextCursor":%q}`, items(page), cursor(page)))
+	}
+	return s
+}
+
+func TestListBounds(t *testing.T) {
+	one := func(page int) string { return fmt.Sprintf(`{"name":"t%d"}`, page) }
+	next := func(page int) string { return fmt.Sprint(page) }
+	many := strings.Repeat(`{"name":"x"},`, 999) + `{"name":"x"}`
+	large := `{"name":"x","description":"` + strings.Repeat("x", 3<<20) + `"}`
+	for _, c := range []struct {
+		name          string
+		cursor, items func(page int) string
+		want          int
+		degraded      string
+	}{
+		{"cursor loop at once", func(int) string { return "same" }, one, 2, "cursor_loop"},
+		{"endless pages", next, one, listPages, "it has more than 1000 pages"},
+		{"endless items", next, func(int) string { return many }, listItems, "it has more than 10000 items or 33554432 bytes"},
+		{"endless bytes", next, func(int) string { return large }, 10, "it has more than 10000 items or 33554432 bytes"},
+		{"empty pages", next, func(int) string { return "" }, 0, "it has more than 1000 pages"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := endless(c.cursor, c.items)
+			u := New(usual(newRecorder(), s.Open))
+			defer u.Close()
+			if err := u.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			l, err := u.List(t.Context(), Tools)
+			if err != nil || len(l.Items) != c.want || l.Degraded != c.degraded {
+				t.Errorf("%d items, %q, %v", len(l.Items), l.Degraded, err)
+			}
+			t.Logf("%s", time.Since(begun))
+		})
+	}
+}
+
+// TestIdleAdaptive: a server that is used more is kept longer.
+func TestIdleAdaptive(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name  string
+		rule  Idle
+		calls int
+		apart time.Duration
+		want  time.Duration
+	}{
+		{"never", Idle{}, 100, 0, 0},
+		{"fixed", Idle{After: 7 * time.Second}, 100, 0, 7 * time.Second},
+		{"cold", Idle{Adaptive: true}, 4, time.Second, idleCold},
+		{"warm", Idle{Adaptive: true}, 5, time.Second, idleWarm},
+		{"still warm", Idle{Adaptive: true}, 20, time.Second, idleWarm},
+		{"hot", Idle{Adaptive: true}, 1000, time.Second, idleHot},
+		{"used long ago", Idle{Adaptive: true}, 100, 20 * time.Minute, idleCold},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			i := idleClock{rule: c.rule}
+			for n := range c.calls {
+				i.used(now.Add(time.Duration(n) * c.apart))
+			}
+			if got := i.after(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if len(i.calls) > 100 {
+				t.Errorf("it remembers %d calls", len(i.calls))
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// A recorder is a peer that writes down what the server says and leaves the
+// answers to the test.
+type recorder struct {
+	heard   chan string // notifications, and requests with a "?" before them
+	answers chan [2]string
+	caps    string
+}
+
+func newRecorder() *recorder {
+	return &recorder{heard: make(chan string, 1<<18), answers: make(chan [2]string), caps: "{}"}
+}
+
+func (r *recorder) Capabilities() []byte { return []byte(r.caps) }
+
+func (r *recorder) ServerRequest(ctx context.Context, _ *Upstream, method string, params []byte) (result, rpcError []byte) {
+	r.heard <- strings.TrimSpace(fmt.Sprintf("? %s %s", method, params))
+	select {
+	case a := <-r.answers:
+		if a[0] == "refuse" {
+			return nil, []byte(a[1])
+		}
+		return []byte(a[1]), nil
+	case <-ctx.Done():
+		r.heard <- "? cancelled"
+		return nil, mcp.ErrorObject(mcp.CodeInternal, "cancelled", nil)
+	}
+}
+
+func (r *recorder) ServerNotification(_ *Upstream, method string, params []byte) {
+	r.heard <- strings.TrimSpace(fmt.Sprintf("%s %s", method, params))
+}
+
+func (r *recorder) Connected(*Upstream)           { r.heard <- "connected" }
+func (r *recorder) Disconnected(*Upstream, error) { r.heard <- "disconnected" }
+
+// A memory remembers in memory.
+type memory struct {
+	mu       sync.Mutex
+	revision mcp.Revision // guarded by mu
+}
+
+func (m *memory) Revision() mcp.Revision {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.revision
+}
+
+func (m *memory) Remember(r mcp.Revision) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.revision = r
+}
+
+// usual are the options that most tests use, for a server that open connects
+// to.
+func usual(p Peer, open func() *conversation.Link) Options {
+	return Options{
+		Name: "s", Peer: p, Memory: &memory{}, Log: hclog.NewNullLogger(), Version: "1",
+		Start: 10 * time.Second, Call: time.Minute, Shutdown: 3 * time.Second,
+		Open: func(context.Context) (Link, error) { return open(), nil },
+	}
+}
+
+// permitted is a permit for the server "s".
+func permitted(t testing.TB) policy.Permit {
+	t.Helper()
+	rules := policy.New(map[string]policy.Server{"s": {}})
+	p, err := rules.Decide(identity.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil).Permit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

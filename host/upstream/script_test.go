@@ -1,0 +1,410 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// TestConversations plays testdata/conversations/upstream. The verbs:
+//
+//	option NAME=VALUE…             before anything else
+//	call NAME METHOD PARAMS        a client's request; also with words before
+//	                               METHOD: repeat, progress, timeout=5s
+//	list NAME KIND · connect NAME · subscribe NAME URI
+//	unsubscribe URI · cancel NAME · drop · close · notify METHOD PARAMS
+//
+//	> MESSAGE                      the server is sent this, … being anything
+//	< MESSAGE                      the server says this
+//	handshake REVISION CAPS        both of that, from the first message
+//	exit · broken CODE TEXT · dropped REASON PREFIX · mute · unmute · jam TEXT
+//	opened N · closed GRACE        connections so far; the last one's end
+//	wait DURATION
+//
+//	heard TEXT                     what the peer was told or, with ?, asked
+//	answer RESULT · refuse ERROR   what the peer answers
+//	NAME result|error|progress|fault|pending TEXT
+//	status STATE … · ignored N · remembers REVISION
+//
+// Before each step everything has come to rest, and what the server was sent
+// must have been expected by the time it says something or time passes.
+func TestConversations(t *testing.T) {
+	for name, steps := range conversation.Load(t, "../../testdata/conversations/upstream/*.txt") {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { play(t, steps) })
+		})
+	}
+}
+
+// A stage is where a conversation is played.
+type stage struct {
+	t     *testing.T
+	opts  Options
+	peer  *recorder
+	up    *Upstream
+	calls map[string]*outcome
+
+	mu      sync.Mutex
+	openErr error                // guarded by mu
+	links   []*conversation.Link // guarded by mu
+}
+
+// An outcome is what becomes of a call.
+type outcome struct {
+	cancel   context.CancelFunc
+	progress chan string
+	done     chan struct{}
+	text     string // valid once done is closed
+}
+
+func play(t *testing.T, steps []conversation.Step) {
+	s := &stage{t: t, peer: newRecorder(), calls: map[string]*outcome{}}
+	s.opts = usual(s.peer, nil)
+	s.opts.Open = func(context.Context) (Link, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.openErr != nil {
+			return nil, s.openErr
+		}
+		l := conversation.NewLink()
+		s.links = append(s.links, l)
+		return l, nil
+	}
+	for len(steps) > 0 && steps[0].Verb == "option" {
+		for _, o := range strings.Fields(steps[0].Rest) {
+			s.option(o)
+		}
+		steps = steps[1:]
+	}
+	s.up = New(s.opts)
+	defer s.up.Close()
+	for _, step := range steps {
+		synctest.Wait()
+		if err := s.step(step); err != nil {
+			t.Fatalf("line %d: %s: %v", step.Line, step.Verb, err)
+		}
+	}
+	synctest.Wait()
+	if err := s.quiet(); err != nil {
+		t.Errorf("at the end %v", err)
+	}
+}
+
+func (s *stage) option(text string) {
+	name, value, _ := strings.Cut(text, "=")
+	duration := func() time.Duration {
+		d, err := time.ParseDuration(value)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return d
+	}
+	switch name {
+	case "revision":
+		s.opts.Revision = mcp.Revision(value)
+	case "remembered":
+		s.opts.Memory.Remember(mcp.Revision(value))
+	case "offered":
+		s.peer.caps = value
+	case "start":
+		s.opts.Start = duration()
+	case "idle":
+		s.opts.Idle = Idle{Adaptive: value == "adaptive"}
+		if !s.opts.Idle.Adaptive {
+			s.opts.Idle.After = duration()
+		}
+	case "max":
+		s.opts.MaxMessage, _ = strconv.Atoi(value)
+	default:
+		s.t.Fatalf("no option %q", name)
+	}
+}
+
+// opened returns the connections so far.
+func (s *stage) opened() []*conversation.Link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.links)
+}
+
+func (s *stage) link() *conversation.Link {
+	links := s.opened()
+	if len(links) == 0 {
+		s.t.Fatal("no connection was opened")
+	}
+	return links[len(links)-1]
+}
+
+// quiet fails when the server was sent something that is not in the script.
+func (s *stage) quiet() error {
+	for _, l := range s.opened() {
+		if err := conversation.Nothing(l.Sent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) step(step conversation.Step) error {
+	switch step.Verb {
+	case ">":
+		return conversation.Next(s.link().Sent, step.Rest)
+	case "handshake":
+		return s.handshake(mcp.Revision(step.Words(2)[0]), step.Words(2)[1])
+	case "opened":
+		if n, _ := strconv.Atoi(step.Rest); n != len(s.opened()) {
+			return fmt.Errorf("%d connections", len(s.opened()))
+		}
+		return nil
+	case "closed":
+		select {
+		case <-s.link().Closed():
+		default:
+			return errors.New("the link is open")
+		}
+		if got := s.link().Grace().String(); got != step.Rest {
+			return errors.New(got)
+		}
+		return nil
+	case "heard":
+		return conversation.Next(s.peer.heard, step.Rest)
+	case "answer", "refuse":
+		s.peer.answers <- [2]string{step.Verb, step.Rest}
+		return nil
+	case "status", "ignored", "remembers":
+		return s.state(step)
+	}
+	if o := s.calls[step.Verb]; o != nil {
+		w := step.Words(2)
+		return o.is(w[0], w[1])
+	}
+	if s.hostDoes(step) {
+		return nil
+	}
+	// What follows moves the conversation on, so nothing may be left unread.
+	if err := s.quiet(); err != nil {
+		return err
+	}
+	if !s.serverDoes(step) {
+		return errors.New("no such verb")
+	}
+	return nil
+}
+
+// serverDoes plays what the server does, and the passing of time.
+func (s *stage) serverDoes(step conversation.Step) bool {
+	switch step.Verb {
+	case "<":
+		s.link().Say(strings.NewReplacer(`<CR>`, "\r", `<LF>`, "\n", `<NUL>`, "\x00").Replace(step.Rest))
+	case "exit":
+		s.link().End(nil)
+	case "broken":
+		w := step.Words(2)
+		s.link().End(fault.New(fault.Code(w[0]), "%s", w[1]))
+	case "dropped":
+		w := step.Words(2)
+		s.link().Drop(w[0], w[1])
+	case "mute", "unmute":
+		s.link().Mute(step.Verb == "mute")
+	case "jam":
+		s.link().Jam(errors.New(step.Rest))
+	case "unreachable":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.openErr = nil
+		if step.Rest != "no" {
+			s.openErr = fault.New(fault.UpstreamCommandNotFound, "%s", step.Rest)
+		}
+	case "wait":
+		d, err := time.ParseDuration(step.Rest)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		time.Sleep(d)
+	default:
+		return false
+	}
+	return true
+}
+
+// hostDoes plays what clients and the host do.
+func (s *stage) hostDoes(step conversation.Step) bool {
+	switch step.Verb {
+	case "call":
+		s.call(step)
+	case "connect":
+		s.run(step.Rest, func(ctx context.Context, _ *outcome) (string, error) { return "done", s.up.Connect(ctx) })
+	case "list":
+		s.list(step)
+	case "subscribe":
+		w := step.Words(2)
+		s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
+			return "done", s.up.Subscribe(ctx, permitted(s.t), w[1])
+		})
+	case "unsubscribe":
+		s.up.Unsubscribe(step.Rest)
+	case "notify":
+		w := step.Words(2)
+		s.up.Notify(w[0], []byte(w[1]))
+	case "cancel":
+		s.calls[step.Rest].cancel()
+	case "drop":
+		s.up.Drop()
+	case "close":
+		go s.up.Close()
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *stage) call(step conversation.Step) {
+	words := strings.Fields(step.Rest)
+	name, words := words[0], words[1:]
+	var c Call
+	o := &outcome{progress: make(chan string, 1000)}
+	for !strings.Contains(words[0], "/") {
+		switch option, value, _ := strings.Cut(words[0], "="); option {
+		case "repeat":
+			c.Repeat = true
+		case "timeout":
+			c.Timeout, _ = time.ParseDuration(value)
+		case "progress":
+			c.Progress = func(params []byte) { o.progress <- string(params) }
+		case "notes":
+			c.Note = func(method string, params []byte) { o.progress <- method + " " + string(params) }
+		default:
+			s.t.Fatalf("line %d: no option %q", step.Line, option)
+		}
+		words = words[1:]
+	}
+	c.Method = words[0]
+	if _, params, ok := strings.Cut(step.Rest, c.Method+" "); ok {
+		c.Params = []byte(params)
+	}
+	s.start(name, o, func(ctx context.Context, _ *outcome) (string, error) {
+		r, err := s.up.Call(ctx, permitted(s.t), c)
+		if r.Error != nil {
+			return "error " + string(r.Error), err
+		}
+		return "result " + string(r.Result), err
+	})
+}
+
+func (s *stage) list(step conversation.Step) {
+	w := step.Words(2)
+	kind := map[string]ListKind{"tools": Tools, "resources": Resources, "templates": Templates, "prompts": Prompts}[w[1]]
+	s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
+		l, err := s.up.List(ctx, kind)
+		text := fmt.Sprintf("result %s ttl=%s degraded=%q", slices.Collect(func(yield func(string) bool) {
+			for _, item := range l.Items {
+				if !yield(string(item)) {
+					return
+				}
+			}
+		}), l.TTL, l.Degraded)
+		return text, err
+	})
+}
+
+func (s *stage) run(name string, f func(context.Context, *outcome) (string, error)) {
+	s.start(name, &outcome{progress: make(chan string, 1)}, f)
+}
+
+func (s *stage) start(name string, o *outcome, f func(context.Context, *outcome) (string, error)) {
+	var ctx context.Context
+	ctx, o.cancel = context.WithCancel(s.t.Context())
+	o.done = make(chan struct{})
+	s.calls[name] = o
+	go func() {
+		defer close(o.done)
+		text, err := f(ctx, o)
+		if err != nil {
+			f := fault.As(err)
+			text = fmt.Sprintf("fault %s %s", f.Code, err)
+			if f.RetryAfter > 0 {
+				text += " (later)"
+			}
+		}
+		o.text = text
+	}()
+}
+
+// is checks what has become of a call.
+func (o *outcome) is(verb, text string) error {
+	if verb == "progress" {
+		if text == "" {
+			return conversation.Nothing(o.progress)
+		}
+		return conversation.Next(o.progress, text)
+	}
+	select {
+	case <-o.done:
+		if want := strings.TrimSpace(verb + " " + text); !conversation.Match(want, o.text) {
+			return fmt.Errorf("%s, want %s", o.text, want)
+		}
+		return nil
+	default:
+		if verb != "pending" {
+			return errors.New("it has not ended")
+		}
+		return nil
+	}
+}
+
+func (s *stage) state(step conversation.Step) error {
+	st := s.up.Status()
+	got := map[string]string{
+		"status":    fmt.Sprintf("%s %s in flight %d, connected %d times", st.State, st.Revision, st.InFlight, st.Connects),
+		"ignored":   fmt.Sprint(st.Ignored),
+		"remembers": string(s.opts.Memory.Revision()),
+	}[step.Verb]
+	if !conversation.Match(step.Rest, got) {
+		return errors.New(got)
+	}
+	return nil
+}
+
+// handshake plays a whole one with the server.
+func (s *stage) handshake(r mcp.Revision, caps string) error {
+	if caps == "" {
+		caps = `{"tools":{},"resources":{"subscribe":true},"prompts":{}}`
+	}
+	next := func(pattern, reply string) error {
+		synctest.Wait()
+		if err := conversation.Next(s.link().Sent, pattern); err != nil {
+			return err
+		}
+		s.link().Say(reply)
+		synctest.Wait()
+		return nil
+	}
+	if r.Modern() {
+		return next(`{"jsonrpc":"2.0","id":1,"method":"server/discover",…}`,
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":[%q],"capabilities":%s}}`, r, caps))
+	}
+	id := 1
+	if s.opts.Revision == "" && s.opts.Memory.Revision() == "" {
+		if err := next(`{"jsonrpc":"2.0","id":1,"method":"server/discover",…}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`); err != nil {
+			return err
+		}
+		id = 2
+	}
+	if err := next(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize",…}`, id),
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"s","version":"1"}}}`, id, r, caps)); err != nil {
+		return err
+	}
+	return conversation.Next(s.link().Sent, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
