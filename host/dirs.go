@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // Dirs are where Junctor keeps its files.
@@ -53,24 +54,30 @@ func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 	return d, err
 }
 
-// makeRunDir makes a private directory for the sockets of this process, in
-// base when that is given and short enough, else in the system's temporary one.
+// makeRunDir makes a private directory for the sockets of this process: in base
+// when that is given, else in the system's temporary one, or the usual one where
+// that is too long for the path of a socket.
 func makeRunDir(base string) (string, error) {
 	prefix := fmt.Sprintf("%d-", os.Getpid())
-	if base != "" && len(base)+len(prefix)+socketRoom < socketMost && os.MkdirAll(base, 0o700) == nil {
-		sweep(base, "")
-		if dir, err := os.MkdirTemp(base, prefix); err == nil {
+	for _, at := range []struct{ dir, prefix string }{{base, ""}, {os.TempDir(), tempPrefix}, {"/tmp", tempPrefix}} {
+		if at.dir == "" || len(at.dir)+len(at.prefix)+len(prefix)+socketRoom > socketMost {
+			continue
+		}
+		if at.prefix == "" && os.MkdirAll(at.dir, 0o700) != nil {
+			continue
+		}
+		sweep(at.dir, at.prefix)
+		if dir, err := os.MkdirTemp(at.dir, at.prefix+prefix); err == nil {
 			return dir, nil
 		}
 	}
-	const tempPrefix = "junctor-"
-	sweep(os.TempDir(), tempPrefix)
-	dir, err := os.MkdirTemp("", tempPrefix+prefix)
-	if err != nil {
-		return "", fmt.Errorf("making a directory for sockets: %w", err)
-	}
-	return dir, nil
+	return "", fault.New(fault.Usage, "there is no directory for sockets: %s cannot be used", os.TempDir()).
+		WithHint("set TMPDIR to a directory with a short path that you can write to")
 }
+
+// tempPrefix begins the names of our directories in a directory that others
+// use too.
+const tempPrefix = "junctor-"
 
 // sweep removes what processes that were killed left behind.
 func sweep(base, prefix string) {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -39,17 +37,21 @@ type Catalog struct {
 
 	snapshot atomic.Pointer[Snapshot]
 
-	mu      sync.Mutex
-	lists   map[string]*lists // guarded by mu; by server; never changed in place
-	asking  map[string]*ask   // guarded by mu; by server
-	storms  map[string]*storm // guarded by mu; by server
-	stopped bool              // guarded by mu
+	mu        sync.Mutex
+	published chan struct{}       // guarded by mu; closed and replaced with each snapshot
+	lists     map[string]*lists   // guarded by mu; by server; never changed in place
+	asking    map[string]*ask     // guarded by mu; by server
+	storms    map[string]*storm   // guarded by mu; by server
+	news      []upstream.ListKind // guarded by mu; what changed and has not been told
+	telling   *time.Timer         // guarded by mu; nil: there are no news
+	stopped   bool                // guarded by mu
 }
 
 // An ask is a refresh that is going on; others wait for it.
 type ask struct {
-	done chan struct{}
-	err  error // valid once done is closed
+	server string
+	done   chan struct{}
+	err    error // valid once done is closed
 }
 
 // New makes a catalog of the servers, in their order, with what is on disk.
@@ -61,7 +63,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 		changed = func([]upstream.ListKind) {}
 	}
 	c := &Catalog{
-		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel,
+		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
 		lists: map[string]*lists{}, asking: map[string]*ask{}, storms: map[string]*storm{},
 	}
 	for _, s := range servers {
@@ -102,49 +104,69 @@ func (c *Catalog) Fresh(server string) bool {
 // known or no longer believed, all at the same time, and returns what went
 // wrong by server. Lists that could not be renewed stay as they were.
 func (c *Catalog) Ensure(ctx context.Context, names ...string) map[string]error {
-	return c.each(ctx, names, func(l *lists) bool { return l == nil || !l.fresh && l.stale(time.Now()) })
+	unknown, stale := c.beginAll(names, (*lists).stale)
+	return c.wait(ctx, append(unknown, stale...), nil)
 }
 
 // Refresh asks the named servers (none named: all) for all their lists.
 func (c *Catalog) Refresh(ctx context.Context, names ...string) map[string]error {
-	return c.each(ctx, names, func(*lists) bool { return true })
+	unknown, known := c.beginAll(names, func(*lists) bool { return true })
+	return c.wait(ctx, append(unknown, known...), nil)
 }
 
-func (c *Catalog) each(ctx context.Context, names []string, needed func(*lists) bool) map[string]error {
-	var mu sync.Mutex
-	failed := map[string]error{}
-	var wg sync.WaitGroup
-	for _, s := range c.servers {
-		c.mu.Lock()
-		need := needed(c.lists[s.Name])
-		c.mu.Unlock()
-		if !need || len(names) > 0 && !slices.Contains(names, s.Name) {
-			continue
-		}
-		wg.Go(func() {
-			if err := c.wait(ctx, s); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed[s.Name] = err
-			}
-		})
-	}
-	wg.Wait()
-	return failed
+// Await is Ensure for all servers that waits for lists nobody knows only, and
+// not longer than until found, which may be nil: so no server delays what
+// another one has.
+func (c *Catalog) Await(ctx context.Context, found func(*Snapshot) bool) map[string]error {
+	unknown, _ := c.beginAll(nil, (*lists).stale)
+	return c.wait(ctx, unknown, found)
 }
 
-// wait waits for a refresh of one server, beginning one when none goes on. The
-// refresh itself goes on when ctx ends.
-func (c *Catalog) wait(ctx context.Context, s *Server) error {
+// beginAll begins a refresh of the named servers whose lists are not known, or
+// need one.
+func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, known []*ask) {
 	c.mu.Lock()
-	a := c.begin(s)
-	c.mu.Unlock()
-	select {
-	case <-a.done:
-		return a.err
-	case <-ctx.Done():
-		return ctx.Err()
+	defer c.mu.Unlock()
+	for _, s := range c.servers {
+		l := c.lists[s.Name]
+		switch {
+		case len(names) > 0 && !slices.Contains(names, s.Name):
+		case l == nil:
+			unknown = append(unknown, c.begin(s))
+		case needed(l):
+			known = append(known, c.begin(s))
+		}
 	}
+	return unknown, known
+}
+
+// wait waits for refreshes, or until found. They go on when ctx ends.
+func (c *Catalog) wait(ctx context.Context, asks []*ask, found func(*Snapshot) bool) map[string]error {
+	failed := map[string]error{}
+	for len(asks) > 0 {
+		c.mu.Lock()
+		published := c.published
+		c.mu.Unlock()
+		if found == nil {
+			published = nil
+		} else if found(c.Snapshot()) {
+			break
+		}
+		select {
+		case <-asks[0].done:
+			if asks[0].err != nil {
+				failed[asks[0].server] = asks[0].err
+			}
+			asks = asks[1:]
+		case <-published:
+		case <-ctx.Done():
+			for _, a := range asks {
+				failed[a.server] = ctx.Err()
+			}
+			return failed
+		}
+	}
+	return failed
 }
 
 // begin begins a refresh of one server unless one goes on. The caller holds mu.
@@ -152,7 +174,7 @@ func (c *Catalog) begin(s *Server) *ask {
 	if a := c.asking[s.Name]; a != nil {
 		return a
 	}
-	a := &ask{done: make(chan struct{})}
+	a := &ask{server: s.Name, done: make(chan struct{})}
 	if c.stopped {
 		a.err = context.Canceled
 		close(a.done)
@@ -169,57 +191,50 @@ func (c *Catalog) begin(s *Server) *ask {
 	return a
 }
 
-// refresh asks a server for all its lists and publishes them.
-func (c *Catalog) refresh(ctx context.Context, s *Server) error {
-	if err := s.Upstream.Connect(ctx); err != nil {
-		return err
-	}
-	l := &lists{fresh: true}
-	g, ctx := errgroup.WithContext(ctx)
-	for _, one := range []struct {
-		kind upstream.ListKind
-		into *upstream.Listing
-	}{{upstream.Tools, &l.Tools}, {upstream.Resources, &l.Resources}, {upstream.Templates, &l.Templates}, {upstream.Prompts, &l.Prompts}} {
-		g.Go(func() (err error) {
-			*one.into, err = s.Upstream.List(ctx, one.kind)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	l.fetched = time.Now()
-	c.publish(s, l)
-	save(c.dir, s.Key, l)
-	return nil
-}
-
-// publish makes a new snapshot with the lists of one server and tells what
-// changed.
+// publish makes a new snapshot with the lists of one server.
 func (c *Catalog) publish(s *Server, l *lists) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	before := c.lists[s.Name]
 	c.lists[s.Name] = l
-	c.snapshot.Store(build(c.servers, c.lists))
-	c.mu.Unlock()
-	if before == nil {
-		before = &lists{}
+	kinds := l.changes(before)
+	if len(kinds) == 0 && before != nil && l.degraded() == before.degraded() {
+		return
 	}
-	var kinds []upstream.ListKind
-	for _, one := range []struct {
-		kind     upstream.ListKind
-		old, new upstream.Listing
-	}{
-		{upstream.Tools, before.Tools, l.Tools}, {upstream.Prompts, before.Prompts, l.Prompts},
-		{upstream.Resources, before.Resources, l.Resources}, {upstream.Templates, before.Templates, l.Templates},
-	} {
-		if !slices.EqualFunc(one.old.Items, one.new.Items, bytes.Equal) {
-			kinds = append(kinds, one.kind)
+	c.snapshot.Store(build(c.servers, c.lists))
+	close(c.published)
+	c.published = make(chan struct{})
+	c.announce(kinds)
+}
+
+// announceAfter is how long news wait for others: servers that are asked at
+// the same time answer one after the other.
+const announceAfter = 50 * time.Millisecond
+
+// announce tells what changed, soon. The caller holds mu.
+func (c *Catalog) announce(kinds []upstream.ListKind) {
+	for _, k := range kinds {
+		if !slices.Contains(c.news, k) {
+			c.news = append(c.news, k)
 		}
 	}
-	if len(kinds) > 0 {
-		c.changed(kinds)
+	if len(c.news) > 0 && c.telling == nil && !c.stopped {
+		c.telling = time.AfterFunc(announceAfter, c.tell)
 	}
+}
+
+func (c *Catalog) tell() {
+	c.mu.Lock()
+	if c.stopped {
+		c.mu.Unlock()
+		return
+	}
+	news := c.news
+	c.news, c.telling = nil, nil
+	c.work.Add(1)
+	c.mu.Unlock()
+	defer c.work.Done()
+	c.changed(news)
 }
 
 // Stop ends what goes on in the background.
@@ -228,6 +243,9 @@ func (c *Catalog) Stop() {
 	c.stopped = true
 	for _, st := range c.storms {
 		st.timer.Stop()
+	}
+	if c.telling != nil {
+		c.telling.Stop()
 	}
 	c.mu.Unlock()
 	c.cancel()

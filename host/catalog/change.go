@@ -26,7 +26,7 @@ type storm struct {
 func (c *Catalog) Changed(server string, _ upstream.ListKind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.stopped || c.lists[server] == nil {
+	if c.stopped || c.lists[server] == nil && c.asking[server] == nil {
 		return // nobody has asked yet; whoever does gets the new list
 	}
 	st := c.storms[server]
@@ -66,12 +66,12 @@ func (c *Catalog) look(server string, st *storm) {
 	}
 }
 
-// Connected takes note that a server was connected: lists that came from disk
-// are compared with what it says now.
+// Connected takes note that a server was connected: lists that came from disk,
+// or from the connection before, are compared with what it says now.
 func (c *Catalog) Connected(server string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.lists[server]; l == nil || l.fresh {
+	if c.lists[server] == nil {
 		return
 	}
 	for _, s := range c.servers {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
 
@@ -209,20 +210,31 @@ func newPrompt(s *Server, raw []byte) (*Prompt, string) {
 	return p, ""
 }
 
+// Templates are matched with regular expressions that strangers wrote, so to
+// speak: they are bounded, and so is what they are compared with.
+const (
+	maxVariables = 10
+	maxMatched   = 500 // templates of a server
+	maxURI       = 8 << 10
+)
+
+// newTemplate reads a template. One that could stand for anything, because it
+// does not begin with a scheme, is listed but owns nothing.
 func newTemplate(s *Server, raw []byte) (*Template, string) {
 	it, why := newItem(s, "resource template", "uriTemplate", raw)
 	if why != "" {
 		return nil, why
 	}
-	match, err := uritemplate.New(it.Name)
-	if err != nil {
-		// It can still be listed; what it stands for is then not known.
-		return &Template{Item: it}, ""
+	t := &Template{Item: it}
+	fixed, _, _ := strings.Cut(it.Name, "{")
+	variables := strings.Count(it.Name, "{") + strings.Count(it.Name, ",") // at most
+	if match, err := uritemplate.New(it.Name); err == nil && strings.Contains(fixed, ":") && variables <= maxVariables {
+		t.match = match
 	}
-	return &Template{Item: it, match: match}, ""
+	return t, ""
 }
 
 // Matches reports whether the template can make the URI.
 func (t *Template) Matches(uri string) bool {
-	return t.match != nil && t.match.Regexp().MatchString(uri)
+	return t.match != nil && len(uri) <= maxURI && t.match.Regexp().MatchString(uri)
 }

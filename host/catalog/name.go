@@ -66,7 +66,7 @@ func nameable(name string) string {
 		return "its name is too long"
 	}
 	for _, r := range name {
-		if !unicode.IsPrint(r) {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
 			return "its name has characters that cannot be seen"
 		}
 	}

@@ -24,6 +24,9 @@ type Snapshot struct {
 	prompts   map[string]*Prompt // by exposed name
 	ownPrompt map[pair]*Prompt   // by server and name
 	resources map[string]*Item   // by URI
+
+	prefixes map[string]string // of the configuration, to the server
+	claims   map[pair]string   // names that views give, by server, to the tool
 }
 
 type pair struct{ server, name string }
@@ -82,7 +85,19 @@ func (s *Snapshot) Template(text string) (*Template, bool) {
 func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	s := &Snapshot{
 		tools: map[string]*Tool{}, own: map[pair]*Tool{}, prompts: map[string]*Prompt{},
-		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{},
+		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{}, prefixes: map[string]string{}, claims: map[pair]string{},
+	}
+	for _, server := range servers {
+		if server.Prefix != "" {
+			s.prefixes[server.Prefix] = server.Name
+		}
+		for _, name := range sortedNames(server.Views) {
+			v := server.Views[name]
+			claim := pair{server.Name, Expose(server.Prefix, server.Name, v.Name)}
+			if _, taken := s.claims[claim]; v.Name != "" && !v.Hidden && !taken {
+				s.claims[claim] = name
+			}
+		}
 	}
 	for _, server := range servers {
 		if l := lists[server.Name]; l != nil {
@@ -90,12 +105,12 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 			s.addPrompts(server, l.Prompts.Items)
 			s.addResources(server, l.Resources.Items)
 			s.addTemplates(server, l.Templates.Items)
-			for name, list := range l.all() {
-				if list.Degraded != "" {
-					s.note(server, "its list of %s is not whole: %s", name, list.Degraded)
+			for _, k := range kinds {
+				if why := k.of(l).Degraded; why != "" {
+					s.note(server, "its list of %s is not whole: %s", k.name, why)
 				}
 			}
-			for name := range server.Views {
+			for _, name := range sortedNames(server.Views) {
 				if _, ok := s.own[pair{server.Name, name}]; !ok && !server.Views[name].Hidden {
 					s.note(server, "it has no tool %q, which a view at %s is about", name, server.Views[name].At)
 				}
@@ -123,6 +138,14 @@ func (s *Snapshot) addTools(server *Server, items [][]byte) {
 			continue
 		}
 		s.own[pair{server.Name, t.Name}] = t
+		if owner, ok := s.claims[pair{server.Name, t.Exposed}]; ok && owner != t.Name {
+			s.note(server, "tool %q is hidden by a view, at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
+			continue
+		}
+		if other, ok := s.foreign(server, t.Exposed); ok {
+			s.note(server, "tool %q is left out: such names belong to server %q; set a prefix", t.Exposed, other)
+			continue
+		}
 		if other := s.tools[t.Exposed]; other != nil {
 			s.note(server, "tool %q is hidden by the one of server %q; set a prefix", t.Exposed, other.Server)
 			continue
@@ -130,6 +153,18 @@ func (s *Snapshot) addTools(server *Server, items [][]byte) {
 		s.tools[t.Exposed] = t
 		s.Tools = append(s.Tools, t)
 	}
+}
+
+// foreign returns the server whose prefix a name begins with that has none of
+// its own. It would otherwise depend on whose lists arrive first which of two
+// servers a client calls.
+func (s *Snapshot) foreign(server *Server, exposed string) (string, bool) {
+	prefix, _, ok := strings.Cut(exposed, separator)
+	if server.Prefix != "" || !ok {
+		return "", false
+	}
+	other, ok := s.prefixes[prefix]
+	return other, ok
 }
 
 func (s *Snapshot) addPrompts(server *Server, items [][]byte) {
@@ -144,6 +179,10 @@ func (s *Snapshot) addPrompts(server *Server, items [][]byte) {
 			continue
 		}
 		s.ownPrompt[pair{server.Name, p.Name}] = p
+		if other, ok := s.foreign(server, p.Exposed); ok {
+			s.note(server, "prompt %q is left out: such names belong to server %q; set a prefix", p.Exposed, other)
+			continue
+		}
 		if other := s.prompts[p.Exposed]; other != nil {
 			s.note(server, "prompt %q is hidden by the one of server %q; set a prefix", p.Exposed, other.Server)
 			continue
@@ -170,11 +209,17 @@ func (s *Snapshot) addResources(server *Server, items [][]byte) {
 }
 
 func (s *Snapshot) addTemplates(server *Server, items [][]byte) {
+	matched := 0
 	for _, raw := range items {
 		t, why := newTemplate(server, raw)
 		if t == nil {
 			s.note(server, "%s", why)
 			continue
+		}
+		if t.match != nil {
+			if matched++; matched > maxMatched {
+				t.match = nil
+			}
 		}
 		s.Templates = append(s.Templates, t)
 	}

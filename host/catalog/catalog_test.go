@@ -1,0 +1,348 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// A shop is a catalog of scripted servers, with what it was told to tell.
+type shop struct {
+	*Catalog
+	servers map[string]*conversation.Server
+
+	mu     sync.Mutex
+	told   []string // guarded by mu; lists that changed, a line for each time
+	closed []func()
+}
+
+var _ upstream.Peer = (*shop)(nil)
+
+func (s *shop) Capabilities() []byte { return []byte("{}") }
+func (s *shop) ServerRequest(context.Context, *upstream.Upstream, string, []byte) (result, rpcError []byte) {
+	return []byte("{}"), nil
+}
+func (s *shop) ServerNotification(u *upstream.Upstream, method string, _ []byte) {
+	s.Changed(u.Name(), upstream.ListKind{Changed: method})
+}
+func (s *shop) Connected(u *upstream.Upstream)         { s.Catalog.Connected(u.Name()) }
+func (s *shop) Disconnected(*upstream.Upstream, error) {}
+
+func (s *shop) tell(kinds []upstream.ListKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Member)
+	}
+	s.told = append(s.told, strings.Join(names, ","))
+}
+
+// news returns what was told since the last time.
+func (s *shop) news() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := s.told
+	s.told = nil
+	return told
+}
+
+type forgetful struct{}
+
+func (forgetful) Revision() mcp.Revision { return mcp.Revision20251125 }
+func (forgetful) Remember(mcp.Revision)  {}
+
+// newShop makes a catalog of servers, named and prefixed a, b, …
+func newShop(dir cache.Dir, servers ...*conversation.Server) *shop {
+	s := &shop{servers: map[string]*conversation.Server{}}
+	var all []*Server
+	for i, server := range servers {
+		name := string(rune('a' + i))
+		s.servers[name] = server
+		u := upstream.New(upstream.Options{
+			Name: name, Peer: s, Memory: forgetful{}, Log: hclog.NewNullLogger(), Version: "1",
+			Start: 10 * time.Second, Call: time.Minute, Shutdown: time.Second,
+			Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
+		})
+		s.closed = append(s.closed, u.Close)
+		all = append(all, &Server{Name: name, Prefix: name, Upstream: u, Key: "key-" + name})
+	}
+	s.Catalog = New(all, dir, hclog.NewNullLogger(), s.tell)
+	return s
+}
+
+// close ends everything.
+func (s *shop) close() {
+	s.Stop()
+	for _, f := range s.closed {
+		f()
+	}
+}
+
+func old(tools ...string) *conversation.Server {
+	s := &conversation.Server{Revision: "2025-11-25"}
+	s.Set("tools/list", tools...)
+	return s
+}
+
+// hanging is a server that starts and never answers.
+func hanging() *conversation.Server {
+	return &conversation.Server{Answer: func(*conversation.Link, conversation.Message) string { return conversation.Later }}
+}
+
+func inBubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+// TestLazy: nothing is started before somebody asks, then everything is asked
+// at the same time, once.
+func TestLazy(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newShop("", old(`{"name":"x"}`), old(`{"name":"y"}`))
+		defer s.close()
+		time.Sleep(time.Hour)
+		if s.servers["a"].Connections() != 0 || len(s.Snapshot().Tools) != 0 {
+			t.Error("it was started")
+		}
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if failed := s.Ensure(t.Context()); len(failed) > 0 {
+					t.Error(failed)
+				}
+			})
+		}
+		wg.Wait()
+		if got := strings.Join(s.Snapshot().Names(), " "); got != "a__x b__y" || s.servers["a"].Count("tools/list") != 1 || s.servers["b"].Connections() != 1 {
+			t.Errorf("%s, asked %d times", got, s.servers["a"].Count("tools/list"))
+		}
+		if _, known := s.Known("a"); !known || !s.Fresh("b") || s.Fresh("z") {
+			t.Error("it does not know what it knows")
+		}
+		time.Sleep(time.Second)
+		if got := fmt.Sprint(s.news()); got != "[tools]" {
+			t.Errorf("told %s", got)
+		}
+	})
+}
+
+// TestOneHangs: the others are there at once, for Await, and in time for
+// Ensure; the one that hangs appears later, with news.
+func TestOneHangs(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		slow := old(`{"name":"late"}`)
+		slow.Answer = func(_ *conversation.Link, m conversation.Message) string {
+			if m.Method == "initialize" {
+				time.Sleep(8 * time.Second)
+			}
+			return ""
+		}
+		s := newShop("", slow, old(`{"name":"y"}`), hanging())
+		defer s.close()
+		begun := time.Now()
+		found := func(now *Snapshot) bool { _, ok := now.Tool("b__y"); return ok }
+		if s.Await(t.Context(), found); !found(s.Snapshot()) || time.Since(begun) > 0 {
+			t.Errorf("b__y was found after %s", time.Since(begun))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if failed := s.Ensure(ctx); len(failed) != 2 || time.Since(begun) != time.Second {
+			t.Errorf("%v after %s", failed, time.Since(begun))
+		}
+		time.Sleep(8 * time.Second)
+		if got := strings.Join(s.Snapshot().Names(), " "); got != "a__late b__y" {
+			t.Error(got)
+		}
+		if got := fmt.Sprint(s.news()); got != "[tools tools]" {
+			t.Errorf("told %s", got)
+		}
+		if failed := s.Ensure(t.Context()); len(failed) != 1 || failed["c"] == nil {
+			t.Errorf("%v", failed)
+		}
+	})
+}
+
+// TestKeep: a refresh that fails leaves the lists as they were, and so does one
+// list that fails among others.
+func TestKeep(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		server := old(`{"name":"x"}`, `{"name":"y"}`)
+		server.Set("prompts/list", `{"name":"p"}`)
+		s := newShop("", server)
+		defer s.close()
+		s.Ensure(t.Context())
+		before := s.Snapshot()
+		fail := func(method, rpcError string) {
+			server.On(func(_ *conversation.Link, m conversation.Message) string {
+				if m.Method == method || method == "" {
+					return conversation.Error(m, rpcError)
+				}
+				return ""
+			})
+		}
+		fail("tools/list", `{"code":-32603,"message":"locked"}`)
+		if failed := s.Refresh(t.Context()); len(failed) > 0 {
+			t.Error(failed)
+		}
+		now := s.Snapshot()
+		if len(now.Tools) != 2 || len(now.Prompts) != 1 || notesOf(now) != "a: its list of tools is not whole: asking for it failed: tools/list: locked (-32603)" {
+			t.Errorf("%s, %s", toolsOf(now), notesOf(now))
+		}
+		fail("", `{"code":-32603,"message":"locked"}`)
+		if failed := s.Refresh(t.Context()); failed["a"] == nil || len(s.Snapshot().Tools) != 2 {
+			t.Errorf("%v, %s", failed, toolsOf(s.Snapshot()))
+		}
+		server.On(func(l *conversation.Link, m conversation.Message) string {
+			if m.Method == "prompts/list" {
+				l.End(nil)
+			}
+			return conversation.Later
+		})
+		if failed := s.Refresh(t.Context()); failed["a"] == nil || len(s.Snapshot().Tools) != 2 {
+			t.Errorf("%v, %s", failed, toolsOf(s.Snapshot()))
+		}
+		// When it works again the note goes, and what was removed with it.
+		server.On(nil)
+		server.Set("tools/list", `{"name":"y"}`)
+		time.Sleep(time.Minute)
+		if failed := s.Refresh(t.Context()); len(failed) > 0 || toolsOf(s.Snapshot()) != "a__y=a/y" || notesOf(s.Snapshot()) != "" {
+			t.Errorf("%v, %s, %s", failed, toolsOf(s.Snapshot()), notesOf(s.Snapshot()))
+		}
+		if len(before.Tools) != 2 || before.Notes != nil {
+			t.Error("an old snapshot changed")
+		}
+	})
+}
+
+// TestFirstFails: a server whose first lists all fail is not taken for an empty
+// one; one whose prompts fail has its tools.
+func TestFirstFails(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		broken, half := old(`{"name":"x"}`), old(`{"name":"x"}`)
+		broken.Answer = func(_ *conversation.Link, m conversation.Message) string {
+			if strings.HasSuffix(m.Method, "/list") {
+				return conversation.Error(m, `{"code":-32603,"message":"no"}`)
+			}
+			return ""
+		}
+		half.Answer = func(_ *conversation.Link, m conversation.Message) string {
+			if m.Method == "prompts/list" {
+				return conversation.Later
+			}
+			return ""
+		}
+		s := newShop("", broken, half)
+		defer s.close()
+		if failed := s.Ensure(t.Context()); failed["a"] == nil || failed["b"] != nil {
+			t.Error(failed)
+		}
+		if _, known := s.Known("a"); known || toolsOf(s.Snapshot()) != "b__x=b/x" {
+			t.Errorf("%t, %s", known, toolsOf(s.Snapshot()))
+		}
+		// What failed is asked for again, later and in the background.
+		half.On(nil)
+		half.Set("prompts/list", `{"name":"p"}`)
+		broken.On(nil)
+		time.Sleep(leastTTL + time.Second)
+		s.Await(t.Context(), nil)
+		synctest.Wait()
+		if now := s.Snapshot(); len(now.Tools) != 2 || len(now.Prompts) != 1 {
+			t.Errorf("%s, %d prompts", toolsOf(now), len(now.Prompts))
+		}
+	})
+}
+
+// TestReconnected: a server that was started again is asked again.
+func TestReconnected(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		server := old(`{"name":"x"}`)
+		s := newShop("", server)
+		defer s.close()
+		s.Ensure(t.Context())
+		server.Set("tools/list", `{"name":"new"}`)
+		server.Link().End(nil)
+		time.Sleep(time.Second)
+		if err := s.Servers()[0].Upstream.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := toolsOf(s.Snapshot()); got != "a__new=a/new" {
+			t.Error(got)
+		}
+		if got := fmt.Sprint(s.news()); got != "[tools tools]" {
+			t.Errorf("told %s", got)
+		}
+	})
+}
+
+// TestReaders: readers never wait and see whole snapshots only.
+func TestReaders(t *testing.T) {
+	server := old()
+	sizes := []int{1, 50}
+	s := newShop("", server)
+	defer s.close()
+	fill := func(n int) {
+		var items []string
+		for i := range n {
+			items = append(items, fmt.Sprintf(`{"name":"t%d"}`, i))
+		}
+		server.Set("tools/list", items...)
+		if failed := s.Refresh(t.Context()); len(failed) > 0 {
+			t.Error(failed)
+		}
+	}
+	fill(sizes[0])
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				now := s.Snapshot()
+				if n := len(now.Tools); n != sizes[0] && n != sizes[1] || len(now.Names()) != n {
+					t.Errorf("%d tools", n)
+					return
+				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i := range 50 {
+		fill(sizes[i%2])
+	}
+	close(stop)
+	wg.Wait()
+}
+
+// TestMany: ten thousand tools are ready within a second.
+func TestMany(t *testing.T) {
+	var items []string
+	for i := range 10_000 {
+		items = append(items, fmt.Sprintf(`{"name":"tool_%d","description":"Does number %d.","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i, i))
+	}
+	s := newShop("", old(items...))
+	defer s.close()
+	begun := time.Now()
+	if failed := s.Ensure(t.Context()); len(failed) > 0 {
+		t.Fatal(failed)
+	}
+	t.Logf("%s", time.Since(begun))
+	if n := len(s.Snapshot().Tools); n != 10_000 || time.Since(begun) > 10*time.Second {
+		t.Errorf("%d tools after %s", n, time.Since(begun))
+	}
+}

@@ -1,0 +1,198 @@
+package catalog
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+const toolsChanged = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+
+// TestStorm: changes that are announced all the time are looked at now and
+// then, less and less often, and the last one is seen.
+func TestStorm(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		count int
+		over  time.Duration
+		most  int
+	}{
+		{"one", 1, 0, 1},
+		{"a burst", 100, 0, 1},
+		{"10k in 1 s", 10_000, time.Second, 6},
+		{"10k/s for 5 s", 50_000, 5 * time.Second, 30},
+		{"10/s for an hour", 36_000, time.Hour, 130},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				server := old(`{"name":"x"}`)
+				s := newShop("", server)
+				defer s.close()
+				s.Ensure(t.Context())
+				time.Sleep(time.Second)
+				s.news()
+				link := server.Link()
+				for i := range c.count {
+					if i == c.count-1 {
+						server.Set("tools/list", `{"name":"last"}`)
+					}
+					link.Say(toolsChanged)
+					time.Sleep(c.over / time.Duration(c.count))
+				}
+				time.Sleep(2 * debounceMost)
+				if n := server.Count("tools/list") - 1; n < 1 || n > c.most {
+					t.Errorf("%d lists", n)
+				}
+				if got := toolsOf(s.Snapshot()); got != "a__last=a/last" || fmt.Sprint(s.news()) != "[tools]" {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}
+
+// TestStormOver: after a storm has passed a change is seen soon again.
+func TestStormOver(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		server := old(`{"name":"x"}`)
+		s := newShop("", server)
+		defer s.close()
+		s.Ensure(t.Context())
+		for range 600 {
+			server.Link().Say(toolsChanged)
+			time.Sleep(time.Second)
+		}
+		time.Sleep(3 * debounceMost)
+		server.Set("tools/list", `{"name":"y"}`)
+		server.Link().Say(toolsChanged)
+		time.Sleep(debounceFirst)
+		synctest.Wait()
+		if got := toolsOf(s.Snapshot()); got != "a__y=a/y" {
+			t.Error(got)
+		}
+	})
+}
+
+// TestChangedMeanwhile: a change that is announced while lists are being asked
+// for, even for the first time, is not lost; one list at a time is asked for.
+func TestChangedMeanwhile(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		server := old(`{"name":"x"}`)
+		var asking, most atomic.Int32
+		server.Answer = func(l *conversation.Link, m conversation.Message) string {
+			switch m.Method {
+			case mcp.MethodListPrompts:
+				most.Store(max(most.Load(), asking.Add(1)))
+				go func() {
+					time.Sleep(time.Second)
+					asking.Add(-1)
+					l.Say(conversation.Result(m, `{"prompts":[]}`))
+				}()
+				return conversation.Later
+			case mcp.MethodListTools:
+				if server.Count(mcp.MethodListTools) == 1 {
+					go func() {
+						time.Sleep(time.Millisecond)
+						server.Set(mcp.MethodListTools, `{"name":"y"}`)
+						l.Say(toolsChanged)
+					}()
+				}
+			}
+			return ""
+		}
+		s := newShop("", server)
+		defer s.close()
+		s.Ensure(t.Context())
+		if got := toolsOf(s.Snapshot()); got != "a__x=a/x" {
+			t.Error(got)
+		}
+		time.Sleep(10 * time.Second)
+		if got := toolsOf(s.Snapshot()); got != "a__y=a/y" || most.Load() != 1 {
+			t.Errorf("%s, %d at once", got, most.Load())
+		}
+	})
+}
+
+// TestUnasked: changes of a server that nobody has asked start nothing.
+func TestUnasked(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		server := old(`{"name":"x"}`)
+		s := newShop("", server)
+		defer s.close()
+		if err := s.Servers()[0].Upstream.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		server.Link().Say(toolsChanged)
+		time.Sleep(time.Minute)
+		if n := server.Count("tools/list"); n != 0 {
+			t.Errorf("%d lists", n)
+		}
+	})
+}
+
+// TestTTL: what a server says about how long its lists hold counts, but for
+// less than we can stand.
+func TestTTL(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		server := old()
+		var ttl atomic.Int64
+		ttl.Store(60_000)
+		server.Answer = func(_ *conversation.Link, m conversation.Message) string {
+			if m.Method == mcp.MethodListTools {
+				return conversation.Result(m, fmt.Sprintf(`{"tools":[{"name":"x"}],"ttlMs":%d}`, ttl.Load()))
+			}
+			return ""
+		}
+		s := newShop("", server)
+		defer s.close()
+		ask := func(after time.Duration, want int) {
+			t.Helper()
+			time.Sleep(after)
+			s.Ensure(t.Context())
+			if n := server.Count("tools/list"); n != want {
+				t.Errorf("after %s: %d lists, want %d", after, n, want)
+			}
+		}
+		ask(0, 1)
+		ask(59*time.Second, 1)
+		ask(2*time.Second, 2)
+		ttl.Store(1)
+		ask(61*time.Second, 3)
+		ask(time.Second, 3)
+		ask(10*time.Second, 4)
+		ttl.Store(0)
+		ask(10*time.Second+1, 5)
+		ask(48*time.Hour, 5)
+	})
+}
+
+// TestStop: nothing goes on, and nothing is told, afterwards.
+func TestStop(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newShop("", old(`{"name":"x"}`), hanging())
+		go s.Ensure(t.Context())
+		synctest.Wait()
+		s.servers["a"].Link().Say(toolsChanged)
+		synctest.Wait()
+		begun := time.Now()
+		s.close()
+		if time.Since(begun) > 0 {
+			t.Errorf("it took %s", time.Since(begun))
+		}
+		if failed := s.Refresh(t.Context()); len(failed) != 2 {
+			t.Error(failed)
+		}
+		s.Changed("a", upstream.Tools)
+		s.Catalog.Connected("a")
+		time.Sleep(time.Minute)
+		if got := s.news(); len(got) > 0 {
+			t.Errorf("told %s", got)
+		}
+	})
+}

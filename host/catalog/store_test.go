@@ -1,0 +1,164 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// TestStored: lists come back from disk byte for byte.
+func TestStored(t *testing.T) {
+	deep := strings.Repeat(`[`, mcp.MaxDepth-4) + strings.Repeat(`]`, mcp.MaxDepth-4)
+	l := &lists{fetched: time.Now().Round(0)}
+	l.Tools = listing(`{"name":"a",  "n":9007199254740993,"e":"\ud83d\u0041<>&", "x" : { } }`, `{"name":"deep","x":`+deep+`}`, `7`)
+	l.Tools.TTL, l.Prompts.Degraded = 5*time.Second, "cursor \"loop\"\n\u2028"
+	l.Resources = listing(`{"uri":"a:b"}`)
+	dir := cache.Dir(t.TempDir())
+	save(dir, "key", l)
+	got := load(dir, "key")
+	if got == nil {
+		t.Fatal("it does not come back")
+	}
+	for _, k := range kinds {
+		want, have := k.of(l), k.of(got)
+		if len(want.Items) != len(have.Items) || want.TTL != have.TTL || want.Degraded != have.Degraded {
+			t.Errorf("%s: %+v, want %+v", k.name, have, want)
+		}
+		for i := range want.Items {
+			if !bytes.Equal(want.Items[i], have.Items[i]) {
+				t.Errorf("%s: %s, want %s", k.name, have.Items[i], want.Items[i])
+			}
+		}
+	}
+	if !got.fetched.Equal(l.fetched) || got.fresh || len(got.changes(l)) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestStoredBadly: a file that is not what was written is as good as none.
+func TestStoredBadly(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	save(dir, "key", &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
+	path := filepath.Join(string(dir), storeName("key"))
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
+	for name, text := range map[string]string{
+		"empty": "", "garbage": "\x00\xff", "another version": change(`"version":2`, `"version":1`), "no version": change(`"version":2,`, ``),
+		"a name twice": change(`{"name":"a"}`, `{"name":"a","name":"b"}`), "two values": string(good) + "{}", "a list missing": change(`"prompts"`, `"promts"`),
+		"items no list": change(`[{"name":"a"}]`, `{"name":"a"}`), "time no time": change(`"fetched":"2`, `"fetched":"x2`), "null": "null",
+		"depth": change(`{"name":"a"}`, strings.Repeat("[", 100)+strings.Repeat("]", 100)),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if load(dir, "key") != nil {
+			t.Errorf("%s: it was read", name)
+		}
+	}
+	for n := range good {
+		if err := os.WriteFile(path, good[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if load(dir, "key") != nil {
+			t.Errorf("the first %d bytes were read", n)
+		}
+	}
+	// A directory where the file should be, and no directory at all.
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	save(dir, "key", &lists{})
+	if load(dir, "key") != nil || load("", "key") != nil || load(cache.Dir(path+"/none"), "key") != nil {
+		t.Error("something was read")
+	}
+	save("", "key", &lists{})
+}
+
+// TestFromDisk: a catalog begins with what is on disk, asks nobody as long as
+// that is believed, and compares when a server is connected for another reason.
+func TestFromDisk(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	inBubble(t, func(t *testing.T) {
+		first := newShop(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
+		first.Ensure(t.Context())
+		first.close()
+
+		server := old(`{"name":"x"}`, `{"name":"new"}`)
+		s := newShop(dir, server, old())
+		defer s.close()
+		s.Ensure(t.Context())
+		s.Await(t.Context(), nil)
+		if got := toolsOf(s.Snapshot()); got != "a__x=a/x b__y=b/y" || server.Connections() != 0 || s.Fresh("a") {
+			t.Errorf("%s, %d connections", got, server.Connections())
+		}
+		if err := s.Servers()[0].Upstream.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := toolsOf(s.Snapshot()); got != "a__x=a/x a__new=a/new b__y=b/y" || !s.Fresh("a") || fmt.Sprint(s.news()) != "[tools]" {
+			t.Errorf("%s", got)
+		}
+		if _, known := s.Known("b"); !known || s.servers["b"].Connections() != 0 {
+			t.Error("the other one was asked too")
+		}
+	})
+}
+
+// TestOldOnDisk: what is no longer believed is asked for again; Ensure waits,
+// Await does not, and a server that is down takes nothing away.
+func TestOldOnDisk(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	inBubble(t, func(t *testing.T) {
+		first := newShop(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
+		first.Ensure(t.Context())
+		first.close()
+		time.Sleep(25 * time.Hour)
+
+		changed := old(`{"name":"z"}`)
+		s := newShop(dir, changed, hanging())
+		defer s.close()
+		begun := time.Now()
+		if failed := s.Await(t.Context(), nil); len(failed) > 0 || time.Since(begun) > 0 {
+			t.Errorf("%v after %s", failed, time.Since(begun))
+		}
+		synctest.Wait()
+		failed := s.Ensure(t.Context())
+		if got := toolsOf(s.Snapshot()); got != "a__z=a/z b__y=b/y" || len(failed) != 1 || failed["b"] == nil || changed.Count("tools/list") != 1 {
+			t.Errorf("%s, %v", got, failed)
+		}
+	})
+}
+
+// TestFromTheFuture: a file that says it was written tomorrow is not believed
+// for ever.
+func TestFromTheFuture(t *testing.T) {
+	if l := (&lists{fetched: time.Now().Add(time.Hour)}); !l.stale() {
+		t.Error("it is believed")
+	}
+}
+
+// TestUnwritable: a cache that cannot be written costs nothing.
+func TestUnwritable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newShop(cache.Dir(file), &conversation.Server{Revision: "2026-07-28"})
+	defer s.close()
+	if failed := s.Ensure(t.Context()); len(failed) > 0 {
+		t.Error(failed)
+	}
+}
