@@ -90,6 +90,11 @@ func (g *Gateway) check(ctx context.Context, t *catalog.Tool, args []byte) (*cat
 }
 
 func (g *Gateway) problems(t *catalog.Tool, args []byte) []schema.Problem {
+	for _, name := range t.Pinned() {
+		if mcp.Member(args, name) != nil {
+			return []schema.Problem{{Path: name, Message: "is fixed by the configuration"}}
+		}
+	}
 	if t.Input == nil {
 		return nil
 	}
@@ -145,8 +150,9 @@ func (g *Gateway) warnOnce(t *catalog.Tool, what string, err error) {
 func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed string) (*catalog.Tool, error) {
 	t, ok := g.catalog.Snapshot().Tool(exposed)
 	if !ok {
-		// It may belong to a server that was not asked yet, or be new.
-		g.ensure(ctx)
+		// It may belong to a server that was not asked yet. A name without a
+		// prefix could also be that of a server further up, so all are waited for.
+		g.ensure(ctx, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
 		t, ok = g.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Tool, t.Server, t.Name) {
@@ -159,7 +165,7 @@ func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed st
 func (g *Gateway) FindPrompt(ctx context.Context, p identity.Principal, exposed string) (*catalog.Prompt, error) {
 	pr, ok := g.catalog.Snapshot().Prompt(exposed)
 	if !ok {
-		g.ensure(ctx)
+		g.ensure(ctx, func(s *catalog.Snapshot) bool { pr, ok := s.Prompt(exposed); return ok && pr.Name != exposed })
 		pr, ok = g.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Prompt, pr.Server, pr.Name) {
@@ -199,7 +205,7 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 func (g *Gateway) Owner(ctx context.Context, p identity.Principal, uri string) (string, error) {
 	server, ok := g.catalog.Snapshot().Owner(uri)
 	if !ok {
-		g.ensure(ctx)
+		g.ensure(ctx, nil)
 		if server, ok = g.catalog.Snapshot().Owner(uri); !ok {
 			server, ok = g.onlyOwner(uri)
 		}

@@ -80,12 +80,14 @@ func (g *Gateway) permit(p identity.Principal, kind policy.Kind, server, name st
 const listTime = 15 * time.Second
 
 // ensure makes sure that every server's lists are known, as far as the servers
-// let us.
-func (g *Gateway) ensure(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+// let us, or that what was looked for is found.
+func (g *Gateway) ensure(ctx context.Context, found func(*catalog.Snapshot) bool) {
+	limited, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	for server, err := range g.catalog.Ensure(ctx) {
-		g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
+	for server, err := range g.catalog.Await(limited, found) {
+		if ctx.Err() == nil {
+			g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
+		}
 	}
 }
 

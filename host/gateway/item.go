@@ -107,8 +107,8 @@ func complete(r *request) ([]byte, *rpcError) {
 		}
 	case "ref/resource":
 		uri, _ := mcp.TextMember(r.params, "ref", "uri")
-		g.ensure(r.ctx)
-		if t, ok := g.catalog.Snapshot().Template(uri); ok {
+		g.ensure(r.ctx, nil)
+		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.principal, policy.Template, t.Server, uri) {
 			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: uri}
 			break
 		}
@@ -136,9 +136,11 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 	if !u.Status().Capable("completions") && u.Status().Revision >= mcp.Revision20250326 {
 		return r.noCompletion(), nil
 	}
+	r.params = params
 	use := r.use()
-	use.Params = params
-	return r.relay(u.Call(r.ctx, permit, upstream.Call{Method: mcp.MethodComplete, Params: params, Note: use.Note, Repeat: true}))
+	return r.relay(u.Call(r.ctx, permit, upstream.Call{
+		Method: mcp.MethodComplete, Params: use.Params, Progress: use.Progress, Note: use.Note, Repeat: true,
+	}))
 }
 
 func (r *request) noCompletion() []byte {

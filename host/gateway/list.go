@@ -41,7 +41,7 @@ func listTemplates(r *request) ([]byte, *rpcError) {
 }
 
 func (r *request) lists() *catalog.Snapshot {
-	r.session.gw.ensure(r.ctx)
+	r.session.gw.ensure(r.ctx, nil)
 	return r.session.gw.catalog.Snapshot()
 }
 

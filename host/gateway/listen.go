@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -36,8 +37,12 @@ func subscribe(r *request) ([]byte, *rpcError) {
 		return nil, err
 	}
 	s.mu.Lock()
+	_, have = s.subs[uri]
 	s.subs[uri] = server
 	s.mu.Unlock()
+	if have { // by another request at the same time
+		s.gw.upstreams[server].Unsubscribe(uri)
+	}
 	return []byte("{}"), nil
 }
 
@@ -65,7 +70,7 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 	delete(s.subs, uri)
 	s.mu.Unlock()
 	if have {
-		s.gw.upstreams[server].Unsubscribe(r.ctx, uri)
+		s.gw.upstreams[server].Unsubscribe(uri)
 	}
 	return []byte("{}"), nil
 }
@@ -124,7 +129,7 @@ func listenTo(r *request) ([]byte, *rpcError) {
 	}
 	defer func() {
 		for uri, server := range l.uris {
-			s.gw.upstreams[server].Unsubscribe(context.WithoutCancel(r.ctx), uri)
+			s.gw.upstreams[server].Unsubscribe(uri)
 		}
 	}()
 	s.begin(l, agreed)
@@ -191,12 +196,34 @@ func (s *Session) changed(method string) {
 func (s *Session) updated(server, uri string, params []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.subs[uri] == server {
+	if within(uri, func(of string) bool { return s.subs[of] == server }) {
 		s.tell(mcp.NoteResUpdated, params)
 	}
 	for _, l := range s.listens {
-		if l.uris[uri] == server {
+		if within(uri, func(of string) bool { return l.uris[of] == server }) {
 			s.tell(mcp.NoteResUpdated, l.tagged(params))
 		}
 	}
+}
+
+// partsTried bounds how many resources one can be seen as a part of.
+const partsTried = 32
+
+// within reports whether somebody is subscribed to a resource or to what it is
+// a part of: the protocol lets servers name the part that changed.
+func within(uri string, subscribed func(uri string) bool) bool {
+	for range partsTried {
+		if subscribed(uri) {
+			return true
+		}
+		i := strings.LastIndexAny(strings.TrimRight(uri, "/"), "/?#")
+		if i <= 0 {
+			return false
+		}
+		if subscribed(uri[:i+1]) {
+			return true
+		}
+		uri = uri[:i]
+	}
+	return false
 }

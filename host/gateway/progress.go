@@ -36,12 +36,10 @@ func (p *progress) report(params []byte) {
 	if p.over {
 		return
 	}
-	params = mcp.SetMember(params, "progressToken", p.token)
 	wait := progressEvery - time.Since(p.last)
 	switch {
 	case wait <= 0 && p.held == nil:
-		p.last = time.Now()
-		p.send(params)
+		p.pass(params)
 		return
 	case p.held == nil && p.timer == nil:
 		p.timer = time.AfterFunc(wait, p.flush)
@@ -60,10 +58,15 @@ func (p *progress) flush() {
 // sendHeld sends what waits. The caller holds mu.
 func (p *progress) sendHeld() {
 	if p.held != nil && !p.over {
-		p.last = time.Now()
-		p.send(p.held)
+		p.pass(p.held)
 	}
 	p.held = nil
+}
+
+// pass sends a notification under the client's token. The caller holds mu.
+func (p *progress) pass(params []byte) {
+	p.last = time.Now()
+	p.send(mcp.SetMember(params, "progressToken", p.token))
 }
 
 // end sends what waits; nothing is sent afterwards.

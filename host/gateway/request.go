@@ -21,7 +21,8 @@ type request struct {
 	modern    bool
 	level     string // of log messages that a modern request asks for; empty: none
 	progress  progress
-	cancelled bool // guarded by the session's mu
+	cancelled bool // guarded by the session's mu; by the client
+	stopped   bool // guarded by the session's mu; because the session ends
 }
 
 // A handler answers a request with a result, in the form the request's era
@@ -170,14 +171,21 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 	switch {
 	case r.modern == reply.Revision.Modern():
 		return reply.Result, nil
+	case reply.Result[0] != '{':
+		return nil, r.fault(fault.New(fault.UpstreamBadMessage, "the server's result is not an object"))
 	case r.modern:
 		return r.completed(reply.Result), nil
 	}
-	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
+	switch kind, _ := mcp.TextMember(reply.Result, "resultType"); kind {
+	case "", "complete":
+		return mcp.DeleteMember(reply.Result, "resultType"), nil
+	case "input_required":
 		return nil, r.fault(fault.New(fault.CallInput, "the server wants something from the user that this client cannot be asked for").
 			WithHint("use a client of protocol revision %s", mcp.Revision20260728))
+	default:
+		return nil, r.fault(fault.New(fault.UpstreamUnsupported, "the server answered with a result of type %q, which this client does not know", clip(kind)).
+			WithHint("use a client of protocol revision %s", mcp.Revision20260728))
 	}
-	return mcp.DeleteMember(reply.Result, "resultType"), nil
 }
 
 // completed adds what every modern result has.

@@ -150,6 +150,6 @@ func (s *Session) askProgressed(params []byte) {
 	a := s.asks[n]
 	s.mu.Unlock()
 	if a != nil && a.token != nil {
-		a.server.Notify(s.ctx, mcp.NoteProgress, mcp.SetMember(params, "progressToken", a.token))
+		a.server.Notify(mcp.NoteProgress, mcp.SetMember(params, "progressToken", a.token))
 	}
 }

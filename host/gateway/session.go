@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -50,13 +51,15 @@ func (g *Gateway) Open(out *outbox.Outbox, p identity.Principal) *Session {
 }
 
 // Handle takes one message from the client; raw is the session's from then on.
-// It does not wait for what the message asks. One goroutine calls it.
+// It does not wait for what the message asks, only for a client that does not
+// read what it is sent. One goroutine calls it.
 func (s *Session) Handle(raw []byte) {
+	_ = s.out.Room(s.ctx)
 	m, err := mcp.Parse(raw)
 	if err != nil {
 		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
 		_ = errors.As(err, &pe)
-		s.push(mcp.AppendError(nil, pe.ID, mcp.ErrorObject(pe.Code, pe.Error(), nil)))
+		s.unread(pe.ID, pe.Shape, mcp.ErrorObject(pe.Code, pe.Error(), nil))
 		return
 	}
 	switch {
@@ -72,7 +75,19 @@ func (s *Session) Handle(raw []byte) {
 // TooLong answers a message that was longer than allowed, of which only the
 // beginning was kept.
 func (s *Session) TooLong(prefix []byte, reason string) {
-	s.push(mcp.AppendError(nil, mcp.IDOf(prefix), mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"})))
+	_ = s.out.Room(s.ctx)
+	id, shape := mcp.Glance(prefix)
+	s.unread(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
+}
+
+// unread takes note of a message that could not be read. An answer is not
+// answered: whoever waits for it is told.
+func (s *Session) unread(id mcp.ID, shape mcp.Shape, rpcError []byte) {
+	if shape == mcp.Answers {
+		s.answered(&mcp.Message{ID: id, Error: rpcError})
+		return
+	}
+	s.push(mcp.AppendError(nil, id, rpcError))
 }
 
 // request begins to answer a request.
@@ -87,10 +102,11 @@ func (s *Session) request(m *mcp.Message) {
 		s.finish(r, h)
 		return
 	}
-	s.work.Go(func() { s.finish(r, h) })
+	go s.finish(r, h)
 }
 
-// newRequest takes a request in, or says why not.
+// newRequest takes a request in, or says why not. One that was taken in counts
+// as work until finish.
 func (s *Session) newRequest(m *mcp.Message) (*request, *rpcError) {
 	r := &request{session: s, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
 	if err := r.setEra(); err != nil {
@@ -111,16 +127,18 @@ func (s *Session) newRequest(m *mcp.Message) (*request, *rpcError) {
 		return nil, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
 	}
 	s.inFlight[string(r.id)] = r
+	s.work.Add(1)
 	return r, nil
 }
 
 // finish answers a request.
 func (s *Session) finish(r *request, h handler) {
+	defer s.work.Done()
 	defer r.cancel()
-	result, err := h(r)
+	result, err := s.result(r, h)
 	s.mu.Lock()
 	delete(s.inFlight, string(r.id))
-	cancelled := r.cancelled
+	cancelled, stopped := r.cancelled, r.stopped
 	s.mu.Unlock()
 	r.progress.end()
 	switch {
@@ -128,12 +146,25 @@ func (s *Session) finish(r *request, h handler) {
 		// After a modern cancel nothing more is sent.
 	case cancelled:
 		s.push(mcp.AppendError(nil, r.id, mcp.ErrorObject(mcp.CodeCancelled, "the request was cancelled", map[string]string{"reason": "cancelled"})))
+	case err != nil && stopped:
+		s.push(mcp.AppendError(nil, r.id, mcp.FaultError(fault.New(fault.UpstreamStopped, "junctor is shutting down"), r.modern)))
 	case err != nil:
 		s.push(mcp.AppendError(nil, r.id, err.object()))
 	case result != nil:
 		head, tail := mcp.Answer(r.id)
 		_ = s.out.Push(outbox.Message{Head: head, Body: result, Tail: tail})
 	}
+}
+
+// result calls a handler. A mistake of ours in it costs this request only.
+func (s *Session) result(r *request, h handler) (result []byte, err *rpcError) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.gw.opts.Log.Error("a request panicked", "method", clip(r.method), "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, r.fault(fault.New(fault.Internal, "something went wrong in junctor; its log says what"))
+		}
+	}()
+	return h(r)
 }
 
 // notified takes note of what the client says.
@@ -144,8 +175,11 @@ func (s *Session) notified(m *mcp.Message) {
 	case mcp.NoteProgress:
 		s.askProgressed(m.Params)
 	case mcp.NoteRootsChanged:
+		if s.gw.only() != s {
+			return // servers were not offered this client's roots
+		}
 		for _, u := range s.gw.upstreams {
-			u.Notify(s.ctx, m.Method, m.Params)
+			u.Notify(m.Method, nil)
 		}
 	}
 }
@@ -191,7 +225,7 @@ func (s *Session) Close(grace time.Duration) {
 	case <-t.C:
 		s.mu.Lock()
 		for _, r := range s.inFlight {
-			r.cancelled = true
+			r.stopped = true
 			r.cancel()
 		}
 		s.mu.Unlock()
@@ -206,14 +240,12 @@ func (g *Gateway) leave(s *Session) {
 	g.mu.Lock()
 	delete(g.sessions, s)
 	g.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
 	s.mu.Lock()
 	subs := s.subs
 	s.subs = map[string]string{}
 	s.mu.Unlock()
 	for uri, server := range subs {
-		g.upstreams[server].Unsubscribe(ctx, uri)
+		g.upstreams[server].Unsubscribe(uri)
 	}
 }
 

@@ -20,24 +20,38 @@ import (
 const (
 	roomToClient = 64 << 20 // bytes that may wait for a client that does not read
 	drainTime    = 10 * time.Second
+	flushTime    = 2 * time.Second // for the last answers to be written
 )
+
+var errNotRead = errors.New("the client does not read what it is sent")
 
 // Stdio serves the one client at the other end of two streams, a message a
 // line, until the input ends or ctx does. Requests in flight then have time to
-// end, and everything they answer is written before it returns.
+// end, and everything they answer is written before it returns, if the client
+// reads it.
 func Stdio(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer) error {
 	box := outbox.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, roomToClient)
 	session := g.Open(box, identity.Local())
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(session, in) }()
 	var err error
+	grace := drainTime
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
 	case <-box.Done(): // nobody reads the answers
+		grace = 0
 	}
-	session.Close(drainTime)
-	if werr := box.Close(); err == nil {
+	session.Close(grace)
+	flushed := make(chan error, 1)
+	go func() { flushed <- box.Close() }()
+	var werr error
+	select {
+	case werr = <-flushed:
+	case <-time.After(flushTime):
+		werr = errNotRead
+	}
+	if err == nil {
 		err = werr
 	}
 	return err

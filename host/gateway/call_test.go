@@ -1,0 +1,215 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/policy"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// TestStaleSchema: before arguments are refused because of a schema from disk,
+// the server is asked for its schema now.
+func TestStaleSchema(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	const tool = `{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":%q}}}}`
+	synctest.Test(t, func(t *testing.T) {
+		before := simple("a")
+		before.Set("tools/list", fmt.Sprintf(tool, "integer"))
+		d := newDeskIn(dir, before)
+		d.warm(t)
+		d.end()
+
+		for i, c := range []struct{ now, want string }{
+			{fmt.Sprintf(tool, "string"), `"result":{}`},
+			{fmt.Sprintf(tool, "integer"), `n must be an integer`},
+			{`{"name":"other"}`, `n must be an integer`},
+		} {
+			f := simple("a")
+			f.Set("tools/list", c.now)
+			f.Answer = func(_ *conversation.Link, m conversation.Message) string {
+				if m.Method == "tools/call" {
+					return conversation.Result(m, "{}")
+				}
+				return ""
+			}
+			d := newDeskIn(dir, f)
+			client := d.client()
+			client.greet(t, "{}")
+			call := func(args string) string {
+				client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":%s}}`, args)
+				synctest.Wait()
+				return strings.Join(client.drain(), "\n")
+			}
+			if got := call(`{"n":"one"}`); !strings.Contains(got, c.want) {
+				t.Errorf("%d: %s", i, got)
+			}
+			if n := f.Count("tools/list"); n != 1 {
+				t.Errorf("%d: it was asked %d times", i, n)
+			}
+			client.hangUp()
+			d.end()
+			// The file is as it was for the next one.
+			d = newDeskIn(dir, before)
+			d.Catalog().Refresh(t.Context())
+			d.end()
+		}
+	})
+}
+
+// TestServerThatIsDown: what is known from disk of a server that cannot be
+// reached is refused by it all the same, and asked for only once.
+func TestServerThatIsDown(t *testing.T) {
+	dir := cache.Dir(t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		f := simple("a")
+		f.Set("tools/list", `{"name":"t","inputSchema":{"type":"object","required":["n"]}}`)
+		d := newDeskIn(dir, f)
+		d.warm(t)
+		d.end()
+		down := simple("a")
+		down.Answer = func(*conversation.Link, conversation.Message) string { return conversation.Later }
+		d = newDeskIn(dir, down)
+		defer d.end()
+		c := d.client()
+		defer c.hangUp()
+		c.greet(t, "{}")
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__t","arguments":{}}}`)
+		time.Sleep(20 * time.Second)
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"name":"a__t"`) || !strings.Contains(got, `"isError":true`) {
+			t.Error(got)
+		}
+	})
+}
+
+// TestHungServer: a first call to one server does not wait for another that
+// hangs, and a list waits for it only so long.
+func TestHungServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hung, good := simple("a"), simple("b")
+		hung.Answer = func(*conversation.Link, conversation.Message) string { return conversation.Later }
+		good.Set("prompts/list", `{"name":"p"}`)
+		good.Capabilities = `{"tools":{},"prompts":{}}`
+		d := newDesk(hung, good)
+		defer d.end()
+		c := d.client()
+		defer c.hangUp()
+		c.greet(t, "{}")
+		begun := time.Now()
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"b__t"}}`)
+		c.say(`{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"b__p"}}`)
+		synctest.Wait()
+		if len(good.got) != 2 || time.Since(begun) > 0 {
+			t.Errorf("%d arrived after %s", len(good.got), time.Since(begun))
+		}
+		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
+		time.Sleep(listTime)
+		synctest.Wait()
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"id":3,"result":{"tools":[{"name":"b__t"}]}`) || d.log.count("lists are not known") == 0 {
+			t.Error(got)
+		}
+	})
+}
+
+// TestViews: what a view pins a client cannot set, nor see.
+func TestViews(t *testing.T) {
+	f := simple("a")
+	f.Set("tools/list", `{"name":"t","inputSchema":{"type":"object","properties":{"owner":{"type":"string"},"q":{"type":"string"}},"required":["owner","q"]}}`,
+		`{"name":"open","inputSchema":{"type":"object"}}`)
+	pin := &catalog.View{Name: "find", Pin: map[string]json.RawMessage{"owner": json.RawMessage(`"acme"`)}, Default: map[string]json.RawMessage{"q": json.RawMessage(`"x"`)}, At: "secret.hcl:1:1"}
+	f.views = map[string]*catalog.View{"t": pin, "open": {Pin: pin.Pin}}
+	d := newDesk(f)
+	defer d.end()
+	d.warm(t)
+	c := d.client()
+	defer c.hangUp()
+	c.greet(t, "{}")
+	for _, tool := range []string{"find", "open"} {
+		for _, args := range []string{`{"owner":"evil"}`, `{"own\u0065r":"evil","q":"y"}`, `{"owner":"acme"}`} {
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__%s","arguments":%s}}`, tool, args)
+			if got := <-c.Sent; !strings.Contains(got, `owner is fixed by the configuration`) || strings.Contains(got, "hcl") {
+				t.Errorf("%s %s: %s", tool, args, got)
+			}
+		}
+	}
+	for args, want := range map[string]string{`{}`: `{"q":"x","owner":"acme"}`, `{"q" : "y"}`: `{"q" : "y","owner":"acme"}`} {
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__find","arguments":%s}}`, args)
+		if got := <-f.got; !strings.Contains(got, `"params":{"name":"t","arguments":`+want+`}`) {
+			t.Error(got)
+		}
+		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		<-c.Sent
+		<-f.got
+	}
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	if got := <-c.Sent; strings.Contains(got, "owner") || strings.Contains(got, "acme") || !strings.Contains(got, `"default":"x"`) {
+		t.Error(got)
+	}
+	c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__t","arguments":{}}}`)
+	if got := <-c.Sent; !strings.Contains(got, "unknown tool") {
+		t.Error(got)
+	}
+}
+
+// TestRepeat: a call is made again after the connection ended only where the
+// configuration says that it may be.
+func TestRepeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := simple("a")
+		f.Set("tools/list", `{"name":"read"}`, `{"name":"write"}`)
+		f.repeat = func(tool string) bool { return tool == "read" }
+		d := newDesk(f)
+		defer d.end()
+		d.warm(t)
+		c := d.client()
+		defer c.hangUp()
+		c.greet(t, "{}")
+		for id, name := range []string{"read", "write"} {
+			c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__%s"}}`, id, name)
+		}
+		synctest.Wait()
+		f.Link().End(nil)
+		time.Sleep(time.Second)
+		if got := c.drain(); len(got) != 1 || !strings.Contains(got[0], `"id":1,"error":{"code":-32000`) || f.Count("tools/call") != 3 {
+			t.Errorf("%v, %d calls", got, f.Count("tools/call"))
+		}
+	})
+}
+
+// TestDecided: without a permit the functions that the command line uses call
+// nothing either, and say which rule it was.
+func TestDecided(t *testing.T) {
+	f := full("a", "2025-11-25")
+	f.rules.Deny = []policy.Rule{{At: "f:1:2", Match: func(string) bool { return true }}}
+	d := newDesk(f)
+	defer d.end()
+	d.warm(t)
+	tool, _ := d.Catalog().Snapshot().OwnTool("a", "x")
+	_, err := d.CallTool(t.Context(), tool, Use{Principal: identity.Local()})
+	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "deny at f:1:2") {
+		t.Error(err)
+	}
+	if got := d.Decide(identity.Local(), policy.Tool, "a", "x"); got.Allow || got.Rule != "deny at f:1:2" {
+		t.Errorf("%+v", got)
+	}
+	d.opts.Policy = policy.New(nil)
+	prompt, _ := d.Catalog().Snapshot().OwnPrompt("a", "x")
+	if _, err := d.GetPrompt(t.Context(), prompt, Use{}); !fault.Is(err, fault.Denied) {
+		t.Error(err)
+	}
+	if _, err := d.ReadResource(t.Context(), "a", "r:1", Use{}); !fault.Is(err, fault.Denied) {
+		t.Error(err)
+	}
+	if n := f.Count("tools/call") + f.Count("prompts/get") + f.Count("resources/read"); n != 0 {
+		t.Errorf("%d calls", n)
+	}
+}

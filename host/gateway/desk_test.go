@@ -1,0 +1,191 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// A fake is a scripted server and what the configuration says about it.
+type fake struct {
+	conversation.Server
+	name   string
+	bare   bool // without a prefix
+	rules  policy.Server
+	views  map[string]*catalog.View
+	repeat func(string) bool
+	call   time.Duration
+	got    chan string // what it was sent and does not answer by itself
+}
+
+// newFake makes a server that leaves to the test what is not a handshake, a
+// list or a ping.
+func newFake(name, revision string) *fake {
+	f := &fake{name: name, call: time.Minute, got: make(chan string, 1<<12)}
+	f.Revision = revision
+	f.Answer = func(_ *conversation.Link, m conversation.Message) string {
+		_, isList := conversation.Lists[m.Method]
+		switch {
+		case isList, m.Method == mcp.MethodInitialize, m.Method == mcp.MethodDiscover, m.Method == mcp.NoteInitialized, m.Method == mcp.MethodPing:
+			return ""
+		}
+		f.got <- f.last()
+		return conversation.Later
+	}
+	return f
+}
+
+// last is what it was sent last.
+func (f *fake) last() string {
+	seen := f.Seen(true)
+	return seen[len(seen)-1]
+}
+
+// A desk is a gateway with scripted servers and clients.
+type desk struct {
+	*Gateway
+	log    *logbook
+	fakes  map[string]*fake
+	close  []func()
+	closed bool
+}
+
+// A logbook is where the gateway's log goes.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (l *logbook) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logbook) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
+type remembered struct{ revision mcp.Revision }
+
+func (r remembered) Revision() mcp.Revision { return r.revision }
+func (remembered) Remember(mcp.Revision)    {}
+
+// newDesk opens a gateway of servers in their order, which remembers nothing.
+func newDesk(fakes ...*fake) *desk { return newDeskIn("", fakes...) }
+
+// newDeskIn opens one that keeps lists in a directory.
+func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
+	d := &desk{log: &logbook{}, fakes: map[string]*fake{}}
+	log := hclog.New(&hclog.LoggerOptions{Output: d.log, Level: hclog.Debug})
+	rules, servers := map[string]policy.Server{}, map[string]Server{}
+	for _, f := range fakes {
+		rules[f.name], servers[f.name], d.fakes[f.name] = f.rules, Server{Repeat: f.repeat}, f
+	}
+	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers})
+	var all []*catalog.Server
+	for _, f := range fakes {
+		u := upstream.New(upstream.Options{
+			Name: f.name, Peer: d.Gateway, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
+			Start: 10 * time.Second, Call: f.call, Shutdown: time.Second,
+			Open: func(context.Context) (upstream.Link, error) { return f.Open(), nil },
+		})
+		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name}
+		if f.bare {
+			s.Prefix = ""
+		}
+		all = append(all, s)
+		d.close = append(d.close, u.Close)
+	}
+	c := catalog.New(all, dir, log, d.ListsChanged)
+	d.close = append([]func(){c.Stop}, d.close...)
+	d.Bind(c)
+	return d
+}
+
+// warm asks every server for its lists, before there is a client to tell.
+func (d *desk) warm(t *testing.T) {
+	t.Helper()
+	if failed := d.Catalog().Ensure(t.Context()); len(failed) > 0 {
+		t.Fatal(failed)
+	}
+	time.Sleep(100 * time.Millisecond)
+}
+
+func (d *desk) end() {
+	if !d.closed {
+		d.closed = true
+		for _, f := range d.close {
+			f()
+		}
+	}
+}
+
+// A client is the other end of a session. Sent holds what it was sent.
+type client struct {
+	*Session
+	Sent chan string
+	box  *outbox.Outbox
+}
+
+// Write and Flush make it the sink of its own outbox.
+func (c *client) Write(parts ...[]byte) error {
+	c.Sent <- string(bytes.Join(parts, nil))
+	return nil
+}
+
+func (c *client) Flush() error { return nil }
+
+func (d *desk) client() *client {
+	c := &client{Sent: make(chan string, 1<<16)}
+	c.box = outbox.New(c, 1<<20)
+	c.Session = d.Open(c.box, identity.Local())
+	return c
+}
+
+// say sends the gateway a message.
+func (c *client) say(format string, args ...any) {
+	c.Handle([]byte(expand(fmt.Sprintf(format, args...))))
+}
+
+// hangUp ends the session.
+func (c *client) hangUp() {
+	c.Close(0)
+	_ = c.box.Close()
+}
+
+// expand puts what every modern request says into a message.
+func expand(text string) string {
+	return strings.NewReplacer(
+		"$M", `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`,
+		"$I", `"io.modelcontextprotocol/clientInfo":{"name":"junctor","version":"1"}`,
+		"<CR>", "\r", "<LF>", "\n",
+	).Replace(text)
+}
+
+// greet begins a legacy session of a client with these capabilities.
+func (c *client) greet(t testing.TB, caps string) {
+	t.Helper()
+	c.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"t","version":"1"}}}`, caps)
+	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if answer := <-c.Sent; !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":"hello","result":`) {
+		t.Fatal(answer)
+	}
+}

@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestProgress: at most one report in a while, the last one always, none after
+// the end, however late the timer.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p progress
+		var sent []string
+		p.begin([]byte(`"c"`), func(params []byte) { sent = append(sent, string(params)) })
+		report := func(i int) { p.report(fmt.Appendf(nil, `{"progressToken":7,"progress":%d}`, i)) }
+		expect := func(want ...int) {
+			t.Helper()
+			synctest.Wait()
+			var all []string
+			for _, i := range want {
+				all = append(all, fmt.Sprintf(`{"progressToken":"c","progress":%d}`, i))
+			}
+			if fmt.Sprint(sent) != fmt.Sprint(all) {
+				t.Errorf("%v, want %v", sent, all)
+			}
+			sent = nil
+		}
+		report(1)
+		report(2)
+		report(3)
+		expect(1)
+		time.Sleep(progressEvery)
+		expect(3)
+		report(4)
+		time.Sleep(progressEvery - 1)
+		report(5)
+		expect()
+		time.Sleep(1)
+		expect(5)
+		time.Sleep(time.Second)
+		report(6)
+		report(7)
+		p.end()
+		report(8)
+		time.Sleep(time.Second)
+		expect(6, 7)
+		p.end()
+	})
+}

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
+)
+
+// rules makes rules of glob patterns, cited as their pattern.
+func rules(patterns ...string) []Rule {
+	var all []Rule
+	for _, p := range patterns {
+		all = append(all, Rule{At: p, Match: func(name string) bool { ok, _ := path.Match(p, name); return ok }})
+	}
+	return all
+}
+
+func TestDecide(t *testing.T) {
+	p := New(map[string]Server{
+		"open":   {},
+		"some":   {Allow: rules("get_*", "list")},
+		"not":    {Deny: rules("*_secret", "drop")},
+		"both":   {Allow: rules("get_*"), Deny: rules("get_secret")},
+		"closed": {Deny: rules("*")},
+	})
+	tool := func(server, name string) Item { return Item{server, Tool, name} }
+	for _, c := range []struct {
+		name  string
+		item  Item
+		allow bool
+		rule  string
+	}{
+		{"no rules", tool("open", "x"), true, "no rule is about it"},
+		{"allowed", tool("some", "get_x"), true, "allow at get_*"},
+		{"allowed by the second", tool("some", "list"), true, "allow at list"},
+		{"not among the allowed", tool("some", "lists"), false, "no allow matches; the first is at get_*"},
+		{"denied", tool("not", "a_secret"), false, "deny at *_secret"},
+		{"not among the denied", tool("not", "get"), true, "no rule is about it"},
+		{"deny wins", tool("both", "get_secret"), false, "deny at get_secret"},
+		{"case matters", tool("some", "GET_x"), false, "no allow matches; the first is at get_*"},
+		{"everything", tool("closed", "x"), false, "deny at *"},
+		{"prompts have no rules", Item{"closed", Prompt, "x"}, true, "no rule is about it"},
+		{"resources have none", Item{"closed", Resource, "x:y"}, true, "no rule is about it"},
+		{"templates have none", Item{"closed", Template, "x:{y}"}, true, "no rule is about it"},
+		{"a server that is not configured", tool("other", "x"), false, `server "other" is not configured`},
+		{"nor has resources", Item{"other", Resource, "x:y"}, false, `server "other" is not configured`},
+		{"no server", tool("", "x"), false, `server "" is not configured`},
+		{"the exposed name is nothing", tool("not", "not__a_secret"), false, "deny at *_secret"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := p.Decide(identity.Local(), c.item, nil)
+			if d.Allow != c.allow || d.Rule != c.rule {
+				t.Errorf("%t, %s", d.Allow, d.Rule)
+			}
+			permit, err := d.Permit()
+			if permit.For(c.item.Server) != c.allow || permit.For("another") || (err == nil) != c.allow {
+				t.Errorf("%+v, %v", permit, err)
+			}
+			if err != nil && (!fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), c.rule)) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestZero(t *testing.T) {
+	if (Permit{}).For("") || (Permit{}).For("x") {
+		t.Error("a permit that nobody gave")
+	}
+	if _, err := (Decision{}).Permit(); err == nil {
+		t.Error("a decision that nobody made allows")
+	}
+	if got := (Item{"s", Tool, "x\n"}).String(); got != `tool "x\n" of server "s"` {
+		t.Error(got)
+	}
+}
+
+// TestRandom compares the decision with the rules in words: what a deny
+// matches is denied, and so is what no allow matches, when there are any.
+func TestRandom(t *testing.T) {
+	pattern := rapid.StringMatching(`[ab*?]{1,3}`)
+	rapid.Check(t, func(t *rapid.T) {
+		servers, all := map[string]Server{}, map[string][2][]string{}
+		for i := range rapid.IntRange(0, 3).Draw(t, "servers") {
+			allow := rapid.SliceOfN(pattern, 0, 3).Draw(t, "allow")
+			deny := rapid.SliceOfN(pattern, 0, 2).Draw(t, "deny")
+			name := fmt.Sprint("s", i)
+			servers[name], all[name] = Server{Allow: rules(allow...), Deny: rules(deny...)}, [2][]string{allow, deny}
+		}
+		p := New(servers)
+		item := Item{fmt.Sprint("s", rapid.IntRange(0, 3).Draw(t, "server")), Tool, rapid.StringMatching(`[abc]{1,3}`).Draw(t, "tool")}
+		matches := func(patterns []string) bool {
+			for _, pat := range patterns {
+				if ok, _ := path.Match(pat, item.Name); ok {
+					return true
+				}
+			}
+			return false
+		}
+		r, configured := all[item.Server]
+		want := configured && !matches(r[1]) && (len(r[0]) == 0 || matches(r[0]))
+		if d := p.Decide(identity.Local(), item, nil); d.Allow != want || d.Rule == "" {
+			t.Fatalf("%s: %+v, want %t", item, d, want)
+		}
+	})
+}
