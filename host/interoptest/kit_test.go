@@ -47,7 +47,9 @@ const installTime = 5 * time.Minute
 func (k *kit) dir() string { return filepath.Join(repository, ".cache", "interop", k.name) }
 
 // path is a file of the kit.
-func (k *kit) path(elem ...string) string { return filepath.Join(append([]string{k.dir()}, elem...)...) }
+func (k *kit) path(elem ...string) string {
+	return filepath.Join(append([]string{k.dir()}, elem...)...)
+}
 
 // bin is a program that npm installed.
 func (k *kit) bin(name string) string { return k.path("node_modules", ".bin", name) }

@@ -15,7 +15,7 @@ import (
 
 // patience is how long anything that is awaited may take. Nothing takes as
 // long unless it is broken, or the machine very busy.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // programs is where TestMain builds what the tests run.
 var programs string

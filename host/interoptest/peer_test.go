@@ -92,9 +92,7 @@ type peer struct {
 // newPeer speaks with a process. Greet it first, or do not.
 func newPeer(t *testing.T, p *process, d dialect) *peer {
 	peer := &peer{t: t, out: p.stdin, dialect: d, changed: make(chan struct{}), answers: map[string]func(json.RawMessage) string{}}
-	done := make(chan struct{})
-	go func() { defer close(done); peer.listen(p.stdout) }()
-	t.Cleanup(func() { <-done })
+	p.work.Go(func() { peer.listen(p.stdout) })
 	return peer
 }
 
@@ -249,4 +247,24 @@ func (p *peer) all(method string) []message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.heard), func(m message) bool { return m.Method != method })
+}
+
+// ended waits until the other side says no more.
+func (p *peer) ended() {
+	p.t.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		p.mu.Lock()
+		changed, over := p.changed, p.over
+		p.mu.Unlock()
+		if over {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			p.t.Fatal("the other side does not end")
+		}
+	}
 }

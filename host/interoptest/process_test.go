@@ -22,6 +22,7 @@ type process struct {
 	stderr *transcript
 	exited chan struct{} // closed when it ended
 	err    error         // of Wait; valid once exited is closed
+	work   sync.WaitGroup
 }
 
 // launch starts a program. The test's end kills it.
@@ -44,12 +45,13 @@ func launch(t *testing.T, cmd *exec.Cmd) *process {
 		t.Fatal(err)
 	}
 	in.Close()
-	go func() { p.err = cmd.Wait(); close(p.exited) }()
+	p.work.Go(func() { p.err = cmd.Wait(); close(p.exited) })
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-p.exited
 		p.stdin.Close()
 		p.stdout.Close()
+		p.work.Wait()
 		if t.Failed() {
 			t.Logf("%s printed on standard error:\n%s", filepath.Base(cmd.Path), p.stderr)
 		}
@@ -69,10 +71,14 @@ func (p *process) wait() int {
 	}
 }
 
-// descendants are the processes that carry the mark of a junctor process,
-// which is set in the environment of everything below it.
-func descendants(pid int) []string {
-	mark := []byte("JUNCTOR_RUN_ID=" + strconv.Itoa(pid) + ".")
+// siteVariable marks in the environment what belongs to a site: the tests set
+// it for junctor and, in the configuration, for the servers.
+const siteVariable = "INTEROP_SITE"
+
+// running are the processes with a variable in their environment that begins
+// as given.
+func running(variable, value string) []string {
+	mark := []byte(variable + "=" + value)
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		return nil
@@ -84,23 +90,30 @@ func descendants(pid int) []string {
 			continue
 		}
 		words, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		if err == nil && len(words) > 0 {
+		if err == nil && len(words) > 0 { // a zombie has none
 			found = append(found, filepath.Base(filepath.Dir(file))+" "+strings.ReplaceAll(string(words), "\x00", " "))
 		}
 	}
 	return found
 }
 
+// marked are the processes below a junctor process, by the mark that it sets
+// itself.
+func marked(pid int) []string { return running("JUNCTOR_RUN_ID", strconv.Itoa(pid)+".") }
+
 // noneLeft checks that nothing of a junctor process that ended is running. The
 // design gives what it started half a second.
-func noneLeft(t *testing.T, pid int) {
-	t.Helper()
-	left := descendants(pid)
-	for until := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(until); left = descendants(pid) {
+func (g *gateway) noneLeft() {
+	g.t.Helper()
+	left := func() []string {
+		return append(marked(g.cmd.Process.Pid), running(siteVariable, g.site.dir+"\x00")...)
+	}
+	still := left()
+	for until := time.Now().Add(5 * time.Second); len(still) > 0 && time.Now().Before(until); still = left() {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if len(left) > 0 {
-		t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
+	if len(still) > 0 {
+		g.t.Errorf("left behind:\n%s", strings.Join(still, "\n"))
 	}
 }
 

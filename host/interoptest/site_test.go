@@ -44,14 +44,17 @@ func (s server) hcl() string {
 		words = append(words, quoted(w))
 	}
 	fmt.Fprintf(&b, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n", s.name, strings.Join(words, ", "))
-	if len(s.env) > 0 {
-		b.WriteString("    env = {\n")
-		for _, name := range slices.Sorted(maps.Keys(s.env)) {
-			fmt.Fprintf(&b, "      %s = %s\n", name, quoted(s.env[name]))
-		}
-		b.WriteString("    }\n")
+	b.WriteString("    env = {\n")
+	for _, name := range slices.Sorted(maps.Keys(s.env)) {
+		fmt.Fprintf(&b, "      %s = %s\n", name, quoted(s.env[name]))
 	}
-	fmt.Fprintf(&b, "  }\n%s\n}\n", s.more)
+	b.WriteString("    }\n")
+	fmt.Fprintf(&b, "  }\n%s", s.more)
+	if !strings.Contains(s.more, "timeouts") {
+		// Machines that test are busy.
+		b.WriteString("  timeouts {\n    start = \"60s\"\n  }\n")
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
 
@@ -86,6 +89,11 @@ func newSite(t *testing.T, servers ...server) *site {
 	s := &site{t: t, dir: dir, config: filepath.Join(dir, "junctor.hcl")}
 	var text strings.Builder
 	for _, one := range servers {
+		one.env = maps.Clone(one.env)
+		if one.env == nil {
+			one.env = map[string]string{}
+		}
+		one.env[siteVariable] = dir
 		text.WriteString(one.hcl())
 	}
 	if err := os.WriteFile(s.config, []byte(text.String()), 0o600); err != nil {
@@ -103,7 +111,7 @@ func (s *site) command(args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"), "JUNCTOR_CONFIG="+s.config)
+	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"), "JUNCTOR_CONFIG="+s.config, siteVariable+"="+s.dir)
 	return cmd
 }
 
@@ -208,7 +216,7 @@ func (g *gateway) finish() {
 	if status := g.wait(); status != 0 {
 		g.t.Errorf("junctor serve: exit status %d after the end of its input, want 0", status)
 	}
-	noneLeft(g.t, g.cmd.Process.Pid)
+	g.noneLeft()
 }
 
 // speak returns the client's end of a conversation with the gateway.

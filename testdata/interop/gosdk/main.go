@@ -58,22 +58,28 @@ type countArguments struct {
 	Millis int `json:"millis,omitempty" jsonschema:"how long each step takes"`
 }
 
-// count reports progress, the last step included, before it answers.
+// count reports progress, from nothing to the last step, before it answers.
 func (h *house) count(ctx context.Context, r *mcp.CallToolRequest, a countArguments) (*mcp.CallToolResult, any, error) {
-	for i := 1; i <= a.Steps; i++ {
+	for i := range a.Steps + 1 {
+		if err := progress(ctx, r, i, a.Steps); err != nil {
+			return nil, nil, err
+		}
 		if err := pause(ctx, a.Millis); err != nil {
 			return nil, nil, err
 		}
-		if token := r.Params.GetProgressToken(); token != nil {
-			p := &mcp.ProgressNotificationParams{
-				ProgressToken: token, Progress: float64(i), Total: float64(a.Steps), Message: fmt.Sprintf("step %d", i),
-			}
-			if err := r.Session.NotifyProgress(ctx, p); err != nil {
-				return nil, nil, err
-			}
-		}
 	}
 	return text("counted to %d", a.Steps), nil, nil
+}
+
+// progress reports it, to a client that wants to know.
+func progress(ctx context.Context, r *mcp.CallToolRequest, i, of int) error {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return nil
+	}
+	return r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: token, Progress: float64(i), Total: float64(of), Message: fmt.Sprintf("step %d", i),
+	})
 }
 
 type speakArguments struct {
@@ -86,8 +92,11 @@ func (h *house) speak(ctx context.Context, r *mcp.CallToolRequest, a speakArgume
 	return text("said"), nil, err
 }
 
-// wait waits to be cancelled.
-func (h *house) wait(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+// wait waits to be cancelled, and says that it does.
+func (h *house) wait(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	if err := progress(ctx, r, 0, 1); err != nil {
+		return nil, nil, err
+	}
 	<-ctx.Done()
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -76,17 +76,18 @@ async def speak(level: str, text: str, ctx: Context) -> str:
 
 
 @server.tool()
-async def wait(seconds: float) -> str:
-    """Wait; a call that is cancelled is counted."""
+async def wait(ctx: Context) -> str:
+    """Say that it waits, and wait; a call that is cancelled is counted."""
     global withdrawn
+    await ctx.report_progress(0, 1)
     try:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(3600)
     except asyncio.CancelledError:
         withdrawn += 1
         # Nothing can be awaited here: the scope is cancelled.
         asyncio.get_running_loop().create_task(announce())
         raise
-    return f"waited {seconds}"
+    return "waited"
 
 
 async def announce() -> None:
@@ -95,7 +96,7 @@ async def announce() -> None:
 
 
 @server.tool()
-async def withdrawals_reach(number: int) -> int:
+async def reach(number: int) -> int:
     """Return when so many calls of wait were cancelled."""
     async with withdrawals:
         await withdrawals.wait_for(lambda: withdrawn >= number)

@@ -1,0 +1,119 @@
+package interoptest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A use is one call of a tool and what must come of it.
+type use struct {
+	tool      string
+	arguments object
+	says      string // somewhere in the text of the result
+	content   any    // of the type that must be among the content
+	isError   bool
+}
+
+// The tools that *everything* has for every client.
+var ordinary = []use{
+	{tool: "echo", arguments: object{"message": "hello"}, says: "Echo: hello"},
+	{tool: "get-annotated-message", arguments: object{"messageType": "debug", "includeImage": true}, says: "Debug", content: &mcp.ImageContent{}},
+	{tool: "get-env", arguments: object{}, says: `"PATH"`},
+	{tool: "get-resource-links", arguments: object{"count": 2}, says: "2 resource links", content: &mcp.ResourceLink{}},
+	{tool: "get-resource-reference", arguments: object{"resourceType": "Blob", "resourceId": 2}, says: "Resource 2", content: &mcp.EmbeddedResource{}},
+	{tool: "get-structured-content", arguments: object{"location": "New York"}, says: "temperature"},
+	{tool: "get-sum", arguments: object{"a": 2, "b": 3}, says: "is 5"},
+	{tool: "get-tiny-image", arguments: object{}, says: "image", content: &mcp.ImageContent{}},
+	{tool: "gzip-file-as-resource", arguments: object{"name": "f.gz", "data": "data:text/plain,x", "outputType": "resource"}, content: &mcp.EmbeddedResource{}},
+	{tool: "toggle-simulated-logging", arguments: object{}, says: "Started"},
+	{tool: "toggle-simulated-logging", arguments: object{}, says: "Stopped"},
+	{tool: "toggle-subscriber-updates", arguments: object{}, says: "Started"},
+	{tool: "toggle-subscriber-updates", arguments: object{}, says: "Stopped"},
+	{tool: "trigger-long-running-operation", arguments: object{"duration": 0.2, "steps": 2}, says: "completed"},
+	// A task is an extension that Junctor does not offer.
+	{tool: "simulate-research-query", arguments: object{"topic": "x"}, says: "requires task", isError: true},
+}
+
+// The tools that it has for clients that can be asked.
+var asking = []use{
+	{tool: "get-roots-list", arguments: object{}, says: "file:///the/root"},
+	{tool: "trigger-sampling-request", arguments: object{"prompt": "say it", "maxTokens": 10}, says: "the model heard: Resource trigger-sampling-request context: say it"},
+	{tool: "trigger-elicitation-request", arguments: object{}, says: "Ada Lovelace"},
+	{tool: "trigger-url-elicitation", arguments: object{"url": "https://example.com/go", "elicitationId": "e1"}, says: "User completed"},
+}
+
+// TestEveryToolOfEverything calls all tools that the server lists.
+func TestEveryToolOfEverything(t *testing.T) {
+	for era, d := range eras {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, everything(t)).serve().connect(d, answering)
+			uses := ordinary
+			if !d.modern() {
+				uses = append(slices.Clone(ordinary), asking...)
+			}
+			listed := s.toolNames()
+			for _, u := range uses {
+				name := "every__" + u.tool
+				if !slices.Contains(listed, name) {
+					t.Errorf("%s is not listed", name)
+					continue
+				}
+				u.check(t, s.result(name, u.arguments))
+			}
+			for _, name := range listed {
+				if !slices.ContainsFunc(uses, func(u use) bool { return "every__"+u.tool == name }) {
+					t.Errorf("%s is listed, and this test does not know it", name)
+				}
+			}
+		})
+	}
+}
+
+func (u use) check(t *testing.T, r *mcp.CallToolResult) {
+	t.Helper()
+	if r.IsError != u.isError || !strings.Contains(textOf(r), u.says) {
+		t.Errorf("%s: isError %v, text %q; want %v and %q", u.tool, r.IsError, textOf(r), u.isError, u.says)
+	}
+	if u.content == nil {
+		return
+	}
+	want := encodedType(t, u.content)
+	if !slices.ContainsFunc(r.Content, func(c mcp.Content) bool { return encodedType(t, c) == want }) {
+		t.Errorf("%s: no content of type %s", u.tool, want)
+	}
+}
+
+// encodedType is the type of content, as it stands in JSON.
+func encodedType(t *testing.T, content any) string {
+	t.Helper()
+	var c struct{ Type string }
+	decode(t, json.RawMessage(encode(t, content)), &c)
+	return c.Type
+}
+
+// answering makes a client that answers everything a server may ask.
+func answering(o *mcp.ClientOptions) {
+	o.Capabilities = &mcp.ClientCapabilities{
+		RootsV2:     &mcp.RootCapabilities{ListChanged: true},
+		Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+	}
+	o.CreateMessageHandler = func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+		heard, _ := r.Params.Messages[0].Content.(*mcp.TextContent)
+		return &mcp.CreateMessageResult{
+			Role: "assistant", Model: "test-model", StopReason: "endTurn",
+			Content: &mcp.TextContent{Text: "the model heard: " + heard.Text},
+		}, nil
+	}
+	o.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		if r.Params.Mode == "url" {
+			return &mcp.ElicitResult{Action: "accept"}, nil
+		}
+		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada Lovelace", "color": "green", "check": true}}, nil
+	}
+}

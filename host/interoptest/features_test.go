@@ -1,0 +1,164 @@
+package interoptest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// conversing are the servers with tools for what crosses besides answers.
+var conversing = map[string]func(t *testing.T) server{
+	"fastmcp":      fastmcp,
+	"mcpserver":    mcpserver,
+	"gosdk":        func(*testing.T) server { return gosdk() },
+	"gosdk-legacy": func(*testing.T) server { return gosdk().pinned(latestLegacy) },
+}
+
+// converse runs a test with each of them, in both eras.
+func converse(t *testing.T, test func(t *testing.T, s server, d dialect)) {
+	for name, of := range conversing {
+		for era, d := range eras {
+			t.Run(name+"/"+era, func(t *testing.T) {
+				t.Parallel()
+				test(t, of(t), d)
+			})
+		}
+	}
+}
+
+// TestProgress: reports reach the client in order, with its own token, and all
+// of them before the result; the last one is never left out.
+func TestProgress(t *testing.T) {
+	converse(t, func(t *testing.T, s server, d dialect) {
+		p := newSite(t, s).serve().speak(d)
+		p.greet()
+		for _, token := range []string{`"a \"token\""`, `0`, `9007199254740993`} {
+			checkProgress(t, p, token, 40, object{"name": s.name + "__count", "arguments": object{"steps": 40}})
+		}
+	})
+}
+
+func TestProgressOfEverything(t *testing.T) {
+	t.Parallel()
+	p := newSite(t, everything(t)).serve().speak(oldDialect)
+	p.greet()
+	checkProgress(t, p, `"every"`, 4, object{
+		"name": "every__trigger-long-running-operation", "arguments": object{"duration": 0.4, "steps": 4},
+	})
+}
+
+func checkProgress(t *testing.T, p *peer, token string, total float64, params object) {
+	t.Helper()
+	mark := p.mark()
+	params["_meta"] = object{"progressToken": json.RawMessage(token)}
+	answer := p.call("tools/call", params)
+	answer.text(t)
+	last := -1.0
+	for _, m := range p.all("notifications/progress") {
+		if m.at < mark {
+			continue
+		}
+		var report struct {
+			ProgressToken   json.RawMessage
+			Progress, Total float64
+		}
+		decode(t, m.Params, &report)
+		switch {
+		case m.at > answer.at:
+			t.Errorf("progress after the result: %s", m.raw)
+		case string(report.ProgressToken) != token:
+			t.Errorf("token %s, want %s", report.ProgressToken, token)
+		case report.Progress <= last || report.Total != total:
+			t.Errorf("progress %v of %v after %v", report.Progress, report.Total, last)
+		}
+		last = report.Progress
+	}
+	if last != total {
+		t.Errorf("the last progress heard is %v, want %v", last, total)
+	}
+}
+
+// TestLogging: what a client asks for arrives, and nothing below it.
+func TestLogging(t *testing.T) {
+	converse(t, func(t *testing.T, s server, d dialect) {
+		d.level = "warning"
+		p := newSite(t, s).serve().speak(d)
+		p.greet()
+		if !d.modern() {
+			p.call("logging/setLevel", object{"level": d.level}).into(t, &object{})
+		}
+		speak := func(level string) message {
+			t.Helper()
+			p.tool(s.name+"__speak", object{"level": level, "text": "this is " + level}).text(t)
+			return message{}
+		}
+		speak("info")
+		speak("warning")
+		speak("debug")
+		speak("critical")
+		for _, level := range []string{"warning", "critical"} {
+			p.note(0, "notifications/message", func(params json.RawMessage) bool {
+				var m struct{ Level, Data string }
+				decode(t, params, &m)
+				return m.Level == level && m.Data == "this is "+level
+			})
+		}
+		for _, m := range p.all("notifications/message") {
+			if strings.Contains(m.raw, "this is info") || strings.Contains(m.raw, "this is debug") {
+				t.Errorf("below the level: %s", m.raw)
+			}
+		}
+	})
+}
+
+// TestCancellation: the server hears that a call is not wanted, and the
+// connection is as good as before.
+func TestCancellation(t *testing.T) {
+	converse(t, func(t *testing.T, s server, d dialect) {
+		p := newSite(t, s).serve().speak(d)
+		p.greet()
+		for number := 1; number <= 2; number++ {
+			mark := p.mark()
+			id := p.begin("tools/call", object{
+				"name": s.name + "__wait", "arguments": object{}, "_meta": object{"progressToken": number},
+			})
+			p.note(mark, "notifications/progress", nil)
+			p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id), "reason": "no longer wanted"})
+			if got := p.tool(s.name+"__reach", object{"number": number}).text(t); got != encode(t, number) {
+				t.Errorf("%s calls were cancelled, want %d", got, number)
+			}
+			if d.modern() {
+				for _, m := range p.all("") {
+					if string(m.ID) == id {
+						t.Errorf("a modern client was answered after it cancelled: %s", m.raw)
+					}
+				}
+			} else if code := p.answer(id).failure(t).Code; code != -32800 {
+				t.Errorf("code %d after a cancellation, want -32800", code)
+			}
+		}
+	})
+}
+
+// TestLogMessagesBelongToARequest: a modern client that wants to hear what one
+// server says while it answers does not hear what another says.
+func TestLogMessagesBelongToARequest(t *testing.T) {
+	t.Parallel()
+	p := newSite(t, fastmcp(t), gosdk()).serve().speak(newDialect)
+	p.greet()
+	// This one talks to whoever listens, whether asked to or not.
+	speak := func() {
+		t.Helper()
+		p.tool("py1__speak", object{"level": "error", "text": "not for you"}).text(t)
+	}
+	speak()
+	wait := p.begin("tools/call", object{
+		"name": "go__wait", "arguments": object{}, "_meta": object{"progressToken": 1, metaLogLevel: "debug"},
+	})
+	p.note(0, "notifications/progress", nil)
+	speak()
+	for _, m := range p.all("notifications/message") {
+		t.Errorf("a message of a server that was asked to be quiet: %s", m.raw)
+	}
+	p.notify("notifications/cancelled", object{"requestId": json.RawMessage(wait)})
+}

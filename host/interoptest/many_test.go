@@ -1,0 +1,180 @@
+package interoptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// silent is a server that reads nothing and says nothing.
+func silent(name string) server {
+	return server{name: name, command: []string{"sh", "-c", "exec sleep 600"}, more: "  timeouts {\n    start = \"2s\"\n  }\n"}
+}
+
+// missing is a server whose program does not exist.
+func missing(name string) server {
+	return server{name: name, command: []string{"/no/such/program"}}
+}
+
+// dying is a server that says why it cannot run, and ends.
+func dying(name string) server {
+	return server{name: name, command: []string{"sh", "-c", "echo the licence has expired >&2; exit 7"}}
+}
+
+// TestBadServersCostOnlyThemselves: with one that hangs, one that is not there
+// and one that dies, the others work as if they were alone.
+func TestBadServersCostOnlyThemselves(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, silent("hangs"), gosdk(), missing("gone"), everything(t), dying("dies"))
+
+	t.Run("status", func(t *testing.T) {
+		var list []status
+		// The first of the configuration decides: it timed out.
+		s.run("status").exits(6).into(&list)
+		for i, want := range []struct{ code, message string }{
+			{"upstream.start_timeout", "2s"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
+		} {
+			if st := list[i]; st.OK != (want.code == "") {
+				t.Errorf("%s: %s", st.Server, encode(t, st))
+			} else if !st.OK && (st.Error.Code != want.code || !strings.Contains(st.Error.Message, want.message)) {
+				t.Errorf("%s: %s, %s; want %s with %q", st.Server, st.Error.Code, st.Error.Message, want.code, want.message)
+			}
+		}
+		if out := list[4].Error.Output; !slices.Contains(out, "the licence has expired") {
+			t.Errorf("the last lines of the one that died: %q", out)
+		}
+		s.run("status", "go", "every").exits(0)
+		s.run("status", "gone").exits(3)
+	})
+
+	t.Run("command line", func(t *testing.T) {
+		var tools []struct{ Name, Server string }
+		s.run("tools").exits(0).says("upstream.start_timeout", "upstream.command_not_found", "the licence has expired").into(&tools)
+		if !slices.ContainsFunc(tools, func(tool struct{ Name, Server string }) bool { return tool.Name == "go__echo" }) {
+			t.Errorf("tools: %v", tools)
+		}
+		s.run("tools", "gone").exits(3).says("upstream.command_not_found")
+		s.run("call", "go__echo", "text=x").exits(0)
+		s.run("call", "gone/anything").exits(3).says("upstream.command_not_found")
+	})
+
+	t.Run("gateway", func(t *testing.T) {
+		p := s.serve().speak(oldDialect)
+		p.greet()
+		got := names(t, p.list("tools/list", "tools"), "name")
+		for _, want := range []string{"go__echo", "every__echo"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("no %s among %v", want, got)
+			}
+		}
+		if got := p.tool("go__echo", object{"text": "x"}).text(t); !strings.Contains(got, "x") {
+			t.Errorf("echo: %s", got)
+		}
+	})
+}
+
+// TestListsDoNotWaitLong: the servers that answer are in the list although one
+// never does, and calls need not wait for the list.
+func TestListsDoNotWaitLong(t *testing.T) {
+	t.Parallel()
+	p := newSite(t, silent("hangs"), gosdk()).serve().speak(oldDialect)
+	p.greet()
+	list := p.begin("tools/list", nil)
+	if got := p.tool("go__echo", object{"text": "x"}); got.Result == nil {
+		t.Errorf("a call while the list waits: %s", got.raw)
+	}
+	var page map[string]any
+	p.answer(list).into(t, &page)
+	if tools, _ := page["tools"].([]any); len(tools) == 0 {
+		t.Errorf("the list: %v", page)
+	}
+}
+
+// TestManyCallsAtOnce: each of many answers goes to the call it belongs to.
+func TestManyCallsAtOnce(t *testing.T) {
+	const calls = 200
+	for era, d := range eras {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			servers := []server{gosdk(), gosdk().pinned(latestLegacy).under("old"), fastmcp(t), everything(t)}
+			p := newSite(t, servers...).serve().speak(d)
+			p.greet()
+			ids := make([]string, calls)
+			for i := range calls {
+				text := payload(i)
+				name, arguments := "go__echo", object{"text": text, "millis": i % 7}
+				switch i % 4 {
+				case 1:
+					name = "old__echo"
+				case 2:
+					name, arguments = "py1__shout", object{"text": text}
+				case 3:
+					name, arguments = "every__echo", object{"message": text}
+				}
+				ids[i] = p.begin("tools/call", object{"name": name, "arguments": arguments})
+			}
+			for i, id := range ids {
+				want := payload(i)
+				if i%4 == 2 {
+					want = strings.ToUpper(want)
+				}
+				if got := p.answer(id).text(t); !strings.Contains(got, want) {
+					t.Errorf("call %d: %s", i, clip(got))
+				}
+			}
+		})
+	}
+}
+
+// payload is a text that no other call has, some of them long.
+func payload(i int) string {
+	return fmt.Sprintf("payload-%d-%s-end-%d", i, strings.Repeat("ab", i*i%5000), i)
+}
+
+// TestManySDKCallsAtOnce is the same with a client of the Go SDK.
+func TestManySDKCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	c := newSite(t, gosdk(), gosdk().under("other")).serve().connect(newDialect, nil)
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			tool := []string{"go__echo", "other__echo"}[i%2]
+			if got := c.result(tool, object{"text": payload(i)}); !strings.Contains(textOf(got), payload(i)) {
+				t.Errorf("call %d: %s", i, clip(textOf(got)))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestSlowServersDelayNobody: while one server takes its time over many calls,
+// another answers as fast as ever.
+func TestSlowServersDelayNobody(t *testing.T) {
+	t.Parallel()
+	const slowMillis = 20_000
+	p := newSite(t, gosdk().under("slow"), gosdk().under("fast")).serve().speak(oldDialect)
+	p.greet()
+	var slow []string
+	for range 100 {
+		slow = append(slow, p.begin("tools/call", object{"name": "slow__echo", "arguments": object{"text": "x", "millis": slowMillis}}))
+	}
+	begin := time.Now()
+	for i := range 100 {
+		p.tool("fast__echo", object{"text": fmt.Sprint(i)}).text(t)
+	}
+	if took := time.Since(begin); took > slowMillis/2*time.Millisecond {
+		t.Errorf("100 calls of the fast server took %s while the other one was slow", took)
+	}
+	for _, id := range slow {
+		p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id)})
+	}
+	for _, id := range slow {
+		if code := p.answer(id).failure(t).Code; code != -32800 {
+			t.Errorf("a cancelled call: code %d", code)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package interoptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// everyCapability is what a client can offer to servers.
+var everyCapability = object{
+	"roots": object{"listChanged": true}, "sampling": object{}, "elicitation": object{"form": object{}, "url": object{}},
+}
+
+// TestServersAskTheClient: what a server asks reaches the client as it was
+// asked, and the answer reaches the server as it was given.
+func TestServersAskTheClient(t *testing.T) {
+	for name, of := range map[string]func(*testing.T) server{
+		"fastmcp":   fastmcp,
+		"mcpserver": func(t *testing.T) server { return mcpserver(t).pinned(latestLegacy) },
+		"gosdk":     func(*testing.T) server { return gosdk().pinned(latestLegacy) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := of(t)
+			p := newSite(t, s).serve().speak(oldDialect.offering(everyCapability))
+			p.on("elicitation/create", func(params json.RawMessage) string {
+				if !strings.Contains(string(params), `"message":"Which color?"`) {
+					t.Errorf("asked %s", params)
+				}
+				return `"result":{"action":"accept","content":{"color":"green","sure":true}}`
+			})
+			p.on("sampling/createMessage", func(params json.RawMessage) string {
+				return `"result":{"role":"assistant","model":"m1","content":{"type":"text","text":"yes"},"unknown":{"n":9007199254740993}}`
+			})
+			p.on("roots/list", func(json.RawMessage) string {
+				return `"result":{"roots":[{"uri":"file:///one"},{"uri":"file:///two"}]}`
+			})
+			p.greet()
+			if got := p.tool(s.name+"__ask", object{}).text(t); !strings.Contains(got, "green") {
+				t.Errorf("asking the user: %s", got)
+			}
+			if s.name == "go" {
+				return
+			}
+			if got := p.tool(s.name+"__sample", object{"prompt": "?"}).text(t); got != "m1 said yes" {
+				t.Errorf("asking the model: %s", got)
+			}
+			if got := p.tool(s.name+"__roots", object{}); !strings.Contains(got.raw, "file:///two") {
+				t.Errorf("asking for the roots: %s", got.raw)
+			}
+			p.on("elicitation/create", func(json.RawMessage) string { return `"error":{"code":-1,"message":"the user is away"}` })
+			if got := p.tool(s.name+"__ask", object{}); !strings.Contains(got.raw, "the user is away") {
+				t.Errorf("an error in answer: %s", got.raw)
+			}
+		})
+	}
+}
+
+// TestServersCannotAsk: a client that cannot be asked, because it is modern or
+// lacks the capability, gets an answer that says why, soon.
+func TestServersCannotAsk(t *testing.T) {
+	clients := map[string]dialect{
+		"modern":                       newDialect.offering(everyCapability),
+		"legacy-without-capabilities":  oldDialect,
+		"legacy-with-another-of-those": oldDialect.offering(object{"experimental": object{}}),
+	}
+	for name, d := range clients {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newSite(t, fastmcp(t), mcpserver(t)).serve().speak(d)
+			p.greet()
+			for _, tool := range []string{"py1__ask", "py1__sample", "py1__roots", "py2__ask", "py2__sample", "py2__roots"} {
+				arguments := object{}
+				if strings.HasSuffix(tool, "sample") {
+					arguments["prompt"] = "?"
+				}
+				m := p.tool(tool, arguments)
+				if m.Error == nil && !strings.Contains(m.raw, `"isError":true`) {
+					t.Errorf("%s: %s", tool, m.raw)
+				}
+				if !slices.ContainsFunc([]string{"client", "back-channel"}, func(s string) bool { return strings.Contains(m.raw, s) }) {
+					t.Errorf("%s does not say why: %s", tool, m.raw)
+				}
+			}
+		})
+	}
+}
+
+// TestInputRequired: a modern server answers a modern client with what it
+// wants to know, and the SDK on both sides does the rest. An old client is
+// told that it cannot be asked.
+func TestInputRequired(t *testing.T) {
+	t.Run("modern", func(t *testing.T) {
+		t.Parallel()
+		c := newSite(t, gosdk()).serve().connect(newDialect, answering)
+		if got := c.call("go__ask", object{}); got != "accept green" {
+			t.Errorf("asking the user: %s", got)
+		}
+	})
+	t.Run("legacy", func(t *testing.T) {
+		t.Parallel()
+		p := newSite(t, gosdk()).serve().speak(oldDialect.offering(everyCapability))
+		p.greet()
+		e := p.tool("go__ask", object{}).failure(t)
+		if !strings.Contains(string(e.Data), `"reason":"input_required"`) {
+			t.Errorf("error %d %q %s", e.Code, e.Message, e.Data)
+		}
+	})
+}
+
+// TestURLElicitationRequired: an error with a code and data of the server's
+// own reaches the client with both.
+func TestURLElicitationRequired(t *testing.T) {
+	t.Parallel()
+	caps := oldDialect.offering(everyCapability)
+	alone := everything(t).direct(t, caps)
+	behind := newSite(t, everything(t)).serve().speak(caps)
+	arguments := object{"url": "https://example.com/", "errorPath": true}
+	var errors []rpcError
+	for tool, p := range map[string]*peer{"trigger-url-elicitation": alone, "every__trigger-url-elicitation": behind} {
+		p.on("roots/list", func(json.RawMessage) string { return `"result":{"roots":[]}` })
+		p.greet()
+		errors = append(errors, p.tool(tool, arguments).failure(t))
+	}
+	for _, e := range errors {
+		if e.Code != -32042 || !strings.Contains(string(e.Data), "elicitations") || e.Message != errors[0].Message {
+			t.Errorf("error %d %q %s", e.Code, e.Message, e.Data)
+		}
+	}
+}
+
+// TestRootsChange: a client's new roots reach the server that asked for them.
+func TestRootsChange(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, everything(t)).serve().connect(oldDialect, answering)
+	s.call("every__echo", object{"message": "connect"})
+	s.awaitLog("Roots updated: 1 root")
+	s.client.AddRoots(&mcp.Root{URI: "file:///another"})
+	s.awaitLog("Roots updated: 2 root")
+	if got := s.call("every__get-roots-list", object{}); !strings.Contains(got, "file:///another") {
+		t.Errorf("roots: %s", got)
+	}
+}
+
+// awaitLog waits for a log message that holds the text.
+func (s *session) awaitLog(text string) {
+	s.t.Helper()
+	for !strings.Contains(fmt.Sprint(next(s.t, text, s.logs).Data), text) {
+	}
+}
+
+// TestRootsOfFilesystem: the server takes the client's roots as the
+// directories that it may read, so they have to be the client's own.
+func TestRootsOfFilesystem(t *testing.T) {
+	t.Parallel()
+	configured, root := library(t), library(t)
+	s := newSite(t, filesystem(t, configured)).serve().connect(oldDialect, func(o *mcp.ClientOptions) {
+		o.Capabilities.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
+	})
+	s.client.AddRoots(&mcp.Root{URI: "file://" + root})
+	s.client.RemoveRoots("file:///the/root")
+	for got := ""; !strings.Contains(got, root); got = s.call("files__list_allowed_directories", object{}) {
+		if s.ctx.Err() != nil {
+			t.Fatalf("allowed: %s", got)
+		}
+	}
+	if got := s.call("files__read_text_file", object{"path": root + "/poem.txt"}); !strings.Contains(got, "Roses") {
+		t.Errorf("read: %s", got)
+	}
+}
+
+// TestCapabilitiesDecideWhatIsListed: *everything* has more tools for a client
+// that can be asked. Lists kept from another kind of client must not hide them.
+func TestCapabilitiesDecideWhatIsListed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, everything(t))
+	const tool = "every__trigger-sampling-request"
+	if o := s.run("tools").exits(0); strings.Contains(o.stdout, tool) {
+		t.Errorf("the command line, which cannot be asked, lists %s", tool)
+	}
+	g := s.serve()
+	able := g.connect(oldDialect, answering)
+	if names := able.toolNames(); !slices.Contains(names, tool) {
+		t.Errorf("a client that can be asked does not see %s", tool)
+	}
+	able.call(tool, object{"prompt": "x"})
+	_ = able.Close()
+	if status := g.wait(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	if o := s.run("tools").exits(0); strings.Contains(o.stdout, tool) {
+		t.Errorf("the command line, which cannot be asked, lists %s after another client could", tool)
+	}
+}
+
+// TestCancelledWhileAsking: who cancels a call that waits for an answer of its
+// own need not answer any more.
+func TestCancelledWhileAsking(t *testing.T) {
+	t.Parallel()
+	p := newSite(t, fastmcp(t)).serve().speak(oldDialect.offering(everyCapability))
+	p.greet()
+	id := p.begin("tools/call", object{"name": "py1__ask", "arguments": object{}})
+	p.until("the server's question", 0, func(m message) bool { return m.Method == "elicitation/create" })
+	p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id)})
+	if code := p.answer(id).failure(t).Code; code != -32800 {
+		t.Errorf("code %d, want -32800", code)
+	}
+	if got := p.tool("py1__add", object{"a": 1, "b": 1}).text(t); got != "2" {
+		t.Errorf("1 + 1 = %s", got)
+	}
+}

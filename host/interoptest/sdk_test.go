@@ -1,0 +1,144 @@
+package interoptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestGoSDKClient: a client that somebody else wrote uses everything that is
+// listed, in both eras, and understands all of it.
+func TestGoSDKClient(t *testing.T) {
+	for era, d := range eras {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			c := newSite(t, everything(t), memory(t), fastmcp(t), mcpserver(t).under("py2"), gosdk()).serve().connect(d, nil)
+			c.readsEverything()
+			c.promptsEverything()
+			c.completes()
+			c.reports()
+			c.cancels()
+		})
+	}
+}
+
+// readsEverything reads every resource that is listed, and one of each
+// template.
+func (s *session) readsEverything() {
+	s.t.Helper()
+	var uris []string
+	for r, err := range s.Resources(s.ctx, nil) {
+		if err != nil {
+			s.t.Fatalf("listing resources: %v", err)
+		}
+		uris = append(uris, r.URI)
+	}
+	if len(uris) < 14 {
+		s.t.Errorf("resources: %v", uris)
+	}
+	var templates []string
+	for r, err := range s.ResourceTemplates(s.ctx, nil) {
+		if err != nil {
+			s.t.Fatalf("listing templates: %v", err)
+		}
+		templates = append(templates, r.URITemplate)
+	}
+	for _, want := range []string{"demo://resource/dynamic/text/{resourceId}", "note://by-number/{number}", "go://dynamic/{id}"} {
+		if !slices.Contains(templates, want) {
+			s.t.Errorf("no template %s among %v", want, templates)
+		}
+	}
+	for _, uri := range append(uris, "demo://resource/dynamic/text/1", "demo://resource/dynamic/blob/1", "note://by-number/1", "go://dynamic/1") {
+		r, err := s.ReadResource(s.ctx, &mcp.ReadResourceParams{URI: uri})
+		if err != nil || len(r.Contents) == 0 || r.Contents[0].URI != uri || r.Contents[0].Text == "" && len(r.Contents[0].Blob) == 0 {
+			s.t.Errorf("reading %s: %v, %v", uri, r, err)
+		}
+	}
+}
+
+// promptsEverything gets every prompt that is listed.
+func (s *session) promptsEverything() {
+	s.t.Helper()
+	values := map[string]string{"resourceType": "Text", "resourceId": "1"}
+	n := 0
+	for p, err := range s.Prompts(s.ctx, nil) {
+		if err != nil {
+			s.t.Fatalf("listing prompts: %v", err)
+		}
+		n++
+		arguments := map[string]string{}
+		for _, a := range p.Arguments {
+			if arguments[a.Name] = values[a.Name]; arguments[a.Name] == "" {
+				arguments[a.Name] = "x"
+			}
+		}
+		r, err := s.GetPrompt(s.ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: arguments})
+		if err != nil || len(r.Messages) == 0 {
+			s.t.Errorf("prompt %s: %v, %v", p.Name, r, err)
+		}
+	}
+	if n != 8 {
+		s.t.Errorf("%d prompts, want 8", n)
+	}
+}
+
+// completes asks for completions of prompts and templates.
+func (s *session) completes() {
+	s.t.Helper()
+	for _, c := range []struct {
+		ref                   mcp.CompleteReference
+		argument, value, want string
+	}{
+		{mcp.CompleteReference{Type: "ref/prompt", Name: "every__completable-prompt"}, "department", "Eng", "Engineering"},
+		{mcp.CompleteReference{Type: "ref/prompt", Name: "py1__review"}, "style", "t", "terse"},
+		{mcp.CompleteReference{Type: "ref/prompt", Name: "py2__review"}, "style", "k", "kind"},
+		{mcp.CompleteReference{Type: "ref/resource", URI: "go://dynamic/{id}"}, "id", "5", "5-other"},
+	} {
+		r, err := s.Complete(s.ctx, &mcp.CompleteParams{Ref: &c.ref, Argument: mcp.CompleteParamsArgument{Name: c.argument, Value: c.value}})
+		if err != nil || !slices.Contains(r.Completion.Values, c.want) {
+			s.t.Errorf("completing %s of %s%s: %v, %v", c.argument, c.ref.Name, c.ref.URI, r, err)
+		}
+	}
+}
+
+// reports calls tools with a progress token of the client's own.
+func (s *session) reports() {
+	s.t.Helper()
+	for i, tool := range []string{"go__count", "py1__count", "py2__count"} {
+		p := &mcp.CallToolParams{Name: tool, Arguments: object{"steps": 5}}
+		p.SetProgressToken(fmt.Sprint("token-", i))
+		if _, err := s.CallTool(s.ctx, p); err != nil {
+			s.t.Errorf("%s: %v", tool, err)
+			continue
+		}
+		for r := next(s.t, "the last progress of "+tool, s.progress); r.Progress < 5; r = next(s.t, "the last progress of "+tool, s.progress) {
+			if r.ProgressToken != fmt.Sprint("token-", i) {
+				s.t.Errorf("%s: token %v", tool, r.ProgressToken)
+			}
+		}
+	}
+}
+
+// cancels withdraws calls that would never end.
+func (s *session) cancels() {
+	s.t.Helper()
+	for _, server := range []string{"go", "py1", "py2"} {
+		ctx, cancel := context.WithCancel(s.ctx)
+		p := &mcp.CallToolParams{Name: server + "__wait", Arguments: object{}}
+		p.SetProgressToken("wait-" + server)
+		ended := make(chan error, 1)
+		go func() { _, err := s.CallTool(ctx, p); ended <- err }()
+		next(s.t, "the call of "+server, s.progress)
+		cancel()
+		if err := next(s.t, "the end of a call that was withdrawn", ended); !errors.Is(err, context.Canceled) {
+			s.t.Errorf("%s: %v", server, err)
+		}
+		if got := s.call(server+"__reach", object{"number": 1}); got != "1" {
+			s.t.Errorf("%s: %s calls were cancelled", server, got)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package interoptest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A session is a client of the Go SDK, with everything it was told.
+type session struct {
+	*mcp.ClientSession
+	client *mcp.Client
+	t      *testing.T
+	ctx    context.Context
+
+	progress chan *mcp.ProgressNotificationParams
+	logs     chan *mcp.LoggingMessageParams
+	updated  chan string
+	tools    chan struct{}
+	prompts  chan struct{}
+	resource chan struct{}
+}
+
+// told bounds what a session keeps of each kind.
+const told = 1000
+
+// connect connects a client of the Go SDK: one that is pinned to the dialect's
+// revision when that is an old one, else one that finds out. change may change
+// its options; nil does not.
+func (g *gateway) connect(d dialect, change func(*mcp.ClientOptions)) *session {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	g.t.Cleanup(cancel)
+	s := &session{
+		t: g.t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, told), logs: make(chan *mcp.LoggingMessageParams, told),
+		updated: make(chan string, told), tools: make(chan struct{}, told), prompts: make(chan struct{}, told), resource: make(chan struct{}, told),
+	}
+	o := s.options()
+	if change != nil {
+		change(o)
+	}
+	var so *mcp.ClientSessionOptions
+	if !d.modern() {
+		so = &mcp.ClientSessionOptions{ProtocolVersion: d.revision}
+	}
+	s.client = mcp.NewClient(&mcp.Implementation{Name: "interoptest", Version: "1"}, o)
+	if o.Capabilities.RootsV2 != nil {
+		s.client.AddRoots(&mcp.Root{URI: "file:///the/root", Name: "the root"})
+	}
+	var err error
+	s.ClientSession, err = s.client.Connect(ctx, g.transport(), so)
+	if err != nil {
+		g.t.Fatalf("connecting: %v", err)
+	}
+	if got := s.InitializeResult().ProtocolVersion; got != d.revision {
+		g.t.Fatalf("the client and junctor agreed on revision %s, want %s", got, d.revision)
+	}
+	g.t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// options take notice of everything the gateway tells.
+func (s *session) options() *mcp.ClientOptions {
+	return &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			s.progress <- r.Params
+		},
+		LoggingMessageHandler:      func(_ context.Context, r *mcp.LoggingMessageRequest) { s.logs <- r.Params },
+		ResourceUpdatedHandler:     func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { s.updated <- r.Params.URI },
+		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { s.tools <- struct{}{} },
+		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { s.prompts <- struct{}{} },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { s.resource <- struct{}{} },
+	}
+}
+
+// next waits for the next thing of a kind.
+func next[T any](t testing.TB, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("no sign of %s", what)
+		panic("unreachable")
+	}
+}
+
+// call calls a tool and returns the text of its result, which must not be an
+// error.
+func (s *session) call(name string, arguments any) string {
+	s.t.Helper()
+	r := s.result(name, arguments)
+	if r.IsError {
+		s.t.Fatalf("%s: %s", name, textOf(r))
+	}
+	return textOf(r)
+}
+
+// result calls a tool.
+func (s *session) result(name string, arguments any) *mcp.CallToolResult {
+	s.t.Helper()
+	r, err := s.CallTool(s.ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	return r
+}
+
+// textOf is all the text of a result.
+func textOf(r *mcp.CallToolResult) string {
+	text := ""
+	for _, c := range r.Content {
+		if c, ok := c.(*mcp.TextContent); ok {
+			text += c.Text
+		}
+	}
+	return text
+}
+
+// toolNames lists the tools.
+func (s *session) toolNames() []string {
+	s.t.Helper()
+	var all []string
+	for tool, err := range s.Tools(s.ctx, nil) {
+		if err != nil {
+			s.t.Fatalf("listing tools: %v", err)
+		}
+		all = append(all, tool.Name)
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package interoptest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// late is a server that takes its time before it reads anything, as one that
+// is downloaded first does.
+func (s server) late(seconds string) server {
+	s.command = append([]string{"sh", "-c", `sleep "$0" && exec "$@"`, seconds}, s.command...)
+	return s
+}
+
+// TestServersThatStartSlowly: however long a server takes to read what it is
+// asked first, it is found to be of the era it is of.
+func TestServersThatStartSlowly(t *testing.T) {
+	for name, c := range map[string]struct {
+		server   func(*testing.T) server
+		revision string
+	}{
+		"fastmcp":   {fastmcp, latestLegacy},
+		"mcpserver": {mcpserver, modern},
+		"gosdk":     {func(*testing.T) server { return gosdk() }, modern},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, c.server(t).late("4"))
+			var first, second []status
+			o := s.run("status")
+			o.into(&first)
+			if !first[0].OK || first[0].Protocol != c.revision {
+				t.Errorf("the first start: %s, want revision %s", encode(t, first[0]), c.revision)
+			}
+			o = s.run("status")
+			o.into(&second)
+			if !second[0].OK || second[0].Protocol != c.revision {
+				t.Errorf("the second start: %s, want revision %s", encode(t, second[0]), c.revision)
+			}
+		})
+	}
+}
+
+// status is what junctor status says about a server, as far as tests look.
+type status struct {
+	Server, State, Protocol, Transport, Plugin, At string
+	OK                                             bool
+	Tools, Resources, Prompts                      *int
+	PID                                            int
+	Notes                                          []string
+	Error                                          *struct {
+		Code, Message, Hint string
+		Output              []string
+	}
+}
+
+// TestPinnedRevisions: a server that knows several revisions speaks the one
+// that the configuration names.
+func TestPinnedRevisions(t *testing.T) {
+	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", latestLegacy, modern} {
+		for name, of := range map[string]func(*testing.T) server{
+			"gosdk": func(*testing.T) server { return gosdk() }, "mcpserver": mcpserver,
+		} {
+			t.Run(revision+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t, of(t).pinned(revision).under("it"))
+				var list []status
+				s.run("status").exits(0).into(&list)
+				if list[0].Protocol != revision {
+					t.Errorf("it speaks %s", encode(t, list[0]))
+				}
+				tool := map[string]string{"gosdk": "it__echo", "mcpserver": "it__shout"}[name]
+				if got := s.run("call", tool, "text=xyz").exits(0).stdout; !strings.Contains(strings.ToLower(got), "xyz") {
+					t.Errorf("a call: %s", got)
+				}
+			})
+		}
+	}
+}
+
+// TestRevisionsThatAServerDoesNotHave: it is refused by name, not used in some
+// other revision.
+func TestRevisionsThatAServerDoesNotHave(t *testing.T) {
+	t.Parallel()
+	var list []status
+	newSite(t, fastmcp(t).pinned(modern)).run("status").exits(3).into(&list)
+	if list[0].OK || list[0].Error.Code != "upstream.protocol" || !strings.Contains(list[0].Error.Message, modern) {
+		t.Errorf("a server that does not know %s: %s", modern, encode(t, list[0]))
+	}
+}
+
+// TestClientsOfEveryRevision: whatever a client asks for, it gets a revision
+// that there is and can work with it.
+func TestClientsOfEveryRevision(t *testing.T) {
+	for asked, want := range map[string]string{
+		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", latestLegacy: latestLegacy,
+		"1999-01-01": latestLegacy, "2999-01-01": latestLegacy, modern: latestLegacy,
+	} {
+		t.Run(asked, func(t *testing.T) {
+			t.Parallel()
+			p := newSite(t, gosdk()).serve().speak(dialect{revision: latestLegacy})
+			m := p.call("initialize", object{"protocolVersion": asked, "capabilities": object{}, "clientInfo": object{"name": "x", "version": "1"}})
+			var hello struct{ ProtocolVersion string }
+			m.into(t, &hello)
+			if hello.ProtocolVersion != want {
+				t.Errorf("revision %s, want %s", hello.ProtocolVersion, want)
+			}
+			p.notify("notifications/initialized", nil)
+			if got := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(got, "go__echo") {
+				t.Errorf("tools: %v", got)
+			}
+			if got := p.tool("go__echo", object{"text": "hi"}).text(t); !strings.Contains(got, "hi") {
+				t.Errorf("echo: %s", got)
+			}
+			p.call("ping", nil).into(t, &object{})
+		})
+	}
+}
