@@ -1,0 +1,92 @@
+// Command bench measures what Junctor adds to a call, to a start and to the
+// memory of a machine, as ratios to a direct connection in the same run.
+//
+//	go run ./testdata/bench              # bin/junctor against the echo server
+//	go run ./testdata/bench -ref 'CMD'   # and another gateway beside it
+//
+// Machines differ, and the same machine differs from minute to minute: only
+// numbers of one run may be compared, and phases of the targets alternate so
+// that a slow minute hits all of them.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "echo" {
+		echo()
+		return
+	}
+	junctor := flag.String("junctor", "bin/junctor", "the program to measure")
+	ref := flag.String("ref", "", "another gateway to measure: a command that serves {echo} over stdio")
+	rounds := flag.Int("rounds", 3, "rounds of everything; medians are shown")
+	pause := flag.Duration("time", 1500*time.Millisecond, "how long each phase lasts")
+	only := flag.String("only", "", "calls, start or memory; empty is all")
+	flag.Parse()
+	b, err := newBench(*junctor, *ref, *rounds, *pause)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(b.dir)
+	for _, part := range []struct {
+		name string
+		run  func() error
+	}{{"calls", b.calls}, {"start", b.starts}, {"memory", b.memory}} {
+		if *only != "" && *only != part.name {
+			continue
+		}
+		if err := part.run(); err != nil {
+			log.Fatalf("%s: %v", part.name, err)
+		}
+	}
+}
+
+// A bench is one run.
+type bench struct {
+	self, junctor, ref string
+	dir                string
+	rounds             int
+	time               time.Duration
+}
+
+func newBench(junctor, ref string, rounds int, d time.Duration) (*bench, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	junctor, err = filepath.Abs(junctor)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(junctor); err != nil {
+		return nil, fmt.Errorf("%s is not built; run make build", junctor)
+	}
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return nil, err
+	}
+	// A name of its own, so that its processes can be told from the rest.
+	echo := filepath.Join(dir, "bench-echo")
+	program, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(echo, program, 0o755)
+	}
+	return &bench{self: echo, junctor: junctor, ref: strings.ReplaceAll(ref, "{echo}", echo+" echo"), dir: dir, rounds: rounds, time: d}, err
+}
+
+// config writes a configuration with n echo servers and returns its path.
+func (b *bench) config(n int) (string, error) {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "server \"s%d\" {\n  transport \"stdio\" {\n    command = [%q, \"echo\"]\n  }\n}\n", i, b.self)
+	}
+	path := filepath.Join(b.dir, fmt.Sprintf("servers-%d.hcl", n))
+	return path, os.WriteFile(path, []byte(text.String()), 0o600)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+const startRuns = 25
+
+// starts measures a whole command line against spawning the server and shaking
+// hands with it alone.
+func (b *bench) starts() error {
+	config, err := b.config(1)
+	if err != nil {
+		return err
+	}
+	env := []string{"JUNCTOR_HOME=" + b.dir + "/home"}
+	oneShot := func() (time.Duration, error) {
+		at := time.Now()
+		cmd := exec.Command(b.junctor, "-c", config, "call", "s0__echo", "bytes=10")
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return 0, err
+		}
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		first := make([]byte, 4096)
+		n, err := out.Read(first) // the result is there when it can be read
+		took := time.Since(at)
+		if werr := cmd.Wait(); err == nil {
+			err = werr
+		}
+		if !bytes.Contains(first[:n], []byte("Lines of")) {
+			return 0, fmt.Errorf("it printed %q", first[:n])
+		}
+		return took, err
+	}
+	floor := func() (time.Duration, error) {
+		at := time.Now()
+		c, err := start(nil, b.self, "echo")
+		if err != nil {
+			return 0, err
+		}
+		defer c.stop()
+		if err := c.handshake("echo"); err != nil {
+			return 0, err
+		}
+		err = c.call(10)
+		return time.Since(at), err
+	}
+	if _, err := oneShot(); err != nil { // fills the caches
+		return err
+	}
+	var direct, ours []time.Duration
+	for range startRuns {
+		f, err := floor()
+		if err != nil {
+			return err
+		}
+		o, err := oneShot()
+		if err != nil {
+			return err
+		}
+		direct, ours = append(direct, f), append(ours, o)
+	}
+	slices.Sort(direct)
+	slices.Sort(ours)
+	fmt.Printf("\n## Start\n\nFrom starting the process to the first result, %d runs in turns.\n\n| | least | median |\n|---|---|---|\n", startRuns)
+	fmt.Printf("| spawn the server, shake hands, call | %s | %s |\n", micro(direct[0]), micro(direct[startRuns/2]))
+	fmt.Printf("| junctor call | %s | %s |\n", micro(ours[0]), micro(ours[startRuns/2]))
+	fmt.Printf("| added | %s | %s |\n", micro(ours[0]-direct[0]), micro(ours[startRuns/2]-direct[startRuns/2]))
+	return nil
+}
+
+// memory measures the idle host with its plugin.
+func (b *bench) memory() error {
+	fmt.Print("\n## Memory\n\nHost and plugin, idle, all servers connected; shared pages counted once.\n\n| servers | PSS |\n|---|---|\n")
+	for _, n := range []int{1, 10, 50} {
+		config, err := b.config(n)
+		if err != nil {
+			return err
+		}
+		c, err := start([]string{"JUNCTOR_HOME=" + b.dir + "/home"}, b.junctor, "-c", config, "serve", "--log", "error")
+		if err != nil {
+			return err
+		}
+		if err := c.handshake("s0__echo"); err == nil {
+			for i := range n {
+				c.tool = fmt.Sprintf("s%d__echo", i)
+				if err = c.call(200); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			c.stop()
+			return err
+		}
+		time.Sleep(2 * time.Second) // idle is what is measured
+		fmt.Printf("| %d | %.1f MiB |\n", n, float64(treePSS(c.cmd.Process.Pid))/1024)
+		c.stop()
+	}
+	return nil
+}
