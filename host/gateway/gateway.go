@@ -40,6 +40,9 @@ type Gateway struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu
 	warned   map[string]bool       // guarded by mu; tools whose schema cannot be used
+	level    string                // guarded by mu; the lowest that a modern request asked for
+
+	leveling sync.Mutex // held while servers are told a level, so that the last one stays
 }
 
 // schemasKept bounds the compiled schemas that are kept.

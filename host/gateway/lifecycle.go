@@ -69,9 +69,7 @@ func setLevel(r *request) ([]byte, *rpcError) {
 	s.mu.Lock()
 	s.level = level
 	s.mu.Unlock()
-	for _, u := range s.gw.upstreams {
-		s.work.Go(func() { s.gw.tellLevel(s.ctx, u) })
-	}
+	s.gw.setLevels()
 	return []byte("{}"), nil
 }
 

@@ -1,10 +1,8 @@
 package gateway
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -13,9 +11,6 @@ import (
 )
 
 var _ upstream.Peer = (*Gateway)(nil)
-
-// levelTime bounds how long telling a server the log level may take.
-const levelTime = 5 * time.Second
 
 // ServerNotification takes what a server says on its own account. It does not
 // wait: the goroutine that reads the server's messages calls it.
@@ -100,32 +95,46 @@ func (g *Gateway) Connected(u *upstream.Upstream) {
 		return
 	}
 	g.catalog.Connected(u.Name())
-	ctx, cancel := context.WithTimeout(context.Background(), levelTime)
-	defer cancel()
-	g.tellLevel(ctx, u)
 }
 
-// tellLevel tells an old server how severe its log messages must be: as the
-// client with the lowest level wants it.
-func (g *Gateway) tellLevel(ctx context.Context, u *upstream.Upstream) {
-	st := u.Status()
-	if st.State != upstream.Ready || st.Revision.Modern() || !st.Capable("logging") {
-		return
+// heed takes note of the log level that a modern request asks for. An old server
+// is told a level for all requests: it stays at the lowest there was.
+func (g *Gateway) heed(level string) {
+	g.mu.Lock()
+	lower := lowerLevel(level, g.level)
+	if lower {
+		g.level = level
 	}
-	level := ""
+	g.mu.Unlock()
+	if lower {
+		g.setLevels()
+	}
+}
+
+// setLevels tells old servers how severe their log messages must be: as the
+// client with the lowest level wants it.
+func (g *Gateway) setLevels() {
+	g.leveling.Lock()
+	defer g.leveling.Unlock()
+	g.mu.Lock()
+	lowest := g.level
+	g.mu.Unlock()
 	for _, s := range g.all() {
 		s.mu.Lock()
-		if s.level != "" && (level == "" || slices.Index(mcp.Levels, s.level) < slices.Index(mcp.Levels, level)) {
-			level = s.level
+		if lowerLevel(s.level, lowest) {
+			lowest = s.level
 		}
 		s.mu.Unlock()
 	}
-	if level == "" {
-		return
+	for _, u := range g.upstreams {
+		u.SetLevel(lowest)
 	}
-	if _, err := u.Ask(ctx, mcp.MethodSetLevel, mcp.SetMember(nil, "level", mcp.AppendText(nil, level))); err != nil {
-		g.opts.Log.Debug("setting the log level", "server", u.Name(), "error", err)
-	}
+}
+
+// lowerLevel reports whether a lets more messages through than b, or there is
+// no b.
+func lowerLevel(a, b string) bool {
+	return a != "" && (b == "" || slices.Index(mcp.Levels, a) < slices.Index(mcp.Levels, b))
 }
 
 // Disconnected is called when a connection ended or could not be made.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,12 +13,19 @@ import (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p progress
-		var sent []string
-		p.begin([]byte(`"c"`), func(params []byte) { sent = append(sent, string(params)) })
+		var mu sync.Mutex
+		var sent []string // guarded by mu
+		p.begin([]byte(`"c"`), func(params []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			sent = append(sent, string(params))
+		})
 		report := func(i int) { p.report(fmt.Appendf(nil, `{"progressToken":7,"progress":%d}`, i)) }
 		expect := func(want ...int) {
 			t.Helper()
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			var all []string
 			for _, i := range want {
 				all = append(all, fmt.Sprintf(`{"progressToken":"c","progress":%d}`, i))

@@ -125,8 +125,11 @@ func (r *request) use() Use {
 		u.Progress = r.progress.report
 	}
 	// A legacy client set the level for the whole session; a modern server
-	// wants to be told with each request.
-	if !r.modern {
+	// wants to be told with each request, an old one beforehand.
+	switch {
+	case r.level != "":
+		r.session.gw.heed(r.level)
+	case !r.modern:
 		r.session.mu.Lock()
 		level := r.session.level
 		r.session.mu.Unlock()

@@ -60,6 +60,9 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 		if err != nil {
 			return Reply{}, err
 		}
+		if !call.own {
+			c.levelled(ctx)
+		}
 		reply, sent, err := u.once(ctx, c, call, timeout)
 		u.put()
 		if err == nil {

@@ -46,6 +46,10 @@ type conn struct {
 	capabilities []byte
 	instructions string
 	since        time.Time
+	lists        *listening // of a modern server whose lists change
+
+	level string        // guarded by the upstream's mu; the server was told
+	told  chan struct{} // guarded by the upstream's mu; closed when it answered
 
 	mu      sync.Mutex
 	last    uint64                        // guarded by mu; id of the last request
@@ -67,12 +71,14 @@ type conn struct {
 type pending struct {
 	id        uint64
 	method    string
-	listens   bool        // it is a request that stays open
 	answer    chan answer // takes exactly one
 	progress  func(params []byte)
 	note      func(method string, params []byte)
 	sent      atomic.Bool
 	withdrawn atomic.Bool
+	// acknowledged is not nil for a request to listen, which stays open, and
+	// takes what the server agreed to.
+	acknowledged chan []byte
 }
 
 type answer struct {
@@ -216,7 +222,7 @@ func (c *conn) register(p *pending) error {
 	c.last++
 	p.id = c.last
 	c.pending[p.id] = p
-	if p.listens {
+	if p.acknowledged != nil {
 		c.listens[p.id] = true
 	}
 	return nil

@@ -120,6 +120,7 @@ func (u *Upstream) connect() {
 	u.set(Ready)
 	u.rest()
 	u.work.Go(func() { u.watch(c) })
+	c.tellLevel()
 	u.mu.Unlock()
 	u.opts.Peer.Connected(u)
 }

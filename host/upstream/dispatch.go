@@ -84,6 +84,7 @@ func (c *conn) notified(m *mcp.Message) {
 		// A server cancels what it asked us, or a modern one ends a listen.
 		c.cancelled(m.Params)
 	case mcp.NoteAcknowledged:
+		c.acknowledged(m.Params)
 	default:
 		modern, params := c.era.Load() == modernEra, m.Params
 		if modern && m.Method == mcp.NoteMessage {

@@ -134,7 +134,7 @@ func (c *conn) discovered(a answer) (modern bool, err error) {
 			if c.up.opts.Revision == "" {
 				c.up.opts.Memory.Remember(r)
 			}
-			c.listen()
+			c.listenToLists()
 			return true, nil
 		}
 	}

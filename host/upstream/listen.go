@@ -1,19 +1,31 @@
 package upstream
 
 import (
+	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// relistenAfter is how long to wait before a modern server is listened to
-// again after it ended that request.
-const relistenAfter = time.Second
+// A modern server is listened to by requests that stay open. One request could
+// name everything, and be replaced when that changes; but servers made with the
+// Go SDK, when a request to listen ends, forget what a newer one names as well.
+// So the lists have one request and every resource has its own. Such a server
+// then still forgets the lists when the request for a resource ends, and so they
+// are listened to anew afterwards.
 
-// A filter is what we want to hear about from a modern server.
+const (
+	// relistenAfter is how long to wait before a server is listened to again
+	// that ended the request.
+	relistenAfter = time.Second
+	// lastWord is how long a server may take to answer a request to listen
+	// that was cancelled. Many do not answer it.
+	lastWord = 200 * time.Millisecond
+)
+
+// A filter is what a request to listen names.
 type filter struct {
 	Tools     bool     `json:"toolsListChanged,omitempty"`
 	Prompts   bool     `json:"promptsListChanged,omitempty"`
@@ -21,75 +33,201 @@ type filter struct {
 	URIs      []string `json:"resourceSubscriptions,omitempty"`
 }
 
-// listen opens a request for everything we want to hear about, and then ends
-// the ones before, so that nothing is missed in between.
-func (c *conn) listen() {
-	u := c.up
+// A listening is something to be listened to until it is over.
+type listening struct {
+	filter filter
+	over   chan struct{}   // closed when nobody wants it any longer
+	anew   chan struct{}   // takes one; asks for a new request in place of the one there is
+	begun  func(err error) // told once what became of the first request
+	missed func()          // told when a new request follows a time of not listening
+}
+
+// listenToLists listens to every list of the server that may change.
+func (c *conn) listenToLists() {
 	f := filter{
 		Tools:     capable(c.capabilities, "tools", "listChanged"),
 		Prompts:   capable(c.capabilities, "prompts", "listChanged"),
 		Resources: capable(c.capabilities, "resources", "listChanged"),
 	}
-	// One lock for all of this: of two requests, the later one knows more.
-	u.mu.Lock()
-	f.URIs = slices.Sorted(maps.Keys(u.subs))
-	before := c.listening()
-	var p *pending
-	if (f.Tools || f.Prompts || f.Resources || len(f.URIs) > 0) && !u.closed {
-		p = &pending{method: mcp.MethodListen, listens: true}
-		if c.register(p) != nil {
-			p = nil
-		} else {
-			u.work.Go(func() { c.relisten(p) })
+	if !f.Tools && !f.Prompts && !f.Resources {
+		return
+	}
+	tell := func(may bool, method string) {
+		if may {
+			c.up.opts.Peer.ServerNotification(c.up, method, nil)
 		}
 	}
-	u.mu.Unlock()
-	if p != nil {
-		text, err := json.Marshal(f)
-		if err != nil {
-			panic(err) // strings can always be rendered
-		}
-		_ = c.post(c.ctx, p, c.withMeta(mcp.SetMember(nil, "notifications", text), c.revision))
+	c.lists = &listening{
+		filter: f, over: make(chan struct{}), anew: make(chan struct{}, 1), begun: func(error) {},
+		missed: func() {
+			tell(f.Tools, mcp.NoteToolsChanged)
+			tell(f.Prompts, mcp.NotePromptsChanged)
+			tell(f.Resources, mcp.NoteResChanged)
+		},
 	}
-	for _, id := range before {
-		c.endListen(id)
-	}
+	c.listen(c.lists)
 }
 
-// listening returns the ids of our listen requests.
-func (c *conn) listening() []uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Sorted(maps.Keys(c.listens))
+// listenTo listens to a resource.
+func (c *conn) listenTo(uri string, begun func(error)) *listening {
+	l := &listening{
+		filter: filter{URIs: []string{uri}}, over: make(chan struct{}), begun: begun,
+		missed: func() {
+			c.up.opts.Peer.ServerNotification(c.up, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
+		},
+	}
+	c.listen(l)
+	return l
 }
 
-// endListen ends one of our listen requests.
-func (c *conn) endListen(id uint64) {
-	c.mu.Lock()
-	p := c.pending[id]
-	delete(c.pending, id)
-	delete(c.listens, id)
-	c.mu.Unlock()
-	if p != nil {
-		c.cancel(c.ctx, p, "")
+// listen begins to listen. It does not wait.
+func (c *conn) listen(l *listening) {
+	p := c.askToListen(l)
+	c.up.work.Go(func() { c.keep(l, p) })
+}
+
+func (c *conn) askToListen(l *listening) *pending {
+	p := &pending{method: mcp.MethodListen, acknowledged: make(chan []byte, 1)}
+	if err := c.register(p); err != nil {
 		p.answer <- answer{err: errEnding}
+		return p
 	}
+	text, err := json.Marshal(l.filter)
+	if err != nil {
+		panic(err) // strings can always be rendered
+	}
+	c.push(p, c.withMeta(mcp.SetMember(nil, "notifications", text), c.revision))
+	return p
 }
 
-// relisten listens again when the server ended a listen request that we did
-// not. A server that refuses to be listened to is believed.
-func (c *conn) relisten(p *pending) {
-	select {
-	case a := <-p.answer:
-		if a.err != nil || a.rpcError != nil {
+// keep keeps something listened to, although the server may end a request.
+func (c *conn) keep(l *listening, p *pending) {
+	err := c.agreed(l, p)
+	l.begun(err)
+	for err == nil {
+		switch c.ended(l, p) {
+		case overByUs:
+			c.withdraw(p)
+			c.renewLists(l)
+			return
+		case overAnew:
+			c.withdraw(p)
+		case overByServer:
+			select {
+			case <-time.After(relistenAfter):
+			case <-l.over:
+				return
+			case <-c.ctx.Done():
+				return
+			}
+		}
+		if c.ctx.Err() != nil {
 			return
 		}
+		p = c.askToListen(l)
+		if err = c.agreed(l, p); err == nil {
+			l.missed()
+		}
+	}
+	c.up.opts.Log.Debug("not listened to", "server", c.up.opts.Name, "error", err)
+}
+
+// agreed waits until the server says that it will tell us. One that refuses is
+// believed.
+func (c *conn) agreed(l *listening, p *pending) error {
+	ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
+	defer cancel()
+	select {
+	case params := <-p.acknowledged:
+		if agreed := mcp.Member(params, "notifications"); agreed != nil && mcp.Empty(agreed) {
+			c.withdraw(p)
+			return fault.New(fault.UpstreamUnsupported, "the server agreed to tell nothing")
+		}
+		return nil
+	case a := <-p.answer:
+		switch {
+		case a.err != nil && c.ctx.Err() != nil:
+			return c.gone()
+		case a.err != nil:
+			return a.err
+		case a.rpcError != nil:
+			message, _ := mcp.TextMember(a.rpcError, "message")
+			return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
+		}
+		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once")
+	case <-l.over:
+		c.withdraw(p)
+		return errEnding
+	case <-ctx.Done():
+		if c.ctx.Err() != nil {
+			return c.gone()
+		}
+		c.withdraw(p)
+		return fault.New(fault.CallTimeout, "%s was not answered", p.method)
+	}
+}
+
+// How a request to listen ends.
+const (
+	overByServer = iota
+	overByUs
+	overAnew
+)
+
+func (c *conn) ended(l *listening, p *pending) int {
+	select {
+	case <-l.over:
+		return overByUs
+	case <-l.anew:
+		return overAnew
+	case <-p.answer:
 	case <-c.ctx.Done():
+	}
+	return overByServer
+}
+
+// withdraw cancels a request to listen and waits, for a while, until the server
+// is done with it.
+func (c *conn) withdraw(p *pending) {
+	c.cancel(c.ctx, p, "")
+	if p.sent.Load() {
+		select {
+		case <-p.answer:
+		case <-time.After(lastWord):
+		case <-c.ctx.Done():
+		}
+	}
+	c.forget(p)
+}
+
+// renewLists listens to the lists anew after another request has ended.
+func (c *conn) renewLists(after *listening) {
+	if c.lists == nil || after == c.lists {
 		return
 	}
 	select {
-	case <-time.After(relistenAfter):
-		c.listen()
-	case <-c.ctx.Done():
+	case c.lists.anew <- struct{}{}:
+	default: // it is about to
+	}
+}
+
+// acknowledged takes note of what the server agreed to.
+func (c *conn) acknowledged(params []byte) {
+	n, ok := mcp.ID(mcp.Member(params, "_meta", mcp.MetaSubscription)).Number()
+	if !ok {
+		c.ignored.Add(1)
+		return
+	}
+	c.mu.Lock()
+	p := c.pending[n]
+	c.mu.Unlock()
+	if p == nil || p.acknowledged == nil {
+		c.ignored.Add(1)
+		return
+	}
+	select {
+	case p.acknowledged <- append([]byte(nil), params...):
+	default:
+		c.ignored.Add(1)
 	}
 }

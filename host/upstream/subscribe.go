@@ -13,13 +13,15 @@ import (
 
 // Subscriptions belong to the upstream, not to a connection: they are counted,
 // and made anew after a reconnect. An old server has a request for each, a
-// modern one a request that stays open and lists all of them (listen.go).
+// modern one a request that stays open (listen.go).
 
 // A subscription is one resource that somebody wants to hear about.
 type subscription struct {
 	count int           // guarded by the upstream's mu
 	ready chan struct{} // closed when the server answered
 	err   error         // valid once ready is closed
+	// heard is how a modern server is listened to; guarded by the upstream's mu.
+	heard *listening
 }
 
 // Subscribe asks the server to say when a resource changes.
@@ -56,38 +58,38 @@ func (u *Upstream) subscribe(c *conn, uri string) *subscription {
 		u.subs[uri] = s
 	}
 	s.count++
-	var p *pending
-	if first && !c.revision.Modern() && !u.closed {
-		p = c.ask(mcp.MethodSubscribe, uri)
-		u.work.Go(func() { u.subscribed(c, uri, s, p) })
+	switch {
+	case !first:
+	case u.closed:
+		s.err = u.err
+		close(s.ready)
+	case c.revision.Modern():
+		s.heard = c.listenTo(uri, func(err error) { u.subscribed(uri, s, err) })
+	default:
+		p := c.ask(mcp.MethodSubscribe, "uri", uri)
+		u.work.Go(func() { u.subscribed(uri, s, u.answered(c, p)) })
 	}
 	u.mu.Unlock()
-	if first && c.revision.Modern() {
-		c.listen()
-	}
-	if first && p == nil {
-		close(s.ready)
-	}
 	return s
 }
 
-// ask queues a request about a resource. It does not wait, so that requests
-// leave in the order in which the subscriptions were counted: the caller holds
-// the upstream's mu.
-func (c *conn) ask(method, uri string) *pending {
+// ask queues a small request with one parameter. It does not wait, so that
+// requests leave in the order of what they are about: the caller holds the
+// upstream's mu.
+func (c *conn) ask(method, name, value string) *pending {
 	p := &pending{method: method}
 	if err := c.register(p); err != nil {
 		p.answer <- answer{err: errEnding}
 		return p
 	}
-	c.push(p, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
+	c.push(p, mcp.SetMember(nil, name, mcp.AppendText(nil, value)))
 	return p
 }
 
-// subscribed waits for the server's answer. What it refuses is not subscribed
-// to.
-func (u *Upstream) subscribed(c *conn, uri string, s *subscription, p *pending) {
-	if s.err = u.answered(c, p); s.err != nil {
+// subscribed takes note of the server's answer. What it refuses is not
+// subscribed to.
+func (u *Upstream) subscribed(uri string, s *subscription, err error) {
+	if s.err = err; err != nil {
 		u.mu.Lock()
 		if u.subs[uri] == s {
 			delete(u.subs, uri)
@@ -131,15 +133,15 @@ func (u *Upstream) Unsubscribe(uri string) {
 	}
 	delete(u.subs, uri)
 	c := u.conn
-	if c != nil && !c.revision.Modern() && !u.closed {
-		p := c.ask(mcp.MethodUnsubscribe, uri)
+	switch {
+	case s.heard != nil:
+		close(s.heard.over)
+	case c != nil && !u.closed:
+		p := c.ask(mcp.MethodUnsubscribe, "uri", uri)
 		u.work.Go(func() { u.unsubscribed(c, p) })
 	}
 	u.rest()
 	u.mu.Unlock()
-	if c != nil && c.revision.Modern() {
-		c.listen()
-	}
 }
 
 // unsubscribed waits for the server's answer, which changes nothing.
@@ -151,23 +153,28 @@ func (u *Upstream) unsubscribed(c *conn, p *pending) {
 // resubscribe makes the subscriptions anew on a new connection. One that the
 // server no longer takes is not worth failing over.
 func (u *Upstream) resubscribe(c *conn) error {
-	if c.revision.Modern() {
-		return nil // the handshake has listened already
+	renewed := func(uri string, err error) {
+		if err != nil && c.alive() {
+			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "uri", uri, "error", err)
+		}
 	}
 	u.mu.Lock()
 	asked := map[string]*pending{}
 	for _, uri := range slices.Sorted(maps.Keys(u.subs)) {
-		asked[uri] = c.ask(mcp.MethodSubscribe, uri)
+		if c.revision.Modern() {
+			u.subs[uri].heard = c.listenTo(uri, func(err error) { renewed(uri, err) })
+			continue
+		}
+		u.subs[uri].heard = nil
+		asked[uri] = c.ask(mcp.MethodSubscribe, "uri", uri)
 	}
 	u.mu.Unlock()
 	for uri, p := range asked {
 		err := u.answered(c, p)
-		switch {
-		case err != nil && !c.alive():
+		if err != nil && !c.alive() {
 			return err
-		case err != nil:
-			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "uri", uri, "error", err)
 		}
+		renewed(uri, err)
 	}
 	return nil
 }

@@ -30,9 +30,9 @@ type Cut interface {
 	Cut() (prefix []byte, why string)
 }
 
-// A Peer is told what the server says on its own account. Its methods are
-// called by the goroutine that reads the connection and must not wait, but for
-// ServerRequest, which has a goroutine of its own.
+// A Peer is told what the server says on its own account. Its methods must not
+// wait, most of all for the goroutine that reads the connection, which calls
+// them; but for ServerRequest, which has a goroutine of its own.
 type Peer interface {
 	// Capabilities are what to offer the server: a JSON object, at least {}.
 	Capabilities() []byte
@@ -89,6 +89,7 @@ type Upstream struct {
 	closed   bool                     // guarded by mu
 	outdated bool                     // guarded by mu; the connection is to be dropped
 	subs     map[string]*subscription // guarded by mu; by URI
+	level    string                   // guarded by mu; of log messages; empty: the server's own
 	idle     idleClock
 }
 
