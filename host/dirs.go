@@ -1,15 +1,13 @@
 package host
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 // Dirs are where Junctor keeps its files.
@@ -58,7 +56,7 @@ func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 // when that is given, else in the system's temporary one, or the usual one where
 // that is too long for the path of a socket.
 func makeRunDir(base string) (string, error) {
-	prefix := fmt.Sprintf("%d-", os.Getpid())
+	prefix := process.Run() + "-"
 	for _, at := range []struct{ dir, prefix string }{{base, ""}, {os.TempDir(), tempPrefix}, {"/tmp", tempPrefix}} {
 		if at.dir == "" || len(at.dir)+len(at.prefix)+len(prefix)+socketRoom > socketMost {
 			continue
@@ -90,24 +88,10 @@ func sweep(base, prefix string) {
 		if !ok || !e.IsDir() {
 			continue
 		}
-		number, _, ok := strings.Cut(rest, "-")
-		pid, err := strconv.Atoi(number)
-		if !ok || err != nil || pid == os.Getpid() || alive(pid) {
-			continue
+		if run, _, ok := strings.Cut(rest, "-"); ok && process.Gone(run) {
+			_ = os.RemoveAll(filepath.Join(base, e.Name()))
 		}
-		_ = os.RemoveAll(filepath.Join(base, e.Name()))
 	}
-}
-
-// alive reports whether a process exists, whoever it belongs to.
-func alive(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer p.Release()
-	err = p.Signal(syscall.Signal(0))
-	return err == nil || os.IsPermission(err)
 }
 
 // Clean removes the directory for sockets.

@@ -41,7 +41,7 @@ var allowed = map[string]string{
 
 	"host/interoptest": "", // tests only
 
-	"host":     "host/* sdk sdk/ndjson",
+	"host":     "host/* sdk sdk/ndjson sdk/process",
 	"cmd/host": "host host/* sdk sdk/process sdk/wire",
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
 }

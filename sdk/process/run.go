@@ -16,7 +16,7 @@ const RunVariable = "JUNCTOR_RUN_ID"
 func Run() string {
 	run, err := name(os.Getpid())
 	if err != nil {
-		return strconv.Itoa(os.Getpid()) + "." // nobody will call it stale
+		return strconv.Itoa(os.Getpid()) + "." // nobody will say that it is gone
 	}
 	return run
 }

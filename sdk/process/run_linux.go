@@ -24,7 +24,16 @@ func name(pid int) (string, error) {
 		return "", err
 	}
 	space = strings.TrimSuffix(strings.TrimPrefix(space, "pid:["), "]")
-	return fmt.Sprintf("%d.%s.%s", pid, space, begun), nil
+	return fmt.Sprintf("%d.%s.%s", pid, short(space), short(begun)), nil
+}
+
+// short writes a number with fewer characters: names stand in paths.
+func short(number string) string {
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return number
+	}
+	return strconv.FormatUint(n, 36)
 }
 
 // started is when a process began, in clock ticks since the machine did.
@@ -62,29 +71,31 @@ func EndStale() {
 	}
 }
 
-// stale reports whether an environment names a host that is gone. Where that
-// is not certain, it is not: a host in another container, say, whose number
-// means something else there.
+// stale reports whether an environment names a host that is gone.
 func stale(env []byte) bool {
 	_, rest, found := bytes.Cut(append([]byte{0}, env...), []byte("\x00"+RunVariable+"="))
-	if !found {
-		return false
-	}
 	run, _, _ := bytes.Cut(rest, []byte{0})
-	number, _, _ := strings.Cut(string(run), ".")
+	return found && Gone(string(run))
+}
+
+// Gone reports whether the host that a run is named after has certainly ended.
+// That of a host in another container, say, whose number means something else
+// there, is not certain.
+func Gone(run string) bool {
+	number, _, _ := strings.Cut(run, ".")
 	pid, err := strconv.Atoi(number)
 	if err != nil {
 		return false
 	}
 	own, err := name(os.Getpid())
-	if err != nil || space(own) == "" || space(own) != space(string(run)) {
+	if err != nil || space(own) == "" || space(own) != space(run) {
 		return false
 	}
 	now, err := name(pid)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return true
 	}
-	return err == nil && now != string(run)
+	return err == nil && now != run
 }
 
 // space is the PID namespace in a name.
