@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,7 @@ type Catalog struct {
 	mu        sync.Mutex
 	published chan struct{}       // guarded by mu; closed and replaced with each snapshot
 	lists     map[string]*lists   // guarded by mu; by server; never changed in place
+	offer     offer               // guarded by mu
 	asking    map[string]*ask     // guarded by mu; by server
 	storms    map[string]*storm   // guarded by mu; by server
 	news      []upstream.ListKind // guarded by mu; what changed and has not been told
@@ -67,7 +69,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 		lists: map[string]*lists{}, asking: map[string]*ask{}, storms: map[string]*storm{},
 	}
 	for _, s := range servers {
-		if l := load(dir, s.Key); l != nil {
+		if l := load(dir, s.Key, c.offer); l != nil {
 			c.lists[s.Name] = l
 		}
 	}
@@ -122,6 +124,20 @@ func (c *Catalog) Await(ctx context.Context, found func(*Snapshot) bool) map[str
 	return c.wait(ctx, unknown, found)
 }
 
+// Doubtful lists the servers that an item could belong to that is called so and
+// is not in the lists: this process has not asked those servers itself.
+func (c *Catalog) Doubtful(exposed string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var names []string
+	for _, s := range c.servers {
+		if l := c.lists[s.Name]; l != nil && !l.fresh && (s.Prefix == "" || strings.HasPrefix(exposed, s.Prefix+separator)) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // beginAll begins a refresh of the named servers whose lists are not known, or
 // need one.
 func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, known []*ask) {
@@ -131,7 +147,7 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 		l := c.lists[s.Name]
 		switch {
 		case len(names) > 0 && !slices.Contains(names, s.Name):
-		case l == nil:
+		case l == nil || l.offer.number != c.offer.number:
 			unknown = append(unknown, c.begin(s))
 		case needed(l):
 			known = append(known, c.begin(s))

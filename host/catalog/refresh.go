@@ -17,6 +17,7 @@ type lists struct {
 
 	fetched time.Time
 	fresh   bool // asked for by this process
+	offer   offer
 }
 
 // kinds are the lists there are, with their names on disk.
@@ -82,7 +83,12 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) error {
 	if err := s.Upstream.Connect(ctx); err != nil {
 		return err
 	}
-	l := &lists{fresh: true}
+	c.mu.Lock()
+	l := &lists{fresh: true, offer: c.offer}
+	c.mu.Unlock()
+	if st := s.Upstream.Status(); !st.Revision.Modern() {
+		l.offer.capabilities = string(st.Offered)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	for _, k := range kinds {
 		g.Go(func() (err error) {

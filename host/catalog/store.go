@@ -27,12 +27,13 @@ type storedList struct {
 	Degraded string            `json:"degraded"`
 }
 
-func storeName(key string) string { return filepath.Join("catalogs", key+".json") }
+// storeName is the file of a server's lists as they were for an offer.
+func storeName(key string, o offer) string { return filepath.Join("catalogs", key+o.suffix()+".json") }
 
 // load reads the lists of a server from disk; nil when there are none that can
 // be read.
-func load(dir cache.Dir, key string) *lists {
-	text, ok := dir.Read(storeName(key))
+func load(dir cache.Dir, key string, o offer) *lists {
+	text, ok := dir.Read(storeName(key, o))
 	if !ok {
 		return nil
 	}
@@ -42,7 +43,7 @@ func load(dir cache.Dir, key string) *lists {
 	if mcp.Scan(text) != nil || json.Unmarshal(text, &st) != nil || st.Version != storeVersion {
 		return nil
 	}
-	l := &lists{fetched: st.Fetched}
+	l := &lists{fetched: st.Fetched, offer: o}
 	for _, k := range kinds {
 		var from storedList
 		if json.Unmarshal(mcp.Member(text, k.name), &from) != nil {
@@ -73,5 +74,5 @@ func save(dir cache.Dir, key string, l *lists) {
 		}
 		b = append(b, "]}"...)
 	}
-	dir.Write(storeName(key), append(b, '}'))
+	dir.Write(storeName(key, l.offer), append(b, '}'))
 }

@@ -25,7 +25,7 @@ func TestStored(t *testing.T) {
 	l.Resources = listing(`{"uri":"a:b"}`)
 	dir := cache.Dir(t.TempDir())
 	save(dir, "key", l)
-	got := load(dir, "key")
+	got := load(dir, "key", offer{})
 	if got == nil {
 		t.Fatal("it does not come back")
 	}
@@ -49,7 +49,7 @@ func TestStored(t *testing.T) {
 func TestStoredBadly(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	save(dir, "key", &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
-	path := filepath.Join(string(dir), storeName("key"))
+	path := filepath.Join(string(dir), storeName("key", offer{}))
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestStoredBadly(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if load(dir, "key") != nil {
+		if load(dir, "key", offer{}) != nil {
 			t.Errorf("%s: it was read", name)
 		}
 	}
@@ -72,7 +72,7 @@ func TestStoredBadly(t *testing.T) {
 		if err := os.WriteFile(path, good[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if load(dir, "key") != nil {
+		if load(dir, "key", offer{}) != nil {
 			t.Errorf("the first %d bytes were read", n)
 		}
 	}
@@ -81,7 +81,7 @@ func TestStoredBadly(t *testing.T) {
 		t.Fatal(err)
 	}
 	save(dir, "key", &lists{})
-	if load(dir, "key") != nil || load("", "key") != nil || load(cache.Dir(path+"/none"), "key") != nil {
+	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil || load(cache.Dir(path+"/none"), "key", offer{}) != nil {
 		t.Error("something was read")
 	}
 	save("", "key", &lists{})

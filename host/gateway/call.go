@@ -152,7 +152,7 @@ func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed st
 	if !ok {
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
-		g.ensure(ctx, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		g.look(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
 		t, ok = g.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Tool, t.Server, t.Name) {
@@ -165,7 +165,7 @@ func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed st
 func (g *Gateway) FindPrompt(ctx context.Context, p identity.Principal, exposed string) (*catalog.Prompt, error) {
 	pr, ok := g.catalog.Snapshot().Prompt(exposed)
 	if !ok {
-		g.ensure(ctx, func(s *catalog.Snapshot) bool { pr, ok := s.Prompt(exposed); return ok && pr.Name != exposed })
+		g.look(ctx, exposed, func(s *catalog.Snapshot) bool { pr, ok := s.Prompt(exposed); return ok && pr.Name != exposed })
 		pr, ok = g.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Prompt, pr.Server, pr.Name) {

@@ -94,6 +94,20 @@ func (g *Gateway) ensure(ctx context.Context, found func(*catalog.Snapshot) bool
 	}
 }
 
+// look makes sure that a name that is not known is unknown to the servers it
+// could belong to as well: their lists may have come from disk.
+func (g *Gateway) look(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
+	g.ensure(ctx, found)
+	if found(g.catalog.Snapshot()) {
+		return
+	}
+	if doubtful := g.catalog.Doubtful(exposed); len(doubtful) > 0 {
+		limited, cancel := context.WithTimeout(ctx, listTime)
+		defer cancel()
+		g.catalog.Refresh(limited, doubtful...)
+	}
+}
+
 // Decide says whether the principal may use an item, and because of which rule.
 func (g *Gateway) Decide(p identity.Principal, kind policy.Kind, server, name string) policy.Decision {
 	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil)

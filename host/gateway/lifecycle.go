@@ -42,6 +42,7 @@ func initialize(r *request) ([]byte, *rpcError) {
 		for _, u := range s.gw.upstreams {
 			u.Drop()
 		}
+		s.gw.catalog.Offer(s.gw.Capabilities())
 	}
 	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, capabilities, s.gw.serverInfo()), nil
 }

@@ -45,6 +45,7 @@ type conn struct {
 	serverInfo   []byte
 	capabilities []byte
 	instructions string
+	offered      []byte // of the client's capabilities, to a server of the old era
 	since        time.Time
 	lists        *listening // of a modern server whose lists change
 

@@ -156,8 +156,8 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 		defer c.forget(late)
 	}
 	p := &pending{method: mcp.MethodInitialize}
-	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`,
-		want, u.opts.Peer.Capabilities(), u.clientInfo())
+	c.offered = u.opts.Peer.Capabilities()
+	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, want, c.offered, u.clientInfo())
 	if err := c.start(ctx, p, params); err != nil {
 		return c.unsent(err)
 	}
@@ -170,18 +170,39 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 			}
 			question = nil
 		case a := <-p.answer:
-			select {
-			case earlier := <-question:
-				if modern, _ := c.discovered(earlier); modern {
-					return nil
-				}
-			default:
+			if c.lateModern(ctx, question, a.rpcError != nil) {
+				return nil
 			}
 			return c.initialized(ctx, a)
 		case <-ctx.Done():
 			return noAnswer(p.method)
 		}
 	}
+}
+
+// lastChance is how long a server that refused initialize has to show that it
+// is modern: one that was slow to start gets both questions at once, and may
+// answer them in any order.
+const lastChance = time.Second
+
+// lateModern reports whether the server has answered, before initialize or
+// soon after refusing that, that it is modern.
+func (c *conn) lateModern(ctx context.Context, question chan answer, refused bool) bool {
+	if question == nil {
+		return false
+	}
+	chance := time.Duration(0)
+	if refused {
+		chance = lastChance
+	}
+	select {
+	case a := <-question:
+		modern, _ := c.discovered(a)
+		return modern
+	case <-time.After(chance):
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // initialized reads the answer to initialize.

@@ -145,6 +145,7 @@ type Status struct {
 	ServerInfo   []byte
 	Capabilities []byte
 	Instructions string
+	Offered      []byte // of the client's capabilities, to a server of the old era
 	InFlight     int
 	Connects     int
 	Ignored      uint64 // messages that were not valid, or answered nothing
@@ -163,6 +164,7 @@ func (u *Upstream) Status() Status {
 	}
 	if c := u.conn; c != nil {
 		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities, c.instructions
+		s.Offered = c.offered
 		s.InFlight, s.Ignored, s.Link = c.inFlight(), c.ignored.Load(), c.link
 	}
 	return s
