@@ -21,7 +21,7 @@ func callTool(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	reply, err := g.CallTool(r.ctx, t, r.use())
+	reply, err := g.CallTool(r.ctx, t, r.use(t.Server))
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		return r.refused(bad), nil
 	}
@@ -64,7 +64,7 @@ func getPrompt(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	return r.relay(g.GetPrompt(r.ctx, p, r.use()))
+	return r.relay(g.GetPrompt(r.ctx, p, r.use(p.Server)))
 }
 
 func readResource(r *request) ([]byte, *rpcError) {
@@ -77,7 +77,7 @@ func readResource(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.noResource(err)
 	}
-	return r.relay(g.ReadResource(r.ctx, server, uri, r.use()))
+	return r.relay(g.ReadResource(r.ctx, server, uri, r.use(server)))
 }
 
 // noResource has a code of its own in the legacy era.
@@ -137,7 +137,7 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 		return r.noCompletion(), nil
 	}
 	r.params = params
-	use := r.use()
+	use := r.use(item.Server)
 	return r.relay(u.Call(r.ctx, permit, upstream.Call{
 		Method: mcp.MethodComplete, Params: use.Params, Progress: use.Progress, Note: use.Note, Repeat: true,
 	}))

@@ -53,19 +53,19 @@ func (g *Gateway) logged(server string, params []byte) {
 			}
 			continue
 		}
-		if s.asksFor(params) {
+		if s.asksFor(server, params) {
 			s.tell(mcp.NoteMessage, params)
 		}
 	}
 }
 
-// asksFor reports whether a modern request in flight wants log messages like
-// this one.
-func (s *Session) asksFor(params []byte) bool {
+// asksFor reports whether a modern request that a server is answering wants log
+// messages like this one.
+func (s *Session) asksFor(server string, params []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.inFlight {
-		if r.modern && r.level != "" && atLeast(params, r.level) {
+		if r.modern && r.server == server && r.level != "" && atLeast(params, r.level) {
 			return true
 		}
 	}

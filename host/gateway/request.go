@@ -20,6 +20,7 @@ type request struct {
 	params    []byte
 	modern    bool
 	level     string // of log messages that a modern request asks for; empty: none
+	server    string // guarded by the session's mu; that answers it; empty: none so far
 	progress  progress
 	cancelled bool // guarded by the session's mu; by the client
 	stopped   bool // guarded by the session's mu; because the session ends
@@ -117,8 +118,11 @@ func (r *request) setEra() *rpcError {
 	return nil
 }
 
-// use is what the request asks of an item, with its notifications.
-func (r *request) use() Use {
+// use is what the request asks of an item of a server, with its notifications.
+func (r *request) use(server string) Use {
+	r.session.mu.Lock()
+	r.server = server
+	r.session.mu.Unlock()
 	u := Use{Principal: r.session.principal, Params: r.params, Note: r.note}
 	if token := mcp.Member(r.params, "_meta", "progressToken"); token != nil {
 		r.progress.begin(token, func(params []byte) { r.session.tell(mcp.NoteProgress, params) })
