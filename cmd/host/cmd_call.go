@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 type callOptions struct {
@@ -73,8 +74,8 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	if err != nil {
 		return err
 	}
-	if reply.Error != nil {
-		return e.answeredError(t.Server, reply.Error)
+	if err := answered(t.Server, reply); err != nil {
+		return err
 	}
 	if err := e.printResult(reply.Result, o.full); err != nil {
 		return err
@@ -85,8 +86,16 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	return nil
 }
 
-// answeredError makes a fault of a JSON-RPC error of a server.
-func (e *env) answeredError(server string, rpcError []byte) error {
+// answered makes a fault of a reply that is not a result.
+func answered(server string, reply upstream.Reply) error {
+	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
+		return fault.In(server, fault.New(fault.CallInput, "the server wants something from the user first, whom the command line cannot ask").
+			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))
+	}
+	rpcError := reply.Error
+	if rpcError == nil {
+		return nil
+	}
 	message, _ := mcp.TextMember(rpcError, "message")
 	f := fault.New(fault.UpstreamError, "the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
 	f.Server = server

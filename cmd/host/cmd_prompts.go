@@ -109,8 +109,8 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	if reply.Error != nil {
-		return e.answeredError(p.Server, reply.Error)
+	if err := answered(p.Server, reply); err != nil {
+		return err
 	}
 	return e.printResult(reply.Result, full)
 }

@@ -124,8 +124,8 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err != nil {
 		return err
 	}
-	if reply.Error != nil {
-		return e.answeredError(server, reply.Error)
+	if err := answered(server, reply); err != nil {
+		return err
 	}
 	if output != "" {
 		return e.save(reply.Result, output)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"sort"
 	"strings"
 
@@ -56,6 +57,11 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 		failed = app.Catalog.Refresh(ctx, server)
 	} else {
 		failed = app.Catalog.Ensure(ctx)
+		if doubtful := app.Catalog.Doubtful(name); len(doubtful) > 0 {
+			if _, ok := look(app.Catalog.Snapshot(), server, name); !ok {
+				maps.Copy(failed, app.Catalog.Refresh(ctx, doubtful...))
+			}
+		}
 	}
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil

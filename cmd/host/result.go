@@ -72,9 +72,6 @@ func resultText(result []byte) string {
 	if structured := mcp.Member(result, "structuredContent"); structured != nil && len(parts) == 0 {
 		parts = append(parts, string(structured))
 	}
-	if kind, _ := mcp.TextMember(result, "resultType"); kind == "input_required" {
-		parts = append(parts, "[the server wants input from the user, which the command line cannot give]")
-	}
 	if len(parts) == 0 {
 		return "[no content]"
 	}
