@@ -68,15 +68,28 @@ func serve(t *testing.T, extra string, modes ...string) *process {
 // serveIn is serve with a home that may have been used before.
 func serveIn(home string, t *testing.T, extra string, modes ...string) *process {
 	t.Helper()
-	dir := programs(t)
+	return serveText(home, t, blocks(t, extra, modes...))
+}
+
+// blocks are the servers of a configuration.
+func blocks(t *testing.T, extra string, modes ...string) string {
+	t.Helper()
 	var config strings.Builder
 	for i, mode := range modes {
-		words := strings.Fields(mode)
-		fmt.Fprintf(&config, "server %q {\n  transport \"stdio\" {\n    command = [%q, %q]\n  }\n", string(rune('a'+i)), filepath.Join(dir, "evil"), strings.Join(words, `", "`))
-		config.WriteString(extra + "\n}\n")
+		var command []string
+		for _, word := range append([]string{filepath.Join(programs(t), "evil")}, strings.Fields(mode)...) {
+			command = append(command, fmt.Sprintf("%q", word))
+		}
+		fmt.Fprintf(&config, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n  }\n%s\n}\n", string(rune('a'+i)), strings.Join(command, ", "), extra)
 	}
+	return config.String()
+}
+
+// serveText is serve with a configuration written out.
+func serveText(home string, t *testing.T, text string) *process {
+	t.Helper()
+	dir := programs(t)
 	path := filepath.Join(home, "junctor.hcl")
-	text := strings.ReplaceAll(config.String(), `\"`, `"`)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
