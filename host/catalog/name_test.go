@@ -59,38 +59,40 @@ func drawServers(t *rapid.T) ([]*Server, map[string]*lists) {
 	return servers, all
 }
 
-// TestNames: every name that clients see is one they take, leads to its own
+// checkNames: every name that clients see is one they take, leads to its own
 // tool, and is the same whatever else there is and whenever it came.
-func TestNames(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		servers, all := drawServers(t)
-		s := build(servers, all)
-		exposed := map[string]string{}
-		for _, tool := range s.Tools {
-			if !legalName.MatchString(tool.Exposed) || prefixOf(servers, tool.Server) != "" && !plainName.MatchString(tool.Exposed) {
-				t.Fatalf("%q is exposed as %q", tool.Name, tool.Exposed)
-			}
-			if back, ok := s.Tool(tool.Exposed); !ok || back != tool {
-				t.Fatalf("%q does not lead back to %q", tool.Exposed, tool.Name)
-			}
-			exposed[tool.Server+"\x00"+tool.Name] = tool.Exposed
+func checkNames(t *rapid.T) {
+	servers, all := drawServers(t)
+	s := build(servers, all)
+	exposed := map[string]string{}
+	for _, tool := range s.Tools {
+		if !legalName.MatchString(tool.Exposed) || prefixOf(servers, tool.Server) != "" && !plainName.MatchString(tool.Exposed) {
+			t.Fatalf("%q is exposed as %q", tool.Name, tool.Exposed)
 		}
-		for _, server := range servers {
-			checkComplete(t, s, server, all[server.Name])
-			// Alone, and in another order, its tools have the same names.
-			rand.Shuffle(len(all[server.Name].Tools.Items), func(i, j int) {
-				items := all[server.Name].Tools.Items
-				items[i], items[j] = items[j], items[i]
-			})
-			alone := build([]*Server{server}, all)
-			for _, tool := range alone.Tools {
-				if before, ok := exposed[tool.Server+"\x00"+tool.Name]; ok && before != tool.Exposed {
-					t.Fatalf("%q was %q and is %q", tool.Name, before, tool.Exposed)
-				}
+		if back, ok := s.Tool(tool.Exposed); !ok || back != tool {
+			t.Fatalf("%q does not lead back to %q", tool.Exposed, tool.Name)
+		}
+		exposed[tool.Server+"\x00"+tool.Name] = tool.Exposed
+	}
+	for _, server := range servers {
+		checkComplete(t, s, server, all[server.Name])
+		// Alone, and in another order, its tools have the same names.
+		rand.Shuffle(len(all[server.Name].Tools.Items), func(i, j int) {
+			items := all[server.Name].Tools.Items
+			items[i], items[j] = items[j], items[i]
+		})
+		alone := build([]*Server{server}, all)
+		for _, tool := range alone.Tools {
+			if before, ok := exposed[tool.Server+"\x00"+tool.Name]; ok && before != tool.Exposed {
+				t.Fatalf("%q was %q and is %q", tool.Name, before, tool.Exposed)
 			}
 		}
-	})
+	}
 }
+
+func TestNames(t *testing.T) { rapid.Check(t, checkNames) }
+
+func FuzzNames(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkNames)) }
 
 func prefixOf(servers []*Server, name string) string {
 	for _, s := range servers {
