@@ -30,6 +30,7 @@ var examples = map[string]example{
 	"files.hcl":       {run: []string{"call", "files__list_allowed_directories", "Allowed directories"}, needs: "mcp-server-filesystem"},
 	"several.hcl":     {run: []string{"call", "all__echo", "message=hi", "Echo: hi"}, needs: "mcp-server-everything"},
 	"third-party.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, addr: true, plugin: true},
+	"wrap.hcl":        {run: []string{"call", "disk__usage", "path=..", `\t../examples`}, needs: "du"},
 	"language.hcl":    {lacks: []string{"auth", "confirm", "gateway", "policy"}, plugin: true},
 }
 
@@ -43,6 +44,7 @@ func TestExamples(t *testing.T) {
 	build(t, filepath.Join(bin, "junctor"), "./cmd/host")
 	build(t, filepath.Join(bin, "plugins", "junctor-plugin-stdio"), "./plugins/stdio")
 	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
+	build(t, filepath.Join(bin, "disk-server"), "./testdata/wrap")
 	acme := filepath.Join(bin, "junctor-plugin-acme")
 	cmd := exec.Command("go", "build", "-o", acme, "./acme-transport")
 	cmd.Dir = filepath.Join("..", "..", "testdata", "thirdparty")
