@@ -34,7 +34,7 @@ test: ## all tests; those against npm and Python servers run where node and pyth
 
 .PHONY: race
 race: ## the tests under the race detector, but for those that only start programs
-	go test -race $$(go list ./... | grep -v /interoptest)
+	go test -race -short $$(go list ./... | grep -v /interoptest)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
@@ -52,8 +52,8 @@ soak: build ## the full numbers: serial, without -race, best of three
 lint: ## formatting, vet, cross-builds
 	@test -z "$$(gofmt -l cmd host plugins sdk testdata)" || { gofmt -l cmd host plugins sdk testdata; echo "run gofmt"; exit 1; }
 	go vet ./... $(TESTPROGRAMS)
-	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do \
-		echo "build $$os/$$arch"; GOOS=$$os GOARCH=$$arch go build ./cmd/... ./plugins/...; done; done
+	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do echo "build $$os/$$arch"; \
+		GOOS=$$os GOARCH=$$arch go build -gcflags='all=-N -l' ./cmd/... ./plugins/...; done; done # twice as fast, only to see whether it does
 
 .PHONY: docs
 docs: ## write the reference pages from the code
