@@ -240,6 +240,9 @@ func typeName(raw json.RawMessage) string {
 
 // pluginLogs prints the end of a plugin's log.
 func (e *env) pluginLogs(name string, n int) error {
+	if n < 0 {
+		return fault.New(fault.Usage, "%d lines cannot be shown", n)
+	}
 	if err := e.findDirs(); err != nil {
 		return err
 	}
@@ -253,12 +256,17 @@ func (e *env) pluginLogs(name string, n int) error {
 		if err != nil {
 			return fault.New(fault.Usage, "reading the log: %s", err)
 		}
-		for s := bufio.NewScanner(f); s.Scan(); {
+		s := bufio.NewScanner(f)
+		s.Buffer(nil, longestLogLine)
+		for s.Scan() {
 			if lines = append(lines, s.Text()); len(lines) > 2*n {
 				lines = slices.Clone(lines[len(lines)-n:])
 			}
 		}
 		_ = f.Close()
+		if err := s.Err(); err != nil {
+			return fault.New(fault.Usage, "reading the log %s: %s", p, err)
+		}
 	}
 	if lines == nil {
 		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("junctor plugin list shows the names")
@@ -271,6 +279,9 @@ func (e *env) pluginLogs(name string, n int) error {
 	}
 	return nil
 }
+
+// longestLogLine is more than any line of a log has.
+const longestLogLine = 1 << 20
 
 // readableLog writes a line of a log as people read it.
 func readableLog(line string) string {

@@ -42,7 +42,8 @@ func (e *env) serve(ctx context.Context) error {
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		<-again
-		e.leave()
+		process.EndAll(leaveTime)
+		e.dirs.Clean()
 		os.Exit(fault.ExitInterrupted)
 	})
 	if err := listen.Stdio(ctx, app.Gateway, e.stdin, e.stdout); err != nil {

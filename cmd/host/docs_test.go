@@ -59,7 +59,7 @@ func page(t *testing.T, name, want string) {
 func cliPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "\n# Command line\n\nStandard output carries only what was asked for: tables and text on a terminal, JSON when it is piped or with\n`--json`. Everything else goes to standard error. The JSON only grows.\n")
-	root := newEnv("").root()
+	root := newEnv().root()
 	b.WriteString("\n## Flags of every verb\n\n")
 	flags(&b, root.PersistentFlags())
 	for _, group := range root.Groups() {

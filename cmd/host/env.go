@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
-	"log"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -35,6 +32,7 @@ type env struct {
 	logLevel string
 
 	log  hclog.Logger
+	logs *logQueue // nil: the log is written at once
 	dirs host.Dirs
 	app  *host.App
 	sup  stopper // when there is no app
@@ -42,7 +40,7 @@ type env struct {
 
 type stopper interface{ Stop(grace time.Duration) }
 
-func newEnv(string) *env {
+func newEnv() *env {
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv,
 		outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
@@ -73,37 +71,6 @@ func (e *env) machine() bool { return e.json || !e.outTTY && !e.text }
 func (e *env) get(name string) string {
 	v, _ := e.lookup(name)
 	return v
-}
-
-// startLog makes the logger, and turns whatever else writes to standard error
-// into lines of it: libraries below go-plugin do.
-func (e *env) startLog(fallback string) {
-	name := e.logLevel
-	if name == "" {
-		name = e.get("JUNCTOR_LOG")
-	}
-	level := hclog.LevelFromString(name)
-	if level == hclog.NoLevel {
-		level = hclog.LevelFromString(fallback)
-	}
-	asJSON := e.get("JUNCTOR_LOG_FORMAT") == "json"
-	out := e.stderr
-	if !asJSON {
-		out = safeWriter{out}
-	}
-	e.log = hclog.New(&hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
-	w := e.log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
-	log.SetFlags(0)
-	log.SetOutput(w)
-	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
-	if r, pipe, err := os.Pipe(); err == nil {
-		os.Stderr = pipe
-		go func() {
-			for lines := bufio.NewScanner(r); lines.Scan(); {
-				e.log.Debug("stderr of a library", "line", lines.Text())
-			}
-		}()
-	}
 }
 
 // findDirs finds the directories, once.
@@ -168,6 +135,9 @@ func (e *env) leave() {
 	if e.dirs.Run != "" {
 		e.dirs.Clean()
 	}
+	if e.logs != nil {
+		e.logs.close(leaveTime)
+	}
 }
 
 // leaveTime bounds the end of what did not end when it was asked to.
@@ -183,11 +153,7 @@ func (e *env) root() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			level := "error"
-			if cmd.Name() == "serve" {
-				level = "info"
-			}
-			e.startLog(level)
+			e.startLog(cmd.Name() == "serve")
 		},
 	}
 	root.SetOut(e.stdout)

@@ -21,7 +21,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	e := newEnv(os.Args[0])
+	e := newEnv()
 	status := e.run(ctx, os.Args[1:])
 	e.leave()
 	os.Exit(status)

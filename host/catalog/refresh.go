@@ -80,23 +80,8 @@ func (l *lists) degraded() (all [4]string) {
 // server could not give stays as it was; when there is nothing else, or the
 // connection failed, nothing changes.
 func (c *Catalog) refresh(ctx context.Context, s *Server) error {
-	if err := s.Upstream.Connect(ctx); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	l := &lists{fresh: true, offer: c.offer}
-	c.mu.Unlock()
-	if st := s.Upstream.Status(); !st.Revision.Modern() {
-		l.offer.capabilities = string(st.Offered)
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	for _, k := range kinds {
-		g.Go(func() (err error) {
-			*k.of(l), err = s.Upstream.List(ctx, k.kind)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	l, err := c.fetch(ctx, s)
+	if err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -109,6 +94,41 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) error {
 	c.publish(s, l)
 	save(c.dir, s.Key, l)
 	return nil
+}
+
+// fetches bounds how often a server is asked again because its connection was
+// replaced meanwhile.
+const fetches = 3
+
+// fetch asks a server for all its lists, over one connection: another one may
+// have been offered something else.
+func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
+	for n := 1; ; n++ {
+		if err := s.Upstream.Connect(ctx); err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		l := &lists{fresh: true, offer: c.offer}
+		c.mu.Unlock()
+		before := s.Upstream.Status()
+		g, ctx := errgroup.WithContext(ctx)
+		for _, k := range kinds {
+			g.Go(func() (err error) {
+				*k.of(l), err = s.Upstream.List(ctx, k.kind)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		after := s.Upstream.Status()
+		if before.State == upstream.Ready && after.State == upstream.Ready && before.Connects == after.Connects || n == fetches {
+			if !after.Revision.Modern() {
+				l.offer.capabilities = string(after.Offered)
+			}
+			return l, nil
+		}
+	}
 }
 
 // keep puts lists as they were before in the place of those that failed. It

@@ -21,7 +21,6 @@ type Use struct {
 	// Params are the client's, with the item under the name the client uses.
 	Params   []byte
 	Progress func(params []byte)
-	Note     func(method string, params []byte)
 	Timeout  time.Duration
 }
 
@@ -57,7 +56,7 @@ func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstrea
 	}
 	repeat := g.opts.Servers[t.Server].Repeat
 	reply, err := g.upstreams[t.Server].Call(ctx, permit, upstream.Call{
-		Method: mcp.MethodCallTool, Params: params, Progress: u.Progress, Note: u.Note, Timeout: u.Timeout,
+		Method: mcp.MethodCallTool, Params: params, Progress: u.Progress, Timeout: u.Timeout,
 		Repeat: repeat != nil && repeat(t.Name),
 	})
 	if err == nil && reply.Error == nil {
@@ -194,7 +193,7 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 		params = mcp.SetMember(params, "name", mcp.AppendText(nil, p.Name))
 	}
 	return g.upstreams[p.Server].Call(ctx, permit, upstream.Call{
-		Method: mcp.MethodGetPrompt, Params: params, Progress: u.Progress, Note: u.Note, Timeout: u.Timeout, Repeat: true,
+		Method: mcp.MethodGetPrompt, Params: params, Progress: u.Progress, Timeout: u.Timeout, Repeat: true,
 	})
 }
 
@@ -257,6 +256,6 @@ func (g *Gateway) ReadResource(ctx context.Context, server, uri string, u Use) (
 		return upstream.Reply{}, err
 	}
 	return g.upstreams[server].Call(ctx, permit, upstream.Call{
-		Method: mcp.MethodReadResource, Params: u.Params, Progress: u.Progress, Note: u.Note, Timeout: u.Timeout, Repeat: true,
+		Method: mcp.MethodReadResource, Params: u.Params, Progress: u.Progress, Timeout: u.Timeout, Repeat: true,
 	})
 }

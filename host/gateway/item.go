@@ -139,7 +139,7 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 	r.params = params
 	use := r.use(item.Server)
 	return r.relay(u.Call(r.ctx, permit, upstream.Call{
-		Method: mcp.MethodComplete, Params: use.Params, Progress: use.Progress, Note: use.Note, Repeat: true,
+		Method: mcp.MethodComplete, Params: use.Params, Progress: use.Progress, Repeat: true,
 	}))
 }
 

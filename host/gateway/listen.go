@@ -2,18 +2,25 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// maxSubscriptions bounds what one client may be subscribed to.
-const maxSubscriptions = 1000
+const (
+	// maxSubscriptions bounds what one client may be subscribed to.
+	maxSubscriptions = 1000
+	// subscribingAtOnce bounds what is asked of servers at the same time.
+	subscribingAtOnce = 16
+)
 
 // subscribe subscribes a legacy client to a resource.
 func subscribe(r *request) ([]byte, *rpcError) {
@@ -24,16 +31,16 @@ func subscribe(r *request) ([]byte, *rpcError) {
 	}
 	s.mu.Lock()
 	_, have := s.subs[uri]
-	full := len(s.subs) >= maxSubscriptions
 	s.mu.Unlock()
-	switch {
-	case have:
+	if have {
 		return []byte("{}"), nil
-	case full:
-		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "too many subscriptions"}
+	}
+	if !s.reserve(1) {
+		return nil, tooMany()
 	}
 	server, err := s.gw.subscribe(r.ctx, r, uri)
 	if err != nil {
+		s.reserve(-1)
 		return nil, err
 	}
 	s.mu.Lock()
@@ -41,6 +48,7 @@ func subscribe(r *request) ([]byte, *rpcError) {
 	s.subs[uri] = server
 	s.mu.Unlock()
 	if have { // by another request at the same time
+		s.reserve(-1)
 		s.gw.upstreams[server].Unsubscribe(uri)
 	}
 	return []byte("{}"), nil
@@ -70,6 +78,7 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 	delete(s.subs, uri)
 	s.mu.Unlock()
 	if have {
+		s.reserve(-1)
 		s.gw.upstreams[server].Unsubscribe(uri)
 	}
 	return []byte("{}"), nil
@@ -108,30 +117,19 @@ func listenTo(r *request) ([]byte, *rpcError) {
 			agreed = mcp.SetMember(agreed, member, []byte("true"))
 		}
 	}
-	uris := []byte("[")
-	for raw := range mcp.Elements(mcp.Member(asked, "resourceSubscriptions")) {
-		uri, ok := mcp.Text(raw)
-		if !ok || len(l.uris) >= maxSubscriptions || l.uris[uri] != "" {
-			continue
-		}
-		server, err := s.gw.subscribe(r.ctx, r, uri)
-		if err != nil {
-			continue // what cannot be subscribed to is left out of what is agreed to
-		}
-		l.uris[uri] = server
-		if len(uris) > 1 {
-			uris = append(uris, ',')
-		}
-		uris = append(uris, raw...)
+	uris := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"))
+	if !s.reserve(len(uris)) {
+		return nil, tooMany()
 	}
-	if len(uris) > 1 {
-		agreed = mcp.SetMember(agreed, "resourceSubscriptions", append(uris, ']'))
-	}
+	defer s.reserve(-len(uris))
 	defer func() {
 		for uri, server := range l.uris {
 			s.gw.upstreams[server].Unsubscribe(uri)
 		}
 	}()
+	if list := l.subscribe(r, uris); list != nil {
+		agreed = mcp.SetMember(agreed, "resourceSubscriptions", list)
+	}
 	s.begin(l, agreed)
 	defer s.forget(l)
 	select {
@@ -142,11 +140,72 @@ func listenTo(r *request) ([]byte, *rpcError) {
 	}
 }
 
+// uniqueTexts are the strings of a JSON array.
+func uniqueTexts(array []byte) []string {
+	var all []string
+	seen := map[string]bool{}
+	for raw := range mcp.Elements(array) {
+		if text, ok := mcp.Text(raw); ok && !seen[text] && len(all) <= maxSubscriptions {
+			seen[text] = true
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// subscribe subscribes to resources, at many servers at the same time, and
+// returns those that it could: what cannot be subscribed to is left out of what
+// is agreed to.
+func (l *listen) subscribe(r *request, uris []string) (agreed []byte) {
+	servers := make([]string, len(uris))
+	var g errgroup.Group
+	g.SetLimit(subscribingAtOnce)
+	for i, uri := range uris {
+		g.Go(func() error {
+			if server, err := r.session.gw.subscribe(r.ctx, r, uri); err == nil {
+				servers[i] = server
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+	for i, uri := range uris {
+		if servers[i] == "" {
+			continue
+		}
+		l.uris[uri] = servers[i]
+		sep := byte('[')
+		if agreed != nil {
+			sep = ','
+		}
+		agreed = mcp.AppendText(append(agreed, sep), uri)
+	}
+	if agreed != nil {
+		agreed = append(agreed, ']')
+	}
+	return agreed
+}
+
+// reserve makes room for n more subscriptions, if there is some.
+func (s *Session) reserve(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > 0 && s.subscribed+n > maxSubscriptions {
+		return false
+	}
+	s.subscribed += n
+	return true
+}
+
+func tooMany() *rpcError {
+	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("more than %d subscriptions", maxSubscriptions)}
+}
+
 // begin acknowledges a listen request. Nothing is sent for it before.
 func (s *Session) begin(l *listen, agreed []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(mcp.NoteAcknowledged, l.tagged(mcp.SetMember(nil, "notifications", agreed)))
+	s.push(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.tagged(mcp.SetMember(nil, "notifications", agreed))))
 	if s.closing {
 		l.stop()
 	}

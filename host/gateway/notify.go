@@ -2,10 +2,10 @@ package gateway
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -139,7 +139,7 @@ func lowerLevel(a, b string) bool {
 
 // Disconnected is called when a connection ended or could not be made.
 func (g *Gateway) Disconnected(u *upstream.Upstream, err error) {
-	if err != nil && !strings.Contains(err.Error(), "shutting down") {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) {
 		g.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err)
 	}
 }

@@ -69,6 +69,13 @@ func (p *progress) pass(params []byte) {
 	p.send(mcp.SetMember(params, "progressToken", p.token))
 }
 
+// drop forgets what waits; nothing is sent afterwards.
+func (p *progress) drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held, p.over = nil, true
+}
+
 // end sends what waits; nothing is sent afterwards.
 func (p *progress) end() {
 	p.mu.Lock()

@@ -123,7 +123,7 @@ func (r *request) use(server string) Use {
 	r.session.mu.Lock()
 	r.server = server
 	r.session.mu.Unlock()
-	u := Use{Principal: r.session.principal, Params: r.params, Note: r.note}
+	u := Use{Principal: r.session.principal, Params: r.params}
 	if token := mcp.Member(r.params, "_meta", "progressToken"); token != nil {
 		r.progress.begin(token, func(params []byte) { r.session.tell(mcp.NoteProgress, params) })
 		u.Progress = r.progress.report
@@ -142,22 +142,6 @@ func (r *request) use(server string) Use {
 		}
 	}
 	return u
-}
-
-// note passes on what a modern server says about this request.
-func (r *request) note(method string, params []byte) {
-	if method == mcp.NoteMessage && r.wants(params) {
-		r.session.tell(method, params)
-	}
-}
-
-// wants reports whether the request asked for log messages of this level.
-func (r *request) wants(params []byte) bool {
-	level := r.level
-	if !r.modern {
-		return r.session.wants(params)
-	}
-	return level != "" && atLeast(params, level)
 }
 
 // atLeast reports whether a log message is at least as severe as level.

@@ -25,16 +25,17 @@ type Session struct {
 	end       context.CancelFunc
 	work      sync.WaitGroup
 
-	mu       sync.Mutex
-	revision mcp.Revision        // guarded by mu; of a legacy session; empty: none
-	caps     []byte              // guarded by mu; what the legacy client offers
-	level    string              // guarded by mu; of log messages; empty: all
-	inFlight map[string]*request // guarded by mu; by id as it was written
-	closing  bool                // guarded by mu
-	subs     map[string]string   // guarded by mu; legacy subscriptions: URI to server
-	listens  map[string]*listen  // guarded by mu; modern ones, by id
-	asks     map[uint64]*asking  // guarded by mu; what we asked the client
-	lastAsk  uint64              // guarded by mu
+	mu         sync.Mutex
+	revision   mcp.Revision        // guarded by mu; of a legacy session; empty: none
+	caps       []byte              // guarded by mu; what the legacy client offers
+	level      string              // guarded by mu; of log messages; empty: all
+	inFlight   map[string]*request // guarded by mu; by id as it was written
+	closing    bool                // guarded by mu
+	subs       map[string]string   // guarded by mu; legacy subscriptions: URI to server
+	subscribed int                 // guarded by mu; subscriptions of both eras, and those being made
+	listens    map[string]*listen  // guarded by mu; modern ones, by id
+	asks       map[uint64]*asking  // guarded by mu; what we asked the client
+	lastAsk    uint64              // guarded by mu
 }
 
 // Open begins a session. Its answers go to out.
@@ -194,9 +195,13 @@ func (s *Session) cancel(id mcp.ID) {
 		r = nil
 	}
 	s.mu.Unlock()
-	if r != nil {
-		r.cancel()
+	if r == nil {
+		return
 	}
+	if r.modern {
+		r.progress.drop()
+	}
+	r.cancel()
 }
 
 // push sends what is bounded by the requests in flight.

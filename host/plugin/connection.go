@@ -25,7 +25,9 @@ type Request struct {
 	Env       []string // NAME=value, what the settings asked for by name
 	// MaxMessage bounds messages in either direction, in bytes.
 	MaxMessage int
-	Grant      sdk.Host // what the plugin may ask for on behalf of this server
+	// Grant is what the plugin may ask for on behalf of this server: nothing, as
+	// long as there are no credentials to ask for.
+	Grant sdk.Host
 }
 
 // A Connection is one open channel to an upstream, through a plugin. One

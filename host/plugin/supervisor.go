@@ -103,17 +103,35 @@ func (s *Supervisor) start(ctx context.Context, spec Spec) (*link, error) {
 		return nil, err
 	}
 	if !b.unchanged() {
-		again, err := openProgram(spec.Path)
-		if err != nil {
+		if b, err = s.reopen(spec.Path, b.digest); err != nil {
 			return nil, err
-		}
-		again.close()
-		if again.digest != b.digest {
-			return nil, fault.New(fault.PluginChecksum, "%s changed while junctor was running", b.path).
-				WithHint("start junctor again to use the new version")
 		}
 	}
 	return s.launch(ctx, spec, b, m)
+}
+
+// reopen opens a program anew that is no longer the same file, but must be the
+// same program. The file from before is closed when nobody uses it any longer.
+func (s *Supervisor) reopen(path, digest string) (*program, error) {
+	k := s.known(path)
+	k.learning.Lock()
+	defer k.learning.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, shuttingDown()
+	}
+	b, err := openProgram(path)
+	if err != nil {
+		return nil, err
+	}
+	if b.digest != digest {
+		b.close()
+		return nil, fault.New(fault.PluginChecksum, "%s changed while junctor was running", b.path).
+			WithHint("start junctor again to use the new version")
+	}
+	s.mu.Lock()
+	k.program = b
+	s.mu.Unlock()
+	return b, nil
 }
 
 // process returns the process for a spec.

@@ -10,7 +10,6 @@ package policy
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/identity"
@@ -53,7 +52,6 @@ type Server struct {
 // concurrently.
 type Policy struct {
 	servers map[string]Server
-	denials atomic.Uint64
 }
 
 // New makes a policy of the rules of each server. A server that is not in it
@@ -79,9 +77,6 @@ type Permit struct {
 func (p *Policy) Decide(_ identity.Principal, item Item, _ []byte) Decision {
 	d := p.decide(item)
 	d.item = item
-	if !d.Allow {
-		p.denials.Add(1)
-	}
 	return d
 }
 
@@ -121,5 +116,6 @@ func (d Decision) Permit() (Permit, error) {
 	return Permit{item: d.item, granted: true}, nil
 }
 
-// For reports whether the permit is for an item of the server.
+// For reports whether the permit is for an item of the server. Which item it is
+// for is the caller's to keep in mind: an upstream knows messages, not items.
 func (p Permit) For(server string) bool { return p.granted && p.item.Server == server }

@@ -16,10 +16,8 @@ type Call struct {
 	Params []byte // as the server should see them, but for the progress token and the era
 
 	// Progress is called with the params of progress notifications; nil asks
-	// for none. Note is called with what a modern server says about the
-	// request. Neither may wait.
+	// for none. It must not wait.
 	Progress func(params []byte)
-	Note     func(method string, params []byte)
 
 	Timeout time.Duration // 0: the server's own
 	// Repeat allows to send the request again when the connection ended
@@ -83,7 +81,7 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	u.used()
-	p := &pending{method: call.Method, progress: call.Progress, note: call.Note}
+	p := &pending{method: call.Method, progress: call.Progress}
 	a, err := c.do(timed, p, c.forEra(call.Params))
 	switch {
 	case err == nil:

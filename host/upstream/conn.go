@@ -74,7 +74,6 @@ type pending struct {
 	method    string
 	answer    chan answer // takes exactly one
 	progress  func(params []byte)
-	note      func(method string, params []byte)
 	sent      atomic.Bool
 	withdrawn atomic.Bool
 	// acknowledged is not nil for a request to listen, which stays open, and
@@ -191,7 +190,7 @@ func (c *conn) close(reason string, grace time.Duration) {
 	defer cancel()
 	for _, p := range open {
 		if !handshaking(p.method) {
-			c.cancel(ctx, p, reason)
+			c.cancel(p, reason)
 		}
 	}
 	flushed := make(chan struct{})
@@ -298,7 +297,7 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 	case <-ctx.Done():
 		c.forget(p)
 		if !handshaking(p.method) {
-			c.cancel(context.Background(), p, cancelReason(ctx))
+			c.cancel(p, cancelReason(ctx))
 		}
 		return answer{}, ctx.Err()
 	}
@@ -337,8 +336,8 @@ func cancelReason(ctx context.Context) string {
 }
 
 // cancel tells the server, if it may have seen the request, that an answer is no
-// longer wanted.
-func (c *conn) cancel(ctx context.Context, p *pending, reason string) {
+// longer wanted. It does not wait: there is one at most for each request.
+func (c *conn) cancel(p *pending, reason string) {
 	p.withdrawn.Store(true)
 	if !p.sent.Load() {
 		return
@@ -347,7 +346,7 @@ func (c *conn) cancel(ctx context.Context, p *pending, reason string) {
 	if reason != "" {
 		params = mcp.SetMember(params, "reason", mcp.AppendText(nil, reason))
 	}
-	_ = c.notify(ctx, mcp.NoteCancelled, params)
+	_ = c.out.Push(outbox.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
 }
 
 // notify sends a notification.

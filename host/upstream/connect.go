@@ -100,9 +100,8 @@ func (u *Upstream) connect() {
 	defer cancel()
 	c, err := u.dial(ctx)
 	if err == nil {
-		err = u.resubscribe(c)
-	}
-	if err != nil {
+		u.resubscribe(c)
+	} else {
 		if c != nil {
 			c.close("", 0)
 		}
@@ -176,7 +175,6 @@ func (u *Upstream) watch(c *conn) {
 	}
 	u.mu.Unlock()
 	if mine {
-		u.opts.Log.Warn("the connection ended", "server", u.opts.Name, "error", c.err)
 		u.opts.Peer.Disconnected(u, c.err)
 	}
 	if again {

@@ -86,12 +86,8 @@ func (c *conn) notified(m *mcp.Message) {
 	case mcp.NoteAcknowledged:
 		c.acknowledged(m.Params)
 	default:
-		modern, params := c.era.Load() == modernEra, m.Params
-		if modern && m.Method == mcp.NoteMessage {
-			c.logged(m)
-			return
-		}
-		if modern {
+		params := m.Params
+		if c.era.Load() == modernEra {
 			params = withoutSubscription(params)
 		}
 		c.up.opts.Peer.ServerNotification(c.up, m.Method, params)
@@ -107,23 +103,6 @@ func (c *conn) tokenOwner(params []byte) *pending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pending[n]
-}
-
-// logged delivers a log message of a modern server. Such a message belongs to
-// a request but does not say to which, so every one that asked gets it; for the
-// usual case of one call at a time that is the right one.
-func (c *conn) logged(m *mcp.Message) {
-	c.mu.Lock()
-	var notes []func(string, []byte)
-	for _, p := range c.pending {
-		if p.note != nil {
-			notes = append(notes, p.note)
-		}
-	}
-	c.mu.Unlock()
-	for _, note := range notes {
-		note(m.Method, m.Params)
-	}
 }
 
 func withoutSubscription(params []byte) []byte {

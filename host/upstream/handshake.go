@@ -191,15 +191,20 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, refused boo
 	if question == nil {
 		return false
 	}
-	chance := time.Duration(0)
-	if refused {
-		chance = lastChance
+	select {
+	case a := <-question:
+		modern, _ := c.discovered(a)
+		return modern
+	default:
+	}
+	if !refused {
+		return false
 	}
 	select {
 	case a := <-question:
 		modern, _ := c.discovered(a)
 		return modern
-	case <-time.After(chance):
+	case <-time.After(lastChance):
 	case <-ctx.Done():
 	}
 	return false

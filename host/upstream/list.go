@@ -90,6 +90,10 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 			l.Degraded = fmt.Sprintf("it has more than %d pages", listPages)
 			return l, nil
 		}
+		if size += len(cursor); size > listBytes {
+			l.Degraded = fmt.Sprintf("its cursors have more than %d bytes", listBytes)
+			return l, nil
+		}
 		seen[string(cursor)] = true
 	}
 }

@@ -189,7 +189,7 @@ func (c *conn) ended(l *listening, p *pending) int {
 // withdraw cancels a request to listen and waits, for a while, until the server
 // is done with it.
 func (c *conn) withdraw(p *pending) {
-	c.cancel(c.ctx, p, "")
+	c.cancel(p, "")
 	if p.sent.Load() {
 		select {
 		case <-p.answer:

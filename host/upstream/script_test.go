@@ -282,8 +282,6 @@ func (s *stage) call(step conversation.Step) {
 			c.Timeout, _ = time.ParseDuration(value)
 		case "progress":
 			c.Progress = func(params []byte) { o.progress <- string(params) }
-		case "notes":
-			c.Note = func(method string, params []byte) { o.progress <- method + " " + string(params) }
 		default:
 			s.t.Fatalf("line %d: no option %q", step.Line, option)
 		}

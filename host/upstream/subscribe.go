@@ -150,31 +150,24 @@ func (u *Upstream) unsubscribed(c *conn, p *pending) {
 	u.settle()
 }
 
-// resubscribe makes the subscriptions anew on a new connection. One that the
+// resubscribe makes the subscriptions anew on a new connection, before anything
+// else is asked there. It does not wait for the answers; a subscription that the
 // server no longer takes is not worth failing over.
-func (u *Upstream) resubscribe(c *conn) error {
+func (u *Upstream) resubscribe(c *conn) {
 	renewed := func(uri string, err error) {
 		if err != nil && c.alive() {
 			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "uri", uri, "error", err)
 		}
 	}
 	u.mu.Lock()
-	asked := map[string]*pending{}
+	defer u.mu.Unlock()
 	for _, uri := range slices.Sorted(maps.Keys(u.subs)) {
 		if c.revision.Modern() {
 			u.subs[uri].heard = c.listenTo(uri, func(err error) { renewed(uri, err) })
 			continue
 		}
 		u.subs[uri].heard = nil
-		asked[uri] = c.ask(mcp.MethodSubscribe, "uri", uri)
+		p := c.ask(mcp.MethodSubscribe, "uri", uri)
+		u.work.Go(func() { renewed(uri, u.answered(c, p)) })
 	}
-	u.mu.Unlock()
-	for uri, p := range asked {
-		err := u.answered(c, p)
-		if err != nil && !c.alive() {
-			return err
-		}
-		renewed(uri, err)
-	}
-	return nil
 }

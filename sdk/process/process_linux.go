@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -65,6 +66,13 @@ func (p *Process) reap() {
 var (
 	adopting  sync.Once
 	unclaimed = 10 * time.Second
+
+	// inherited are the children that were there before, with their names: a
+	// shell that starts something in the background and then becomes this
+	// program leaves it some. They belong to somebody else, and so may what
+	// they leave behind, as does everything in a container whose first process
+	// this is.
+	inherited map[int]string // guarded by mu
 )
 
 // Adopt makes this process the parent of descendants whose own parent dies,
@@ -72,6 +80,7 @@ var (
 func Adopt() error {
 	var failed error
 	adopting.Do(func() {
+		inherit()
 		if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0, 0, 0, 0); errno != 0 {
 			failed = errno
 			return
@@ -81,6 +90,45 @@ func Adopt() error {
 		go reapAdopted(ended)
 	})
 	return failed
+}
+
+// inherit takes note of the children that there are.
+func inherit() {
+	mu.Lock()
+	defer mu.Unlock()
+	inherited = map[int]string{}
+	for _, pid := range children(os.Getpid()) {
+		if tracked[pid] != nil {
+			continue
+		}
+		if n, err := name(pid); err == nil {
+			inherited[pid] = n
+		}
+	}
+}
+
+// foreign reports whether a child is none of ours to end. The caller holds mu.
+func foreign(pid int) bool {
+	if was, ok := inherited[pid]; ok {
+		if now, err := name(pid); err == nil && now == was {
+			return true
+		}
+	}
+	if os.Getpid() != 1 && len(inherited) == 0 {
+		return false
+	}
+	// What it belongs to shows in what was handed down to it.
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil || len(env) == 0 {
+		return false // it is ending
+	}
+	env = append([]byte{0}, env...)
+	for _, run := range []string{Run(), os.Getenv(RunVariable)} {
+		if run != "" && bytes.Contains(env, []byte("\x00"+RunVariable+"="+run+"\x00")) {
+			return false
+		}
+	}
+	return true
 }
 
 // reapAdopted waits for adopted children that have ended. Of some it cannot be
@@ -146,11 +194,18 @@ func adopted() []int {
 	defer mu.Unlock()
 	var pids []int
 	for _, pid := range children(os.Getpid()) {
-		if tracked[pid] == nil {
+		if tracked[pid] == nil && !foreign(pid) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// own returns the children of this process but for those that are foreign.
+func own() []int {
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return tracked[pid] == nil && foreign(pid) })
 }
 
 // endAdopted ends the adopted children that carry mark, with all below them.
@@ -208,14 +263,14 @@ func EndAdopted() {
 func EndAll(d time.Duration) {
 	deadline := time.Now().Add(d)
 	for {
-		pids := children(os.Getpid())
+		pids := own()
 		if len(pids) == 0 || time.Now().After(deadline) {
 			return
 		}
 		for _, pid := range pids {
 			killTree(pid)
 		}
-		collect(func(int) bool { return true })
+		collect(func(pid int) bool { return slices.Contains(pids, pid) })
 		time.Sleep(killPoll)
 	}
 }

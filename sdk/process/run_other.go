@@ -2,11 +2,7 @@
 
 package process
 
-import (
-	"os"
-	"strconv"
-	"syscall"
-)
+import "strconv"
 
 func name(pid int) (string, error) { return strconv.Itoa(pid), nil }
 
@@ -16,14 +12,5 @@ func EndStale() {}
 // Gone reports whether the host that a run is named after has certainly ended.
 func Gone(run string) bool {
 	pid, err := strconv.Atoi(run)
-	if err != nil {
-		return false
-	}
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return true
-	}
-	defer p.Release()
-	err = p.Signal(syscall.Signal(0))
-	return err != nil && !os.IsPermission(err)
+	return err == nil && !exists(pid)
 }

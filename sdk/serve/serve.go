@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -117,10 +116,10 @@ func serve(p *sdk.Plugin) int {
 // environment, once it has been read: a host that a server starts would mistake
 // itself for a plugin.
 func hideHandshake() {
-	_ = os.Unsetenv(wire.Handshake.MagicCookieKey)
-	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "PLUGIN_") {
-			_ = os.Unsetenv(name)
-		}
+	for _, name := range []string{
+		wire.Handshake.MagicCookieKey, "PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_CLIENT_CERT",
+		"PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_MULTIPLEX_GRPC",
+	} {
+		_ = os.Unsetenv(name)
 	}
 }

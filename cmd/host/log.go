@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// startLog makes the logger, and turns whatever else writes to standard error
+// into lines of it: libraries below go-plugin do. A program that serves tells
+// more, and waits for nobody to read it.
+func (e *env) startLog(serves bool) {
+	fallback, out := hclog.Error, e.stderr
+	if serves {
+		e.logs = newLogQueue(out)
+		fallback, out = hclog.Info, e.logs
+	}
+	name := e.logLevel
+	if name == "" {
+		name = e.get("JUNCTOR_LOG")
+	}
+	level := hclog.LevelFromString(name)
+	if level == hclog.NoLevel {
+		level = fallback
+	}
+	asJSON := e.get("JUNCTOR_LOG_FORMAT") == "json"
+	if !asJSON {
+		out = safeWriter{out}
+	}
+	e.log = hclog.New(&hclog.LoggerOptions{Name: "junctor", Level: level, Output: out, JSONFormat: asJSON})
+	w := e.log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
+	log.SetFlags(0)
+	log.SetOutput(w)
+	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
+	if r, pipe, err := os.Pipe(); err == nil {
+		os.Stderr = pipe
+		go func() {
+			lines := bufio.NewReader(r)
+			for line, _, err := lines.ReadLine(); err == nil; line, _, err = lines.ReadLine() {
+				e.log.Debug("stderr of a library", "line", string(line))
+			}
+		}()
+	}
+}
+
+// logRoom is how many bytes of a log may wait for whoever reads it.
+const logRoom = 1 << 20
+
+// A logQueue passes on what is written to it without making anybody wait, not
+// even when nobody reads it: what there is no room for is lost, which the log
+// then says. Every goroutine writes to the log, those included that a client
+// waits for, and many clients never read a server's standard error.
+type logQueue struct {
+	out  io.Writer
+	done chan struct{} // closed when nothing is written any more
+
+	mu     sync.Mutex
+	more   *sync.Cond
+	lines  [][]byte // guarded by mu
+	held   int      // guarded by mu; bytes
+	lost   int      // guarded by mu; lines
+	closed bool     // guarded by mu
+}
+
+func newLogQueue(out io.Writer) *logQueue {
+	q := &logQueue{out: out, done: make(chan struct{})}
+	q.more = sync.NewCond(&q.mu)
+	go q.run()
+	return q
+}
+
+func (q *logQueue) Write(line []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.held+len(line) > logRoom {
+		q.lost++
+		return len(line), nil
+	}
+	q.lines = append(q.lines, append([]byte(nil), line...))
+	q.held += len(line)
+	q.more.Signal()
+	return len(line), nil
+}
+
+func (q *logQueue) run() {
+	defer close(q.done)
+	for {
+		q.mu.Lock()
+		for len(q.lines) == 0 && !q.closed {
+			q.more.Wait()
+		}
+		lines, lost := q.lines, q.lost
+		q.lines, q.held, q.lost = nil, 0, 0
+		q.mu.Unlock()
+		if len(lines) == 0 && lost == 0 {
+			return
+		}
+		for _, line := range lines {
+			_, _ = q.out.Write(line)
+		}
+		if lost > 0 {
+			fmt.Fprintf(q.out, "%d lines of the log were lost because nobody read them\n", lost)
+		}
+	}
+}
+
+// close writes what waits, at most for d.
+func (q *logQueue) close(d time.Duration) {
+	q.mu.Lock()
+	q.closed = true
+	q.more.Signal()
+	q.mu.Unlock()
+	select {
+	case <-q.done:
+	case <-time.After(d):
+	}
+}
