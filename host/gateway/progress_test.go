@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,5 +56,24 @@ func TestProgress(t *testing.T) {
 		time.Sleep(time.Second)
 		expect(6, 7)
 		p.end()
+	})
+}
+
+// TestProgressDropped: nothing is sent after a modern client has cancelled.
+func TestProgressDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p progress
+		var sent atomic.Int32
+		p.begin([]byte("1"), func([]byte) { sent.Add(1) })
+		p.report([]byte(`{"progress":1}`))
+		p.report([]byte(`{"progress":2}`))
+		p.drop()
+		p.report([]byte(`{"progress":3}`))
+		p.end()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := sent.Load(); n != 1 {
+			t.Errorf("%d were sent", n)
+		}
 	})
 }

@@ -178,6 +178,37 @@ func TestOverloaded(t *testing.T) {
 	})
 }
 
+// TestTimeoutOfWhatIsBeingSent: a call whose request a server has begun to read
+// ends in its time, although there is no room even to cancel it.
+func TestTimeoutOfWhatIsBeingSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEcho()
+		u := New(usual(newRecorder(), e.Open))
+		defer u.Close()
+		if err := u.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		e.Link().Mute(true)
+		begun := time.Now()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := u.Call(t.Context(), permitted(t), Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: time.Second})
+			ended <- err
+		}()
+		synctest.Wait()
+		for size := roomToServer / 4; size > 100; size /= 4 {
+			for range 4 {
+				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size-100) + `"}`), Timeout: time.Minute}
+				go func() { _, _ = u.Call(t.Context(), permitted(t), large) }()
+				synctest.Wait()
+			}
+		}
+		if err := <-ended; !fault.Is(err, fault.CallTimeout) || time.Since(begun) != time.Second {
+			t.Errorf("after %s: %v", time.Since(begun), err)
+		}
+	})
+}
+
 // TestServerRequestsBounded: a server that asks more than is answered is
 // refused, in order, and can go on.
 func TestServerRequestsBounded(t *testing.T) {

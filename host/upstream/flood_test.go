@@ -110,6 +110,8 @@ func TestListBounds(t *testing.T) {
 		{"endless pages", next, one, listPages, "it has more than 1000 pages"},
 		{"endless items", next, func(int) string { return many }, listItems, "it has more than 10000 items or 33554432 bytes"},
 		{"endless bytes", next, func(int) string { return large }, 10, "it has more than 10000 items or 33554432 bytes"},
+		{"endless cursors", func(page int) string { return fmt.Sprint(strings.Repeat("x", 8<<20), page) }, func(int) string { return "" },
+			0, "its cursors have more than 33554432 bytes"},
 		{"empty pages", next, func(int) string { return "" }, 0, "it has more than 1000 pages"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
