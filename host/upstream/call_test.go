@@ -196,9 +196,9 @@ func TestTimeoutOfWhatIsBeingSent(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		for size := roomToServer / 4; size > 100; size /= 4 {
-			for range 4 {
-				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size-100) + `"}`), Timeout: time.Minute}
+		for size := roomToServer / 8; size > 8; size /= 8 {
+			for range 9 {
+				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`), Timeout: time.Minute}
 				go func() { _, _ = u.Call(t.Context(), permitted(t), large) }()
 				synctest.Wait()
 			}
