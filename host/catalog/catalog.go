@@ -138,6 +138,19 @@ func (c *Catalog) Doubtful(exposed string) []string {
 	return names
 }
 
+// Unlisted returns the server that a name belongs to by its prefix, when nothing
+// is known of what that server has.
+func (c *Catalog) Unlisted(exposed string) (server string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.servers {
+		if s.Prefix != "" && strings.HasPrefix(exposed, s.Prefix+separator) && c.lists[s.Name] == nil {
+			return s.Name, true
+		}
+	}
+	return "", false
+}
+
 // beginAll begins a refresh of the named servers whose lists are not known, or
 // need one.
 func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, known []*ask) {

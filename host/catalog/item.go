@@ -1,14 +1,12 @@
 package catalog
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/schema"
 )
 
 // An Item is something that a server offers. Raw is what clients see in lists:
@@ -31,7 +29,8 @@ type Tool struct {
 	// What the tool says about itself; not to be trusted.
 	ReadOnly, Destructive *bool
 
-	view *View
+	view    *View
+	remarks []string // about the view
 }
 
 // A Prompt is an item that makes messages.
@@ -53,23 +52,15 @@ type Template struct {
 	match *uritemplate.Template
 }
 
-// A View is how the configuration wants one tool to be seen.
-type View struct {
-	Name           string // exposed in place of the tool's own; empty: that
-	Description    string
-	HasDescription bool
-	Hidden         bool
-	Pin            map[string]json.RawMessage // always sent, not in the schema
-	Default        map[string]json.RawMessage // sent when the client sends nothing
-	At             string                     // file:line:column
-}
-
 // newTool reads a tool of a server and applies its view. A nil tool is left
 // out, for the reason given.
 func newTool(s *Server, raw []byte) (*Tool, string) {
 	it, why := newItem(s, "tool", "name", raw)
 	if why != "" {
 		return nil, why
+	}
+	if support, _ := mcp.TextMember(raw, "execution", "taskSupport"); support == "required" {
+		return nil, fmt.Sprintf("tool %.64q is left out: it can only be called as a task, which is not supported yet", it.Name)
 	}
 	t := &Tool{
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"),
@@ -84,7 +75,7 @@ func newTool(s *Server, raw []byte) (*Tool, string) {
 			return nil, ""
 		}
 		if why := t.apply(t.view); why != "" {
-			return nil, fmt.Sprintf("tool %.64q: its view at %s cannot be applied: %s", it.Name, t.view.At, why)
+			return nil, fmt.Sprintf("tool %.64q is left out: its view at %s cannot be applied: %s", it.Name, t.view.At, why)
 		}
 		if t.view.Name != "" {
 			shown = t.view.Name
@@ -114,68 +105,6 @@ func flag(raw []byte, name string) *bool {
 		return new(false)
 	}
 	return nil
-}
-
-// apply makes what clients see fit the view.
-func (t *Tool) apply(v *View) string {
-	if v.HasDescription {
-		t.Description = v.Description
-		t.Raw = mcp.SetMember(t.Raw, "description", mcp.AppendText(nil, v.Description))
-	}
-	if len(v.Pin)+len(v.Default) == 0 {
-		return ""
-	}
-	input := t.Input
-	if input == nil {
-		return "the tool has no input schema"
-	}
-	var pinned []string
-	for name := range v.Pin {
-		pinned = append(pinned, name)
-	}
-	input, err := schema.Hide(input, pinned)
-	if err == nil {
-		input, err = schema.SetDefaults(input, v.Default)
-	}
-	if err != nil {
-		return err.Error()
-	}
-	t.Input, t.Raw = input, mcp.SetMember(t.Raw, "inputSchema", input)
-	return ""
-}
-
-// Arguments returns what to send to the server for the arguments a client
-// sent: with the pinned ones, and the defaults that are missing. Arguments that
-// need no change are returned as they are.
-func (t *Tool) Arguments(sent []byte) []byte {
-	if t.view == nil {
-		return sent
-	}
-	for _, name := range sortedNames(t.view.Default) {
-		if mcp.Member(sent, name) == nil {
-			sent = mcp.SetMember(sent, name, t.view.Default[name])
-		}
-	}
-	for _, name := range sortedNames(t.view.Pin) {
-		sent = mcp.SetMember(sent, name, t.view.Pin[name])
-	}
-	return sent
-}
-
-// Pinned returns the names of the arguments that the view pins.
-func (t *Tool) Pinned() []string {
-	if t.view == nil {
-		return nil
-	}
-	return sortedNames(t.view.Pin)
-}
-
-// View returns where the tool's view stands in the configuration, if any.
-func (t *Tool) View() string {
-	if t.view == nil {
-		return ""
-	}
-	return t.view.At
 }
 
 // newItem reads what resources, templates and prompts have in common; id is the

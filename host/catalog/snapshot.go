@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A Snapshot is an immutable catalog at one moment. Its lists are in the order
@@ -111,13 +113,21 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 				}
 			}
 			for _, name := range sortedNames(server.Views) {
-				if _, ok := s.own[pair{server.Name, name}]; !ok && !server.Views[name].Hidden {
+				if !listed(l.Tools.Items, name) && !server.Views[name].Hidden {
 					s.note(server, "it has no tool %q, which a view at %s is about", name, server.Views[name].At)
 				}
 			}
 		}
 	}
 	return s
+}
+
+// listed reports whether a tool of this name is in a server's list.
+func listed(items [][]byte, name string) bool {
+	return slices.ContainsFunc(items, func(raw []byte) bool {
+		own, _ := mcp.TextMember(raw, "name")
+		return own == name
+	})
 }
 
 func (s *Snapshot) note(server *Server, format string, args ...any) {
@@ -138,6 +148,9 @@ func (s *Snapshot) addTools(server *Server, items [][]byte) {
 			continue
 		}
 		s.own[pair{server.Name, t.Name}] = t
+		for _, remark := range t.remarks {
+			s.note(server, "%s", remark)
+		}
 		if owner, ok := s.claims[pair{server.Name, t.Exposed}]; ok && owner != t.Name {
 			s.note(server, "tool %q is hidden by a view, at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
 			continue

@@ -94,6 +94,28 @@ func TestClashes(t *testing.T) {
 			"a__y=a/x a__x=a/y", "",
 		},
 		{
+			"a pin of nothing leaves its tool out, for it would be open",
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {Pin: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1"}}}},
+			map[string]*lists{"a": {Tools: listing(search)}},
+			"", `a: tool "search" is left out: its view at f:1:1 cannot be applied: pin: ownr is no argument of the tool; did you mean "owner"?`,
+		},
+		{
+			"a pin and a default that do not fit",
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {
+				Pin: map[string]json.RawMessage{"owner": json.RawMessage("1")}, Default: map[string]json.RawMessage{"n": json.RawMessage(`"x"`), "m": json.RawMessage("1")}, At: "f:1:1",
+			}}}},
+			map[string]*lists{"a": {Tools: listing(search)}},
+			"a__search=a/search", `a: tool "search": its view at f:1:1: m is no argument of the tool
+a: tool "search": its view at f:1:1: owner must be a string, is a number
+a: tool "search": its view at f:1:1: n must be an integer, is a string`,
+		},
+		{
+			"a tool that is only a task",
+			[]*Server{{Name: "a", Prefix: "a"}},
+			map[string]*lists{"a": {Tools: listing(`{"name":"x","execution":{"taskSupport":"required"}}`, `{"name":"y","execution":{"taskSupport":"optional"}}`)}},
+			"a__y=a/y", `a: tool "x" is left out: it can only be called as a task, which is not supported yet`,
+		},
+		{
 			"a view of nothing",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}, "b": {At: "f:2:1"}, "d": {Hidden: true}}}},
 			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "cursor_loop"}}},
@@ -131,7 +153,7 @@ func TestViews(t *testing.T) {
 		{"pinned", View{Pin: map[string]json.RawMessage{"owner": raw(`"acme"`)}},
 			`{"name":"a__search", "title":"Search","inputSchema":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"}},` +
 				`"required":["q","n"]},"x":9007199254740993}`, `{"q":"a","owner":"acme"}`},
-		{"pinned what is not in the schema", View{Pin: map[string]json.RawMessage{"z": raw(`[1]`)}},
+		{"default of what is not in the schema", View{Default: map[string]json.RawMessage{"z": raw(`[1]`)}},
 			strings.Replace(search, `"search"`, `"a__search"`, 1), `{"q":"a","owner":"mine","z":[1]}`},
 		{"defaults", View{Default: map[string]json.RawMessage{"n": raw(`20`), "q": raw(`"b"`)}},
 			`{"name":"a__search", "title":"Search","inputSchema":{"type":"object","properties":{"owner":{"type":"string"},"q":{"type":"string","default":"b"},` +

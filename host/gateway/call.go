@@ -155,9 +155,20 @@ func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed st
 		t, ok = g.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Tool, t.Server, t.Name) {
-		return nil, fault.New(fault.NameUnknown, "unknown tool %q", exposed)
+		return nil, g.unknown("tool", exposed)
 	}
 	return t, nil
+}
+
+// unknown is the fault of a name that is not known: that of the server it
+// belongs to by its prefix, when nobody knows what that one has.
+func (g *Gateway) unknown(kind, exposed string) error {
+	if server, ok := g.catalog.Unlisted(exposed); ok {
+		if err := g.upstreams[server].Status().Err; err != nil {
+			return fault.In(server, err)
+		}
+	}
+	return fault.New(fault.NameUnknown, "unknown %s %q", kind, exposed)
 }
 
 // FindPrompt is FindTool for prompts.
@@ -168,7 +179,7 @@ func (g *Gateway) FindPrompt(ctx context.Context, p identity.Principal, exposed 
 		pr, ok = g.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Prompt, pr.Server, pr.Name) {
-		return nil, fault.New(fault.NameUnknown, "unknown prompt %q", exposed)
+		return nil, g.unknown("prompt", exposed)
 	}
 	return pr, nil
 }

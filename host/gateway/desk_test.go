@@ -167,7 +167,7 @@ func (c *client) say(format string, args ...any) {
 
 // hangUp ends the session.
 func (c *client) hangUp() {
-	c.Close(0)
+	c.Close(context.Background(), 0)
 	_ = c.box.Close()
 }
 

@@ -85,7 +85,7 @@ func (r *request) noResource(err error) *rpcError {
 	if r.modern || !fault.Is(err, fault.NameUnknown) {
 		return r.fault(err)
 	}
-	return &rpcError{code: mcp.CodeResourceNotFound, message: err.Error(), data: map[string]string{"reason": "unknown_name"}}
+	return &rpcError{code: mcp.CodeResourceNotFound, message: err.Error(), data: map[string]string{"reason": "unknown_name", "code": string(fault.NameUnknown)}}
 }
 
 // complete completes an argument of a prompt or of a resource template.

@@ -137,9 +137,13 @@ func lowerLevel(a, b string) bool {
 	return a != "" && (b == "" || slices.Index(mcp.Levels, a) < slices.Index(mcp.Levels, b))
 }
 
+// lastWords is how many lines of a server that ended go to the log.
+const lastWords = 5
+
 // Disconnected is called when a connection ended or could not be made.
 func (g *Gateway) Disconnected(u *upstream.Upstream, err error) {
 	if err != nil && !fault.Is(err, fault.UpstreamStopped) {
-		g.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err)
+		said := fault.As(err).Output
+		g.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
 	}
 }

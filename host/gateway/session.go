@@ -146,7 +146,7 @@ func (s *Session) finish(r *request, h handler) {
 	case cancelled && r.modern:
 		// After a modern cancel nothing more is sent.
 	case cancelled:
-		s.push(mcp.AppendError(nil, r.id, mcp.ErrorObject(mcp.CodeCancelled, "the request was cancelled", map[string]string{"reason": "cancelled"})))
+		s.push(mcp.AppendError(nil, r.id, mcp.ErrorObject(mcp.CodeCancelled, "the request was cancelled", map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)})))
 	case err != nil && stopped:
 		s.push(mcp.AppendError(nil, r.id, mcp.FaultError(fault.New(fault.UpstreamStopped, "junctor is shutting down"), r.modern)))
 	case err != nil:
@@ -212,9 +212,10 @@ func (s *Session) tell(method string, params []byte) {
 	s.out.TrySend(outbox.Text(mcp.AppendNotification(nil, method, params)))
 }
 
-// Close ends the session: requests in flight have grace to end, then they are
-// cancelled. It returns when every answer is in the outbox.
-func (s *Session) Close(grace time.Duration) {
+// Close ends the session: requests in flight have grace to end, as long as ctx
+// has not ended, then they are cancelled. It returns when every answer is in the
+// outbox.
+func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.mu.Lock()
 	s.closing = true
 	for _, l := range s.listens {
@@ -223,11 +224,11 @@ func (s *Session) Close(grace time.Duration) {
 	s.mu.Unlock()
 	done := make(chan struct{})
 	go func() { defer close(done); s.work.Wait() }()
-	t := time.NewTimer(grace)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
 	select {
 	case <-done:
-	case <-t.C:
+	case <-ctx.Done():
 		s.mu.Lock()
 		for _, r := range s.inFlight {
 			r.stopped = true

@@ -148,7 +148,7 @@ func TestHang(t *testing.T) {
 		t.Errorf("%.300s after %s", a, took)
 	}
 	p.works("d")
-	if a := p.answer(p.start("tools/call", `{"name":"b__echo"}`)); !strings.Contains(a, "unknown tool") {
+	if a := p.answer(p.start("tools/call", `{"name":"b__echo"}`)); !strings.Contains(a, "did not get ready within 2s") {
 		t.Errorf("%.300s", a)
 	}
 }

@@ -35,14 +35,15 @@ func Stdio(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer)
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(session, in) }()
 	var err error
-	grace := drainTime
+	drain := context.Background()
 	select {
 	case err = <-ended:
+		drain = ctx // who hangs up and then insists does not want the answers
 	case <-ctx.Done():
 	case <-box.Done(): // nobody reads the answers
-		grace = 0
+		drain = canceled()
 	}
-	session.Close(grace)
+	session.Close(drain, drainTime)
 	flushed := make(chan error, 1)
 	go func() { flushed <- box.Close() }()
 	var werr error
@@ -55,6 +56,13 @@ func Stdio(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer)
 		err = werr
 	}
 	return err
+}
+
+// canceled is a context that has ended.
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }
 
 // readLines hands every line to the session. It ends with the input; when the

@@ -122,6 +122,23 @@ func TestDrainTime(t *testing.T) {
 	})
 }
 
+// TestHurry: a client that ends its input and then insists waits for nothing.
+func TestHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := serving(t, time.Hour)
+		var out page
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		begun := time.Now()
+		if err := Stdio(ctx, g, strings.NewReader(hello+call), &out); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32000`) {
+			t.Errorf("after %s: %s", took, out.String())
+		}
+	})
+}
+
 // TestSignal: the end of ctx does the same, though the input goes on.
 func TestSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

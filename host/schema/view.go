@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // Hide returns a schema without the named top-level properties, for arguments
@@ -109,4 +111,39 @@ func (m *member) setDefault(value json.RawMessage) error {
 		m.value = []byte(`{"default":` + string(value) + `}`)
 	}
 	return nil // false allows no value, so it needs no default
+}
+
+// CheckValues looks at values for top-level properties that the host is going
+// to send: unknown are those that the schema has no property for although it
+// has some, wrong are those that do not fit theirs. A schema that cannot be
+// compiled finds nothing wrong.
+func CheckValues(raw []byte, values map[string]json.RawMessage) (unknown, wrong []Problem) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	var names []string
+	for _, p := range Properties(raw) {
+		names = append(names, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(names) > 0 && !slices.Contains(names, name) {
+			unknown = append(unknown, Problem{Path: name, Message: "is no argument of the tool" + didYouMean(name, names)})
+		}
+	}
+	object, err := json.Marshal(values)
+	if err != nil {
+		return unknown, whole("is not valid JSON")
+	}
+	s, err := Compile(raw)
+	if err != nil {
+		return unknown, nil
+	}
+	for _, p := range s.Check(object) {
+		name, _, _ := strings.Cut(p.Path, ".")
+		name, _, _ = strings.Cut(name, "[")
+		if _, ours := values[name]; ours && slices.Contains(names, name) {
+			wrong = append(wrong, p)
+		}
+	}
+	return unknown, wrong
 }
