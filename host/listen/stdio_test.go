@@ -125,7 +125,7 @@ func TestDrainTime(t *testing.T) {
 // TestHurry: a client that ends its input and then insists waits for nothing.
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, time.Hour)
+		g, _ := serving(t, 9*time.Second)
 		var out page
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
@@ -136,6 +136,7 @@ func TestHurry(t *testing.T) {
 		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32000`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
+		time.Sleep(time.Minute) // for the server
 	})
 }
 
