@@ -220,7 +220,10 @@ func (a *App) Stop() {
 const stopGrace = time.Second
 
 func rulesOf(patterns []config.Pattern) []policy.Rule {
-	var rules []policy.Rule
+	if patterns == nil {
+		return nil
+	}
+	rules := []policy.Rule{}
 	for _, p := range patterns {
 		rules = append(rules, policy.Rule{Match: p.Match, At: p.At.String()})
 	}

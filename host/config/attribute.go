@@ -140,7 +140,7 @@ func (s section) texts(name string) []item {
 	if !set {
 		return nil
 	}
-	var items []item
+	items := []item{} // an empty list is not the same as none
 	for i, e := range v.AsValueSlice() {
 		at := locate(a.Expr, []step{{index: i}})
 		if e.IsNull() {

@@ -79,6 +79,8 @@ type Transport struct {
 }
 
 // Tools says what of a server's tools is offered and how they are classified.
+//
+// An Allow that is nil allows every tool, one that is empty none.
 type Tools struct{ Allow, Deny, Read, Write, Idempotent []Pattern }
 
 // A View changes how one tool is offered.

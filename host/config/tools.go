@@ -46,8 +46,12 @@ func (s section) globs(name string) []item {
 	return items
 }
 
+// patterns is nil for an attribute that is not set.
 func patterns(items []item) []Pattern {
-	var ps []Pattern
+	if items == nil {
+		return nil
+	}
+	ps := []Pattern{}
 	for _, e := range items {
 		ps = append(ps, Pattern{Glob: e.text, At: startOf(e.at)})
 	}

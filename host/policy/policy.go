@@ -43,7 +43,7 @@ type Rule struct {
 }
 
 // Server holds the rules of one server, as its block has them: deny wins over
-// allow, and when there are allow rules, what none of them matches is denied.
+// allow, and unless Allow is nil, what none of its rules matches is denied.
 type Server struct {
 	Allow, Deny []Rule // of tools
 }
@@ -98,8 +98,11 @@ func (p *Policy) decide(item Item) Decision {
 			return Decision{Allow: true, Rule: "allow at " + r.At}
 		}
 	}
-	if len(rules.Allow) > 0 {
+	switch {
+	case len(rules.Allow) > 0:
 		return Decision{Rule: "no allow matches; the first is at " + rules.Allow[0].At}
+	case rules.Allow != nil:
+		return Decision{Rule: "allow is empty"}
 	}
 	return Decision{Allow: true, Rule: "no rule is about it"}
 }

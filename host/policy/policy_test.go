@@ -28,6 +28,7 @@ func TestDecide(t *testing.T) {
 		"not":    {Deny: rules("*_secret", "drop")},
 		"both":   {Allow: rules("get_*"), Deny: rules("get_secret")},
 		"closed": {Deny: rules("*")},
+		"none":   {Allow: []Rule{}},
 	})
 	tool := func(server, name string) Item { return Item{server, Tool, name} }
 	for _, c := range []struct {
@@ -50,6 +51,7 @@ func TestDecide(t *testing.T) {
 		{"templates have none", Item{"closed", Template, "x:{y}"}, true, "no rule is about it"},
 		{"a server that is not configured", tool("other", "x"), false, `server "other" is not configured`},
 		{"nor has resources", Item{"other", Resource, "x:y"}, false, `server "other" is not configured`},
+		{"an empty list of what is allowed", tool("none", "x"), false, "allow is empty"},
 		{"no server", tool("", "x"), false, `server "" is not configured`},
 		{"the exposed name is nothing", tool("not", "not__a_secret"), false, "deny at *_secret"},
 	} {
