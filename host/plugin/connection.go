@@ -73,9 +73,34 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	})
 	if err != nil {
 		c.release()
+		if late, ok := errors.AsType[*wire.LateError](err); ok && l.usable() {
+			p.work.Go(func() { p.awaitLate(l, late, r.Server) })
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = fault.Because(fault.UpstreamStartTimeout, err, "plugin %q did not open the connection", r.Spec.Name)
+			}
+		}
 		return nil, l.explain(err)
 	}
 	return c, nil
+}
+
+// awaitLate waits until a plugin returns from opening a connection that was
+// given up. One that does not is ended, unless other servers need it.
+func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.limits.hangUp)
+	defer cancel()
+	defer context.AfterFunc(p.sup.ctx, cancel)()
+	if late.Answered(ctx) || !l.usable() || p.sup.ctx.Err() != nil {
+		return
+	}
+	p.mu.Lock()
+	others := p.open
+	p.mu.Unlock()
+	if others > 0 {
+		l.log.Warn("the plugin does not return from opening a connection that was given up", "server", server)
+		return
+	}
+	l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not return from opening a connection to server %q that was given up", server))
 }
 
 func (s *Supervisor) grant(capability string, h sdk.Host) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -339,6 +340,29 @@ func TestOpenFails(t *testing.T) {
 	_, err := neighbour.Read()
 	mustFail(t, err, fault.PluginExited, "exited with status 7")
 	h.mustOpen(h.request("", "", "")).echoes(t)
+}
+
+// TestStuckOpen: a plugin that does not return from opening a connection that
+// was given up is ended, when nobody else needs it.
+func TestStuckOpen(t *testing.T) {
+	h := newHost(t)
+	h.limits.hangUp = 200 * time.Millisecond
+	h.mustOpen(h.request("", "", "")).Close(0)
+	pid := h.pid()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := h.Open(ctx, h.request("", "hang", ""))
+	mustFail(t, err, fault.UpstreamStartTimeout, `plugin "evil" did not open the connection`)
+	eventually(t, "the plugin is ended", func() error {
+		if st := h.Status()[0]; !fault.Is(st.Err, fault.PluginUnresponsive) {
+			return fmt.Errorf("%+v", st)
+		}
+		return nil
+	})
+	h.mustOpen(h.request("", "", "")).echoes(t)
+	if h.pid() == pid {
+		t.Error("it is the same process")
+	}
 }
 
 // TestValidate: a plugin's opinion of settings names the setting.

@@ -114,6 +114,28 @@ func (c *caller) begin(ctx context.Context) Call {
 	return call
 }
 
+// A LateError is the end of a context that a call did not outlive. The other
+// side has been told, and may still be busy with the call.
+type LateError struct {
+	err  error
+	done chan *rpc.Call
+}
+
+func (e *LateError) Error() string { return e.err.Error() }
+
+func (e *LateError) Unwrap() error { return e.err }
+
+// Answered reports whether the other side answers after all before ctx ends.
+// One goroutine may ask, once.
+func (e *LateError) Answered(ctx context.Context) bool {
+	select {
+	case <-e.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // invoke calls a method of the other side. It never outlives ctx: when ctx
 // ends first, the other side is told and a late answer goes nowhere.
 func invoke[R any](ctx context.Context, c *caller, method string, call Call, args any) (*R, error) {
@@ -132,7 +154,7 @@ func invoke[R any](ctx context.Context, c *caller, method string, call Call, arg
 		return reply, nil
 	case <-ctx.Done():
 		go c.rpc.Go(c.prefix+".Cancel", CancelArgs{ID: call.ID}, new(Reply), make(chan *rpc.Call, 1))
-		return nil, ctx.Err()
+		return nil, &LateError{err: ctx.Err(), done: done}
 	}
 }
 
