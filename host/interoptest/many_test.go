@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// silent is a server that reads nothing and says nothing.
+// silent is no server at all: it reads nothing, and says what it likes.
 func silent(name string) server {
-	return server{name: name, command: []string{"sh", "-c", "exec sleep 600"}, more: "  timeouts {\n    start = \"2s\"\n  }\n"}
+	return server{name: name, command: []string{"sh", "-c", "echo welcome; echo I listen on port 80 >&2; exec sleep 600"}, more: "  timeouts {\n    start = \"2s\"\n  }\n"}
 }
 
 // missing is a server whose program does not exist.
@@ -36,13 +36,16 @@ func TestBadServersCostOnlyThemselves(t *testing.T) {
 		// The first of the configuration decides: it timed out.
 		s.run("status").exits(6).into(&list)
 		for i, want := range []struct{ code, message string }{
-			{"upstream.start_timeout", "2s"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
+			{"upstream.start_timeout", "1 lines on its standard output were not messages"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
 		} {
 			if st := list[i]; st.OK != (want.code == "") {
 				t.Errorf("%s: %s", st.Server, encode(t, st))
 			} else if !st.OK && (st.Error.Code != want.code || !strings.Contains(st.Error.Message, want.message)) {
 				t.Errorf("%s: %s, %s; want %s with %q", st.Server, st.Error.Code, st.Error.Message, want.code, want.message)
 			}
+		}
+		if out := list[0].Error.Output; !slices.Contains(out, "I listen on port 80") {
+			t.Errorf("the last lines of the one that is no server: %q", out)
 		}
 		if out := list[4].Error.Output; !slices.Contains(out, "the licence has expired") {
 			t.Errorf("the last lines of the one that died: %q", out)

@@ -232,6 +232,15 @@ func (c *Connection) release() {
 	})
 }
 
+// Said asks the plugin what the server has printed besides messages.
+func (c *Connection) Said(ctx context.Context) (stderr []string, junk uint64) {
+	st, err := c.Status(ctx)
+	if err != nil {
+		return nil, 0
+	}
+	return st.Stderr, st.Dropped
+}
+
 // Status asks the plugin how the connection is.
 func (c *Connection) Status(ctx context.Context) (sdk.ConnStatus, error) {
 	st, err := c.link.wire.Status(ctx, c.instance)

@@ -99,15 +99,16 @@ func (u *Upstream) connect() {
 	ctx, cancel := context.WithTimeout(u.ctx, u.opts.Start)
 	defer cancel()
 	c, err := u.dial(ctx)
-	if err == nil {
-		u.resubscribe(c)
-	} else {
+	if err != nil {
+		err = startError(ctx, err, u.opts.Start)
 		if c != nil {
+			err = c.testify(err)
 			c.close("", 0)
 		}
-		u.failed(startError(ctx, err, u.opts.Start))
+		u.failed(err)
 		return
 	}
+	u.resubscribe(c)
 	u.mu.Lock()
 	if u.closed {
 		u.mu.Unlock()
@@ -134,6 +135,30 @@ func startError(ctx context.Context, err error, d time.Duration) error {
 		Hint:    "raise timeouts { start } in its block; the first start of a server that is downloaded takes longest"}
 	f.Output = fault.As(err).Output
 	return f
+}
+
+// testifyTime bounds asking what a server said that did not get ready.
+const testifyTime = time.Second
+
+// testify adds to the error of a server that did not get ready, but runs, what
+// it printed meanwhile.
+func (c *conn) testify(err error) error {
+	w, ok := c.link.(Witness)
+	if !ok || !fault.Is(err, fault.UpstreamStartTimeout) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testifyTime)
+	defer cancel()
+	stderr, junk := w.Said(ctx)
+	f := *fault.As(err)
+	if f.Output == nil {
+		f.Output = stderr
+	}
+	if junk > 0 {
+		f.Message += fmt.Sprintf("; %d lines on its standard output were not messages", junk)
+		f.Hint = "check that the command is an MCP server, and that it logs to standard error only"
+	}
+	return &f
 }
 
 // failed records an attempt that failed.

@@ -23,6 +23,13 @@ type Link interface {
 	Close(grace time.Duration)
 }
 
+// A Witness is a Link that knows what its server printed besides messages: its
+// last lines on standard error, and how many lines on standard output were no
+// messages.
+type Witness interface {
+	Said(ctx context.Context) (stderr []string, junk uint64)
+}
+
 // A Cut is an error of Link.Read for one message that was not delivered; the
 // channel goes on. It returns how the message began and why it is missing.
 type Cut interface {
