@@ -46,7 +46,7 @@ func (e *env) serve(ctx context.Context) error {
 		e.dirs.Clean()
 		os.Exit(fault.ExitInterrupted)
 	})
-	if err := listen.Stdio(ctx, app.Gateway, e.stdin, e.stdout); err != nil {
+	if err := listen.Stdio(ctx, app.Gateway, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client went away", "error", err)
 	}
 	return nil

@@ -72,7 +72,7 @@ func cliPage() string {
 	}
 	b.WriteString("\n## Exit status\n\n| status | meaning |\n|---|---|\n")
 	for _, row := range [][2]string{
-		{"0", "done"}, {"1", "the server answered with an error"}, {"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
+		{"0", "done"}, {"1", "the server answered with an error, or the output could not be written"}, {"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
 		{"4", "credentials are needed or were refused"}, {"5", "the configuration does not allow it"}, {"6", "it took too long"}, {"130", "interrupted"},
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
@@ -84,7 +84,7 @@ func cliPage() string {
 		{"JUNCTOR_LOG", "how much to log to standard error: error, warn, info, debug or trace"},
 		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
 		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
-		{"CI", "nothing moves on the terminal"},
+		{"CI", "nothing moves on the terminal, as with `TERM=dumb`"},
 	} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", row[0], row[1])
 	}

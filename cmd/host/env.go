@@ -22,7 +22,8 @@ import (
 // once it is loaded. Standard output carries only what was asked for.
 type env struct {
 	stdin          *os.File
-	stdout, stderr io.Writer
+	stdout         *output
+	stderr         io.Writer
 	outTTY, errTTY bool
 	lookup         func(string) (string, bool)
 
@@ -42,24 +43,26 @@ type stopper interface{ Stop(grace time.Duration) }
 
 func newEnv() *env {
 	e := &env{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv,
+		stdin: os.Stdin, stdout: &output{file: os.Stdout}, stderr: os.Stderr, lookup: os.LookupEnv,
 		outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
 	}
 	e.log = hclog.NewNullLogger()
 	return e
 }
 
-func isTerminal(f *os.File) bool {
-	return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
-}
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // run runs one command line and returns the exit status.
 func (e *env) run(ctx context.Context, args []string) int {
 	root := e.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if ctx.Err() != nil && err != nil && !errors.Is(err, errReported) {
+	lost := e.stdout.fault()
+	switch {
+	case ctx.Err() != nil && err != nil && !errors.Is(err, errReported):
 		err = fault.New(fault.Interrupted, "interrupted")
+	case lost != nil:
+		err = lost
 	}
 	return e.fail(err)
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes this test binary the junctor command of the scripts.
+// TestMain makes this test binary the junctor command of the scripts, and a
+// server for them.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main})
+	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned})
 }
 
 // TestScripts runs the command line as users do: testdata/script/*.txtar, each

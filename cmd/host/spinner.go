@@ -26,10 +26,11 @@ type spinner struct {
 	text string // guarded by mu
 }
 
-// spin begins to wait. Off a terminal, and under CI, nothing is shown.
+// spin begins to wait. Off a terminal, on one that only prints, and under CI,
+// nothing is shown.
 func (e *env) spin(text string) *spinner {
 	s := &spinner{out: e.stderr, end: make(chan struct{}), text: text}
-	if e.errTTY && e.get("CI") == "" {
+	if e.errTTY && e.get("TERM") != "dumb" && e.get("CI") == "" {
 		s.done.Go(s.run)
 	}
 	return s

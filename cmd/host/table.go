@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -64,10 +63,8 @@ func (e *env) table(header []string, rows [][]string) {
 
 // width is how many columns there are.
 func (e *env) width() int {
-	if f, ok := e.stdout.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return max(w, narrowest)
-		}
+	if w, _, err := term.GetSize(int(e.stdout.file.Fd())); err == nil && w > 0 {
+		return max(w, narrowest)
 	}
 	return withoutWidth
 }

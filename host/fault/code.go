@@ -7,7 +7,7 @@ type Code string
 // The exit statuses of the command line.
 const (
 	ExitDone        = 0
-	ExitAnswer      = 1 // the server answered with an error
+	ExitAnswer      = 1 // the server answered with an error, or its answer could not be written
 	ExitUsage       = 2 // usage or configuration
 	ExitUnreachable = 3 // an upstream or a plugin
 	ExitCredentials = 4
@@ -21,6 +21,7 @@ const (
 	Usage       Code = "usage"
 	Interrupted Code = "interrupted"
 	Internal    Code = "internal"
+	Output      Code = "output"
 
 	ConfigMissing Code = "config.missing"
 	ConfigInvalid Code = "config.invalid"
@@ -77,6 +78,7 @@ var Codes = map[Code]Entry{
 	Usage:       {ExitUsage, "The command line was not understood.", "Read `junctor help VERB`."},
 	Interrupted: {ExitInterrupted, "The command was interrupted.", "Nothing."},
 	Internal:    {ExitAnswer, "Something went wrong that has no code of its own.", "Report it when it looks like a mistake in Junctor."},
+	Output:      {ExitAnswer, "What was asked for could not be written, to standard output or to the file of `--output`.", "Make room, or write it somewhere else. A tool was called all the same."},
 
 	ConfigMissing: {ExitUsage, "No configuration was found.", "Write `junctor.hcl`, or name a file with `--config` or `JUNCTOR_CONFIG`."},
 	ConfigInvalid: {ExitUsage, "The configuration has errors; nothing was started.", "Each error names its file, line and column. `junctor validate` lists all of them."},

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// canned is an MCP server for scripts. Its answers stand in a file: by method,
+// and for what names an item by method and name, as in "tools/call shot". One
+// that is an array is an error's code and message. It has nothing to say about
+// anything else.
+func canned() {
+	text, err := os.ReadFile(os.Args[1])
+	var answers map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(text, &answers)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var r struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Name, URI string }
+		}
+		if json.Unmarshal(in.Bytes(), &r) == nil && r.ID != nil {
+			name := strings.TrimSpace(r.Method + " " + r.Params.Name + r.Params.URI)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", r.ID, cannedAnswer(name, in.Text(), answers))
+		}
+	}
+}
+
+// cannedAnswer is the member of a response that answers. The tool "echo" gives
+// back its request.
+func cannedAnswer(name, request string, answers map[string]json.RawMessage) string {
+	answer, ok := answers[name]
+	switch {
+	case name == "initialize":
+		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"canned","version":"1"}}`
+	case name == "tools/call echo" || name == "prompts/get echo":
+		quoted, _ := json.Marshal(request)
+		content := fmt.Sprintf(`{"type":"text","text":%s}`, quoted)
+		return fmt.Sprintf(`"result":{"content":[%s],"messages":[{"role":"user","content":%s}]}`, content, content)
+	case ok && answer[0] == '[':
+		var parts []json.RawMessage
+		_ = json.Unmarshal(answer, &parts)
+		return fmt.Sprintf(`"error":{"code":%s,"message":%s}`, parts[0], parts[1])
+	case ok:
+		return `"result":` + string(slices.DeleteFunc(answer, func(c byte) bool { return c == '\n' }))
+	case strings.HasSuffix(name, "/list"):
+		list := strings.TrimSuffix(name, "/list")
+		if list == "resources/templates" {
+			list = "resourceTemplates"
+		}
+		return fmt.Sprintf(`"result":{%q:[]}`, list)
+	}
+	return `"error":{"code":-32601,"message":"no such method"}`
+}
