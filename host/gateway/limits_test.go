@@ -263,7 +263,7 @@ func TestEnding(t *testing.T) {
 		c.drain()
 		begun := time.Now()
 		ended := make(chan struct{})
-		go func() { defer close(ended); c.Close(t.Context(), 10 * time.Second) }()
+		go func() { defer close(ended); c.Close(t.Context(), 10*time.Second) }()
 		time.Sleep(time.Second)
 		c.say(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a__t"}}`)
 		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{"in":"time"}}`)

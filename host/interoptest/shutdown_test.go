@@ -2,6 +2,9 @@ package interoptest
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
@@ -53,6 +56,38 @@ func TestServeEnds(t *testing.T) {
 			g.noneLeft()
 		})
 	}
+}
+
+// TestInheritedChildren: what a shell started in the background before it became
+// junctor is not junctor's to end.
+func TestInheritedChildren(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux has foster parents")
+	}
+	t.Parallel()
+	s := newSite(t, gosdk())
+	cmd := exec.Command("sh", append([]string{"-c", `sleep 300 & echo $!; exec "$0" "$@"`}, s.command("call", "go__echo", "text=x").Args...)...)
+	like := s.command()
+	cmd.Env, cmd.Dir = like.Env, like.Dir
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd.Stdout = w
+	err = cmd.Run()
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(r, &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); err != nil {
+		t.Errorf("sleep is gone: %v", err)
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
 // TestServeEndsDespiteCalls: what does not end by itself is cancelled after a

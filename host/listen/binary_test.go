@@ -88,15 +88,30 @@ func blocks(t *testing.T, extra string, modes ...string) string {
 // serveText is serve with a configuration written out.
 func serveText(home string, t *testing.T, text string) *process {
 	t.Helper()
+	p := prepare(home, t, text)
+	p.cmd.Stderr = &p.err
+	p.begin("error")
+	return p
+}
+
+// prepare makes a process that has not begun.
+func prepare(home string, t *testing.T, text string) *process {
+	t.Helper()
 	dir := programs(t)
 	path := filepath.Join(home, "junctor.hcl")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := &process{t: t, lines: make(chan string, 1<<16)}
-	p.cmd = exec.Command(filepath.Join(dir, "junctor"), "-c", path, "serve", "--log", "error")
+	p.cmd = exec.Command(filepath.Join(dir, "junctor"), "-c", path, "serve")
 	p.cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(home, "home"))
-	p.cmd.Stderr = &p.err
+	return p
+}
+
+// begin starts the process and greets it.
+func (p *process) begin(level string) {
+	p.t.Helper()
+	p.cmd.Args = append(p.cmd.Args, "--log", level)
 	var out io.Reader
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
@@ -106,13 +121,12 @@ func serveText(home string, t *testing.T, text string) *process {
 		err = p.cmd.Start()
 	}
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	go p.read(out)
-	t.Cleanup(p.end)
+	p.t.Cleanup(p.end)
 	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	p.answer(`"hello"`)
-	return p
 }
 
 func (p *process) read(out io.Reader) {

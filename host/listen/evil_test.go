@@ -71,6 +71,30 @@ func TestFlood(t *testing.T) {
 	p.works("a")
 }
 
+// TestUnreadLog: a client that never reads standard error, as many do not, gets
+// its answers, and an end.
+func TestUnreadLog(t *testing.T) {
+	p := prepare(t.TempDir(), t, blocks(t, "", "chatty 3000"))
+	unread, stderr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unread.Close()
+	p.cmd.Stderr = stderr
+	p.begin("debug")
+	stderr.Close()
+	for range 3 {
+		a, took := p.call("a__bad", "")
+		if !strings.Contains(a, `"result":{"content":[]}`) {
+			t.Errorf("%.300s", a)
+		}
+		p.within("a log that nobody reads", took, 500*time.Millisecond)
+	}
+	begun := time.Now()
+	p.end()
+	p.within("its end", time.Since(begun), time.Second)
+}
+
 // TestLists: lists that have no end, or ten thousand items, or hostile names.
 func TestLists(t *testing.T) {
 	for _, c := range []struct {

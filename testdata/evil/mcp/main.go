@@ -159,6 +159,11 @@ func (s *server) bad(m message, token string) {
 			s.line(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, token, i)
 		}
 		s.result(m, `{"content":[]}`)
+	case "chatty":
+		for i := range s.number {
+			s.line(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"%d %s"}}`, i, strings.Repeat("blah ", 40))
+		}
+		s.result(m, `{"content":[]}`)
 	case "ids":
 		s.result(m, `{"content":[],"first":true}`)
 		s.result(m, `{"content":[],"second":true}`)
