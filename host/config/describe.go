@@ -70,7 +70,7 @@ func (l *loader) describe(ctx context.Context, p *plugin, user section) {
 	m, err := l.Describe(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
-		l.problem(problem{in: in, at: at, code: f.Code, hint: f.Hint, scrub: true,
+		l.problem(problem{in: in, at: at, code: f.Code, hint: f.Hint, output: f.Output,
 			summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
 		return
 	}

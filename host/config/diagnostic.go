@@ -25,10 +25,11 @@ func (s Severity) String() string {
 // the names in the configuration: it holds no values that could be secret.
 type Diagnostic struct {
 	Severity Severity
-	Summary  string // lower case, one sentence without a full stop
-	Detail   string // more about what is wrong; may be empty
-	Hint     string // what to do; may be empty
-	In       string // the block around it, such as `server "github"`; may be empty
+	Summary  string   // lower case, one sentence without a full stop
+	Detail   string   // more about what is wrong; may be empty
+	Hint     string   // what to do; may be empty
+	Output   []string // the last lines that a plugin printed; may be empty
+	In       string   // the block around it, such as `server "github"`; may be empty
 	At, End  Position
 	Snippet  []string // the source line, with *** for what could be secret
 	Code     fault.Code

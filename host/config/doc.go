@@ -17,6 +17,6 @@
 // that they end. Blocks: section and attribute read any block, require and
 // describe those about plugins, server and tools those about servers, and
 // settings, setting and fit a transport's, with the plugin's schema. People:
-// problem collects what is wrong, snippet and line show where without showing
-// secrets, and render writes it.
+// problem collects what is wrong and foreign what HCL finds; snippet, mask and
+// line show where, and hush words it, without telling secrets; render writes it.
 package config

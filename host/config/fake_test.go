@@ -86,8 +86,16 @@ func fakeDescribe(_ context.Context, p Plugin) (sdk.Manifest, error) {
 	if filepath.IsAbs(name) {
 		name = filepath.Base(name)
 	}
+	if p.SHA256 != "" && len(p.SHA256) != 64 {
+		return sdk.Manifest{}, fault.New(fault.PluginChecksum, "a program cannot have sha256 %q", p.SHA256)
+	}
 	if m, ok := fakes[name]; ok {
 		return m, nil
+	}
+	if name == "chatty" {
+		f := fault.New(fault.PluginDescribe, "it exited with status 2")
+		f.Output = []string{`version "nonsense" is not valid`, "the token was s3cr3t-from-env"}
+		return sdk.Manifest{}, f
 	}
 	if strings.HasPrefix(p.Source, "builtin/") {
 		return sdk.Manifest{}, fault.New(fault.PluginNotFound, "the bundled plugin is not installed").WithHint("reinstall Junctor")

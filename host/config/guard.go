@@ -143,17 +143,17 @@ func guardJSON(b *budget, args []cty.Value) error {
 	return nil
 }
 
-// withoutValues replaces every text among the arguments in an error's message.
+// withoutValues masks every text among the arguments where an error quotes it,
+// which is the only way in which functions repeat one.
 func withoutValues(err error, args []cty.Value) error {
 	if err == nil {
 		return nil
 	}
-	message := err.Error()
-	for _, a := range unmarked(args) {
-		_ = cty.Walk(a, func(_ cty.Path, v cty.Value) (bool, error) {
-			message = scrubbed(message, []string{stringOf(v)})
-			return true, nil
-		})
-	}
-	return errors.New(message)
+	texts := textsIn(unmarked(args)...)
+	return errors.New(quoteRule.ReplaceAllStringFunc(err.Error(), func(quote string) string {
+		if text := unescaped(quote[1 : len(quote)-1]); !fixedWords[text] && (holds(text, texts) || partOf(text, texts)) {
+			return `"` + masked + `"`
+		}
+		return quote
+	}))
 }

@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -22,46 +18,13 @@ type problem struct {
 	detail   string
 	hint     string
 	in       string
+	output   []string // what a plugin printed last
 	at       hcl.Range
 	code     fault.Code // empty: config.invalid
-	scrub    bool       // the words are not all ours and may hold values
+	quoted   bool       // what stands in quotes may be a value: see hushed
 }
 
 func (l *loader) problem(p problem) { l.problems = append(l.problems, p) }
-
-// foreign makes a problem of what HCL says. Its summaries are fixed texts; its
-// details may quote what an expression worked with.
-func foreign(in string, d *hcl.Diagnostic) problem {
-	p := problem{in: in, summary: lowerFirst(d.Summary), detail: d.Detail, scrub: true}
-	if d.Severity == hcl.DiagWarning {
-		p.severity = Warning
-	}
-	if d.Subject != nil {
-		p.at = *d.Subject
-	}
-	if d.Summary == "Duplicate object key" {
-		p.detail, p.hint = "", `write "..." after the value to collect what has the same key` // it quotes the key
-	}
-	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
-	if !ok || call.FunctionCallError() == nil {
-		return p
-	}
-	if d.Context != nil {
-		p.at = *d.Context // the whole call
-	}
-	p.detail = ""
-	p.summary = fmt.Sprintf("%s(): %v", call.CalledFunctionName(), call.FunctionCallError())
-	if e, ok := call.FunctionCallError().(*callError); ok {
-		p.summary, p.hint = e.message, e.hint
-	}
-	return p
-}
-
-// lowerFirst makes "Missing expression" fit after "error: ".
-func lowerFirst(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToLower(r)) + s[n:]
-}
 
 // diagnostics turns the problems into what people see: in order, each once,
 // with a snippet, at most MaxDiagnostics of them.
@@ -80,14 +43,19 @@ func (l *loader) diagnostics() Diagnostics {
 		ds = append(ds, l.diagnostic(p))
 	}
 	if rest := problems[len(ds):]; len(rest) > 0 {
-		note := Diagnostic{Severity: Warning, Summary: fmt.Sprintf("and %d more problems", len(rest)),
-			Hint: "mend these first; some of the rest may go with them", Code: fault.ConfigInvalid}
-		if slices.ContainsFunc(rest, func(p problem) bool { return p.severity == Error }) {
-			note.Severity = Error
-		}
-		ds = append(ds, note)
+		ds = append(ds, more(len(rest), slices.ContainsFunc(rest, func(p problem) bool { return p.severity == Error })))
 	}
 	return ds
+}
+
+// more counts the problems that nobody describes.
+func more(count int, errors bool) Diagnostic {
+	d := Diagnostic{Severity: Warning, Summary: fmt.Sprintf("and %d more problems", count),
+		Hint: "mend these first; some of the rest may go with them", Code: fault.ConfigInvalid}
+	if errors {
+		d.Severity = Error
+	}
+	return d
 }
 
 func (l *loader) diagnostic(p problem) Diagnostic {
@@ -96,30 +64,21 @@ func (l *loader) diagnostic(p problem) Diagnostic {
 		At: startOf(p.at), End: endOf(p.at), Code: cmp.Or(p.code, fault.ConfigInvalid),
 	}
 	s := l.byName[p.at.Filename]
-	if s != nil {
-		s.prepare()
+	if p.quoted {
+		d.Summary, d.Detail, d.Hint = l.hushed(s, d.Summary), l.hushed(s, d.Detail), l.hushed(s, d.Hint)
 	}
-	if p.scrub {
-		words := l.secrets
-		if s != nil {
-			words = slices.Concat(words, s.snip.words)
-		}
-		d.Summary, d.Detail, d.Hint = scrubbed(d.Summary, words), scrubbed(d.Detail, words), scrubbed(d.Hint, words)
+	for _, line := range p.output {
+		d.Output = append(d.Output, scrubbed(line, l.secrets))
 	}
-	if s != nil && p.at.Start.Line > 0 {
-		line, from, to := s.snippet(p.at)
-		d.Snippet, d.from, d.to = []string{line}, from, to
-	}
+	d.quote(s, p.at)
 	return d
 }
 
-// scrubbed replaces every one of the words in text. Shorter ones than four
-// bytes are no secrets and would tear ordinary words apart.
-func scrubbed(text string, words []string) string {
-	for _, w := range words {
-		if len(w) >= 4 {
-			text = strings.ReplaceAll(text, w, masked)
-		}
+// quote adds the source line, where there is one.
+func (d *Diagnostic) quote(s *source, at hcl.Range) {
+	if s == nil || at.Start.Line == 0 {
+		return
 	}
-	return text
+	line, from, to := s.snippet(at)
+	d.Snippet, d.from, d.to = []string{line}, from, to
 }

@@ -40,9 +40,16 @@ func (d Diagnostic) render(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s\n", line)
 		}
 	}
+	if len(d.Output) > 0 {
+		b.WriteString("  its last lines:\n")
+		for _, line := range d.Output {
+			fmt.Fprintf(b, "    | %s\n", line)
+		}
+	}
 	if d.Hint != "" {
 		fmt.Fprintf(b, "  hint: %s\n", d.Hint)
 	}
+	fmt.Fprintf(b, "  code: %s\n", d.Code)
 }
 
 // blank is the space under the first n characters of line, tabs kept.

@@ -86,6 +86,7 @@ func (s section) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 	}
 	if pin, set := words["sha256"]; set && !sha256Rule.MatchString(pin) {
 		s.wrong(where("sha256"), "", "plugin %q: sha256 must be 64 hexadecimal digits", name)
+		p.SHA256 = "" // the program would be found to differ from it
 	}
 }
 

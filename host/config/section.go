@@ -23,16 +23,23 @@ type section struct {
 
 // section opens a block that stands in the one called in.
 func (l *loader) section(b *hclsyntax.Block, in string) section {
-	s := section{loader: l, in: in, what: b.Type, body: b.Body, head: b.TypeRange, labelAt: b.TypeRange}
+	s := section{loader: l, in: in, what: titleOf(b), body: b.Body, head: b.TypeRange, labelAt: b.TypeRange}
 	if len(b.Labels) > 0 {
 		s.label, s.labelAt = b.Labels[0], b.LabelRanges[0]
-		s.what = fmt.Sprintf("%s %q", b.Type, s.label)
 		s.head = hcl.RangeBetween(b.TypeRange, s.labelAt)
 	}
 	if s.in == "" {
 		s.in = s.what
 	}
 	return s
+}
+
+// titleOf is what messages call a block: server "github".
+func titleOf(b *hclsyntax.Block) string {
+	if len(b.Labels) == 0 {
+		return b.Type
+	}
+	return fmt.Sprintf("%s %q", b.Type, b.Labels[0])
 }
 
 func (s section) nested(b *hclsyntax.Block) section { return s.loader.section(b, s.in) }

@@ -54,8 +54,9 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 		s.wrong(s.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", s.what)
 	}
 	// What stands in a disabled server is not evaluated, so that it can name
-	// variables and plugins that are not there.
-	d.Enabled = s.enabled()
+	// variables and plugins that are not there. Where the attribute is wrong, the
+	// rest is looked at as well: it will be used when that is mended.
+	d.Enabled = s.flag("enabled", true)
 	if !d.Enabled {
 		return d
 	}
@@ -72,13 +73,6 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	d.Tools = s.tools()
 	d.Views = s.views()
 	return d
-}
-
-// enabled is false where the attribute is wrong: what follows in the server
-// may be wrong for the same reason.
-func (s section) enabled() bool {
-	before := len(s.problems)
-	return s.flag("enabled", true) && len(s.problems) == before
 }
 
 var prefixRule = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -16,17 +17,19 @@ const masked = "***"
 // in an attribute that is known and not sensitive and whose name does not
 // sound like a secret. A typo in a name, a block nobody knows, a file that
 // does not parse: there a literal might be a password, and is masked. So are
-// numbers, comments, and words without quotes, which somebody may have
-// forgotten.
+// numbers, comments, and words that stand where a value does, because somebody
+// may have forgotten the quotes. The names of things are never masked.
 
 // snipping is what a source knows about its snippets.
 type snipping struct {
 	clear, hidden []hcl.Range // noted while decoding
 
 	// The rest is computed when the first snippet is made.
-	visible []bool          // for each byte
-	loops   map[string]bool // the variables of all "for"
-	words   []string        // the literals that are masked
+	once     sync.Once
+	visible  []bool          // for each byte
+	loops    map[string]bool // the variables of all "for"
+	literals []string        // those that are masked
+	readable map[string]bool // words and literals that are not
 }
 
 // suspicious are parts of names that are likely to hold secrets.
@@ -58,110 +61,54 @@ func (l *loader) reveal(a *hclsyntax.Attribute) {
 }
 
 // prepare computes what all snippets of the source need. Decoding has ended.
-func (s *source) prepare() {
-	if s.snip.visible != nil {
-		return
-	}
+func (s *source) prepare() *snipping {
+	s.snip.once.Do(func() {
+		s.paint()
+		s.findLoops()
+		s.readLiterals()
+	})
+	return &s.snip
+}
+
+// paint says for each byte whether a literal there may be seen.
+func (s *source) paint() {
 	s.snip.visible = make([]bool, len(s.text)+1)
-	paint := func(ranges []hcl.Range, to bool) {
-		for _, r := range ranges {
-			for i := r.Start.Byte; i < r.End.Byte; i++ {
-				s.snip.visible[i] = to
-			}
+	for _, r := range s.snip.clear {
+		for i := r.Start.Byte; i < r.End.Byte; i++ {
+			s.snip.visible[i] = true
 		}
 	}
-	paint(s.snip.clear, true)
-	paint(s.snip.hidden, false)
+	for _, r := range s.snip.hidden {
+		for i := r.Start.Byte; i < r.End.Byte; i++ {
+			s.snip.visible[i] = false
+		}
+	}
+}
+
+func (s *source) findLoops() {
 	s.snip.loops = map[string]bool{}
-	for i, tok := range s.tokens {
+	for i := range s.tokens {
 		if s.wordAt(i) == "for" {
 			s.snip.loops[s.wordAt(i+1)] = true
 			if s.typeAt(i+2) == hclsyntax.TokenComma {
 				s.snip.loops[s.wordAt(i+3)] = true
 			}
 		}
-		if (tok.Type == hclsyntax.TokenQuotedLit || tok.Type == hclsyntax.TokenStringLit) && s.mask(i) {
-			s.snip.words = append(s.snip.words, strings.TrimSpace(string(tok.Bytes)))
+	}
+}
+
+// readLiterals sorts the texts of the file by whether a message may repeat them.
+func (s *source) readLiterals() {
+	s.snip.readable = map[string]bool{}
+	for i, tok := range s.tokens {
+		literal := tok.Type == hclsyntax.TokenQuotedLit || tok.Type == hclsyntax.TokenStringLit
+		switch {
+		case literal && s.mask(i):
+			s.snip.literals = append(s.snip.literals, unescaped(strings.TrimSpace(string(tok.Bytes))))
+		case literal, tok.Type == hclsyntax.TokenIdent && !s.mask(i):
+			s.snip.readable[unescaped(string(tok.Bytes))] = true
 		}
 	}
-}
-
-// shown reports whether a token may be seen whatever it says.
-func (s *source) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Range.Start.Byte] }
-
-// mask reports whether token i is to be replaced.
-func (s *source) mask(i int) bool {
-	switch tok := s.tokens[i]; tok.Type {
-	case hclsyntax.TokenQuotedLit:
-		return !s.shown(tok) && !s.isLabel(i)
-	case hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit, hclsyntax.TokenInvalid:
-		return !s.shown(tok)
-	case hclsyntax.TokenIdent:
-		return !s.shown(tok) && !s.isName(i)
-	case hclsyntax.TokenComment:
-		return true
-	}
-	return false
-}
-
-// isLabel: a literal that names something in every message: the label of a
-// block, a variable of the environment, a file.
-func (s *source) isLabel(i int) bool {
-	if s.typeAt(i-1) != hclsyntax.TokenOQuote {
-		return false
-	}
-	switch s.wordAt(i - 2) {
-	case "server", "transport", "plugin", "tool":
-		return true
-	}
-	if s.typeAt(i-2) != hclsyntax.TokenOParen {
-		return false
-	}
-	called := s.wordAt(i - 3)
-	return called == "file" || called == "env" && envRule.Match(s.tokens[i].Bytes)
-}
-
-// isName: a word that is the name of an attribute, a block, a member, a
-// function or a local, and no value whose quotes were forgotten.
-func (s *source) isName(i int) bool {
-	text := s.wordAt(i)
-	before, after := s.typeAt(i-1), s.typeAt(i+1)
-	first := before == hclsyntax.TokenNewline || before == hclsyntax.TokenComment || before == hclsyntax.TokenNil
-	switch after {
-	case hclsyntax.TokenEqual:
-		return true
-	case hclsyntax.TokenOBrace, hclsyntax.TokenOQuote, hclsyntax.TokenIdent:
-		if first {
-			return true
-		}
-	case hclsyntax.TokenColon:
-		if first || before == hclsyntax.TokenOBrace || before == hclsyntax.TokenComma {
-			return true
-		}
-	case hclsyntax.TokenOParen:
-		if _, known := functions[text]; known {
-			return true
-		}
-	}
-	if before == hclsyntax.TokenDot && s.wordAt(i-2) == "local" {
-		return true
-	}
-	return slices.Contains([]string{"local", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
-}
-
-// wordAt is token i, if it is a word.
-func (s *source) wordAt(i int) string {
-	if s.typeAt(i) != hclsyntax.TokenIdent {
-		return ""
-	}
-	return string(s.tokens[i].Bytes)
-}
-
-func (s *source) typeAt(i int) hclsyntax.TokenType {
-	if i < 0 || i >= len(s.tokens) {
-		return hclsyntax.TokenNil
-	}
-	return s.tokens[i].Type
 }
 
 // snippet returns the first line of r and which characters of it r covers.
@@ -171,6 +118,10 @@ func (s *source) snippet(r hcl.Range) (line string, from, to int) {
 	if n := bytes.IndexByte(s.text[start:], '\n'); n >= 0 {
 		end = start + n
 	}
+	if end > start && s.text[end-1] == '\r' {
+		end--
+	}
+	s.prepare()
 	var w lineWriter
 	w.mark = [2]int{r.Start.Byte, max(r.Start.Byte+1, min(r.End.Byte, end))}
 	at := start

@@ -143,12 +143,13 @@ func (l *loader) parse() bool {
 			whole = false
 			continue
 		}
-		body, diags := s.parse()
+		var diags hcl.Diagnostics
+		s.body, diags = s.parse()
 		for _, d := range diags {
-			l.problem(foreign("", d))
+			p, ok := s.unparsable(d)
+			l.problem(p)
+			whole = whole && (ok || p.severity == Warning)
 		}
-		s.body = body
-		whole = whole && !diags.HasErrors()
 	}
 	return whole
 }

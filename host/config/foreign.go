@@ -1,0 +1,117 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// HCL explains a mistake in two texts: a fixed summary, and a detail that may
+// quote what the file says or what an expression worked with.
+
+// plainer is what to say instead where HCL's own detail misleads or quotes a
+// value. HCL has nothing but the summary to tell its diagnostics by.
+var plainer = map[string]struct{ summary, hint string }{
+	"Argument definition required":             {oneLine, "write each attribute as NAME = VALUE, and each block on a line of its own"},
+	"Invalid single-argument block definition": {oneLine, "write each attribute and each block on a line of its own, and the closing brace too"},
+	"Invalid legacy index syntax":              {"two indexes follow each other without brackets", "write [0][1] instead of .0.1"},
+	"Duplicate object key":                     {"duplicate object key", `write "..." after the value to collect what has the same key`},
+}
+
+const oneLine = "a block that is written on one line holds one attribute and nothing else"
+
+const redefinition = "Attribute redefined"
+
+// foreign makes a problem of what HCL says about the file, which is nil while
+// an expression is computed.
+func foreign(in string, d *hcl.Diagnostic) problem {
+	p := problem{in: in, summary: lowerFirst(d.Summary), detail: d.Detail, quoted: true}
+	if d.Severity == hcl.DiagWarning {
+		p.severity = Warning
+	}
+	if d.Subject != nil {
+		p.at = *d.Subject
+	}
+	if ours, ok := plainer[d.Summary]; ok {
+		p.summary, p.detail, p.hint = ours.summary, "", ours.hint
+	}
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+	if !ok || call.FunctionCallError() == nil {
+		return p
+	}
+	if d.Context != nil {
+		p.at = *d.Context // the whole call
+	}
+	p.detail = ""
+	p.summary = fmt.Sprintf("%s(): %v", call.CalledFunctionName(), call.FunctionCallError())
+	if e, ok := call.FunctionCallError().(*callError); ok {
+		p.summary, p.hint = e.message, e.hint
+	}
+	return p
+}
+
+// lowerFirst makes "Missing expression" fit after "error: ".
+func lowerFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToLower(r)) + s[n:]
+}
+
+// unparsable makes a problem of what the parser says. It reports whether the
+// body holds all the same what the rest of the load needs.
+func (s *source) unparsable(d *hcl.Diagnostic) (p problem, whole bool) {
+	p = foreign("", d)
+	if d.Subject == nil {
+		return p, false
+	}
+	around, first := s.placeOf(*d.Subject)
+	p.in = around
+	switch {
+	case d.Summary == redefinition && first != nil:
+		p.summary = fmt.Sprintf("attribute %q stands twice; the first is at %s", first.Name, startOf(first.NameRange))
+		p.detail, p.quoted = "", false
+		return p, true // the second is left out of the body, nothing else
+	case p.summary == oneLine:
+		p.at, p.hint = s.onOneLine(p.at, p.hint)
+	}
+	return p, false
+}
+
+// placeOf returns what the outermost block around a place is called, and the
+// attribute of the innermost one whose name stands there again.
+func (s *source) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribute) {
+	if s.body == nil {
+		return "", nil
+	}
+	body := s.body
+	for inner := body; inner != nil; {
+		body, inner = inner, nil
+		next, _ := slices.BinarySearchFunc(body.Blocks, at.Start.Byte, func(b *hclsyntax.Block, offset int) int {
+			return cmp.Compare(b.OpenBraceRange.Start.Byte, offset)
+		})
+		if next == 0 {
+			break
+		}
+		if b := body.Blocks[next-1]; b.Body != nil && at.End.Byte <= b.CloseBraceRange.Start.Byte {
+			around, inner = cmp.Or(around, titleOf(b)), b.Body
+		}
+	}
+	return around, body.Attributes[string(at.SliceBytes(s.text))]
+}
+
+// onOneLine narrows a place to the word there, which HCL takes for an
+// attribute even where it begins a block.
+func (s *source) onOneLine(at hcl.Range, hint string) (hcl.Range, string) {
+	i := slices.IndexFunc(s.tokens, func(tok hclsyntax.Token) bool { return tok.Range.Start.Byte == at.Start.Byte })
+	if word := s.wordAt(i); word != "" {
+		at = s.tokens[i].Range
+		if blockWords[word] || s.typeAt(i+1) == hclsyntax.TokenOBrace {
+			hint = fmt.Sprintf("write %s { ... } on lines of its own", word)
+		}
+	}
+	return at, hint
+}

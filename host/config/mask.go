@@ -1,0 +1,133 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// shown reports whether a token may be seen whatever it says.
+func (s *source) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Range.Start.Byte] }
+
+// mask reports whether token i is to be replaced.
+func (s *source) mask(i int) bool {
+	switch tok := s.tokens[i]; tok.Type {
+	case hclsyntax.TokenQuotedLit:
+		return !s.shown(tok) && !s.isLabel(i)
+	case hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit, hclsyntax.TokenInvalid:
+		return !s.shown(tok)
+	case hclsyntax.TokenIdent:
+		return !s.shown(tok) && !s.isName(i)
+	case hclsyntax.TokenComment:
+		return true
+	}
+	return false
+}
+
+// isLabel: a literal that names something in every message: the label of a
+// block, a variable of the environment, a file.
+func (s *source) isLabel(i int) bool {
+	if s.typeAt(i-1) != hclsyntax.TokenOQuote {
+		return false
+	}
+	switch s.wordAt(i - 2) {
+	case "server", "transport", "plugin", "tool":
+		return true
+	}
+	if s.typeAt(i-2) != hclsyntax.TokenOParen {
+		return false
+	}
+	called := s.wordAt(i - 3)
+	return called == "file" || called == "env" && envRule.Match(s.tokens[i].Bytes)
+}
+
+// isName: a word that is the name of an attribute, a block, a member, a
+// function or a local, and no value whose quotes were forgotten.
+func (s *source) isName(i int) bool {
+	text := s.wordAt(i)
+	before, after := s.typeAt(i-1), s.typeAt(i+1)
+	first := before == hclsyntax.TokenNewline || before == hclsyntax.TokenComment || before == hclsyntax.TokenNil
+	switch after {
+	case hclsyntax.TokenEqual:
+		return true
+	case hclsyntax.TokenOBrace, hclsyntax.TokenOQuote, hclsyntax.TokenIdent:
+		if first || blockWords[text] || s.opensBlock(i-1) {
+			return true
+		}
+	case hclsyntax.TokenColon:
+		if first || before == hclsyntax.TokenOBrace || before == hclsyntax.TokenComma {
+			return true
+		}
+	case hclsyntax.TokenOParen:
+		if _, known := functions[text]; known {
+			return true
+		}
+	}
+	return s.isMember(i) ||
+		slices.Contains([]string{"local", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
+}
+
+// blockWords begin the blocks of the language.
+var blockWords = func() map[string]bool {
+	words := map[string]bool{}
+	for _, f := range []form{whole, serverForm} {
+		for name := range f.blocks {
+			words[name] = true
+		}
+		for _, name := range f.later {
+			words[name] = true
+		}
+	}
+	return words
+}()
+
+// opensBlock reports whether token i is the brace of a block; that of an
+// object follows a sign.
+func (s *source) opensBlock(i int) bool {
+	if s.typeAt(i) != hclsyntax.TokenOBrace {
+		return false
+	}
+	header := s.typeAt(i - 1)
+	return header == hclsyntax.TokenIdent || header == hclsyntax.TokenCQuote
+}
+
+// isMember reports whether token i is a step on the way into a local, a loop's
+// variable or an expression in brackets, such as both names in
+// local.list[0].name. It looks back only as far as anybody would write.
+func (s *source) isMember(i int) bool {
+	const farthest = 32
+	if s.typeAt(i-1) != hclsyntax.TokenDot {
+		return false
+	}
+	brackets := 0
+	for at := i - 1; at >= 0 && at > i-farthest; at-- {
+		word, dotted := s.wordAt(at), s.typeAt(at-1) == hclsyntax.TokenDot
+		switch typ := s.typeAt(at); {
+		case typ == hclsyntax.TokenCBrack:
+			brackets++
+		case typ == hclsyntax.TokenOBrack && brackets > 0:
+			brackets--
+		case brackets > 0, typ == hclsyntax.TokenDot, word != "" && dotted:
+		case word != "":
+			return word == "local" || s.snip.loops[word]
+		default:
+			return typ == hclsyntax.TokenCBrace || typ == hclsyntax.TokenCParen
+		}
+	}
+	return false
+}
+
+// wordAt is token i, if it is a word.
+func (s *source) wordAt(i int) string {
+	if s.typeAt(i) != hclsyntax.TokenIdent {
+		return ""
+	}
+	return string(s.tokens[i].Bytes)
+}
+
+func (s *source) typeAt(i int) hclsyntax.TokenType {
+	if i < 0 || i >= len(s.tokens) {
+		return hclsyntax.TokenNil
+	}
+	return s.tokens[i].Type
+}

@@ -1,0 +1,3 @@
+server "a" {
+  timeouts { start "5s" }
+}

@@ -1,0 +1,1 @@
+server "a" { tools {} transport "stdio" { command = ["hunter2"] } }

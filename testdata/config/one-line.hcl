@@ -1,0 +1,1 @@
+server "a" { transport "stdio" { command = ["hunter2"] } }

@@ -1,0 +1,10 @@
+plugins {
+  required = {
+    kitchen = { source = "./kitchen", sha256 = "abc" }
+  }
+}
+server "a" {
+  transport "kitchen" {
+    url = "x"
+  }
+}
