@@ -81,7 +81,7 @@ func cliPage() string {
 	for _, row := range [][2]string{
 		{"JUNCTOR_CONFIG", "the configuration, when `--config` is not given"},
 		{"JUNCTOR_HOME", "a directory for everything Junctor keeps, instead of the XDG ones"},
-		{"JUNCTOR_LOG", "how much to log to standard error: error, warn, info, debug or trace"},
+		{"JUNCTOR_LOG", "how much to log to standard error, when `--log` is not given"},
 		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
 		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
 		{"CI", "nothing moves on the terminal, as with `TERM=dumb`"},

@@ -27,10 +27,10 @@ type env struct {
 	outTTY, errTTY bool
 	lookup         func(string) (string, bool)
 
-	json     bool
-	text     bool
-	config   string
-	logLevel string
+	json    bool
+	text    bool
+	config  string
+	logFlag string
 
 	log  hclog.Logger
 	logs *logQueue // nil: the log is written at once
@@ -155,8 +155,11 @@ func (e *env) root() *cobra.Command {
 			"their tools, resources and prompts on the command line and as one MCP server.",
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			e.startLog(cmd.Name() == "serve")
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Name() == cobra.ShellCompRequestCmd {
+				return nil // a shell that completes a word has no use for a log
+			}
+			return e.startLog(cmd.Name() == "serve")
 		},
 	}
 	root.SetOut(e.stdout)
@@ -168,7 +171,8 @@ func (e *env) root() *cobra.Command {
 	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.StringVarP(&e.config, "config", "c", "", "configuration: a file, or a directory of *.hcl files")
-	flags.StringVar(&e.logLevel, "log", "", "log to standard error: error, warn, info, debug or trace")
+	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(logLevels, ", ")+"; info for serve, off for the others if not given")
+	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
 		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
 	for _, group := range []struct {

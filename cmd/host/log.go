@@ -7,28 +7,52 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// startLog makes the logger, and turns whatever else writes to standard error
-// into lines of it: libraries below go-plugin do. A program that serves tells
-// more, and waits for nobody to read it.
-func (e *env) startLog(serves bool) {
-	fallback, out := hclog.Error, e.stderr
-	if serves {
-		e.logs = newLogQueue(out)
-		fallback, out = hclog.Info, e.logs
-	}
-	name := e.logLevel
+// logLevels are what --log and JUNCTOR_LOG may be.
+var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
+
+// logLevel is how much was asked to be logged.
+func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
+	name, from := e.logFlag, "--log"
 	if name == "" {
-		name = e.get("JUNCTOR_LOG")
+		name, from = e.get("JUNCTOR_LOG"), "the variable JUNCTOR_LOG"
+	}
+	if name == "" {
+		return fallback, nil
 	}
 	level := hclog.LevelFromString(name)
 	if level == hclog.NoLevel {
-		level = fallback
+		return fallback, fault.New(fault.Usage, "%s names no log level: %q", from, name).
+			WithHint("the levels are %s", strings.Join(logLevels, ", "))
+	}
+	return level, nil
+}
+
+// startLog makes the logger, and turns whatever else writes to standard error
+// into lines of it: libraries below go-plugin do. A program that serves tells
+// more, and waits for nobody to read it. The others say in their error what
+// went wrong, and log when they are asked to: a plugin that panics has a whole
+// stack to tell, which its own log file has anyway.
+func (e *env) startLog(serves bool) error {
+	fallback, out := hclog.Off, e.stderr
+	if serves {
+		fallback = hclog.Info
+	}
+	level, err := e.logLevel(fallback)
+	if err != nil {
+		return err
+	}
+	if serves {
+		e.logs = newLogQueue(out)
+		out = e.logs
 	}
 	asJSON := e.get("JUNCTOR_LOG_FORMAT") == "json"
 	if !asJSON {
@@ -48,6 +72,7 @@ func (e *env) startLog(serves bool) {
 			}
 		}()
 	}
+	return nil
 }
 
 // logRoom is how many bytes of a log may wait for whoever reads it.

@@ -23,6 +23,7 @@ func TestScripts(t *testing.T) {
 	build(t, filepath.Join(bin, "plugins", "junctor-plugin-stdio"), "./plugins/stdio")
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
+	build(t, filepath.Join(bin, "junctor-plugin-evil"), "./testdata/evil/plugin")
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		UpdateScripts:       os.Getenv("UPDATE") != "",
