@@ -152,7 +152,7 @@ func TestToolsAreAsListed(t *testing.T) {
 	alone := every.direct(t, oldDialect)
 	alone.greet()
 	want := map[string]any{}
-	for _, raw := range alone.list("tools/list", "tools") {
+	for _, raw := range offered(t, alone.list("tools/list", "tools")) {
 		var tool struct {
 			Name        string
 			InputSchema any
