@@ -176,20 +176,24 @@ func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Req
 }
 
 // ValidateSettings asks the plugins what they think of every enabled server's
-// settings. It starts plugins, never upstreams.
-func (a *App) ValidateSettings(ctx context.Context) map[string]error {
-	failed := map[string]error{}
+// settings. It starts plugins, never upstreams. What the plugins refuse becomes
+// diagnostics; failed holds, by server, why a plugin could not be asked.
+func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
+	failed = map[string]error{}
 	for _, s := range a.Config.Servers {
 		if !s.Enabled {
 			continue
 		}
 		p := a.plugin(s.Transport.Plugin)
 		r := a.request(s, p, a.described[p.Use])
-		if err := a.Supervisor.Validate(ctx, r.Spec, "transport", r.Component, r.Settings); err != nil {
+		err := a.Supervisor.Validate(ctx, r.Spec, "transport", r.Component, r.Settings)
+		if complaints := plugin.Refusals(err); len(complaints) > 0 {
+			refused = append(refused, s.Refused(complaints)...)
+		} else if err != nil {
 			failed[s.Name] = locate(s, err)
 		}
 	}
-	return failed
+	return refused, failed
 }
 
 // locate says where in the configuration an error of a plugin belongs.

@@ -40,36 +40,40 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	if err != nil {
 		return err
 	}
-	v := validation{Valid: app != nil, Diagnostics: []diagnosticJSON{}}
-	for _, d := range diags {
-		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
-	}
-	result := diags.Err()
+	v := validation{Diagnostics: []diagnosticJSON{}}
+	var failed map[string]error
 	if app != nil {
 		v.Path, v.Servers = app.Config.Path, len(app.Config.Servers)
 		if deep {
-			failed := app.ValidateSettings(ctx)
-			for _, name := range slices.Sorted(maps.Keys(failed)) {
-				v.Valid = false
-				v.Errors = append(v.Errors, errorOf(failed[name]))
-				result = failed[name]
-				if !e.machine() {
-					e.printError(failed[name])
-				}
-			}
+			var refused config.Diagnostics
+			refused, failed = app.ValidateSettings(ctx)
+			diags = append(diags, refused...)
 		}
 	}
+	result := diags.Err()
+	for _, d := range diags {
+		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		result = failed[name]
+		v.Errors = append(v.Errors, errorOf(result))
+	}
+	v.Valid = result == nil
+	if err := e.printValidation(v, diags, failed); err != nil {
+		return err
+	}
+	return reported(result)
+}
+
+func (e *env) printValidation(v validation, diags config.Diagnostics, failed map[string]error) error {
 	if e.machine() {
-		if err := e.printJSON(v); err != nil {
-			return err
-		}
-	} else {
-		diags.Render(safeWriter{e.stderr})
+		return e.printJSON(v)
 	}
-	if !v.Valid {
-		return reported(result)
+	diags.Render(safeWriter{e.stderr})
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		e.printError(failed[name])
 	}
-	if !e.machine() {
+	if v.Valid {
 		e.printf("%s is valid: %s\n", v.Path, count(v.Servers, "server"))
 	}
 	return nil
@@ -81,6 +85,7 @@ type diagnosticJSON struct {
 	Summary  string     `json:"summary"`
 	Detail   string     `json:"detail,omitempty"`
 	Hint     string     `json:"hint,omitempty"`
+	Output   []string   `json:"output,omitempty"`
 	In       string     `json:"in,omitempty"`
 	File     string     `json:"file"`
 	Start    pointJSON  `json:"start"`
@@ -95,7 +100,7 @@ type pointJSON struct {
 
 func diagnosticOf(d config.Diagnostic) diagnosticJSON {
 	return diagnosticJSON{
-		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, In: d.In, File: d.At.File,
+		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output, In: d.In, File: d.At.File,
 		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
 	}
 }

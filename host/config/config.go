@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // A Config is a configuration that was read, decoded and checked. Nobody
@@ -74,8 +73,7 @@ type Transport struct {
 	Dir       string   // absolute directory of the file the block stands in
 	At        Position
 
-	body *hclsyntax.Body // for Locate
-	head hcl.Range
+	origin origin // for Locate and Refused
 }
 
 // Tools says what of a server's tools is offered and how they are classified.

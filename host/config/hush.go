@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -87,11 +88,12 @@ func unescaped(text string) string {
 }
 
 // scrubbed replaces every one of the secrets in text, also where they stand as
-// Go quotes them.
+// Go quotes them; the longest first, because one may be the beginning of another.
 func scrubbed(text string, secrets []string) string {
-	for _, w := range secrets {
+	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, w := range longest {
 		if len(w) <= tooShort {
-			continue
+			break
 		}
 		text = strings.ReplaceAll(text, w, masked)
 		if quote := strconv.Quote(w); len(quote) != len(w)+2 {

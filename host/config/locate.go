@@ -81,11 +81,13 @@ func textOf(steps []step) string {
 // Locate returns where a setting stands that a plugin named by its path, such
 // as headers["Host"] or retry[0].max: the setting itself or, where that does
 // not stand in the file, what is nearest around it.
-func (t *Transport) Locate(path string) Position {
-	if t.body == nil {
-		return t.At
+func (t *Transport) Locate(path string) Position { return startOf(t.locate(path)) }
+
+func (t *Transport) locate(path string) hcl.Range {
+	if t.origin.body == nil {
+		return hcl.Range{Filename: t.At.File, Start: hcl.Pos{Line: t.At.Line, Column: t.At.Column}}
 	}
-	return startOf(locateIn(t.body, t.head, parsePath(path)))
+	return locateIn(t.origin.body, t.origin.head, parsePath(path))
 }
 
 // locateIn resolves steps in a block.

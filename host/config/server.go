@@ -187,11 +187,12 @@ func (l *loader) finish(d *draft) {
 	}
 	got := s.settings(m.Transports[name])
 	slices.Sort(got.env)
+	source := l.byName[s.head.Filename]
 	d.Transport = Transport{
 		Kind: s.label, Plugin: d.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
-		Dir: l.byName[s.head.Filename].dir, At: startOf(s.head),
-		body: s.body, head: s.head,
+		Dir: source.dir, At: startOf(s.head),
+		origin: origin{source: source, body: s.body, head: s.head, in: s.in, secrets: l.secrets},
 	}
 	d.Fingerprint = fingerprint(d.Server, d.plugin.Plugin)
 }

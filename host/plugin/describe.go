@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -113,12 +114,43 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 			s.opts.Cache.Write(name, text)
 			return m, nil
 		}
-		err = fault.Because(fault.PluginDescribe, err, "%s printed what is not a manifest", b.path)
+		err = noManifest(b.path, text, err)
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		f.Output = said.last(tailShown)
+		if len(f.Output) > 0 && f.Hint == notOurs {
+			f.Hint = "" // it knows what it is asked for, and says what is wrong
+		}
 	}
 	return sdk.Manifest{}, err
+}
+
+const notOurs = "is it a Junctor plugin?"
+
+// noManifest says what a program printed instead of a manifest, or beside it.
+func noManifest(path string, text []byte, err error) *fault.Error {
+	const hint = "a plugin prints nothing to standard output before serve.Main; standard error is for messages"
+	if object := bytes.TrimSpace(text); json.Valid(object) && object[0] == '{' {
+		return fault.Because(fault.PluginDescribe, err, "%s printed what is not a manifest", path)
+	}
+	var manifest json.RawMessage
+	after := json.NewDecoder(bytes.NewReader(text))
+	if after.Decode(&manifest) == nil && len(manifest) > 1 && manifest[0] == '{' {
+		return fault.New(fault.PluginDescribe, "%s printed more than a manifest: behind it stands %s", path, beginning(text[after.InputOffset():])).
+			WithHint(hint)
+	}
+	return fault.New(fault.PluginDescribe, "%s printed what is not a manifest: it begins with %s", path, beginning(text)).WithHint(hint)
+}
+
+// beginning quotes the first line of a text, or as much of it as says enough.
+func beginning(text []byte) string {
+	const enough = 60
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text[:min(len(text), describeSize)])), "\n")
+	letters := []rune(strings.TrimSpace(plain(line)))
+	if len(letters) > enough {
+		return fmt.Sprintf("%q ...", string(letters[:enough]))
+	}
+	return fmt.Sprintf("%q", string(letters))
 }
 
 // runDescribe runs the program, bounded in time and output. What it says on
@@ -177,7 +209,7 @@ func (s *Supervisor) checkDescribed(b *program, p *process.Process, text []byte)
 		return fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and does not end", b.path)
 	}
 	return fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and %s", b.path, p.Ended()).
-		WithHint("is it a Junctor plugin?")
+		WithHint(notOurs)
 }
 
 // parseManifest reads a manifest and refuses one that cannot be used.

@@ -25,8 +25,8 @@ func TestBrokenDescription(t *testing.T) {
 		{"describehang", []string{"did not describe itself within 500ms", "thinking about it"}},
 		{"describebig", []string{"printed more than 1048576 bytes"}},
 		{"describeforever", []string{"printed more than 1048576 bytes"}},
-		{"describenothing", []string{"printed nothing", "exited with status 4", "no idea what I am", "is it a Junctor plugin?"}},
-		{"describejunk", []string{"is not a manifest"}},
+		{"describenothing", []string{"printed nothing", "exited with status 4", "no idea what I am"}},
+		{"describejunk", []string{`is not a manifest: it begins with "usage: evil [options]"`, "before serve.Main"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)

@@ -131,3 +131,28 @@ func asFault(err error) error {
 	}
 	return f
 }
+
+// Refusals lists what a plugin said against the settings, each complaint with
+// the path of its setting; none when err is about anything else.
+func Refusals(err error) []*sdk.Error {
+	if !fault.Is(err, fault.UpstreamSettings) {
+		return nil
+	}
+	return complaints(err)
+}
+
+func complaints(err error) []*sdk.Error {
+	switch e := err.(type) {
+	case *sdk.Error:
+		return []*sdk.Error{e}
+	case interface{ Unwrap() error }:
+		return complaints(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*sdk.Error
+		for _, part := range e.Unwrap() {
+			all = append(all, complaints(part)...)
+		}
+		return all
+	}
+	return nil
+}
