@@ -92,12 +92,16 @@ func lookPath(name, dir string, env []string) (string, error) {
 }
 
 func executable(path string, exts []string) (string, error) {
+	absent := fs.ErrNotExist
 	for _, ext := range append([]string{""}, exts...) {
 		info, err := os.Stat(path + ext)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			return "", err
-		case err != nil || info.IsDir():
+		case err != nil:
+			continue
+		case info.IsDir():
+			absent = syscall.EISDIR
 			continue
 		case runtime.GOOS == "windows" && ext == "" && len(exts) > 0 && filepath.Ext(path) == "":
 			continue
@@ -106,7 +110,7 @@ func executable(path string, exts []string) (string, error) {
 		}
 		return path + ext, nil
 	}
-	return "", fs.ErrNotExist
+	return "", absent
 }
 
 // checkDir finds out before the start, which could not tell a directory that
@@ -157,6 +161,10 @@ func notFound(name string, env []string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		e.Reason, e.Message = "command_not_executable", fmt.Sprintf("command %q was found but is not executable", name)
 		e.Hint = "give it the permission, or run it through its interpreter"
+		return e
+	case errors.Is(err, syscall.EISDIR):
+		e.Reason, e.Message = "command_not_executable", fmt.Sprintf("command %q is a directory", name)
+		e.Hint = "name the program in it"
 		return e
 	case inPath:
 		e.Message = fmt.Sprintf("command %q was not found in PATH (%s)", name, getenv(env, "PATH"))
