@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
@@ -16,6 +19,7 @@ import (
 
 type callOptions struct {
 	timeout time.Duration
+	timed   bool // the timeout was given
 	full    bool
 }
 
@@ -33,45 +37,53 @@ ARGUMENTS are one of
   key:=JSON     any JSON: labels:='["bug"]'
   '{"k": "v"}'  the whole object
   @FILE         a file that holds it
-  -             standard input, which is also read when nothing else is given and something is there`,
+  -             standard input, which is also read when nothing is given, the tool requires something, and something
+                comes on it within three seconds`,
 		Example: `  junctor call gh__search_issues query=crash perPage:=5
   junctor call files/read_text_file path=README.md`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: e.completeTools,
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.call(cmd.Context(), args[0], args[1:], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.timed = cmd.Flags().Changed("timeout")
+			return e.call(cmd.Context(), args[0], args[1:], o)
+		},
 	}
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the call may take; the server's own setting if not given")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the call may take, and the reading of its arguments; the server's own setting if not given")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result, however long")
 	return cmd
 }
 
 func (e *env) call(ctx context.Context, name string, words []string, o callOptions) error {
+	if o.timed && o.timeout <= 0 {
+		return fault.New(fault.Usage, "nothing ends within %s", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
+	}
 	app, err := e.load(ctx)
 	if err != nil {
 		return err
 	}
-	wait := e.spin("calling " + name)
-	defer wait.stop()
+	wait := e.spin("asking for the tool")
 	t, err := e.findTool(ctx, app, name)
-	if err != nil {
-		return err
-	}
-	args, err := e.arguments(t.Input, words)
-	if err != nil {
-		return err
-	}
-	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
-	if err != nil {
-		return fault.New(fault.Usage, "the arguments are not JSON")
-	}
-	use := gateway.Use{Principal: identity.Local(), Params: params, Timeout: o.timeout}
-	if e.errTTY {
-		use.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
-		use.Progress = wait.progress
-	}
-	reply, err := app.Gateway.CallTool(ctx, t, use)
 	wait.stop()
 	if err != nil {
+		return err
+	}
+	reading, cancel := o.bounded(ctx)
+	defer cancel()
+	args, err := e.arguments(reading, t.Input, words)
+	silent := errors.Is(err, errSilent)
+	if silent {
+		args, err = []byte("{}"), nil
+	}
+	if err != nil {
+		return err
+	}
+	reply, err := e.callTool(ctx, app, t, args, o)
+	switch {
+	case err != nil && silent:
+		return hinted(err, fault.CallArguments, errSilent.Error()+"; - waits for it")
+	case err != nil && o.timed:
+		return hinted(err, fault.CallTimeout, "raise --timeout")
+	case err != nil:
 		return err
 	}
 	if err := answered(t.Server, reply); err != nil {
@@ -84,6 +96,31 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 		return &fault.Error{Code: fault.CallToolError, Server: t.Server, Message: "the tool " + t.Exposed + " reported an error"}
 	}
 	return nil
+}
+
+// bounded is ctx for what the timeout counts for before the call.
+func (o callOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !o.timed {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, o.timeout,
+		fault.New(fault.CallTimeout, "the arguments were not there within %s", o.timeout).WithHint("raise --timeout"))
+}
+
+// callTool calls a tool, and shows on a terminal how far it is.
+func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o callOptions) (upstream.Reply, error) {
+	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
+	if err != nil {
+		return upstream.Reply{}, fault.New(fault.Usage, "the arguments are not JSON")
+	}
+	wait := e.spin("calling " + t.Exposed)
+	defer wait.stop()
+	use := gateway.Use{Principal: identity.Local(), Params: params, Timeout: o.timeout}
+	if e.errTTY {
+		use.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
+		use.Progress = wait.progress
+	}
+	return app.Gateway.CallTool(ctx, t, use)
 }
 
 // answered makes a fault of a reply that is not a result.
@@ -100,7 +137,7 @@ func answered(server string, reply upstream.Reply) error {
 	f := fault.New(fault.UpstreamError, "the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
 	f.Server = server
 	if data := mcp.Member(rpcError, "data"); data != nil && string(data) != "null" {
-		f.Message += "\n  data: " + string(data)
+		f.Message += "\ndata: " + string(data)
 	}
 	return f
 }

@@ -109,7 +109,7 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 			}
 			m, digest, err := sup.Describe(ctx, path, "")
 			if err != nil {
-				e.printError(err)
+				e.tell(err)
 				continue
 			}
 			found[name] = listed(name, plugin.BuiltinSource+name, host.Described{Path: path, Digest: digest, Manifest: m}, "")

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -69,8 +68,10 @@ func (e *env) prompts(ctx context.Context, args []string, f listFlags) error {
 func (e *env) promptVerb() *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
-		Use:               "prompt PROMPT [key=value…]",
-		Short:             "Print the messages of a prompt",
+		Use:   "prompt PROMPT [key=value…]",
+		Short: "Print the messages of a prompt",
+		Long: `Print the messages of a prompt. PROMPT is a name that "junctor prompts" lists, or SERVER/NAME with the server's own
+name for it. The arguments of a prompt are texts; key:=JSON is accepted as for call, and gives the text of the JSON.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: e.completePrompts,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,13 +93,9 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	values := map[string]string{}
-	for _, w := range words {
-		k, v, ok := strings.Cut(w, "=")
-		if !ok || k == "" {
-			return fault.New(fault.Usage, "%q is not key=value", w)
-		}
-		values[k] = v
+	values, err := promptArguments(words)
+	if err != nil {
+		return err
 	}
 	params, err := json.Marshal(map[string]any{"name": p.Exposed, "arguments": values})
 	if err != nil {

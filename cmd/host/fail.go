@@ -29,11 +29,7 @@ func (e *env) fail(err error) int {
 	}
 	err = commandLine(err)
 	if !errors.Is(err, errReported) {
-		if e.json {
-			e.printErrorJSON(err)
-		} else {
-			e.printError(err)
-		}
+		e.tell(err)
 	}
 	return fault.Exit(err)
 }
@@ -41,11 +37,8 @@ func (e *env) fail(err error) int {
 // commandLine gives errors that are not faults yet a place in the table.
 func commandLine(err error) error {
 	if bad, ok := errors.AsType[*gateway.BadArguments](err); ok {
-		f := fault.New(fault.CallArguments, "%s", bad.Error())
-		for _, p := range bad.Problems {
-			f.Message += "\n  " + strings.TrimSpace(p.Path+" "+p.Message)
-		}
-		return f.WithHint("junctor inspect %s shows the schema; the server was not called", bad.Tool)
+		return fault.New(fault.CallArguments, "%s%s", bad.Error(), problemLines(bad.Problems)).
+			WithHint("junctor inspect %s shows the schema; the server was not called", bad.Tool)
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, errReported) {
 		return err
@@ -54,32 +47,61 @@ func commandLine(err error) error {
 	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("junctor help")
 }
 
+// hinted gives an error of this code another hint. Whoever made the error did
+// not know what was typed.
+func hinted(err error, code fault.Code, hint string) error {
+	err = commandLine(err)
+	f := fault.As(err)
+	if f.Code != code {
+		return err
+	}
+	copied := *f
+	return copied.WithHint("%s", hint)
+}
+
+// tell prints an error that does not end the verb.
+func (e *env) tell(err error) {
+	if e.json {
+		e.printErrorJSON(err)
+	} else {
+		e.printError(err)
+	}
+}
+
 func (e *env) printError(err error) {
 	f := fault.As(err)
 	var b strings.Builder
-	fmt.Fprintf(&b, "error: %s\n", f.Message)
+	part := func(format string, text string) { fmt.Fprintf(&b, format+"\n", oneText(text)) }
+	part("error: %s", f.Message)
 	switch {
 	case f.At != "" && f.Server != "":
-		fmt.Fprintf(&b, "  at %s, server %q\n", f.At, f.Server)
+		part("  at %s", fmt.Sprintf("%s, server %q", f.At, f.Server))
 	case f.At != "":
-		fmt.Fprintf(&b, "  at %s\n", f.At)
+		part("  at %s", f.At)
 	case f.Server != "":
-		fmt.Fprintf(&b, "  at server %q\n", f.Server)
+		part("  at %s", fmt.Sprintf("server %q", f.Server))
 	}
 	if f.Plugin != "" {
-		fmt.Fprintf(&b, "  plugin %s\n", f.Plugin)
+		part("  plugin %s", f.Plugin)
 	}
 	if len(f.Output) > 0 {
 		b.WriteString("  its last lines:\n")
 		for _, line := range f.Output[max(0, len(f.Output)-outputShown):] {
-			fmt.Fprintf(&b, "    | %s\n", line)
+			part("    | %s", line)
 		}
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(&b, "hint: %s\n", f.Hint)
+		part("hint: %s", f.Hint)
 	}
-	fmt.Fprintf(&b, "code: %s\n", f.Code)
-	fmt.Fprint(e.stderr, safe(b.String()))
+	part("code: %s", string(f.Code))
+	fmt.Fprint(e.stderr, b.String())
+}
+
+// oneText makes text fit to be one part of an error. Its further lines stand
+// further in than any part begins: what a server says cannot look like a hint
+// or a place that is ours.
+func oneText(text string) string {
+	return strings.ReplaceAll(safe(text), "\n", "\n      ")
 }
 
 // outputShown is how many of a server's last lines an error shows.
