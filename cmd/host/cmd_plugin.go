@@ -193,12 +193,7 @@ func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 		}
 		names = append(names, p.Name)
 	}
-	f := fault.New(fault.PluginNotFound, "there is no plugin %q", word)
-	hint := "junctor plugin list shows those there are"
-	if best := nearest(word, names); best != "" {
-		hint = "did you mean " + best + "? " + hint
-	}
-	return "", f.WithHint("%s", hint)
+	return "", meant(fault.New(fault.PluginNotFound, "there is no plugin %q", word), nearest(word, names), "junctor plugin list shows those there are")
 }
 
 // printSchema prints the settings of a block.

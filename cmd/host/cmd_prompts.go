@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
@@ -37,14 +37,14 @@ type promptJSON struct {
 }
 
 func (e *env) prompts(ctx context.Context, args []string, f listFlags) error {
-	app, names, err := e.lists(ctx, args, f)
-	if err != nil {
-		return err
-	}
+	return e.lists(ctx, args, f, e.printPrompts)
+}
+
+func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
 	list := []promptJSON{}
 	var rows [][]string
 	for _, p := range app.Catalog.Snapshot().Prompts {
-		if !slices.Contains(names, p.Server) || !app.Gateway.Visible(identity.Local(), policy.Prompt, p.Server, p.Name) {
+		if !of(p.Server) || !app.Gateway.Visible(identity.Local(), policy.Prompt, p.Server, p.Name) {
 			continue
 		}
 		list = append(list, promptJSON{p.Exposed, p.Server, p.Name, p.Title, p.Description, p.Arguments})

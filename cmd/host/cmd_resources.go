@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -41,13 +41,13 @@ type resourceJSON struct {
 }
 
 func (e *env) resources(ctx context.Context, args []string, f listFlags) error {
-	app, names, err := e.lists(ctx, args, f)
-	if err != nil {
-		return err
-	}
+	return e.lists(ctx, args, f, e.printResources)
+}
+
+func (e *env) printResources(app *host.App, of func(server string) bool) error {
 	list := []resourceJSON{}
 	add := func(it *catalog.Item, kind policy.Kind) {
-		if !slices.Contains(names, it.Server) || !app.Gateway.Visible(identity.Local(), kind, it.Server, it.Name) {
+		if !of(it.Server) || !app.Gateway.Visible(identity.Local(), kind, it.Server, it.Name) {
 			return
 		}
 		r := resourceJSON{URI: it.Name, Server: it.Server, Title: it.Title, Description: it.Description}

@@ -177,7 +177,7 @@ func (e *env) printStatus(list []*serverStatus) error {
 	e.table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
 	for _, st := range list {
 		for _, n := range st.Notes {
-			fmt.Fprintf(e.stderr, "note: server %q: %s\n", st.Server, safe(n))
+			e.note(st.Server, n)
 		}
 		if st.err != nil {
 			e.printError(st.err)

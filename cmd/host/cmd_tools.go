@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -23,41 +23,64 @@ func (f *listFlags) add(cmd *cobra.Command) {
 }
 
 // lists makes sure that the lists of the wanted servers are known, says which
-// could not be had, and returns the names of the wanted ones.
-func (e *env) lists(ctx context.Context, args []string, f listFlags) (*host.App, []string, error) {
+// could not be had, and has the rest shown: of reports whether a server is one
+// of the wanted. A server that fails decides the exit status when it was named,
+// or when there is nothing to show.
+func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
 	app, err := e.load(ctx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	servers, err := wanted(app, args)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	wait := e.spin("asking the servers")
-	ask := app.Catalog.Ensure
+	how := app.Catalog.Ensure
 	if f.refresh {
-		ask = app.Catalog.Refresh
+		how = app.Catalog.Refresh
 	}
-	names := namesOf(servers)
-	failed := ask(ctx, names...)
+	failed := ask(ctx, how, namesOf(servers))
 	wait.stop()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	decisive, some := e.tellFailed(app, servers, failed)
+	if decisive != nil && !some {
+		return reported(decisive)
+	}
+	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
+	e.notes(app, of)
+	if err := show(app, of); err != nil || len(args) == 0 {
+		return err
+	}
+	return reported(decisive)
+}
+
+// tellFailed prints why servers failed. It returns the error that counts most,
+// and whether anything is known of any server.
+func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
+	required := false
 	for _, s := range servers {
-		if err := failed[s.Name]; err != nil {
-			if len(failed) == len(servers) || s.Required {
-				return nil, nil, err
-			}
-			e.printError(err)
+		_, known := app.Catalog.Known(s.Name)
+		some = some || known
+		err := failed[s.Name]
+		if err == nil {
+			continue
+		}
+		e.tell(err)
+		if decisive == nil || s.Required && !required {
+			decisive, required = err, s.Required
 		}
 	}
-	e.notes(app, names)
-	return app, names, nil
+	return decisive, some
 }
 
 // notes prints what people should know about the lists.
-func (e *env) notes(app *host.App, names []string) {
+func (e *env) notes(app *host.App, of func(server string) bool) {
 	for _, n := range app.Catalog.Snapshot().Notes {
-		if slices.Contains(names, n.Server) {
-			fmt.Fprintf(e.stderr, "note: server %q: %s\n", n.Server, safe(n.Text))
+		if of(n.Server) {
+			e.note(n.Server, n.Text)
 		}
 	}
 }
@@ -88,13 +111,13 @@ type toolJSON struct {
 }
 
 func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
-	app, names, err := e.lists(ctx, args, f)
-	if err != nil {
-		return err
-	}
+	return e.lists(ctx, args, f, e.printTools)
+}
+
+func (e *env) printTools(app *host.App, of func(server string) bool) error {
 	var tools []*catalog.Tool
 	for _, t := range app.Catalog.Snapshot().Tools {
-		if slices.Contains(names, t.Server) && app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+		if of(t.Server) && app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
 			tools = append(tools, t)
 		}
 	}

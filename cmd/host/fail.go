@@ -62,10 +62,19 @@ func hinted(err error, code fault.Code, hint string) error {
 // tell prints an error that does not end the verb.
 func (e *env) tell(err error) {
 	if e.json {
-		e.printErrorJSON(err)
+		e.printStderrJSON("error", errorOf(err))
 	} else {
 		e.printError(err)
 	}
+}
+
+// note prints what people should know about a server.
+func (e *env) note(server, text string) {
+	if e.json {
+		e.printStderrJSON("note", map[string]string{"server": server, "message": text})
+		return
+	}
+	fmt.Fprintf(e.stderr, "note: server %q: %s\n", server, oneText(text))
 }
 
 func (e *env) printError(err error) {
@@ -130,9 +139,10 @@ func errorOf(err error) *errorJSON {
 	}
 }
 
-func (e *env) printErrorJSON(err error) {
-	b, merr := json.Marshal(map[string]*errorJSON{"error": errorOf(err)})
-	if merr != nil {
+// printStderrJSON prints one thing for programs that read standard error.
+func (e *env) printStderrJSON(what string, v any) {
+	b, err := json.Marshal(map[string]any{what: v})
+	if err != nil {
 		b = []byte(`{"error":{"code":"internal"}}`)
 	}
 	fmt.Fprintf(e.stderr, "%s\n", b)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -30,58 +31,76 @@ func split(app *host.App, word string) (server, name string, ok bool) {
 }
 
 // find looks something up in the catalog: with what is known, then after
-// asking the servers it could belong to, then after asking all of them.
+// asking the servers it could belong to. None of the others is asked: what they
+// offer has other names.
 func find[T any](ctx context.Context, app *host.App, word string, look func(s *catalog.Snapshot, server, name string) (T, bool)) (T, error) {
 	server, name, named := split(app, word)
 	var none T
+	owners, prefixed := owning(app, word)
 	if named {
 		if err := enabled(app, server); err != nil {
 			return none, err
 		}
+		owners = []string{server}
 	}
-	first := []string{server}
-	if !named {
-		first = byPrefix(app, word)
-	}
-	if len(first) > 0 {
-		if failed := app.Catalog.Ensure(ctx, first...); len(failed) == len(first) {
-			return none, failed[first[0]]
+	if !named && !prefixed {
+		if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
+			return v, nil
 		}
 	}
+	failed := ask(ctx, app.Catalog.Ensure, owners)
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
-	var failed map[string]error
-	if named {
-		// What the server offers may have changed since it was asked last.
-		failed = app.Catalog.Refresh(ctx, server)
-	} else {
-		failed = app.Catalog.Ensure(ctx)
-		if doubtful := app.Catalog.Doubtful(name); len(doubtful) > 0 {
-			if _, ok := look(app.Catalog.Snapshot(), server, name); !ok {
-				maps.Copy(failed, app.Catalog.Refresh(ctx, doubtful...))
-			}
+	// What a server offers may have changed since another process asked it.
+	var doubtful []string
+	for _, s := range owners {
+		if failed[s] == nil && !app.Catalog.Fresh(s) {
+			doubtful = append(doubtful, s)
 		}
 	}
+	maps.Copy(failed, ask(ctx, app.Catalog.Refresh, doubtful))
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
-	for _, err := range failed {
-		return none, err // it could be what the server that failed has
+	if prefix, _, ok := strings.Cut(word, separator); ok && !named && !prefixed {
+		if err := enabled(app, prefix); err != nil {
+			return none, err
+		}
+	}
+	for _, s := range owners {
+		if failed[s] != nil {
+			return none, failed[s] // it could be what this server has
+		}
 	}
 	return none, nil
 }
 
-// byPrefix guesses which servers to ask first for an exposed name. It is only
-// about order: what a name means is looked up, not guessed.
-func byPrefix(app *host.App, exposed string) []string {
-	var names []string
+// ask asks servers for their lists; none named is none.
+func ask(ctx context.Context, how func(context.Context, ...string) map[string]error, servers []string) map[string]error {
+	if len(servers) == 0 {
+		return map[string]error{}
+	}
+	return how(ctx, servers...)
+}
+
+// separator stands between a server's prefix and a name of its own.
+const separator = "__"
+
+// owning returns the enabled servers that an exposed name can belong to: the
+// one whose prefix it has, or else those without a prefix. The rules for
+// prefixes leave no other.
+func owning(app *host.App, exposed string) (names []string, prefixed bool) {
 	for _, s := range app.Config.Servers {
-		if s.Enabled && s.Prefix != "" && strings.HasPrefix(exposed, s.Prefix+"__") {
+		switch {
+		case !s.Enabled:
+		case s.Prefix == "":
 			names = append(names, s.Name)
+		case strings.HasPrefix(exposed, s.Prefix+separator):
+			return []string{s.Name}, true
 		}
 	}
-	return names
+	return names, false
 }
 
 func enabled(app *host.App, server string) error {
@@ -105,11 +124,12 @@ func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalo
 	if err != nil || t != nil {
 		return t, err
 	}
-	var names []string
-	for _, t := range app.Catalog.Snapshot().Tools {
-		names = append(names, t.Exposed, t.Server+"/"+t.Name)
-	}
-	return nil, unknown("tool", word, names, "junctor tools lists them")
+	return nil, unknown(ctx, app, "tool", word, func() (names []string) {
+		for _, t := range app.Catalog.Snapshot().Tools {
+			names = append(names, t.Exposed, t.Server+"/"+t.Name)
+		}
+		return names
+	})
 }
 
 // findPrompt finds a prompt by the name a person typed.
@@ -123,16 +143,33 @@ func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*cata
 	if err != nil || p != nil {
 		return p, err
 	}
-	var names []string
-	for _, p := range app.Catalog.Snapshot().Prompts {
-		names = append(names, p.Exposed, p.Server+"/"+p.Name)
-	}
-	return nil, unknown("prompt", word, names, "junctor prompts lists them")
+	return nil, unknown(ctx, app, "prompt", word, func() (names []string) {
+		for _, p := range app.Catalog.Snapshot().Prompts {
+			names = append(names, p.Exposed, p.Server+"/"+p.Name)
+		}
+		return names
+	})
 }
 
-func unknown(kind, word string, names []string, hint string) error {
-	f := fault.New(fault.NameUnknown, "there is no %s %q", kind, word)
-	if best := nearest(word, names); best != "" {
+// unknown is the fault of a name that nothing has. Where not even the server is
+// known that was meant, all are asked for what they have that is called alike.
+func unknown(ctx context.Context, app *host.App, kind, word string, names func() []string) error {
+	best := nearest(word, names())
+	hint := "junctor " + kind + "s lists them"
+	_, _, named := split(app, word)
+	if _, prefixed := owning(app, word); best == "" && !named && !prefixed {
+		failed := app.Catalog.Ensure(ctx)
+		best = nearest(word, names())
+		if len(failed) > 0 {
+			hint += "; these servers could not be asked: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
+		}
+	}
+	return meant(fault.New(fault.NameUnknown, "there is no %s %q", kind, word), best, hint)
+}
+
+// meant gives a fault a hint that begins with what was probably meant.
+func meant(f *fault.Error, best, hint string) error {
+	if best != "" {
 		hint = "did you mean " + best + "? " + hint
 	}
 	return f.WithHint("%s", hint)
@@ -170,12 +207,7 @@ func serverNamed(app *host.App, name string) (*config.Server, error) {
 		}
 		names = append(names, s.Name)
 	}
-	f := fault.New(fault.UpstreamUnknown, "there is no server %q", name)
-	hint := "junctor status lists them"
-	if best := nearest(name, names); best != "" {
-		hint = "did you mean " + best + "? " + hint
-	}
-	return nil, f.WithHint("%s", hint)
+	return nil, meant(fault.New(fault.UpstreamUnknown, "there is no server %q", name), nearest(name, names), "junctor status lists them")
 }
 
 // wanted returns the servers that a verb is about: those named, or all that
