@@ -25,7 +25,8 @@ const (
 )
 
 // FindDirs returns the directories of the user, by the XDG variables, or all
-// under JUNCTOR_HOME when that is set. It makes the one for sockets.
+// under JUNCTOR_HOME when that is set. It makes the one for sockets. All are
+// absolute, whatever the variables say: plugins run in other directories.
 func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 	get := func(name string) string { v, _ := lookup(name); return v }
 	home := get("HOME")
@@ -47,17 +48,29 @@ func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 		Cache: cache.Dir(under("XDG_CACHE_HOME", "cache", ".cache")),
 		Data:  under("XDG_DATA_HOME", "data", ".local", "share"),
 	}
+	run, temp := under("XDG_RUNTIME_DIR", "run"), os.TempDir()
+	for _, dir := range []*string{(*string)(&d.Cache), &d.Data, &run, &temp} {
+		if *dir == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*dir)
+		if err != nil {
+			return Dirs{}, fault.New(fault.Usage, "%s is relative to a directory that is gone: %s", *dir, err).
+				WithHint("change to another directory, or set JUNCTOR_HOME and TMPDIR to absolute paths")
+		}
+		*dir = abs
+	}
 	var err error
-	d.Run, err = makeRunDir(under("XDG_RUNTIME_DIR", "run"))
+	d.Run, err = makeRunDir(run, temp)
 	return d, err
 }
 
 // makeRunDir makes a private directory for the sockets of this process: in base
-// when that is given, else in the system's temporary one, or the usual one where
-// that is too long for the path of a socket.
-func makeRunDir(base string) (string, error) {
+// when that is given, else in the temporary one, or the usual one where that is
+// too long for the path of a socket.
+func makeRunDir(base, temp string) (string, error) {
 	prefix := process.Run() + "-"
-	for _, at := range []struct{ dir, prefix string }{{base, ""}, {os.TempDir(), tempPrefix}, {"/tmp", tempPrefix}} {
+	for _, at := range []struct{ dir, prefix string }{{base, ""}, {temp, tempPrefix}, {"/tmp", tempPrefix}} {
 		if at.dir == "" || len(at.dir)+len(at.prefix)+len(prefix)+socketRoom > socketMost {
 			continue
 		}
@@ -69,7 +82,7 @@ func makeRunDir(base string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fault.New(fault.Usage, "there is no directory for sockets: %s cannot be used", os.TempDir()).
+	return "", fault.New(fault.Usage, "there is no directory for sockets: %s cannot be used", temp).
 		WithHint("set TMPDIR to a directory with a short path that you can write to")
 }
 
