@@ -21,6 +21,7 @@ type callOptions struct {
 	timeout time.Duration
 	timed   bool // the timeout was given
 	full    bool
+	output  string
 }
 
 func (e *env) callVerb() *cobra.Command {
@@ -49,6 +50,7 @@ ARGUMENTS are one of
 		},
 	}
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the call may take, and the reading of its arguments; the server's own setting if not given")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this file instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result, however long")
 	return cmd
 }
@@ -86,13 +88,23 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	case err != nil:
 		return err
 	}
+	return e.printCall(t, reply, o)
+}
+
+// printCall prints or saves what a tool returned. An error of the tool's is
+// printed, and makes one of ours.
+func (e *env) printCall(t *catalog.Tool, reply upstream.Reply, o callOptions) error {
 	if err := answered(t.Server, reply); err != nil {
 		return err
 	}
-	if err := e.printResult(reply.Result, o.full); err != nil {
+	failed := string(mcp.Member(reply.Result, "isError")) == "true"
+	if o.output != "" && !failed {
+		return e.save(reply.Result, o.output, o.full)
+	}
+	if err := e.printResult(reply.Result, shown{full: o.full, saves: !failed}); err != nil {
 		return err
 	}
-	if string(mcp.Member(reply.Result, "isError")) == "true" {
+	if failed {
 		return &fault.Error{Code: fault.CallToolError, Server: t.Server, Message: "the tool " + t.Exposed + " reported an error"}
 	}
 	return nil

@@ -109,7 +109,7 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err := answered(p.Server, reply); err != nil {
 		return err
 	}
-	return e.printResult(reply.Result, full)
+	return e.printResult(reply.Result, shown{full: full})
 }
 
 func (e *env) completePrompts(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +87,7 @@ or SERVER/URI when it is to be asked of one server.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to a file")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this file instead")
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")
 	return cmd
 }
@@ -128,33 +125,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 		return err
 	}
 	if output != "" {
-		return e.save(reply.Result, output)
+		return e.save(reply.Result, output, full)
 	}
-	return e.printResult(reply.Result, full)
-}
-
-// save writes the contents of a resource to a file.
-func (e *env) save(result []byte, path string) error {
-	var content []byte
-	parts := 0
-	for c := range mcp.Elements(mcp.Member(result, "contents")) {
-		parts++
-		if text, ok := mcp.TextMember(c, "text"); ok {
-			content = append(content, text...)
-			continue
-		}
-		blob, _ := mcp.TextMember(c, "blob")
-		b, err := base64.StdEncoding.DecodeString(blob)
-		if err != nil {
-			return fault.New(fault.UpstreamBadMessage, "the resource is not valid base64")
-		}
-		content = append(content, b...)
-	}
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		return fault.New(fault.Usage, "writing the contents: %s", err)
-	}
-	if e.errTTY {
-		fmt.Fprintf(e.stderr, "%d bytes of %d contents in %s\n", len(content), parts, path)
-	}
-	return nil
+	return e.printResult(reply.Result, shown{full: full, saves: true})
 }

@@ -18,16 +18,26 @@ const (
 	cutTokens     = 25_000
 )
 
+// shown is how a result is shown to people.
+type shown struct {
+	full  bool // however long it is
+	saves bool // the verb can save it
+}
+
 // printResult prints what a call, a read or a prompt returned: the bytes as
 // they came for programs, their text for people.
-func (e *env) printResult(result []byte, full bool) error {
+func (e *env) printResult(result []byte, how shown) error {
 	if e.machine() {
 		e.warnSize(len(result))
 		_, err := fmt.Fprintf(e.stdout, "%s\n", bytes.TrimSpace(result))
 		return err
 	}
-	text := resultText(result)
-	if !full {
+	advice := ""
+	if how.saves {
+		advice = "; --output FILE saves it"
+	}
+	text := resultText(result, advice)
+	if !how.full {
 		text = e.cut(text)
 	}
 	_, err := fmt.Fprintln(e.stdout, safe(strings.TrimRight(text, "\n")))
@@ -56,18 +66,19 @@ func (e *env) cut(text string) string {
 	return fmt.Sprintf("%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, --json all unchanged]", text[:shown], len(text), shown)
 }
 
-// resultText is what people read of a result.
-func resultText(result []byte) string {
+// resultText is what people read of a result. advice is about what cannot be
+// read.
+func resultText(result []byte, advice string) string {
 	var parts []string
 	for c := range mcp.Elements(mcp.Member(result, "content")) {
-		parts = append(parts, contentText(c))
+		parts = append(parts, contentText(c, advice))
 	}
 	for c := range mcp.Elements(mcp.Member(result, "contents")) {
-		parts = append(parts, resourceText(c))
+		parts = append(parts, resourceText(c, advice))
 	}
 	for m := range mcp.Elements(mcp.Member(result, "messages")) {
 		role, _ := mcp.TextMember(m, "role")
-		parts = append(parts, "["+role+"]\n"+contentText(mcp.Member(m, "content")))
+		parts = append(parts, "["+role+"]\n"+contentText(mcp.Member(m, "content"), advice))
 	}
 	if structured := mcp.Member(result, "structuredContent"); structured != nil && len(parts) == 0 {
 		parts = append(parts, string(structured))
@@ -79,7 +90,7 @@ func resultText(result []byte) string {
 }
 
 // contentText is what people read of one content block.
-func contentText(c []byte) string {
+func contentText(c []byte, advice string) string {
 	switch kind, _ := mcp.TextMember(c, "type"); kind {
 	case "text":
 		text, _ := mcp.TextMember(c, "text")
@@ -87,9 +98,9 @@ func contentText(c []byte) string {
 	case "image", "audio":
 		mime, _ := mcp.TextMember(c, "mimeType")
 		data, _ := mcp.TextMember(c, "data")
-		return fmt.Sprintf("[%s: %s, %d bytes]", kind, mime, decodedLen(data))
+		return fmt.Sprintf("[%s: %s, %d bytes%s]", kind, mime, decodedLen(data), advice)
 	case "resource":
-		return resourceText(mcp.Member(c, "resource"))
+		return resourceText(mcp.Member(c, "resource"), advice)
 	case "resource_link":
 		uri, _ := mcp.TextMember(c, "uri")
 		name, _ := mcp.TextMember(c, "name")
@@ -100,14 +111,14 @@ func contentText(c []byte) string {
 }
 
 // resourceText is what people read of a resource's contents.
-func resourceText(c []byte) string {
+func resourceText(c []byte, advice string) string {
 	if text, ok := mcp.TextMember(c, "text"); ok {
 		return text
 	}
 	uri, _ := mcp.TextMember(c, "uri")
 	mime, _ := mcp.TextMember(c, "mimeType")
 	blob, _ := mcp.TextMember(c, "blob")
-	return fmt.Sprintf("[binary: %s %s, %d bytes; --output FILE saves it]", uri, mime, decodedLen(blob))
+	return fmt.Sprintf("[binary: %s %s, %d bytes%s]", uri, mime, decodedLen(blob), advice)
 }
 
 // decodedLen is how many bytes a base64 text stands for.
