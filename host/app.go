@@ -75,6 +75,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		return nil, diags
 	}
 	a.Config = cfg
+	a.Supervisor.Conceal(cfg.Conceal)
 	a.wire()
 	return a, diags
 }

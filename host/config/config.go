@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,6 +16,8 @@ type Config struct {
 	Files   []string // in the order they were read
 	Plugins []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
 	Servers []*Server
+
+	secrets *strings.Replacer
 }
 
 // A Plugin is one process's worth of a plugin, under its local name.

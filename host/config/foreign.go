@@ -27,8 +27,7 @@ const oneLine = "a block that is written on one line holds one attribute and not
 
 const redefinition = "Attribute redefined"
 
-// foreign makes a problem of what HCL says about the file, which is nil while
-// an expression is computed.
+// foreign makes a problem of what HCL says about a file or an expression.
 func foreign(in string, d *hcl.Diagnostic) problem {
 	p := problem{in: in, summary: lowerFirst(d.Summary), detail: d.Detail, quoted: true}
 	if d.Severity == hcl.DiagWarning {

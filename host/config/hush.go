@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -87,21 +88,37 @@ func unescaped(text string) string {
 	return strings.NewReplacer("$${", "${", "%%{", "%{").Replace(text)
 }
 
-// scrubbed replaces every one of the secrets in text, also where they stand as
-// Go quotes them; the longest first, because one may be the beginning of another.
-func scrubbed(text string, secrets []string) string {
+// scrubbed replaces every one of the secrets in text.
+func scrubbed(text string, secrets []string) string { return scrubber(secrets).Replace(text) }
+
+// scrubber replaces secrets, also where they stand as Go or JSON quote them; the
+// longest first, because one may be the beginning of another.
+func scrubber(secrets []string) *strings.Replacer {
 	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var pairs []string
 	for _, w := range longest {
 		if len(w) <= tooShort {
 			break
 		}
-		text = strings.ReplaceAll(text, w, masked)
-		if quote := strconv.Quote(w); len(quote) != len(w)+2 {
-			text = strings.ReplaceAll(text, quote[1:len(quote)-1], masked)
+		pairs = append(pairs, w, masked)
+		inGo := strconv.Quote(w)
+		inJSON, err := json.Marshal(w)
+		if err != nil {
+			continue
+		}
+		for _, quote := range []string{inGo, string(inJSON)} {
+			if len(quote) != len(w)+2 {
+				pairs = append(pairs, quote[1:len(quote)-1], masked)
+			}
 		}
 	}
-	return text
+	return strings.NewReplacer(pairs...)
 }
+
+// Conceal replaces in a text of others, such as a plugin's log, every secret of
+// the configuration: what env() and file() returned, and the values of settings
+// that their plugins call sensitive.
+func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
 
 // textsIn lists every text in the values.
 func textsIn(values ...cty.Value) []string {

@@ -145,8 +145,11 @@ func (l *loader) config(drafts []*draft) *Config {
 		c.Plugins = append(c.Plugins, p.Plugin)
 	}
 	slices.SortFunc(c.Plugins, func(a, b Plugin) int { return strings.Compare(a.Name, b.Name) })
+	secrets := l.secrets
 	for _, d := range drafts {
 		c.Servers = append(c.Servers, d.Server)
+		secrets = append(secrets, hiddenTexts(d.Transport.Settings, d.Transport.Shown)...)
 	}
+	c.secrets = scrubber(secrets)
 	return c
 }

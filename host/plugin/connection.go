@@ -136,7 +136,7 @@ func (c *Connection) Read() ([]byte, error) {
 		case ev.Name == "closed":
 			c.over = true
 			if ev.Status != nil && ev.Status.Code != "" {
-				return nil, asFault(ev.Status.Err())
+				return nil, c.link.asFault(ev.Status.Err())
 			}
 			return nil, io.EOF
 		}
@@ -244,5 +244,8 @@ func (c *Connection) Said(ctx context.Context) (stderr []string, junk uint64) {
 // Status asks the plugin how the connection is.
 func (c *Connection) Status(ctx context.Context) (sdk.ConnStatus, error) {
 	st, err := c.link.wire.Status(ctx, c.instance)
+	for i, line := range st.Stderr {
+		st.Stderr[i] = c.link.conceal.hide(line)
+	}
 	return st, c.link.explain(err)
 }

@@ -106,7 +106,7 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 		}
 		// Something else stands there; what is written below replaces it.
 	}
-	said := &journal{}
+	said := &journal{conceal: s.conceal}
 	text, err := s.runDescribe(ctx, b, said)
 	if err == nil {
 		var m sdk.Manifest

@@ -26,6 +26,7 @@ type link struct {
 	limits  limits
 	log     hclog.Logger
 	journal *journal
+	conceal concealer
 	runner  *processRunner
 	plugin  *plugin.Client
 	rpc     *plugin.RPCClient
@@ -53,8 +54,8 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	l := &link{
 		name: spec.Name, binary: b, limits: s.limits, log: log,
-		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}},
-		lost:    make(chan struct{}), cleaned: make(chan struct{}),
+		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal}, conceal: s.conceal,
+		lost: make(chan struct{}), cleaned: make(chan struct{}),
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()

@@ -75,7 +75,7 @@ func (l *link) explain(err error) error {
 	e, ok := errors.AsType[*sdk.Error](err)
 	switch {
 	case ok && e.Reason != "plugin_gone":
-		return asFault(err)
+		return l.asFault(err)
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		if closed(l.exited()) {
 			return l.gone()
@@ -101,8 +101,9 @@ func (l *link) failed(err error) error {
 	return f
 }
 
-// asFault gives the errors of plugins their codes.
-func asFault(err error) error {
+// asFault gives the errors of plugins their codes, and keeps secrets out of what
+// people read of them.
+func (l *link) asFault(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -110,10 +111,13 @@ func asFault(err error) error {
 	if !ok {
 		return err
 	}
-	f := &fault.Error{Code: fault.UpstreamUnavailable, Message: e.Message, Hint: e.Hint, Output: e.Output, Path: e.Path, Err: err}
+	f := &fault.Error{Code: fault.UpstreamUnavailable, Message: l.conceal.hide(e.Message), Hint: l.conceal.hide(e.Hint), Path: e.Path, Err: err}
+	for _, line := range e.Output {
+		f.Output = append(f.Output, l.conceal.hide(line))
+	}
 	switch {
 	case e.Code == sdk.Invalid:
-		f.Code, f.Message = fault.UpstreamSettings, err.Error()
+		f.Code, f.Message = fault.UpstreamSettings, l.conceal.hide(err.Error())
 	case e.Code == sdk.AuthRequired || e.Code == sdk.NeedsLogin:
 		f.Code = fault.UpstreamAuth
 	case e.Code == sdk.Panicked || e.Code == sdk.Internal || e.Code == sdk.Unimplemented:

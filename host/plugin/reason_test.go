@@ -25,7 +25,7 @@ func TestRefusals(t *testing.T) {
 		{"something else", sdk.Errorf(sdk.Unavailable, "nobody home"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := asFault(wire.StatusOf(c.err).Err())
+			err := new(link).asFault(wire.StatusOf(c.err).Err())
 			if c.want != nil && !fault.Is(err, fault.UpstreamSettings) {
 				t.Fatalf("%v", err)
 			}

@@ -26,7 +26,8 @@ const (
 // go-plugin's own reader brings the host down over {"@message": 1}, so it gets
 // nothing to read.
 type journal struct {
-	logs []hclog.Logger
+	logs    []hclog.Logger
+	conceal concealer
 
 	mu      sync.Mutex
 	tail    []byte    // guarded by mu; whole lines, up to twice what is shown
@@ -35,8 +36,19 @@ type journal struct {
 	dropped int       // guarded by mu; lines
 }
 
-// add takes a line. It belongs to the caller.
-func (j *journal) add(line []byte, crashing bool) {
+// A concealer takes secrets out of what plugins say for people; nil leaves them.
+type concealer func(string) string
+
+func (c concealer) hide(text string) string {
+	if c == nil {
+		return text
+	}
+	return c(text)
+}
+
+// add takes a line.
+func (j *journal) add(said []byte, crashing bool) {
+	line := j.conceal.hide(string(said))
 	j.mu.Lock()
 	j.tail = append(append(j.tail, line...), '\n')
 	if old := len(j.tail) - tailBytes; old > tailBytes {
@@ -53,9 +65,9 @@ func (j *journal) add(line []byte, crashing bool) {
 	if !passes {
 		return
 	}
-	r, ok := parseRecord(line)
+	r, ok := parseRecord([]byte(line))
 	if !ok {
-		r = record{level: hclog.Debug, message: plain(string(line))}
+		r = record{level: hclog.Debug, message: plain(line)}
 		if crashing {
 			r.level = hclog.Error
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -75,6 +76,7 @@ type Supervisor struct {
 	grants    map[string]sdk.Host // guarded by mu; by capability
 	stopped   bool                // guarded by mu
 	logs      logs
+	concealer atomic.Pointer[concealer]
 }
 
 // New makes a supervisor that runs nothing yet.
@@ -163,6 +165,18 @@ func (s *Supervisor) Validate(ctx context.Context, spec Spec, kind, component st
 	}
 	defer p.put()
 	return l.explain(l.wire.Validate(ctx, kind, component, settings))
+}
+
+// Conceal sets what takes secrets out of whatever plugins say for people, from
+// now on.
+func (s *Supervisor) Conceal(f func(string) string) { s.concealer.Store((*concealer)(&f)) }
+
+// conceal takes secrets out of a text.
+func (s *Supervisor) conceal(text string) string {
+	if f := s.concealer.Load(); f != nil {
+		return f.hide(text)
+	}
+	return text
 }
 
 // Grant says what the holder of a capability may ask the host for.
