@@ -42,8 +42,8 @@ ARGUMENTS are one of
                 comes on it within three seconds`,
 		Example: `  junctor call gh__search_issues query=crash perPage:=5
   junctor call files/read_text_file path=README.md`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: e.completeTools,
+		Args:              takesMore("TOOL"),
+		ValidArgsFunction: e.completes(completeCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.timed = cmd.Flags().Changed("timeout")
 			return e.call(cmd.Context(), args[0], args[1:], o)

@@ -19,8 +19,8 @@ func (e *env) inspectVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:               "inspect TOOL",
 		Short:             "Show a tool's names, arguments, schema and rules",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: e.completeTools,
+		Args:              takes("TOOL"),
+		ValidArgsFunction: e.completes(completeTool),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.inspect(cmd.Context(), args[0]) },
 	}
 }
@@ -129,25 +129,4 @@ func (e *env) printInspection(in inspection) {
 
 func indent(s string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ")
-}
-
-// completeArguments completes KEY= for the tool that stands on the line.
-func (e *env) completeArguments(cmd *cobra.Command, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	app, _, err := e.tryLoad(cmd.Context(), false)
-	if err != nil || app == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	server, name, named := split(app, args[0])
-	t, ok := app.Catalog.Snapshot().Tool(args[0])
-	if named {
-		t, ok = app.Catalog.Snapshot().OwnTool(server, name)
-	}
-	if !ok {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var keys []cobra.Completion
-	for _, p := range schema.Properties(t.Input) {
-		keys = append(keys, cobra.CompletionWithDesc(p.Name+"=", oneLine(p.Description, 60)))
-	}
-	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

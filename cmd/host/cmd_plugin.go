@@ -23,21 +23,22 @@ import (
 )
 
 func (e *env) pluginVerb() *cobra.Command {
-	verb := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: cobra.NoArgs,
+	verb := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: takesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	lines := 100
 	logs := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return e.pluginLogs(args[0], lines) },
+		Use: "logs NAME", Short: "Show what a plugin logged, and what its servers printed on standard error", Args: takes("NAME"),
+		ValidArgsFunction: e.completes(completePlugin),
+		RunE:              func(_ *cobra.Command, args []string) error { return e.pluginLogs(args[0], lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", lines, "how many lines at most")
 	verb.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: cobra.NoArgs,
+			Use: "list", Short: "List the plugins of the configuration, and the bundled ones", Args: takes(),
 			RunE: func(cmd *cobra.Command, _ []string) error { return e.pluginList(cmd.Context()) },
 		},
 		&cobra.Command{
-			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: cobra.ExactArgs(1),
+			Use: "describe NAME|PATH", Short: "Show what a plugin offers and the settings it takes", Args: takes("NAME|PATH"),
 			RunE: func(cmd *cobra.Command, args []string) error { return e.pluginDescribe(cmd.Context(), args[0]) },
 		},
 		logs,

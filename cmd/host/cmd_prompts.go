@@ -19,7 +19,7 @@ func (e *env) promptsVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: e.completeServers,
+		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.prompts(cmd.Context(), args, f) },
 	}
 	f.add(cmd)
@@ -72,8 +72,8 @@ func (e *env) promptVerb() *cobra.Command {
 		Short: "Print the messages of a prompt",
 		Long: `Print the messages of a prompt. PROMPT is a name that "junctor prompts" lists, or SERVER/NAME with the server's own
 name for it. The arguments of a prompt are texts; key:=JSON is accepted as for call, and gives the text of the JSON.`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: e.completePrompts,
+		Args:              takesMore("PROMPT"),
+		ValidArgsFunction: e.completes(completePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.prompt(cmd.Context(), args[0], args[1:], full)
 		},
@@ -110,24 +110,4 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 		return err
 	}
 	return e.printResult(reply.Result, shown{full: full})
-}
-
-func (e *env) completePrompts(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	app, _, err := e.tryLoad(cmd.Context(), false)
-	if err != nil || app == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var words []cobra.Completion
-	for _, p := range app.Catalog.Snapshot().Prompts {
-		switch {
-		case len(args) == 0:
-			words = append(words, cobra.CompletionWithDesc(p.Exposed, oneLine(described(&p.Item), 60)))
-		case p.Exposed == args[0] || p.Server+"/"+p.Name == args[0]:
-			for _, a := range p.Arguments {
-				words = append(words, cobra.CompletionWithDesc(a.Name+"=", oneLine(a.Description, 60)))
-			}
-			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		}
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
 }

@@ -20,7 +20,7 @@ func (e *env) resourcesVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: e.completeServers,
+		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.resources(cmd.Context(), args, f) },
 	}
 	f.add(cmd)
@@ -84,8 +84,9 @@ func (e *env) readVerb() *cobra.Command {
 		Short: "Read a resource",
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
 or SERVER/URI when it is to be asked of one server.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
+		Args:              takes("URI"),
+		ValidArgsFunction: e.completes(completeResource),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this file instead")
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")

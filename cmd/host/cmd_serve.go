@@ -21,8 +21,9 @@ func (e *env) serveVerb() *cobra.Command {
 		Long: `Be one MCP server that has the tools, resources and prompts of all configured ones, for the client that
 started this process. Nothing but messages is written to standard output; the log goes to standard error.
 Servers are started when they are first needed. The end of standard input, or SIGTERM, ends it in order.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context()) },
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context()) },
 	}
 }
 

@@ -24,7 +24,7 @@ func (e *env) statusVerb() *cobra.Command {
 		Long: `Connect to each server (none named: to all that are enabled), all at the same time, and show how long it took,
 which protocol revision it speaks and what it offers. The exit status is 3, or 6 for a timeout, when one of them
 cannot be reached.`,
-		ValidArgsFunction: e.completeServers,
+		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.status(cmd.Context(), args, offline) },
 	}
 	cmd.Flags().BoolVar(&offline, "offline", false, "show what is known without connecting to anything")

@@ -92,7 +92,7 @@ func (e *env) toolsVerb() *cobra.Command {
 		Short: "List tools",
 		Long: "List the tools that may be used, under the names that clients see. Servers that were asked before are\n" +
 			"not started.",
-		ValidArgsFunction: e.completeServers,
+		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.tools(cmd.Context(), args, f) },
 	}
 	f.add(cmd)
@@ -141,35 +141,4 @@ func described(it *catalog.Item) string {
 		return it.Title
 	}
 	return it.Description
-}
-
-// completeTools completes the first argument with what is known already:
-// nothing is started for a completion.
-func (e *env) completeTools(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return e.completeArguments(cmd, args)
-	}
-	app, _, err := e.tryLoad(cmd.Context(), false)
-	if err != nil || app == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []cobra.Completion
-	for _, t := range app.Catalog.Snapshot().Tools {
-		if app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
-			names = append(names, cobra.CompletionWithDesc(t.Exposed, oneLine(described(&t.Item), 60)))
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func (e *env) completeServers(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	app, _, err := e.tryLoad(cmd.Context(), false)
-	if err != nil || app == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []cobra.Completion
-	for _, s := range app.Config.Servers {
-		names = append(names, s.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -19,8 +19,9 @@ func (e *env) validateVerb() *cobra.Command {
 		Short: "Check the configuration",
 		Long: `Read the configuration and report everything that is wrong with it, each with its place. No server and no
 plugin is started, but for plugins that were never seen before, which are asked to describe themselves.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
 	}
 	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server")
 	return cmd

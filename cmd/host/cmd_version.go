@@ -11,9 +11,11 @@ import (
 
 func (e *env) versionVerb() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, and what it speaks",
-		Args:  cobra.NoArgs,
+		Use:               "version",
+		Short:             "Print the version, and what it speaks",
+		Long:              "Print the version, and what it speaks. \"junctor --version\" prints the version alone.",
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			if e.machine() {
 				return e.printJSON(map[string]any{

@@ -54,7 +54,7 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // run runs one command line and returns the exit status.
 func (e *env) run(ctx context.Context, args []string) int {
-	root := e.root()
+	root := withCompletion(e.root())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	lost := e.stdout.fault()
@@ -153,7 +153,7 @@ func (e *env) root() *cobra.Command {
 		Short: "Joins any MCP client to any MCP server",
 		Long: "Junctor reads HCL files with server blocks, reaches those MCP servers through plugins, and offers all\n" +
 			"their tools, resources and prompts on the command line and as one MCP server.",
-		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true, Args: takesVerb, Version: version,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
@@ -165,7 +165,12 @@ func (e *env) root() *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fault.New(fault.Usage, "%s", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fault.New(fault.Usage, "%s", err).WithHint("%s", helpOn(cmd))
+	})
+	root.SetHelpCommand(helpVerb())
+	root.SetVersionTemplate("junctor {{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
 	flags := root.PersistentFlags()
 	flags.BoolVar(&e.json, "json", false, "print JSON, as when the output is not a terminal")
 	flags.BoolVar(&e.text, "text", false, "print for people, as on a terminal")
@@ -191,7 +196,6 @@ func (e *env) root() *cobra.Command {
 		}
 	}
 	root.SetCompletionCommandGroupID("operate")
-	root.SetHelpCommandGroupID("operate")
 	return root
 }
 

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
+)
+
+// A completer completes the words of a command line, from what is known
+// already: nothing is started for a completion. The words before are given,
+// and the one that is being typed.
+type completer func(app *host.App, before []string, typed string) (words []cobra.Completion, more bool)
+
+// completes makes a completer one of cobra's. Where more follows what is
+// completed, the shell puts no space behind it.
+func (e *env) completes(c completer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		app, _, err := e.tryLoad(cmd.Context(), false)
+		if err != nil || app == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		words, more := c(app, before, typed)
+		if more {
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// offer adds a word, unless it holds what a shell or a terminal could take for
+// something else: servers choose many of them.
+func offer(words []cobra.Completion, word, about string) []cobra.Completion {
+	if word == "" || safe(word) != word || strings.ContainsAny(word, "\n\t") {
+		return words
+	}
+	return append(words, cobra.CompletionWithDesc(word, oneLine(about, 60)))
+}
+
+// completeCall completes a tool and its arguments.
+func completeCall(app *host.App, before []string, typed string) ([]cobra.Completion, bool) {
+	if len(before) == 0 {
+		return completeTool(app, before, typed)
+	}
+	server, name, named := split(app, before[0])
+	t, ok := app.Catalog.Snapshot().Tool(name)
+	if named {
+		t, ok = app.Catalog.Snapshot().OwnTool(server, name)
+	}
+	if !ok {
+		return nil, false
+	}
+	return completeArguments(schema.Properties(t.Input), before[1:], typed)
+}
+
+// completeTool completes the name of a tool.
+func completeTool(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+	if len(before) > 0 {
+		return nil, false
+	}
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+			words = offer(words, t.Exposed, described(&t.Item))
+		}
+	}
+	return words, false
+}
+
+// completeArguments completes key= for what was not given yet, and behind the =
+// the values where there are only a few.
+func completeArguments(properties []schema.Property, before []string, typed string) (words []cobra.Completion, more bool) {
+	key, _, valued := strings.Cut(typed, "=")
+	for _, p := range properties {
+		switch {
+		case !valued && (strings.HasSuffix(p.Type, "[]") || !given(before, p.Name)):
+			words = offer(words, p.Name+"=", p.Description)
+		case valued && strings.TrimSuffix(key, ":") == p.Name:
+			for _, v := range values(p, strings.HasSuffix(key, ":")) {
+				words = offer(words, key+"="+v, "")
+			}
+		}
+	}
+	return words, !valued
+}
+
+// given reports whether key=value or key:=JSON stands among the words.
+func given(words []string, key string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		k, _, _ := strings.Cut(w, "=")
+		return strings.TrimSuffix(k, ":") == key
+	})
+}
+
+// values are the few that an argument can have; of JSON only those that a shell
+// leaves alone.
+func values(p schema.Property, json bool) []string {
+	switch {
+	case slices.Contains(strings.Split(p.Type, "|"), "boolean"):
+		return []string{"true", "false"}
+	case json:
+		return nil
+	}
+	return p.Values
+}
+
+// completePrompt completes a prompt and its arguments.
+func completePrompt(app *host.App, before []string, typed string) (words []cobra.Completion, _ bool) {
+	if len(before) > 0 {
+		server, name, named := split(app, before[0])
+		p, ok := app.Catalog.Snapshot().Prompt(name)
+		if named {
+			p, ok = app.Catalog.Snapshot().OwnPrompt(server, name)
+		}
+		if !ok {
+			return nil, false
+		}
+		return completeArguments(promptProperties(p), before[1:], typed)
+	}
+	for _, p := range app.Catalog.Snapshot().Prompts {
+		if app.Gateway.Visible(identity.Local(), policy.Prompt, p.Server, p.Name) {
+			words = offer(words, p.Exposed, described(&p.Item))
+		}
+	}
+	return words, false
+}
+
+func promptProperties(p *catalog.Prompt) (properties []schema.Property) {
+	for _, a := range p.Arguments {
+		properties = append(properties, schema.Property{Name: a.Name, Description: a.Description})
+	}
+	return properties
+}
+
+// completeResource completes the URI of a resource.
+func completeResource(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+	if len(before) > 0 {
+		return nil, false
+	}
+	for _, r := range app.Catalog.Snapshot().Resources {
+		if app.Gateway.Visible(identity.Local(), policy.Resource, r.Server, r.Name) {
+			words = offer(words, r.Name, described(r))
+		}
+	}
+	return words, false
+}
+
+// completeServers completes the names of servers that were not named yet.
+func completeServers(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+	for _, s := range app.Config.Servers {
+		if !slices.Contains(before, s.Name) {
+			words = offer(words, s.Name, "")
+		}
+	}
+	return words, false
+}
+
+// completePlugin completes the name of a plugin.
+func completePlugin(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+	if len(before) > 0 {
+		return nil, false
+	}
+	for _, p := range app.Config.Plugins {
+		words = offer(words, p.Name, p.Source)
+	}
+	return words, false
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// takes checks that just the words follow a verb that it needs.
+func takes(needs ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := takesMore(needs...)(cmd, args); err != nil || len(args) == len(needs) {
+			return err
+		}
+		return fault.New(fault.Usage, "%q is one word too many for %s", args[len(needs)], cmd.CommandPath()).WithHint("%s", helpOn(cmd))
+	}
+}
+
+// takesMore checks that at least the words follow a verb that it needs.
+func takesMore(needs ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= len(needs) {
+			return nil
+		}
+		return fault.New(fault.Usage, "%s is missing after %s", needs[len(args)], cmd.CommandPath()).WithHint("%s", helpOn(cmd))
+	}
+}
+
+// takesVerb checks that nothing follows a command but a verb of its own, which
+// would have been found.
+func takesVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	f := fault.New(fault.Usage, "unknown command %q", strings.TrimSpace(pathOf(cmd)+" "+args[0]))
+	return meant(f, nearest(args[0], names), helpOn(cmd)+" lists those there are")
+}
+
+// pathOf is how a command is called after the program's name.
+func pathOf(cmd *cobra.Command) string {
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	return path
+}
+
+// helpOn is the command line that explains a command.
+func helpOn(cmd *cobra.Command) string { return strings.TrimSpace("junctor help " + pathOf(cmd)) }
+
+// helpVerb explains a command, and does not take another for it.
+func helpVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [VERB]",
+		Short:   "Explain a verb",
+		GroupID: "operate",
+		// Who needs help may have any of the flags and variables wrong.
+		PersistentPreRun: func(*cobra.Command, []string) {},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []cobra.Completion
+			for _, c := range about.Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if err := takesVerb(about, rest); err != nil {
+				return err
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// withCompletion adds the verb that cobra has for completion. It knows its
+// shells, but takes any word for one that it should explain itself to.
+func withCompletion(root *cobra.Command) *cobra.Command {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = takesVerb
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+	return root
+}
