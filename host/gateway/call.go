@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -197,7 +198,8 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 		}
 	}
 	if len(missing) > 0 {
-		return upstream.Reply{}, fault.New(fault.CallArguments, "prompt %q needs the arguments %v", p.Exposed, missing)
+		return upstream.Reply{}, fault.New(fault.CallArguments, "prompt %q needs %s", p.Exposed, strings.Join(missing, ", ")).
+			WithHint("the list of prompts says what each argument is")
 	}
 	params := u.Params
 	if p.Exposed != p.Name {

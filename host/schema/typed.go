@@ -3,7 +3,9 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,11 +79,21 @@ func (t *typing) scalar(text string) (json.RawMessage, bool) {
 	switch {
 	case text == "null" && t.may("null"),
 		(text == "true" || text == "false") && t.may("boolean"),
-		t.may("integer") && isNumber(text) && !strings.ContainsAny(text, ".eE"),
+		t.may("integer") && isInteger(text),
 		t.may("number") && isNumber(text):
 		return json.RawMessage(text), true
 	}
 	return nil, false
+}
+
+// isInteger reports whether a number has no fraction, as JSON Schema sees it:
+// 1.0 and 1e3 are integers.
+func isInteger(text string) bool {
+	if !isNumber(text) || !strings.ContainsAny(text, ".eE") {
+		return isNumber(text)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return err == nil && f == math.Trunc(f)
 }
 
 // parsed takes a word that is JSON. Where the schema has a list it may be
