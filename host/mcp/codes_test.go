@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // command before there is a client.
 var internal = []fault.Code{
 	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.ConfigInvalid, fault.PluginVersion,
-	fault.UpstreamUnknown, fault.UpstreamDisabled,
+	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output,
 	fault.CallToolError, // a server's own answer, which is relayed
 }
 

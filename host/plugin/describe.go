@@ -30,6 +30,7 @@ type known struct {
 
 	program  *program     // guarded by learning and, for those who only look, Supervisor.mu
 	manifest sdk.Manifest // likewise
+	before   []*program   // likewise; the same program in files that were replaced
 }
 
 // Describe returns what the program at path says about itself, and its digest.

@@ -113,7 +113,8 @@ func (s *Supervisor) start(ctx context.Context, spec Spec) (*link, error) {
 }
 
 // reopen opens a program anew that is no longer the same file, but must be the
-// same program. The file from before is closed when nobody uses it any longer.
+// same program. A process may be about to run the file from before, so that is
+// closed in the end.
 func (s *Supervisor) reopen(path, digest string) (*program, error) {
 	k := s.known(path)
 	k.learning.Lock()
@@ -131,6 +132,7 @@ func (s *Supervisor) reopen(path, digest string) (*program, error) {
 			WithHint("start junctor again to use the new version")
 	}
 	s.mu.Lock()
+	k.before = append(k.before, k.program)
 	k.program = b
 	s.mu.Unlock()
 	return b, nil
@@ -241,6 +243,9 @@ func (s *Supervisor) Stop(grace time.Duration) {
 		k.learning.Lock() // a program that describes itself is ending
 		if k.program != nil {
 			k.program.close()
+		}
+		for _, b := range k.before {
+			b.close()
 		}
 		k.learning.Unlock()
 	}
