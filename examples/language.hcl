@@ -29,7 +29,7 @@ server "github" {
   timeouts {
     start    = "10s"
     call     = "60s"
-    shutdown = "3s"
+    shutdown = "5s"
   }
 
   tools {

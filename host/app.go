@@ -19,7 +19,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk"
-	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
 // Options say what to load.
@@ -135,8 +134,9 @@ func (a *App) server(s *config.Server) *catalog.Server {
 	u := upstream.New(upstream.Options{
 		Name: s.Name, Peer: a.Gateway, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", key)},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
-		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown,
-		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
+		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
+		MaxMessage: s.MaxMessage,
+		Idle:       upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
 		Open: func(ctx context.Context) (upstream.Link, error) {
 			c, err := a.Supervisor.Open(ctx, a.request(s, p, described))
 			if err != nil {
@@ -163,7 +163,7 @@ func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Req
 	r := plugin.Request{
 		Spec:      plugin.Spec{Name: p.Name, Path: d.Path, SHA256: p.SHA256, Env: p.Env},
 		Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: ndjson.DefaultLimit,
+		MaxMessage: s.MaxMessage,
 	}
 	if p.Isolation == "server" {
 		r.Spec.Alone = s.Name

@@ -91,6 +91,9 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) error {
 		return err
 	}
 	l.fetched = time.Now()
+	if before != nil {
+		c.report(s, before, l)
+	}
 	c.publish(s, l)
 	save(c.dir, s.Key, l)
 	return nil

@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +117,30 @@ func (s section) duration(name string, unset, longest time.Duration) time.Durati
 		return d
 	}
 	return unset
+}
+
+// sizeRule is a number of bytes with its unit.
+var sizeRule = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(KiB|MiB)$`)
+
+// size reads a number of bytes.
+func (s section) size(name string, unset, least, most int) int {
+	v, a, set := s.value(name, cty.String)
+	if !set {
+		return unset
+	}
+	word, marks := v.Unmark()
+	m := sizeRule.FindStringSubmatch(word.AsString())
+	if m == nil {
+		s.wrong(a.Expr.Range(), "", `%q must be a size such as "512KiB" or "64MiB"%s`, name, notThat(word.AsString(), len(marks) > 0))
+		return unset
+	}
+	n, _ := strconv.Atoi(m[1]) // at most six digits
+	n <<= map[string]int{"KiB": 10, "MiB": 20}[m[2]]
+	if n < least || n > most {
+		s.wrong(a.Expr.Range(), "", "%q must be at least %dKiB and at most %dMiB", name, least>>10, most>>20)
+		return unset
+	}
+	return n
 }
 
 // short is a duration without the units that are zero: 10m instead of 10m0s.

@@ -44,6 +44,8 @@ type Server struct {
 	Share    string // "global", "tenant" or "session"
 	Idle     Idle
 	Timeouts Timeouts
+	// MaxMessage bounds a message in either direction, in bytes.
+	MaxMessage int
 
 	Transport Transport
 	Tools     Tools
@@ -63,7 +65,10 @@ type Idle struct {
 }
 
 // Timeouts bound the phases of an upstream.
-type Timeouts struct{ Start, Call, Shutdown time.Duration }
+type Timeouts struct {
+	Start, Call, Shutdown time.Duration
+	Extends               bool // progress of a call begins its time anew
+}
 
 // A Transport is a transport block, decoded with its plugin's schema.
 type Transport struct {

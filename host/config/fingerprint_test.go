@@ -41,7 +41,7 @@ server "a" {
 		{`{ a = "1", b = "2" }`, `{ b = "2", a = "1" }`},
 		{"    url     = \"x\"\n", "\n\n    # moved\n    url = \"${\"x\"}\"\n"},
 		{`server "a"`, `server "renamed"`},
-		{`protocol = "auto"`, "prefix = \"p\"\nidle = \"never\"\nrequired = true\nshare = \"session\"\ntools {\n allow = [\"x\"]\n}"},
+		{`protocol = "auto"`, "prefix = \"p\"\nidle = \"never\"\nrequired = true\nshare = \"global\"\ntools {\n allow = [\"x\"]\n}"},
 		{`transport "kitchen"`, `transport "kitchen/sink"`},
 		{`env("API_TOKEN")`, `"s3cr3t-from-env"`},
 	} {
@@ -55,6 +55,7 @@ server "a" {
 		{`env("API_TOKEN")`, `"another"`},
 		{`"A", "B"`, `"A", "C"`},
 		{`"auto"`, `"2025-11-25"`},
+		{`protocol = "auto"`, `max_message = "32MiB"`},
 		{`"./kitchen"`, `"./elsewhere/kitchen"`},
 		{`transport "kitchen"`, `transport "other"`},
 	} {

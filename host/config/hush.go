@@ -67,6 +67,9 @@ var fixedWords = func() map[string]bool {
 // ordinary words.
 const tooShort = 3
 
+// tellingLine is how long a line of a secret is that tells something.
+const tellingLine = 8
+
 // holds reports whether a text is one of the words or has one in it.
 func holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
@@ -94,6 +97,16 @@ func scrubbed(text string, secrets []string) string { return scrubber(secrets).R
 // scrubber replaces secrets, also where they stand as Go or JSON quote them; the
 // longest first, because one may be the beginning of another.
 func scrubber(secrets []string) *strings.Replacer {
+	// Who prints a key of many lines prints many lines.
+	for _, w := range slices.Clone(secrets) {
+		if strings.Contains(w, "\n") {
+			for line := range strings.Lines(w) {
+				if line = strings.TrimSpace(line); len(line) >= tellingLine {
+					secrets = append(secrets, line)
+				}
+			}
+		}
+	}
 	longest := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var pairs []string
 	for _, w := range longest {

@@ -106,6 +106,25 @@ func TestSecretsStayIn(t *testing.T) {
 	}
 }
 
+// TestConceal: what plugins and servers say is told without the secrets, in one
+// piece or line by line.
+func TestConceal(t *testing.T) {
+	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
+	hide := scrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
+	for text, want := range map[string]string{
+		"nothing to hide":                     "nothing to hide",
+		"got short-lived-token!":              "got ***!",
+		"a line: MIIEvQIBADANBgkq":            "a line: ***",
+		"all of it: " + key:                   "all of it: ***",
+		"ab and abc are in every other abcde": "ab and abc are in every other abcde",
+		`{"m":"say \"hi\" twice"}`:            `{"m":"*** twice"}`,
+	} {
+		if got := hide.Replace(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestShown: what people may see of good settings holds no secret either.
 func TestShown(t *testing.T) {
 	c, ds := loadText(t, `

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
 // revisions of MCP that a server can be fixed to.
@@ -20,6 +22,9 @@ const (
 	maxCall     = 600 * time.Second
 	maxShutdown = 60 * time.Second
 	maxIdle     = 24 * time.Hour
+
+	leastMessage = 64 << 10 // bytes
+	mostMessage  = 256 << 20
 )
 
 // A draft is a Server in the making: what is needed between reading its block
@@ -34,7 +39,7 @@ type draft struct {
 }
 
 var serverForm = form{
-	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled"},
+	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled", "max_message"},
 	blocks: map[string]shape{
 		"transport": {labels: 1}, "timeouts": {}, "tools": {}, "tool": {labels: 1, many: true},
 	},
@@ -68,6 +73,10 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	d.Required = s.flag("required", false)
 	d.Protocol = s.choice("protocol", append([]string{"auto"}, revisions...)...)
 	d.Share = s.choice("share", "global", "tenant", "session")
+	if d.Share != "global" {
+		s.wrong(s.body.Attributes["share"].Expr.Range(), "leave it out: all clients share a connection", "this version does not have share = %q yet", d.Share)
+	}
+	d.MaxMessage = s.size("max_message", ndjson.DefaultLimit, leastMessage, mostMessage)
 	d.Idle = s.idle()
 	d.Timeouts = s.timeouts()
 	d.Tools = s.tools()
@@ -142,11 +151,14 @@ func (s section) timeouts() Timeouts {
 	if !found {
 		t = section{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
 	}
-	t.check(form{attributes: []string{"start", "call", "shutdown"}})
+	t.check(form{attributes: []string{"start", "call", "shutdown", "progress_extends"}})
 	return Timeouts{
-		Start:    t.duration("start", 10*time.Second, maxStart),
-		Call:     t.duration("call", 60*time.Second, maxCall),
-		Shutdown: t.duration("shutdown", 3*time.Second, maxShutdown),
+		Start: t.duration("start", 10*time.Second, maxStart),
+		Call:  t.duration("call", 60*time.Second, maxCall),
+		// A server has two seconds from the end of its input to SIGTERM, and two
+		// more to SIGKILL.
+		Shutdown: t.duration("shutdown", 5*time.Second, maxShutdown),
+		Extends:  t.flag("progress_extends", false),
 	}
 }
 

@@ -56,7 +56,7 @@ func fingerprint(s *Server, p Plugin) string {
 	b, err := json.Marshal(map[string]any{
 		"plugin": p.Name, "use": p.Use, "source": p.Source,
 		"component": s.Transport.Component, "settings": json.RawMessage(s.Transport.Settings),
-		"env": s.Transport.EnvNames, "dir": s.Transport.Dir, "protocol": s.Protocol,
+		"env": s.Transport.EnvNames, "dir": s.Transport.Dir, "protocol": s.Protocol, "max_message": s.MaxMessage,
 	})
 	if err != nil {
 		panic(err) // strings, and JSON that was just made

@@ -45,7 +45,8 @@ func (g *Gateway) ServerNotification(u *upstream.Upstream, method string, params
 // own log.
 func (g *Gateway) logged(server string, params []byte) {
 	level, _ := mcp.TextMember(params, "level")
-	g.opts.Log.Log(hclogLevel(level), "message of a server", "server", server, "data", clip(string(mcp.Member(params, "data"))))
+	logger, _ := mcp.TextMember(params, "logger")
+	g.opts.Log.Log(hclogLevel(level), "message of a server", "server", server, "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 	for _, s := range g.all() {
 		if s.legacy() {
 			if s.wants(params) {

@@ -14,7 +14,7 @@ import (
 type request struct {
 	session   *Session
 	ctx       context.Context
-	cancel    context.CancelFunc
+	cancel    context.CancelCauseFunc
 	id        mcp.ID
 	method    string
 	params    []byte

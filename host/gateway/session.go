@@ -16,6 +16,9 @@ import (
 // maxInFlight bounds the requests of one client that are being answered.
 const maxInFlight = 500
 
+// errStopping is why requests are refused, or given up, when a session ends.
+var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
+
 // A Session is one connected client.
 type Session struct {
 	gw        *Gateway
@@ -116,12 +119,12 @@ func (s *Session) newRequest(m *mcp.Message) (*request, *rpcError) {
 	if h, _ := handlerOf(m.Method); h == nil {
 		return nil, &rpcError{code: mcp.CodeMethodNotFound, message: "method not found: " + clip(m.Method)}
 	}
-	r.ctx, r.cancel = context.WithCancel(s.ctx)
+	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closing:
-		return nil, faultError(fault.New(fault.UpstreamStopped, "junctor is shutting down"), r.modern)
+		return nil, faultError(errStopping, r.modern)
 	case s.inFlight[string(r.id)] != nil:
 		return nil, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered"}
 	case len(s.inFlight) >= maxInFlight:
@@ -135,7 +138,7 @@ func (s *Session) newRequest(m *mcp.Message) (*request, *rpcError) {
 // finish answers a request.
 func (s *Session) finish(r *request, h handler) {
 	defer s.work.Done()
-	defer r.cancel()
+	defer r.cancel(nil)
 	result, err := s.result(r, h)
 	s.mu.Lock()
 	delete(s.inFlight, string(r.id))
@@ -148,7 +151,7 @@ func (s *Session) finish(r *request, h handler) {
 	case cancelled:
 		s.push(mcp.AppendError(nil, r.id, mcp.ErrorObject(mcp.CodeCancelled, "the request was cancelled", map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)})))
 	case err != nil && stopped:
-		s.push(mcp.AppendError(nil, r.id, mcp.FaultError(fault.New(fault.UpstreamStopped, "junctor is shutting down"), r.modern)))
+		s.push(mcp.AppendError(nil, r.id, mcp.FaultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern)))
 	case err != nil:
 		s.push(mcp.AppendError(nil, r.id, err.object()))
 	case result != nil:
@@ -201,7 +204,7 @@ func (s *Session) cancel(id mcp.ID) {
 	if r.modern {
 		r.progress.drop()
 	}
-	r.cancel()
+	r.cancel(nil)
 }
 
 // push sends what is bounded by the requests in flight.
@@ -232,7 +235,7 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 		s.mu.Lock()
 		for _, r := range s.inFlight {
 			r.stopped = true
-			r.cancel()
+			r.cancel(errStopping)
 		}
 		s.mu.Unlock()
 	}

@@ -112,12 +112,12 @@ func TestDrainTime(t *testing.T) {
 		if err := Stdio(t.Context(), g, strings.NewReader(hello+call), &out); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != drainTime || !strings.Contains(out.String(), `"id":1,"error":{"code":-32000`) {
+		if took := time.Since(begun); took != drainTime || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
 		time.Sleep(time.Minute)
-		if server.Count(mcp.NoteCancelled) != 1 {
-			t.Error("the server was not told")
+		if told := strings.Join(server.Seen(true), "\n"); !strings.Contains(told, `"reason":"junctor is shutting down"`) {
+			t.Errorf("the server was not told: %s", told)
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestHurry(t *testing.T) {
 		if err := Stdio(ctx, g, strings.NewReader(hello+call), &out); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32000`) {
+		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
 		time.Sleep(time.Minute) // for the server

@@ -78,10 +78,15 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 // once sends the request on one connection. sent reports whether the server
 // may have seen it.
 func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
-	timed, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	timed, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	clock := time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) })
+	defer clock.Stop()
 	u.used()
 	p := &pending{method: call.Method, progress: call.Progress}
+	if u.opts.Extends {
+		p.progress = extending(clock, timeout, call.Progress)
+	}
 	a, err := c.do(timed, p, c.forEra(call.Params))
 	switch {
 	case err == nil:
@@ -89,13 +94,29 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 			c.useful.Store(true)
 		}
 		return Reply{Result: a.result, Error: a.rpcError, Revision: c.revision}, true, nil
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
 		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return r, p.sent.Load(), gaveUp(ctx, call.Method)
 	default:
 		return r, p.sent.Load(), err
+	}
+}
+
+// mostExtended bounds how often progress may begin a call's time anew.
+const mostExtended = 1000
+
+// extending makes progress begin the time of a call anew, and passes it on.
+func extending(clock *time.Timer, timeout time.Duration, progress func([]byte)) func([]byte) {
+	n := 0 // of the goroutine that reads
+	return func(params []byte) {
+		if n++; n <= mostExtended && clock.Stop() {
+			clock.Reset(timeout)
+		}
+		if progress != nil {
+			progress(params)
+		}
 	}
 }
 

@@ -329,8 +329,11 @@ func (c *conn) gone() error {
 var errEnding = fault.New(fault.UpstreamStopped, "the connection was closed")
 
 func cancelReason(ctx context.Context) string {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, context.DeadlineExceeded):
 		return "timed out"
+	case fault.Is(cause, fault.UpstreamStopped):
+		return "junctor is shutting down"
 	}
 	return "the client cancelled the request"
 }

@@ -124,6 +124,8 @@ func (s *stage) option(text string) {
 		if !s.opts.Idle.Adaptive {
 			s.opts.Idle.After = duration()
 		}
+	case "extends":
+		s.opts.Extends = value == "yes"
 	case "max":
 		s.opts.MaxMessage, _ = strconv.Atoi(value)
 	default:

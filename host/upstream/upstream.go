@@ -72,6 +72,7 @@ type Options struct {
 	Start    time.Duration // to connect
 	Call     time.Duration
 	Shutdown time.Duration
+	Extends  bool // progress of a call begins its time anew
 	Idle     Idle
 	// MaxMessage is what the link takes, in bytes; 0: 16 MiB.
 	MaxMessage int

@@ -48,3 +48,7 @@ func describeSignal(state *os.ProcessState) string {
 	}
 	return "was killed by " + name + " (" + ws.Signal().String() + ")"
 }
+
+// SignalOf names the signal that a shell means by an exit status: 128 and its
+// number. It is empty for any other status.
+func SignalOf(status int) string { return signalNames[syscall.Signal(status-128)] }

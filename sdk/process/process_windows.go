@@ -87,3 +87,6 @@ func attributes(bool) *syscall.SysProcAttr {
 func keepDescriptors() {}
 
 func describeSignal(*os.ProcessState) string { return "" }
+
+// SignalOf names the signal that a shell means by an exit status: none here.
+func SignalOf(int) string { return "" }

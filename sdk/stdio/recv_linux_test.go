@@ -88,6 +88,7 @@ func TestExits(t *testing.T) {
 		{"last words without a line break", "printf oops >&2; exit 3", "the server exited with status 3", "", "oops"},
 		{"command not found", "no-such-command-anywhere", "exited with status 127", "did not find a command", "*no-such-command-anywhere*"},
 		{"not executable", "exec /etc/passwd", "exited with status 126", "may not be executed", "*"},
+		{"signal, as a shell says it", "exit 139", "exited with status 139", "was killed by SIGSEGV", ""},
 		{"signal", "kill -SEGV $$", "was killed by SIGSEGV (segmentation fault)", "", ""},
 		{"after messages", `echo '{"a":1}'; exit 7`, "exited with status 7", "", ""},
 		{"talks to the wrong stream", "echo Listening on port 1; exit 1", "exited with status 1", "must log to standard error", "(stdout) Listening on port 1"},

@@ -11,6 +11,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -139,6 +140,8 @@ func (c *Conn) ending() error {
 		e.Hint = "status 127 means that a shell did not find a command"
 	case c.proc.ExitCode() == 126:
 		e.Hint = "status 126 means that a command was found but may not be executed"
+	case process.SignalOf(c.proc.ExitCode()) != "":
+		e.Hint = fmt.Sprintf("status %d is what a shell says of a command that was killed by %s", c.proc.ExitCode(), process.SignalOf(c.proc.ExitCode()))
 	case c.dropped.Load() > 0:
 		e.Hint = "it wrote lines to standard output that are not messages; a server must log to standard error"
 	}

@@ -18,3 +18,10 @@ server "a" {
     confirm = ["x"]
   }
 }
+
+server "b" {
+  share = "session"
+  transport "stdio" {
+    command = ["x"]
+  }
+}

@@ -51,7 +51,8 @@ server "github" {
 
   prefix   = "gh"
   protocol = "2025-11-25"
-  share    = "session"
+  share    = "global"
+  max_message = "64MiB"
   idle     = "5m"
   required = true
   timeouts {
