@@ -32,6 +32,20 @@ func TestBigLine(t *testing.T) {
 	p.works("b")
 }
 
+// TestLargerMessages: the configuration may allow larger messages, for one
+// server.
+func TestLargerMessages(t *testing.T) {
+	p := serve(t, "  max_message = \"32MiB\"", "bigline 20", "bigline 33")
+	if a, _ := p.call("a__bad", ""); len(a) < 20<<20 || !strings.HasSuffix(a, `"}]}}`) {
+		t.Errorf("%d bytes, %.300s", len(a), a)
+	}
+	if a, _ := p.call("b__bad", ""); !strings.Contains(a, `"reason":"message_too_large"`) {
+		t.Errorf("%.300s", a)
+	}
+	p.works("a")
+	p.works("b")
+}
+
 // TestGarbage: a thousand lines that are no messages between two answers.
 func TestGarbage(t *testing.T) {
 	p := serve(t, "", "garbage 1000")
