@@ -75,13 +75,19 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
-			s := *s
-			s.t = t
-			o := s.runWith(v.stdin, v.args...).exits(v.status).says(v.err)
-			if !strings.Contains(o.stdout, v.out) {
-				t.Errorf("standard output has no %q:\n%s", v.out, clip(o.stdout))
-			}
+			v.check(t, s)
 		})
+	}
+}
+
+// check runs the command line at a site, in a test of its own.
+func (v verb) check(t *testing.T, at *site) {
+	t.Helper()
+	s := *at
+	s.t = t
+	o := s.runWith(v.stdin, v.args...).exits(v.status).says(v.err)
+	if !strings.Contains(o.stdout, v.out) {
+		t.Errorf("standard output has no %q:\n%s", v.out, clip(o.stdout))
 	}
 }
 

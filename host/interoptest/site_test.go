@@ -80,6 +80,7 @@ type site struct {
 	t      *testing.T
 	dir    string
 	config string
+	env    []string // further variables for junctor
 }
 
 // newSite writes the configuration.
@@ -112,6 +113,7 @@ func (s *site) command(args ...string) *exec.Cmd {
 		}
 	}
 	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"), "JUNCTOR_CONFIG="+s.config, siteVariable+"="+s.dir)
+	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
 
