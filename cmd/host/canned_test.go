@@ -11,8 +11,8 @@ import (
 
 // canned is an MCP server for scripts. Its answers stand in a file: by method,
 // and for what names an item by method and name, as in "tools/call shot". One
-// that is an array is an error's code and message. It has nothing to say about
-// anything else.
+// that is an array is an error's code, message and data. It has nothing to say
+// about anything else.
 func canned() {
 	text, err := os.ReadFile(os.Args[1])
 	var answers map[string]json.RawMessage
@@ -50,7 +50,8 @@ func cannedAnswer(name, request string, answers map[string]json.RawMessage) stri
 	case ok && answer[0] == '[':
 		var parts []json.RawMessage
 		_ = json.Unmarshal(answer, &parts)
-		return fmt.Sprintf(`"error":{"code":%s,"message":%s}`, parts[0], parts[1])
+		parts = append(parts, json.RawMessage("null"))
+		return fmt.Sprintf(`"error":{"code":%s,"message":%s,"data":%s}`, parts[0], parts[1], parts[2])
 	case ok:
 		return `"result":` + string(slices.DeleteFunc(answer, func(c byte) bool { return c == '\n' }))
 	case strings.HasSuffix(name, "/list"):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 // printCall prints or saves what a tool returned. An error of the tool's is
 // printed, and makes one of ours.
 func (e *env) printCall(t *catalog.Tool, reply upstream.Reply, o callOptions) error {
-	if err := answered(t.Server, reply); err != nil {
+	if err := e.answered(t.Server, reply); err != nil {
 		return err
 	}
 	failed := string(mcp.Member(reply.Result, "isError")) == "true"
@@ -136,7 +137,7 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 }
 
 // answered makes a fault of a reply that is not a result.
-func answered(server string, reply upstream.Reply) error {
+func (e *env) answered(server string, reply upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
 		return fault.In(server, fault.New(fault.CallInput, "the server wants something from the user first, whom the command line cannot ask").
 			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))
@@ -146,10 +147,13 @@ func answered(server string, reply upstream.Reply) error {
 		return nil
 	}
 	message, _ := mcp.TextMember(rpcError, "message")
-	f := fault.New(fault.UpstreamError, "the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
-	f.Server = server
-	if data := mcp.Member(rpcError, "data"); data != nil && string(data) != "null" {
-		f.Message += "\ndata: " + string(data)
+	message = fmt.Sprintf("the server answered with error %s: %s", mcp.Member(rpcError, "code"), message)
+	data := mcp.Member(rpcError, "data")
+	if !e.json {
+		message, data = errorByField(message, data)
 	}
-	return f
+	if data != nil && string(data) != "null" {
+		message += "\ndata: " + string(data)
+	}
+	return &fault.Error{Code: fault.UpstreamError, Message: message, Server: server}
 }

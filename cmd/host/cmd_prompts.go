@@ -106,7 +106,7 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	if err := answered(p.Server, reply); err != nil {
+	if err := e.answered(p.Server, reply); err != nil {
 		return err
 	}
 	return e.printResult(reply.Result, shown{full: full})

@@ -122,7 +122,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(server, reply); err != nil {
+	if err := e.answered(server, reply); err != nil {
 		return err
 	}
 	if output != "" {

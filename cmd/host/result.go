@@ -70,8 +70,13 @@ func (e *env) cut(text string) string {
 // read.
 func resultText(result []byte, advice string) string {
 	var parts []string
+	failed := string(mcp.Member(result, "isError")) == "true"
 	for c := range mcp.Elements(mcp.Member(result, "content")) {
-		parts = append(parts, contentText(c, advice))
+		text := contentText(c, advice)
+		if failed {
+			text = byField(text)
+		}
+		parts = append(parts, text)
 	}
 	for c := range mcp.Elements(mcp.Member(result, "contents")) {
 		parts = append(parts, resourceText(c, advice))

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A field is what a server says is wrong at one place of the arguments.
+type field struct{ path, message string }
+
+// byField shows a server's own validation error with one line for each field,
+// below what the server says first. Servers check arguments with a handful of
+// libraries, whose texts are made for programs. Text that does not fit one of
+// them as a whole stays as it is: nothing is lost.
+func byField(text string) string {
+	if head, fields := fieldsOf(text); fields != nil {
+		return fieldLines(head, fields)
+	}
+	return text
+}
+
+// errorByField is byField for an error's message and data. It returns the data
+// that the message does not show.
+func errorByField(message string, data []byte) (string, []byte) {
+	head, fields := fieldsOf(message)
+	told := issues(data)
+	switch {
+	case fields == nil && told != nil && !strings.Contains(message, "\n"):
+		return fieldLines(message, told), nil
+	case fields != nil && slices.Equal(fields, told):
+		data = nil
+	}
+	if fields != nil {
+		message = fieldLines(head, fields)
+	}
+	return message, data
+}
+
+// fieldsOf takes a validation error apart; no fields: it is not one of those
+// that are known.
+func fieldsOf(text string) (head string, fields []field) {
+	for _, form := range []func(string) (string, []field){issueList, sdkLines, pydanticList, schemaChain} {
+		if head, fields = form(text); fields != nil {
+			return head, fields
+		}
+	}
+	return "", nil
+}
+
+func fieldLines(head string, fields []field) string {
+	var lines []string
+	if head = strings.TrimRight(head, ": \n"); head != "" {
+		lines = append(lines, head+":")
+	}
+	for _, f := range fields {
+		line := strings.Join(strings.Fields(f.message), " ")
+		if f.path != "" {
+			line = f.path + ": " + line
+		}
+		lines = append(lines, "  "+line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// An issue is an element of the lists that Zod, Pydantic, Ajv and the output
+// format of JSON Schema have.
+type issue struct {
+	Path, Loc                      []any
+	InstancePath, InstanceLocation *string
+	Message, Msg, Error            string
+	Params                         struct {
+		AdditionalProperty *string
+		AllowedValues      json.RawMessage
+	}
+	// What each of several schemas has against it: more than a line.
+	UnionErrors, Errors []any
+}
+
+var jsonBegins = regexp.MustCompile(`[\[{]\s*["{]`)
+
+// issueList is a list of issues behind some words, as in Zod's own messages.
+func issueList(text string) (head string, fields []field) {
+	at := jsonBegins.FindStringIndex(text)
+	if at == nil || strings.Contains(strings.TrimSpace(text[:at[0]]), "\n") {
+		return "", nil
+	}
+	return text[:at[0]], issues([]byte(text[at[0]:]))
+}
+
+// issues reads a list of issues, or the object that holds nothing else.
+func issues(raw []byte) (fields []field) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) == nil {
+		if string(object["valid"]) == "false" {
+			delete(object, "valid")
+		}
+		for _, name := range []string{"errors", "issues", "detail"} {
+			if list, ok := object[name]; ok && len(object) == 1 {
+				raw = list
+			}
+		}
+	}
+	var list []issue
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, i := range list {
+		f, ok := i.field()
+		if !ok {
+			return nil
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func (i issue) field() (f field, ok bool) {
+	f.message = i.Message + i.Msg + i.Error // each library has one of them
+	at := i.Path
+	switch {
+	case i.Path != nil:
+	case i.Loc != nil:
+		at = i.Loc
+	case i.InstancePath != nil:
+		at = pointed(*i.InstancePath)
+	case i.InstanceLocation != nil:
+		at = pointed(strings.TrimPrefix(*i.InstanceLocation, "#"))
+	default:
+		return f, false
+	}
+	if i.Params.AdditionalProperty != nil {
+		at = append(at, *i.Params.AdditionalProperty)
+	}
+	if i.Params.AllowedValues != nil {
+		f.message += ": " + string(i.Params.AllowedValues)
+	}
+	f.path = dotted(at)
+	return f, strings.TrimSpace(f.message) != "" && len(i.UnionErrors)+len(i.Errors) == 0
+}
+
+// pointed are the tokens of a JSON pointer.
+func pointed(pointer string) (tokens []any) {
+	if pointer == "" {
+		return nil
+	}
+	for _, t := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		t = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+		tokens = append(tokens, indexed(t))
+	}
+	return tokens
+}
+
+// indexed is a token that is written like a member's name and may be an index.
+func indexed(token string) any {
+	if n, err := strconv.ParseUint(token, 10, 32); err == nil {
+		return float64(n)
+	}
+	return token
+}
+
+var plainName = regexp.MustCompile(`^[\w$@-]+$`)
+
+// dotted writes a path the way people do: a.b[0]. An element that is not a name
+// or a number stands for any item.
+func dotted(path []any) string {
+	var b strings.Builder
+	for _, token := range path {
+		switch t := token.(type) {
+		case float64:
+			b.WriteString("[" + strconv.FormatFloat(t, 'f', -1, 64) + "]")
+		case string:
+			switch {
+			case !plainName.MatchString(t):
+				fmt.Fprintf(&b, "[%q]", t)
+			case b.Len() > 0:
+				b.WriteString("." + t)
+			default:
+				b.WriteString(t)
+			}
+		default:
+			b.WriteString("[]")
+		}
+	}
+	return b.String()
+}
