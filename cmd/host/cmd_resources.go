@@ -83,7 +83,7 @@ func (e *env) readVerb() *cobra.Command {
 		Use:   "read URI",
 		Short: "Read a resource",
 		Long: `Read a resource and print it. URI is one that "junctor resources" lists, one that a template there can make,
-or SERVER/URI when it is to be asked of one server.`,
+or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 		Args:              takes("URI"),
 		ValidArgsFunction: e.completes(completeResource),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.read(cmd.Context(), args[0], output, full) },
@@ -100,11 +100,8 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	}
 	wait := e.spin("reading")
 	defer wait.stop()
-	server, uri, named := split(app, word)
-	switch {
-	case named:
-		err = enabled(app, server)
-	default:
+	server, uri, named, err := splitResource(app, word)
+	if err == nil && !named {
 		server, err = app.Gateway.Owner(ctx, identity.Local(), uri)
 		if fault.Is(err, fault.NameUnknown) {
 			err = fault.As(err).WithHint("junctor resources lists them; SERVER/URI asks one server")

@@ -137,14 +137,19 @@ func promptProperties(p *catalog.Prompt) (properties []schema.Property) {
 	return properties
 }
 
-// completeResource completes the URI of a resource.
-func completeResource(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+// completeResource completes the URI of a resource, with its server for who
+// began to write that.
+func completeResource(app *host.App, before []string, typed string) (words []cobra.Completion, _ bool) {
 	if len(before) > 0 {
 		return nil, false
 	}
 	for _, r := range app.Catalog.Snapshot().Resources {
 		if app.Gateway.Visible(identity.Local(), policy.Resource, r.Server, r.Name) {
-			words = offer(words, r.Name, described(r))
+			word := r.Name
+			if strings.HasPrefix(typed, "@") {
+				word = "@" + r.Server + ":" + r.Name
+			}
+			words = offer(words, word, described(r))
 		}
 	}
 	return words, false

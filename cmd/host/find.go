@@ -30,6 +30,25 @@ func split(app *host.App, word string) (server, name string, ok bool) {
 	return "", word, false
 }
 
+// splitResource is split for resources, which may also be written @SERVER:URI,
+// as in the prompts of many clients. No URI begins so.
+func splitResource(app *host.App, word string) (server, uri string, named bool, err error) {
+	short, ok := strings.CutPrefix(word, "@")
+	if !ok {
+		server, uri, named = split(app, word)
+		if named {
+			err = enabled(app, server)
+		}
+		return server, uri, named, err
+	}
+	server, uri, ok = strings.Cut(short, ":")
+	if !ok || uri == "" {
+		return "", "", false, fault.New(fault.Usage, "%q names no resource", word).WithHint("write @SERVER:URI or SERVER/URI")
+	}
+	_, err = serverNamed(app, server)
+	return server, uri, true, err
+}
+
 // find looks something up in the catalog: with what is known, then after
 // asking the servers it could belong to. None of the others is asked: what they
 // offer has other names.
