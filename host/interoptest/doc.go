@@ -6,8 +6,8 @@
 // made with the Go SDK into a temporary directory. Servers and clients from
 // npm and PyPI are installed by the first test that needs them, into
 // .cache/interop of the repository, from the lock files in testdata/interop.
-// Where node or python3 is missing such a test is skipped and says so; with
-// JUNCTOR_REQUIRE_INTEROP=1 it fails instead.
+// Where node or python3 is missing such a test is skipped, and "make test" ends
+// with a line that says so; with JUNCTOR_REQUIRE_INTEROP=1 it fails instead.
 //
 // The pieces the tests are made of: a site is a configuration and a home
 // directory of its own (site_test.go), a peer is one end of a conversation in

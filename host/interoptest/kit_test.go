@@ -19,6 +19,7 @@ import (
 // A kit is a set of foreign programs that are installed together, once.
 type kit struct {
 	name    string
+	origin  string   // where its programs come from
 	needs   []string // programs that must be in PATH
 	sources []string // files under testdata/interop that say what to install
 	install func(ctx context.Context, k *kit) error
@@ -29,15 +30,21 @@ type kit struct {
 
 var (
 	npmServers = &kit{
-		name: "servers", needs: []string{"node", "npm"}, install: npmInstall,
+		name: "servers", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"servers/package.json", "servers/package-lock.json"},
 	}
 	npmClients = &kit{
-		name: "clients", needs: []string{"node", "npm"}, install: npmInstall,
+		name: "clients", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"clients/package.json", "clients/package-lock.json"},
 	}
-	pythonOne = &kit{name: "python-1", needs: []string{"python3"}, install: pipInstall, sources: []string{"python/requirements-1.txt"}}
-	pythonTwo = &kit{name: "python-2", needs: []string{"python3"}, install: pipInstall, sources: []string{"python/requirements-2.txt"}}
+	pythonOne = &kit{
+		name: "python-1", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
+		sources: []string{"python/requirements-1.txt"},
+	}
+	pythonTwo = &kit{
+		name: "python-2", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
+		sources: []string{"python/requirements-2.txt"},
+	}
 )
 
 // installTime bounds one installation, downloads included.
@@ -72,7 +79,7 @@ func (k *kit) require(t *testing.T) {
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" {
 		t.Fatalf("the kit %q is required and cannot be used: %v", k.name, k.err)
 	}
-	t.Skipf("SKIPPED, nothing was tested with %q of npm and PyPI: %v", k.name, k.err)
+	skip(t, fmt.Sprintf("nothing of the kit %q, from %s: %v", k.name, k.origin, k.err))
 }
 
 // get makes sure that what is installed is what the sources say. Several test

@@ -2,11 +2,13 @@ package interoptest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -40,7 +42,13 @@ func run(m *testing.M) int {
 	if err := build(); err != nil {
 		return broken(err)
 	}
+	// The tests mostly wait for others. Who gives -parallel is heard: go test's
+	// own flags are read later.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		return broken(err)
+	}
 	status := m.Run()
+	fmt.Print(summary())
 	if status == 0 {
 		if err := goleak.Find(); err != nil {
 			return broken(err)

@@ -18,7 +18,7 @@ func TestHostsSpareEachOther(t *testing.T) {
 			t.Parallel()
 			if len(inside) > 0 {
 				if runtime.GOOS != "linux" || exec.Command(inside[0], append(inside[1:], "true")...).Run() != nil {
-					t.Skip("SKIPPED: unshare cannot make a PID namespace here")
+					skip(t, "unshare cannot make a PID namespace here")
 				}
 			}
 			s := newSite(t, gosdk())

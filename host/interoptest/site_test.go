@@ -86,6 +86,9 @@ type site struct {
 // newSite writes the configuration.
 func newSite(t *testing.T, servers ...server) *site {
 	t.Helper()
+	if err := watchSources(); err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	s := &site{t: t, dir: dir, config: filepath.Join(dir, "junctor.hcl")}
 	var text strings.Builder
