@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -41,20 +42,13 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	if err != nil {
 		return err
 	}
-	v := validation{Diagnostics: []diagnosticJSON{}}
 	var failed map[string]error
-	if app != nil {
-		v.Path, v.Servers = app.Config.Path, len(app.Config.Servers)
-		if deep {
-			var refused config.Diagnostics
-			refused, failed = app.ValidateSettings(ctx)
-			diags = append(diags, refused...)
-		}
+	if app != nil && deep {
+		var refused config.Diagnostics
+		refused, failed = app.ValidateSettings(ctx)
+		diags = append(diags, refused...)
 	}
-	result := diags.Err()
-	for _, d := range diags {
-		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
-	}
+	v, result := validationOf(app, diags), diags.Err()
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		result = failed[name]
 		v.Errors = append(v.Errors, errorOf(result))
@@ -64,6 +58,30 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 		return err
 	}
 	return reported(result)
+}
+
+func validationOf(app *host.App, diags config.Diagnostics) validation {
+	v := validation{Valid: diags.Err() == nil, Diagnostics: []diagnosticJSON{}}
+	if app != nil {
+		v.Path, v.Servers = app.Config.Path, len(app.Config.Servers)
+	}
+	for _, d := range diags {
+		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))
+	}
+	return v
+}
+
+// tellDiagnostics prints what the other verbs have to say about the
+// configuration, if anything: with --json what validate says, in one line like
+// all errors.
+func (e *env) tellDiagnostics(app *host.App, diags config.Diagnostics) {
+	switch {
+	case len(diags) == 0:
+	case e.json:
+		e.printStderrLine(validationOf(app, diags))
+	default:
+		diags.Render(safeWriter{e.stderr})
+	}
 }
 
 func (e *env) printValidation(v validation, diags config.Diagnostics, failed map[string]error) error {

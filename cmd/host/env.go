@@ -97,12 +97,9 @@ func (e *env) load(ctx context.Context) (*host.App, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.tellDiagnostics(app, diags)
 	if app == nil {
-		diags.Render(safeWriter{e.stderr})
 		return nil, reported(diags.Err())
-	}
-	if len(diags) > 0 {
-		diags.Render(safeWriter{e.stderr})
 	}
 	return app, nil
 }

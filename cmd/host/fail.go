@@ -47,11 +47,24 @@ func commandLine(err error) error {
 	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("junctor help")
 }
 
+// faultOf is the fault that an error is. One that only wraps a fault says first
+// what was being done.
+func faultOf(err error) *fault.Error {
+	f := fault.As(err)
+	doing, ok := strings.CutSuffix(err.Error(), f.Error())
+	if !ok || doing == "" {
+		return f
+	}
+	copied := *f
+	copied.Message = doing + f.Message
+	return &copied
+}
+
 // hinted gives an error of this code another hint. Whoever made the error did
 // not know what was typed.
 func hinted(err error, code fault.Code, hint string) error {
 	err = commandLine(err)
-	f := fault.As(err)
+	f := faultOf(err)
 	if f.Code != code {
 		return err
 	}
@@ -78,7 +91,7 @@ func (e *env) note(server, text string) {
 }
 
 func (e *env) printError(err error) {
-	f := fault.As(err)
+	f := faultOf(err)
 	var b strings.Builder
 	part := func(format string, text string) { fmt.Fprintf(&b, format+"\n", oneText(text)) }
 	part("error: %s", f.Message)
@@ -132,7 +145,7 @@ func errorOf(err error) *errorJSON {
 	if err == nil {
 		return nil
 	}
-	f := fault.As(err)
+	f := faultOf(err)
 	return &errorJSON{
 		Code: f.Code, Message: f.Message, Server: f.Server, Plugin: f.Plugin, At: f.At, Output: f.Output, Hint: f.Hint,
 		RetryAfter: f.RetryAfter.Milliseconds(),
@@ -141,7 +154,11 @@ func errorOf(err error) *errorJSON {
 
 // printStderrJSON prints one thing for programs that read standard error.
 func (e *env) printStderrJSON(what string, v any) {
-	b, err := json.Marshal(map[string]any{what: v})
+	e.printStderrLine(map[string]any{what: v})
+}
+
+func (e *env) printStderrLine(v any) {
+	b, err := json.Marshal(v)
 	if err != nil {
 		b = []byte(`{"error":{"code":"internal"}}`)
 	}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestCut: what is cut is said, and no character is cut in two, wherever the
+// limit falls.
+func TestCut(t *testing.T) {
+	const limit = cutTokens * bytesPerToken
+	for ahead := range 4 {
+		text := strings.Repeat("x", ahead) + strings.Repeat("€", limit/3+10)
+		var stderr bytes.Buffer
+		got := (&env{stderr: &stderr}).cut(text)
+		shown, said, ok := strings.Cut(got, "\n\n... [truncated, ")
+		if !ok || !utf8.ValidString(got) || !strings.HasPrefix(text, shown) || len(shown) > limit || len(shown) < limit-2 {
+			t.Errorf("%d ahead: %d bytes, %q", ahead, len(shown), said)
+		}
+		if !strings.Contains(stderr.String(), "warning: ") {
+			t.Error(stderr.String())
+		}
+	}
+}
