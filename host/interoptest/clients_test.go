@@ -55,26 +55,6 @@ func (f *foreigner) holds(what, printed string, texts ...string) {
 	}
 }
 
-// TestInspector: the official inspector, on its command line.
-func TestInspector(t *testing.T) {
-	t.Parallel()
-	f := newForeigner(t)
-	inspect := func(args ...string) string {
-		t.Helper()
-		words := []string{"--cli"}
-		for _, kv := range f.site.command().Env {
-			if strings.HasPrefix(kv, "JUNCTOR_") {
-				words = append(words, "-e", kv)
-			}
-		}
-		return f.run("mcp-inspector", append(append(words, program("junctor"), "serve"), args...)...)
-	}
-	f.holds("tools", inspect("--method", "tools/list"), `"go__echo"`, `"every__get-sum"`, `"taskSupport"`)
-	f.holds("call", inspect("--method", "tools/call", "--tool-name", "every__get-sum", "--tool-arg", "a=2", "--tool-arg", "b=3"), "is 5")
-	f.holds("read", inspect("--method", "resources/read", "--uri", "go://resource/one"), "what stands at")
-	f.holds("prompt", inspect("--method", "prompts/get", "--prompt-name", "go__topic", "--prompt-args", "topic=trains"), "trains")
-}
-
 // TestMcporter: a client that makes functions of tools.
 func TestMcporter(t *testing.T) {
 	t.Parallel()

@@ -101,19 +101,25 @@ func running(variable, value string) []string {
 // itself.
 func marked(pid int) []string { return running("JUNCTOR_RUN_ID", strconv.Itoa(pid)+".") }
 
-// noneLeft checks that nothing of a junctor process that ended is running. The
-// design gives what it started half a second.
+// noneLeft checks that nothing of a junctor process that ended is running.
 func (g *gateway) noneLeft() {
 	g.t.Helper()
-	left := func() []string {
-		return append(marked(g.cmd.Process.Pid), running(siteVariable, g.site.dir+"\x00")...)
-	}
+	noneLeft(g.t, func() []string { return append(marked(g.cmd.Process.Pid), g.site.running()...) })
+}
+
+// running are the processes that belong to the site.
+func (s *site) running() []string { return running(siteVariable, s.dir+"\x00") }
+
+// noneLeft checks that soon there are none of some processes. The design gives
+// what junctor started half a second.
+func noneLeft(t *testing.T, left func() []string) {
+	t.Helper()
 	still := left()
 	for until := time.Now().Add(5 * time.Second); len(still) > 0 && time.Now().Before(until); still = left() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if len(still) > 0 {
-		g.t.Errorf("left behind:\n%s", strings.Join(still, "\n"))
+		t.Errorf("left behind:\n%s", strings.Join(still, "\n"))
 	}
 }
 
