@@ -127,8 +127,17 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 		return upstream.Reply{}, fault.New(fault.Usage, "the arguments are not JSON")
 	}
 	wait := e.spin("calling " + t.Exposed)
-	defer wait.stop()
-	use := gateway.Use{Principal: identity.Local(), Params: params, Timeout: o.timeout}
+	var notes []string
+	defer func() {
+		wait.stop() // before anything else is printed
+		for _, text := range notes {
+			e.note(t.Server, text)
+		}
+	}()
+	use := gateway.Use{
+		Principal: identity.Local(), Params: params, Timeout: o.timeout,
+		Warn: func(text string) { notes = append(notes, text) },
+	}
 	if e.errTTY {
 		use.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
 		use.Progress = wait.progress

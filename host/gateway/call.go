@@ -23,6 +23,9 @@ type Use struct {
 	Params   []byte
 	Progress func(params []byte)
 	Timeout  time.Duration
+	// Warn is told what is wrong with a tool that can be used all the same; the
+	// log is when it is nil.
+	Warn func(text string)
 }
 
 // BadArguments reports arguments that do not fit a tool's schema. The server
@@ -44,7 +47,7 @@ func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstrea
 	if err != nil {
 		return upstream.Reply{}, err
 	}
-	t, problems := g.check(ctx, t, args)
+	t, problems := g.check(ctx, t, u, args)
 	if len(problems) > 0 {
 		return upstream.Reply{}, &BadArguments{Tool: t.Exposed, Problems: problems}
 	}
@@ -61,7 +64,7 @@ func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstrea
 		Repeat: repeat != nil && repeat(t.Name),
 	})
 	if err == nil && reply.Error == nil {
-		g.checkResult(t, reply.Result)
+		g.checkResult(t, u, reply.Result)
 	}
 	return reply, err
 }
@@ -74,8 +77,8 @@ func sameBytes(a, b []byte) bool {
 // check compares the arguments with the tool's schema. Lists that came from
 // disk may be old: before it refuses anything because of one, it asks the
 // server again, and returns the tool as it is now.
-func (g *Gateway) check(ctx context.Context, t *catalog.Tool, args []byte) (*catalog.Tool, []schema.Problem) {
-	problems := g.problems(t, args)
+func (g *Gateway) check(ctx context.Context, t *catalog.Tool, u Use, args []byte) (*catalog.Tool, []schema.Problem) {
+	problems := g.problems(t, u, args)
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
 		return t, problems
 	}
@@ -86,10 +89,10 @@ func (g *Gateway) check(ctx context.Context, t *catalog.Tool, args []byte) (*cat
 	if !ok {
 		return t, problems
 	}
-	return now, g.problems(now, args)
+	return now, g.problems(now, u, args)
 }
 
-func (g *Gateway) problems(t *catalog.Tool, args []byte) []schema.Problem {
+func (g *Gateway) problems(t *catalog.Tool, u Use, args []byte) []schema.Problem {
 	for _, name := range t.Pinned() {
 		if mcp.Member(args, name) != nil {
 			return []schema.Problem{{Path: name, Message: "is fixed by the configuration"}}
@@ -100,7 +103,7 @@ func (g *Gateway) problems(t *catalog.Tool, args []byte) []schema.Problem {
 	}
 	s, err := g.schemas.Get(t.Input)
 	if err != nil {
-		g.warnOnce(t, "its arguments are not checked", err)
+		g.warnOnce(t, u, unusable, "consequence", "its arguments are not checked", "error", err)
 		return nil
 	}
 	if len(args) == 0 {
@@ -110,38 +113,74 @@ func (g *Gateway) problems(t *catalog.Tool, args []byte) []schema.Problem {
 }
 
 // resultChecked bounds the structured results that are compared with their
-// schema: the comparison only ever leads to a line in the log.
+// schema: the comparison only ever leads to a warning.
 const resultChecked = 1 << 20
 
-// checkResult warns about a structured result that is not what the tool said
-// it would be.
-func (g *Gateway) checkResult(t *catalog.Tool, result []byte) {
-	if t.Output == nil {
+// What tools are warned of.
+const (
+	unusable = "a tool's schema cannot be used"
+	missing  = "a result lacks the structuredContent that the tool's output schema asks for"
+	tooLarge = "a result of more than 1 MiB is not compared with the tool's output schema"
+	misfit   = "a result does not fit the tool's output schema"
+)
+
+// checkResult warns about a result that is not what the tool said it would be.
+// An error may be anything, and what asks for input is no result yet.
+func (g *Gateway) checkResult(t *catalog.Tool, u Use, result []byte) {
+	if t.Output == nil || string(mcp.Member(result, "isError")) == "true" {
+		return
+	}
+	if kind, said := mcp.TextMember(result, "resultType"); said && kind != "complete" {
 		return
 	}
 	structured := mcp.Member(result, "structuredContent")
-	if structured == nil || len(structured) > resultChecked || string(mcp.Member(result, "isError")) == "true" {
+	switch {
+	case structured == nil:
+		g.warnOnce(t, u, missing)
+		return
+	case len(structured) > resultChecked:
+		g.warnOnce(t, u, tooLarge)
 		return
 	}
 	s, err := g.schemas.Get(t.Output)
 	if err != nil {
-		g.warnOnce(t, "its results are not checked", err)
+		g.warnOnce(t, u, unusable, "consequence", "its results are not checked", "error", err)
 		return
 	}
 	if problems := s.Check(structured); len(problems) > 0 {
-		g.opts.Log.Warn("a result does not fit the tool's output schema", "server", t.Server, "tool", t.Name,
-			"path", problems[0].Path, "problem", problems[0].Message)
+		g.warn(t, u, misfit, "problem", problems[0].String())
 	}
 }
 
-func (g *Gateway) warnOnce(t *catalog.Tool, what string, err error) {
+// warn says what is wrong with a tool: to whoever uses it and wants to know,
+// else in the log. The arguments are names and values, as the log has them.
+func (g *Gateway) warn(t *catalog.Tool, u Use, what string, args ...any) {
+	if u.Warn == nil {
+		g.opts.Log.Warn(what, append([]any{"server", t.Server, "tool", t.Name}, args...)...)
+		return
+	}
+	text := "tool " + t.Exposed + ": " + what
+	for i := 1; i < len(args); i += 2 {
+		text += fmt.Sprintf(": %v", args[i])
+	}
+	u.Warn(text)
+}
+
+// warnOnce is warn for what does not change from call to call, of which the log
+// needs no more than one line. The first value tells apart what has the same words.
+func (g *Gateway) warnOnce(t *catalog.Tool, u Use, what string, args ...any) {
 	key := t.Server + "\x00" + t.Name + "\x00" + what
+	if len(args) > 1 {
+		key += fmt.Sprint("\x00", args[1])
+	}
 	g.mu.Lock()
 	warned := g.warned[key]
-	g.warned[key] = true
+	if u.Warn == nil {
+		g.warned[key] = true
+	}
 	g.mu.Unlock()
-	if !warned {
-		g.opts.Log.Warn("a tool's schema cannot be used", "server", t.Server, "tool", t.Name, "consequence", what, "error", err)
+	if !warned || u.Warn != nil {
+		g.warn(t, u, what, args...)
 	}
 }
 

@@ -185,6 +185,64 @@ func TestRepeat(t *testing.T) {
 	})
 }
 
+// TestWarned: what is wrong with a tool or its result is said once to whoever
+// calls it, and to the log when he does not want to know.
+func TestWarned(t *testing.T) {
+	const schema = `{"type":"object","properties":{"n":{"type":"integer"}}}`
+	large := `{"n":"` + strings.Repeat("x", resultChecked) + `"}`
+	for name, c := range map[string]struct{ tool, result, want string }{
+		"fits":         {`"outputSchema":` + schema, `{"structuredContent":{"n":1}}`, ""},
+		"fits not":     {`"outputSchema":` + schema, `{"structuredContent":{"n":"x"}}`, misfit + ": n must be an integer"},
+		"lacks":        {`"outputSchema":` + schema, `{"content":[]}`, missing},
+		"large":        {`"outputSchema":` + schema, `{"structuredContent":` + large + `}`, tooLarge},
+		"promises not": {`"x":1`, `{"content":[]}`, ""},
+		"error":        {`"outputSchema":` + schema, `{"isError":true,"content":[]}`, ""},
+		"error, large": {`"outputSchema":` + schema, `{"isError":true,"structuredContent":` + large + `}`, ""},
+		"complete":     {`"outputSchema":` + schema, `{"resultType":"complete","content":[]}`, missing},
+		"asks":         {`"outputSchema":` + schema, `{"resultType":"input_required","inputRequests":{}}`, ""},
+		"output":       {`"outputSchema":{"type":7}`, `{"structuredContent":{}}`, unusable + ": its results are not checked: "},
+		"input":        {`"inputSchema":{"type":7}`, `{"content":[]}`, unusable + ": its arguments are not checked: "},
+	} {
+		for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+			t.Run(name+" "+revision, func(t *testing.T) {
+				f := newFake("a", revision)
+				f.Capabilities = `{"tools":{}}`
+				f.Set("tools/list", `{"name":"t",`+c.tool+`}`)
+				others := f.Answer
+				f.Answer = func(l *conversation.Link, m conversation.Message) string {
+					if m.Method == "tools/call" {
+						return conversation.Result(m, c.result)
+					}
+					return others(l, m)
+				}
+				d := newDesk(f)
+				defer d.end()
+				d.warm(t)
+				tool, _ := d.Catalog().Snapshot().OwnTool("a", "t")
+				var said []string
+				use := Use{Principal: identity.Local(), Params: []byte(`{"name":"a__t","arguments":{}}`), Warn: func(text string) { said = append(said, text) }}
+				for range 2 {
+					said = nil
+					if _, err := d.CallTool(t.Context(), tool, use); err != nil {
+						t.Fatal(err)
+					}
+					if len(said) > 1 || (len(said) == 1) != (c.want != "") || !strings.HasPrefix(strings.Join(said, ""), "tool a__t: "+c.want) && c.want != "" {
+						t.Errorf("said %q", said)
+					}
+				}
+				if what, _, _ := strings.Cut(c.want, ": "); what != "" {
+					use.Warn = nil
+					before := d.log.count(what)
+					_, _ = d.CallTool(t.Context(), tool, use)
+					if before != 0 || d.log.count(what) != 1 {
+						t.Errorf("logged %d times", d.log.count(what))
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestDecided: without a permit the functions that the command line uses call
 // nothing either, and say which rule it was.
 func TestDecided(t *testing.T) {
