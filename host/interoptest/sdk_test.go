@@ -1,8 +1,6 @@
 package interoptest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -127,16 +125,7 @@ func (s *session) reports() {
 func (s *session) cancels() {
 	s.t.Helper()
 	for _, server := range []string{"go", "py1", "py2"} {
-		ctx, cancel := context.WithCancel(s.ctx)
-		p := &mcp.CallToolParams{Name: server + "__wait", Arguments: object{}}
-		p.SetProgressToken("wait-" + server)
-		ended := make(chan error, 1)
-		go func() { _, err := s.CallTool(ctx, p); ended <- err }()
-		next(s.t, "the call of "+server, s.progress)
-		cancel()
-		if err := next(s.t, "the end of a call that was withdrawn", ended); !errors.Is(err, context.Canceled) {
-			s.t.Errorf("%s: %v", server, err)
-		}
+		s.cancelsCall(server+"__wait", object{})
 		if got := s.call(server+"__reach", object{"number": 1}); got != "1" {
 			s.t.Errorf("%s: %s calls were cancelled", server, got)
 		}
