@@ -161,7 +161,7 @@ func (e *env) answered(server string, reply upstream.Reply) error {
 	if !e.json {
 		message, data = errorByField(message, data)
 	}
-	if data != nil && string(data) != "null" {
+	if data != nil && string(data) != "null" && string(data) != `""` {
 		message += "\ndata: " + string(data)
 	}
 	return &fault.Error{Code: fault.UpstreamError, Message: message, Server: server}

@@ -39,7 +39,7 @@ type Gateway struct {
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu
-	warned   map[string]bool       // guarded by mu; tools whose schema cannot be used
+	warned   map[string]bool       // guarded by mu; what the log said once of a tool
 	level    string                // guarded by mu; the lowest that a modern request asked for
 
 	leveling sync.Mutex // held while servers are told a level, so that the last one stays
