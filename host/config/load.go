@@ -87,6 +87,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	if len(l.problems) > 0 || !l.parse() {
 		return nil, l.diagnostics()
 	}
+	l.foresee()
 	top := l.collect()
 	l.computeLocals()
 	for _, b := range top["plugins"] {
