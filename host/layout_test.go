@@ -30,7 +30,7 @@ var allowed = map[string]string{
 	"host/identity": "",
 	"host/outbox":   "",
 	"host/mcp":      "host/fault",
-	"host/config":   "host/fault sdk",
+	"host/config":   "host/fault sdk sdk/ndjson",
 	"host/schema":   "",
 	"host/policy":   "host/fault host/identity",
 	"host/plugin":   "host/cache host/fault sdk sdk/process sdk/wire",

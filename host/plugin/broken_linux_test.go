@@ -198,7 +198,7 @@ func TestFrozen(t *testing.T) {
 	neighbour := h.mustOpen(h.request("future", "", ""))
 	r := h.request("", "", "")
 	c := h.mustOpen(r)
-	kill(t, h.pid("evil"), syscall.SIGSTOP)
+	freeze(t, h.pid("evil"))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	takes(t, "a call", 2*time.Second, func() {
@@ -251,7 +251,7 @@ func TestHealthy(t *testing.T) {
 func TestStopFrozen(t *testing.T) {
 	h := newHost(t)
 	h.mustOpen(h.request("", "", "")).echoes(t)
-	kill(t, h.pid(), syscall.SIGSTOP)
+	freeze(t, h.pid())
 	takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })
 }
 

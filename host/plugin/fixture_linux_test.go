@@ -385,6 +385,25 @@ func kill(t *testing.T, pid int, s syscall.Signal) {
 	}
 }
 
+// freeze stops a process and returns when every thread of it has stopped.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	kill(t, pid, syscall.SIGSTOP)
+	eventually(t, "it is stopped", func() error {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, path := range threads {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				continue // that thread is gone
+			}
+			if _, after, _ := strings.Cut(string(text), ") "); !strings.HasPrefix(after, "T") {
+				return errNotYet
+			}
+		}
+		return err
+	})
+}
+
 // A logBuffer keeps what is logged, up to a size that no test should need.
 type logBuffer struct {
 	mu    sync.Mutex

@@ -243,7 +243,7 @@ func TestKillTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kill(t, k.PID(), syscall.SIGSTOP) // it does not see the plugin's end
+	freeze(t, k.PID()) // it does not see the plugin's end
 	kill(t, plugin, syscall.SIGKILL)
 	kill(t, k.PID(), syscall.SIGKILL)
 	k.Wait(patience)
