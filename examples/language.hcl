@@ -26,10 +26,14 @@ server "github" {
   share    = "global"
   idle     = "adaptive"
   required = false
+
+  max_message = "16MiB"
   timeouts {
     start    = "10s"
     call     = "60s"
     shutdown = "5s"
+
+    progress_extends = true # a call's time begins anew with each report
   }
 
   tools {
