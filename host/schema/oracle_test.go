@@ -218,7 +218,7 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 		}
 	})
 	t.Logf("%d refused, %d checked, %d of them valid", refused, checked, valid)
-	if checked < 100 || valid*20 < checked || valid*20 > checked*19 {
+	if !testing.Short() && (checked < 100 || valid*20 < checked || valid*20 > checked*19) {
 		t.Errorf("%d checked, %d of them valid: the drawing is off", checked, valid)
 	}
 }
