@@ -34,7 +34,7 @@ func (s *shop) ServerRequest(context.Context, *upstream.Upstream, string, []byte
 	return []byte("{}"), nil
 }
 func (s *shop) ServerNotification(u *upstream.Upstream, method string, _ []byte) {
-	s.Changed(u.Name(), upstream.ListKind{Changed: method})
+	s.Changed(u.Name())
 }
 func (s *shop) Connected(u *upstream.Upstream)         { s.Catalog.Connected(u.Name()) }
 func (s *shop) Disconnected(*upstream.Upstream, error) {}

@@ -1,10 +1,6 @@
 package catalog
 
-import (
-	"time"
-
-	"github.com/junctor-mcp/junctor/host/upstream"
-)
+import "time"
 
 const (
 	debounceFirst = 200 * time.Millisecond
@@ -23,7 +19,7 @@ type storm struct {
 
 // Changed takes note that a server says one of its lists changed. It never
 // waits.
-func (c *Catalog) Changed(server string, _ upstream.ListKind) {
+func (c *Catalog) Changed(server string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped || c.lists[server] == nil && c.asking[server] == nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/upstream"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -188,7 +187,7 @@ func TestStop(t *testing.T) {
 		if failed := s.Refresh(t.Context()); len(failed) != 2 {
 			t.Error(failed)
 		}
-		s.Changed("a", upstream.Tools)
+		s.Changed("a")
 		s.Catalog.Connected("a")
 		time.Sleep(time.Minute)
 		if got := s.news(); len(got) > 0 {

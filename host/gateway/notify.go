@@ -16,12 +16,8 @@ var _ upstream.Peer = (*Gateway)(nil)
 // wait: the goroutine that reads the server's messages calls it.
 func (g *Gateway) ServerNotification(u *upstream.Upstream, method string, params []byte) {
 	switch method {
-	case mcp.NoteToolsChanged:
-		g.catalog.Changed(u.Name(), upstream.Tools)
-	case mcp.NotePromptsChanged:
-		g.catalog.Changed(u.Name(), upstream.Prompts)
-	case mcp.NoteResChanged:
-		g.catalog.Changed(u.Name(), upstream.Resources)
+	case mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResChanged:
+		g.catalog.Changed(u.Name())
 	case mcp.NoteResUpdated:
 		uri, _ := mcp.TextMember(params, "uri")
 		for _, s := range g.all() {
