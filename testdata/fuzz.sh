@@ -11,6 +11,6 @@ go list -f '{{.Dir}}' ./... | while read -r dir; do
 done | xargs -n 2 -P "$(getconf _NPROCESSORS_ONLN)" sh -c '
 	out=$(go test "$0" -run "^$" -fuzz "^$1\$" -fuzztime "$FUZZTIME" -fuzzminimizetime 10x -parallel 1 2>&1) || status=$?
 	echo "$1 in ${0#"$PWD"/}"
+	[ -z "${status:-}" ] || { echo "$out"; exit 1; }
 	echo "$out" | tail -n 3
-	exit "${status:-0}"
 '

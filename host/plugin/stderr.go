@@ -196,7 +196,7 @@ func (r record) String() string {
 			continue
 		}
 		if text, err := json.Marshal(r.pairs[i+1]); err == nil {
-			b.Write(text)
+			b.WriteString(plain(string(text))) // JSON leaves DEL and what follows it as they are
 		}
 	}
 	return b.String()

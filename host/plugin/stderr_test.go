@@ -48,6 +48,7 @@ func TestStderr(t *testing.T) {
 		{"pairs", `{"@level":"warn","@message":"slow","url":"https://x","n":3,"deep":{"a":[1]},"":"empty"}`,
 			`{"@level":"warn","@message":"slow","url":"https://x","n":3,"deep":{"a":[1]},"":"empty"}`,
 			`WARN slow =empty deep={"a":[1]} n=3 url=https://x`},
+		{"controls in pairs", `{"@message":"m","k":"a b\u007f\u009b2J"}`, "{\"@level\":\"debug\",\"@message\":\"m\",\"k\":\"a b\u007f\u009b2J\"}", `DEBUG m k="a b  2J"`},
 		{"no level", `{"@message":"m"}`, `{"@level":"debug","@message":"m"}`, "DEBUG m"},
 		{"a level that is none", `{"@message":"m","@level":"off"}`, `{"@level":"debug","@message":"m"}`, "DEBUG m"},
 		{"trace", `{"@message":"m","@level":"trace"}`, `{"@level":"trace","@message":"m"}`, "TRACE m"},
