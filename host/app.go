@@ -165,6 +165,9 @@ func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Req
 		Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
 		MaxMessage: s.MaxMessage,
 	}
+	if a.opts.Dirs.Cache != "" {
+		r.Cache = filepath.Join(string(a.opts.Dirs.Cache), "plugins", p.Name)
+	}
 	if p.Isolation == "server" {
 		r.Spec.Alone = s.Name
 	}

@@ -70,6 +70,26 @@ type Dropped struct {
 	Prefix []byte // how the message began, at most 4 KiB
 }
 
+// Failed is what Recv of a [Conn] returns for a request of the host's that will
+// not be answered, where one request can fail alone: each is an HTTP request of
+// its own, say. The connection goes on: Recv is called again.
+type Failed struct {
+	ID  []byte // of the request, as it stood there
+	Err *Error // why
+	// Delivered is true when the server may have begun to act on the request,
+	// which then is not sent again unless that is harmless.
+	Delivered bool
+	// Ends is true when the connection is of no further use because of it:
+	// what Recv returns next is its end. The host sends a request that was not
+	// delivered again, on another connection.
+	Ends bool
+}
+
+func (f *Failed) Error() string { return f.Err.Error() }
+
+// Unwrap returns why.
+func (f *Failed) Unwrap() error { return f.Err }
+
 func (d *Dropped) Error() string {
 	return fmt.Sprintf("message of %d bytes dropped: %s", d.Size, d.Reason)
 }

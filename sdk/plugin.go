@@ -53,7 +53,7 @@ type Conn interface {
 	// caller until the next Recv. It returns io.EOF when the server ended the
 	// connection in order, and otherwise an error that says what happened,
 	// preferably an [*Error] with the last lines that the server printed. The
-	// one error after which it is called again is [*Dropped].
+	// errors after which it is called again are [*Dropped] and [*Failed].
 	Recv() ([]byte, error)
 
 	// Send delivers one message to the server. msg contains neither CR nor LF
@@ -77,6 +77,9 @@ type Server struct {
 	Env []string
 	// MaxMessage is how many bytes a message may have, in either direction.
 	MaxMessage int
+	// Cache is a directory of the plugin's own for what can be found out again,
+	// private to the user. It may not exist yet; empty: there is none.
+	Cache string
 	Log        hclog.Logger
 	Host       Host
 }
@@ -107,6 +110,16 @@ type Waiter interface {
 type Limiter interface {
 	// LimitMessages is called once, before the first Recv.
 	LimitMessages(max int)
+}
+
+// A Relater is a [Conn] that knows to which of the host's requests something
+// belongs that the server sent on its own account, as where every request has a
+// stream of its own.
+type Relater interface {
+	// Related returns the id, as it stood in the request, that the message
+	// which Recv returned last belongs to, or nil. The goroutine of Recv calls
+	// it.
+	Related() []byte
 }
 
 // ConnStatus is how a connection is at one moment. The zero value of a field

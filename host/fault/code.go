@@ -55,6 +55,10 @@ const (
 	UpstreamUnsupported     Code = "upstream.unsupported"
 	UpstreamError           Code = "upstream.error"
 	UpstreamAuth            Code = "upstream.auth_required"
+	UpstreamAddress         Code = "upstream.address_refused"
+	UpstreamSession         Code = "upstream.session_lost"
+	UpstreamStatus          Code = "upstream.http_status"
+	UpstreamLimited         Code = "upstream.rate_limited"
 
 	CallTimeout   Code = "call.timeout"
 	CallCanceled  Code = "call.canceled"
@@ -111,7 +115,11 @@ var Codes = map[Code]Entry{
 	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down.", "Nothing."},
 	UpstreamUnsupported:     {ExitUnreachable, "The server does not offer this.", "`junctor status SERVER` shows what it offers."},
 	UpstreamError:           {ExitAnswer, "The server answered with a JSON-RPC error.", "The message and `data` are the server's own."},
-	UpstreamAuth:            {ExitCredentials, "The server wants credentials.", "This version has no auth providers; give credentials through `env`."},
+	UpstreamAuth:            {ExitCredentials, "The server wants credentials.", "This version has no auth providers; give credentials through `env` or `headers`."},
+	UpstreamAddress:         {ExitUsage, "The server's name leads to an address that may not be used, or the server redirects to another one.", "Set `allow_private = true` where a private address is meant; give the address that is redirected to as `url`."},
+	UpstreamSession:         {ExitUnreachable, "The server forgot the session. The next call begins a new one; what was in flight may or may not have been done.", "Call again when that is harmless."},
+	UpstreamStatus:          {ExitUnreachable, "The server answered with an HTTP status that says it did not do what was asked.", "The message has the status and the beginning of the body."},
+	UpstreamLimited:         {ExitUnreachable, "The server asks to be called less often.", "Wait as long as the message says."},
 
 	CallTimeout:   {ExitTimeout, "The call did not end in time; the server was told to stop.", "Raise `timeouts { call }` or `--timeout`."},
 	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},

@@ -25,6 +25,7 @@ type Request struct {
 	Env       []string // NAME=value, what the settings asked for by name
 	// MaxMessage bounds messages in either direction, in bytes.
 	MaxMessage int
+	Cache      string // where the plugin may keep what can be found out again
 	// Grant is what the plugin may ask for on behalf of this server: nothing, as
 	// long as there are no credentials to ask for.
 	Grant sdk.Host
@@ -45,6 +46,7 @@ type Connection struct {
 
 	reading sync.Mutex // held by whoever reads from stream
 	over    bool       // guarded by reading; nothing more is read
+	related []byte     // of Read's goroutine; the request that the last message belongs to
 }
 
 // writeTime is how long a message may wait for a server that does not read. A
@@ -69,7 +71,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	s.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
 		Component: r.Component, Server: r.Server, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
-		MaxMessage: r.MaxMessage, Capability: c.capability,
+		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache,
 	})
 	if err != nil {
 		c.release()
@@ -116,10 +118,11 @@ func (s *Supervisor) revoke(capability string) {
 }
 
 // Read returns the next message. An error is the end, and says how it came,
-// except for a [*Dropped].
+// except for a [*Dropped] and a [*Failed].
 func (c *Connection) Read() ([]byte, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
+	c.related = nil
 	for {
 		if c.over {
 			return nil, io.EOF
@@ -133,6 +136,10 @@ func (c *Connection) Read() ([]byte, error) {
 			return msg, nil
 		case ev.Name == "dropped":
 			return nil, &Dropped{Reason: ev.Reason, Size: ev.Size, Limit: ev.Limit, Prefix: ev.Prefix}
+		case ev.Name == "related":
+			c.related = ev.ID
+		case ev.Name == "failed" && ev.Status != nil:
+			return nil, &Failed{ID: ev.ID, Err: c.link.asFault(ev.Status.Err()), Delivered: ev.Delivered, Ends: ev.Ends}
 		case ev.Name == "closed":
 			c.over = true
 			if ev.Status != nil && ev.Status.Code != "" {
@@ -141,6 +148,27 @@ func (c *Connection) Read() ([]byte, error) {
 			return nil, io.EOF
 		}
 	}
+}
+
+// Related returns the id of the request that the message which Read returned
+// last belongs to, nil where that is not known. The goroutine of Read calls it.
+func (c *Connection) Related() []byte { return c.related }
+
+// Failed reports a request that will not be answered. The connection goes on,
+// unless it Ends.
+type Failed struct {
+	ID              []byte
+	Err             error
+	Delivered, Ends bool
+}
+
+func (f *Failed) Error() string { return f.Err.Error() }
+
+// Unanswered returns which request it was and why it failed. It was not
+// delivered when the server certainly did not see it; the connection is over
+// when it ends.
+func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
+	return f.ID, f.Err, f.Delivered, f.Ends
 }
 
 // Dropped reports a message from the server that was not delivered. The

@@ -132,8 +132,21 @@ func (l *link) asFault(err error) error {
 		f.Code = fault.UpstreamNotStarted
 	case e.Reason == "exited" || e.Reason == "closed_output":
 		f.Code = fault.UpstreamExited
+	case reasons[e.Reason] != "":
+		f.Code = reasons[e.Reason]
 	}
 	return f
+}
+
+// reasons are the words of transports that go through a network.
+var reasons = map[string]fault.Code{
+	"address_refused":   fault.UpstreamAddress,
+	"redirect_refused":  fault.UpstreamAddress,
+	"session_lost":      fault.UpstreamSession,
+	"http_status":       fault.UpstreamStatus,
+	"rate_limited":      fault.UpstreamLimited,
+	"message_too_large": fault.UpstreamTooLarge,
+	"bad_message":       fault.UpstreamBadMessage,
 }
 
 // Refusals lists what a plugin said against the settings, each complaint with

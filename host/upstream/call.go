@@ -124,7 +124,7 @@ func extending(clock *time.Timer, timeout time.Duration, progress func([]byte)) 
 // because we closed it as idle.
 func ended(err error) bool {
 	switch fault.As(err).Code {
-	case fault.UpstreamExited, fault.UpstreamStopped, fault.PluginExited, fault.PluginUnresponsive:
+	case fault.UpstreamExited, fault.UpstreamStopped, fault.UpstreamSession, fault.PluginExited, fault.PluginUnresponsive:
 		return true
 	}
 	return false

@@ -120,6 +120,10 @@ func (c *conn) read() {
 				c.cut(cut)
 				continue
 			}
+			if failed, ok := errors.AsType[Unanswered](err); ok {
+				c.unanswered(failed)
+				continue
+			}
 			c.over(err)
 			return
 		}

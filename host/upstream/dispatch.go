@@ -45,6 +45,26 @@ func (c *conn) cut(cut Cut) {
 	c.lost(id, shape, fault.New(code, "the answer was dropped: %s", cut))
 }
 
+// unanswered fails one request. When the connection ends because of it, nobody
+// else may begin anything on it.
+func (c *conn) unanswered(u Unanswered) {
+	id, err, delivered, ends := u.Unanswered()
+	if ends {
+		c.mu.Lock()
+		c.closed = true
+		c.mu.Unlock()
+	}
+	p := c.answered(id)
+	if p == nil {
+		c.ignored.Add(1)
+		return
+	}
+	if !delivered {
+		p.sent.Store(false)
+	}
+	p.answer <- answer{err: err}
+}
+
 // invalid takes note of a message that is none.
 func (c *conn) invalid(err error) {
 	c.up.opts.Log.Debug("ignored a message", "server", c.up.opts.Name, "error", err)

@@ -15,7 +15,7 @@ import (
 // A Link is an open channel to the server.
 type Link interface {
 	// Read returns the next message. An error is the end and says how it came,
-	// except for one with a method Cut.
+	// except for a [Cut] and an [Unanswered].
 	Read() ([]byte, error)
 	Write(parts ...[]byte) error
 	Flush() error
@@ -35,6 +35,20 @@ type Witness interface {
 type Cut interface {
 	error
 	Cut() (prefix []byte, why string)
+}
+
+// An Unanswered is an error of Link.Read for one request that will not be
+// answered. It returns which and why, whether the server may have begun to act
+// on it, and whether the channel ends because of it.
+type Unanswered interface {
+	error
+	Unanswered() (id []byte, err error, delivered, ends bool)
+}
+
+// A Relater is a Link that knows to which of our requests the message that Read
+// returned last belongs; nil where it does not.
+type Relater interface {
+	Related() []byte
 }
 
 // A Peer is told what the server says on its own account. Its methods must not

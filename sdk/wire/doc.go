@@ -32,7 +32,7 @@ import (
 const Major = 1
 
 // Features are the abilities of this side beyond what the major implies.
-var Features = []string{"frames", "cancel", "status", "auth"}
+var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache"}
 
 // Handshake is the cookie that tells a plugin that a host started it. It is
 // not a secret.

@@ -85,6 +85,7 @@ func (i *instance) toHost(stream *Stream) error {
 		l.LimitMessages(i.limit)
 	}
 	w, gathers := i.conn.(sdk.Waiter)
+	r, _ := i.conn.(sdk.Relater)
 	if gathers {
 		w.BeforeWait(func() { _ = stream.Flush() }) // the next write has the error
 	}
@@ -93,13 +94,15 @@ func (i *instance) toHost(stream *Stream) error {
 		if err == nil && len(msg) == 0 {
 			err = sdk.Errorf(sdk.Internal, "the transport received neither a message nor an error")
 		}
-		if d, ok := errors.AsType[*sdk.Dropped](err); ok {
+		if err == nil {
+			err = i.pass(stream, msg, r)
+		} else if d, ok := errors.AsType[*sdk.Dropped](err); ok {
 			err = writeDropped(stream, d)
-		} else if err != nil {
+		} else if f, ok := errors.AsType[*sdk.Failed](err); ok && f.Err != nil {
+			err = writeFailed(stream, f)
+		} else {
 			_ = stream.Flush()
 			return err
-		} else {
-			err = i.pass(stream, msg)
 		}
 		if err == nil && !gathers {
 			err = stream.Flush()
@@ -112,7 +115,7 @@ func (i *instance) toHost(stream *Stream) error {
 }
 
 // pass passes one message on to the host, or says why not.
-func (i *instance) pass(stream *Stream, msg []byte) error {
+func (i *instance) pass(stream *Stream, msg []byte, r sdk.Relater) error {
 	msg, err := ndjson.Message(msg)
 	switch {
 	case err != nil:
@@ -121,7 +124,21 @@ func (i *instance) pass(stream *Stream, msg []byte) error {
 	case len(msg) > i.limit:
 		return writeDropped(stream, &sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)), Limit: int64(i.limit), Prefix: msg})
 	}
+	if r != nil {
+		if id := r.Related(); len(id) > 0 {
+			if err := stream.WriteEvent(Event{Name: "related", ID: id[:min(len(id), prefixKept)]}); err != nil {
+				return err
+			}
+		}
+	}
 	return stream.WriteMessage(msg)
+}
+
+func writeFailed(stream *Stream, f *sdk.Failed) error {
+	s := StatusOf(f.Err)
+	return stream.WriteEvent(Event{
+		Name: "failed", Status: &s, ID: f.ID[:min(len(f.ID), prefixKept)], Delivered: f.Delivered, Ends: f.Ends,
+	})
 }
 
 func writeDropped(stream *Stream, d *sdk.Dropped) error {

@@ -72,14 +72,18 @@ func (w waiting) Read(b []byte) (int, error) {
 // server cannot forge one: it only ever writes messages.
 type Event struct {
 	// Name is "closed" (the connection ended; Status says why, and is zero
-	// when it ended in order) or "dropped" (a message was not delivered).
-	// Unknown names are ignored.
-	Name   string  `json:"ev"`
-	Status *Status `json:"status,omitempty"`
-	Reason string  `json:"reason,omitempty"`
-	Size   int64   `json:"size,omitempty"`
-	Limit  int64   `json:"limit,omitempty"`
-	Prefix []byte  `json:"prefix,omitempty"`
+	// when it ended in order), "dropped" (a message was not delivered),
+	// "failed" (request ID will not be answered; Status says why) or "related"
+	// (the next message belongs to request ID). Unknown names are ignored.
+	Name      string  `json:"ev"`
+	Status    *Status `json:"status,omitempty"`
+	Reason    string  `json:"reason,omitempty"`
+	Size      int64   `json:"size,omitempty"`
+	Limit     int64   `json:"limit,omitempty"`
+	Prefix    []byte  `json:"prefix,omitempty"`
+	ID        []byte  `json:"id,omitempty"`
+	Delivered bool    `json:"delivered,omitempty"`
+	Ends      bool    `json:"ends,omitempty"`
 }
 
 // Read returns the next message, or the next event in its place. The message

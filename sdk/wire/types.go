@@ -67,6 +67,7 @@ type OpenArgs struct {
 	Env        []string
 	MaxMessage int
 	Capability string // the plugin's right to ask for services on behalf of this instance
+	Cache      string // a directory of the plugin's own; empty: none
 }
 
 // OpenReply names the connection's data stream: a broker stream, or a unix
