@@ -38,6 +38,21 @@ type Command struct {
 	// Soft asks for SIGTERM instead of SIGKILL when this process dies, for
 	// programs that clean up after themselves.
 	Soft bool
+
+	// Limits bound what the process may use. They are set right after the
+	// start, before which the program may have run for some microseconds; what
+	// it starts later has them too. Only Linux has them: elsewhere Start fails
+	// when there are any.
+	Limits Limits
+}
+
+// Limits are resources that each process of a command may use at most; 0 is no
+// limit of ours.
+type Limits struct {
+	CPU       time.Duration // of computing; in whole seconds, rounded up
+	Memory    uint64        // bytes of address space
+	Files     uint64        // open at the same time
+	Processes uint64        // of this user in all, which the system does not hold against root
 }
 
 // A Process is a started command. Its methods may be called concurrently.
@@ -102,6 +117,7 @@ func Start(c Command) (*Process, error) {
 	if c.File != nil {
 		path = openedPath(c.File, path)
 	}
+	var limited error
 	onSpawner(func() {
 		keepDescriptors()
 		// The lock is held so that the reaper does not mistake the new child
@@ -109,11 +125,17 @@ func Start(c Command) (*Process, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.proc, err = os.StartProcess(path, c.Args, attr); err == nil {
+			limited = c.Limits.set(p.proc.Pid)
 			p.group = newGroup(p.proc)
 			tracked[p.proc.Pid] = p
 		}
 	})
 	runtime.KeepAlive(c.File)
+	if limited != nil {
+		p.Kill()
+		go p.wait()
+		return nil, fmt.Errorf("limiting %s: %w", c.Path, limited)
+	}
 	if err != nil {
 		if pe, ok := errors.AsType[*os.PathError](err); ok {
 			pe.Path = c.Path

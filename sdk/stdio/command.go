@@ -56,6 +56,20 @@ func getenv(env []string, name string) string {
 	return ""
 }
 
+// Find returns the path of the program that a command names, as a process with
+// the whole environment env that runs in dir would find it. Its error is an
+// [*sdk.Error] that points at the setting command or cwd.
+func Find(name, dir string, env []string) (string, error) {
+	if err := checkDir(dir); err != nil {
+		return "", err
+	}
+	path, err := lookPath(name, dir, env)
+	if err != nil {
+		return "", notFound(name, env, err)
+	}
+	return path, nil
+}
+
 // lookPath finds the program as the server's own environment would: a name
 // with a slash is relative to dir, another one is looked for in PATH.
 func lookPath(name, dir string, env []string) (string, error) {

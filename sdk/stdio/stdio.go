@@ -66,12 +66,9 @@ func Start(o Options) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	if err := checkDir(o.Dir); err != nil {
-		return nil, err
-	}
-	path, err := lookPath(o.Command[0], o.Dir, o.Env)
+	path, err := Find(o.Command[0], o.Dir, o.Env)
 	if err != nil {
-		return nil, notFound(o.Command[0], o.Env, err)
+		return nil, err
 	}
 	var pipes [6]*os.File
 	for i := 0; i < len(pipes); i += 2 {

@@ -1,0 +1,52 @@
+package process
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// limitProcesses is RLIMIT_NPROC, which package syscall does not name. (MIPS,
+// which numbers it otherwise, is no system that Junctor is built for.)
+const limitProcesses = 6
+
+// set limits a process that has just been started. The system lets a parent do
+// that; that it happens in the child, between fork and exec, Go does not offer.
+func (l Limits) set(pid int) error {
+	for _, r := range []struct {
+		resource int
+		most     uint64
+	}{
+		{syscall.RLIMIT_CPU, uint64((l.CPU + time.Second - 1) / time.Second)},
+		{syscall.RLIMIT_AS, l.Memory},
+		{syscall.RLIMIT_NOFILE, l.Files},
+		{limitProcesses, l.Processes},
+	} {
+		if r.most == 0 {
+			continue
+		}
+		if err := limit(pid, r.resource, r.most); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limit lowers one limit, never raises it. A process that has ended has none.
+func limit(pid, resource int, most uint64) error {
+	var now syscall.Rlimit
+	if err := prlimit(pid, resource, nil, &now); err != nil {
+		return err
+	}
+	most = min(most, now.Max)
+	return prlimit(pid, resource, &syscall.Rlimit{Cur: most, Max: most}, nil)
+}
+
+func prlimit(pid, resource int, set, old *syscall.Rlimit) error {
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(resource),
+		uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 0, 0)
+	if errno != 0 && errno != syscall.ESRCH {
+		return errno
+	}
+	return nil
+}
