@@ -70,6 +70,20 @@ func Find(name, dir string, env []string) (string, error) {
 	return path, nil
 }
 
+// Resolve finds the program that a name stands for when it is started in dir
+// with the environment env. Its error is for people: it says what is missing
+// and where that comes from.
+func Resolve(name, dir string, env []string) (string, error) {
+	if err := checkDir(dir); err != nil {
+		return "", err
+	}
+	path, err := lookPath(name, dir, env)
+	if err != nil {
+		return "", notFound(name, env, err)
+	}
+	return path, nil
+}
+
 // lookPath finds the program as the server's own environment would: a name
 // with a slash is relative to dir, another one is looked for in PATH.
 func lookPath(name, dir string, env []string) (string, error) {
