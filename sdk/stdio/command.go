@@ -56,20 +56,6 @@ func getenv(env []string, name string) string {
 	return ""
 }
 
-// Find returns the path of the program that a command names, as a process with
-// the whole environment env that runs in dir would find it. Its error is an
-// [*sdk.Error] that points at the setting command or cwd.
-func Find(name, dir string, env []string) (string, error) {
-	if err := checkDir(dir); err != nil {
-		return "", err
-	}
-	path, err := lookPath(name, dir, env)
-	if err != nil {
-		return "", notFound(name, env, err)
-	}
-	return path, nil
-}
-
 // Resolve finds the program that a name stands for when it is started in dir
 // with the environment env. Its error is for people: it says what is missing
 // and where that comes from.

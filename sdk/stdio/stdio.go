@@ -66,7 +66,7 @@ func Start(o Options) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	path, err := Find(o.Command[0], o.Dir, o.Env)
+	path, err := Resolve(o.Command[0], o.Dir, o.Env)
 	if err != nil {
 		return nil, err
 	}
