@@ -1,0 +1,228 @@
+package run
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+)
+
+// Argv builds the arguments that stand behind the program and its fixed ones,
+// and returns what the program is to read from its standard input, nil for
+// nothing. The error is an [*ArgumentError] that names everything that is wrong.
+//
+// The order is always the same: the words of the command, options in the
+// model's order, "--" where it is needed, positionals.
+func Argv(t *tool.Tool, arguments json.RawMessage) (argv []string, stdin *string, err error) {
+	d := &decoder{tool: t}
+	all, free, stdin := d.arguments(arguments)
+	b := &builder{decoder: d, all: all}
+	if t.Template != nil {
+		b.template()
+	} else {
+		b.command(free)
+	}
+	if len(d.problems) > 0 {
+		return nil, nil, &ArgumentError{Problems: d.problems}
+	}
+	return b.argv, stdin, nil
+}
+
+// A builder puts an argument list together.
+type builder struct {
+	*decoder
+	all  map[string]*given
+	argv []string
+}
+
+func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...) }
+
+// command builds the list of a command that was discovered.
+func (b *builder) command(free []string) {
+	b.add(b.tool.Command.Path...)
+	b.options()
+	if dashed(free) {
+		b.add(free...) // options that the configuration's pattern admits
+		free = nil
+	}
+	var before, after []value
+	for i := range b.tool.Parameters {
+		p := &b.tool.Parameters[i]
+		g := b.all[p.Name]
+		switch {
+		case p.Role != tool.PositionalRole || g == nil:
+		case p.AfterTerminator:
+			after = append(after, g.values...)
+		default:
+			before = append(before, g.values...)
+		}
+	}
+	if len(after) > 0 {
+		// The "--" has a place of its own in the usage, so it cannot protect
+		// what stands before.
+		b.positionals(before)
+		b.add("--")
+		b.place(after)
+	} else {
+		if b.tool.Command.Terminator && begin(before) && !b.separates() {
+			b.add("--")
+			b.place(before)
+		} else {
+			b.positionals(before)
+		}
+	}
+	b.add(free...)
+}
+
+// separates reports whether "--" means more than the end of the options.
+func (b *builder) separates() bool {
+	for i := range b.tool.Parameters {
+		if b.tool.Parameters[i].AfterTerminator {
+			return true
+		}
+	}
+	return false
+}
+
+// positionals places values that nothing protects.
+func (b *builder) positionals(values []value) {
+	for _, v := range values {
+		if strings.HasPrefix(v.text, "-") {
+			b.failf(v.path, "must not begin with a dash: the program would take it for an option")
+			continue
+		}
+		b.add(v.text)
+	}
+}
+
+func (b *builder) place(values []value) {
+	for _, v := range values {
+		b.add(v.text)
+	}
+}
+
+// options places all options that were given.
+func (b *builder) options() {
+	for i := range b.tool.Parameters {
+		p := &b.tool.Parameters[i]
+		if g := b.all[p.Name]; g != nil && p.Role == tool.OptionRole {
+			b.option(g)
+		}
+	}
+}
+
+func (b *builder) option(g *given) {
+	p := g.param
+	switch {
+	case p.Value.Kind == model.Bool && g.flag:
+		b.add(p.Spelling)
+	case p.Value.Kind == model.Bool && p.Negation != "" && p.Value.Default != "false":
+		b.add(p.Negation)
+	case p.Value.Kind == model.Count:
+		for range g.times {
+			b.add(p.Spelling)
+		}
+	}
+	for _, v := range g.values {
+		b.valued(p, v)
+	}
+}
+
+// valued places an option with its value.
+func (b *builder) valued(p *tool.Parameter, v value) {
+	long := strings.HasPrefix(p.Spelling, "--")
+	switch {
+	case v.bare:
+		b.add(p.Spelling)
+	case p.Value.Glued, p.Value.Optional && !p.Value.Equals && short(p.Spelling):
+		if v.text == "" {
+			b.failf(v.path, "must not be empty: it follows its option directly")
+			return
+		}
+		b.add(p.Spelling + v.text)
+	case p.Value.Equals, p.Value.Optional:
+		b.add(p.Spelling + "=" + v.text)
+	case !strings.HasPrefix(v.text, "-"):
+		b.add(p.Spelling, v.text)
+	case long:
+		b.add(p.Spelling + "=" + v.text)
+	default:
+		b.failf(v.path, "must not begin with a dash: the program could take it for an option")
+	}
+}
+
+// short reports whether an option is a dash and one letter.
+func short(spelling string) bool { return len(spelling) == 2 && spelling[0] == '-' }
+
+// begin reports whether a value begins with a dash.
+func begin(values []value) bool {
+	for _, v := range values {
+		if strings.HasPrefix(v.text, "-") {
+			return true
+		}
+	}
+	return false
+}
+
+func dashed(elements []string) bool {
+	for _, e := range elements {
+		if strings.HasPrefix(e, "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// template builds the list of a tool that was written by hand.
+func (b *builder) template() {
+	protected := false
+	for _, e := range b.tool.Template {
+		switch {
+		case e.Options:
+			b.options()
+		default:
+			b.element(e, protected)
+			protected = protected || e.Terminates()
+		}
+	}
+}
+
+// element fills the slots of one element. Where one has no value there is no
+// element, where one has several there is an element for each.
+func (b *builder) element(e tool.Element, protected bool) {
+	filled := []value{{}}
+	for _, part := range e.Parts {
+		if part.Slot == "" {
+			for i := range filled {
+				filled[i].text += part.Text
+			}
+			continue
+		}
+		values := b.slot(part.Slot)
+		var next []value
+		for _, f := range filled {
+			for _, v := range values {
+				next = append(next, value{text: f.text + v.text, path: v.path})
+			}
+		}
+		filled = next
+	}
+	if e.Parts[0].Slot != "" && !protected {
+		b.positionals(filled)
+		return
+	}
+	b.place(filled)
+}
+
+// slot returns the values of a slot.
+func (b *builder) slot(name string) []value {
+	if g := b.all[name]; g != nil {
+		return g.values
+	}
+	p := b.tool.Parameter(name)
+	if p == nil || p.Value.Default == "" {
+		return nil
+	}
+	return []value{{text: p.Value.Default, path: name}}
+}

@@ -1,0 +1,118 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+const (
+	longestDescription = 1024
+	longestAbout       = 300 // of one parameter
+)
+
+// describe says what a command does, for a model that has to choose.
+func describe(program string, t *Tool) string {
+	c := t.Command
+	runs := strings.Join(append([]string{program}, c.Path...), " ")
+	text := sentence(oneLine(c.Summary))
+	if more := sentence(oneLine(c.Description)); more != "" && !strings.HasPrefix(more, strings.TrimSuffix(text, ".")) {
+		text = strings.TrimSpace(text + " " + more)
+	} else if len(more) > len(text) {
+		text = more
+	}
+	if text == "" {
+		text = "Runs " + runs + "."
+	} else {
+		text = cut(text, longestDescription-len(runs)-16) + " Runs " + runs + "."
+	}
+	return text + exclusive(t.Conflicts)
+}
+
+func exclusive(sets [][]string) string {
+	var b strings.Builder
+	for _, set := range sets {
+		if b.Len() > longestDescription/2 {
+			break // a model learns the rest when it asks for too much
+		}
+		fmt.Fprintf(&b, " At most one of: %s.", strings.Join(set, ", "))
+	}
+	return b.String()
+}
+
+// about describes a parameter: what it does, how its value looks and what
+// happens without it.
+func (p *Parameter) about() string {
+	v := p.Value
+	text := sentence(cut(oneLine(p.Description), longestAbout))
+	add := func(format string, args ...any) { text = strings.TrimSpace(text + " " + fmt.Sprintf(format, args...)) }
+	if p.Role == OptionRole && strings.TrimLeft(p.Spelling, "-") != p.Name {
+		add("The option %s.", p.Spelling)
+	}
+	switch {
+	case v.Kind == model.Duration:
+		add("A duration such as 30s.")
+	case v.Kind == model.Path:
+		add("A path.")
+	case v.Kind == model.Map:
+		add("Keys and values.")
+	case v.Kind == model.Count:
+		add("How often the option is given.")
+	case v.Placeholder != "" && v.Kind != model.Enum && v.Kind.TakesValue() && !strings.EqualFold(clean(v.Placeholder, "."), p.Name) && tells(v.Placeholder):
+		add("Value: %s.", v.Placeholder)
+	}
+	if v.Optional && v.Kind.TakesValue() {
+		add("True gives it without a value.")
+	}
+	if p.negates() {
+		add("False gives %s.", p.Negation)
+	}
+	if v.Default != "" && !strings.Contains(text, v.Default) {
+		add("Default: %s.", cut(oneLine(v.Default), 80))
+	}
+	return text
+}
+
+// negates reports whether false is said to the program.
+func (p *Parameter) negates() bool {
+	return p.Negation != "" && p.Value.Kind == model.Bool && p.Value.Default != "false"
+}
+
+// tells reports whether a placeholder says more than that there is a value.
+func tells(placeholder string) bool {
+	switch strings.ToLower(placeholder) {
+	case "string", "value", "val", "arg", "int", "integer", "number", "num", "n", "uint", "float", "strings", "list":
+		return false
+	}
+	return true
+}
+
+// oneLine joins the lines of a text.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	if s == "" || strings.ContainsRune(".!?:…", lastRune(s)) {
+		return s
+	}
+	return s + "."
+}
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
+}
+
+// cut shortens a text at the end of a word.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	short := s[:most]
+	if i := strings.LastIndexByte(short, ' '); i > most/2 {
+		short = short[:i]
+	}
+	return strings.ToValidUTF8(strings.TrimRight(short, " ,;:"), "") + "…"
+}

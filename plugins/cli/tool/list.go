@@ -1,0 +1,80 @@
+package tool
+
+import (
+	"encoding/json"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// ModelMeta is the name in _meta under which whoever asks for it gets the model
+// that tools were made from.
+const ModelMeta = "junctor/model"
+
+// output is the schema of every tool's structured result.
+var output = json.RawMessage(`{"type":"object","properties":{` +
+	`"exit_code":{"type":"integer","description":"-1 when the program was killed."},` +
+	`"stdout":{"type":"string"},` +
+	`"stderr":{"type":"string"},` +
+	`"duration_ms":{"type":"integer"},` +
+	`"truncated":{"type":"boolean","description":"Whether some output was left out."},` +
+	`"json":{"description":"The output, where it is JSON."},` +
+	`"lines":{"type":"array","description":"The output, where each line is JSON."},` +
+	`"stdout_base64":{"type":"string","description":"The output, where it is not text."}},` +
+	`"required":["exit_code","stdout","stderr","duration_ms","truncated"]}`)
+
+// JSON is the tool as tools/list shows it; withModel adds what it was made
+// from.
+func (t *Tool) JSON(withModel bool) json.RawMessage {
+	var o object
+	o.set("name", t.Name)
+	o.set("description", t.Description)
+	o.set("inputSchema", t.Input)
+	o.set("outputSchema", output)
+	o.set("annotations", t.annotations())
+	if withModel {
+		var m, meta object
+		command := *t.Command
+		command.Commands = nil // each has its own tool
+		m.set("command", command)
+		m.set("access", t.Access.Kind)
+		m.set("access_from", t.Access.From)
+		meta.set(ModelMeta, m)
+		o.set("_meta", meta)
+	}
+	return render(o)
+}
+
+// Groups describes a program for ModelMeta of a whole list: what is known about
+// it, and the commands that are no tools, without their sub-commands.
+func Groups(p *model.Program) json.RawMessage {
+	var o object
+	o.set("program", p.Name)
+	o.set("version", p.Version)
+	o.set("digest", p.Digest)
+	o.set("incomplete", p.Incomplete)
+	groups := []model.Command{}
+	var walk func(c *model.Command)
+	walk = func(c *model.Command) {
+		if !c.Runnable {
+			group := *c
+			group.Commands = nil
+			groups = append(groups, group)
+		}
+		for _, sub := range c.Commands {
+			walk(sub)
+		}
+	}
+	if p.Root != nil {
+		walk(p.Root)
+	}
+	o.set("groups", groups)
+	return render(o)
+}
+
+func render(o object) json.RawMessage {
+	text, err := plain(o)
+	if err != nil {
+		panic(err) // strings and numbers can always be rendered
+	}
+	return text
+}

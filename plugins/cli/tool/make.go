@@ -1,0 +1,194 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+var (
+	errEmpty = errors.New("is empty")
+	errGlob  = errors.New("has a bracket that is never closed")
+)
+
+// Options say what the tools of a program offer. Lists are patterns: of paths,
+// as [discover.Match] has them, or of options.
+type Options struct {
+	Globals []string // options of commands above that are offered
+	Omit    []string // options that are not
+
+	Read, Write, Destructive, Idempotent []string // paths
+
+	Stdin bool
+	Free  *regexp.Regexp
+}
+
+// FromProgram makes the tools of a program: one for each command that does
+// something.
+func FromProgram(p *model.Program, o Options) []*Tool {
+	var tools []*Tool
+	for _, c := range runnable(p) {
+		tools = append(tools, o.make(p, c))
+	}
+	nameTools(p.Name, tools)
+	return tools
+}
+
+// words are what patterns are held against: the program itself goes by its name,
+// as its tool does.
+func (o *Options) words(p *model.Program, c *model.Command) []string {
+	if len(c.Path) == 0 {
+		return []string{p.Name}
+	}
+	return c.Path
+}
+
+// runnable returns the commands that do something, each once, parents first.
+func runnable(p *model.Program) []*model.Command {
+	var all []*model.Command
+	seen := map[string]bool{}
+	var walk func(c *model.Command)
+	walk = func(c *model.Command) {
+		key := strings.Join(c.Path, "\x00")
+		if c.Runnable && !seen[key] || len(c.Path) == 0 && len(c.Commands) == 0 {
+			seen[key] = true
+			all = append(all, c)
+		}
+		for _, sub := range c.Commands {
+			walk(sub)
+		}
+	}
+	if p.Root != nil {
+		walk(p.Root)
+	}
+	return all
+}
+
+func (o *Options) make(p *model.Program, c *model.Command) *Tool {
+	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free}
+	taken := properties{}
+	if o.Stdin {
+		taken[StdinName] = true
+	}
+	if o.Free != nil {
+		taken[FreeName] = true
+	}
+	spelled := map[string]string{}
+	for i := range c.Options {
+		opt := &c.Options[i]
+		if len(opt.Names) == 0 || !o.offers(opt) {
+			continue
+		}
+		param := Parameter{
+			Name: taken.option(opt), Role: OptionRole, Spelling: opt.Names[0], Negation: opt.Negation,
+			Description: opt.Description, Value: opt.Value, Required: opt.Required, Repeatable: opt.Repeatable,
+		}
+		if param.Repeatable && param.Value.Kind == model.Bool {
+			param.Value.Kind = model.Count
+		}
+		for _, name := range opt.Names {
+			spelled[name] = param.Name
+		}
+		t.Parameters = append(t.Parameters, param)
+	}
+	for i := range c.Positionals {
+		pos := &c.Positionals[i]
+		t.Parameters = append(t.Parameters, Parameter{
+			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
+			Required: pos.Required, Repeatable: pos.Repeatable, AfterTerminator: pos.AfterTerminator,
+		})
+	}
+	t.Conflicts = conflicts(c.Conflicts, spelled)
+	t.Access = o.access(p, c, t.Parameters)
+	t.Idempotent = matchesAny(o.Idempotent, o.words(p, c))
+	t.Description = describe(p.Name, t)
+	t.finish()
+	return t
+}
+
+// conflicts turns spellings into names of parameters, as far as these are
+// offered.
+func conflicts(sets [][]string, spelled map[string]string) [][]string {
+	var all [][]string
+	for _, set := range sets {
+		var names []string
+		for _, spelling := range set {
+			if name := spelled[spelling]; name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 1 {
+			all = append(all, names)
+		}
+	}
+	return all
+}
+
+func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter) Access {
+	words := o.words(p, c)
+	for _, said := range []struct {
+		kind     string
+		patterns []string
+	}{{Destructive, o.Destructive}, {Write, o.Write}, {Read, o.Read}} {
+		if matchesAny(said.patterns, words) {
+			return Access{Kind: said.kind, From: "configuration"}
+		}
+	}
+	return guess(p.Name, c.Path, offered)
+}
+
+// offers reports whether an option becomes a property.
+func (o *Options) offers(opt *model.Option) bool {
+	switch {
+	case matchesOption(o.Omit, opt.Names):
+		return false
+	case opt.Inherited && !matchesOption(o.Globals, opt.Names):
+		return false
+	}
+	return opt.Required || !useless(opt)
+}
+
+// forPeople are options of no use to a model: they show help, or need a
+// terminal. Those marked with true are so only where they take no value.
+var forPeople = map[string]bool{
+	"help": false, "help-all": false, "usage": true, "version": true, "pager": false, "no-pager": true, "paginate": true,
+	"edit": true, "editor": false, "interactive": true, "tty": true,
+}
+
+func useless(opt *model.Option) bool {
+	takes := opt.Value.Kind.TakesValue() && !opt.Value.Optional
+	onlyLetters := true
+	for _, name := range opt.Names {
+		bare := strings.TrimLeft(name, "-")
+		if without, known := forPeople[bare]; known && !(without && takes) {
+			return true
+		}
+		onlyLetters = onlyLetters && len(bare) == 1
+	}
+	if takes || !onlyLetters {
+		return false
+	}
+	about := strings.ToLower(opt.Description)
+	switch opt.Names[0] {
+	case "-h", "-?":
+		return strings.Contains(about, "help") || strings.Contains(about, "usage")
+	case "-V", "-v":
+		return strings.Contains(about, "version")
+	}
+	return false
+}
+
+func quoted(list []string) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", s)
+	}
+	return b.String()
+}

@@ -1,0 +1,169 @@
+package tool
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// MostCounts is how often an option that counts can be given.
+const MostCounts = 16
+
+// finish makes what follows from the rest of a tool.
+func (t *Tool) finish() {
+	var properties object
+	required := []string{}
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
+		properties.set(p.Name, t.schemaOf(p))
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	if t.Free != nil {
+		var o object
+		o.set("type", "array")
+		o.set("items", stringSchema(pattern(t.Free.String())))
+		o.set("description", "Further arguments, each given as it is.")
+		properties.set(FreeName, o)
+	}
+	if t.Stdin {
+		var o object
+		o.set("type", "string")
+		o.set("description", "What the program reads from its standard input.")
+		properties.set(StdinName, o)
+	}
+	if properties == nil {
+		properties = object{}
+	}
+	var o object
+	o.set("type", "object")
+	o.set("properties", properties)
+	if len(required) > 0 {
+		o.set("required", required)
+	}
+	o.set("additionalProperties", false)
+	input, err := plain(o)
+	if err != nil {
+		panic(err) // strings and numbers can always be rendered
+	}
+	t.Input = input
+}
+
+// schemaOf describes one parameter.
+func (t *Tool) schemaOf(p *Parameter) object {
+	var o object
+	switch {
+	case p.Value.Kind == model.Map:
+		o.set("type", "object")
+		o.set("additionalProperties", stringSchema(p.Value.Pattern))
+	case p.Several():
+		o.set("type", "array")
+		o.set("items", valueSchema(p))
+		if p.Required {
+			o.set("minItems", 1)
+		}
+	default:
+		o = valueSchema(p)
+		if v, ok := safeDefault(p); ok && !t.inConflict(p.Name) && !p.Required {
+			o.set("default", v)
+		}
+	}
+	if text := p.about(); text != "" {
+		o.set("description", text)
+	}
+	return o
+}
+
+// valueSchema describes one value of a parameter.
+func valueSchema(p *Parameter) object {
+	v := p.Value
+	var o object
+	switch v.Kind {
+	case model.Bool:
+		o.set("type", "boolean")
+		return o
+	case model.Count:
+		o.set("type", "integer")
+		o.set("minimum", 0)
+		o.set("maximum", MostCounts)
+		return o
+	case model.Integer, model.Number:
+		o.set("type", orBoolean(v, string(v.Kind)))
+		if v.Minimum != nil {
+			o.set("minimum", *v.Minimum)
+		}
+		if v.Maximum != nil {
+			o.set("maximum", *v.Maximum)
+		}
+		return o
+	}
+	o.set("type", orBoolean(v, "string"))
+	if len(v.Choices) > 0 {
+		choices := []any{}
+		for _, c := range v.Choices {
+			choices = append(choices, c)
+		}
+		if v.Optional && !p.Several() {
+			choices = append(choices, true, false)
+		}
+		o.set("enum", choices)
+	}
+	if v.Pattern != "" {
+		o.set("pattern", pattern(v.Pattern))
+	}
+	return o
+}
+
+// orBoolean lets true stand for an option without its value.
+func orBoolean(v model.Value, kind string) any {
+	if v.Optional {
+		return []string{kind, "boolean"}
+	}
+	return kind
+}
+
+func stringSchema(whole string) object {
+	var o object
+	o.set("type", "string")
+	if whole != "" {
+		o.set("pattern", pattern(whole))
+	}
+	return o
+}
+
+// pattern writes a pattern for the whole value as JSON Schema has it.
+func pattern(p string) string {
+	if len(p) > len(`\A(?:)\z`) && p[:len(`\A(?:`)] == `\A(?:` {
+		p = p[len(`\A(?:`) : len(p)-len(`)\z`)]
+	}
+	return "^(?:" + p + ")$"
+}
+
+// safeDefault returns a default that may be given as well as left out.
+func safeDefault(p *Parameter) (any, bool) {
+	v := p.Value
+	if v.Optional {
+		return nil, false
+	}
+	switch v.Kind {
+	case model.Bool:
+		// With true as the default, false must be something that can be said.
+		return v.Default == "true", v.Default == "false" || v.Default == "true" && p.Negation != ""
+	case model.Integer:
+		n, err := strconv.ParseInt(v.Default, 10, 64)
+		return json.Number(strconv.FormatInt(n, 10)), err == nil && n > -1<<53 && n < 1<<53
+	case model.Enum:
+		return v.Default, slices.Contains(v.Choices, v.Default)
+	}
+	if p.Role == SlotRole && v.Kind.TakesValue() && v.Kind != model.Number {
+		return v.Default, v.Default != ""
+	}
+	return nil, false
+}
+
+func (t *Tool) inConflict(name string) bool {
+	return slices.ContainsFunc(t.Conflicts, func(set []string) bool { return slices.Contains(set, name) })
+}

@@ -1,0 +1,123 @@
+package tool
+
+import (
+	"regexp"
+	"strings"
+)
+
+// An Element is one element of a hand-written argument list: text and slots in
+// turn.
+type Element struct {
+	Parts []Part
+	// Options is true for the place where options are inserted; there are no
+	// parts then.
+	Options bool
+}
+
+// A Part is text as it stands, or a slot for the value of an argument.
+type Part struct {
+	Text string
+	Slot string
+}
+
+// optionsPlace is the element that says where options go.
+const optionsPlace = "{options}"
+
+// slot is "{name}". Braces that are doubled, as in the templates of Go programs,
+// are text, and so is a brace behind a backslash, which is taken away.
+var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+
+// parseElement reads one element.
+func parseElement(s string) Element {
+	if s == optionsPlace {
+		return Element{Options: true}
+	}
+	var e Element
+	text, at, depth := "", 0, 0
+	for _, m := range slot.FindAllStringSubmatchIndex(s, -1) {
+		text += s[at:m[0]]
+		at = m[1]
+		switch found := s[m[0]:m[1]]; {
+		case found == `\{`:
+			text += "{"
+		case found == "{{":
+			depth++
+			text += found
+		case found == "}}":
+			depth--
+			text += found
+		case depth > 0:
+			text += found
+		default:
+			if text != "" {
+				e.Parts = append(e.Parts, Part{Text: text})
+			}
+			text = ""
+			e.Parts = append(e.Parts, Part{Slot: s[m[2]:m[3]]})
+		}
+	}
+	if text += s[at:]; text != "" || len(e.Parts) == 0 {
+		e.Parts = append(e.Parts, Part{Text: text})
+	}
+	return e
+}
+
+// Slots are the names of the element's slots.
+func (e *Element) Slots() []string {
+	var names []string
+	for _, p := range e.Parts {
+		if p.Slot != "" {
+			names = append(names, p.Slot)
+		}
+	}
+	return names
+}
+
+// literal returns the text of an element without slots.
+func (e *Element) literal() (string, bool) {
+	if len(e.Parts) == 1 && e.Parts[0].Slot == "" {
+		return e.Parts[0].Text, true
+	}
+	return "", false
+}
+
+// Terminates reports whether the element is the "--" that ends options.
+func (e *Element) Terminates() bool {
+	text, ok := e.literal()
+	return ok && text == "--"
+}
+
+// parseTemplate reads an argument list. Where it does not say itself where
+// options go, that is before "--", or before the positional slots at its end,
+// or behind everything.
+func parseTemplate(argv []string) []Element {
+	var elements []Element
+	for _, s := range argv {
+		elements = append(elements, parseElement(s))
+	}
+	place := len(elements)
+	for i := range elements {
+		if elements[i].Options {
+			return elements
+		}
+		if elements[i].Terminates() && place == len(elements) {
+			place = i
+		}
+	}
+	if place == len(elements) {
+		for place > 0 && elements[place-1].Parts[0].Slot != "" && !valued(elements, place-1) {
+			place--
+		}
+	}
+	return append(elements[:place:place], append([]Element{{Options: true}}, elements[place:]...)...)
+}
+
+// valued reports whether the element before a slot looks like the option that
+// the slot is the value of.
+func valued(elements []Element, i int) bool {
+	if i == 0 {
+		return false
+	}
+	text, ok := elements[i-1].literal()
+	return ok && strings.HasPrefix(text, "-") && !strings.Contains(text, "=")
+}

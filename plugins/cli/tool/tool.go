@@ -1,0 +1,91 @@
+package tool
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// The properties that no option and no positional can have where they are
+// offered.
+const (
+	StdinName = "stdin"
+	FreeName  = "args"
+)
+
+// A Tool is one thing that a model may ask for.
+type Tool struct {
+	Name        string
+	Description string
+	Access      Access
+	Idempotent  bool
+
+	// Command is what the tool does. Its Path is what stands first in the
+	// argument list, unless there is a Template.
+	Command    *model.Command
+	Parameters []Parameter // options, in the model's order, then positionals and slots
+	Conflicts  [][]string  // names of parameters of which one call has at most one
+
+	// Template is the whole argument list of a tool that was written by hand,
+	// nil for one that was discovered.
+	Template []Element
+
+	Stdin bool           // offers the parameter stdin
+	Free  *regexp.Regexp // when set, offers args; each element matches it whole
+
+	Input json.RawMessage // the JSON schema of the arguments
+}
+
+// A Role is where a parameter goes in an argument list.
+type Role int
+
+// The roles.
+const (
+	OptionRole     Role = iota // behind the words, with its spelling
+	PositionalRole             // behind the options
+	SlotRole                   // where the template says
+)
+
+// A Parameter is one property of a tool's arguments.
+type Parameter struct {
+	Name        string
+	Role        Role
+	Spelling    string // of an option
+	Negation    string // of an option; may be empty
+	Description string
+	Value       model.Value
+	Required    bool
+	Repeatable  bool
+	// AfterTerminator is true for a positional that stands behind a "--" in
+	// the usage.
+	AfterTerminator bool
+
+	Pattern *regexp.Regexp // that every value matches whole; may be nil
+}
+
+// Several reports whether the argument is a list.
+func (p *Parameter) Several() bool {
+	if !p.Value.Kind.TakesValue() || p.Value.Kind == model.Map {
+		return false
+	}
+	return p.Repeatable || p.Value.Kind == model.List
+}
+
+// Parameter returns the parameter of a name, or nil.
+func (t *Tool) Parameter(name string) *Parameter {
+	for i := range t.Parameters {
+		if t.Parameters[i].Name == name {
+			return &t.Parameters[i]
+		}
+	}
+	return nil
+}
+
+// Whole compiles a pattern that must match from the beginning to the end.
+func Whole(pattern string) (*regexp.Regexp, error) {
+	if _, err := regexp.Compile(pattern); err != nil { // whose message shows what was written
+		return nil, err
+	}
+	return regexp.Compile(`\A(?:` + pattern + `)\z`)
+}
