@@ -3,6 +3,7 @@ module github.com/junctor-mcp/junctor
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/agext/levenshtein v1.2.3
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/charmbracelet/x/ansi v0.10.1

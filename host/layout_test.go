@@ -46,7 +46,9 @@ var allowed = map[string]string{
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
 
 	"plugins/internal/eventstream": "",
-	"plugins/internal/web":         "sdk sdk/ndjson plugins/internal/eventstream",
+	"plugins/internal/message":     "",
+	"plugins/internal/web":         "sdk",
+	"plugins/internal/legacysse":   "sdk sdk/ndjson plugins/internal/eventstream plugins/internal/message plugins/internal/web",
 }
 
 // landlords are the packages that may import a library that shapes what is
@@ -59,7 +61,7 @@ var landlords = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk":   "sdk/mcpconn",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
 	"github.com/spf13/cobra":                   "cmd/host",
-	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream",
+	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream plugins/internal/message",
 	"github.com/google/jsonschema-go":          "",
 	"os/exec":                                  "host/plugin sdk/plugintest",
 }

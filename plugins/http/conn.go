@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/legacysse"
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+const (
+	socketsMost = 64   // for calls
+	callsMost   = 1024 // begun and not answered, streams to listen included
+	notesMost   = 256  // notifications that wait to be sent
+	noteTime    = 10 * time.Second
+	closeTime   = 2 * time.Second // to end the session
+	flushTime   = 200 * time.Millisecond
+)
+
+// A conn is one connection: nothing but the messages of one session, each of
+// which is an HTTP request of its own.
+type conn struct {
+	*message.Inbox
+	client *web.Client
+	log    hclog.Logger
+	limit  int // of a message
+	auto   bool
+	old    legacysse.Options // to fall back to
+	params *params
+
+	ctx     context.Context // ends with the connection
+	end     context.CancelFunc
+	work    sync.WaitGroup
+	leaving sync.WaitGroup // cancellations and answers being sent
+	slots   chan struct{}  // one for each socket that a call may use
+	notes   chan *message.Envelope
+	closing sync.Once
+
+	lived   atomic.Bool // the server has answered something
+	dropped atomic.Uint64
+
+	mu       sync.Mutex
+	closed   bool             // guarded by mu
+	calls    map[string]*call // guarded by mu; by id
+	session  session          // guarded by mu
+	modern   string           // guarded by mu; the revision of the last request of that era
+	fallback sdk.Conn         // guarded by mu; everything goes there once it is set
+}
+
+func newConn(client *web.Client, server *sdk.Server, auto bool, old legacysse.Options) *conn {
+	c := &conn{
+		Inbox: message.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
+		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, socketsMost),
+		notes: make(chan *message.Envelope, notesMost), calls: map[string]*call{},
+	}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	c.work.Go(c.sendNotes)
+	return c
+}
+
+var errClosed = sdk.Errorf(sdk.Canceled, "the connection is closed")
+
+// Send begins to send a message. What becomes of it arrives in Recv.
+func (c *conn) Send(msg []byte) error {
+	c.mu.Lock()
+	closed, fallback := c.closed, c.fallback
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return errClosed
+	case fallback != nil:
+		return fallback.Send(msg)
+	}
+	e := message.Open(append([]byte(nil), msg...))
+	switch {
+	case e.Kind == message.Request:
+		c.request(e)
+	case e.Kind == message.Response:
+		c.leaving.Go(func() { c.note(&e) })
+	case e.Kind == message.Notification && e.Method == message.Cancelled:
+		c.cancel(&e)
+	case e.Kind == message.Notification:
+		select {
+		case c.notes <- &e:
+		case <-c.ctx.Done():
+			return errClosed
+		}
+	default:
+		return sdk.Errorf(sdk.Internal, "the host sent what is not a message")
+	}
+	return nil
+}
+
+// request begins a request of the host's.
+func (c *conn) request(e message.Envelope) {
+	k := &call{Envelope: e, conn: c}
+	k.ctx, k.cancel = context.WithCancel(c.ctx)
+	c.mu.Lock()
+	full := len(c.calls) >= callsMost
+	if !full {
+		c.calls[string(e.ID)] = k
+	}
+	if v := e.Version(); v != "" {
+		c.modern = v
+	}
+	c.mu.Unlock()
+	c.work.Go(func() {
+		defer k.cancel()
+		if full {
+			k.fail(&failure{err: sdk.Errorf(sdk.Unavailable, "%d requests are open already", callsMost)})
+			return
+		}
+		k.run()
+		c.mu.Lock()
+		if c.calls[string(e.ID)] == k {
+			delete(c.calls, string(e.ID))
+		}
+		c.mu.Unlock()
+	})
+}
+
+// cancel ends a request. A modern server sees that by the end of the stream; an
+// older one has to be told, because there it means nothing.
+func (c *conn) cancel(e *message.Envelope) {
+	c.mu.Lock()
+	k := c.calls[string(e.Cancels())]
+	c.mu.Unlock()
+	switch {
+	case k == nil:
+	case k.Version() != "" || !k.sent.Load():
+		k.cancel()
+	default:
+		c.leaving.Go(func() {
+			c.note(e)
+			k.cancel()
+		})
+	}
+}
+
+// sendNotes sends notifications in order.
+func (c *conn) sendNotes() {
+	for {
+		select {
+		case e := <-c.notes:
+			ok := c.note(e)
+			if e.Method == message.Initialized {
+				c.initialized(ok)
+			}
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// note sends a message that has no answer. One that fails is only logged: the
+// host does not wait for it.
+func (c *conn) note(e *message.Envelope) bool {
+	ctx, cancel := context.WithTimeout(c.ctx, noteTime)
+	defer cancel()
+	res, _, err := c.client.Do(ctx, web.Request{Method: "POST", Header: c.header(e), Body: e.Raw})
+	if err != nil {
+		c.log.Debug("a notification was not delivered", "method", e.Method, "error", err)
+		return false
+	}
+	if res.StatusCode >= 200 && res.StatusCode < 300 {
+		_ = res.Body.Close()
+		return true
+	}
+	refusal, _ := web.Refusal(res)
+	c.log.Debug("a notification was refused", "method", e.Method, "error", refusal)
+	return false
+}
+
+// Close ends the session and everything that is open.
+func (c *conn) Close(ctx context.Context) error {
+	c.closing.Do(func() {
+		c.mu.Lock()
+		c.closed = true
+		fallback := c.fallback
+		c.mu.Unlock()
+		c.flush(ctx)
+		c.leave(ctx)
+		c.end()
+		if fallback != nil {
+			_ = fallback.Close(ctx)
+		}
+		c.End(nil)
+		c.leaving.Wait()
+		c.work.Wait()
+		c.client.Close()
+	})
+	return nil
+}
+
+// flush waits a moment for what is being sent, cancellations most of all.
+func (c *conn) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	sent := make(chan struct{})
+	go func() { defer close(sent); c.leaving.Wait() }()
+	select {
+	case <-sent:
+	case <-ctx.Done():
+	}
+}
+
+// over ends the connection on the server's account.
+func (c *conn) over(err error) {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.End(err)
+	c.end()
+}
+
+// Status says how the server is spoken to.
+func (c *conn) Status() sdk.ConnStatus {
+	c.mu.Lock()
+	fallback := c.fallback
+	c.mu.Unlock()
+	if s, ok := fallback.(sdk.Statuser); ok {
+		return s.Status()
+	}
+	return sdk.ConnStatus{State: "streamable", Dropped: c.dropped.Load()}
+}
+
+// asError makes an *sdk.Error of what web says.
+func asError(err error) *sdk.Error {
+	if e, ok := errors.AsType[*sdk.Error](err); ok {
+		return e
+	}
+	return sdk.Errorf(sdk.Unavailable, "%v", err)
+}

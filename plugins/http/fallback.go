@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/legacysse"
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// onlySSE remembers, for as long as the plugin runs, the URLs of servers that
+// turned out to have the older transport only.
+var onlySSE urls
+
+type urls struct{ m sync.Map }
+
+func (u *urls) Load(url string) bool { _, ok := u.m.Load(url); return ok }
+func (u *urls) Store(url string)     { u.m.Store(url, struct{}{}) }
+
+// falls reports whether a refusal means that the server has the older transport
+// only. answered is true when it came as an answer of JSON-RPC, which one that
+// merely has something else at this URL would not give with a 404.
+func (c *conn) falls(k *call, status int, answered bool) bool {
+	if !c.auto || k.Method != message.Initialize || c.lived.Load() {
+		return false
+	}
+	switch status {
+	case http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:
+		return true
+	case http.StatusNotFound:
+		return !answered
+	}
+	return false
+}
+
+// fallBack goes on over the older transport.
+func (k *call) fallBack(because *failure) *failure {
+	c := k.conn
+	old, err := legacysse.Dial(k.ctx, c.old)
+	if err != nil {
+		e := asError(err)
+		return &failure{err: &sdk.Error{
+			Code: e.Code, Reason: e.Reason, Hint: e.Hint, Output: because.err.Output,
+			Message: fmt.Sprintf("%s, and the older transport is not there either: %s", because.err.Message, e.Message),
+		}}
+	}
+	c.mu.Lock()
+	closed := c.closed
+	if !closed {
+		c.fallback = old
+	}
+	c.mu.Unlock()
+	if closed {
+		_ = old.Close(c.ctx)
+		return nil
+	}
+	c.log.Info("the server has the older transport, HTTP with server-sent events", "status", because.status)
+	onlySSE.Store(c.client.URL.String())
+	c.work.Go(func() { c.pump(old) })
+	if err := old.Send(k.Raw); err != nil {
+		return &failure{err: asError(err)}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+)
+
+const (
+	headerMismatch = -32020 // the error code of a header that is missing or differs
+	pagesMost      = 64
+)
+
+// mustLearn reports whether a call was refused, before it began, for headers
+// that only the list of tools tells of.
+func (k *call) mustLearn(answer []byte) bool {
+	if answer == nil || k.Method != message.CallTool || k.Version() == "" || k.learned {
+		return false
+	}
+	var code int
+	return json.Unmarshal(message.Member(message.Member(answer, "error"), "code"), &code) == nil && code == headerMismatch
+}
+
+// learn lists the tools and sends the call again.
+func (k *call) learn() *failure {
+	k.learned = true
+	meta := message.Member(k.Params, "_meta")
+	cursor := []byte(nil)
+	for page := range pagesMost {
+		e := message.Open(listRequest(page, meta, cursor))
+		res, _, err := k.conn.client.Do(k.ctx, web.Request{Method: "POST", Header: k.conn.header(&e), Body: e.Raw})
+		if err != nil {
+			return &failure{err: asError(err)}
+		}
+		if res.StatusCode != http.StatusOK {
+			refusal, _ := web.Refusal(res)
+			return &failure{err: refusal, status: res.StatusCode}
+		}
+		msg, f := k.conn.answerTo(res, e.ID)
+		if f != nil {
+			return f
+		}
+		k.conn.params.learn(msg, page == 0)
+		if cursor = message.Member(message.Member(msg, "result"), "nextCursor"); cursor == nil || string(cursor) == "null" {
+			break
+		}
+	}
+	return k.post()
+}
+
+func listRequest(page int, meta, cursor []byte) []byte {
+	params := map[string]json.RawMessage{"_meta": meta}
+	if cursor != nil {
+		params["cursor"] = cursor
+	}
+	text, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": fmt.Sprintf("junctor-http-%d", page), "method": message.ListTools, "params": params,
+	})
+	if err != nil {
+		panic(err) // the parts are valid JSON
+	}
+	return text
+}
+
+// answerTo reads the answer to a request of the plugin's own.
+func (c *conn) answerTo(res *http.Response, id []byte) ([]byte, *failure) {
+	defer res.Body.Close()
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		body, err := io.ReadAll(io.LimitReader(res.Body, int64(c.limit)+1))
+		switch {
+		case err != nil:
+			return nil, ended(err)
+		case len(body) > c.limit:
+			return nil, tooLong(int64(len(body)), c.limit)
+		}
+		return body, nil
+	}
+	for r := eventstream.NewReader(res.Body, c.limit); ; {
+		ev, err := r.Next()
+		if err != nil {
+			return nil, ended(err)
+		}
+		if kind, _ := message.Glance(ev.Data); kind == message.Response && message.Answers(ev.Data, id) {
+			return ev.Data, nil
+		}
+	}
+}

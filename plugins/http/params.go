@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+)
+
+const (
+	paramsMost = 10_000  // tools that are remembered
+	valueMost  = 4 << 10 // bytes of a header's value
+	depthMost  = 16      // of nested properties
+)
+
+// params knows which arguments of a server's tools are repeated in headers: the
+// tools' schemas say so with x-mcp-header (revision 2026-07-28, streamable HTTP,
+// "Custom Headers from Tool Parameters"). It reads along when tools are listed,
+// and keeps what it learnt for the next start, which may call without listing.
+type params struct {
+	file string // empty: nothing is kept
+
+	mu    sync.Mutex
+	tools map[string][]binding // guarded by mu; nil: not loaded
+}
+
+// A binding is an argument and the header that repeats it.
+type binding struct {
+	Path   []string `json:"path"`
+	Header string   `json:"header"` // behind Mcp-Param-
+}
+
+func newParams(cache, url string) *params {
+	p := &params{}
+	if cache != "" {
+		p.file = filepath.Join(cache, fmt.Sprintf("params-%x.json", sha256.Sum256([]byte(url)))[:len("params-")+32]+".json")
+	}
+	return p
+}
+
+// set adds the headers that a call of a tool needs.
+func (p *params) set(h http.Header, e *message.Envelope) {
+	p.mu.Lock()
+	p.load()
+	bindings := p.tools[e.Subject()]
+	p.mu.Unlock()
+	if len(bindings) == 0 {
+		return
+	}
+	args := message.Member(e.Params, "arguments")
+	for _, b := range bindings {
+		value := args
+		for _, name := range b.Path {
+			value = message.Member(value, name)
+		}
+		if text, ok := paramText(value); ok {
+			h.Set("Mcp-Param-"+b.Header, headerValue(text))
+		}
+	}
+}
+
+// paramText is how a value stands in a header; false for one that does not.
+func paramText(value []byte) (string, bool) {
+	var v any
+	if len(value) == 0 || json.Unmarshal(value, &v) != nil {
+		return "", false
+	}
+	switch v := v.(type) {
+	case string:
+		return v, len(v) <= valueMost
+	case bool:
+		return strconv.FormatBool(v), true
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= 1<<53-1 {
+			return strconv.FormatInt(int64(v), 10), true
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// learn reads a page of the server's tools.
+func (p *params) learn(msg []byte, first bool) {
+	found := map[string][]binding{}
+	if bytes.Contains(msg, []byte("x-mcp-header")) {
+		var list struct {
+			Result struct {
+				Tools []struct {
+					Name        string          `json:"name"`
+					InputSchema json.RawMessage `json:"inputSchema"`
+				} `json:"tools"`
+			} `json:"result"`
+		}
+		if json.Unmarshal(msg, &list) == nil {
+			for _, t := range list.Result.Tools {
+				if b := bindingsOf(t.InputSchema, nil); len(b) > 0 {
+					found[t.Name] = b
+				}
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.load()
+	before := len(p.tools)
+	if first {
+		p.tools = map[string][]binding{}
+	}
+	for name, b := range found {
+		if len(p.tools) < paramsMost {
+			p.tools[name] = b
+		}
+	}
+	if before > 0 || len(p.tools) > 0 {
+		p.save()
+	}
+}
+
+// bindingsOf collects what a schema says along its properties, which is the
+// only place where it counts.
+func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
+	if len(path) > depthMost || !bytes.Contains(schema, []byte("x-mcp-header")) {
+		return nil
+	}
+	var s struct {
+		Header     any                        `json:"x-mcp-header"`
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	if name, ok := s.Header.(string); ok && len(path) > 0 && web.IsToken(name) {
+		all = append(all, binding{Path: path, Header: name})
+	}
+	for name, sub := range s.Properties {
+		all = append(all, bindingsOf(sub, append(path[:len(path):len(path)], name))...)
+	}
+	return all
+}
+
+// load reads what was learnt before. The caller holds mu.
+func (p *params) load() {
+	if p.tools != nil {
+		return
+	}
+	p.tools = map[string][]binding{}
+	if p.file == "" {
+		return
+	}
+	if b, err := os.ReadFile(p.file); err == nil && json.Unmarshal(b, &p.tools) != nil {
+		p.tools = map[string][]binding{}
+	}
+	for _, bindings := range p.tools {
+		for i := range bindings {
+			if !web.IsToken(bindings[i].Header) {
+				p.tools = map[string][]binding{}
+				return
+			}
+		}
+	}
+}
+
+// save keeps what was learnt. Losing it costs a question to the server. The
+// caller holds mu.
+func (p *params) save() {
+	if p.file == "" {
+		return
+	}
+	text, err := json.Marshal(p.tools)
+	if err != nil || os.MkdirAll(filepath.Dir(p.file), 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(p.file), ".new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), p.file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}
+
+// headerValue encodes a text for a header: what is not plain is written in
+// base64 between marks, and so is what looks as if it were.
+func headerValue(s string) string {
+	if plainValue(s) == s && strings.TrimSpace(s) == s && !(strings.HasPrefix(s, "=?base64?") && strings.HasSuffix(s, "?=")) {
+		return s
+	}
+	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
+}
+
+// plainValue leaves out what a header cannot hold.
+func plainValue(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// isTraceparent checks the form of W3C Trace Context §3.2.
+func isTraceparent(s string) bool {
+	if len(s) != 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' || s[:2] == "ff" {
+		return false
+	}
+	for i, c := range s {
+		if i != 2 && i != 35 && i != 52 && !strings.ContainsRune("0123456789abcdef", c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+const sessionIDMost = 256
+
+// A session is what a server of a revision before 2026-07-28 is told with every
+// request after the handshake.
+type session struct {
+	id      string // empty: the server keeps none
+	version string // that was agreed on; empty before
+	// gate is closed when the server has been told that the handshake is over;
+	// nil before it was agreed on anything. What is sent earlier, a server may
+	// refuse.
+	gate chan struct{}
+	told bool
+}
+
+// begins takes note of what the headers of an answer say about the session.
+func (k *call) begins(res *http.Response) *failure {
+	if k.Method != message.Initialize {
+		return nil
+	}
+	id := res.Header.Get("Mcp-Session-Id")
+	if id != "" && !web.Visible(id, sessionIDMost) {
+		return bad("the server's session id is longer than 256 characters, or has one that is not visible ASCII")
+	}
+	k.conn.mu.Lock()
+	defer k.conn.mu.Unlock()
+	k.conn.session = session{id: id}
+	return nil
+}
+
+// noteAnswer takes note of what an answer means for later requests.
+func (k *call) noteAnswer(msg []byte) {
+	switch {
+	case k.Method == message.Initialize:
+		var version string
+		_ = json.Unmarshal(message.Member(message.Member(msg, "result"), "protocolVersion"), &version)
+		if !web.Visible(version, 64) {
+			return
+		}
+		k.conn.mu.Lock()
+		k.conn.session.version, k.conn.session.gate = version, make(chan struct{})
+		k.conn.mu.Unlock()
+	case k.Method == message.ListTools && k.Version() != "":
+		k.conn.params.learn(msg, message.Member(k.Params, "cursor") == nil)
+	}
+}
+
+// initialized opens the gate: the server knows that the handshake is over, or
+// did not want to.
+func (c *conn) initialized(ok bool) {
+	c.mu.Lock()
+	s := &c.session
+	first := s.gate != nil && !s.told
+	if first {
+		s.told = true
+		close(s.gate)
+	}
+	c.mu.Unlock()
+	if first && ok {
+		c.work.Go(c.listen)
+	}
+}
+
+// header makes the headers that go with a message.
+func (c *conn) header(e *message.Envelope) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	version := e.Version()
+	c.mu.Lock()
+	if version == "" && e.Kind != message.Request && c.session.version == "" {
+		version = c.modern // a notification does not say which revision it is of
+	}
+	if version == "" && e.Method != message.Initialize {
+		c.session.header(h)
+	}
+	c.mu.Unlock()
+	if version != "" {
+		h.Set("MCP-Protocol-Version", plainValue(version))
+		if e.Method != "" {
+			h.Set("Mcp-Method", plainValue(e.Method))
+		}
+		if subject := e.Subject(); subject != "" {
+			h.Set("Mcp-Name", headerValue(subject))
+		}
+	}
+	if parent := e.Meta("traceparent"); isTraceparent(parent) {
+		h.Set("traceparent", parent)
+		if state := e.Meta("tracestate"); state != "" && len(state) <= 512 && plainValue(state) == state {
+			h.Set("tracestate", state)
+		}
+	}
+	return h
+}
+
+func (s *session) header(h http.Header) {
+	if s.version != "" {
+		h.Set("MCP-Protocol-Version", s.version)
+	}
+	if s.id != "" {
+		h.Set("Mcp-Session-Id", s.id)
+	}
+}
+
+// forgotten reports whether a refusal means that the server no longer knows the
+// session.
+func (c *conn) forgotten(res *http.Response, k *call) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return res.StatusCode == http.StatusNotFound && c.session.id != "" && k.Version() == "" && k.Method != message.Initialize
+}
+
+// lost is what becomes of a request to a server that no longer knows the
+// session: it has not been looked at, and a new connection begins a new one.
+func lost(because *sdk.Error) *failure {
+	return &failure{ends: true, status: http.StatusNotFound, err: &sdk.Error{
+		Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: because.Output,
+	}}
+}
+
+// leave tells the server that the session is over.
+func (c *conn) leave(ctx context.Context) {
+	c.mu.Lock()
+	s := c.session
+	fallback := c.fallback
+	c.mu.Unlock()
+	if s.id == "" || fallback != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	h := http.Header{}
+	s.header(h)
+	res, _, err := c.client.Do(ctx, web.Request{Method: "DELETE", Header: h})
+	if err != nil {
+		c.log.Debug("ending the session", "error", err)
+		return
+	}
+	_ = res.Body.Close()
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+const (
+	eventIDMost = 1024
+	resumeSoon  = 100 * time.Millisecond // after a stream that was good for something
+)
+
+// listen keeps a stream open for what an older server says on its own account.
+// Where it breaks it goes on behind the last event that came.
+func (c *conn) listen() {
+	var last string
+	var delay time.Duration
+	for attempt := 0; ; attempt++ {
+		res, f := c.get(c.ctx, last)
+		if f != nil {
+			if f.ends {
+				c.over(f.err)
+			}
+			if f.status != 0 && !temporary(f.status) {
+				c.log.Debug("the server has no stream of its own", "error", f.err)
+				return
+			}
+		} else if c.hear(res, &last, &delay) {
+			attempt = 0
+		}
+		wait := backoff(attempt)
+		if attempt == 0 {
+			wait = resumeSoon
+		}
+		if !sleep(c.ctx, max(delay, wait)) {
+			return
+		}
+	}
+}
+
+// temporary reports whether a status is worth another attempt.
+func temporary(status int) bool { return status == http.StatusTooManyRequests || status >= 500 }
+
+// get opens a stream behind the event last; empty is from now on.
+func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) {
+	h := http.Header{"Accept": {"text/event-stream"}}
+	c.mu.Lock()
+	c.session.header(h)
+	id := c.session.id
+	c.mu.Unlock()
+	if last != "" {
+		h.Set("Last-Event-ID", last)
+	}
+	res, _, err := c.client.Do(ctx, web.Request{Method: "GET", Header: h})
+	if err != nil {
+		return nil, &failure{err: asError(err)}
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	switch {
+	case res.StatusCode == http.StatusOK && kind == "text/event-stream":
+		return res, nil
+	case res.StatusCode == http.StatusOK:
+		_ = res.Body.Close()
+		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "it answers GET with content of type %q", kind)}
+	}
+	e, _ := web.Refusal(res)
+	if res.StatusCode == http.StatusNotFound && id != "" {
+		return nil, lost(e)
+	}
+	return nil, &failure{err: e, status: res.StatusCode}
+}
+
+// hear delivers what comes on a stream until it breaks. It reports whether
+// anything came.
+func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (something bool) {
+	defer res.Body.Close()
+	r := eventstream.NewReader(res.Body, c.limit)
+	resumed := *last
+	for {
+		ev, err := r.Next()
+		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
+			c.drop(c.ctx, long)
+			continue
+		}
+		if err != nil {
+			return something
+		}
+		something = true
+		if ev.Retry > 0 {
+			*delay = ev.Retry
+		}
+		if ev.HasID && (ev.ID == "" || web.Visible(ev.ID, eventIDMost)) {
+			again := resumed != "" && ev.ID == resumed
+			*last, resumed = ev.ID, ""
+			if again {
+				continue // a server that begins with the last event, not behind it
+			}
+		}
+		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
+			continue
+		}
+		data := bytes.Clone(ev.Data)
+		if msg, err := ndjson.Message(data); err == nil {
+			c.Put(c.ctx, msg, nil)
+		} else {
+			c.junk(data)
+		}
+	}
+}
+
+// resume goes on with the stream of a call that broke, behind its last event;
+// nil when that cannot be done.
+func (k *call) resume(attempt int) *http.Response {
+	for ; attempt <= retriesMost; attempt++ {
+		wait := k.delay
+		if attempt > 0 || wait == 0 {
+			wait = max(wait, backoff(max(attempt-1, 0))/10)
+		}
+		if !sleep(k.ctx, wait) {
+			return nil
+		}
+		res, f := k.conn.get(k.ctx, k.lastID)
+		if f == nil {
+			return res
+		}
+		if f.status != 0 && !temporary(f.status) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// drop tells the host of an event that was too long to be delivered.
+func (c *conn) drop(ctx context.Context, long *eventstream.TooLongError) {
+	c.dropped.Add(1)
+	c.Report(ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
+}
+
+// junkShown bounds what is logged of what is not a message.
+const junkShown = 200
+
+func (c *conn) junk(data []byte) {
+	if c.dropped.Add(1) <= 100 {
+		c.log.Debug("the server sent what is not a message", "data", fmt.Sprintf("%.*q", junkShown, data))
+	}
+}
+
+// pump passes on what an older transport receives.
+func (c *conn) pump(from sdk.Conn) {
+	for {
+		msg, err := from.Recv()
+		_, dropped := errors.AsType[*sdk.Dropped](err)
+		_, failed := errors.AsType[*sdk.Failed](err)
+		switch {
+		case err == nil:
+			c.Put(c.ctx, bytes.Clone(msg), nil)
+		case dropped || failed:
+			c.Report(c.ctx, err)
+		case err == io.EOF:
+			c.over(nil)
+			return
+		default:
+			c.over(err)
+			return
+		}
+	}
+}

@@ -1,0 +1,201 @@
+// Package message looks at JSON-RPC messages no further than it must: a
+// transport that carries each by itself has to know what it carries, and
+// relays the bytes as they are.
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Kind is what a message is.
+type Kind int
+
+// The kinds.
+const (
+	Unknown Kind = iota
+	Request
+	Notification
+	Response
+)
+
+// Methods and names that transports have to know.
+const (
+	Initialize  = "initialize"
+	Initialized = "notifications/initialized"
+	Cancelled   = "notifications/cancelled"
+	Discover    = "server/discover"
+	Listen      = "subscriptions/listen"
+	CallTool    = "tools/call"
+	ListTools   = "tools/list"
+	GetPrompt   = "prompts/get"
+	Read        = "resources/read"
+
+	metaVersion = "io.modelcontextprotocol/protocolVersion"
+)
+
+// An Envelope is what stands around a message's contents. Its bytes belong to
+// the message.
+type Envelope struct {
+	Raw    []byte // the message itself
+	Kind   Kind
+	ID     []byte // as it stands there; nil: none
+	Method string
+	Params []byte
+}
+
+// Open reads the envelope of a message. For one from a server, which is relayed
+// whatever it holds, Glance is cheaper.
+func Open(msg []byte) Envelope {
+	e := Envelope{Raw: msg}
+	answer := false
+	members(msg, func(name string, value []byte) bool {
+		switch name {
+		case "id":
+			e.ID = value
+		case "method":
+			_ = json.Unmarshal(value, &e.Method)
+		case "params":
+			e.Params = value
+		case "result", "error":
+			answer = true
+		}
+		return true
+	})
+	switch {
+	case e.Method != "" && e.ID != nil:
+		e.Kind = Request
+	case e.Method != "":
+		e.Kind = Notification
+	case answer:
+		e.Kind = Response
+	}
+	return e
+}
+
+// Glance says what kind a message is, and its method, reading as little of it
+// as it can: an answer is recognised before its result is read.
+func Glance(msg []byte) (kind Kind, method string) {
+	id := false
+	walk(msg, func(name string, d *jsontext.Decoder) bool {
+		switch name {
+		case "result", "error":
+			kind = Response
+			return false
+		case "id":
+			id = true
+		case "method":
+			t, err := d.ReadToken()
+			if err != nil || t.Kind() != '"' {
+				return false
+			}
+			method = t.String()
+			return true
+		}
+		return d.SkipValue() == nil
+	})
+	switch {
+	case kind == Response:
+		return Response, ""
+	case method != "" && id:
+		return Request, method
+	case method != "":
+		return Notification, method
+	}
+	return Unknown, ""
+}
+
+// walk calls f for each member of an object, with the decoder in front of its
+// value, which f reads or skips, until it returns false.
+func walk(object []byte, f func(name string, d *jsontext.Decoder) bool) {
+	// A bytes.Buffer is read in place; nobody writes to it.
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return
+	}
+	for d.PeekKind() == '"' {
+		if t, err := d.ReadToken(); err != nil || !f(t.String(), d) {
+			return
+		}
+	}
+}
+
+// members calls f for each member of an object until it returns false.
+func members(object []byte, f func(name string, value []byte) bool) {
+	walk(object, func(name string, d *jsontext.Decoder) bool {
+		value, err := d.ReadValue()
+		end := d.InputOffset()
+		return err == nil && f(name, object[end-int64(len(value)):end])
+	})
+}
+
+// Answers reports whether a message answers the request with an id. In most
+// the id stands near one of the ends, where it is found without reading all.
+func Answers(msg, id []byte) bool {
+	const near = 256
+	want := append([]byte(`"id":`), id...)
+	if bytes.Contains(msg[:min(len(msg), near)], want) || bytes.Contains(msg[max(0, len(msg)-near):], want) {
+		return true
+	}
+	return bytes.Equal(Member(msg, "id"), id)
+}
+
+// Refuse makes the error in a message, whatever id that has, the answer to the
+// request with id; nil when there is none.
+func Refuse(msg, id []byte) []byte {
+	e := Member(msg, "error")
+	if len(e) == 0 || e[0] != '{' {
+		return nil
+	}
+	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"error":`...), e...), '}')
+}
+
+// Subject is what a request is about: the tool's or the prompt's name, or the
+// resource's URI; empty for methods that are about none.
+func (e *Envelope) Subject() string {
+	switch e.Method {
+	case CallTool, GetPrompt:
+		return text(e.Params, "name")
+	case Read:
+		return text(e.Params, "uri")
+	}
+	return ""
+}
+
+// Version is the revision that a modern message says it is of, or empty.
+func (e *Envelope) Version() string { return text(Member(e.Params, "_meta"), metaVersion) }
+
+// Meta is a string of the message's _meta.
+func (e *Envelope) Meta(name string) string { return text(Member(e.Params, "_meta"), name) }
+
+// Cancels returns the id of the request that a cancellation is about.
+func (e *Envelope) Cancels() []byte { return Member(e.Params, "requestId") }
+
+// Member returns a member of an object, or nil.
+func Member(object []byte, name string) (value []byte) {
+	members(object, func(n string, v []byte) bool {
+		if n == name {
+			value = v
+		}
+		return true
+	})
+	return value
+}
+
+func text(object []byte, name string) (s string) {
+	_ = json.Unmarshal(Member(object, name), &s)
+	return s
+}
+
+// Safe reports whether a request may be sent again although the server may have
+// seen it: it only asks, or does the same when done twice.
+func Safe(method string) bool {
+	switch method {
+	case Discover, Initialize, ListTools, GetPrompt, Read, "ping", "prompts/list", "resources/list", "resources/templates/list",
+		"completion/complete", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", Listen:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+// Command junctor-plugin-sse reaches MCP servers over HTTP with server-sent
+// events, the transport of revision 2024-11-05.
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/legacysse"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/serve"
+)
+
+// version is the plugin's own; CHANGELOG.md says what changed.
+const version = "0.1.0"
+
+type settings struct {
+	URL            string            `hcl:"url" doc:"The address of the server's event stream, https:// or http://, often ending in /sse."`
+	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true"`
+	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
+	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers to be sent over http:// to another machine."`
+	TLS            *web.TLS          `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
+	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"How long connecting may take, and the TLS handshake after it." default:"10s"`
+	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"How long a server that sends signs of life on its stream may be silent before it counts as gone. One that sends none may always be; 0s turns it off." default:"60s"`
+}
+
+func (s *settings) options(dir string) web.Options {
+	return web.Options{
+		URL: s.URL, Headers: s.Headers, AllowPrivate: s.AllowPrivate, AllowPlain: s.AllowPlain, TLS: s.TLS, Dir: dir,
+		Connect: s.ConnectTimeout, Agent: "junctor-plugin-sse/" + version,
+	}
+}
+
+func (s *settings) Validate() error {
+	o := s.options("")
+	return errors.Join(o.Check()...)
+}
+
+func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) {
+	o := s.options(server.Dir)
+	o.Log = server.Log
+	client, err := web.NewClient(o)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := legacysse.Dial(ctx, legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log})
+	if err != nil {
+		return nil, err // and not a Conn that is not nil
+	}
+	return conn, nil
+}
+
+func plugin() *sdk.Plugin {
+	return &sdk.Plugin{
+		Name:        "sse",
+		Version:     version,
+		Description: "Reaches MCP servers over HTTP with server-sent events, as of revision 2024-11-05.",
+		Transports:  map[string]sdk.Transport{"sse": sdk.NewTransport(open)},
+	}
+}
+
+func main() { serve.Main(plugin()) }
