@@ -1,0 +1,173 @@
+package help
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxText  = 4 << 20 // what is read of a text, in bytes
+	maxLines = 100_000
+	maxLine  = 16 << 10 // what is read of a line, in bytes
+	tabStop  = 8
+)
+
+// A line is one line of the text without its control sequences. A TAB stands
+// for itself and is followed by spaces up to its stop, so that columns can be
+// counted and the TAB still be seen.
+type line struct {
+	text   string // without white space at its end; empty: a blank line
+	indent int    // the column at which it begins
+}
+
+func (l line) blank() bool  { return l.text == "" }
+func (l line) body() string { return l.text[l.indent:] }
+
+// dashed says whether the line begins with what may be an option.
+func (l line) dashed() bool {
+	b := l.body()
+	return len(b) > 1 && b[0] == '-' && b[1] != ' ' && b[1] != '\t'
+}
+
+// clean cuts a text into lines and takes out what a terminal would not show.
+func clean(text string) []line {
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	var lines []line
+	for raw := range strings.SplitSeq(text, "\n") {
+		if len(lines) == maxLines {
+			break
+		}
+		if len(raw) > maxLine {
+			raw = raw[:maxLine]
+		}
+		lines = append(lines, newLine(expand(printed(raw))))
+	}
+	return lines
+}
+
+func newLine(text string) line {
+	text = strings.TrimRight(text, " \t")
+	return line{text: text, indent: len(text) - len(strings.TrimLeft(text, " \t"))}
+}
+
+// printed leaves the characters that stay visible: escape sequences go,
+// overstriking (man pages on a printer) leaves its last character, and a bullet
+// made of two characters is one.
+func printed(s string) string {
+	if !strings.ContainsFunc(s, special) {
+		return s
+	}
+	s = strings.ToValidUTF8(s, "?")
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == 0x1b:
+			i += escape(s[i:])
+		case c == '\b':
+			_, n := utf8.DecodeLastRune(out)
+			if n > 0 && len(out) > 0 {
+				out = out[:len(out)-n]
+			}
+			i++
+		case c == '\t' || c >= ' ' && c < utf8.RuneSelf && c != 0x7f:
+			out = append(out, c)
+			i++
+		case c < utf8.RuneSelf:
+			i++
+		default:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			out = append(out, plain(r)...)
+			i += n
+		}
+	}
+	return string(out)
+}
+
+func special(r rune) bool { return r < ' ' && r != '\t' || r > '~' }
+
+// plain is what a typographic character stands for in a help text. One
+// character becomes one, so that columns stay.
+func plain(r rune) string {
+	switch r {
+	case '\u2010', '\u2011', '\u2212': // the hyphens of rendered man pages
+		return "-"
+	case '\u2018', '\u2019', '\u201b', '\u00b4':
+		return "'"
+	case '\u201c', '\u201d':
+		return `"`
+	case '\u00a0', '\u2007', '\u202f':
+		return " "
+	case '\u2022', '\u00b7', '\u25cf', '\u25e6':
+		return "*"
+	case '\u00ad', '\u200b', '\u200c', '\u200d', '\ufeff':
+		return ""
+	}
+	return string(r)
+}
+
+// escape is the length of the escape sequence at the start of s.
+func escape(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[': // parameters, then one final byte
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(s)
+	case ']', 'P', '_', '^': // a string up to BEL or ST
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2
+			}
+		}
+		return len(s)
+	case '(', ')', '#', ' ':
+		return min(3, len(s))
+	}
+	return 2
+}
+
+// expand fills each TAB up to its stop.
+func expand(s string) string {
+	if !strings.Contains(s, "\t") {
+		return s
+	}
+	var b strings.Builder
+	col := 0
+	for _, r := range s {
+		b.WriteRune(r)
+		col++
+		for r == '\t' && col%tabStop != 0 {
+			b.WriteByte(' ')
+			col++
+		}
+	}
+	return b.String()
+}
+
+// gap finds the first gap in s at or after from: a TAB or two spaces. It gives
+// where the gap begins and where the text goes on; -1 where there is none.
+func gap(s string, from int) (start, end int) {
+	for i := from; i < len(s); i++ {
+		if s[i] != '\t' && !(s[i] == ' ' && i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t')) {
+			continue
+		}
+		end = i
+		for end < len(s) && (s[end] == ' ' || s[end] == '\t') {
+			end++
+		}
+		if end < len(s) {
+			return i, end
+		}
+	}
+	return -1, -1
+}

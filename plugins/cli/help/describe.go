@@ -1,0 +1,195 @@
+package help
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+var (
+	bracketDefault = regexp.MustCompile(`(?i)[\[(](?:the )?defaults?(?: value)?(?: is|:|=| to)?:?\s*("[^"]*"|'[^']*'|` + "`[^`]*`" + `|\[[^\]]*\]|[^()\[\]]*)[\])]`)
+	plainDefault   = regexp.MustCompile(`(?i)\bdefault(?:s to| is| value is|:)\s+("[^"]*"|'[^']*'|[^\s,;()]+)`)
+	envFallback    = regexp.MustCompile(`(?i)[\[(](?:env(?: var)?(?:ironment)?(?: variable)?\s*[:=]\s*\$?|\$)([A-Z_][A-Z0-9_]*)(?:=[^\])]*)?(?:,\s*\$?[A-Z_][A-Z0-9_]*)*[\])]`)
+	listedChoices  = regexp.MustCompile(`(?i)(?:possible (?:values|choices)|valid (?:values|choices|options)(?: are)?|allowed values(?: are)?|accepted values(?: are)?|choices|available (?:values|choices|formats)|must be one of|can be one of|one of|either)(?: the following)?\s*[:=]?\s*`)
+	requiredMark   = regexp.MustCompile(`(?i)[\[(]required[\]);,]|\brequired\.$|^\(?required[.:)\]]`)
+	repeatedMark   = regexp.MustCompile(`(?i)(?:can|may|could)\s+be\s+(?:repeated|(?:specified|given|used|set|provided|passed|supplied)\s+(?:multiple\s+times|more\s+than\s+once|several\s+times|repeatedly|many\s+times))|(?:specify|use|repeat|set|pass|give)\s+(?:this\s+(?:option|flag)\s+|it\s+)?(?:multiple\s+times|more\s+than\s+once|repeatedly)|multiple\s+(?:use|times|flags)\s+(?:is\s+|are\s+)?allowed|repeatable|can\s+use\s+this\s+option\s+multiple\s+times|may\s+be\s+repeated|option\s+is\s+additive|are\s+cumulative`)
+	countedMark    = regexp.MustCompile(`(?i)-v{2,3}\b|-q{2,3}\b|-d{2,3}\b|\bincrease[s]?\b.{0,30}\bverbos|\bverbosity\b.{0,40}\b(?:repeat|times|each|multiple)|up to \d times|option is additive|\bmore verbose\b.{0,40}\b(?:repeat|times|twice)`)
+)
+
+// enrich adds what the description says: a default, choices, an environment
+// variable, whether it may be repeated or is required.
+func enrich(o *model.Option, desc string) {
+	flat := strings.Join(strings.Fields(desc), " ")
+	v := &o.Value
+	if m := envFallback.FindStringSubmatch(flat); m != nil {
+		o.Env = m[1]
+	}
+	if d := defaulted(flat); d != "" && v.Default == "" {
+		v.Default = d
+	}
+	o.Required = o.Required || requiredMark.MatchString(flat)
+	o.Repeatable = o.Repeatable || repeatedMark.MatchString(flat)
+	if !v.Kind.TakesValue() {
+		if o.Repeatable || countedMark.MatchString(flat) && quantity(o) {
+			v.Kind, o.Repeatable = model.Count, true
+		}
+		return
+	}
+	if v.Kind == model.String {
+		if c := said(desc); c != nil {
+			v.Kind, v.Choices = model.Enum, c
+		}
+	}
+	if v.Kind == model.Integer && units.MatchString(flat) {
+		v.Kind = model.String
+	}
+	if v.Kind == model.List || v.Kind == model.Map {
+		o.Repeatable = true
+	}
+	fit(v)
+}
+
+// units are written behind a number, so that it is none.
+var units = regexp.MustCompile(`(?i)\bsuffix(es)?\b|\bunits?\b|\bpercent|\d[kmg]\b|\bMiB\b|\bor "?auto|\bleading '[-+]'|'[-+]'`)
+
+// quantity says whether an option is one that people give several times.
+func quantity(o *model.Option) bool {
+	for _, n := range o.Names {
+		switch strings.TrimLeft(n, "-") {
+		case "v", "q", "d", "verbose", "quiet", "debug", "vv", "verbosity":
+			return true
+		}
+	}
+	return false
+}
+
+// fit drops a kind that the default does not have, and a choice that would
+// forbid it.
+func fit(v *model.Value) {
+	switch d := v.Default; {
+	case d == "":
+	case v.Kind == model.Integer:
+		if _, err := strconv.ParseInt(d, 0, 64); err != nil && !strings.Contains(d, " ") {
+			v.Kind = model.String
+		}
+	case v.Kind == model.Number:
+		if _, err := strconv.ParseFloat(d, 64); err != nil && !strings.Contains(d, " ") {
+			v.Kind = model.String
+		}
+	}
+}
+
+// defaulted is the default that a description gives.
+func defaulted(flat string) string {
+	if m := bracketDefault.FindStringSubmatch(flat); m != nil {
+		return unquote(strings.TrimSpace(m[1]))
+	}
+	if m := plainDefault.FindStringSubmatch(flat); m != nil {
+		d := unquote(strings.TrimRight(m[1], ".]"))
+		switch strings.ToLower(d) {
+		case "the", "a", "an", "to", "is", "all", "use", "on", "off", "when", "if", "and", "in", "for", "this", "same", "false", "true", "your", "not", "whatever":
+			if d != "true" && d != "false" && d != "all" && d != "on" && d != "off" {
+				return ""
+			}
+		}
+		return d
+	}
+	return ""
+}
+
+func unquote(s string) string {
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'' || s[0] == '`') && s[len(s)-1] == s[0] {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// said reads the choices that a description lists; nil where it lists none, or
+// says that there are more.
+func said(desc string) []string {
+	flat := strings.Join(strings.Fields(desc), " ")
+	if at := listedChoices.FindStringIndex(flat); at != nil {
+		if c := listed(flat[at[1]:], strings.HasSuffix(strings.TrimSpace(flat[:at[1]]), ":")); c != nil {
+			return c
+		}
+		if c := bulleted(desc); c != nil {
+			return c
+		}
+	}
+	for _, m := range grouped.FindAllStringSubmatch(flat, 8) {
+		if c := choices(m[1]); c != nil && strings.Contains(m[1], "|") {
+			return c
+		}
+	}
+	return nil
+}
+
+var (
+	grouped = regexp.MustCompile(`[(\[{]("?[A-Za-z0-9_.+"-]+(?:\s?\|\s?"?[A-Za-z0-9_.+"-]+)+)[)\]}]`)
+	bullet  = regexp.MustCompile(`(?m)^[-*]\s+([A-Za-z0-9_.+-]+)(?::|$|\s{2,}|\s+-)`)
+)
+
+// bulleted reads choices that stand each on a line of its own.
+func bulleted(desc string) []string {
+	var all []string
+	for _, m := range bullet.FindAllStringSubmatch(desc, 64) {
+		all = append(all, m[1])
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// listed reads "a, b or c", with or without brackets around it.
+func listed(s string, introduced bool) []string {
+	end := strings.IndexAny(s, ".;")
+	for end >= 0 && end+1 < len(s) && s[end] == '.' && s[end+1] != ' ' {
+		next := strings.IndexAny(s[end+1:], ".;")
+		if next < 0 {
+			end = -1
+			break
+		}
+		end += next + 1
+	}
+	if s != "" && strings.IndexByte("([{", s[0]) >= 0 {
+		shut := strings.IndexByte(s, map[byte]byte{'(': ')', '[': ']', '{': '}'}[s[0]])
+		if shut < 0 {
+			return nil
+		}
+		s = s[1:shut]
+	} else {
+		if shut := strings.IndexAny(s, "([)]"); shut >= 0 && (end < 0 || shut < end) {
+			end = shut
+		}
+		if end >= 0 {
+			s = s[:end]
+		}
+	}
+	var all []string
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == '|' }) {
+		part = strings.TrimSpace(part)
+		for word := range strings.SplitSeq(part, " or ") {
+			word = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(word), "or "), "and "))
+			word = strings.Trim(word, `"'`+"`")
+			if !choice(word) {
+				return nil
+			}
+			if !slices.Contains(all, word) {
+				all = append(all, word)
+			}
+		}
+	}
+	if len(all) < 2 || !introduced && len(all) < 2 {
+		return nil
+	}
+	for _, c := range all {
+		if strings.EqualFold(c, "etc") || strings.EqualFold(c, "others") {
+			return nil
+		}
+	}
+	return all
+}

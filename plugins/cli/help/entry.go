@@ -1,0 +1,263 @@
+package help
+
+import "strings"
+
+// An entry is a head, such as "-o, --output FILE", and what is said about it.
+type entry struct {
+	head   string
+	desc   []string // line by line
+	indent int
+	column int // where the description begins; 0: not known yet
+	at     int // its line in the section
+	whole  bool
+	broken bool // a blank line stands inside the description
+}
+
+func (e *entry) text() string { return strings.TrimSpace(strings.Join(e.desc, "\n")) }
+
+// column is where most of the lines begin their descriptions; 0 where no two
+// of them agree.
+func column(lines []line) int {
+	count := map[int]int{}
+	best := 0
+	for _, l := range lines {
+		if !l.dashed() {
+			continue
+		}
+		if _, end := specGap(l.text, l.indent); end > 0 {
+			count[end]++
+			if n := count[end]; n > count[best] || n == count[best] && end < best {
+				best = end
+			}
+		}
+	}
+	if count[best] < 2 {
+		return 0
+	}
+	return best
+}
+
+// specGap finds the gap between head and description. A gap before another
+// spelling, as in "-o   --output FILE", is inside the head.
+func specGap(text string, from int) (start, end int) {
+	for {
+		start, end = gap(text, from)
+		if start < 0 {
+			return -1, -1
+		}
+		rest := text[end:]
+		if strings.HasPrefix(rest, "or ") || strings.HasPrefix(rest, "| ") {
+			rest = strings.TrimLeft(rest[2:], " \t")
+		}
+		if len(rest) < 2 || rest[0] != '-' || !letter(rest[1]) && rest[1] != '-' || strings.HasPrefix(rest, "---") {
+			return start, end
+		}
+		if sp, left, ok := readSpec(rest, false); !ok || left != "" && !leftGap(rest, left) || len(sp.names) == 0 {
+			return start, end
+		}
+		from = end
+	}
+}
+
+// leftGap says whether a gap stands before what is left of s.
+func leftGap(s, left string) bool {
+	before := s[:len(s)-len(left)]
+	return strings.HasSuffix(before, "  ") || strings.HasSuffix(before, "\t")
+}
+
+// optionEntries finds the entries that begin with a dash. The lines that look
+// like one and are not are given as well.
+func optionEntries(lines []line) (found []*entry, odd []string) {
+	lines = unfold(lines)
+	common := column(lines)
+	var cur *entry
+	for i := 0; i < len(lines); i++ {
+		l := lines[i]
+		switch {
+		case l.blank():
+			if cur != nil {
+				cur.broken = true
+			}
+		case l.dashed() && !cur.holds(l, common):
+			next, used := begin(lines, i, common)
+			if next == nil || prose(lines, i, cur, next) {
+				if cur == nil || l.indent <= cur.indent {
+					odd = append(odd, l.body())
+				}
+				continue
+			}
+			i += used
+			found, cur = append(found, next), next
+		case cur != nil && cur.continues(l):
+			if cur.column == 0 || len(cur.desc) == 0 {
+				cur.column = l.indent
+			}
+			if cur.broken && len(cur.desc) > 0 {
+				cur.desc = append(cur.desc, "")
+			}
+			cur.broken = false
+			cur.desc = append(cur.desc, l.body())
+		default:
+			cur = nil
+		}
+	}
+	return found, odd
+}
+
+// holds says whether a line that begins with a dash is part of the description.
+func (e *entry) holds(l line, common int) bool {
+	if e == nil || l.indent <= e.indent || e.column == 0 || len(e.desc) == 0 || l.indent < e.column {
+		return false
+	}
+	// A table that goes on with long spellings further in has its descriptions
+	// in the same column as before.
+	_, end := specGap(l.text, l.indent)
+	return end < 0 || end != common || l.indent >= common
+}
+
+// continues says whether a line belongs to the description.
+func (e *entry) continues(l line) bool {
+	if l.indent <= e.indent {
+		return false
+	}
+	if len(e.desc) == 0 || l.indent >= e.column {
+		return true
+	}
+	return !e.broken && l.indent > e.indent+1
+}
+
+// begin reads the entry that begins at line i, and how many more lines its head
+// takes: one that ends with a comma goes on below.
+func begin(lines []line, i, common int) (*entry, int) {
+	l := lines[i]
+	e := &entry{indent: l.indent, at: i, whole: true}
+	text, used := l.text, 0
+	for strings.HasSuffix(text, ",") && i+used+1 < len(lines) && lines[i+used+1].dashed() && used < 4 {
+		if _, end := specGap(text, l.indent); end >= 0 {
+			break
+		}
+		used++
+		text += " " + lines[i+used].body()
+	}
+	start, end := specGap(text, l.indent)
+	switch {
+	case end >= 0:
+		e.head, e.column = text[l.indent:start], end
+		e.desc = []string{text[end:]}
+		if used > 0 {
+			e.column = 0
+		}
+	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && text[common] != '-' && fits(text[l.indent:common-1]):
+		e.head, e.column = text[l.indent:common-1], common
+		e.desc = []string{text[common:]}
+	default:
+		e.head = text[l.indent:]
+		e.split(common)
+	}
+	if _, _, ok := readSpec(e.head, e.whole); !ok {
+		return nil, 0
+	}
+	return e, used
+}
+
+// fits says whether head is one and nothing else.
+func fits(head string) bool {
+	_, left, ok := readSpec(head, true)
+	return ok && left == ""
+}
+
+// split parts a head from a description that follows after a single space, a
+// colon or a dash.
+func (e *entry) split(common int) {
+	for _, sep := range []string{" : ", " - ", ": ", " -- ", " => ", " = "} {
+		if head, desc, ok := strings.Cut(e.head, sep); ok && fits(head) {
+			e.head, e.desc, e.column = head, []string{desc}, common
+			return
+		}
+	}
+	_, left, ok := readSpec(e.head, false)
+	if !ok || left == "" {
+		return
+	}
+	words := len(strings.Fields(e.head))
+	if words <= 3 && fits(e.head) && !description(left) {
+		return
+	}
+	e.head = strings.TrimSpace(strings.TrimSuffix(e.head, left))
+	e.desc, e.column, e.whole = []string{strings.TrimLeft(left, ":,;.- ")}, common, false
+}
+
+// description says whether s reads like words to a person and not like the
+// name of a value.
+func description(s string) bool {
+	w := strings.Fields(s)
+	return len(w) > 1 && w[0][0] >= 'A' && w[0][0] <= 'Z' && !shouted(w[0])
+}
+
+// prose says whether line i, which begins with a dash, goes on a sentence.
+func prose(lines []line, i int, cur, e *entry) bool {
+	if i == 0 || lines[i-1].blank() || cur != nil || len(e.desc) > 0 && e.whole {
+		return false
+	}
+	above := lines[i-1]
+	if above.dashed() || strings.HasSuffix(above.text, ":") {
+		return false
+	}
+	// Words above that end no sentence, and no description of its own below.
+	below := i+1 < len(lines) && !lines[i+1].blank() && lines[i+1].indent > lines[i].indent
+	return len(strings.Fields(above.body())) > 3 && !below
+}
+
+// unfold makes lines of the columns of a table that has several options side by
+// side.
+func unfold(lines []line) []line {
+	count := map[int]int{}
+	for _, l := range lines {
+		if l.dashed() {
+			for at := second(l.text, l.indent); at > 0; at = second(l.text, at) {
+				count[at]++
+			}
+		}
+	}
+	side := 0
+	for at, n := range count {
+		if n >= 3 && n > count[side] {
+			side = at
+		}
+	}
+	if side == 0 {
+		return lines
+	}
+	out := make([]line, 0, len(lines)+count[side])
+	var right []line
+	for _, l := range lines {
+		if l.dashed() && len(l.text) > side && second(l.text, l.indent) == side {
+			out = append(out, newLine(l.text[:side]))
+			right = append(right, newLine(strings.Repeat(" ", l.indent)+l.text[side:]))
+			continue
+		}
+		out = append(append(out, right...), l)
+		right = nil
+	}
+	return append(out, right...)
+}
+
+// second finds an option that begins behind a description in the same line:
+// a gap, a spelling, and a gap again.
+func second(text string, from int) int {
+	_, end := specGap(text, from)
+	for end > 0 {
+		_, next := gap(text, end)
+		if next < 0 {
+			return 0
+		}
+		rest := text[next:]
+		if len(rest) > 2 && rest[0] == '-' && letter(rest[1]) {
+			if word, _, _ := strings.Cut(rest, " "); len(word) <= 3 {
+				return next
+			}
+		}
+		end = next
+	}
+	return 0
+}

@@ -1,0 +1,438 @@
+package help
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// About says which command a text is about.
+type About struct {
+	Program string   // as it is called, without its directory
+	Path    []string // of the command
+}
+
+const maxUnparsed = 20
+
+// Parse reads a help text. It is false where nothing in the text was
+// understood.
+//
+// A Bool whose Value.Equals is set is shown by the program with its value, as
+// in "--wait=true": it understands "=true" and "=false".
+func Parse(text string, about About) (*model.Command, bool) {
+	return parse(clean(text), about, "help")
+}
+
+// A parser gathers what the parts of a text say.
+type parser struct {
+	about     About
+	cmd       *model.Command
+	sections  []*section
+	table     *table
+	tree      *commandTree
+	calls     []*call
+	arguments []*entry
+	read, odd int // entries that were understood, and lines that were not
+}
+
+func parse(lines []line, about About, source string) (*model.Command, bool) {
+	p := &parser{
+		about: about,
+		cmd:   &model.Command{Path: slices.Clone(about.Path), Source: source},
+		table: newTable(),
+		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
+	}
+	usages := gather(lines, about.Program)
+	p.sections = sections(lines)
+	p.readOptions()
+	p.readCalls(usages)
+	p.readCommands(usages)
+	p.readArguments()
+	p.describe()
+	p.assemble(usages)
+	found := len(usages) > 0 || len(p.cmd.Options) > 0 || len(p.cmd.Commands) > 0
+	return p.cmd, found
+}
+
+// readOptions fills the table from every section that may have options.
+func (p *parser) readOptions() {
+	for _, s := range p.sections {
+		if s.topic == elsewhere {
+			continue
+		}
+		found, odd := optionEntries(s.lines)
+		for _, e := range found {
+			sp, left, _ := readSpec(e.head, e.whole)
+			desc := e.text()
+			if left != "" && desc == "" {
+				desc = left
+			}
+			o := build(sp, desc)
+			o.Inherited = s.inherited
+			p.table.add(o)
+			p.read++
+		}
+		for _, l := range odd {
+			p.strange(l)
+		}
+	}
+	p.table.pair()
+}
+
+// strange keeps a line that was not understood.
+func (p *parser) strange(text string) {
+	p.odd++
+	if len(p.cmd.Unparsed) < maxUnparsed {
+		p.cmd.Unparsed = append(p.cmd.Unparsed, text)
+	}
+}
+
+// readCalls reads the usages.
+func (p *parser) readCalls(usages []string) {
+	for _, u := range usages {
+		w := &walker{table: p.table.byName}
+		w.walk(below(parseUsage(u), p.about.Path), place{})
+		p.calls = append(p.calls, &w.call)
+	}
+	// Options that are listed in brackets, as if they were a usage.
+	for _, s := range p.sections {
+		if s.topic != options {
+			continue
+		}
+		if text := bracketed(s.lines); text != "" {
+			w := &walker{table: p.table.byName}
+			w.walk(parseUsage(text), place{})
+			w.call.positionals = nil
+			p.calls = append(p.calls, &call{options: w.call.options, conflicts: w.call.conflicts})
+		}
+	}
+	for _, c := range p.calls {
+		for _, o := range c.options {
+			p.table.fill(o)
+		}
+	}
+}
+
+// bracketed joins the lines of a section that begin with "[-".
+func bracketed(lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		if !l.blank() && strings.HasPrefix(l.body(), "[-") && b.Len() < maxUsageLen {
+			b.WriteString(l.body())
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// takesCommand says whether a usage has a place for a command.
+func (p *parser) takesCommand() bool {
+	return slices.ContainsFunc(p.calls, func(c *call) bool { return c.command != "" })
+}
+
+// readCommands finds the lists of commands, by their headings first.
+func (p *parser) readCommands(usages []string) {
+	for _, strict := range []bool{false, true} {
+		if strict && (len(p.tree.all) > 0 || !p.takesCommand()) {
+			break
+		}
+		var all []*listedCommand
+		for _, s := range p.sections {
+			if s.topic == commands && !strict || s.topic == neutral && strict {
+				all = append(all, p.list(s, strict)...)
+			}
+		}
+		p.plant(all)
+	}
+	p.braces()
+	p.spelled()
+	p.tree.adopt()
+}
+
+// list reads one section as commands.
+func (p *parser) list(s *section, strict bool) []*listedCommand {
+	l := &lister{program: p.about.Program, path: p.about.Path, strict: strict, lines: s.lines}
+	all := l.read()
+	if !strict {
+		for _, o := range l.odd {
+			p.strange(o)
+		}
+	}
+	p.read += len(all)
+	return all
+}
+
+// plant puts listed commands into the tree. A second word is part of the path
+// where several commands share their first one.
+func (p *parser) plant(all []*listedCommand) {
+	firsts := map[string]int{}
+	for _, c := range all {
+		if len(c.words) > 1 {
+			firsts[c.words[0]]++
+		}
+	}
+	for _, c := range all {
+		p.tree.add(c, firsts[c.words[0]] > 1)
+	}
+}
+
+// braces reads commands that are listed as "{add,rm}".
+func (p *parser) braces() {
+	var names []string
+	for _, c := range p.calls {
+		names = append(names, c.literals...)
+	}
+	for _, s := range p.sections {
+		if s.topic != arguments && s.topic != commands && s.topic != neutral {
+			continue
+		}
+		for i, l := range s.lines {
+			list, ok := strings.CutPrefix(l.body(), "{")
+			list, _, shut := strings.Cut(list, "}")
+			if !ok || !shut {
+				continue
+			}
+			choices := strings.Split(list, ",")
+			if s.topic == commands || len(names) > 0 && slices.Equal(choices, names) {
+				names = choices
+				p.detailed(choices, s.lines[i+1:], l.indent)
+			}
+		}
+	}
+	for _, n := range names {
+		if nameForm.MatchString(n) {
+			p.tree.add(&listedCommand{words: []string{n}}, false)
+		}
+	}
+}
+
+// detailed reads the descriptions below "{add,rm}".
+func (p *parser) detailed(choices []string, lines []line, indent int) {
+	end := len(lines)
+	for i, l := range lines {
+		if !l.blank() && l.indent <= indent {
+			end = i
+			break
+		}
+	}
+	l := &lister{lines: lines[:end]}
+	for _, c := range l.read() {
+		if slices.Contains(choices, c.words[0]) {
+			p.tree.add(c, false)
+		}
+	}
+}
+
+// spelled finds commands that only the usages name: "prog add", "prog rm".
+func (p *parser) spelled() {
+	var names []string
+	for _, c := range p.calls {
+		if n := c.literal; n != "" && lowerForm.MatchString(n) && !common[n] && !commandName(n) && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	if len(names) < 2 || len(p.tree.all) > 0 {
+		return
+	}
+	for _, n := range names {
+		p.tree.add(&listedCommand{words: []string{n}}, false)
+		p.read++
+	}
+}
+
+// common are words that usages have for what the caller puts in.
+var common = map[string]bool{
+	"file": true, "files": true, "source": true, "target": true, "destination": true, "dest": true, "dir": true, "directory": true, "path": true, "host": true,
+	"input": true, "output": true, "infile": true, "outfile": true, "name": true, "url": true, "filename": true, "pattern": true, "string": true, "pid": true,
+	"args": true, "arguments": true, "arg": true, "expression": true, "script": true, "program": true, "user": true, "number": true, "src": true, "dst": true,
+}
+
+// readArguments reads what is said about the positional arguments.
+func (p *parser) readArguments() {
+	for _, s := range p.sections {
+		if s.topic != arguments {
+			continue
+		}
+		l := &lister{lines: s.lines}
+		l.column = l.descriptions()
+		var cur *entry
+		for _, ln := range s.lines {
+			switch {
+			case ln.blank():
+			case ln.dashed():
+				cur = nil
+			case cur != nil && ln.indent > cur.indent:
+				cur.desc = append(cur.desc, ln.body())
+			default:
+				head, desc := l.parts(ln.body(), ln.indent)
+				cur = &entry{head: head, indent: ln.indent}
+				if desc != "" {
+					cur.desc = []string{desc}
+				}
+				p.arguments = append(p.arguments, cur)
+			}
+		}
+	}
+}
+
+// describe takes the summary and the description from the text before the
+// first list.
+func (p *parser) describe() {
+	var paragraphs []string
+	var cur []string
+	flush := func() {
+		if len(cur) > 0 {
+			paragraphs = append(paragraphs, strings.Join(cur, " "))
+		}
+		cur = nil
+	}
+	s := p.sections[0]
+	for _, l := range s.lines {
+		if l.blank() || l.dashed() {
+			flush()
+			if l.dashed() {
+				break
+			}
+			continue
+		}
+		if start, _ := gap(l.body(), 0); start >= 0 && l.indent > 0 {
+			flush()
+			break
+		}
+		cur = append(cur, strings.Join(strings.Fields(l.body()), " "))
+		if len(paragraphs) > 8 {
+			break
+		}
+	}
+	flush()
+	if len(paragraphs) == 0 {
+		return
+	}
+	p.cmd.Summary = strings.ToValidUTF8(first(paragraphs[0], 300), "")
+	p.cmd.Description = strings.ToValidUTF8(first(strings.Join(paragraphs, "\n\n"), 4000), "")
+	if p.cmd.Description == p.cmd.Summary {
+		p.cmd.Description = ""
+	}
+}
+
+func first(s string, n int) string {
+	if len(s) > n {
+		return strings.TrimSpace(s[:n])
+	}
+	return s
+}
+
+// assemble makes the command of all that was read.
+func (p *parser) assemble(usages []string) {
+	c := p.cmd
+	for _, o := range p.table.options {
+		c.Options = append(c.Options, *o)
+	}
+	c.Commands = p.tree.all
+	p.place()
+	p.required()
+	for _, call := range p.calls {
+		c.Terminator = c.Terminator || call.terminator
+		for _, set := range call.conflicts {
+			p.conflict(set)
+		}
+	}
+	c.Runnable = p.runnable()
+	p.aliases()
+	c.Confidence = p.confidence(len(usages) > 0)
+}
+
+// required keeps an option required only where every usage has it.
+func (p *parser) required() {
+	need := map[string]int{}
+	n := 0
+	for _, call := range p.calls {
+		if len(call.positionals) == 0 && len(call.options) == 0 {
+			continue
+		}
+		n++
+		for _, o := range call.options {
+			if o.Required {
+				need[p.table.canonical(o.Names[0])]++
+			}
+		}
+	}
+	for i := range p.cmd.Options {
+		o := &p.cmd.Options[i]
+		said := o.Description != "" && requiredMark.MatchString(strings.Join(strings.Fields(o.Description), " "))
+		o.Required = said || n > 0 && need[o.Names[0]] == n
+	}
+}
+
+// conflict records options of which only one may be given.
+func (p *parser) conflict(names []string) {
+	var set []string
+	for _, n := range names {
+		n = p.table.canonical(n)
+		if !slices.Contains(set, n) && p.table.byName[n] != nil {
+			set = append(set, n)
+		}
+	}
+	if len(set) > 1 && len(p.cmd.Conflicts) < 64 {
+		p.cmd.Conflicts = append(p.cmd.Conflicts, set)
+	}
+}
+
+// runnable says whether the program does something without a sub-command.
+func (p *parser) runnable() bool {
+	if len(p.cmd.Commands) == 0 {
+		return true
+	}
+	if len(p.calls) == 0 {
+		return false
+	}
+	for _, c := range p.calls {
+		if c.command == "" && len(c.literals) == 0 && !p.named(c.literal) {
+			return true
+		}
+		if c.command != "" && !c.needed && len(p.calls) == 1 && len(c.positionals) > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// named says whether a word is one of the commands.
+func (p *parser) named(word string) bool { return word != "" && p.tree.byName[word] != nil }
+
+// aliases reads other spellings of the command itself.
+func (p *parser) aliases() {
+	if len(p.about.Path) == 0 {
+		return
+	}
+	self := p.about.Path[len(p.about.Path)-1]
+	for _, s := range p.sections {
+		if title := strings.ToLower(s.title); title != "aliases" && title != "alias" {
+			continue
+		}
+		for _, l := range s.lines {
+			for part := range strings.SplitSeq(l.body(), ",") {
+				name := lastWord(part)
+				if lowerForm.MatchString(name) && name != self && !slices.Contains(p.cmd.Aliases, name) && len(p.cmd.Aliases) < 16 {
+					p.cmd.Aliases = append(p.cmd.Aliases, name)
+				}
+			}
+		}
+	}
+}
+
+// confidence is how much of what looks like options and commands was read.
+func (p *parser) confidence(usage bool) float64 {
+	if p.read == 0 {
+		if usage {
+			return 0.4
+		}
+		return 0
+	}
+	c := float64(p.read) / float64(p.read+p.odd)
+	if !usage {
+		c *= 0.9
+	}
+	return c
+}

@@ -1,0 +1,228 @@
+package help
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+const maxOptions = 4000
+
+// build makes an option of its head and its description.
+func build(sp spec, desc string) model.Option {
+	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc, Value: model.Value{Kind: model.Bool}}
+	if sp.taken {
+		o.Value = shape(sp.value)
+		o.Value.Optional, o.Value.Equals, o.Value.Glued = sp.optional, sp.equals, sp.glued
+		o.Repeatable = sp.dots && sp.value != "..."
+		typed(&o)
+		preset(&o, sp)
+	} else if sp.dots {
+		o.Value.Kind, o.Repeatable = model.Count, true
+	}
+	if n := o.Negation; n == "" {
+		pairNegation(&o)
+	}
+	if desc != "" || o.Value.Kind != model.Bool {
+		enrich(&o, desc)
+	}
+	return o
+}
+
+// ordered puts the first long spelling first.
+func ordered(names []string) []string {
+	for i, n := range names {
+		if strings.HasPrefix(n, "--") {
+			return append([]string{n}, slices.Delete(slices.Clone(names), i, i+1)...)
+		}
+	}
+	return names
+}
+
+// typed reads a type word where it stands alone: "--debug (boolean)".
+func typed(o *model.Option) {
+	switch o.Value.Kind {
+	case model.Bool:
+		o.Value = model.Value{Kind: model.Bool}
+	case model.Path, model.Integer, model.String:
+		if o.Value.Placeholder == "count" && !o.Value.Equals && strings.HasPrefix(o.Names[0], "--") && quantity(o) {
+			o.Value = model.Value{Kind: model.Count}
+			o.Repeatable = true
+		}
+	}
+}
+
+// preset reads a value that is a default: "--all=false:", "-lock=true".
+func preset(o *model.Option, sp spec) {
+	v, ended := strings.CutSuffix(sp.value, ":")
+	if !sp.equals || strings.HasPrefix(sp.value, "<") || strings.HasPrefix(sp.value, "[") && v != "[]" {
+		return
+	}
+	lit := unquote(v)
+	switch {
+	case lit == "true" || lit == "false":
+		o.Value = model.Value{Kind: model.Bool, Default: lit, Equals: true}
+	case !ended:
+		return
+	case v == "[]":
+		o.Value = model.Value{Kind: model.List, Equals: true}
+	case v == "{}":
+		o.Value = model.Value{Kind: model.Map, Equals: true}
+	case lit == v && integer(lit):
+		o.Value = model.Value{Kind: model.Integer, Default: lit, Equals: true}
+	case lit == v && durationLiteral(lit):
+		o.Value = model.Value{Kind: model.Duration, Default: lit, Equals: true}
+	default:
+		o.Value = model.Value{Kind: model.String, Default: lit, Equals: true}
+	}
+}
+
+func integer(s string) bool {
+	return s != "" && strings.Trim(strings.TrimPrefix(s, "-"), "0123456789") == ""
+}
+
+func durationLiteral(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789.hmsunµ") == "" && strings.IndexByte("0123456789", s[0]) >= 0 && !integer(s)
+}
+
+// pairNegation takes "--no-color" out of the spellings of "--color".
+func pairNegation(o *model.Option) {
+	for i, n := range o.Names {
+		for _, no := range []string{"--no-", "--no", "-no-", "-no"} {
+			word, ok := strings.CutPrefix(n, no)
+			dashes := "--"[:strings.IndexByte(no, 'n')]
+			if ok && word != "" && slices.Contains(o.Names, dashes+word) {
+				o.Negation = n
+				o.Names = slices.Delete(slices.Clone(o.Names), i, i+1)
+				return
+			}
+		}
+	}
+}
+
+// A table is the options of a text by their spellings.
+type table struct {
+	options []*model.Option
+	byName  map[string]*model.Option
+}
+
+func newTable() *table { return &table{byName: map[string]*model.Option{}} }
+
+// add takes an option; what was said about it before is completed.
+func (t *table) add(o model.Option) {
+	var have *model.Option
+	for _, n := range o.Names {
+		if have = t.byName[n]; have != nil {
+			break
+		}
+	}
+	if have == nil {
+		if len(t.options) == maxOptions {
+			return
+		}
+		have = &model.Option{}
+		*have = o
+		t.options = append(t.options, have)
+	} else {
+		t.complete(have, o)
+	}
+	for _, n := range have.Names {
+		if t.byName[n] == nil {
+			t.byName[n] = have
+		}
+	}
+}
+
+// complete adds to an option what another place says about it.
+func (t *table) complete(have *model.Option, o model.Option) {
+	for _, n := range o.Names {
+		if t.byName[n] == nil && len(have.Names) < 16 {
+			have.Names = append(have.Names, n)
+		}
+	}
+	have.Names = ordered(have.Names)
+	if have.Negation == "" {
+		have.Negation = o.Negation
+	}
+	if have.Description == "" {
+		have.Description = o.Description
+	}
+	if have.Env == "" {
+		have.Env = o.Env
+	}
+	have.Repeatable = have.Repeatable || o.Repeatable
+	was, is := have.Value.Kind.TakesValue(), o.Value.Kind.TakesValue()
+	switch {
+	case !was && is && have.Value.Kind == model.Bool && !have.Value.Equals:
+		have.Value, o.Value = o.Value, have.Value
+		// One place shows it with a value and the other without.
+		have.Value.Optional = have.Value.Optional || have.Value.Equals && o.Value.Kind == model.Bool
+	case was && !is && have.Value.Equals && o.Description != "":
+		have.Value.Optional = true
+	}
+}
+
+// fill takes what a usage says: the table knows better whether an option takes
+// a value where it shows one anywhere.
+func (t *table) fill(o model.Option) {
+	have := t.byName[o.Names[0]]
+	if have == nil {
+		if neg := t.negated(o.Names[0]); neg {
+			return
+		}
+		t.add(o)
+		return
+	}
+	for _, n := range o.Names {
+		if t.byName[n] == nil {
+			have.Names = ordered(append(have.Names, n))
+			t.byName[n] = have
+		}
+	}
+	if have.Negation == "" {
+		have.Negation = o.Negation
+	}
+	have.Repeatable = have.Repeatable || o.Repeatable
+	if have.Value.Kind == model.Bool && !have.Value.Equals && o.Value.Kind.TakesValue() {
+		have.Value = o.Value
+		enrich(have, have.Description)
+	}
+}
+
+func (t *table) negated(name string) bool {
+	for _, o := range t.options {
+		if o.Negation == name {
+			return true
+		}
+	}
+	return false
+}
+
+// pair joins "--no-color" to "--color" where both are flags of their own.
+func (t *table) pair() {
+	t.options = slices.DeleteFunc(t.options, func(o *model.Option) bool {
+		word, ok := strings.CutPrefix(o.Names[0], "--no-")
+		if !ok || len(o.Names) > 1 || o.Value.Kind != model.Bool {
+			return false
+		}
+		yes := t.byName["--"+word]
+		if yes == nil || yes == o || yes.Value.Kind != model.Bool || yes.Negation != "" && yes.Negation != o.Names[0] {
+			return false
+		}
+		yes.Negation = o.Names[0]
+		if yes.Description == "" {
+			yes.Description = o.Description
+		}
+		t.byName[o.Names[0]] = yes
+		return true
+	})
+}
+
+// canonical is the spelling to use for name.
+func (t *table) canonical(name string) string {
+	if o := t.byName[name]; o != nil {
+		return o.Names[0]
+	}
+	return name
+}

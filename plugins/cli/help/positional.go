@@ -1,0 +1,114 @@
+package help
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// place decides the positional arguments. The first usage that has some says
+// their names and order; the others say which of them may be left out or
+// repeated.
+func (p *parser) place() {
+	var base *call
+	for _, c := range p.calls {
+		p.withoutCommands(c)
+		if base == nil && len(c.positionals) > 0 && !p.named(c.literal) {
+			base = c
+		}
+	}
+	if base == nil {
+		p.fromArguments()
+		return
+	}
+	all := slices.Clone(base.positionals)
+	for _, c := range p.calls {
+		if c == base || p.named(c.literal) || len(c.options) == 0 && len(c.positionals) == 0 && c.command == "" {
+			continue
+		}
+		merge(all, c.positionals)
+	}
+	for i := range all {
+		p.explain(&all[i])
+	}
+	p.cmd.Positionals = all
+}
+
+// withoutCommands drops the placeholder of a command, and what stands behind
+// it, where the text lists commands.
+func (p *parser) withoutCommands(c *call) {
+	if len(p.tree.all) == 0 {
+		return
+	}
+	at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Name == c.command || p.named(a.Name) })
+	if c.command == "" && at < 0 {
+		return
+	}
+	if len(c.literals) > 0 || at < 0 {
+		at = 0
+	}
+	c.positionals = c.positionals[:at]
+}
+
+// merge takes what another usage says of the same arguments.
+func merge(all, other []model.Positional) {
+	needed := 0
+	for _, o := range other {
+		if o.Required {
+			needed++
+		}
+	}
+	for i := range all {
+		if i >= needed {
+			all[i].Required = false
+		}
+		for _, o := range other {
+			if o.Name == all[i].Name && o.Repeatable {
+				all[i].Repeatable = true
+			}
+		}
+	}
+}
+
+// explain adds what a list of arguments says.
+func (p *parser) explain(a *model.Positional) {
+	for _, e := range p.arguments {
+		if lower(firstPlaceholder(e.head)) == a.Name || lower(e.head) == a.Name {
+			p.detail(a, e)
+			return
+		}
+	}
+}
+
+func (p *parser) detail(a *model.Positional, e *entry) {
+	if a.Description = e.text(); a.Description == "" {
+		return
+	}
+	o := model.Option{Names: []string{"-"}, Value: a.Value}
+	enrich(&o, a.Description)
+	a.Value = o.Value
+	p.read++
+}
+
+// firstPlaceholder cuts "[FILE]..." down to its name.
+func firstPlaceholder(head string) string {
+	return strings.TrimSuffix(firstWord(head), "...")
+}
+
+// fromArguments takes the list of arguments where no usage has any.
+func (p *parser) fromArguments() {
+	if len(p.tree.all) > 0 {
+		return
+	}
+	for _, e := range p.arguments {
+		word := firstPlaceholder(e.head)
+		name := lower(word)
+		if name == "" || strings.HasPrefix(word, "{") || len(strings.Fields(e.head)) > 2 || len(e.desc) == 0 || len(p.cmd.Positionals) == 16 {
+			continue
+		}
+		a := model.Positional{Name: name, Value: shape(word), Required: !strings.HasPrefix(word, "["), Repeatable: strings.Contains(e.head, "...")}
+		p.detail(&a, e)
+		p.cmd.Positionals = append(p.cmd.Positionals, a)
+	}
+}

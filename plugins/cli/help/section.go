@@ -1,0 +1,200 @@
+package help
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A topic is what the lines of a section are about.
+type topic int
+
+const (
+	neutral topic = iota // nothing that its heading gives away
+	usage
+	options
+	arguments
+	commands
+	elsewhere // examples, the environment, files: neither options nor commands
+)
+
+// A section is a heading and the lines below it.
+type section struct {
+	title     string
+	topic     topic
+	indent    int
+	lines     []line
+	inherited bool // its options belong to a command above
+	introduce bool // nothing stands between its heading and the next one
+}
+
+// sections cuts the text at its headings. The first section has no heading.
+func sections(lines []line) []*section {
+	all := []*section{{indent: -1}}
+	base := -1 // the column of the first line below the heading
+	for i, l := range lines {
+		at := all[len(all)-1]
+		if heading(lines, i, base, at) {
+			s := &section{title: strings.TrimSpace(strings.TrimRight(l.body(), ": ")), indent: l.indent}
+			s.classify(all)
+			all, base = append(all, s), -1
+			continue
+		}
+		if base < 0 && !l.blank() {
+			base = l.indent
+		}
+		at.lines = append(at.lines, l)
+	}
+	for _, s := range all {
+		s.introduce = true
+		for _, l := range s.lines {
+			s.introduce = s.introduce && l.blank()
+		}
+	}
+	return all
+}
+
+// heading says whether line i begins a section. What stands deeper than the
+// first line of the section it is in belongs to that section; and where names
+// are listed, one alone on its line is a name with its description below.
+func heading(lines []line, i, base int, at *section) bool {
+	l := lines[i]
+	if l.blank() || l.dashed() || len(l.text) > 140 || base >= 0 && l.indent > base {
+		return false
+	}
+	body := l.body()
+	if _, ok := usageLine(body); ok {
+		return bareUsage(body)
+	}
+	next := i + 1
+	for next < len(lines) && next < i+4 && lines[next].blank() {
+		next++
+	}
+	if next == len(lines) || lines[next].blank() {
+		return false
+	}
+	if start, _ := gap(body, 0); start >= 0 {
+		return false
+	}
+	colon := strings.HasSuffix(body, ":")
+	deeper := lines[next].indent > l.indent
+	free := i == 0 || lines[i-1].blank() || lines[i-1].indent > l.indent
+	words := len(strings.Fields(body))
+	switch {
+	case colon && deeper:
+		if base == l.indent && l.indent > at.indent && at.indent >= 0 && l.indent > 0 {
+			return at.topic != commands && free && words <= 8
+		}
+		return free || words <= 6
+	case colon:
+		return free && words <= 5 && l.indent <= 2 && (lines[next].indent == l.indent)
+	case strings.ContainsAny(body[len(body)-1:], ".,;!?)") && !strings.HasSuffix(body, ")"):
+		return false
+	case deeper && shouted(body):
+		return free && words <= 10
+	case deeper && l.indent <= 3 && (base < 0 || l.indent < base || l.indent == 0):
+		return free && words <= 12 && titled(body, l.indent)
+	case lines[next].indent == l.indent:
+		start, _ := gap(lines[next].body(), 0)
+		return free && next == i+1 && start >= 0 && words <= 12 && hasWord(strings.ToLower(body), commandWords)
+	}
+	return false
+}
+
+// shouted says whether s is in capitals.
+func shouted(s string) bool {
+	return strings.ContainsFunc(s, unicode.IsUpper) && !strings.ContainsFunc(s, unicode.IsLower)
+}
+
+// titled says whether s may be a heading without a colon: it does not go on
+// like a sentence or an example of a call.
+func titled(s string, indent int) bool {
+	if strings.ContainsAny(s, "$<>[]=|\\") {
+		return false
+	}
+	return indent > 0 || !strings.HasSuffix(s, ",")
+}
+
+var (
+	commandWords  = []string{"commands", "subcommands", "sub-commands", "subcommand", "verbs", "actions", "applets", "functions", "services", "operations", "tasks", "namespaces"}
+	optionWords   = []string{"option", "options", "flag", "flags", "switches", "modifiers"}
+	argumentWords = []string{"positional", "positionals", "argument", "arguments", "args", "operands", "parameters"}
+	otherWords    = []string{"example", "examples", "environment", "variable", "variables", "topics", "guides", "concepts", "files", "notes", "bugs", "author", "authors",
+		"formats", "interfaces", "see", "exit", "status", "aliases", "alias", "history", "copyright", "diagnostics", "availability", "name", "description", "documentation", "resources", "learn"}
+	outerWords = []string{"global", "inherited", "common", "parent", "persistent"}
+)
+
+// classify decides what the section is about, from its heading and from the
+// headings above it.
+func (s *section) classify(before []*section) {
+	title := strings.ToLower(s.title)
+	// What stands in parentheses is a remark: "(use these before the command)".
+	if i := strings.IndexByte(title, '('); i > 0 {
+		title = title[:i]
+	}
+	switch {
+	case bareUsage(s.title) || title == "synopsis":
+		s.topic = usage
+	case hasWord(title, optionWords):
+		s.topic = options
+		s.inherited = hasWord(title, outerWords)
+	case hasWord(title, []string{"example", "examples", "environment", "topics", "topic", "formats", "interfaces", "aliases", "guides", "concepts"}):
+		s.topic = elsewhere
+	case hasWord(title, commandWords) || lastWord(title) == "command":
+		s.topic = commands
+	case hasWord(title, argumentWords):
+		s.topic = arguments
+	case hasWord(title, otherWords):
+		s.topic = elsewhere
+	default:
+		s.inherit(before)
+	}
+}
+
+// inherit takes the topic of the heading that this one is below of, or of the
+// one that introduces a row of headings.
+func (s *section) inherit(before []*section) {
+	for i := len(before) - 1; i >= 0; i-- {
+		b := before[i]
+		introduces := b.indent == s.indent && b.topic == commands && b.empty()
+		if b.indent < s.indent || introduces {
+			if b.topic == commands || b.topic == options || b.topic == elsewhere {
+				s.topic, s.inherited = b.topic, b.inherited
+			}
+			return
+		}
+		if b.indent == s.indent && b.topic != neutral && b.topic != commands {
+			return
+		}
+	}
+}
+
+func (s *section) empty() bool {
+	for _, l := range s.lines {
+		if !l.blank() {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWord says whether one of the words stands in s, which is in lower case.
+func hasWord(s string, words []string) bool {
+	for _, w := range strings.FieldsFunc(s, notWord) {
+		for _, want := range words {
+			if w == want {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func lastWord(s string) string {
+	w := strings.FieldsFunc(s, notWord)
+	if len(w) == 0 {
+		return ""
+	}
+	return w[len(w)-1]
+}
+
+func notWord(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }

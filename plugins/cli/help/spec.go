@@ -1,0 +1,356 @@
+package help
+
+import "strings"
+
+// A spec is the head of an option's entry: its spellings and what they take.
+type spec struct {
+	names    []string
+	negation string
+	value    string // as printed, without brackets around it
+	taken    bool   // takes a value
+	optional bool
+	equals   bool // joined with "="
+	glued    bool // joined with nothing
+	dots     bool // "..." stood behind it
+}
+
+// A reader goes through a head from left to right.
+type reader struct {
+	s    string
+	pos  int
+	spec spec
+	// whole: the head is known to end where s ends, so that plain words behind
+	// a name are its value. Otherwise they may be the description.
+	whole   bool
+	negated bool // behind a "/" stands the spelling that says no
+}
+
+// readSpec reads the head of an option. What was not read is left over; it is
+// not ok where s does not begin with an option at all.
+func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
+	r := &reader{s: s, whole: whole}
+	for {
+		if !r.name() {
+			break
+		}
+		ok = true
+		r.value()
+		mark := r.pos
+		if !r.separator() {
+			r.pos = mark
+			break
+		}
+	}
+	return r.spec, strings.TrimSpace(r.s[r.pos:]), ok && len(r.spec.names) > 0
+}
+
+func (r *reader) peek() byte {
+	if r.pos < len(r.s) {
+		return r.s[r.pos]
+	}
+	return 0
+}
+
+func (r *reader) at(text string) bool { return strings.HasPrefix(r.s[r.pos:], text) }
+
+func (r *reader) spaces() {
+	for r.peek() == ' ' || r.peek() == '\t' {
+		r.pos++
+	}
+}
+
+// name reads one spelling: "-o", "--output", "--[no-]color", "-fPIC".
+func (r *reader) name() bool {
+	begin := r.pos
+	for r.peek() == '-' {
+		r.pos++
+	}
+	dashes := r.s[begin:r.pos]
+	if dashes == "" || len(dashes) > 2 {
+		r.pos = begin
+		return false
+	}
+	no := ""
+	for _, form := range []string{"[no-]", "[no]", "(no-)", "(no)", "{no-}", "<no->"} {
+		if r.at(form) {
+			no = form[1 : len(form)-1]
+			r.pos += len(form)
+		}
+	}
+	word := r.word()
+	if word == "" {
+		r.pos = begin
+		return false
+	}
+	r.add(dashes+word, no, dashes)
+	return true
+}
+
+func (r *reader) add(name, no, dashes string) {
+	switch {
+	case r.negated:
+		if r.spec.negation == "" || strings.HasPrefix(name, "--") {
+			r.spec.negation = name
+		}
+		return
+	case no != "":
+		r.spec.negation = dashes + no + strings.TrimPrefix(name, dashes)
+	}
+	for _, n := range r.spec.names {
+		if n == name {
+			return
+		}
+	}
+	r.spec.names = append(r.spec.names, name)
+}
+
+// word reads the letters of a spelling. An abbreviation in the middle of it,
+// as in "colo[u]r", is part of it.
+func (r *reader) word() string {
+	var b strings.Builder
+	for r.pos < len(r.s) {
+		c := r.s[r.pos]
+		switch {
+		case letter(c) || c >= 0x80:
+			b.WriteByte(c)
+		case b.Len() == 0 && strings.IndexByte("?@#%$!^~+&", c) >= 0:
+			b.WriteByte(c)
+		case b.Len() > 0 && strings.IndexByte("-_+#?", c) >= 0:
+			b.WriteByte(c)
+		case b.Len() > 0 && (c == '.' || c == ':') && r.pos+1 < len(r.s) && letter(r.s[r.pos+1]):
+			b.WriteByte(c)
+		case b.Len() > 0 && c == '[':
+			n := strings.IndexByte(r.s[r.pos:], ']')
+			if n < 2 || r.pos+n+1 >= len(r.s) || !letter(r.s[r.pos+n+1]) || !allLower(r.s[r.pos+1:r.pos+n]) {
+				return b.String()
+			}
+			b.WriteString(r.s[r.pos+1 : r.pos+n])
+			r.pos += n
+		default:
+			return b.String()
+		}
+		r.pos++
+	}
+	return b.String()
+}
+
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+func allLower(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// value reads what follows a spelling.
+func (r *reader) value() {
+	if r.at("...") && !letter(r.after(3)) {
+		r.spec.dots = true
+		r.pos += 3
+	}
+	c := r.peek()
+	switch {
+	case c == '=':
+		r.pos++
+		r.take(r.token(), form{equals: true})
+	case c == '[':
+		t := r.token()
+		inner := strings.TrimPrefix(t, "[")
+		if len(t) > 1 && t[len(t)-1] == ']' && (inner[0] == '=' || inner[0] == ' ' || inner[0] == ':') {
+			r.join(inner[0])
+			r.take(strings.TrimRight(inner[1:], "]"), form{optional: true, equals: inner[0] == '=', glued: inner[0] == ':'})
+			return
+		}
+		r.take(t, form{optional: true, glued: true})
+	case c == '<' || c == '{' || c == '(':
+		r.take(r.token(), form{glued: true})
+	case (c == ':' || c == ',' || c == '+') && (r.after(1) == '<' || r.after(1) == '['):
+		r.join(c)
+		r.pos++
+		r.take(r.token(), form{glued: true})
+	case c == ':' && r.after(1) > ' ':
+		r.join(c)
+		r.pos++
+		r.take(r.token(), form{glued: true})
+	case c == ' ' || c == '\t':
+		r.words()
+	}
+}
+
+// join makes the character that stands between name and value part of the
+// name, so that both together are one argument: "-Wl,", "-agentlib:".
+func (r *reader) join(c byte) {
+	if c == '=' || c == ' ' || r.negated || len(r.spec.names) == 0 {
+		return
+	}
+	last := len(r.spec.names) - 1
+	if !strings.HasSuffix(r.spec.names[last], string(c)) {
+		r.spec.names[last] += string(c)
+	}
+}
+
+func (r *reader) after(n int) byte {
+	if r.pos+n < len(r.s) {
+		return r.s[r.pos+n]
+	}
+	return 0
+}
+
+// A form says how a value is joined to its name.
+type form struct{ optional, equals, glued bool }
+
+// take records a value. A spelling that comes later and is longer says better
+// how the value is joined than a short one before it.
+func (r *reader) take(value string, f form) {
+	sp := &r.spec
+	if strings.HasSuffix(value, "...") {
+		sp.dots = true
+		value = strings.TrimSpace(strings.TrimSuffix(value, "..."))
+		if value == "" {
+			value = "..."
+		}
+	}
+	sp.taken, sp.optional, sp.equals, sp.glued = true, f.optional, f.equals, f.glued
+	if value != "" {
+		sp.value = value
+	}
+}
+
+// words reads the value that stands behind a space.
+func (r *reader) words() {
+	var taken []string
+	f := form{}
+	for len(taken) < 6 {
+		mark := r.pos
+		r.spaces()
+		if r.pos == len(r.s) || r.at("-") || r.at("or ") || r.at("| ") || r.at("|-") || r.at("/ ") || r.at(",") {
+			r.pos = mark
+			break
+		}
+		t := r.token()
+		if !r.placeholder(t) {
+			r.pos = mark
+			break
+		}
+		if len(taken) == 0 && wrapped(t, '[', ']') {
+			f.optional = true
+		}
+		taken = append(taken, t)
+		if r.at(",") {
+			break
+		}
+	}
+	if len(taken) == 0 {
+		return
+	}
+	if len(taken) == 1 && remark(taken[0]) {
+		return
+	}
+	if last := taken[len(taken)-1]; len(taken) > 1 && strings.Contains(last, "...") {
+		r.spec.dots = true
+		taken = taken[:len(taken)-1]
+		if f.optional = false; len(taken) == 1 && wrapped(taken[0], '[', ']') {
+			f.optional = true
+		}
+	}
+	r.take(strings.Join(taken, " "), f)
+}
+
+// placeholder says whether t can stand for a value.
+func (r *reader) placeholder(t string) bool {
+	if t == "" {
+		return false
+	}
+	if strings.IndexByte("<[{('\"", t[0]) >= 0 || t == "..." {
+		return true
+	}
+	if t[0] == '=' || t[0] == '#' && len(t) == 1 {
+		return false
+	}
+	if shouted(t) || r.whole {
+		return true
+	}
+	return strings.ContainsAny(t, "=<|") && !strings.HasSuffix(t, ".")
+}
+
+// remark says whether t in parentheses is said about the option, and is not
+// what it takes.
+func remark(t string) bool {
+	return wrapped(t, '(', ')') && strings.Contains(t, " ") && !strings.Contains(t, "|")
+}
+
+// token reads up to white space, a comma before another spelling or a bar
+// before one. What stands in brackets or quotes is kept together.
+func (r *reader) token() string {
+	begin, depth := r.pos, 0
+	var quote byte
+	for ; r.pos < len(r.s); r.pos++ {
+		c := r.s[r.pos]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case (c == '\'' || c == '"') && (r.pos == begin || !letter(r.s[r.pos-1])) && strings.IndexByte(r.s[r.pos+1:], c) >= 0:
+			quote = c
+		case strings.IndexByte("[<{(", c) >= 0:
+			depth++
+		case strings.IndexByte("]>})", c) >= 0:
+			depth--
+		case depth > 0:
+		case c == ' ' || c == '\t':
+			return r.s[begin:r.pos]
+		case c == ',' && (r.after(1) == ' ' || r.after(1) == 0 || r.after(1) == '-'):
+			return r.s[begin:r.pos]
+		case c == '|' && r.after(1) == '-', c == '/' && r.after(1) == '-':
+			return r.s[begin:r.pos]
+		}
+	}
+	return r.s[begin:]
+}
+
+// separator steps over what stands between two spellings and says whether
+// another one follows.
+func (r *reader) separator() bool {
+	r.spaces()
+	switch {
+	case r.peek() == ',' || r.peek() == '|' || r.peek() == ';':
+		r.pos++
+	case r.peek() == '/':
+		r.pos++
+		r.spaces()
+		long := strings.HasPrefix(r.s[r.pos:], "--")
+		short := len(r.spec.names) > 0 && !strings.HasPrefix(r.spec.names[len(r.spec.names)-1], "--")
+		// "-h/--help" are two spellings of one thing, "--on / --off" are not.
+		if !(long && short && !strings.Contains(r.s[:r.pos], "--")) {
+			r.negated = true
+		}
+	case r.at("or "):
+		r.pos += 3
+	}
+	r.spaces()
+	if r.at("or -") {
+		r.pos += 3
+	}
+	return r.at("-") && r.after(1) > ' '
+}
+
+// wrapped says whether one pair of brackets encloses all of s.
+func wrapped(s string, open, shut byte) bool {
+	if len(s) < 2 || s[0] != open || s[len(s)-1] != shut {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case open:
+			depth++
+		case shut:
+			depth--
+			if depth == 0 && i < len(s)-1 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,353 @@
+package help
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// A call is one usage, understood.
+type call struct {
+	options     []model.Option
+	conflicts   [][]string
+	positionals []model.Positional
+	terminator  bool
+	literal     string   // the first plain word, where it may be the name of a command
+	literals    []string // "{add,rm} ..."
+	command     string   // the placeholder that stands for a command
+	needed      bool     // that placeholder is outside square brackets
+}
+
+// A walker goes through the nodes of a usage.
+type walker struct {
+	table map[string]*model.Option // what the tables of the text said
+	call  call
+}
+
+// A place is where in a usage something stands.
+type place struct {
+	optional bool
+	repeat   bool
+	choice   bool // it is one of several
+}
+
+// below cuts the program and its path from the front of a usage.
+func below(nodes []node, path []string) []node {
+	if len(nodes) > 0 && nodes[0].plain() {
+		nodes = nodes[1:]
+	}
+	for _, word := range path {
+		at := slices.IndexFunc(nodes, func(n node) bool { return n.plain() && n.text == word })
+		if at >= 0 {
+			nodes = nodes[at+1:]
+		}
+	}
+	return nodes
+}
+
+func (w *walker) walk(nodes []node, at place) {
+	if last := len(nodes) - 1; last > 0 && omitted(nodes[last].text) && !slices.ContainsFunc(nodes, func(n node) bool { return !n.plain() }) {
+		return // "[global options]"
+	}
+	for i := 0; i < len(nodes); i++ {
+		n := nodes[i]
+		switch {
+		case n.text == "--":
+			w.call.terminator = true
+		case n.option():
+			i += w.option(nodes, i, at)
+		case n.open == 0:
+			w.word(n, at)
+		default:
+			i += w.group(nodes, i, at)
+		}
+	}
+}
+
+// option reads the option at i and gives how many nodes after it are its value.
+func (w *walker) option(nodes []node, i int, at place) (used int) {
+	n := nodes[i]
+	if letters := cluster(n.text); letters != "" && w.table[n.text] == nil && !w.valued(nodes, i) {
+		for _, c := range letters {
+			w.add(model.Option{Names: []string{"-" + string(c)}, Value: model.Value{Kind: model.Bool}})
+		}
+		return 0
+	}
+	text := n.text
+	repeat := at.repeat || n.repeat
+	for i+used+1 < len(nodes) && nodes[i+used+1].glued {
+		used++
+		text += nodes[i+used].string()
+		repeat = repeat || nodes[i+used].repeat
+	}
+	sp, left, ok := readSpec(text, true)
+	if !ok || left != "" {
+		return used
+	}
+	if !sp.taken {
+		if v, more := w.operand(nodes, i+used, at, sp); more {
+			used++
+			repeat = repeat || nodes[i+used].repeat
+			sp.value, sp.taken = v, true
+			sp.optional = nodes[i+used].open == '['
+		}
+	}
+	o := build(sp, "")
+	o.Repeatable = o.Repeatable || repeat
+	o.Required = !at.optional && !at.choice
+	w.add(o)
+	return used
+}
+
+// valued says whether a value follows the spelling at i, in a bracket of their
+// own.
+func (w *walker) valued(nodes []node, i int) bool {
+	return i+1 < len(nodes) && (nodes[i+1].plain() || nodes[i+1].glued)
+}
+
+// operand finds the value of an option in the node behind it.
+func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) {
+	if i+1 >= len(nodes) {
+		return "", false
+	}
+	next := nodes[i+1]
+	if o := w.table[sp.names[0]]; o != nil {
+		if !o.Value.Kind.TakesValue() || !next.plain() && next.open == '[' && !o.Value.Optional {
+			return "", false
+		}
+	}
+	switch {
+	case next.plain():
+		return next.text, !omitted(next.text)
+	case next.open == '{' || next.open == '(':
+		return next.string(), at.optional && len(next.alts) > 0 && len(next.alts[0]) > 0 && next.alts[0][0].plain()
+	case next.open == '[' && i+2 == len(nodes) && at.optional:
+		inner := next.alts[0]
+		return next.string(), len(next.alts) == 1 && len(inner) == 1 && inner[0].plain() && !omitted(inner[0].text)
+	}
+	return "", false
+}
+
+// add records an option; one that was seen before is seen again.
+func (w *walker) add(o model.Option) {
+	for i := range w.call.options {
+		if have := &w.call.options[i]; slices.Contains(have.Names, o.Names[0]) {
+			have.Repeatable = have.Repeatable || o.Repeatable
+			have.Required = have.Required || o.Required
+			if !have.Value.Kind.TakesValue() {
+				have.Value = o.Value
+			}
+			return
+		}
+	}
+	w.call.options = append(w.call.options, o)
+}
+
+// cluster gives the letters of "[-abcXYZ]"; empty where it is rather one option
+// with a long name. The letters of a cluster are in order.
+func cluster(text string) string {
+	s := text[1:]
+	if len(s) < 2 || s[0] == '-' || strings.ContainsAny(s, "-_=.:<") {
+		return ""
+	}
+	mixed := strings.ToLower(s) != s && strings.ToUpper(s) != s || strings.ContainsAny(s, "0123456789")
+	plainOrder, folded := 0, 0
+	for i := 1; i < len(s); i++ {
+		if s[i] < s[i-1] {
+			plainOrder++
+		}
+		if strings.ToLower(s)[i] < strings.ToLower(s)[i-1] {
+			folded++
+		}
+	}
+	bad := min(plainOrder, folded)
+	if mixed && (bad == 0 || bad*4 <= len(s)) || bad == 0 && len(s) > 3 || bad == 0 && strings.Trim(s, "aeiou") == s {
+		return s
+	}
+	return ""
+}
+
+// group reads the group at i and gives how many nodes after it belong to it.
+func (w *walker) group(nodes []node, i int, at place) (used int) {
+	n := nodes[i]
+	in := place{optional: at.optional || n.open == '[', repeat: at.repeat || n.repeat, choice: at.choice || len(n.alts) > 1}
+	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
+		return 0 // "[.zip]" belongs to the word before it
+	}
+	if w.list(n, in) {
+		return 0
+	}
+	before := len(w.call.options)
+	first := make([]string, 0, len(n.alts))
+	for _, alt := range n.alts {
+		if len(alt) > 0 && alt[0].option() && len(first) < 64 {
+			first = append(first, alt[0].text)
+		}
+		w.walk(alt, in)
+	}
+	if len(n.alts) > 1 && len(first) == len(n.alts) {
+		if v := i + 1; v < len(nodes) && nodes[v].plain() && (at.optional || n.open == '(') && !omitted(nodes[v].text) && w.bare(before) {
+			w.give(before, nodes[v].text)
+			used = 1
+		}
+		w.together(first)
+	}
+	return used
+}
+
+// bare says whether none of the options since then takes a value.
+func (w *walker) bare(since int) bool {
+	for _, o := range w.call.options[min(since, len(w.call.options)):] {
+		if o.Value.Kind.TakesValue() {
+			return false
+		}
+	}
+	return since < len(w.call.options)
+}
+
+func (w *walker) give(since int, value string) {
+	for i := range w.call.options[since:] {
+		w.call.options[since+i].Value = shape(value)
+	}
+}
+
+// together says of options between bars that they are spellings of one, or
+// that only one of them may be given.
+func (w *walker) together(names []string) {
+	var set []string
+	for _, n := range names {
+		sp, _, ok := readSpec(n, true)
+		if !ok {
+			continue
+		}
+		name := sp.names[0]
+		if len(set) > 0 && w.same(set[len(set)-1], name) {
+			continue
+		}
+		set = append(set, name)
+	}
+	if len(set) > 1 {
+		w.call.conflicts = append(w.call.conflicts, set)
+	}
+}
+
+// same joins two spellings where they are one option: "-v | --verbose".
+func (w *walker) same(short, long string) bool {
+	if len(short) != 2 || !strings.HasPrefix(long, "--") || w.table[short] != nil || w.table[long] != nil {
+		return false
+	}
+	word := strings.TrimPrefix(strings.TrimLeft(long, "-"), "no-")
+	if word == "" || !strings.EqualFold(word[:1], short[1:]) {
+		return false
+	}
+	var at, other = -1, -1
+	for i, o := range w.call.options {
+		if o.Names[0] == short {
+			at = i
+		}
+		if o.Names[0] == long {
+			other = i
+		}
+	}
+	if at < 0 || other < 0 {
+		return false
+	}
+	w.call.options[other].Names = append(w.call.options[other].Names, short)
+	w.call.options = slices.Delete(w.call.options, at, at+1)
+	return true
+}
+
+// list reads a group of plain words: "{add,rm} ..." are commands,
+// "(start|stop)" the values of one argument.
+func (w *walker) list(n node, in place) bool {
+	var all []string
+	for _, alt := range n.alts {
+		if len(alt) != 1 || !alt[0].plain() {
+			return false
+		}
+		all = append(all, alt[0].text)
+	}
+	text := strings.Join(all, "|")
+	if len(all) == 1 {
+		text = all[0]
+		if n.open != '{' || !strings.Contains(text, ",") {
+			return false
+		}
+		if n.repeat {
+			w.call.literals, w.call.command, w.call.needed = strings.Split(text, ","), "command", !in.optional
+			return true
+		}
+	}
+	if c := choices(text); c != nil && !strings.ContainsAny(text, "<>") {
+		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		return true
+	}
+	if len(all) > 1 && !slices.ContainsFunc(all, omitted) {
+		w.positional(model.Positional{Name: lower(all[0]), Value: model.Value{Kind: model.String, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		return true
+	}
+	return false
+}
+
+// word reads what stands for an argument or a command.
+func (w *walker) word(n node, at place) {
+	text := n.text
+	if strings.HasPrefix(text, "+") || omitted(text) {
+		return
+	}
+	name := lower(text)
+	if name == "" {
+		return
+	}
+	if commandName(name) && w.call.command == "" {
+		w.call.command, w.call.needed = name, !at.optional
+	}
+	if text == name && !at.optional && !at.choice && w.call.literal == "" && len(w.call.positionals) == 0 {
+		w.call.literal = name
+	}
+	v := shape(text)
+	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat})
+}
+
+func (w *walker) positional(p model.Positional) {
+	p.AfterTerminator = w.call.terminator
+	for i := range w.call.positionals {
+		if have := &w.call.positionals[i]; have.Name == p.Name {
+			have.Repeatable = true
+			return
+		}
+	}
+	if len(w.call.positionals) < 32 {
+		w.call.positionals = append(w.call.positionals, p)
+	}
+}
+
+// lower is a placeholder's name as a positional is called.
+func lower(text string) string {
+	name := strings.ToLower(strings.Trim(bare(text), " .,;:\"'`"))
+	name = strings.NewReplacer("<", "", ">", "", " ", "-").Replace(name)
+	if strings.Trim(name, "-./_|=:") == "" {
+		return ""
+	}
+	return name
+}
+
+func commandName(name string) bool {
+	switch name {
+	case "command", "subcommand", "sub-command", "cmd", "sub_command", "verb", "action", "commands", "applet", "operation":
+		return true
+	}
+	return false
+}
+
+// omitted says whether a word stands for options.
+func omitted(text string) bool {
+	name := strings.ToLower(strings.Trim(text, "[]<>{}().:, "))
+	for _, w := range []string{"option", "options", "flag", "flags", "opts", "switches"} {
+		if name == w || strings.HasSuffix(name, "-"+w) || strings.HasSuffix(name, " "+w) || strings.HasSuffix(name, "_"+w) {
+			return true
+		}
+	}
+	return strings.Trim(name, ".") == ""
+}
