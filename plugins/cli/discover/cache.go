@@ -1,0 +1,135 @@
+package discover
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+const (
+	// version is part of every key: what an older version of this package or of
+	// the parser made of a program is not looked at. It goes up whenever either
+	// understands more.
+	version = 1
+
+	maxCached    = 64       // results kept
+	maxCacheFile = 64 << 20 // bytes of one that are read
+	resultPrefix = "program-"
+)
+
+// A cache keeps results in a directory. Everything in it can be found out
+// again, so that what cannot be read or written is no error.
+type cache struct{ dir string }
+
+// A result is the content of a cached file. Its key is in it, so that a file
+// that was renamed or half written by somebody else is not believed.
+type result struct {
+	Key     string
+	Program *model.Program
+}
+
+// keyOf names a result by everything that it depends on.
+func keyOf(o *Options, digest string) string {
+	text, err := json.Marshal(struct {
+		Version, Depth, Nodes int
+		Digest                string
+		Command, Only, Except []string
+	}{version, o.Depth, o.Nodes, digest, o.Command, o.Only, o.Except})
+	if err != nil {
+		panic(err) // strings and numbers can be written
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func (c cache) load(key string) (*model.Program, bool) {
+	text, ok := c.read(resultPrefix + key + ".json")
+	if !ok {
+		return nil, false
+	}
+	var r result
+	if err := json.Unmarshal(text, &r); err != nil || r.Key != key || r.Program == nil || r.Program.Root == nil {
+		return nil, false
+	}
+	return r.Program, true
+}
+
+func (c cache) store(key string, p *model.Program) {
+	if c.dir == "" {
+		return
+	}
+	text, err := json.Marshal(result{Key: key, Program: p})
+	if err != nil || len(text) > maxCacheFile {
+		return
+	}
+	c.write(resultPrefix+key+".json", text)
+	c.trim()
+}
+
+// trim removes the oldest results.
+func (c cache) trim() {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	var results []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), resultPrefix) {
+			results = append(results, info)
+		}
+	}
+	slices.SortFunc(results, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, info := range results[min(len(results), maxCached):] {
+		_ = os.Remove(filepath.Join(c.dir, info.Name()))
+	}
+}
+
+func (c cache) read(name string) ([]byte, bool) {
+	if c.dir == "" {
+		return nil, false
+	}
+	path := filepath.Join(c.dir, name)
+	// A pipe that somebody left there would be waited for.
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCacheFile+1))
+	return text, err == nil && len(text) <= maxCacheFile
+}
+
+// write replaces a file, whole or not at all, for this user alone.
+func (c cache) write(name string, text []byte) {
+	if c.dir == "" || os.MkdirAll(c.dir, 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(c.dir, ".new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(c.dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}

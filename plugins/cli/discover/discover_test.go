@@ -1,0 +1,175 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+func TestNested(t *testing.T) {
+	f := newFake(t, nested)
+	p := f.run()
+	wantNames(t, names(p), "image", "image list", "image store", "status")
+	if p.Name != "prog" || p.Version != "prog 1.2.3" || len(p.Digest) != 64 || len(p.Incomplete) > 0 {
+		t.Errorf("%q, %q, %q, %q", p.Name, p.Version, p.Digest, p.Incomplete)
+	}
+	for path, option := range map[string]string{"image": "--all", "image list": "--quiet", "image store": "--force", "status": "--json"} {
+		if c := command(t, p, path); !has(c, option) || c.Summary == "" {
+			t.Errorf("%s: %+v", path, c)
+		}
+	}
+	if f.acted() != "" {
+		t.Errorf("it did %q", f.acted())
+	}
+}
+
+// TestForms: each program understands one way to be asked only.
+func TestForms(t *testing.T) {
+	for _, c := range []struct{ name, script, root string }{
+		{"only -h", `case "$*" in
+			-h) printf 'usage: prog [-h] [-x] command\n\nCommands:\n  one  First\n  two  Second\n\nOptions:\n  -x, --extra  More\n' ;;
+			"one -h"|"two -h") printf 'usage: prog %s [-y]\n\nOptions:\n  -y, --why  Reason for %s\n' "$1" "$1" ;;
+			*) echo "prog: unknown option $1" >&2; exit 2 ;;
+			esac`, "--extra"},
+		{"only help", `case "$*" in
+			help) printf 'Usage: prog COMMAND\n\nCommands:\n  help  Show help for a command\n  one   First\n  two   Second\n\nOptions:\n  -x, --extra  More\n' ;;
+			"help one"|"help two") printf 'usage: prog %s [-y]\n\nOptions:\n  -y, --why  Reason for %s\n' "$2" "$2" ;;
+			*) echo "prog: unknown command $1; type 'prog help' for usage" >&2; exit 2 ;;
+			esac`, "--extra"},
+		{"help behind", `case "$*" in
+			--help) printf 'Usage: prog <command>\n\nTo see more: prog <command> help\n\nCommands:\n  one  First\n  two  Second\n\nOptions:\n  -x, --extra  More\n' ;;
+			"one help"|"two help") printf 'usage: prog %s [-y]\n\nOptions:\n  -y, --why  Reason for %s\n' "$1" "$1" ;;
+			*) echo "prog: invalid argument $2" >&2; exit 2 ;;
+			esac`, "--extra"},
+		{"on standard error, status 1", `exec >&2
+			case "$*" in
+			--help) printf 'Usage: prog COMMAND\n\nCommands:\n  one  First\n  two  Second\n\nOptions:\n  -x, --extra  More\n' ;;
+			"one --help"|"two --help") printf 'usage: prog %s [-y]\n\nOptions:\n  -y, --why  Reason for %s\n' "$1" "$1" ;;
+			esac
+			exit 1`, "--extra"},
+		{"with colours", `e=$(printf '\033')
+			case "$*" in
+			--help) echo "$e[1mUsage:$e[0m prog COMMAND"; echo; echo "$e[1mCommands:$e[0m"; echo "  $e[32mone$e[0m  First"; echo "  $e[32mtwo$e[0m  Second"; echo; echo "Options:"; echo "  $e[36m-x$e[0m, $e[36m--extra$e[0m  More" ;;
+			"one --help"|"two --help") printf 'usage: prog %s [-y]\n\nOptions:\n  -y, --why  Reason for %s\n' "$1" "$1" ;;
+			esac`, "--extra"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, c.script)
+			p := f.run()
+			got := slices.DeleteFunc(names(p), func(n string) bool { return n == "help" })
+			wantNames(t, got, "one", "two")
+			if !has(p.Root, c.root) || !has(command(t, p, "one"), "--why") || !has(command(t, p, "two"), "--why") {
+				t.Errorf("options are missing; it was asked %q", f.calls())
+			}
+		})
+	}
+}
+
+// TestSameEverywhere: a program that prints one text wherever it is asked has no
+// end, and is not asked about each of its commands.
+func TestSameEverywhere(t *testing.T) {
+	f := newFake(t, `cat <<EOF
+Usage: prog COMMAND [ARG...]
+
+Commands:
+  aa ARG...  First
+  bb         Second
+  cc         Third
+  dd         Fourth
+  ee         Fifth
+  ff         Sixth
+  gg         Seventh
+  hh         Eighth
+
+Options:
+  -q, --quiet   Say less
+EOF`)
+	p := f.run()
+	wantNames(t, names(p), "aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh")
+	if n := len(f.calls()); n > 1+2*sampled {
+		t.Errorf("it was asked %d times: %q", n, f.calls())
+	}
+	c := command(t, p, "hh")
+	if !c.Runnable || c.Confidence > assumed || len(c.Positionals) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestCycle: a command that lists the program's own commands again.
+func TestCycle(t *testing.T) {
+	f := newFake(t, `echo "Usage: prog $1 COMMAND"
+printf 'called with %s\n\nCommands:\n  aa  First\n  bb  Second\n\nOptions:\n  -q, --quiet  Say less\n' "$*"`)
+	wantNames(t, names(f.run()), "aa", "bb")
+}
+
+func TestDepth(t *testing.T) {
+	f := newFake(t, `n=$#
+printf 'Usage: prog %s COMMAND\n\nCommands:\n  a%s  First\n  b%s  Second\n\nOptions:\n  -q, --quiet-%s  Say less\n' "$*" $n $n $n`)
+	p := f.run(func(o *Options) { o.Depth = 2 })
+	wantNames(t, names(p), "a1", "a1 a2", "a1 b2", "b1", "b1 a2", "b1 b2")
+	if len(p.Incomplete) != 1 || !strings.Contains(p.Incomplete[0], "b1 b2") {
+		t.Errorf("%q", p.Incomplete)
+	}
+}
+
+// TestTooManyCommands: what is cut off is what is deep, and it is said.
+func TestTooManyCommands(t *testing.T) {
+	f := newFake(t, `case "$*" in
+--help) printf 'Usage: prog COMMAND\n\nCommands:\n'; i=0; while [ $i -lt 2500 ]; do echo "  cmd$i  The command $i"; i=$((i+1)); done ;;
+*) exit 1 ;;
+esac`)
+	p := f.run()
+	if n := len(names(p)); n != 1999 {
+		t.Errorf("%d commands", n)
+	}
+	if len(p.Incomplete) == 0 || !strings.Contains(strings.Join(p.Incomplete, " "), "2000 commands; left out: cmd1999, ") {
+		t.Errorf("%.300q", p.Incomplete)
+	}
+}
+
+// TestNothingToRun: what cannot be run is an error, and says which setting.
+func TestNothingToRun(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range map[string][]string{
+		"nothing": nil, "empty": {""}, "absent": {"no-such-program-anywhere"}, "absent path": {"./no/such"}, "not executable": {plain}, "directory": {"/"},
+	} {
+		_, err := Run(context.Background(), Options{Command: command, Env: os.Environ()})
+		e, ok := errors.AsType[*sdk.Error](err)
+		if !ok || e.Path != "command" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestMute: a program that does not explain itself is still one that can be run.
+func TestMute(t *testing.T) {
+	f := newFake(t, `exit 0`)
+	p := f.run()
+	if !p.Root.Runnable || len(p.Incomplete) != 1 || len(p.Root.Commands) > 0 {
+		t.Errorf("%+v, %q", p.Root, p.Incomplete)
+	}
+	wantNames(t, f.calls(), "--help")
+}
+
+// TestCancel: the caller's end is the end of everything.
+func TestCancel(t *testing.T) {
+	f := newFake(t, `sleep 1000`)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	_, err := Run(ctx, f.options())
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > patience/4 {
+		t.Errorf("%v after %s", err, time.Since(begun))
+	}
+}

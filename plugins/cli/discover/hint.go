@@ -1,0 +1,132 @@
+package discover
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// tails are the only arguments that are followed when a text says that they
+// show more. Each asks for help in so many words or for a list of commands, and
+// does nothing else in any program that mentions it so.
+var tails = [][]string{
+	{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"},
+	{"help", "-a"}, {"help", "--all"}, {"help", "-all"}, {"help", "all"}, {"help", "commands"},
+	{"--help", "all"}, {"--help=all"}, {"-h", "all"}, {"--help-all"}, {"-help-all"}, {"--help", "-a"},
+	{"-h", "long"}, {"--help-long"}, {"--longhelp"}, {"--long-help"}, {"--help", "long"},
+	{"--help=full"}, {"--help", "full"}, {"-h", "full"}, {"--help-full"}, {"--helpfull"}, {"--fullhelp"}, {"--full-help"},
+	{"--help-more"}, {"--more-help"}, {"--help-extra"}, {"--help", "-v"}, {"-v", "--help"}, {"--help", "--verbose"}, {"--help=verbose"},
+	{"--list"}, {"--list-commands"}, {"--commands"}, {"commands"}, {"options"}, {"help", "options"},
+}
+
+// A hint is a way to learn more that a text mentions.
+type hint struct {
+	args []string
+	// shared says that what is learnt are options of every command.
+	shared bool
+}
+
+var (
+	// more is what a line says that leads to more help.
+	more = regexp.MustCompile(`(?i)\b(help|lists?|all|commands?|options?|usage|details?|more|complete|full|information)\b`)
+
+	commands   = regexp.MustCompile(`(?i)\bcommands?\b`)
+	everywhere = regexp.MustCompile(`(?i)\b(global|any command|all commands|every command)\b`)
+)
+
+// hints finds what a text about the command of a path mentions.
+func hints(text, program string, path []string) []hint {
+	var found []hint
+	lines := strings.Split(text, "\n")
+	for _, tail := range append(tails[:len(tails):len(tails)], slices.Concat([]string{"help"}, path)) {
+		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
+			for _, line := range lines {
+				if mentions(line, program, whole) {
+					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line)}
+					if !slices.ContainsFunc(found, func(f hint) bool { return slices.Equal(f.args, h.args) }) {
+						found = append(found, h)
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// mentions reports whether a line tells people to use these arguments to learn
+// more: with the program's name in front, in quotes, or as a row of options.
+func mentions(line, program string, args []string) bool {
+	words := strings.Join(args, " ")
+	dashed := strings.HasPrefix(words, "-")
+	if !strings.Contains(line, args[len(args)-1]) || !more.MatchString(line) {
+		return false
+	}
+	line = strings.Join(strings.Fields(line), " ")
+	for rest, start := line, 0; ; {
+		i := strings.Index(rest, words)
+		if i < 0 {
+			return false
+		}
+		before, after := line[:start+i], rest[i+len(words):]
+		named := strings.HasSuffix(before, program+" ") && !wordEnds(strings.TrimSuffix(before, program+" "))
+		opened := strings.HasSuffix(before, "\"") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, "`") || strings.HasSuffix(before, "‘") || strings.HasSuffix(before, "“")
+		row := before == "" && (strings.HasPrefix(after, " ") || after == "")
+		advice := strings.HasSuffix(strings.ToLower(before), "with ") || strings.HasSuffix(strings.ToLower(before), "use ")
+		ends := after == "" || strings.ContainsAny(after[:1], " \"'`.,;:)") || strings.HasPrefix(after, "’") || strings.HasPrefix(after, "”")
+		listing := args[0] == "--list" || args[0] == "--commands" || args[0] == "commands"
+		switch {
+		case !ends || listing && !commands.MatchString(line):
+		case named, dashed && (opened || advice || row):
+			return true
+		}
+		start, rest = start+i+len(words), after
+	}
+}
+
+func wordEnds(s string) bool {
+	return s != "" && (s[len(s)-1] == '-' || s[len(s)-1] == '_' || s[len(s)-1] >= 'a' && s[len(s)-1] <= 'z')
+}
+
+// follow asks what a command's help says shows more, once each, and joins the
+// answers to what is known.
+func (w *walk) follow(ctx context.Context, n *node, text string) {
+	for _, h := range hints(text, w.program.Name, n.cmd.Path) {
+		if ctx.Err() != nil {
+			return
+		}
+		if !w.first(h.args) {
+			continue
+		}
+		r := w.judge(w.prober.ask(ctx, h.args...), n)
+		if r.cmd == nil || r.verdict != helped || strings.TrimSpace(r.text) == strings.TrimSpace(n.text) {
+			continue
+		}
+		if h.shared {
+			w.share(r.cmd.Options)
+			continue
+		}
+		w.join(n, r.cmd)
+	}
+}
+
+// first reports whether a question is asked for the first time.
+func (w *walk) first(args []string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := strings.Join(args, "\x00")
+	if w.followed[key] {
+		return false
+	}
+	w.followed[key] = true
+	return true
+}
+
+// share adds options that every command understands.
+func (w *walk) share(options []model.Option) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shared = append(w.shared, options...)
+}

@@ -1,0 +1,87 @@
+package discover
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// maxDigests bounds the digests that are remembered.
+const maxDigests = 256
+
+// A stamp tells whether a file is the one whose digest is known, without
+// reading it: a browser-sized binary takes a tenth of a second to hash.
+type stamp struct {
+	Path     string
+	Size     int64
+	Modified int64 // ns
+	Inode    uint64
+	Digest   string
+}
+
+const digestFile = "digests.json"
+
+// digest returns the hex sha256 of an executable. Of a script that is the
+// script's own, whatever it loads.
+func (c cache) digest(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(real)
+	if errors.Is(err, os.ErrPermission) {
+		return unreadable(real)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	now := stamp{Path: real, Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: inode(info)}
+	var known []stamp
+	if text, ok := c.read(digestFile); ok {
+		_ = json.Unmarshal(text, &known)
+	}
+	for _, s := range known {
+		if digest := s.Digest; len(digest) == 2*sha256.Size {
+			if s.Digest = ""; s == now {
+				return digest, nil
+			}
+		}
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	now.Digest = hex.EncodeToString(h.Sum(nil))
+	known = slices.DeleteFunc(known, func(s stamp) bool { return s.Path == real })
+	known = append(known, now)
+	text, err := json.Marshal(known[max(0, len(known)-maxDigests):])
+	if err == nil {
+		c.write(digestFile, text)
+	}
+	return now.Digest, nil
+}
+
+// unreadable stands in for the digest of a program that may be run and not be
+// read: it changes when the file does.
+func unreadable(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(stamp{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: inode(info)})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,16 @@
+//go:build unix
+
+package discover
+
+import (
+	"os"
+	"syscall"
+)
+
+// inode is the file's number on its disk.
+func inode(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Ino)
+	}
+	return 0
+}

@@ -1,0 +1,128 @@
+package discover
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/help"
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/sdk/stdio"
+)
+
+// pagesAsked is how many names one run of man is asked to look up.
+const pagesAsked = 200
+
+// manProber is for man pages. A command with fixed arguments has none: what a
+// page with the program's name says is about the program without them.
+func (w *walk) manProber() *prober {
+	path, err := stdio.Resolve("man", "", w.prober.env)
+	if err != nil || len(w.o.Command) > 1 || !isName(w.program.Name) {
+		return nil
+	}
+	return w.prober.of(path)
+}
+
+// readManual adds what the man pages of commands say, where there are any: many
+// programs print the half of it.
+func (w *walk) readManual(ctx context.Context, nodes []*node) {
+	if w.man == nil {
+		return
+	}
+	byPage := map[string]*node{}
+	var names []string
+	for _, n := range nodes {
+		name := strings.Join(append([]string{w.program.Name}, n.cmd.Path...), "-")
+		if n.cmd.Source == "man" || !n.wanted(w) || byPage[name] != nil {
+			continue
+		}
+		byPage[name] = n
+		names = append(names, name)
+	}
+	pages := present(ctx, w.man, names)
+	w.each(len(pages), func(i int) { w.readPage(ctx, byPage[pages[i]], pages[i]) })
+}
+
+// readRootManual adds the page of the program itself. Commands that only the
+// page names are believed where the help lists some too.
+func (w *walk) readRootManual(ctx context.Context, root *node) {
+	if w.man == nil || root.cmd.Source == "man" {
+		return
+	}
+	lists := len(root.found) > 0
+	for _, page := range present(ctx, w.man, []string{w.program.Name}) {
+		if c := w.readPage(ctx, root, page); c != nil && lists {
+			root.find(c.Commands)
+		}
+	}
+}
+
+// readPage adds one man page.
+func (w *walk) readPage(ctx context.Context, n *node, page string) *model.Command {
+	a := w.man.ask(ctx, "-P", "cat", page)
+	if ctx.Err() != nil || a.status != 0 {
+		return nil
+	}
+	c, ok := help.ParseMan(a.stdout, help.About{Program: w.program.Name, Path: n.cmd.Path})
+	if !ok || !describes(c, n) {
+		return nil
+	}
+	listed := c.Commands
+	c.Commands = nil
+	w.joinManual(n, c)
+	c.Commands = listed
+	return c
+}
+
+func (n *node) wanted(w *walk) bool { return len(n.cmd.Path) == 0 || w.selected.wants(n.words) }
+
+// present returns the names that have a man page, without rendering any.
+func present(ctx context.Context, man *prober, names []string) []string {
+	var found []string
+	for chunk := range slices.Chunk(names, pagesAsked) {
+		a := man.ask(ctx, append([]string{"-w"}, chunk...)...)
+		for line := range strings.Lines(a.stdout) {
+			page := filepath.Base(strings.TrimSpace(line))
+			for page != "" {
+				if slices.Contains(chunk, page) && !slices.Contains(found, page) {
+					found = append(found, page)
+					break
+				}
+				page = strings.TrimSuffix(page, filepath.Ext(page))
+				if filepath.Ext(page) == "" && !slices.Contains(chunk, page) {
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
+// describes reports whether a man page is about this command: another program
+// may have taken the name, such as a library's function.
+func describes(c *model.Command, n *node) bool {
+	if !n.known || len(n.cmd.Options) < 2 {
+		return true
+	}
+	for _, o := range c.Options {
+		if findOption(n.cmd, o.Names) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// joinManual adds a man page to what a command said itself, which counts more:
+// the page may be of another version.
+func (w *walk) joinManual(n *node, c *model.Command) {
+	before := n.cmd.Confidence
+	if !n.known || n.cmd.Source == "none" {
+		n.known = true
+		n.cmd.Source = "man"
+		n.cmd.Positionals = nil
+		before = c.Confidence * trustInOthers
+	}
+	w.join(n, c)
+	n.cmd.Confidence = before
+}

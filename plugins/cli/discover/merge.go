@@ -1,0 +1,119 @@
+package discover
+
+import (
+	"slices"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// maxOptions bounds the options of one command: some programs list those of
+// every file format that they know, which no caller could choose from.
+const maxOptions = 1000
+
+// join adds what another text says of a command. What is known already is the
+// better source; the other one fills in what it did not say.
+func (w *walk) join(n *node, other *model.Command) {
+	c := n.cmd
+	if c.Summary == "" {
+		c.Summary = other.Summary
+	}
+	if c.Description == "" {
+		c.Description = other.Description
+	}
+	if len(c.Positionals) == 0 {
+		c.Positionals = other.Positionals
+	}
+	c.Terminator = c.Terminator || other.Terminator
+	if len(c.Conflicts) == 0 {
+		c.Conflicts = other.Conflicts
+	}
+	for i, o := range other.Options {
+		if known := findOption(c, o.Names); known != nil {
+			fill(known, &o)
+			continue
+		}
+		if len(c.Options) >= maxOptions {
+			w.mu.Lock()
+			w.program.Incomplete = append(w.program.Incomplete, tooMany(c, len(other.Options)-i))
+			w.mu.Unlock()
+			break
+		}
+		c.Options = append(c.Options, o)
+	}
+	c.Confidence = max(c.Confidence, min(other.Confidence, trustInOthers))
+	n.find(other.Commands)
+}
+
+// trustInOthers bounds the confidence in what only a second text says.
+const trustInOthers = 0.8
+
+func tooMany(c *model.Command, left int) string {
+	name := "The program"
+	if len(c.Path) > 0 {
+		name = spell(c.Path)
+	}
+	return name + " has more options than anybody can choose from; the last " + plural(left, "option") + " of a list that its help mentions were left out."
+}
+
+// fill completes an option with what another text says of the same one.
+func fill(o, other *model.Option) {
+	for _, name := range other.Names {
+		if !slices.Contains(o.Names, name) && name != o.Negation {
+			o.Names = append(o.Names, name)
+		}
+	}
+	if o.Description == "" {
+		o.Description = other.Description
+	}
+	if o.Negation == "" && !slices.Contains(o.Names, other.Negation) {
+		o.Negation = other.Negation
+	}
+	if o.Env == "" {
+		o.Env = other.Env
+	}
+	o.Repeatable = o.Repeatable || other.Repeatable
+	fillValue(&o.Value, &other.Value)
+}
+
+func fillValue(v, other *model.Value) {
+	if !v.Kind.TakesValue() || !other.Kind.TakesValue() {
+		return
+	}
+	if v.Default == "" {
+		v.Default = other.Default
+	}
+	if v.Kind == model.String && other.Kind != model.String {
+		v.Kind, v.Choices, v.Separator = other.Kind, other.Choices, other.Separator
+	}
+	if v.Placeholder == "" {
+		v.Placeholder = other.Placeholder
+	}
+}
+
+// findOption returns the option of a command that has one of these names.
+func findOption(c *model.Command, names []string) *model.Option {
+	for i := range c.Options {
+		o := &c.Options[i]
+		for _, name := range names {
+			if name == o.Negation || slices.Contains(o.Names, name) {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// mergeListed adds what a second list says of a command.
+func mergeListed(known, other *model.Command) {
+	if known.Summary == "" {
+		known.Summary = other.Summary
+	}
+	for _, a := range append([]string{lastWord(other)}, other.Aliases...) {
+		if isName(a) && a != lastWord(known) && !slices.Contains(known.Aliases, a) {
+			known.Aliases = append(known.Aliases, a)
+		}
+	}
+	if len(known.Positionals) == 0 {
+		known.Positionals = other.Positionals
+	}
+}

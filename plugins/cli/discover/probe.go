@@ -1,0 +1,197 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+// afterEnd is how long what an answer printed is waited for once the program is
+// gone: a stranger that nobody can find may hold the pipe open.
+const afterEnd = 200 * time.Millisecond
+
+// An answer is what a program printed when it was asked.
+type answer struct {
+	stdout, stderr string // without colours and the like
+	status         int    // -1: it was killed
+	late, long     bool   // it was ended for the time it took, for what it printed
+	failed         error  // it could not be started
+}
+
+// A prober asks one program.
+type prober struct {
+	path     string   // the executable
+	fixed    []string // the arguments that every call begins with
+	name     string   // what the program is told it is called
+	dir      string
+	env      []string
+	time     time.Duration
+	output   int
+	log      hclog.Logger
+	places   chan struct{} // one for each question that may be open
+	asked    atomic.Int64
+	variants []string // variables on top of env
+}
+
+// with returns a prober of the same program with more variables.
+func (p *prober) with(variables ...string) *prober {
+	return &prober{
+		path: p.path, fixed: p.fixed, name: p.name, dir: p.dir, env: p.env, time: p.time, output: p.output,
+		log: p.log, places: p.places, variants: slices.Concat(p.variants, variables),
+	}
+}
+
+// of returns a prober of another program in the same environment.
+func (p *prober) of(path string) *prober {
+	q := p.with()
+	q.path, q.fixed, q.name = path, nil, path
+	return q
+}
+
+// ask runs the program with args and returns what it printed. Everything that
+// it started is gone by then, or ctx is done and everything is going.
+func (p *prober) ask(ctx context.Context, args ...string) answer {
+	select {
+	case p.places <- struct{}{}:
+		defer func() { <-p.places }()
+	case <-ctx.Done():
+		return answer{status: -1, failed: ctx.Err()}
+	}
+	p.asked.Add(1)
+	begun := time.Now()
+	a := p.run(ctx, args)
+	p.log.Trace("asked", "args", strings.Join(args, " "), "status", a.status, "bytes", len(a.stdout)+len(a.stderr), "took", time.Since(begun).Round(time.Millisecond), "error", a.failed)
+	return a
+}
+
+func (p *prober) run(ctx context.Context, args []string) answer {
+	if ctx.Err() != nil {
+		return answer{status: -1, failed: ctx.Err()}
+	}
+	var pipes [4]*os.File
+	defer func() {
+		for _, f := range pipes {
+			if f != nil {
+				_ = f.Close()
+			}
+		}
+	}()
+	var err error
+	for i := 0; i < len(pipes); i += 2 {
+		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
+			return answer{status: -1, failed: err}
+		}
+	}
+	proc, err := process.Start(process.Command{
+		Path: p.path, Args: slices.Concat([]string{p.name}, p.fixed, args), Env: slices.Concat(p.env, p.variants), Dir: p.dir,
+		Stdout: pipes[1], Stderr: pipes[3],
+	})
+	_ = pipes[1].Close()
+	_ = pipes[3].Close()
+	if err != nil {
+		return answer{status: -1, failed: err}
+	}
+	out, errs := newReading(pipes[0], p.output, proc.Kill), newReading(pipes[2], p.output, proc.Kill)
+	var a answer
+	clock := time.NewTimer(p.time)
+	defer clock.Stop()
+	select {
+	case <-proc.Done():
+	case <-clock.C:
+		a.late = true
+	case <-ctx.Done():
+		a.failed = ctx.Err()
+	}
+	proc.Kill()
+	<-proc.Done()
+	a.status = proc.ExitCode()
+	a.stdout, a.stderr = plain(out.end()), plain(errs.end())
+	a.long = out.long.Load() || errs.long.Load()
+	return a
+}
+
+// A reading reads one stream while the program runs.
+type reading struct {
+	pipe *os.File
+	done chan struct{}
+	text []byte // valid once done is closed
+	long atomic.Bool
+}
+
+// newReading reads at most limit bytes; when there are more it calls stop.
+func newReading(pipe *os.File, limit int, stop func()) *reading {
+	r := &reading{pipe: pipe, done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		r.text, _ = io.ReadAll(io.LimitReader(lastWords{pipe}, int64(limit)+1))
+		if len(r.text) > limit {
+			r.text = r.text[:limit]
+			r.long.Store(true)
+			stop()
+		}
+	}()
+	return r
+}
+
+// end returns what was read once the program is gone.
+func (r *reading) end() []byte {
+	_ = r.pipe.SetReadDeadline(time.Now().Add(afterEnd))
+	<-r.done
+	return r.text
+}
+
+// lastWords ends where nothing comes any more, although the pipe is open.
+type lastWords struct{ pipe *os.File }
+
+func (l lastWords) Read(b []byte) (int, error) {
+	n, err := l.pipe.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+var (
+	escapes    = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_]|[()][0-9A-B])")
+	overstrike = regexp.MustCompile("[^\n]\b")
+)
+
+// plain is a text without what only a terminal understands.
+func plain(text []byte) string {
+	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	if strings.Contains(s, "\x1b") {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	if strings.Contains(s, "\b") {
+		s = overstrike.ReplaceAllString(s, "")
+	}
+	return strings.ReplaceAll(s, "\r\n", "\n")
+}
+
+// newProber makes a prober of the program to learn about.
+func newProber(o *Options, path string, n *nest) *prober {
+	return &prober{
+		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: n.workDir, env: n.env,
+		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, places: make(chan struct{}, o.Parallel),
+	}
+}
+
+// argv0 is how the program is called. Many are links to one file that looks at
+// its name, and most print it in their usage line.
+func argv0(command, path string) string {
+	if filepath.Base(command) == filepath.Base(path) {
+		return command
+	}
+	return path
+}

@@ -1,0 +1,227 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// A node is a command while it is being learnt about.
+type node struct {
+	cmd    *model.Command
+	parent *node
+	words  [][]string // its path, with all spellings
+	text   string     // what it printed, to recognise it when it comes again
+	known  bool       // it answered with its own help
+	found  []*model.Command
+}
+
+// A walk learns about one program, level by level, so that a limit cuts off
+// what is deep and not a whole branch.
+type walk struct {
+	o        *Options
+	program  *model.Program
+	prober   *prober
+	selected selection
+	forms    forms
+	man      *prober // nil: there is none, or it is of no use
+
+	nodes int      // commands that are part of the tree
+	cut   []string // commands beyond a limit
+	deep  []string // commands whose own commands are beyond the depth
+
+	mu       sync.Mutex      // guards what follows, and program.Incomplete
+	unsure   []string        // commands that it was not safe to ask
+	shared   []model.Option  // understood by every command
+	followed map[string]bool // questions that a text led to
+}
+
+// explore makes the tree. It reports whether the time was too short.
+func explore(ctx context.Context, o *Options, path string, program *model.Program) (timed bool, err error) {
+	n, err := newNest(o)
+	if err != nil {
+		return false, fmt.Errorf("making a directory for probes: %w", err)
+	}
+	defer n.remove()
+	w := &walk{o: o, program: program, prober: newProber(o, path, n), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{}}
+	w.man = w.manProber()
+	begun := time.Now()
+	limited, cancel := context.WithTimeout(ctx, o.Time)
+	defer cancel()
+	root, err := w.learnRoot(limited, n)
+	if err != nil {
+		return false, errors.Join(ctx.Err(), err)
+	}
+	program.Root = root.cmd
+	all := []*node{root}
+	var late []*node
+	for depth, level := 1, []*node{root}; len(level) > 0; depth++ {
+		var next []*node
+		var groups []*group
+		for _, parent := range level {
+			if children := w.attach(parent, depth); len(children) > 0 {
+				groups = append(groups, newGroup(w, children))
+				next = append(next, children...)
+			}
+		}
+		late = append(late, w.learnLevel(limited, groups)...)
+		all = append(all, next...)
+		level = next
+	}
+	if len(late) == 0 {
+		w.readManual(limited, all[1:])
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	w.inherit(root.cmd)
+	w.finish(late)
+	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
+	return limited.Err() != nil, nil
+}
+
+// attach makes nodes of the commands that were found below parent, as far as
+// they are wanted and within the limits.
+func (w *walk) attach(parent *node, depth int) []*node {
+	if len(parent.found) == 0 {
+		return nil
+	}
+	if depth > w.o.Depth {
+		w.deep = append(w.deep, spell(parent.cmd.Path))
+		return nil
+	}
+	var children []*node
+	for _, c := range parent.found {
+		words := below(parent.words, c)
+		if !w.selected.leadsTo(words) {
+			// It stays until all is known, so that a pattern which matches nothing
+			// can be told what there is.
+			parent.cmd.Commands = append(parent.cmd.Commands, c)
+			continue
+		}
+		if w.nodes >= w.o.Nodes {
+			w.cut = append(w.cut, spell(c.Path))
+			continue
+		}
+		w.nodes++
+		parent.cmd.Commands = append(parent.cmd.Commands, c)
+		child := &node{cmd: c, parent: parent, words: words, found: c.Commands}
+		c.Commands = nil
+		children = append(children, child)
+	}
+	return children
+}
+
+// learnLevel asks the commands of one level. It returns those that there was no
+// time for.
+func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
+	// First every group is tried out with a few of its commands, one after the
+	// other; what that shows decides how the others are asked.
+	w.each(len(groups), func(i int) {
+		for _, n := range groups[i].samples {
+			w.learn(ctx, groups[i], n)
+		}
+	})
+	type question struct {
+		g *group
+		n *node
+	}
+	var rest []question
+	for _, g := range groups {
+		for _, n := range g.nodes {
+			if !slices.Contains(g.samples, n) {
+				rest = append(rest, question{g, n})
+			}
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b question) int {
+		return max(risk(lastWord(a.n.cmd)), writing) - max(risk(lastWord(b.n.cmd)), writing) // what sounds drastic, last
+	})
+	w.each(len(rest), func(i int) { w.learn(ctx, rest[i].g, rest[i].n) })
+	for _, g := range groups {
+		for _, n := range g.nodes {
+			if ctx.Err() != nil && !n.known {
+				late = append(late, n)
+			}
+			if !n.known {
+				n.assume()
+			}
+		}
+	}
+	return late
+}
+
+// each calls f for 0 to n-1, a few at a time.
+func (w *walk) each(n int, f func(i int)) {
+	var running sync.WaitGroup
+	places := make(chan struct{}, w.o.Parallel)
+	for i := range n {
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			f(i)
+		})
+	}
+	running.Wait()
+}
+
+// assume completes a command that has no help of its own: the options that the
+// program understands everywhere are understood here, and what may follow them
+// is not known.
+func (n *node) assume() {
+	n.cmd.Runnable = len(n.found) == 0
+	if n.cmd.Source == "" {
+		n.cmd.Source = "list"
+	}
+	n.cmd.Confidence = min(n.cmd.Confidence, assumed)
+	if n.cmd.Confidence == 0 {
+		n.cmd.Confidence = assumed
+	}
+	if len(n.cmd.Positionals) == 0 && n.cmd.Runnable {
+		n.cmd.Positionals = []model.Positional{{
+			Name: "args", Description: "What the command takes; the program does not describe it.",
+			Value: model.Value{Kind: model.String}, Repeatable: true,
+		}}
+	}
+}
+
+// assumed is the confidence in a command that only its name is known of.
+const assumed = 0.2
+
+// finish says what is missing.
+func (w *walk) finish(late []*node) {
+	say := func(names []string, format string) {
+		if len(names) > 0 {
+			w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf(format, listed(names, 8)))
+		}
+	}
+	var names []string
+	for _, n := range late {
+		names = append(names, spell(n.cmd.Path))
+	}
+	say(names, fmt.Sprintf("The time of %s was over before these commands were asked: %%s.", w.o.Time))
+	say(w.cut, fmt.Sprintf("There are more than %d commands; left out: %%s.", w.o.Nodes))
+	say(w.deep, fmt.Sprintf("Commands of more than %d words were not looked at; there are some below %%s.", w.o.Depth))
+	slices.Sort(w.unsure)
+	say(w.unsure, "Not asked, because the program may run a command instead of explaining it: %s.")
+}
+
+func spell(path []string) string { return strings.Join(path, " ") }
+
+// inherit hands the options that are understood everywhere down the tree.
+func (w *walk) inherit(root *model.Command) {
+	visit(root, nil, func(c *model.Command, _ [][]string) {
+		for _, o := range w.shared {
+			if findOption(c, o.Names) == nil {
+				o.Inherited = true
+				c.Options = append(c.Options, o)
+			}
+		}
+	})
+}
