@@ -80,8 +80,8 @@ type Server struct {
 	// Cache is a directory of the plugin's own for what can be found out again,
 	// private to the user. It may not exist yet; empty: there is none.
 	Cache string
-	Log        hclog.Logger
-	Host       Host
+	Log   hclog.Logger
+	Host  Host
 }
 
 // A Statuser is a [Conn] that can say how it is. The host asks when it

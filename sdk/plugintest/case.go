@@ -44,6 +44,10 @@ type Transport struct {
 	// it connects to Peer, which finds less.
 	Hang func(t testing.TB) string
 
+	// Apart says that requests travel side by side, as over HTTP, so that only
+	// notifications arrive in the order in which they were sent.
+	Apart bool
+
 	// Refused are settings that must be refused.
 	Refused []Refusal
 

@@ -115,9 +115,13 @@ func askContents(t testing.TB, s *subject, c *Transport) {
 // askOrder: messages keep their order, also when nobody waits for answers.
 func askOrder(t testing.TB, s *subject, c *Transport) {
 	stream, _ := s.start(t, c.Host).open(t, c, c.Peer(t))
+	format := `{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"pad":%q}}`
+	if c.Apart {
+		format = `{"jsonrpc":"2.0","method":"notifications/%d","params":{"pad":%q}}`
+	}
 	var msgs []string
 	for i := range 1000 {
-		msgs = append(msgs, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"pad":%q}}`, i, strings.Repeat("x", i%300)))
+		msgs = append(msgs, fmt.Sprintf(format, i, strings.Repeat("x", i%300)))
 	}
 	exchange(t, stream, msgs...)
 }

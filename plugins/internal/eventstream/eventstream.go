@@ -79,8 +79,8 @@ func (r *Reader) Next() (*Event, error) {
 		if !end {
 			continue
 		}
-		if r.size > int64(r.limit) {
-			e := &TooLongError{Limit: r.limit, Size: r.size, Prefix: bytes.Clone(r.data[:min(len(r.data), prefixKept)])}
+		if r.size-1 > int64(r.limit) { // but for the last line's end
+			e := &TooLongError{Limit: r.limit, Size: r.size - 1, Prefix: bytes.Clone(r.data[:min(len(r.data), prefixKept)])}
 			r.data = nil
 			return nil, e
 		}
@@ -161,7 +161,7 @@ func kindOf(head []byte) int {
 // addData adds to the event's data; beyond the limit it only counts.
 func (r *Reader) addData(b []byte) {
 	r.size += int64(len(b))
-	if room := r.limit + 1 - len(r.data); room > 0 {
+	if room := r.limit + 2 - len(r.data); room > 0 {
 		r.data = append(r.data, b[:min(len(b), room)]...)
 	}
 }

@@ -1,12 +1,18 @@
 package legacysse
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/message"
 	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 )
+
+// noteTime is how long a message without an answer may take to arrive, for
+// which others wait.
+const noteTime = 10 * time.Second
 
 // Send posts a message. What becomes of it arrives in Recv.
 func (c *Conn) Send(msg []byte) error {
@@ -19,10 +25,11 @@ func (c *Conn) Send(msg []byte) error {
 	case <-c.ctx.Done():
 		return sdk.Errorf(sdk.Canceled, "the connection is closed")
 	}
-	// What follows the end of the handshake must not arrive before it.
+	// Requests travel side by side. What has no answer arrives in order, and
+	// before the requests that were sent after it.
 	c.mu.Lock()
 	after, opened := c.gate, chan struct{}(nil)
-	if e.Method == message.Initialized {
+	if e.Kind != message.Request {
 		opened = make(chan struct{})
 		c.gate = opened
 	}
@@ -48,7 +55,13 @@ func (c *Conn) Send(msg []byte) error {
 
 func (c *Conn) post(e *message.Envelope) {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-	res, sent, err := c.o.Client.Do(c.ctx, web.Request{Method: "POST", URL: c.endpoint, Header: h, Body: e.Raw})
+	ctx := c.ctx
+	if e.Kind != message.Request {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, noteTime)
+		defer cancel()
+	}
+	res, sent, err := c.o.Client.Do(ctx, web.Request{Method: "POST", URL: c.endpoint, Header: h, Body: e.Raw})
 	switch {
 	case c.ctx.Err() != nil:
 	case err != nil:

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+var sseCase = plugintest.Transport{
+	Name:  "sse",
+	Apart: true,
+	Peer: func(t testing.TB) plugintest.Peer {
+		url, die := webtest.EchoSSE(t)
+		settings, err := json.Marshal(map[string]any{"url": url, "headers": map[string]string{"Authorization": plugintest.Canary}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plugintest.Peer{Settings: string(settings), Die: die}
+	},
+	Hang: func(t testing.TB) string { return `{"url":"` + webtest.Silent(t) + `"}` },
+	Refused: []plugintest.Refusal{
+		{Settings: `{}`, Paths: []string{"url"}},
+		{Settings: `{"url":"ftp://x/"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://u:p@x/"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"http:///sse"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"http://example.com/sse","headers":{"Authorization":"x"}}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://x/","headers":{"a b":"x","Host":"y","X":"a\nb","Mcp-Param-X":"z"}}`,
+			Paths: []string{`headers["Host"]`, `headers["Mcp-Param-X"]`, `headers["X"]`, `headers["a b"]`}},
+	},
+}
+
+func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), sseCase) }
+
+func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), sseCase) }
+
+// TestDocuments: the changelog knows the version that stands in the code, and
+// the README every setting.
+func TestDocuments(t *testing.T) {
+	texts := map[string]string{}
+	for _, name := range []string{"CHANGELOG.md", "README.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
+		t.Errorf("CHANGELOG.md has no entry for %s", version)
+	}
+	for _, a := range plugin().Transports["sse"].Schema().Attributes {
+		if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
+			t.Errorf("README.md does not explain %s", a.Name)
+		}
+	}
+}
