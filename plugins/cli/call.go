@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/run"
+	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+)
+
+// call answers tools/call. What goes wrong with the program is a result, so
+// that a model can read it; only a name that does not exist is an error.
+func (s *server) call(r *request) (any, *rpcError) {
+	name, ok := r.params.text("name")
+	if !ok {
+		return nil, &rpcError{Code: invalidParams, Message: "params.name must be a string"}
+	}
+	t := s.offer.find(r.ctx, name)
+	if t == nil {
+		return nil, &rpcError{Code: invalidParams, Message: fmt.Sprintf("unknown tool: %.100q", name)}
+	}
+	result := s.run(r, t)
+	if result == nil {
+		return nil, nil
+	}
+	return modernResult(r, result, ""), nil
+}
+
+// run runs the program for one call. It returns nil when nobody waits for the
+// result any more.
+func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
+	args, stdin, err := run.Argv(t, r.params["arguments"])
+	if err != nil {
+		return run.Refusal(err.Error())
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.ctx.Done():
+		return nil
+	}
+	o, err := run.Run(r.ctx, run.Command{
+		Path: s.program.path, Args: append(append([]string(nil), s.set.Command...), args...), Env: s.program.env, Dir: s.program.dir,
+		Stdin: stdin, Limits: s.set.Limits.process(), Timeout: s.set.Timeout, MaxOutput: s.set.MaxOutput, MaxStderr: s.set.MaxStderr,
+		Progress: s.progress(r), Force: s.force,
+	})
+	if err != nil {
+		return run.Refusal(fmt.Sprintf("starting %s: %s", s.name, reason(err)))
+	}
+	s.log.Debug("ran", "tool", t.Name, "exit_code", o.ExitCode, "duration", o.Duration.Round(time.Millisecond))
+	if errors.Is(r.ctx.Err(), context.Canceled) {
+		return nil
+	}
+	return s.shape(o)
+}
+
+// reason leaves out the path of a program that did not start, which is the
+// user's own business.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// room is what may stand around a result in a message.
+const room = 4 << 10
+
+// shape makes a result that fits into a message.
+func (s *server) shape(o *run.Outcome) json.RawMessage {
+	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes}
+	result := form.Result(o)
+	for most := s.set.MaxOutput / 2; s.largest > 0 && len(result) > s.largest-room && most > 0; most /= 2 {
+		o.Shrink(most)
+		result = form.Result(o)
+	}
+	return result
+}
+
+// progress reports how far a run is, where the call asks for that.
+func (s *server) progress(r *request) func(run.Progress) {
+	token := r.params.members("_meta")["progressToken"]
+	if isNull(token) {
+		return nil
+	}
+	return func(p run.Progress) {
+		message := fmt.Sprintf("%d s, %d bytes in %d lines", int(p.Elapsed.Seconds()), p.Bytes, p.Lines)
+		if p.Last != "" {
+			message += ": " + p.Last
+		}
+		s.push(notification("notifications/progress", struct {
+			Token    json.RawMessage `json:"progressToken"`
+			Progress float64         `json:"progress"`
+			Message  string          `json:"message"`
+		}{token, p.Elapsed.Round(100 * time.Millisecond).Seconds(), message}))
+	}
+}
