@@ -59,7 +59,7 @@ func (c *conn) probe(ctx context.Context) (again bool, err error) {
 		if !c.alive() {
 			return true, nil
 		}
-		if modern, err := c.discovered(a); modern {
+		if modern, err := c.settle(ctx, a); modern {
 			return false, err
 		}
 		question = nil
@@ -81,7 +81,7 @@ func (c *conn) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	modern, err := c.discovered(a)
+	modern, err := c.settle(ctx, a)
 	if !modern && err == nil {
 		err = errors.New("its answer to server/discover has an unexpected shape")
 	}
@@ -95,26 +95,61 @@ func noAnswer(method string) error {
 	return fault.New(fault.UpstreamStartTimeout, "it did not answer %s", method)
 }
 
-// discovered reads the answer to server/discover. modern is false when it shows
-// that the server is an old one; err says how, where that can be said.
+// settle reads the answer to server/discover. A server that refuses the
+// revision it was asked in and names one that we speak is asked once more, in
+// that one: it has not said what it offers.
+func (c *conn) settle(ctx context.Context, a answer) (modern bool, err error) {
+	if a.rpcError != nil {
+		versions, _ := unsupported(a.rpcError)
+		if r := common(versions); r != "" {
+			b, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, r))
+			if err == nil && b.rpcError == nil {
+				a = b
+			}
+		}
+	}
+	return c.discovered(a)
+}
+
+// unsupported reads an error: the revisions that the server has instead of the
+// one it was asked in.
+func unsupported(rpcError []byte) (versions []string, err error) {
+	var e struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    struct {
+			Supported []string `json:"supported"`
+		} `json:"data"`
+	}
+	_ = mcp.Decode(rpcError, &e)
+	if e.Code != mcp.CodeUnsupported {
+		return nil, fmt.Errorf("it answered server/discover with %q", e.Message)
+	}
+	return e.Data.Supported, nil
+}
+
+// common is the first modern revision of ours among those of a server; empty
+// when there is none.
+func common(versions []string) mcp.Revision {
+	for _, r := range mcp.Revisions {
+		if r.Modern() && slices.Contains(versions, string(r)) {
+			return r
+		}
+	}
+	return ""
+}
+
+// discovered takes over the answer to server/discover. modern is false when it
+// shows that the server is an old one; err says how, where that can be said.
 func (c *conn) discovered(a answer) (modern bool, err error) {
 	if a.err != nil {
 		return false, a.err
 	}
 	var versions []string
 	if a.rpcError != nil {
-		var e struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-			Data    struct {
-				Supported []string `json:"supported"`
-			} `json:"data"`
+		if versions, err = unsupported(a.rpcError); err != nil {
+			return false, err
 		}
-		_ = mcp.Decode(a.rpcError, &e)
-		if e.Code != mcp.CodeUnsupported {
-			return false, fmt.Errorf("it answered server/discover with %q", e.Message)
-		}
-		versions = e.Data.Supported
 	} else {
 		var r struct {
 			SupportedVersions []string       `json:"supportedVersions"`
@@ -127,18 +162,17 @@ func (c *conn) discovered(a answer) (modern bool, err error) {
 		versions, c.capabilities, c.instructions = r.SupportedVersions, r.Capabilities, r.Instructions
 		c.serverInfo = mcp.Member(a.result, "_meta", mcp.MetaServerInfo)
 	}
-	for _, r := range mcp.Revisions {
-		if r.Modern() && slices.Contains(versions, string(r)) {
-			c.revision = r
-			c.era.Store(modernEra)
-			if c.up.opts.Revision == "" {
-				c.up.opts.Memory.Remember(r)
-			}
-			c.listenToLists()
-			return true, nil
-		}
+	r := common(versions)
+	if r == "" {
+		return false, fmt.Errorf("it speaks %s", strings.Join(versions, ", "))
 	}
-	return false, fmt.Errorf("it speaks %s", strings.Join(versions, ", "))
+	c.revision = r
+	c.era.Store(modernEra)
+	if c.up.opts.Revision == "" {
+		c.up.opts.Memory.Remember(r)
+	}
+	c.listenToLists()
+	return true, nil
 }
 
 // initialize shakes hands as the revisions before 2026-07-28 do. late, when not
@@ -165,7 +199,7 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	for {
 		select {
 		case a := <-question:
-			if modern, _ := c.discovered(a); modern {
+			if modern, _ := c.settle(ctx, a); modern {
 				return nil
 			}
 			question = nil
@@ -193,7 +227,7 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, refused boo
 	}
 	select {
 	case a := <-question:
-		modern, _ := c.discovered(a)
+		modern, _ := c.settle(ctx, a)
 		return modern
 	default:
 	}
@@ -202,7 +236,7 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, refused boo
 	}
 	select {
 	case a := <-question:
-		modern, _ := c.discovered(a)
+		modern, _ := c.settle(ctx, a)
 		return modern
 	case <-time.After(lastChance):
 	case <-ctx.Done():
