@@ -10,7 +10,7 @@ import (
 
 const (
 	longestDescription = 1024
-	longestAbout       = 300 // of one parameter
+	longestAbout       = 200 // of one parameter, of which there may be many
 )
 
 // describe says what a command does, for a model that has to choose.
@@ -46,7 +46,7 @@ func exclusive(sets [][]string) string {
 // happens without it.
 func (p *Parameter) about() string {
 	v := p.Value
-	text := sentence(cut(oneLine(p.Description), longestAbout))
+	text := sentence(firstSentences(oneLine(p.Description), longestAbout))
 	add := func(format string, args ...any) { text = strings.TrimSpace(text + " " + fmt.Sprintf(format, args...)) }
 	if p.Role == OptionRole && strings.TrimLeft(p.Spelling, "-") != p.Name {
 		add("The option %s.", p.Spelling)
@@ -94,6 +94,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // sentence ends a text with a full stop.
 func sentence(s string) string {
+	s = strings.TrimRight(s, " ,;")
 	if s == "" || strings.ContainsRune(".!?:…", lastRune(s)) {
 		return s
 	}
@@ -103,6 +104,18 @@ func sentence(s string) string {
 func lastRune(s string) rune {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return r
+}
+
+// firstSentences keeps whole sentences as far as they fit, or the beginning of
+// the first.
+func firstSentences(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	if i := strings.LastIndex(s[:most], ". "); i > 0 {
+		return s[:i+1]
+	}
+	return cut(s, most)
 }
 
 // cut shortens a text at the end of a word.
