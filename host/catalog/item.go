@@ -52,15 +52,20 @@ type Template struct {
 	match *uritemplate.Template
 }
 
-// newTool reads a tool of a server and applies its view. A nil tool is left
-// out, for the reason given.
-func newTool(s *Server, raw []byte) (*Tool, string) {
+// newTool reads a tool of a server, which is a modern one or not, and applies
+// its view. A nil tool is left out, for the reason given.
+func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
 	it, why := newItem(s, "tool", "name", raw)
 	if why != "" {
 		return nil, why
 	}
 	if support, _ := mcp.TextMember(raw, "execution", "taskSupport"); support == "required" {
 		return nil, fmt.Sprintf("tool %.64q is left out: it can only be called as a task, which is not supported yet", it.Name)
+	}
+	if modern {
+		if why := misheaded(object(raw, "inputSchema")); why != "" {
+			return nil, fmt.Sprintf("tool %.64q is left out: the headers that its schema asks for cannot be sent: %s", it.Name, why)
+		}
 	}
 	t := &Tool{
 		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"),

@@ -103,7 +103,7 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	}
 	for _, server := range servers {
 		if l := lists[server.Name]; l != nil {
-			s.addTools(server, l.Tools.Items)
+			s.addTools(server, l)
 			s.addPrompts(server, l.Prompts.Items)
 			s.addResources(server, l.Resources.Items)
 			s.addTemplates(server, l.Templates.Items)
@@ -134,9 +134,9 @@ func (s *Snapshot) note(server *Server, format string, args ...any) {
 	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...)})
 }
 
-func (s *Snapshot) addTools(server *Server, items [][]byte) {
-	for _, raw := range items {
-		t, why := newTool(server, raw)
+func (s *Snapshot) addTools(server *Server, l *lists) {
+	for _, raw := range l.Tools.Items {
+		t, why := newTool(server, raw, l.modern)
 		if t == nil {
 			if why != "" {
 				s.note(server, "%s", why)

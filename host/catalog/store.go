@@ -11,7 +11,7 @@ import (
 )
 
 // storeVersion changes with the form of the files.
-const storeVersion = 2
+const storeVersion = 3
 
 // A stored is what stands in a file beside the lists, which are members under
 // their names: no deeper than in a message, so that what passed the scan once
@@ -19,6 +19,7 @@ const storeVersion = 2
 type stored struct {
 	Version int       `json:"version"`
 	Fetched time.Time `json:"fetched"`
+	Modern  bool      `json:"modern"`
 }
 
 type storedList struct {
@@ -43,7 +44,7 @@ func load(dir cache.Dir, key string, o offer) *lists {
 	if mcp.Scan(text) != nil || json.Unmarshal(text, &st) != nil || st.Version != storeVersion {
 		return nil
 	}
-	l := &lists{fetched: st.Fetched, offer: o}
+	l := &lists{fetched: st.Fetched, modern: st.Modern, offer: o}
 	for _, k := range kinds {
 		var from storedList
 		if json.Unmarshal(mcp.Member(text, k.name), &from) != nil {
@@ -62,7 +63,7 @@ func load(dir cache.Dir, key string, o offer) *lists {
 // encoder would take the white space out of the items, which would then look
 // changed when the server sends them again.
 func save(dir cache.Dir, key string, l *lists) {
-	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q`, storeVersion, l.fetched.Format(time.RFC3339Nano))
+	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
 	for _, k := range kinds {
 		list := k.of(l)
 		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,"items":[`, k.name, list.TTL.Milliseconds(), mcp.AppendText(nil, list.Degraded))

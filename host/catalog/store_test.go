@@ -56,7 +56,7 @@ func TestStoredBadly(t *testing.T) {
 	}
 	change := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
 	for name, text := range map[string]string{
-		"empty": "", "garbage": "\x00\xff", "another version": change(`"version":2`, `"version":1`), "no version": change(`"version":2,`, ``),
+		"empty": "", "garbage": "\x00\xff", "another version": change(`"version":3`, `"version":2`), "no version": change(`"version":3,`, ``),
 		"a name twice": change(`{"name":"a"}`, `{"name":"a","name":"b"}`), "two values": string(good) + "{}", "a list missing": change(`"prompts"`, `"promts"`),
 		"items no list": change(`[{"name":"a"}]`, `{"name":"a"}`), "time no time": change(`"fetched":"2`, `"fetched":"x2`), "null": "null",
 		"depth": change(`{"name":"a"}`, strings.Repeat("[", 100)+strings.Repeat("]", 100)),
