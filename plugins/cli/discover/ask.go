@@ -42,29 +42,28 @@ func (f forms) safe(asked form) bool {
 	return slices.Contains(f.documented, asked) || f.framework && asked == longFlag
 }
 
-// order is in which order the forms are tried. The word help is only used where
-// it is documented: to another program it may be a file's name.
+// order is in which order the forms are tried: first what is documented, then
+// what is usual. The word help is only used where it is documented: to another
+// program it may be a file's name.
 func (f forms) order() []form {
 	var order []form
-	add := func(asked form) {
-		if !slices.Contains(order, asked) {
+	add := func(asked form, when bool) {
+		if when && !slices.Contains(order, asked) {
 			order = append(order, asked)
 		}
 	}
-	if slices.Contains(f.documented, lastWordF) {
-		add(lastWordF)
+	add(longFlag, f.framework)
+	for _, d := range []form{longFlag, shortFlag, lastWordF, firstWord} {
+		add(d, slices.Contains(f.documented, d))
 	}
-	add(longFlag)
-	add(shortFlag)
-	for _, d := range f.documented {
-		add(d)
-	}
+	add(longFlag, true)
+	add(shortFlag, true)
 	return order
 }
 
 const (
 	sampled = 3 // commands of a group that are asked one by one
-	tries   = 3 // failures of a form after which a group is not asked so again
+	tries   = 3 // answers without help of a form after which a group is not asked so again
 	strikes = 2 // commands that ran instead of explaining themselves
 
 	convincing = 4 // commands that answered, for one that sounds drastic to be asked
@@ -88,7 +87,8 @@ const (
 //     several others have answered and none has acted; one whose name sounds
 //     fatal, never.
 //
-// A form that failed a few times and never worked is not tried on the others.
+// A form that never worked in a few trials is not tried on the others, and
+// where the answer is always the help of a command above, that is what there is.
 type group struct {
 	nodes   []*node
 	samples []*node
@@ -97,6 +97,7 @@ type group struct {
 	tried  map[form]int // guarded by mu
 	helped map[form]int // guarded by mu
 	acted  int          // guarded by mu
+	same   int          // guarded by mu
 }
 
 func newGroup(w *walk, nodes []*node) *group {
@@ -114,15 +115,15 @@ func newGroup(w *walk, nodes []*node) *group {
 func (g *group) mayAsk(w *walk, n *node, f form) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.helped[f] == 0 && g.tried[f] >= tries {
+	answered := 0
+	for _, times := range g.helped {
+		answered += times
+	}
+	if g.helped[f] == 0 && g.tried[f] >= tries || answered == 0 && g.same >= tries {
 		return false
 	}
 	if w.forms.safe(f) {
 		return true
-	}
-	answered := 0
-	for _, times := range g.helped {
-		answered += times
 	}
 	sound := risk(lastWord(n.cmd))
 	if g.acted >= strikes && answered <= 4*g.acted || sound == fatal || sound == drastic && (g.acted > 0 || answered < convincing) {
@@ -142,6 +143,8 @@ func (g *group) note(f form, v verdict) {
 		g.helped[f]++
 	case acted:
 		g.acted++
+	case same:
+		g.same++
 	}
 }
 
@@ -162,36 +165,56 @@ func (w *walk) learn(ctx context.Context, g *group, n *node) {
 		n.cmd.Source = "list"
 		return
 	}
-	var best *reply
-	ran := false
-	for _, f := range w.forms.order() {
-		if ran && !w.forms.safe(f) || !g.mayAsk(w, n, f) || ctx.Err() != nil {
-			continue
-		}
-		r := w.judge(w.prober.ask(ctx, f.args(n.cmd.Path)...), n)
-		if ctx.Err() != nil {
-			return
-		}
-		g.note(f, r.verdict)
-		ran = ran || r.verdict == acted
-		if r.cmd != nil && (best == nil || r.score() > best.score()) {
-			best = r
-		}
-		if r.verdict == helped && r.cmd.Confidence > 0 {
-			break
-		}
-	}
+	best := w.askForms(ctx, g, n)
 	if best == nil {
 		return
 	}
 	n.accept(best)
-	w.follow(ctx, n, best.text)
+	for _, h := range hints(best.text, w.program.Name, n.cmd.Path) {
+		if w.first(h.args) {
+			n.later = append(n.later, h)
+		}
+	}
+	if len(n.cmd.Options)+len(n.found) == 0 {
+		w.follow(ctx, n, n.later) // all that it says is where to look
+		n.later = nil
+	}
+}
+
+// askForms tries one form after the other.
+func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
+	var best *reply
+	var seen verdict // the worst so far
+	for _, f := range w.forms.order() {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case seen == acted && !w.forms.safe(f), seen == same && (f == longFlag || f == shortFlag), !g.mayAsk(w, n, f):
+			continue
+		}
+		r := w.judge(w.prober.ask(ctx, f.args(n.cmd.Path)...), n)
+		if ctx.Err() != nil {
+			return nil
+		}
+		g.note(f, r.verdict)
+		if r.verdict == acted || r.verdict == same && seen != acted {
+			seen = r.verdict
+		}
+		if r.cmd != nil && (best == nil || r.score() > best.score()) {
+			best = r
+		}
+		if r.verdict == helped {
+			break
+		}
+	}
+	return best
 }
 
 // accept takes over what a command said of itself.
 func (n *node) accept(r *reply) {
 	n.known, n.text = true, r.text
 	listed := *n.cmd
+	r.cmd.Aliases = slices.DeleteFunc(r.cmd.Aliases, n.isBrother)
 	*n.cmd = *r.cmd
 	n.cmd.Path, n.cmd.Commands = listed.Path, nil
 	// The list that it stood in has the better short description.
@@ -208,6 +231,13 @@ func (n *node) accept(r *reply) {
 	}
 	n.found = nil
 	n.find(r.cmd.Commands)
+}
+
+// isBrother reports whether a word is the name of another command beside this
+// one. It is not an alias then, though a text may name it as one: in another
+// place of the tree, "images rm" may be the same as "rmi".
+func (n *node) isBrother(word string) bool {
+	return n.parent != nil && slices.ContainsFunc(n.parent.found, func(c *model.Command) bool { return c != n.cmd && lastWord(c) == word })
 }
 
 // find adds commands that stand below this one, unless they are those of a

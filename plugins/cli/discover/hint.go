@@ -90,15 +90,12 @@ func wordEnds(s string) bool {
 	return s != "" && (s[len(s)-1] == '-' || s[len(s)-1] == '_' || s[len(s)-1] >= 'a' && s[len(s)-1] <= 'z')
 }
 
-// follow asks what a command's help says shows more, once each, and joins the
-// answers to what is known.
-func (w *walk) follow(ctx context.Context, n *node, text string) {
-	for _, h := range hints(text, w.program.Name, n.cmd.Path) {
+// follow asks what a command's help says shows more, and joins the answers to
+// what is known.
+func (w *walk) follow(ctx context.Context, n *node, found []hint) {
+	for _, h := range found {
 		if ctx.Err() != nil {
 			return
-		}
-		if !w.first(h.args) {
-			continue
 		}
 		r := w.judge(w.prober.ask(ctx, h.args...), n)
 		if r.cmd == nil || r.verdict != helped || strings.TrimSpace(r.text) == strings.TrimSpace(n.text) {

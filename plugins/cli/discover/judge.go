@@ -36,6 +36,10 @@ var (
 		`not (a|an) .{0,30}\bcommand|flag provided but not defined|(option|command|flag|argument)\b.{0,60}\b(is )?(unknown|not (recogni[sz]ed|found|defined|known|supported|valid))|does not take|takes no|` +
 		`no manual entry|no help (topic|for|available)|requires? (a|an|at least)\b|(missing|too many|too few|not enough) .{0,20}(argument|operand|parameter)s?`)
 
+	// aboutHelp is how the help of a program's own help command begins, which is
+	// what it prints when it does not understand what to explain.
+	aboutHelp = regexp.MustCompile(`(?i)^\s*usage:?\s+\S+ help\b`)
+
 	manHead = regexp.MustCompile(`^\s*(\S+\([0-9a-zA-Z]*\))\s.*\s*\S*\(`)
 )
 
@@ -56,7 +60,7 @@ func (w *walk) judge(a answer, n *node) *reply {
 			r.cmd, r.text = c, text
 		}
 	}
-	refusal := a.status != 0 && refuses(a.stderr+"\n"+a.stdout)
+	refusal := a.status != 0 && refuses(a.stderr+"\n"+a.stdout) || len(n.cmd.Path) > 0 && aboutHelp.MatchString(r.text)
 	switch {
 	case r.cmd == nil && refusal:
 		r.verdict = refused

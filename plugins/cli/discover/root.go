@@ -27,7 +27,7 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 	}
 	root.accept(r)
 	w.forms = formsOf(r.text)
-	w.follow(ctx, root, r.text)
+	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.program.Name, nil), func(h hint) bool { return !w.first(h.args) }))
 	if slices.ContainsFunc(root.found, isHelpCommand) && !slices.Contains(w.forms.documented, firstWord) {
 		w.forms.documented = append(w.forms.documented, firstWord)
 	}

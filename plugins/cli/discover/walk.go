@@ -20,6 +20,7 @@ type node struct {
 	text   string     // what it printed, to recognise it when it comes again
 	known  bool       // it answered with its own help
 	found  []*model.Command
+	later  []hint // to be followed when every command has been asked
 }
 
 // A walk learns about one program, level by level, so that a limit cuts off
@@ -75,7 +76,7 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		level = next
 	}
 	if len(late) == 0 {
-		w.readManual(limited, all[1:])
+		w.deepen(limited, all[1:])
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -83,7 +84,20 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	w.inherit(root.cmd)
 	w.finish(late)
 	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
-	return limited.Err() != nil, nil
+	return len(late) > 0, nil
+}
+
+// deepen asks for more about commands that have answered: first what their help
+// says shows more, the tersest first, then the man pages. What there is no time
+// for is not missed: the commands and most of their options are known.
+func (w *walk) deepen(ctx context.Context, nodes []*node) {
+	terse := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.later) == 0 })
+	slices.SortStableFunc(terse, func(a, b *node) int { return len(a.cmd.Options) - len(b.cmd.Options) })
+	w.each(len(terse), func(i int) { w.follow(ctx, terse[i], terse[i].later) })
+	w.readManual(ctx, nodes)
+	if ctx.Err() != nil {
+		w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf("The time of %s was over before all man pages and longer help texts were read.", w.o.Time))
+	}
 }
 
 // attach makes nodes of the commands that were found below parent, as far as
