@@ -13,6 +13,7 @@ const maxCommands = 2000
 var (
 	nameForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:+@-]*$`)
 	lowerForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.:+@-]*$`)
+	pageForm  = regexp.MustCompile(`^([a-z][a-z0-9-]*)\([1-9]\)(.*)$`)
 	aliasNote = regexp.MustCompile(`[\[(]alias(?:es)?: ([^\])]*)[\])]`)
 	aliasOf   = regexp.MustCompile(`(?i)^(?:an )?alias(?:es)?(?: of| for|:) ['"` + "`" + `]?([a-z][a-z0-9-]*)['"` + "`" + `]?\.?$`)
 )
@@ -31,6 +32,7 @@ type lister struct {
 	program string
 	path    []string
 	strict  bool // the heading does not say that these are commands
+	man     bool // a man page: names stand alone above their descriptions
 	lines   []line
 	column  int
 	odd     []string
@@ -46,19 +48,26 @@ func (l *lister) read() []*listedCommand {
 	if all := l.grid(); all != nil {
 		return all
 	}
+	if l.man {
+		return l.tagged()
+	}
 	l.column = l.descriptions()
 	var all []*listedCommand
 	var cur *listedCommand
-	bad, broken := 0, false
+	bad, broken, dash := 0, false, -1
 	for i, ln := range l.lines {
 		if ln.blank() {
 			broken = true
 			continue
 		}
 		if ln.dashed() {
-			cur, broken = nil, false
+			cur, broken, dash = nil, false, ln.indent
 			continue
 		}
+		if dash >= 0 && ln.indent > dash {
+			continue // the description of an option
+		}
+		dash = -1
 		deeper := cur != nil && ln.indent > cur.indent
 		next := l.entry(i)
 		if next != nil && deeper && (!next.named || l.column > 0 && ln.indent >= l.column) {
@@ -81,6 +90,36 @@ func (l *lister) read() []*listedCommand {
 	}
 	if l.strict && (bad > 0 || len(all) < 2 && l.column == 0) || bad > 2*len(all) {
 		return nil
+	}
+	return all
+}
+
+// tagged reads the commands of a man page: a name and its arguments, alone in
+// a line, above a description that stands further in.
+func (l *lister) tagged() []*listedCommand {
+	base := -1
+	var all []*listedCommand
+	var cur *listedCommand
+	for i, ln := range l.lines {
+		if ln.blank() {
+			continue
+		}
+		if base < 0 {
+			base = ln.indent
+		}
+		switch {
+		case ln.indent > base && cur != nil && len(cur.desc) == 0:
+			cur.desc = []string{ln.body()}
+		case ln.indent == base && !ln.dashed():
+			cur = nil
+			free := i == 0 || l.lines[i-1].blank() || len(all) > 0 && l.lines[i-1].indent == base
+			if i+1 == len(l.lines) || l.lines[i+1].blank() || l.lines[i+1].indent < base || !free {
+				continue
+			}
+			if next := l.entry(i); next != nil && len(next.words) == 1 && lowerForm.MatchString(next.words[0]) && len(next.desc) == 0 {
+				all, cur = append(all, next), next
+			}
+		}
 	}
 	return all
 }
@@ -248,7 +287,10 @@ func (l *lister) entry(i int) *listedCommand {
 	ln := l.lines[i]
 	body := strings.TrimSpace(l.unprefixed(ln.body()))
 	shift := len(ln.body()) - len(body)
-	head, desc := l.parts(body, ln.indent+shift)
+	head, desc, beside := body, "", false
+	if !l.man {
+		head, desc, beside = l.parts(body, ln.indent+shift)
+	}
 	c := &listedCommand{indent: ln.indent, named: desc != ""}
 	if desc != "" {
 		c.desc = []string{desc}
@@ -277,16 +319,16 @@ func (l *lister) entry(i int) *listedCommand {
 	if len(c.words) == 0 {
 		return nil
 	}
-	return l.operands(c, words, desc)
+	return l.operands(c, words, desc, beside)
 }
 
 // operands judges what stands between a name and its description.
-func (l *lister) operands(c *listedCommand, words []string, desc string) *listedCommand {
+func (l *lister) operands(c *listedCommand, words []string, desc string, beside bool) *listedCommand {
 	for i, w := range words {
 		switch {
 		case strings.IndexByte("<[{(|.-", w[0]) >= 0, shouted(w), strings.HasSuffix(w, "..."), strings.ContainsAny(w, "<|=>]})"):
 			c.named = true
-		case desc == "":
+		case desc == "" || !beside:
 			return nil // a sentence
 		case lowerForm.MatchString(strings.TrimSuffix(w, ",")) && i == len(c.words)-1 && i < 2:
 			c.words = append(c.words, w)
@@ -306,11 +348,19 @@ func (l *lister) unprefixed(body string) string {
 		}
 		body = strings.TrimLeft(rest, " ")
 	}
+	// "git-add(1)" is the page of "git add".
+	if page := pageForm.FindStringSubmatch(body); page != nil {
+		for _, prefix := range append([]string{l.program}, l.path...) {
+			page[1] = strings.TrimPrefix(page[1], prefix+"-")
+		}
+		return page[1] + page[2]
+	}
 	return body
 }
 
-// parts cuts a line into what is called and what is said about it.
-func (l *lister) parts(body string, indent int) (head, desc string) {
+// parts cuts a line into what is called and what is said about it, and says
+// whether the two stand in columns beside each other.
+func (l *lister) parts(body string, indent int) (head, desc string, beside bool) {
 	if start, end := gap(body, 0); start >= 0 {
 		// "list UNIT...  List units" may have a gap before its arguments.
 		for start >= 0 && end < len(body) && strings.IndexByte("<[", body[end]) >= 0 && indent+end != l.column {
@@ -320,11 +370,11 @@ func (l *lister) parts(body string, indent int) (head, desc string) {
 			}
 			start, end = next, stop
 		}
-		return strings.TrimSuffix(body[:start], " -"), strings.TrimPrefix(strings.TrimPrefix(body[end:], "- "), ": ")
+		return strings.TrimSuffix(body[:start], " -"), strings.TrimPrefix(strings.TrimPrefix(body[end:], "- "), ": "), true
 	}
 	for _, sep := range []string{" - ", ": ", " -- ", " : "} {
 		if head, desc, ok := strings.Cut(body, sep); ok && len(strings.Fields(head)) <= 4 {
-			return head, strings.TrimSpace(desc)
+			return head, strings.TrimSpace(desc), false
 		}
 	}
 	// A name that is longer than its column pushes the description by one space.
@@ -334,11 +384,11 @@ func (l *lister) parts(body string, indent int) (head, desc string) {
 				if strings.IndexByte("<[{(", body[at+1]) >= 0 || strings.Count(body[:at], "[") != strings.Count(body[:at], "]") {
 					continue
 				}
-				return body[:at], strings.TrimSpace(body[at:])
+				return body[:at], strings.TrimSpace(body[at:]), true
 			}
 		}
 	}
-	return body, ""
+	return body, "", false
 }
 
 // A commandTree collects commands, each once.

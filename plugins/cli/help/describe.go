@@ -13,7 +13,7 @@ var (
 	bracketDefault = regexp.MustCompile(`(?i)[\[(](?:the )?defaults?(?: value)?(?: is|:|=| to)?:?\s*("[^"]*"|'[^']*'|` + "`[^`]*`" + `|\[[^\]]*\]|[^()\[\]]*)[\])]`)
 	plainDefault   = regexp.MustCompile(`(?i)\bdefault(?:s to| is| value is|:)\s+("[^"]*"|'[^']*'|[^\s,;()]+)`)
 	envFallback    = regexp.MustCompile(`(?i)[\[(](?:env(?: var)?(?:ironment)?(?: variable)?\s*[:=]\s*\$?|\$)([A-Z_][A-Z0-9_]*)(?:=[^\])]*)?(?:,\s*\$?[A-Z_][A-Z0-9_]*)*[\])]`)
-	listedChoices  = regexp.MustCompile(`(?i)(?:possible (?:values|choices)|valid (?:values|choices|options)(?: are)?|allowed values(?: are)?|accepted values(?: are)?|choices|available (?:values|choices|formats)|must be one of|can be one of|one of|either)(?: the following)?\s*[:=]?\s*`)
+	listedChoices  = regexp.MustCompile(`(?i)(?:possible (?:values|choices)|valid (?:values|choices|options)(?: are)?|allowed values(?: are)?|accepted values(?: are)?|choices|available (?:values|choices|formats)|(?:must|can|may|should) be (?:one of|either)|(?:^|[.;:(] )one of)(?: the following)?(?: values| types| formats| options)?\s*[:=]?\s*`)
 	requiredMark   = regexp.MustCompile(`(?i)[\[(]required[\]);,]|\brequired\.$|^\(?required[.:)\]]`)
 	repeatedMark   = regexp.MustCompile(`(?i)(?:can|may|could)\s+be\s+(?:repeated|(?:specified|given|used|set|provided|passed|supplied)\s+(?:multiple\s+times|more\s+than\s+once|several\s+times|repeatedly|many\s+times))|(?:specify|use|repeat|set|pass|give)\s+(?:this\s+(?:option|flag)\s+|it\s+)?(?:multiple\s+times|more\s+than\s+once|repeatedly)|multiple\s+(?:use|times|flags)\s+(?:is\s+|are\s+)?allowed|repeatable|can\s+use\s+this\s+option\s+multiple\s+times|may\s+be\s+repeated|option\s+is\s+additive|are\s+cumulative`)
 	countedMark    = regexp.MustCompile(`(?i)-v{2,3}\b|-q{2,3}\b|-d{2,3}\b|\bincrease[s]?\b.{0,30}\bverbos|\bverbosity\b.{0,40}\b(?:repeat|times|each|multiple)|up to \d times|option is additive|\bmore verbose\b.{0,40}\b(?:repeat|times|twice)`)
@@ -27,7 +27,7 @@ func enrich(o *model.Option, desc string) {
 	if m := envFallback.FindStringSubmatch(flat); m != nil {
 		o.Env = m[1]
 	}
-	if d := defaulted(flat); d != "" && v.Default == "" {
+	if d := defaulted(flat); d != "" && v.Default == "" && (v.Kind.TakesValue() || d == "true" || d == "false") {
 		v.Default = d
 	}
 	o.Required = o.Required || requiredMark.MatchString(flat)
@@ -89,6 +89,9 @@ func defaulted(flat string) string {
 	}
 	if m := plainDefault.FindStringSubmatch(flat); m != nil {
 		d := unquote(strings.TrimRight(m[1], ".]"))
+		if strings.HasPrefix(d, "-") && !integer(d) {
+			return ""
+		}
 		switch strings.ToLower(d) {
 		case "the", "a", "an", "to", "is", "all", "use", "on", "off", "when", "if", "and", "in", "for", "this", "same", "false", "true", "your", "not", "whatever":
 			if d != "true" && d != "false" && d != "all" && d != "on" && d != "off" {
@@ -111,7 +114,7 @@ func unquote(s string) string {
 // says that there are more.
 func said(desc string) []string {
 	flat := strings.Join(strings.Fields(desc), " ")
-	if at := listedChoices.FindStringIndex(flat); at != nil {
+	if at := listedChoices.FindStringIndex(flat); at != nil && (at[0] < 300 || flat[at[0]] == '[') {
 		if c := listed(flat[at[1]:], strings.HasSuffix(strings.TrimSpace(flat[:at[1]]), ":")); c != nil {
 			return c
 		}

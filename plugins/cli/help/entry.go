@@ -37,6 +37,43 @@ func column(lines []line) int {
 	return best
 }
 
+// beneath is the column of most descriptions in a man page, where they begin on
+// a line of their own, unless the name is short.
+func beneath(lines []line) int {
+	count := map[int]int{}
+	best, dash := 0, -1
+	for _, l := range lines {
+		switch {
+		case l.dashed():
+			dash = l.indent
+		case dash >= 0 && l.indent > dash:
+			count[l.indent]++
+			if count[l.indent] > count[best] {
+				best = l.indent
+			}
+			dash = -1
+		}
+	}
+	return best
+}
+
+// lettered takes the letter without a dash from "f, --forest".
+func lettered(lines []line) []line {
+	var out []line
+	for i, l := range lines {
+		if b := l.body(); !l.blank() && len(b) > 5 && letter(b[0]) && strings.HasPrefix(b[1:], ", --") {
+			if out == nil {
+				out = append([]line(nil), lines...)
+			}
+			out[i] = newLine(l.text[:l.indent] + "   " + b[3:])
+		}
+	}
+	if out == nil {
+		return lines
+	}
+	return out
+}
+
 // specGap finds the gap between head and description. A gap before another
 // spelling, as in "-o   --output FILE", is inside the head.
 func specGap(text string, from int) (start, end int) {
@@ -67,9 +104,12 @@ func leftGap(s, left string) bool {
 
 // optionEntries finds the entries that begin with a dash. The lines that look
 // like one and are not are given as well.
-func optionEntries(lines []line) (found []*entry, odd []string) {
-	lines = unfold(lines)
+func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
+	lines = unfold(lettered(lines))
 	common := column(lines)
+	if man {
+		common = beneath(lines)
+	}
 	var cur *entry
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]
@@ -79,7 +119,7 @@ func optionEntries(lines []line) (found []*entry, odd []string) {
 				cur.broken = true
 			}
 		case l.dashed() && !cur.holds(l, common):
-			next, used := begin(lines, i, common)
+			next, used := begin(lines, i, common, man)
 			if next == nil || prose(lines, i, cur, next) {
 				if cur == nil || l.indent <= cur.indent {
 					odd = append(odd, l.body())
@@ -87,7 +127,7 @@ func optionEntries(lines []line) (found []*entry, odd []string) {
 				continue
 			}
 			i += used
-			found, cur = append(found, next), next
+			found, cur = append(found, next.row()...), next
 		case cur != nil && cur.continues(l):
 			if cur.column == 0 || len(cur.desc) == 0 {
 				cur.column = l.indent
@@ -128,7 +168,7 @@ func (e *entry) continues(l line) bool {
 
 // begin reads the entry that begins at line i, and how many more lines its head
 // takes: one that ends with a comma goes on below.
-func begin(lines []line, i, common int) (*entry, int) {
+func begin(lines []line, i, common int, man bool) (*entry, int) {
 	l := lines[i]
 	e := &entry{indent: l.indent, at: i, whole: true}
 	text, used := l.text, 0
@@ -140,14 +180,19 @@ func begin(lines []line, i, common int) (*entry, int) {
 		text += " " + lines[i+used].body()
 	}
 	start, end := specGap(text, l.indent)
+	if man && end != common {
+		end = -1 // in justified text a gap says nothing
+	}
 	switch {
 	case end >= 0:
 		e.head, e.column = text[l.indent:start], end
-		e.desc = []string{text[end:]}
+		e.desc = []string{strings.TrimPrefix(text[end:], ": ")}
 		if used > 0 {
 			e.column = 0
 		}
-	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && text[common] != '-' && fits(text[l.indent:common-1]):
+	case man && len(text) > common && len(strings.Fields(text[common:])) < 3 && i+1 < len(lines) && lines[i+1].indent == common:
+		e.head = text[l.indent:] // the argument of a short name reaches into the column
+	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
 		e.head, e.column = text[l.indent:common-1], common
 		e.desc = []string{text[common:]}
 	default:
@@ -158,6 +203,25 @@ func begin(lines []line, i, common int) (*entry, int) {
 		return nil, 0
 	}
 	return e, used
+}
+
+// row makes an entry of each option in a line that lists several without
+// descriptions.
+func (e *entry) row() []*entry {
+	all := []*entry{e}
+	for len(e.desc) == 0 && len(all) < 64 {
+		last := all[len(all)-1]
+		_, left, _ := readSpec(last.head, true)
+		if len(left) < 2 || left[0] != '-' {
+			break
+		}
+		if _, _, ok := readSpec(left, true); !ok {
+			break
+		}
+		last.head = strings.TrimSpace(strings.TrimSuffix(last.head, left))
+		all = append(all, &entry{head: left, indent: e.indent, at: e.at, whole: true})
+	}
+	return all
 }
 
 // fits says whether head is one and nothing else.
@@ -178,6 +242,9 @@ func (e *entry) split(common int) {
 	_, left, ok := readSpec(e.head, false)
 	if !ok || left == "" {
 		return
+	}
+	if _, _, ok := readSpec(left, true); ok {
+		return // several in a row
 	}
 	words := len(strings.Fields(e.head))
 	if words <= 3 && fits(e.head) && !description(left) {
@@ -231,7 +298,7 @@ func unfold(lines []line) []line {
 	out := make([]line, 0, len(lines)+count[side])
 	var right []line
 	for _, l := range lines {
-		if l.dashed() && len(l.text) > side && second(l.text, l.indent) == side {
+		if l.dashed() && (second(l.text, l.indent) == side || beside(l.text, side)) {
 			out = append(out, newLine(l.text[:side]))
 			right = append(right, newLine(strings.Repeat(" ", l.indent)+l.text[side:]))
 			continue
@@ -240,6 +307,16 @@ func unfold(lines []line) []line {
 		right = nil
 	}
 	return append(out, right...)
+}
+
+// beside says whether an option begins at column at, even if only one space
+// stands before it.
+func beside(text string, at int) bool {
+	if len(text) < at+4 || text[at] != '-' || text[at-1] != ' ' || !letter(text[at+1]) {
+		return false
+	}
+	start, _ := gap(text, at)
+	return start > 0 && start <= at+4
 }
 
 // second finds an option that begins behind a description in the same line:

@@ -96,6 +96,10 @@ func (p *usageParser) word() string {
 				continue
 			}
 		}
+		if no := negating(p.s[p.pos:]); no > 0 && strings.Trim(p.s[begin:p.pos], "-") == "" && p.pos > begin {
+			p.pos += no
+			continue
+		}
 		if strings.IndexByte(" \t[](){}|", c) >= 0 {
 			break
 		}
@@ -105,6 +109,16 @@ func (p *usageParser) word() string {
 		p.pos++
 	}
 	return p.s[begin:p.pos]
+}
+
+// negating is the length of the "[no-]" at the start of s.
+func negating(s string) int {
+	for _, form := range []string{"[no-]", "[no]"} {
+		if strings.HasPrefix(s, form) {
+			return len(form)
+		}
+	}
+	return 0
 }
 
 // word says whether n is a word that is no option.

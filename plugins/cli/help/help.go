@@ -1,6 +1,7 @@
 package help
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ func Parse(text string, about About) (*model.Command, bool) {
 // A parser gathers what the parts of a text say.
 type parser struct {
 	about     About
+	man       bool // a rendered man page
 	cmd       *model.Command
 	sections  []*section
 	table     *table
@@ -39,6 +41,7 @@ type parser struct {
 func parse(lines []line, about About, source string) (*model.Command, bool) {
 	p := &parser{
 		about: about,
+		man:   source == "man",
 		cmd:   &model.Command{Path: slices.Clone(about.Path), Source: source},
 		table: newTable(),
 		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
@@ -61,12 +64,15 @@ func (p *parser) readOptions() {
 		if s.topic == elsewhere {
 			continue
 		}
-		found, odd := optionEntries(s.lines)
+		found, odd := optionEntries(s.lines, p.man)
 		for _, e := range found {
 			sp, left, _ := readSpec(e.head, e.whole)
 			desc := e.text()
 			if left != "" && desc == "" {
 				desc = left
+			}
+			if s.topic == remarks && desc == "" {
+				continue
 			}
 			o := build(sp, desc)
 			o.Inherited = s.inherited
@@ -77,7 +83,6 @@ func (p *parser) readOptions() {
 			p.strange(l)
 		}
 	}
-	p.table.pair()
 }
 
 // strange keeps a line that was not understood.
@@ -112,6 +117,7 @@ func (p *parser) readCalls(usages []string) {
 			p.table.fill(o)
 		}
 	}
+	p.table.pair()
 }
 
 // bracketed joins the lines of a section that begin with "[-".
@@ -133,18 +139,24 @@ func (p *parser) takesCommand() bool {
 
 // readCommands finds the lists of commands, by their headings first.
 func (p *parser) readCommands(usages []string) {
-	for _, strict := range []bool{false, true} {
-		if strict && (len(p.tree.all) > 0 || !p.takesCommand()) {
-			break
+	first, last := len(p.sections), -1
+	for i, s := range p.sections {
+		if s.topic == commands {
+			first, last = min(first, i), i
 		}
-		var all []*listedCommand
-		for _, s := range p.sections {
-			if s.topic == commands && !strict || s.topic == neutral && strict {
-				all = append(all, p.list(s, strict)...)
-			}
-		}
-		p.plant(all)
 	}
+	var all []*listedCommand
+	for i, s := range p.sections {
+		switch {
+		case s.topic == commands:
+			all = append(all, p.list(s, false)...)
+		case s.topic == neutral && (first < i && i < last || last < 0 && p.takesCommand() && !p.man):
+			// Between lists of commands stands one without the word, or there
+			// is no such word at all.
+			all = append(all, p.list(s, true)...)
+		}
+	}
+	p.plant(all)
 	p.braces()
 	p.spelled()
 	p.tree.adopt()
@@ -152,7 +164,7 @@ func (p *parser) readCommands(usages []string) {
 
 // list reads one section as commands.
 func (p *parser) list(s *section, strict bool) []*listedCommand {
-	l := &lister{program: p.about.Program, path: p.about.Path, strict: strict, lines: s.lines}
+	l := &lister{program: p.about.Program, path: p.about.Path, strict: strict, man: p.man, lines: s.lines}
 	all := l.read()
 	if !strict {
 		for _, o := range l.odd {
@@ -235,6 +247,11 @@ func (p *parser) spelled() {
 	if len(names) < 2 || len(p.tree.all) > 0 {
 		return
 	}
+	for _, c := range p.calls {
+		if n := c.maybe; c.literal == "" && lowerForm.MatchString(n) && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
 	for _, n := range names {
 		p.tree.add(&listedCommand{words: []string{n}}, false)
 		p.read++
@@ -265,7 +282,7 @@ func (p *parser) readArguments() {
 			case cur != nil && ln.indent > cur.indent:
 				cur.desc = append(cur.desc, ln.body())
 			default:
-				head, desc := l.parts(ln.body(), ln.indent)
+				head, desc, _ := l.parts(ln.body(), ln.indent)
 				cur = &entry{head: head, indent: ln.indent}
 				if desc != "" {
 					cur.desc = []string{desc}
@@ -276,6 +293,9 @@ func (p *parser) readArguments() {
 	}
 }
 
+// complaint is what programs say that do not know "--help".
+var complaint = regexp.MustCompile(`(?i)(unknown|unrecogni[sz]ed|invalid|illegal|bad) (option|flag|argument|switch)|^error\b`)
+
 // describe takes the summary and the description from the text before the
 // first list.
 func (p *parser) describe() {
@@ -283,7 +303,10 @@ func (p *parser) describe() {
 	var cur []string
 	flush := func() {
 		if len(cur) > 0 {
-			paragraphs = append(paragraphs, strings.Join(cur, " "))
+			text := strings.Join(cur, " ")
+			if !complaint.MatchString(text) && !strings.HasSuffix(text, ":") {
+				paragraphs = append(paragraphs, text)
+			}
 		}
 		cur = nil
 	}
@@ -331,7 +354,7 @@ func (p *parser) assemble(usages []string) {
 	}
 	c.Commands = p.tree.all
 	p.place()
-	p.required()
+	p.required(len(usages))
 	for _, call := range p.calls {
 		c.Terminator = c.Terminator || call.terminator
 		for _, set := range call.conflicts {
@@ -344,14 +367,9 @@ func (p *parser) assemble(usages []string) {
 }
 
 // required keeps an option required only where every usage has it.
-func (p *parser) required() {
+func (p *parser) required(n int) {
 	need := map[string]int{}
-	n := 0
 	for _, call := range p.calls {
-		if len(call.positionals) == 0 && len(call.options) == 0 {
-			continue
-		}
-		n++
 		for _, o := range call.options {
 			if o.Required {
 				need[p.table.canonical(o.Names[0])]++

@@ -13,9 +13,13 @@ const maxOptions = 4000
 func build(sp spec, desc string) model.Option {
 	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc, Value: model.Value{Kind: model.Bool}}
 	if sp.taken {
-		o.Value = shape(sp.value)
+		o.Value = shape(strings.TrimSuffix(sp.value, ":"))
 		o.Value.Optional, o.Value.Equals, o.Value.Glued = sp.optional, sp.equals, sp.glued
-		o.Repeatable = sp.dots && sp.value != "..."
+		p, many := strings.CutSuffix(o.Value.Placeholder, "...")
+		if many && p != "" {
+			o.Value.Placeholder, o.Value.Kind = p, named(p)
+		}
+		o.Repeatable = (sp.dots || many) && sp.value != "..."
 		typed(&o)
 		preset(&o, sp)
 	} else if sp.dots {
@@ -63,16 +67,16 @@ func preset(o *model.Option, sp spec) {
 	switch {
 	case lit == "true" || lit == "false":
 		o.Value = model.Value{Kind: model.Bool, Default: lit, Equals: true}
+	case lit == v && durationLiteral(lit):
+		o.Value = model.Value{Kind: model.Duration, Default: lit, Equals: true}
+	case lit == v && integer(lit):
+		o.Value = model.Value{Kind: model.Integer, Default: lit, Equals: true}
 	case !ended:
 		return
 	case v == "[]":
 		o.Value = model.Value{Kind: model.List, Equals: true}
 	case v == "{}":
 		o.Value = model.Value{Kind: model.Map, Equals: true}
-	case lit == v && integer(lit):
-		o.Value = model.Value{Kind: model.Integer, Default: lit, Equals: true}
-	case lit == v && durationLiteral(lit):
-		o.Value = model.Value{Kind: model.Duration, Default: lit, Equals: true}
 	default:
 		o.Value = model.Value{Kind: model.String, Default: lit, Equals: true}
 	}
@@ -111,12 +115,7 @@ func newTable() *table { return &table{byName: map[string]*model.Option{}} }
 
 // add takes an option; what was said about it before is completed.
 func (t *table) add(o model.Option) {
-	var have *model.Option
-	for _, n := range o.Names {
-		if have = t.byName[n]; have != nil {
-			break
-		}
-	}
+	have := t.same(&o)
 	if have == nil {
 		if len(t.options) == maxOptions {
 			return
@@ -134,10 +133,35 @@ func (t *table) add(o model.Option) {
 	}
 }
 
+// same finds the option that o is about. Two options that share a short
+// spelling and have long ones of their own are two; the spelling stays with the
+// first.
+func (t *table) same(o *model.Option) *model.Option {
+	var short *model.Option
+	for _, n := range o.Names {
+		have := t.byName[n]
+		if have == nil {
+			continue
+		}
+		if strings.HasPrefix(n, "--") || !strings.HasPrefix(have.Names[0], "--") && !strings.HasPrefix(o.Names[0], "--") {
+			return have
+		}
+		short = have
+	}
+	if short == nil || !strings.HasPrefix(o.Names[0], "--") {
+		return short
+	}
+	if !strings.HasPrefix(short.Names[0], "--") && short.Value.Placeholder == o.Value.Placeholder {
+		return short
+	}
+	o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(n string) bool { return t.byName[n] != nil })
+	return nil
+}
+
 // complete adds to an option what another place says about it.
 func (t *table) complete(have *model.Option, o model.Option) {
 	for _, n := range o.Names {
-		if t.byName[n] == nil && len(have.Names) < 16 {
+		if t.byName[n] == nil && len(have.Names) < 16 && have.Value.Placeholder == o.Value.Placeholder {
 			have.Names = append(have.Names, n)
 		}
 	}

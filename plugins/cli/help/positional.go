@@ -23,6 +23,10 @@ func (p *parser) place() {
 		return
 	}
 	all := slices.Clone(base.positionals)
+	// "[arguments] [file]": these arguments are the options.
+	if len(all) > 1 && !all[0].Required && (all[0].Name == "arguments" || all[0].Name == "args") {
+		all = all[1:]
+	}
 	for _, c := range p.calls {
 		if c == base || p.named(c.literal) || len(c.options) == 0 && len(c.positionals) == 0 && c.command == "" {
 			continue

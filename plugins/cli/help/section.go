@@ -14,7 +14,8 @@ const (
 	options
 	arguments
 	commands
-	elsewhere // examples, the environment, files: neither options nor commands
+	remarks   // formats, notes: no commands, but there may be options
+	elsewhere // examples, the environment: neither options nor commands
 )
 
 // A section is a heading and the lines below it.
@@ -24,7 +25,6 @@ type section struct {
 	indent    int
 	lines     []line
 	inherited bool // its options belong to a command above
-	introduce bool // nothing stands between its heading and the next one
 }
 
 // sections cuts the text at its headings. The first section has no heading.
@@ -34,23 +34,37 @@ func sections(lines []line) []*section {
 	for i, l := range lines {
 		at := all[len(all)-1]
 		if heading(lines, i, base, at) {
-			s := &section{title: strings.TrimSpace(strings.TrimRight(l.body(), ": ")), indent: l.indent}
+			s := &section{title: title(lines, i), indent: l.indent}
 			s.classify(all)
 			all, base = append(all, s), -1
 			continue
+		}
+		// An option as far to the left as the heading of an example is not part
+		// of the example.
+		if at.topic == elsewhere && at.indent > 0 && l.dashed() && l.indent == at.indent {
+			back := &section{indent: at.indent - 1}
+			back.inherit(all[:len(all)-1])
+			all, base, at = append(all, back), l.indent, back
 		}
 		if base < 0 && !l.blank() {
 			base = l.indent
 		}
 		at.lines = append(at.lines, l)
 	}
-	for _, s := range all {
-		s.introduce = true
-		for _, l := range s.lines {
-			s.introduce = s.introduce && l.blank()
-		}
-	}
 	return all
+}
+
+// title is the heading at line i, with the lines of the sentence that it ends.
+func title(lines []line, i int) string {
+	words := strings.TrimSpace(strings.TrimRight(lines[i].body(), ": "))
+	for n := 1; n < 4 && i-n >= 0; n++ {
+		above := lines[i-n]
+		if above.blank() || above.indent != lines[i].indent || above.dashed() || strings.ContainsAny(above.text[len(above.text)-1:], ".:!?)") {
+			break
+		}
+		words = above.body() + " " + words
+	}
+	return words
 }
 
 // heading says whether line i begins a section. What stands deeper than the
@@ -119,7 +133,7 @@ var (
 	optionWords   = []string{"option", "options", "flag", "flags", "switches", "modifiers"}
 	argumentWords = []string{"positional", "positionals", "argument", "arguments", "args", "operands", "parameters"}
 	otherWords    = []string{"example", "examples", "environment", "variable", "variables", "topics", "guides", "concepts", "files", "notes", "bugs", "author", "authors",
-		"formats", "interfaces", "see", "exit", "status", "aliases", "alias", "history", "copyright", "diagnostics", "availability", "name", "description", "documentation", "resources", "learn"}
+		"formats", "interfaces", "see", "exit", "status", "aliases", "alias", "history", "copyright", "diagnostics", "availability", "name", "documentation", "resources", "learn"}
 	outerWords = []string{"global", "inherited", "common", "parent", "persistent"}
 )
 
@@ -137,16 +151,18 @@ func (s *section) classify(before []*section) {
 	case hasWord(title, optionWords):
 		s.topic = options
 		s.inherited = hasWord(title, outerWords)
-	case hasWord(title, []string{"example", "examples", "environment", "topics", "topic", "formats", "interfaces", "aliases", "guides", "concepts"}):
+	case hasWord(title, []string{"example", "examples", "environment"}):
 		s.topic = elsewhere
+	case hasWord(title, []string{"topics", "topic", "formats", "interfaces", "aliases", "guides", "concepts"}):
+		s.topic = remarks
 	case hasWord(title, commandWords) || lastWord(title) == "command":
 		s.topic = commands
 	case hasWord(title, argumentWords):
 		s.topic = arguments
-	case hasWord(title, otherWords):
-		s.topic = elsewhere
 	default:
-		s.inherit(before)
+		if s.inherit(before); s.topic == neutral && len(strings.Fields(title)) <= 2 && hasWord(title, otherWords) {
+			s.topic = remarks
+		}
 	}
 }
 
@@ -157,7 +173,7 @@ func (s *section) inherit(before []*section) {
 		b := before[i]
 		introduces := b.indent == s.indent && b.topic == commands && b.empty()
 		if b.indent < s.indent || introduces {
-			if b.topic == commands || b.topic == options || b.topic == elsewhere {
+			if b.topic == commands || b.topic == options || b.topic == elsewhere && s.indent > b.indent+1 {
 				s.topic, s.inherited = b.topic, b.inherited
 			}
 			return

@@ -113,11 +113,11 @@ func (r *reader) word() string {
 		switch {
 		case letter(c) || c >= 0x80:
 			b.WriteByte(c)
-		case b.Len() == 0 && strings.IndexByte("?@#%$!^~+&", c) >= 0:
+		case b.Len() == 0 && strings.IndexByte("?@#%$!^~+&:", c) >= 0:
 			b.WriteByte(c)
 		case b.Len() > 0 && strings.IndexByte("-_+#?", c) >= 0:
 			b.WriteByte(c)
-		case b.Len() > 0 && (c == '.' || c == ':') && r.pos+1 < len(r.s) && letter(r.s[r.pos+1]):
+		case b.Len() > 0 && (c == '.' || c == ':' || c == '@') && r.pos+1 < len(r.s) && letter(r.s[r.pos+1]):
 			b.WriteByte(c)
 		case b.Len() > 0 && c == '[':
 			n := strings.IndexByte(r.s[r.pos:], ']')
@@ -228,7 +228,8 @@ func (r *reader) words() {
 			break
 		}
 		t := r.token()
-		if !r.placeholder(t) {
+		// Behind "<addresses>" a word is the description, be it in capitals.
+		if angled := len(taken) > 0 && taken[0][0] == '<'; !r.placeholder(t) || angled && !r.whole && t[0] != '<' && t[0] != '[' && t != "..." {
 			r.pos = mark
 			break
 		}
@@ -313,6 +314,7 @@ func (r *reader) token() string {
 // another one follows.
 func (r *reader) separator() bool {
 	r.spaces()
+	said := true
 	switch {
 	case r.peek() == ',' || r.peek() == '|' || r.peek() == ';':
 		r.pos++
@@ -327,12 +329,25 @@ func (r *reader) separator() bool {
 		}
 	case r.at("or "):
 		r.pos += 3
+	default:
+		said = false
 	}
 	r.spaces()
 	if r.at("or -") {
 		r.pos += 3
 	}
-	return r.at("-") && r.after(1) > ' '
+	// "-p, p, --pid": the letter alone is another way to write the first one.
+	if letter(r.peek()) && (strings.HasPrefix(r.s[r.pos+1:], ", -") || strings.HasPrefix(r.s[r.pos+1:], " -") && said) {
+		r.pos += strings.IndexByte(r.s[r.pos:], '-')
+	}
+	return r.at("-") && r.after(1) > ' ' && (said || r.pair())
+}
+
+// pair says whether two spellings with nothing but space between them are of
+// one option: one is short and the other long.
+func (r *reader) pair() bool {
+	short := len(r.spec.names) == 1 && !strings.HasPrefix(r.spec.names[0], "--")
+	return short == r.at("--") && len(r.spec.names) == 1
 }
 
 // wrapped says whether one pair of brackets encloses all of s.

@@ -44,7 +44,7 @@ var generic = map[string]bool{
 func shape(printed string) model.Value {
 	v := model.Value{Kind: model.String, Placeholder: bare(printed)}
 	p := v.Placeholder
-	if c := choices(p); c != nil {
+	if c := choices(p); c != nil && (strings.Contains(p, "|") || strings.Contains(printed, "{")) {
 		v.Kind, v.Choices = model.Enum, c
 		return v
 	}

@@ -14,6 +14,7 @@ type call struct {
 	positionals []model.Positional
 	terminator  bool
 	literal     string   // the first plain word, where it may be the name of a command
+	maybe       string   // a plain word that begins a bracket: "[push [-p] ...]"
 	literals    []string // "{add,rm} ..."
 	command     string   // the placeholder that stands for a command
 	needed      bool     // that placeholder is outside square brackets
@@ -30,6 +31,7 @@ type place struct {
 	optional bool
 	repeat   bool
 	choice   bool // it is one of several
+	first    bool // it begins a bracket that holds more
 }
 
 // below cuts the program and its path from the front of a usage.
@@ -57,7 +59,11 @@ func (w *walker) walk(nodes []node, at place) {
 			w.call.terminator = true
 		case n.option():
 			i += w.option(nodes, i, at)
+		case n.text == "or" && i > 0:
+			i++ // what follows is another word for the same
+		case n.open == 0 && n.glued && i > 0: // "TYPE[.GROUP]/NAME" is one argument
 		case n.open == 0:
+			at.first = at.optional && i == 0 && len(nodes) > 1
 			w.word(n, at)
 		default:
 			i += w.group(nodes, i, at)
@@ -68,6 +74,9 @@ func (w *walker) walk(nodes []node, at place) {
 // option reads the option at i and gives how many nodes after it are its value.
 func (w *walker) option(nodes []node, i int, at place) (used int) {
 	n := nodes[i]
+	if omitted(strings.TrimLeft(n.text, "-")) && !strings.HasPrefix(n.text, "--") {
+		return 0 // "[-options]"
+	}
 	if letters := cluster(n.text); letters != "" && w.table[n.text] == nil && !w.valued(nodes, i) {
 		for _, c := range letters {
 			w.add(model.Option{Names: []string{"-" + string(c)}, Value: model.Value{Kind: model.Bool}})
@@ -90,7 +99,9 @@ func (w *walker) option(nodes []node, i int, at place) (used int) {
 			used++
 			repeat = repeat || nodes[i+used].repeat
 			sp.value, sp.taken = v, true
-			sp.optional = nodes[i+used].open == '['
+			for sp.optional = nodes[i+used].open == '['; i+used+1 < len(nodes) && nodes[i+used+1].glued; used++ {
+				sp.optional = false
+			}
 		}
 	}
 	o := build(sp, "")
@@ -113,14 +124,16 @@ func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) 
 	}
 	next := nodes[i+1]
 	if o := w.table[sp.names[0]]; o != nil {
-		if !o.Value.Kind.TakesValue() || !next.plain() && next.open == '[' && !o.Value.Optional {
+		if !o.Value.Kind.TakesValue() && !at.optional || next.open == '[' && o.Value.Kind.TakesValue() && !o.Value.Optional {
 			return "", false
 		}
 	}
 	switch {
+	case next.open == '[' && i+2 < len(nodes) && nodes[i+2].glued:
+		return next.string() + nodes[i+2].string(), nodes[i+2].plain()
 	case next.plain():
-		return next.text, !omitted(next.text)
-	case next.open == '{' || next.open == '(':
+		return next.text, !omitted(next.text) || at.optional && i+2 == len(nodes) && !strings.HasSuffix(next.text, "s")
+	case next.open == '{', next.open == '(':
 		return next.string(), at.optional && len(next.alts) > 0 && len(next.alts[0]) > 0 && next.alts[0][0].plain()
 	case next.open == '[' && i+2 == len(nodes) && at.optional:
 		inner := next.alts[0]
@@ -178,6 +191,11 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	if w.list(n, in) {
 		return 0
 	}
+	// "[-o json|yaml]": the words behind the first bar go on its value.
+	if len(n.alts) > 1 && len(n.alts[0]) > 1 && !n.alts[0][0].plain() && !slices.ContainsFunc(n.alts[1:], func(a []node) bool { return len(a) != 1 || !a[0].plain() }) {
+		w.walk(valued(n.alts), in)
+		return 0
+	}
 	before := len(w.call.options)
 	first := make([]string, 0, len(n.alts))
 	for _, alt := range n.alts {
@@ -194,6 +212,19 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 		w.together(first)
 	}
 	return used
+}
+
+// valued puts the words behind the bars to the first one, where that is the
+// value of an option: "-t rsa | dsa".
+func valued(alts [][]node) []node {
+	nodes := slices.Clone(alts[0])
+	if len(nodes) != 2 || !nodes[0].option() || !nodes[1].plain() {
+		return nodes[:1]
+	}
+	for _, a := range alts[1:] {
+		nodes[1].text += "|" + a[0].text
+	}
+	return nodes
 }
 
 // bare says whether none of the options since then takes a value.
@@ -222,7 +253,7 @@ func (w *walker) together(names []string) {
 			continue
 		}
 		name := sp.names[0]
-		if len(set) > 0 && w.same(set[len(set)-1], name) {
+		if len(set) > 0 && w.same(set[len(set)-1], name, len(names) == 2) {
 			continue
 		}
 		set = append(set, name)
@@ -233,12 +264,12 @@ func (w *walker) together(names []string) {
 }
 
 // same joins two spellings where they are one option: "-v | --verbose".
-func (w *walker) same(short, long string) bool {
+func (w *walker) same(short, long string, alone bool) bool {
 	if len(short) != 2 || !strings.HasPrefix(long, "--") || w.table[short] != nil || w.table[long] != nil {
 		return false
 	}
 	word := strings.TrimPrefix(strings.TrimLeft(long, "-"), "no-")
-	if word == "" || !strings.EqualFold(word[:1], short[1:]) {
+	if word == "" || !alone && !strings.EqualFold(word[:1], short[1:]) {
 		return false
 	}
 	var at, other = -1, -1
@@ -303,11 +334,14 @@ func (w *walker) word(n node, at place) {
 	if commandName(name) && w.call.command == "" {
 		w.call.command, w.call.needed = name, !at.optional
 	}
+	if text == name && at.first {
+		w.call.maybe = name
+	}
 	if text == name && !at.optional && !at.choice && w.call.literal == "" && len(w.call.positionals) == 0 {
 		w.call.literal = name
 	}
 	v := shape(text)
-	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat})
+	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat || strings.HasSuffix(bare(text), "(s)")})
 }
 
 func (w *walker) positional(p model.Positional) {
@@ -325,7 +359,7 @@ func (w *walker) positional(p model.Positional) {
 
 // lower is a placeholder's name as a positional is called.
 func lower(text string) string {
-	name := strings.ToLower(strings.Trim(bare(text), " .,;:\"'`"))
+	name := strings.ToLower(strings.Trim(bare(strings.ReplaceAll(text, "(s)", "")), " .,;:\"'`"))
 	name = strings.NewReplacer("<", "", ">", "", " ", "-").Replace(name)
 	if strings.Trim(name, "-./_|=:") == "" {
 		return ""
