@@ -99,8 +99,12 @@ func (k *call) again(f *failure, n int) (time.Duration, bool) {
 	case 0:
 		// A server that was never reached is not worth waiting for here: the
 		// host tries again in its own time.
-		if f.err.Reason != "unreachable" && f.err.Reason != "stream_ended" || !k.conn.lived.Load() || f.sent && !message.Safe(k.Method) {
+		broke := f.err.Reason == "unreachable" || f.err.Reason == "stream_ended"
+		if !broke || !k.conn.lived.Load() || f.sent && !message.Safe(k.Method) {
 			return 0, false
+		}
+		if k.Method == message.Listen && f.err.Reason == "stream_ended" {
+			return 0, false // the host has to know that it missed something
 		}
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		if !message.Safe(k.Method) {
@@ -145,7 +149,7 @@ func (k *call) post() *failure {
 		c.params.set(h, &k.Envelope)
 	}
 	k.sent.Store(true)
-	res, sent, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw})
+	res, sent, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != message.Listen})
 	if err != nil {
 		return &failure{err: asError(err), sent: sent}
 	}

@@ -16,12 +16,11 @@ import (
 )
 
 const (
-	socketsMost = 64   // for calls
-	callsMost   = 1024 // begun and not answered, streams to listen included
-	notesMost   = 256  // notifications that wait to be sent
-	noteTime    = 10 * time.Second
-	closeTime   = 2 * time.Second // to end the session
-	flushTime   = 200 * time.Millisecond
+	callsMost = 1024 // begun and not answered, streams to listen included
+	notesMost = 256  // notifications that wait to be sent
+	noteTime  = 10 * time.Second
+	closeTime = 2 * time.Second // to end the session
+	flushTime = 200 * time.Millisecond
 )
 
 // A conn is one connection: nothing but the messages of one session, each of
@@ -57,7 +56,7 @@ type conn struct {
 func newConn(client *web.Client, server *sdk.Server, auto bool, old legacysse.Options) *conn {
 	c := &conn{
 		Inbox: message.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
-		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, socketsMost),
+		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, web.Sockets),
 		notes: make(chan *message.Envelope, notesMost), calls: map[string]*call{},
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())

@@ -80,7 +80,7 @@ func (r *Reader) Next() (*Event, error) {
 			continue
 		}
 		if r.size-1 > int64(r.limit) { // but for the last line's end
-			e := &TooLongError{Limit: r.limit, Size: r.size - 1, Prefix: bytes.Clone(r.data[:min(len(r.data), prefixKept)])}
+			e := &TooLongError{Limit: r.limit, Size: r.size - 1, Prefix: bytes.Clone(r.data[:min(len(r.data), r.limit, prefixKept)])}
 			r.data = nil
 			return nil, e
 		}

@@ -19,6 +19,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
+// Sockets is how many connections calls may use.
+const Sockets = 64
+
 const (
 	headerMost = 64 << 10 // bytes of the headers of an answer
 	idleTime   = 90 * time.Second
@@ -53,7 +56,8 @@ type Client struct {
 	URL     *url.URL
 	headers http.Header
 	agent   string
-	http    *http.Client
+	calls   *http.Client
+	side    *http.Client // what must not wait for calls, such as answers to what the server asks in one
 }
 
 // Check says what is wrong with the options, without touching files.
@@ -111,20 +115,26 @@ func NewClient(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{URL: u, headers: headers, agent: o.Agent, http: &http.Client{
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DialContext: newDialer(u, o.AllowPrivate, o.Connect).dial, TLSClientConfig: conf,
-			TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
-			MaxIdleConns: 64, MaxIdleConnsPerHost: 64, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
-			WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
-		},
-		Jar:           &fewCookies{jar},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	client := func(sockets int) *http.Client {
+		return &http.Client{
+			Transport: &http.Transport{
+				Proxy: http.ProxyFromEnvironment, DialContext: newDialer(u, o.AllowPrivate, o.Connect).dial, TLSClientConfig: conf.Clone(),
+				TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
+				MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
+				WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+			},
+			Jar:           &fewCookies{jar},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	return &Client{URL: u, headers: headers, agent: o.Agent, calls: client(Sockets), side: client(0)}, nil
 }
 
 // Close gives back the connections that are not in use.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.calls.CloseIdleConnections()
+	c.side.CloseIdleConnections()
+}
 
 func (t *TLS) load(dir string) (*tls.Config, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}

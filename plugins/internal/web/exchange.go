@@ -26,6 +26,7 @@ type Request struct {
 	URL    *url.URL // nil: the configured one
 	Header http.Header
 	Body   []byte
+	Call   bool // waits for one of the connections for calls
 }
 
 // Do sends a request. sent reports whether the server may have seen any of it.
@@ -59,7 +60,11 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
 	}
-	res, err = c.http.Do(req)
+	client := c.side
+	if r.Call {
+		client = c.calls
+	}
+	res, err = client.Do(req)
 	select {
 	case <-wrote:
 		sent = true
@@ -98,7 +103,7 @@ func explain(err error, u *url.URL) *sdk.Error {
 		e.Hint = "name the authority's certificate with tls { ca }"
 	case errors.As(err, &name), errors.As(err, &invalid):
 		e.Message = fmt.Sprintf("the certificate of %s cannot be used: %v", u.Host, err)
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Message, e.Hint = fmt.Sprintf("%s does not speak TLS", u.Host), "use http:// if that is meant"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		e.Message = fmt.Sprintf("%s ended the connection before it answered", u.Host)

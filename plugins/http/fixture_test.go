@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	modernMeta  = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
+)
+
+// A seen is what arrived in a request.
+type seen struct {
+	http.Header
+	verb, body string
+}
+
+// A server records what it is asked and answers with what the test says.
+type server struct {
+	t   testing.TB
+	url string
+	die func()
+
+	mu   sync.Mutex
+	seen []seen // guarded by mu
+}
+
+// answering starts a server. answer gets every request with its body read; false
+// leaves it to the handshake of an older server.
+func answering(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, body string) bool) *server {
+	t.Helper()
+	s := &server{t: t}
+	s.url, s.die = webtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		body := string(b)
+		s.mu.Lock()
+		s.seen = append(s.seen, seen{r.Header.Clone(), r.Method, body})
+		s.mu.Unlock()
+		if answer == nil || !answer(w, r, body) {
+			handshake(w, r, body)
+		}
+	}))
+	return s
+}
+
+func handshake(w http.ResponseWriter, r *http.Request, body string) {
+	switch {
+	case r.Method != "POST":
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case strings.Contains(body, `"initialize"`):
+		w.Header().Set("Mcp-Session-Id", "s-1")
+		asJSON(w, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}`)
+	case !strings.Contains(body, `"id"`) || !strings.Contains(body, `"method"`):
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		asJSON(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, idOf(body)))
+	}
+}
+
+func asJSON(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, text)
+}
+
+// events writes events to a stream, each flushed.
+func events(w http.ResponseWriter, all ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range all {
+		_, _ = io.WriteString(w, e)
+		w.(http.Flusher).Flush()
+	}
+}
+
+func data(msg string) string { return "data: " + msg + "\n\n" }
+
+func idOf(body string) string {
+	var m struct{ ID json.RawMessage }
+	_ = json.Unmarshal([]byte(body), &m)
+	return string(m.ID)
+}
+
+func (s *server) requests() []seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]seen(nil), s.seen...)
+}
+
+// await returns the first request that fits.
+func (s *server) await(what string, fits func(seen) bool) seen {
+	s.t.Helper()
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+		for _, r := range s.requests() {
+			if fits(r) {
+				return r
+			}
+		}
+	}
+	s.t.Fatalf("there was no %s among %d requests", what, len(s.requests()))
+	panic("not reached")
+}
+
+// A client is a connection under test.
+type client struct {
+	t    testing.TB
+	conn sdk.Conn
+	got  chan got
+}
+
+type got struct {
+	msg     string
+	related string
+	err     error
+}
+
+// connect opens a connection with more settings than the URL, such as
+// `"mode":"sse"`.
+func connect(t testing.TB, url string, more ...string) *client {
+	t.Helper()
+	c, err := try(t, url, more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func try(t testing.TB, url string, more ...string) (*client, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	settings := `{` + strings.Join(append(more, fmt.Sprintf(`"url":%q`, url)), ",") + `}`
+	conn, err := plugin().Transports["http"].Open(ctx, &sdk.Server{
+		Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger(),
+	}, []byte(settings))
+	if err != nil {
+		return nil, err
+	}
+	c := &client{t: t, conn: conn, got: make(chan got, 100_000)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			msg, err := conn.Recv()
+			g := got{msg: string(msg), err: err}
+			if r, ok := conn.(sdk.Relater); ok && err == nil {
+				g.related = string(r.Related())
+			}
+			c.got <- g
+			var dropped *sdk.Dropped
+			var failed *sdk.Failed
+			if err != nil && !errors.As(err, &dropped) && !errors.As(err, &failed) {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		c.close()
+		<-done
+	})
+	return c, nil
+}
+
+func (c *client) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := c.conn.Close(ctx); err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *client) send(msgs ...string) {
+	c.t.Helper()
+	for _, m := range msgs {
+		if err := c.conn.Send([]byte(m)); err != nil {
+			c.t.Errorf("sending: %v", err)
+		}
+	}
+}
+
+// next returns what comes next.
+func (c *client) next() got {
+	c.t.Helper()
+	select {
+	case g := <-c.got:
+		return g
+	case <-time.After(patience):
+		c.t.Fatal("nothing came")
+		panic("not reached")
+	}
+}
+
+// want compares what comes next with messages.
+func (c *client) want(msgs ...string) {
+	c.t.Helper()
+	for _, m := range msgs {
+		if g := c.next(); g.err != nil || g.msg != m {
+			c.t.Fatalf("got %q, %v; want %q", g.msg, g.err, m)
+		}
+	}
+}
+
+// fails expects that a request failed, for a reason.
+func (c *client) fails(id, reason string) *sdk.Failed {
+	c.t.Helper()
+	g := c.next()
+	var f *sdk.Failed
+	if !errors.As(g.err, &f) || string(f.ID) != id || f.Err.Reason != reason {
+		c.t.Fatalf("got %q, %#v; want that %s failed with %q", g.msg, g.err, id, reason)
+	}
+	return f
+}
+
+// shake shakes hands as an older client does.
+func (c *client) shake() {
+	c.t.Helper()
+	c.send(initialize)
+	if g := c.next(); g.err != nil || !strings.Contains(g.msg, "protocolVersion") {
+		c.t.Fatalf("the handshake gave %q, %v", g.msg, g.err)
+	}
+	c.send(initialized)
+}
+
+func request(id int, method string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"t"}}`, id, method)
+}
+
+func modern(id int, method, params string) string {
+	if params != "" {
+		params += ","
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s%s}}`, id, method, params, modernMeta)
+}
+
+func result(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, id) }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
+)
+
+// TestModernHeaders: what a modern server is told beside the message.
+func TestModernHeaders(t *testing.T) {
+	t.Parallel()
+	s := answering(t, nil)
+	c := connect(t, s.url, `"headers":{"authorization":"Bearer x","X-Mine":"y"}`)
+	for i, r := range []struct{ method, params, name string }{
+		{"server/discover", ``, ""},
+		{"tools/call", `"name":"plain"`, "plain"},
+		{"tools/call", `"name":"größe"`, "=?base64?Z3LDtsOfZQ==?="},
+		{"tools/call", `"name":" spaced"`, "=?base64?IHNwYWNlZA==?="},
+		{"tools/call", `"name":"=?base64?eA==?="`, "=?base64?PT9iYXNlNjQ/ZUE9PT89?="},
+		{"tools/call", `"name":"a\r\nX-Evil: 1"`, "=?base64?YQ0KWC1FdmlsOiAx?="},
+		{"prompts/get", `"name":"p"`, "p"},
+		{"resources/read", `"uri":"file:///a b"`, "file:///a b"},
+		{"resources/list", `"name":"ignored"`, ""},
+	} {
+		c.send(modern(i, r.method, r.params))
+		c.want(result(i))
+		all := s.requests()
+		h := all[len(all)-1].Header
+		if h.Get("Mcp-Protocol-Version") != "2026-07-28" || h.Get("Mcp-Method") != r.method || h.Get("Mcp-Name") != r.name ||
+			h.Get("Mcp-Session-Id") != "" || h.Get("X-Evil") != "" {
+			t.Errorf("%s %s has the headers %v", r.method, r.params, h)
+		}
+		if h.Get("Authorization") != "Bearer x" || h.Get("X-Mine") != "y" || h.Get("Content-Type") != "application/json" {
+			t.Errorf("the headers are %v", h)
+		}
+	}
+}
+
+// TestTrace: the trace that a message belongs to reaches the server, when it is
+// one. TRN-24
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	s := answering(t, nil)
+	c := connect(t, s.url)
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for i, trace := range []string{parent, "00-short-01", strings.ToUpper(parent), "ff" + parent[2:], parent + "\n"} {
+		c.send(strings.Replace(modern(i, "tools/list", ""), `"_meta":{`, `"_meta":{"traceparent":"`+strings.ReplaceAll(trace, "\n", `\n`)+`","tracestate":"a=b","baggage":"secret",`, 1))
+		c.want(result(i))
+		all := s.requests()
+		h := all[len(all)-1].Header
+		if got, want := h.Get("Traceparent"), parent; i == 0 && (got != want || h.Get("Tracestate") != "a=b") || i > 0 && got != "" {
+			t.Errorf("%q arrives as %q", trace, got)
+		}
+		if h.Get("Baggage") != "" {
+			t.Error("baggage was passed on")
+		}
+	}
+}
+
+const toolsWithParams = `{"tools":[{"name":"q","inputSchema":{"type":"object","properties":{
+	"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},
+	"on":{"type":"boolean","x-mcp-header":"On"},"bad":{"type":"string","x-mcp-header":"a b"},
+	"deep":{"type":"object","properties":{"er":{"type":"string","x-mcp-header":"Er"}}},
+	"list":{"type":"array","items":{"type":"string","x-mcp-header":"Item"}}}}}]}`
+
+// TestParams: arguments that a tool's schema names are repeated in headers, also
+// when the tools were listed by an earlier connection, or have to be listed
+// first.
+func TestParams(t *testing.T) {
+	t.Parallel()
+	var refusals atomic.Int32
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		switch {
+		case strings.Contains(body, "tools/list"):
+			asJSON(w, strings.ReplaceAll(`{"jsonrpc":"2.0","id":`+idOf(body)+`,"result":`+toolsWithParams+`}`, "\n", " "))
+		case strings.Contains(body, "tools/call") && r.Header.Get("Mcp-Param-Region") == "":
+			refusals.Add(1)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"header missing"}}`))
+		default:
+			return false
+		}
+		return true
+	})
+	const arguments = `"name":"q","arguments":{"region":"Zürich","n":42,"on":false,"bad":"x","deep":{"er":"in"},"list":["x"],"more":null}`
+	c := connect(t, s.url)
+	for i := range 2 { // at first nobody has listed the tools
+		c.send(modern(i, "tools/call", arguments))
+		c.want(result(i))
+	}
+	if refusals.Load() != 1 {
+		t.Errorf("%d calls were refused", refusals.Load())
+	}
+	all := s.requests()
+	h := all[len(all)-1].Header
+	want := map[string]string{"Region": "=?base64?WsO8cmljaA==?=", "N": "42", "On": "false", "Er": "in", "Item": ""}
+	for name, value := range want {
+		if got := h.Get("Mcp-Param-" + name); got != value {
+			t.Errorf("%s is %q, want %q", name, got, value)
+		}
+	}
+	for name := range h {
+		if short, ok := strings.CutPrefix(name, "Mcp-Param-"); ok && want[short] == "" {
+			t.Errorf("there is a header %s", name)
+		}
+	}
+}
+
+// TestParamsAreKept: what was learnt serves the next start, and nothing else
+// does.
+func TestParamsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	p := newParams(dir, "https://x/")
+	p.learn([]byte(`{"result":`+toolsWithParams+`}`), true)
+	if next := newParams(dir, "https://x/"); len(headersOf(next)) != 4 {
+		t.Errorf("the next start knows %v", headersOf(next))
+	}
+	if other := newParams(dir, "https://y/"); len(headersOf(other)) != 0 {
+		t.Errorf("another server has %v", headersOf(other))
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	for _, broken := range []string{``, `{`, `[]`, `{"q":[{"path":["region"],"header":"A\r\nB"}]}`} {
+		if err := os.WriteFile(files[0], []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if next := newParams(dir, "https://x/"); len(headersOf(next)) != 0 {
+			t.Errorf("%s gives %v", broken, headersOf(next))
+		}
+	}
+	p.learn([]byte(`{"result":{"tools":[]}}`), true)
+	if next := newParams(dir, "https://x/"); len(headersOf(next)) != 0 {
+		t.Errorf("tools that are gone still have %v", headersOf(next))
+	}
+}
+
+func headersOf(p *params) http.Header {
+	h := http.Header{}
+	e := message.Open([]byte(modern(1, "tools/call", `"name":"q","arguments":{"region":"a","n":1,"on":true,"deep":{"er":"b"}}`)))
+	p.set(h, &e)
+	return h
+}

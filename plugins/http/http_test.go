@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// httpCase asks the older transport, which can send back what it gets: over
+// streamable HTTP only requests are answered.
+var httpCase = plugintest.Transport{
+	Name:  "http",
+	Apart: true,
+	Peer: func(t testing.TB) plugintest.Peer {
+		url, die := webtest.EchoSSE(t)
+		settings, err := json.Marshal(map[string]any{"url": url, "mode": "sse", "headers": map[string]string{"Authorization": plugintest.Canary}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plugintest.Peer{Settings: string(settings), Die: die}
+	},
+	Hang: func(t testing.TB) string { return `{"mode":"sse","url":"` + webtest.Silent(t) + `"}` },
+	Refused: []plugintest.Refusal{
+		{Settings: `{}`, Paths: []string{"url"}},
+		{Settings: `{"url":"mcp.example.com"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://x/#frag"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://x/","mode":"websocket","connect_timeout":"fast"}`, Paths: []string{"mode", "connect_timeout"}},
+		{Settings: `{"url":"https://x/","tls":{"cert":"a.pem"}}`, Paths: []string{"tls.cert"}},
+		{Settings: `{"url":"http://10.0.0.1/","headers":{"Cookie":"x"}}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://x/","headers":{"":"x","mcp-session-id":"y","content-length":"3"}}`,
+			Paths: []string{`headers[""]`, `headers["content-length"]`, `headers["mcp-session-id"]`}},
+		{Settings: `{"url":"https://x/","headers":{"A":"1","a":"2"}}`, Paths: []string{`headers["a"]`}},
+	},
+}
+
+func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), httpCase) }
+
+func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), httpCase) }
+
+// TestDocuments: the changelog knows the version that stands in the code, and
+// the README every setting.
+func TestDocuments(t *testing.T) {
+	texts := map[string]string{}
+	for _, name := range []string{"CHANGELOG.md", "README.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
+		t.Errorf("CHANGELOG.md has no entry for %s", version)
+	}
+	schema := plugin().Transports["http"].Schema()
+	for _, a := range schema.Attributes {
+		if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
+			t.Errorf("README.md does not explain %s", a.Name)
+		}
+	}
+	for _, b := range schema.Blocks {
+		for _, a := range b.Schema.Attributes {
+			if !strings.Contains(texts["README.md"], "`"+a.Name+"`") {
+				t.Errorf("README.md does not explain %s.%s", b.Name, a.Name)
+			}
+		}
+	}
+}

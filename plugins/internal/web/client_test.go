@@ -1,0 +1,167 @@
+package web
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// certificates writes an authority and, signed by it, a certificate with its
+// key, and returns their directory.
+func certificates(t *testing.T) (dir string, pair tls.Certificate, authority *x509.CertPool) {
+	t.Helper()
+	key := func() *ecdsa.PrivateKey {
+		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	caKey, leafKey := key(), key()
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"inside.example"},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	sign := func(c *x509.Certificate, k *ecdsa.PrivateKey) []byte {
+		der, err := x509.CreateCertificate(rand.Reader, c, ca, &k.PublicKey, caKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	}
+	der, err := x509.MarshalECPrivateKey(leafKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{
+		"ca.pem": sign(ca, caKey), "cert.pem": sign(leaf, leafKey), "key.pem": pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
+		"empty.pem": nil,
+	}
+	dir = t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pair, err = tls.X509KeyPair(files["cert.pem"], files["key.pem"]); err != nil {
+		t.Fatal(err)
+	}
+	authority = x509.NewCertPool()
+	authority.AppendCertsFromPEM(files["ca.pem"])
+	return dir, pair, authority
+}
+
+// TestTLS: certificates are checked both ways. TRN-23
+func TestTLS(t *testing.T) {
+	dir, pair, authority := certificates(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.PeerCertificates) == 0 && r.URL.Path == "/mutual" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: authority, ClientAuth: tls.VerifyClientCertIfGiven}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+
+	for name, c := range map[string]struct {
+		o    Options
+		want string // part of the error; empty: none
+	}{
+		"unknown authority": {Options{}, "authority that is not trusted"},
+		"own authority":     {Options{TLS: &TLS{CA: "ca.pem"}}, ""},
+		"other name":        {Options{TLS: &TLS{CA: "ca.pem", ServerName: "outside.example"}}, "cannot be used"},
+		"its other name":    {Options{TLS: &TLS{CA: "ca.pem", ServerName: "inside.example"}}, ""},
+		"unchecked":         {Options{TLS: &TLS{SkipVerify: true}}, ""},
+		"with certificate":  {Options{URL: s.URL + "/mutual", TLS: &TLS{CA: "ca.pem", Cert: "cert.pem", Key: "key.pem"}}, ""},
+		"no TLS":            {Options{URL: "https" + strings.TrimPrefix(plain.URL, "http")}, "does not speak TLS"},
+	} {
+		if c.o.URL == "" {
+			c.o.URL = s.URL
+		}
+		c.o.Dir = dir
+		switch err := get(t, c.o); {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	for path, settings := range map[string]TLS{
+		"tls.ca":   {CA: "absent.pem"},
+		"tls.cert": {Cert: "cert.pem", Key: "ca.pem"},
+		"tls.key":  {Cert: "cert.pem", Key: "absent.pem"},
+	} {
+		_, err := NewClient(Options{URL: s.URL, Dir: dir, TLS: &settings})
+		var e *sdk.Error
+		if !errors.As(err, &e) || e.Path != path {
+			t.Errorf("%+v: %v", settings, err)
+		}
+	}
+	if _, err := NewClient(Options{URL: s.URL, Dir: dir, TLS: &TLS{CA: "empty.pem"}}); err == nil {
+		t.Error("a file without certificates was accepted")
+	}
+}
+
+// TestCookies: what finds the same machine again is sent back, and only so much
+// of it.
+func TestCookies(t *testing.T) {
+	u, err := url.Parse("https://x/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewClient(Options{URL: "https://x/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar := c.calls.Jar
+	for i := range 100 {
+		jar.SetCookies(u, []*http.Cookie{{Name: "c" + strings.Repeat("x", i), Value: "v"}, {Name: "big", Value: strings.Repeat("x", 5000)}})
+	}
+	if n := len(jar.Cookies(u)); n != cookieMost {
+		t.Errorf("%d cookies", n)
+	}
+	if c.side.Jar.Cookies(u) == nil {
+		t.Error("answers do not find the machine that the call went to")
+	}
+}
+
+// TestRetryAfter reads both forms.
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"0": 0, "120": 2 * time.Minute, "Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Fri, 02 Jan 2025 03:05:05 GMT": 0,
+		"": -1, "-1": -1, "1.5": -1, "soon": -1, "99999999999": -1,
+	} {
+		d, ok := RetryAfter(http.Header{"Retry-After": {text}}, now)
+		if !ok {
+			d = -1
+		}
+		if d != want {
+			t.Errorf("%q is %s, want %s", text, d, want)
+		}
+	}
+}
