@@ -34,8 +34,8 @@ type Transport struct {
 	Name string // as in sdk.Plugin.Transports
 
 	// Peer starts something that the transport can connect to, many times, and
-	// that sends every message back as it is. It is called once in each
-	// question that connects and should clean up after itself with t.Cleanup.
+	// that sends every message back as it is, unless the transport Serves. It
+	// is called once in each question that connects and should clean up after itself with t.Cleanup.
 	// See [EchoCommand] and [EchoServer].
 	Peer func(t testing.TB) Peer
 
@@ -47,6 +47,11 @@ type Transport struct {
 	// Apart says that requests travel side by side, as over HTTP, so that only
 	// notifications arrive in the order in which they were sent.
 	Apart bool
+
+	// Serves says that the transport is the server itself, so that nothing
+	// comes back as it was. It is asked "ping", in all sizes and from many
+	// sides, and must answer each once; what is asked of a relay is not asked.
+	Serves bool
 
 	// Refused are settings that must be refused.
 	Refused []Refusal

@@ -77,7 +77,7 @@ func askCancel(t testing.TB, s *subject, c *Transport) {
 func askClose(t testing.TB, s *subject, c *Transport) {
 	l, peer := s.start(t, c.Host), c.Peer(t)
 	stream, instance := l.open(t, c, peer)
-	exchange(t, stream, message(100))
+	c.talk(t, stream)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() { l.close(t, instance) })
@@ -86,7 +86,7 @@ func askClose(t testing.TB, s *subject, c *Transport) {
 	_ = l.note(ending(t, stream))
 	l.close(t, instance)
 	stream, _ = l.open(t, c, peer)
-	exchange(t, stream, message(100))
+	c.talk(t, stream)
 	if s.plugin != nil {
 		closeDirectly(t, s, c, peer)
 	}
@@ -140,7 +140,7 @@ func askDeath(t testing.TB, s *subject, c *Transport) {
 	}
 	l := s.start(t, c.Host)
 	stream, instance := l.open(t, c, peer)
-	exchange(t, stream, message(100))
+	c.talk(t, stream)
 	peer.Die()
 	err := l.note(ending(t, stream))
 	if code := sdk.CodeOf(err); err != nil && (code == sdk.Internal || code == sdk.Panicked) {
@@ -159,7 +159,7 @@ func askLeaks(t testing.TB, s *subject, c *Transport) {
 	openAndClose := func() {
 		for range 10 {
 			stream, instance := l.open(t, c, peer)
-			exchange(t, stream, message(100))
+			c.talk(t, stream)
 			_ = stream.Close()
 			l.close(t, instance)
 			_ = l.note(ending(t, stream))
@@ -191,7 +191,7 @@ func askHostGone(t testing.TB, s *subject, c *Transport) {
 	l, peer := s.start(t, c.Host), c.Peer(t)
 	for range 3 {
 		stream, _ := l.open(t, c, peer)
-		exchange(t, stream, message(100))
+		c.talk(t, stream)
 	}
 	family := descendants(l.process.pid())
 	_ = l.process.stdin.Close()

@@ -110,3 +110,20 @@ func TestFlaws(t *testing.T) {
 		}
 	}
 }
+
+// TestServes: an echo is no answer.
+func TestServes(t *testing.T) {
+	savedPatience, savedSettle := patience, settle
+	patience, settle = 2*time.Second, 500*time.Millisecond
+	defer func() { patience, settle = savedPatience, savedSettle }()
+	serving := transportCase
+	serving.Serves = true
+	for _, q := range serving.questions() {
+		switch what := strings.TrimPrefix(q.name, "transport t "); what {
+		case "sizes", "order", "many", "grease", "close":
+			if found := (&recorder{TB: t}).ask(q, inProcess(flawed(""))); len(found) == 0 {
+				t.Errorf("%q takes an echo for an answer", what)
+			}
+		}
+	}
+}

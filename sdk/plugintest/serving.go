@@ -1,0 +1,90 @@
+package plugintest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// talk sends something and waits for what comes back.
+func (c *Transport) talk(t testing.TB, s *wire.Stream) {
+	t.Helper()
+	if c.Serves {
+		served(t, s, ping(1, 100))
+		return
+	}
+	exchange(t, s, message(100))
+}
+
+// answers reports whether a message is what comes back for another.
+func (c *Transport) answers(got, sent string) bool {
+	if !c.Serves {
+		return got == sent
+	}
+	id, ok := answered(got)
+	return ok && id == idOf(sent)
+}
+
+// ping is a request of n bytes, or as short as it can be.
+func ping(id, n int) string {
+	empty := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"pad":""}}`, id)
+	return strings.Replace(empty, `""`, `"`+strings.Repeat("x", max(0, n-len(empty)))+`"`, 1)
+}
+
+// served sends requests and waits until each was answered once, in any order.
+func served(t testing.TB, s *wire.Stream, requests ...string) {
+	t.Helper()
+	go func() {
+		for _, r := range requests {
+			if s.WriteMessage([]byte(r)) != nil {
+				return // the answers will be missed
+			}
+		}
+		_ = s.Flush()
+	}()
+	problem := within(t, "an answer", func() error {
+		waiting := map[string]bool{}
+		for _, r := range requests {
+			waiting[idOf(r)] = true
+		}
+		for len(waiting) > 0 {
+			msg, ev, err := s.Read()
+			switch {
+			case err != nil:
+				return fmt.Errorf("%d requests are not answered: %w", len(waiting), err)
+			case ev != nil && ev.Status != nil:
+				return fmt.Errorf("%d requests are not answered: the connection ended: %s", len(waiting), ev.Status.Message)
+			case ev != nil:
+				return fmt.Errorf("event %q in the place of an answer: %s", ev.Name, ev.Reason)
+			}
+			id, ok := answered(string(msg))
+			if !ok || !waiting[id] {
+				return fmt.Errorf("%.200q answers nothing that was asked, or not for the first time", msg)
+			}
+			delete(waiting, id)
+		}
+		return nil
+	})
+	if problem != nil {
+		t.Fatal(problem)
+	}
+}
+
+// answered returns the id of an answer that is a result.
+func answered(msg string) (id string, ok bool) {
+	var m struct {
+		ID     json.RawMessage
+		Result json.RawMessage
+	}
+	err := json.Unmarshal([]byte(msg), &m)
+	return string(m.ID), err == nil && len(m.Result) > 0
+}
+
+func idOf(request string) string {
+	var m struct{ ID json.RawMessage }
+	_ = json.Unmarshal([]byte(request), &m) // it is ours
+	return string(m.ID)
+}
