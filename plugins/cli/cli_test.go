@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+// sayTool is a tool block as the host hands it over.
+const sayTool = `{"name":"say","description":"Says it.","argv":["{words}"],"argument":[{"name":"words","repeat":true}]}`
+
+var cliCase = plugintest.Transport{
+	Name:   "cli",
+	Serves: true,
+	Peer: func(t testing.TB) plugintest.Peer {
+		settings, err := json.Marshal(map[string]any{
+			"command": []string{"echo"}, "env": map[string]string{"TOKEN": plugintest.Canary}, "cwd": t.TempDir(),
+			"tool": []json.RawMessage{json.RawMessage(sayTool)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plugintest.Peer{Settings: string(settings)}
+	},
+	Refused: refusedSettings,
+}
+
+var refusedSettings = []plugintest.Refusal{
+	{Settings: `{"command":[]}`, Paths: []string{"command"}},
+	{Settings: `{"command":["x","a\u0000b"]}`, Paths: []string{"command[1]"}},
+	{Settings: `{"command":["x"],"depth":0,"parallel":0,"max_output":0,"max_stderr":-1}`, Paths: []string{"depth", "parallel", "max_output", "max_stderr"}},
+	{Settings: `{"command":["x"],"max_output":1000000000,"max_stderr":1000000000}`, Paths: []string{"max_output", "max_stderr"}},
+	{Settings: `{"command":["x"],"probe":"never"}`, Paths: []string{"probe"}},
+	{Settings: `{"command":["x"],"probe":"explicit"}`, Paths: []string{"probe"}},
+	{Settings: `{"command":["x"],"output":"xml","timeout":"soon","ok_codes":["x"]}`, Paths: []string{"output", "timeout", "ok_codes[0]"}},
+	{Settings: `{"command":["x"],"args":"(","only":[""],"except":["["]}`, Paths: []string{"args", "only[0]", "except[0]"}},
+	{Settings: `{"command":["x"],"globals":["[a"],"omit":[" "],"read":["["],"write":["["],"destructive":["["],"idempotent":["["]}`,
+		Paths: []string{"globals[0]", "omit[0]", "read[0]", "write[0]", "destructive[0]", "idempotent[0]"}},
+	{Settings: `{"command":["x"],"env":{"A=B":"1","":"2","C":"\u0000"}}`, Paths: []string{`env["A=B"]`, `env[""]`, `env["C"]`}},
+	{Settings: `{"command":["x"],"limits":{"memory":"lots","files":-1,"processes":-1,"cpu":"1"}}`, Paths: []string{"limits.cpu"}},
+	{Settings: `{"command":["x"],"limits":{"memory":"lots","files":-1,"processes":-1}}`, Paths: []string{"limits.memory", "limits.files", "limits.processes"}},
+	{Settings: `{"command":["x"],"limits":{"memory":"99999999999TiB"}}`, Paths: []string{"limits.memory"}},
+	// What is about discovery says nothing where there is none.
+	{Settings: `{"command":["x"],"only":["a"],"read":["a"],"args":"a","stdin":true,"tool":[` + sayTool + `]}`, Paths: []string{"only", "read", "args", "stdin"}},
+	{Settings: `{"command":["x"],"tool":[` + sayTool + `,` + sayTool + `]}`, Paths: []string{"tool[1].name"}},
+	{Settings: `{"command":["x"],"tool":[{"name":"a","description":"d","argument":[{"name":"x","type":"enum","flag":"-x"}]}]}`, Paths: []string{"tool[0].argument[0].values"}},
+}
+
+func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), cliCase) }
+
+func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), cliCase) }
+
+// TestNotFound: a program that does not exist is an error when the server is
+// opened, at the setting.
+func TestNotFound(t *testing.T) {
+	for settings, path := range map[string]string{
+		`{"command":["no-such-program-5f0c"]}`:           "command",
+		`{"command":["./sub"],"cwd":"/"}`:                "command",
+		`{"command":["echo"],"cwd":"no-such-directory"}`: "cwd",
+	} {
+		_, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir()}, []byte(settings))
+		if e, ok := err.(*sdk.Error); !ok || e.Path != path || e.Hint == "" {
+			t.Errorf("%s: %v", settings, err)
+		}
+	}
+}
+
+// TestDocuments: the changelog knows the version that stands in the code, and
+// the README every setting.
+func TestDocuments(t *testing.T) {
+	texts := map[string]string{}
+	for _, name := range []string{"CHANGELOG.md", "README.md"} {
+		text, err := os.ReadFile(filepath.Clean(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
+		t.Errorf("CHANGELOG.md has no entry for %s", version)
+	}
+	var explained func(s sdk.Schema)
+	explained = func(s sdk.Schema) {
+		for _, a := range s.Attributes {
+			if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
+				t.Errorf("README.md does not explain %s", a.Name)
+			}
+		}
+		for _, b := range s.Blocks {
+			if !strings.Contains(texts["README.md"], "`"+b.Name+"`") {
+				t.Errorf("README.md does not explain the block %s", b.Name)
+			}
+			explained(b.Schema)
+		}
+	}
+	explained(plugin().Transports["cli"].Schema())
+}
