@@ -1,0 +1,150 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// configured stands around one tool block, as the plugin's settings do.
+type configured struct {
+	Tools []Block `hcl:"tool,block" doc:"A tool."`
+}
+
+// decode reads tool blocks as the host hands them over.
+func decode(t testing.TB, blocks string) []Block {
+	t.Helper()
+	var c configured
+	if err := sdk.Decode(sdk.SchemaOf[configured](), []byte(`{"tool":[`+blocks+`]}`), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c.Tools
+}
+
+func TestBlocksRefused(t *testing.T) {
+	arg := func(members string) string {
+		return `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x",` + members + `}]}`
+	}
+	flag := func(members string) string {
+		return `{"name":"t","description":"d","argument":[{"name":"x","flag":"--x",` + members + `}]}`
+	}
+	for _, c := range []struct{ name, blocks, path, says string }{
+		{"no description", `{"name":"t","description":""}`, "tool[0].description", "is empty"},
+		{"name with a space", `{"name":"a b","description":"d"}`, "tool[0].name", "letters"},
+		{"name too long", `{"name":"` + strings.Repeat("a", 65) + `","description":"d"}`, "tool[0].name", "at most 64"},
+		{"two of a name", `{"name":"t","description":"d"},{"name":"t","description":"d"}`, "tool[1].name", "another tool"},
+		{"slot without argument", `{"name":"t","description":"d","argv":["a","--n={x}"]}`, "tool[0].argv[1]", `no argument "x"`},
+		{"argument without slot", `{"name":"t","description":"d","argument":[{"name":"x"}]}`, "tool[0].argument[0].name", "neither a slot"},
+		{"slot for a flag", `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","flag":"-x"}]}`, "tool[0].argv[0]", "has a flag"},
+		{"two arguments of a name", `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x"},{"name":"x"}]}`, "tool[0].argument[1].name", "another argument"},
+		{"argument's name", `{"name":"t","description":"d","argument":[{"name":"1 x","flag":"-x"}]}`, "tool[0].argument[0].name", "begins with a letter"},
+		{"argument called options", `{"name":"t","description":"d","argument":[{"name":"options","flag":"-x"}]}`, "tool[0].argument[0].name", "of its own"},
+		{"argument called stdin", `{"name":"t","description":"d","stdin":true,"argument":[{"name":"stdin","flag":"-x"}]}`, "tool[0].argument[0].name", "of its own"},
+		{"NUL", `{"name":"t","description":"d","argv":["a\u0000"]}`, "tool[0].argv[0]", "NUL"},
+		{"options twice", `{"name":"t","description":"d","argv":["{options}","{options}"]}`, "tool[0].argv[1]", "one place"},
+		{"options behind --", `{"name":"t","description":"d","argv":["--","{options}"]}`, "tool[0].argv[1]", "before"},
+		{"two lists in one element", `{"name":"t","description":"d","argv":["{x}{y}"],"argument":[{"name":"x","repeat":true},{"name":"y"}]}`, "tool[0].argv[0]", "cannot share"},
+		{"bool in a slot", arg(`"type":"bool"`), "tool[0].argument[0].flag", "needs one"},
+		{"count in a slot", arg(`"type":"count"`), "tool[0].argument[0].flag", "needs one"},
+		{"negation of a slot", arg(`"negation":"--no-x"`), "tool[0].argument[0].negation", "needs a flag"},
+		{"equals of a slot", arg(`"equals":true`), "tool[0].argument[0].equals", "needs a flag"},
+		{"glued slot", arg(`"glued":true`), "tool[0].argument[0].glued", "needs a flag"},
+		{"optional value of a slot", arg(`"optional_value":true`), "tool[0].argument[0].optional_value", "needs a flag"},
+		{"enum without values", arg(`"type":"enum"`), "tool[0].argument[0].values", "names its values"},
+		{"values without enum", arg(`"values":["a"]`), "tool[0].argument[0].values", "only an enum"},
+		{"minimum of a string", arg(`"minimum":1`), "tool[0].argument[0].minimum", "only an integer"},
+		{"maximum of a string", arg(`"maximum":1`), "tool[0].argument[0].maximum", "only an integer"},
+		{"maximum below minimum", arg(`"type":"integer","minimum":2,"maximum":1`), "tool[0].argument[0].maximum", "below"},
+		{"pattern that does not compile", arg(`"pattern":"("`), "tool[0].argument[0].pattern", "no regular expression"},
+		{"pattern of a number", arg(`"type":"integer","pattern":"1"`), "tool[0].argument[0].pattern", "only text"},
+		{"pattern that closes the group", arg(`"pattern":"a)|(b"`), "tool[0].argument[0].pattern", "no regular expression"},
+		{"separator of a string", arg(`"separator":","`), "tool[0].argument[0].separator", "neither"},
+		{"list of maps", arg(`"type":"map","repeat":true`), "tool[0].argument[0].repeat", "already"},
+		{"default of a list", arg(`"repeat":true,"default":"a"`), "tool[0].argument[0].default", "has none"},
+		{"default of what is required", arg(`"required":true,"default":"a"`), "tool[0].argument[0].default", "never needs it"},
+		{"default of the wrong type", arg(`"type":"integer","default":"many"`), "tool[0].argument[0].default", "a number"},
+		{"default that is no whole number", arg(`"type":"integer","default":"1.5"`), "tool[0].argument[0].default", "whole"},
+		{"default out of bounds", arg(`"type":"integer","default":"9","maximum":5`), "tool[0].argument[0].default", "at most 5"},
+		{"default that is no choice", arg(`"type":"enum","values":["a"],"default":"b"`), "tool[0].argument[0].default", "one of"},
+		{"default that does not match", arg(`"pattern":"a+","default":"b"`), "tool[0].argument[0].default", "must match ^(?:a+)$"},
+		{"flag that is a dash", `{"name":"t","description":"d","argument":[{"name":"x","flag":"--"}]}`, "tool[0].argument[0].flag", "spelling"},
+		{"flag with a value", `{"name":"t","description":"d","argument":[{"name":"x","flag":"--x=1"}]}`, "tool[0].argument[0].flag", "without a value"},
+		{"flag with a space", `{"name":"t","description":"d","argument":[{"name":"x","flag":"--x y"}]}`, "tool[0].argument[0].flag", "spelling"},
+		{"negation of a string", flag(`"negation":"--no-x"`), "tool[0].argument[0].negation", "only a bool"},
+		{"negation with a value", flag(`"type":"bool","negation":"--x=0"`), "tool[0].argument[0].negation", "spelling"},
+		{"equals and glued", flag(`"equals":true,"glued":true`), "tool[0].argument[0].glued", "not both"},
+		{"equals of a bool", flag(`"type":"bool","equals":true`), "tool[0].argument[0].equals", "not written"},
+		{"glued count", flag(`"type":"count","glued":true`), "tool[0].argument[0].glued", "not written"},
+		{"optional value of a bool", flag(`"type":"bool","optional_value":true`), "tool[0].argument[0].optional_value", "not written"},
+		{"conflict with nothing", flag(`"conflicts":["y"]`), "tool[0].argument[0].conflicts[0]", `no argument "y"`},
+		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "own way"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := CheckBlocks(decode(t, c.blocks))
+			joined, _ := err.(interface{ Unwrap() []error })
+			if joined == nil {
+				t.Fatalf("it was accepted: %v", err)
+			}
+			for _, err := range joined.Unwrap() {
+				if e, ok := errors.AsType[*sdk.Error](err); ok && e.Path == c.path && strings.Contains(e.Message, c.says) {
+					return
+				}
+			}
+			t.Errorf("%v", err)
+		})
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	for _, c := range []struct{ argv, want string }{
+		{`[]`, `OPTIONS`},
+		{`["log"]`, `log OPTIONS`},
+		{`["log","{x}"]`, `log OPTIONS <x>`},
+		{`["log","{x}","{y}"]`, `log OPTIONS <x> <y>`},
+		{`["-C","{x}","log"]`, `-C <x> log OPTIONS`},
+		{`["-n","{x}","{y}"]`, `-n <x> OPTIONS <y>`},
+		{`["-n","{x}"]`, `-n <x> OPTIONS`},
+		{`["--n=1","{x}"]`, `--n=1 OPTIONS <x>`},
+		{`["log","--n={x}","--","{y}"]`, `log --n=<x> OPTIONS -- <y>`},
+		{`["{options}","log","{x}"]`, `OPTIONS log <x>`},
+		{`["a{x}b{y}"]`, `a<x>b<y> OPTIONS`},
+		{`["{{json .}}","{{x}}","a{{.A}}{x}"]`, `{{json .}} {{x}} a{{.A}}<x> OPTIONS`},
+		{`["\\{x}","stash@\\{1}","{ x}","{}"]`, `{x} stash@{1} { x} {} OPTIONS`},
+		{`[""]`, ` OPTIONS`},
+	} {
+		var argv []string
+		if err := json.Unmarshal([]byte(c.argv), &argv); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range parseTemplate(argv) {
+			text := ""
+			if e.Options {
+				text = "OPTIONS"
+			}
+			for _, p := range e.Parts {
+				text += p.Text
+				if p.Slot != "" {
+					text += "<" + p.Slot + ">"
+				}
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s is %q, want %q", c.argv, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// TestConflictPairs: that each names the other says it once.
+func TestConflictPairs(t *testing.T) {
+	tools := FromBlocks(decode(t, `{"name":"t","description":"d","argument":[
+		{"name":"b","type":"bool","flag":"-b","conflicts":["a"]},{"name":"a","type":"bool","flag":"-a","conflicts":["b"]}]}`))
+	if c := tools[0].Conflicts; len(c) != 1 || !slices.Equal(c[0], []string{"a", "b"}) || !strings.Contains(tools[0].Description, "At most one of: a, b.") {
+		t.Errorf("%v %q", c, tools[0].Description)
+	}
+}

@@ -1,0 +1,217 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+func command(words string, options ...model.Option) *model.Command {
+	return &model.Command{Path: strings.Fields(words), Runnable: true, Options: options}
+}
+
+func program(commands ...*model.Command) *model.Program {
+	return &model.Program{Name: "prog", Root: &model.Command{Commands: commands}}
+}
+
+func option(names string, kind model.Kind) model.Option {
+	return model.Option{Names: strings.Fields(names), Value: model.Value{Kind: kind}}
+}
+
+// TestGolden shows tools as a model sees them.
+func TestGolden(t *testing.T) {
+	one, ten := 1.0, 10.0
+	with := func(o model.Option, change func(*model.Option)) model.Option { change(&o); return o }
+	everything := &model.Command{
+		Path: []string{"every", "kind"}, Summary: "shows every kind", Runnable: true, Terminator: true,
+		Description: "It is\nlong.", Conflicts: [][]string{{"--bool", "-c"}, {"--unknown", "--bool"}},
+		Options: []model.Option{
+			with(option("--bool -b", model.Bool), func(o *model.Option) { o.Description = "Switches it on" }),
+			with(option("--color", model.Bool), func(o *model.Option) { o.Negation, o.Value.Default = "--no-color", "true" }),
+			with(option("--verify", model.Bool), func(o *model.Option) { o.Negation = "--no-verify" }),
+			with(option("-c", model.Count), func(o *model.Option) { o.Description = "counts" }),
+			with(option("-v --verbose", model.Bool), func(o *model.Option) { o.Repeatable = true }),
+			with(option("--string", model.String), func(o *model.Option) { o.Value.Placeholder, o.Required = "<text>", true }),
+			with(option("--integer", model.Integer), func(o *model.Option) { o.Value.Default = "5"; o.Value.Minimum, o.Value.Maximum = &one, &ten }),
+			with(option("--number", model.Number), func(o *model.Option) { o.Value.Default = "0.5" }),
+			with(option("--enum", model.Enum), func(o *model.Option) { o.Value.Choices, o.Value.Default = []string{"a", "b"}, "a" }),
+			with(option("--when", model.Enum), func(o *model.Option) { o.Value.Choices, o.Value.Optional = []string{"always", "never"}, true }),
+			with(option("--jobs", model.Integer), func(o *model.Option) { o.Value.Optional, o.Value.Placeholder = true, "N" }),
+			with(option("--list", model.List), func(o *model.Option) { o.Value.Separator = "," }),
+			with(option("--many", model.String), func(o *model.Option) { o.Repeatable = true }),
+			with(option("--map", model.Map), func(o *model.Option) { o.Value.Placeholder = "key=value" }),
+			with(option("--path", model.Path), func(o *model.Option) { o.Value.Placeholder = "FILE" }),
+			with(option("--wait", model.Duration), func(o *model.Option) { o.Value.Default = "30s" }),
+			with(option("--global", model.String), func(o *model.Option) { o.Inherited = true }),
+			option("--help -h", model.Bool), option("--version", model.Bool), option("--pager", model.String), option("--interactive", model.Bool),
+			with(option("-h", model.Bool), func(o *model.Option) { o.Description = "print this help" }),
+		},
+		Positionals: []model.Positional{
+			{Name: "source", Value: model.Value{Kind: model.Path}, Required: true},
+			{Name: "target", Value: model.Value{Kind: model.String}, Required: true, Repeatable: true},
+		},
+	}
+	blocks := FromBlocks(decode(t, `{"name":"log","description":"Shows the history","argv":["log","--max-count={count}","--","{path}"],"access":"read",
+		"argument":[{"name":"count","type":"integer","default":"20","minimum":1,"maximum":500},{"name":"path","type":"path","repeat":true},
+		{"name":"all","type":"bool","flag":"--all"},{"name":"grep","pattern":"[a-z]+","flag":"--grep","description":"what to look for"}]}`))
+	free, err := Whole("[a-z]+")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := FromProgram(program(everything, command("list"), command("group delete")), Options{Stdin: true, Free: free, Idempotent: []string{"group"}})
+	var b bytes.Buffer
+	for _, tool := range append(tools, blocks...) {
+		if err := json.Indent(&b, tool.JSON(tool.Name == "list"), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteByte('\n')
+	}
+	golden := filepath.Join("testdata", "tools.golden")
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || !bytes.Equal(want, b.Bytes()) {
+		t.Errorf("the tools are not those of %s (%v):\n%s", golden, err, &b)
+	}
+}
+
+func TestToolNames(t *testing.T) {
+	names := func(p *model.Program) string {
+		var all []string
+		for _, tool := range FromProgram(p, Options{}) {
+			all = append(all, tool.Name)
+		}
+		return strings.Join(all, " ")
+	}
+	long := strings.Repeat("x", 70)
+	for _, c := range []struct {
+		name string
+		p    *model.Program
+		want string
+	}{
+		{"words", program(command("remote add"), command("log")), "remote_add log"},
+		{"other characters", program(command("a.b:c"), command("é")), "a_b_c _"},
+		{"two of a name", program(command("a b"), command("a_b"), command("c")), "a_b_" + digits("a b") + " a_b_" + digits("a_b") + " c"},
+		{"the same twice", program(command("a"), command("a")), "a"},
+		{"a group", program(&model.Command{Path: []string{"g"}, Commands: []*model.Command{command("g x")}}), "g_x"},
+		{"no sub-commands", &model.Program{Name: "jq.1", Root: &model.Command{}}, "jq_1"},
+		{"runnable with sub-commands", &model.Program{Name: "p", Root: &model.Command{Runnable: true, Commands: []*model.Command{command("x")}}}, "p x"},
+		{"long", program(command(long)), long[:57] + "_" + digits(long)},
+		{"nothing", &model.Program{Name: "p"}, ""},
+	} {
+		if got := names(c.p); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func digits(s string) string { return hashed("", s, 64)[1:] }
+
+func TestPropertyNames(t *testing.T) {
+	c := command("x", option("--a-b", model.Bool), option("--a_b", model.Bool), option("-o", model.Bool), option("-n --name", model.String),
+		option("--name", model.String), option("-long", model.Bool), option("--stdin", model.Bool), option("--args", model.Bool), option("-1", model.Bool),
+		option("-O", model.Bool), option("--"+strings.Repeat("y", 80), model.Bool))
+	c.Positionals = []model.Positional{{Name: "name"}, {Name: "name"}, {Name: "<file>"}, {Name: "…"}, {Name: "stdin"}}
+	free, _ := Whole("a")
+	tool := FromProgram(program(c), Options{Stdin: true, Free: free})[0]
+	var got []string
+	for _, p := range tool.Parameters {
+		got = append(got, p.Name)
+	}
+	want := "a-b a_b opt_o name opt_name long opt_stdin opt_args opt_1 opt_O " + strings.Repeat("y", 57) + "_" + digits(strings.Repeat("y", 80)) +
+		" arg_name arg_name_2 _file_ arg arg_stdin"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%s, want\n%s", strings.Join(got, " "), want)
+	}
+}
+
+func TestAccess(t *testing.T) {
+	list := command("things list-all", option("--delete", model.Bool))
+	withOutput := command("log", option("--output", model.Path))
+	inherited := command("show", model.Option{Names: []string{"--exec"}, Value: model.Value{Kind: model.String}, Inherited: true})
+	for _, c := range []struct {
+		name string
+		c    *model.Command
+		o    Options
+		want Access
+		hint string
+	}{
+		{"read", command("container ls"), Options{}, Access{Read, "verb"}, `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true}`},
+		{"first part", command("list-units"), Options{}, Access{Read, "verb"}, ""},
+		{"destructive", command("image rm"), Options{}, Access{Destructive, "verb"}, `{"readOnlyHint":false,"destructiveHint":true}`},
+		{"unknown", command("frobnicate"), Options{}, Access{Write, "unknown"}, `{"readOnlyHint":false}`},
+		{"the group does not count", command("list add"), Options{}, Access{Write, "unknown"}, ""},
+		{"an option betrays", list, Options{}, Access{Write, "unknown"}, ""},
+		{"unless it is left out", list, Options{Omit: []string{"--delete"}}, Access{Read, "verb"}, ""},
+		{"a file is written", withOutput, Options{}, Access{Write, "unknown"}, ""},
+		{"an option of above", inherited, Options{}, Access{Read, "verb"}, ""},
+		{"an option of above that is offered", inherited, Options{Globals: []string{"exec"}}, Access{Write, "unknown"}, ""},
+		{"configured", command("frobnicate"), Options{Read: []string{"frob*"}}, Access{Read, "configuration"}, ""},
+		{"configured as writing", command("frobnicate"), Options{Write: []string{"*"}}, Access{Write, "configuration"}, `{"readOnlyHint":false,"destructiveHint":false}`},
+		{"the worst counts", command("a b"), Options{Read: []string{"a"}, Destructive: []string{"a b"}}, Access{Destructive, "configuration"}, ""},
+		{"idempotent", command("apply"), Options{Idempotent: []string{"apply"}}, Access{Write, "unknown"}, `{"readOnlyHint":false,"idempotentHint":true}`},
+	} {
+		tool := FromProgram(program(c.c), c.o)[0]
+		if tool.Access != c.want {
+			t.Errorf("%s: %v, want %v", c.name, tool.Access, c.want)
+		}
+		if hint := string(render(tool.annotations())); c.hint != "" && hint != c.hint {
+			t.Errorf("%s: %s, want %s", c.name, hint, c.hint)
+		}
+	}
+	ls := &model.Program{Name: "ls", Root: &model.Command{}}
+	if a := FromProgram(ls, Options{})[0].Access; a.Kind != Read {
+		t.Errorf("a program called ls: %v", a)
+	}
+	if a := FromProgram(ls, Options{Destructive: []string{"ls"}})[0].Access; a.Kind != Destructive {
+		t.Errorf("a program is configured by its name: %v", a)
+	}
+}
+
+// TestLeftOut: options for people and those of commands above are not offered.
+func TestLeftOut(t *testing.T) {
+	above := option("--namespace -n", model.String)
+	above.Inherited = true
+	required := option("--edit", model.Bool)
+	required.Required = true
+	helpful := model.Option{Names: []string{"-h"}, Description: "print sizes for humans", Value: model.Value{Kind: model.Bool}}
+	c := command("x", option("--help", model.Bool), option("--version", model.String), option("--version", model.Bool), required, above, helpful,
+		option("--force", model.Bool), option("--no-pager", model.Bool), model.Option{})
+	for _, k := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "version edit opt_h force"},
+		{Options{Globals: []string{"-n"}}, "version edit namespace opt_h force"},
+		{Options{Globals: []string{"name*"}, Omit: []string{"--force", "-h"}}, "version edit namespace"},
+		{Options{Globals: []string{"--*"}, Omit: []string{"namespace"}}, "version edit opt_h force"},
+	} {
+		var got []string
+		for _, p := range FromProgram(program(c), k.o)[0].Parameters {
+			got = append(got, p.Name)
+		}
+		if strings.Join(got, " ") != k.want {
+			t.Errorf("%+v: %s, want %s", k.o, strings.Join(got, " "), k.want)
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	p := program(&model.Command{Path: []string{"g"}, Unparsed: []string{"?"}, Commands: []*model.Command{command("g x")}})
+	p.Incomplete = []string{"time"}
+	want := `{"program":"prog","version":"","digest":"","incomplete":["time"],"groups":[{"path":null,"runnable":false},{"path":["g"],"runnable":false,"unparsed":["?"]}]}`
+	if got := string(Groups(p)); got != want {
+		t.Errorf("%s", got)
+	}
+}
