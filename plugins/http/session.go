@@ -4,22 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/message"
 	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-const sessionIDMost = 256
+const (
+	sessionIDMost = 256
+	streamTime    = 500 * time.Millisecond // that calls wait for the server's stream
+)
 
 // A session is what a server of a revision before 2026-07-28 is told with every
 // request after the handshake.
 type session struct {
 	id      string // empty: the server keeps none
 	version string // that was agreed on; empty before
-	// gate is closed when the server has been told that the handshake is over;
-	// nil before it was agreed on anything. What is sent earlier, a server may
-	// refuse.
+	// gate is closed when the server has been told that the handshake is over
+	// and its stream is open; nil before it was agreed on anything. What is sent
+	// earlier, a server may refuse.
 	gate chan struct{}
 	told bool
 }
@@ -57,18 +62,23 @@ func (k *call) noteAnswer(msg []byte) {
 }
 
 // initialized opens the gate: the server knows that the handshake is over, or
-// did not want to.
+// did not want to. What a server asks in a call may come over the stream for
+// what it says on its own account, and is lost where that is not open yet; so
+// calls wait for it, but not long.
 func (c *conn) initialized(ok bool) {
 	c.mu.Lock()
 	s := &c.session
-	first := s.gate != nil && !s.told
-	if first {
-		s.told = true
-		close(s.gate)
-	}
+	gate, first := s.gate, s.gate != nil && !s.told
+	s.told = s.told || first
 	c.mu.Unlock()
-	if first && ok {
-		c.work.Go(c.listen)
+	switch {
+	case !first:
+	case ok:
+		open := sync.OnceFunc(func() { close(gate) })
+		time.AfterFunc(streamTime, open)
+		c.work.Go(func() { c.listen(open) })
+	default:
+		close(gate)
 	}
 }
 

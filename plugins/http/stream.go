@@ -22,12 +22,15 @@ const (
 )
 
 // listen keeps a stream open for what an older server says on its own account.
-// Where it breaks it goes on behind the last event that came.
-func (c *conn) listen() {
+// Where it breaks it goes on behind the last event that came. opened is called
+// when the server has answered for the first time.
+func (c *conn) listen(opened func()) {
+	defer opened()
 	var last string
 	var delay time.Duration
 	for attempt := 0; ; attempt++ {
 		res, f := c.get(c.ctx, last)
+		opened()
 		if f != nil {
 			if f.ends {
 				c.over(f.err)

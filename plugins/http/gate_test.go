@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+// TestCallsWaitForTheStream: a server that has sessions may ask something in a
+// call over the stream for what it says on its own account, and forgets what it
+// has to say where there is none (the TypeScript SDK does). One that takes long
+// to open the stream, or has none, does not hold up calls for ever.
+func TestCallsWaitForTheStream(t *testing.T) {
+	for name, c := range map[string]struct {
+		open  func(w http.ResponseWriter, r *http.Request)
+		first bool // the stream, before the call
+	}{
+		"slow":  {func(w http.ResponseWriter, r *http.Request) { time.Sleep(streamTime / 5); stream(w, r) }, true},
+		"none":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, true},
+		"stuck": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var order []string
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				note := func(what string) {
+					mu.Lock()
+					defer mu.Unlock()
+					order = append(order, what)
+				}
+				switch {
+				case r.Method == "GET":
+					c.open(w, r)
+					note("stream")
+					if f, ok := w.(http.Flusher); ok && c.first && name != "none" {
+						f.Flush()
+						<-r.Context().Done()
+					}
+				case strings.Contains(string(body), `"initialize"`):
+					w.Header().Set("Content-Type", "application/json")
+					w.Header().Set("Mcp-Session-Id", "one")
+					fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`)
+				case strings.Contains(string(body), `"tools/call"`):
+					note("call")
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(w, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+				default:
+					w.WriteHeader(http.StatusAccepted)
+				}
+			}))
+			defer s.Close()
+			conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+				&settings{URL: s.URL, Mode: "streamable", ConnectTimeout: 5 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(context.Background())
+			for _, msgs := range [][]string{
+				{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`},
+				{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`},
+			} {
+				for _, msg := range msgs {
+					if err := conn.Send([]byte(msg)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := conn.Recv(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			want := []string{"stream", "call"}
+			if !c.first {
+				want = want[1:]
+			}
+			if !slices.Equal(order, want) {
+				t.Errorf("the server saw %q, want %q", order, want)
+			}
+		})
+	}
+}
+
+// stream answers as one that begins, with nothing in it.
+func stream(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+}
