@@ -43,8 +43,8 @@ func exclusive(sets [][]string) string {
 }
 
 // about describes a parameter: what it does, how its value looks and what
-// happens without it.
-func (p *Parameter) about() string {
+// happens without it, unless the default is shown elsewhere.
+func (p *Parameter) about(shown bool) string {
 	v := p.Value
 	text := sentence(firstSentences(oneLine(p.Description), longestAbout))
 	add := func(format string, args ...any) { text = strings.TrimSpace(text + " " + fmt.Sprintf(format, args...)) }
@@ -69,7 +69,7 @@ func (p *Parameter) about() string {
 	if p.negates() {
 		add("False gives %s.", p.Negation)
 	}
-	if v.Default != "" && !strings.Contains(text, v.Default) {
+	if v.Default != "" && !shown && !strings.Contains(p.Description, v.Default) {
 		add("Default: %s.", cut(oneLine(v.Default), 80))
 	}
 	return text

@@ -35,6 +35,7 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 		var m, meta object
 		command := *t.Command
 		command.Commands = nil // each has its own tool
+		command.Path = append([]string{}, command.Path...)
 		m.set("command", command)
 		m.set("access", t.Access.Kind)
 		m.set("access_from", t.Access.From)
@@ -58,6 +59,7 @@ func Groups(p *model.Program) json.RawMessage {
 		if !c.Runnable {
 			group := *c
 			group.Commands = nil
+			group.Path = append([]string{}, group.Path...)
 			groups = append(groups, group)
 		}
 		for _, sub := range c.Commands {

@@ -25,7 +25,7 @@ func (t *Tool) finish() {
 	if t.Free != nil {
 		var o object
 		o.set("type", "array")
-		o.set("items", stringSchema(pattern(t.Free.String())))
+		o.set("items", stringSchema(t.Free.String()))
 		o.set("description", "Further arguments, each given as it is.")
 		properties.set(FreeName, o)
 	}
@@ -55,6 +55,7 @@ func (t *Tool) finish() {
 // schemaOf describes one parameter.
 func (t *Tool) schemaOf(p *Parameter) object {
 	var o object
+	shown := false // the default
 	switch {
 	case p.Value.Kind == model.Map:
 		o.set("type", "object")
@@ -69,9 +70,10 @@ func (t *Tool) schemaOf(p *Parameter) object {
 		o = valueSchema(p)
 		if v, ok := safeDefault(p); ok && !t.inConflict(p.Name) && !p.Required {
 			o.set("default", v)
+			shown = true
 		}
 	}
-	if text := p.about(); text != "" {
+	if text := p.about(shown); text != "" {
 		o.set("description", text)
 	}
 	return o
