@@ -26,7 +26,7 @@ func (l line) body() string { return l.text[l.indent:] }
 // dashed says whether the line begins with what may be an option.
 func (l line) dashed() bool {
 	b := l.body()
-	return len(b) > 1 && b[0] == '-' && b[1] != ' ' && b[1] != '\t'
+	return len(b) > 1 && b[0] == '-' && b[1] != ' ' && b[1] != '\t' && strings.Trim(b, "-= ") != ""
 }
 
 // clean cuts a text into lines and takes out what a terminal would not show.

@@ -83,6 +83,9 @@ func specGap(text string, from int) (start, end int) {
 			return -1, -1
 		}
 		rest := text[end:]
+		if dots := strings.TrimLeft(rest, "."); dots != rest {
+			rest = strings.TrimLeft(dots, " ")
+		}
 		if strings.HasPrefix(rest, "or ") || strings.HasPrefix(rest, "| ") {
 			rest = strings.TrimLeft(rest[2:], " \t")
 		}

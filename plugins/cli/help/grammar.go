@@ -100,6 +100,10 @@ func (p *usageParser) word() string {
 			p.pos += no
 			continue
 		}
+		if c == '(' && p.pos > begin && strings.HasPrefix(p.s[p.pos:], "(s)") {
+			p.pos += 3
+			continue
+		}
 		if strings.IndexByte(" \t[](){}|", c) >= 0 {
 			break
 		}
@@ -111,12 +115,17 @@ func (p *usageParser) word() string {
 	return p.s[begin:p.pos]
 }
 
-// negating is the length of the "[no-]" at the start of s.
+// negating is the length of the "[no-]" or "[disable-]" at the start of s.
 func negating(s string) int {
-	for _, form := range []string{"[no-]", "[no]"} {
-		if strings.HasPrefix(s, form) {
-			return len(form)
-		}
+	if s == "" || strings.IndexByte("[({", s[0]) < 0 {
+		return 0
+	}
+	end := strings.IndexByte(s, closing(s[0]))
+	if end < 3 || end > 12 || end+1 == len(s) || !letter(s[end+1]) {
+		return 0
+	}
+	if inner := s[1:end]; inner == "no" || allLower(inner) && inner[len(inner)-1] == '-' && inner[0] != '-' {
+		return end + 1
 	}
 	return 0
 }

@@ -42,7 +42,7 @@ func (p *parser) place() {
 // withoutCommands drops the placeholder of a command, and what stands behind
 // it, where the text lists commands.
 func (p *parser) withoutCommands(c *call) {
-	if len(p.tree.all) == 0 {
+	if len(p.tree.all) == 0 && !p.dashedCommands() {
 		return
 	}
 	at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Name == c.command || p.named(a.Name) })
@@ -53,6 +53,16 @@ func (p *parser) withoutCommands(c *call) {
 		at = 0
 	}
 	c.positionals = c.positionals[:at]
+}
+
+// dashedCommands says whether what the text calls commands are options.
+func (p *parser) dashedCommands() bool {
+	for _, s := range p.sections {
+		if s.topic == commands && slices.ContainsFunc(s.lines, line.dashed) {
+			return true
+		}
+	}
+	return false
 }
 
 // merge takes what another usage says of the same arguments.

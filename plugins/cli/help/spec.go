@@ -71,11 +71,13 @@ func (r *reader) name() bool {
 		return false
 	}
 	no := ""
-	for _, form := range []string{"[no-]", "[no]", "(no-)", "(no)", "{no-}", "<no->"} {
-		if r.at(form) {
-			no = form[1 : len(form)-1]
-			r.pos += len(form)
-		}
+	if n := negating(r.s[r.pos:]); n > 0 {
+		no = r.s[r.pos+1 : r.pos+n-1]
+		r.pos += n
+	}
+	if r.at("<") && dashes == "-" { // "-<signal>" is no spelling
+		r.token()
+		return r.separator() && r.name()
 	}
 	word := r.word()
 	if word == "" {
@@ -113,7 +115,7 @@ func (r *reader) word() string {
 		switch {
 		case letter(c) || c >= 0x80:
 			b.WriteByte(c)
-		case b.Len() == 0 && strings.IndexByte("?@#%$!^~+&:", c) >= 0:
+		case b.Len() == 0 && (strings.IndexByte("?@#%$!^~+&:", c) >= 0 || r.after(1) == ',' && c > ' '):
 			b.WriteByte(c)
 		case b.Len() > 0 && strings.IndexByte("-_+#?", c) >= 0:
 			b.WriteByte(c)
@@ -223,7 +225,7 @@ func (r *reader) words() {
 	for len(taken) < 6 {
 		mark := r.pos
 		r.spaces()
-		if r.pos == len(r.s) || r.at("-") || r.at("or ") || r.at("| ") || r.at("|-") || r.at("/ ") || r.at(",") {
+		if r.pos == len(r.s) || r.at("-") || r.at("or ") || r.at("| ") || r.at("|-") || r.at("/ ") || r.at(",") || r.at("..") || r.at(". ") {
 			r.pos = mark
 			break
 		}
@@ -314,6 +316,9 @@ func (r *reader) token() string {
 // another one follows.
 func (r *reader) separator() bool {
 	r.spaces()
+	for mark := r.pos; r.peek() == '.' || r.peek() == ' ' && r.pos > mark; { // dots that lead the eye
+		r.pos++
+	}
 	said := true
 	switch {
 	case r.peek() == ',' || r.peek() == '|' || r.peek() == ';':

@@ -11,7 +11,7 @@ const (
 // word in the same line.
 func usageLine(body string) (rest string, ok bool) {
 	low := strings.ToLower(body)
-	for _, word := range []string{"usage:", "usage :", "synopsis:"} {
+	for _, word := range []string{"usage:", "usage :", "synopsis:", "syntax:"} {
 		if strings.HasPrefix(low, word) {
 			return strings.TrimLeft(body[len(word):], " \t"), true
 		}
@@ -68,7 +68,7 @@ func (g *gatherer) follow(lines []line, i, margin int, inline bool) int {
 		l := lines[i]
 		switch {
 		case l.blank():
-			if !g.over(lines, i) {
+			if !g.over(lines, i, margin, inline) {
 				continue
 			}
 			return i
@@ -81,13 +81,16 @@ func (g *gatherer) follow(lines []line, i, margin int, inline bool) int {
 }
 
 // over says whether the usage ends at the blank line i.
-func (g *gatherer) over(lines []line, i int) bool {
+func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 	for next := i + 1; next < len(lines) && next < i+3; next++ {
 		if l := lines[next]; !l.blank() {
 			if g.program == "" {
 				return l.dashed()
 			}
-			return l.indent != g.indent || firstWord(l.body()) != g.program
+			// A synopsis may go on in parts, with a word above each.
+			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":")
+			called := firstWord(l.body()) == g.program && (l.indent == g.indent || !inline && l.indent > margin)
+			return !label && !called
 		}
 	}
 	return true
@@ -101,7 +104,10 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		return true
 	}
 	if g.program == "" {
-		if l.dashed() || strings.HasSuffix(body, ":") {
+		if l.indent > margin && strings.HasSuffix(body, ":") {
+			return true
+		}
+		if l.dashed() || strings.HasSuffix(body, ":") || run(body) > 3 {
 			return false
 		}
 		g.indent = l.indent
@@ -113,6 +119,7 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	case first == g.program && g.depth == 0:
 		g.begin(body)
 	case remark(body):
+	case !inline && g.depth == 0 && l.indent > margin && strings.HasSuffix(body, ":"):
 	case g.depth > 0 && l.indent > margin:
 		g.add(body)
 	case l.indent <= margin && inline || l.indent < g.indent && !inline || l.indent == margin:
@@ -170,6 +177,18 @@ func calledOnly(s string) string {
 	return s
 }
 
+// run is the most plain words that stand behind each other in s.
+func run(s string) int {
+	most, n := 0, 0
+	for _, w := range strings.Fields(s) {
+		if n++; strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz',.") != "" || shouted(w) && len(w) > 1 {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // words counts the plain words at the beginning of s.
 func words(s string) int {
 	n := 0
@@ -185,6 +204,12 @@ func words(s string) int {
 // callLike says whether a line can go on a usage: it holds arguments and no
 // sentence.
 func callLike(body string) bool {
+	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && words(left) > 1 {
+		return false
+	}
+	if run(body) > 3 {
+		return false
+	}
 	if strings.IndexByte("[<({-|.", body[0]) >= 0 {
 		return words(strings.TrimLeft(body, "([{<-| ")) < 4
 	}
@@ -210,7 +235,7 @@ func unmarked(lines []line, program string) []string {
 			return nil
 		}
 		rest, ok := strings.CutPrefix(l.body(), program+" ")
-		if rest = strings.TrimSpace(rest); !ok || program == "" || rest == "" || strings.IndexByte("[<{(-", rest[0]) < 0 || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "-- ") {
+		if rest = strings.TrimSpace(rest); !ok || program == "" || rest == "" || strings.IndexByte("[<{-", rest[0]) < 0 || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "-- ") {
 			continue
 		}
 		g := &gatherer{indent: l.indent}

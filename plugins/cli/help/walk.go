@@ -123,14 +123,15 @@ func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) 
 		return "", false
 	}
 	next := nodes[i+1]
+	if next.open == '[' && i+2 < len(nodes) && nodes[i+2].glued {
+		return next.string() + nodes[i+2].string(), nodes[i+2].plain()
+	}
 	if o := w.table[sp.names[0]]; o != nil {
 		if !o.Value.Kind.TakesValue() && !at.optional || next.open == '[' && o.Value.Kind.TakesValue() && !o.Value.Optional {
 			return "", false
 		}
 	}
 	switch {
-	case next.open == '[' && i+2 < len(nodes) && nodes[i+2].glued:
-		return next.string() + nodes[i+2].string(), nodes[i+2].plain()
 	case next.plain():
 		return next.text, !omitted(next.text) || at.optional && i+2 == len(nodes) && !strings.HasSuffix(next.text, "s")
 	case next.open == '{', next.open == '(':
@@ -377,7 +378,7 @@ func commandName(name string) bool {
 
 // omitted says whether a word stands for options.
 func omitted(text string) bool {
-	name := strings.ToLower(strings.Trim(text, "[]<>{}().:, "))
+	name := strings.ToLower(strings.Trim(strings.ReplaceAll(text, "(s)", "s"), "[]<>{}().:, "))
 	for _, w := range []string{"option", "options", "flag", "flags", "opts", "switches"} {
 		if name == w || strings.HasSuffix(name, "-"+w) || strings.HasSuffix(name, " "+w) || strings.HasSuffix(name, "_"+w) {
 			return true
