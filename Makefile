@@ -34,6 +34,10 @@ test: ## all tests; those that need node or python3 run where these are, the end
 	cd sdk/mcpconn && go test ./...
 	@test ! -f .cache/interop/skipped || cat .cache/interop/skipped # go test itself is silent about it
 
+.PHONY: conformance
+conformance: ## the official conformance suite, with Junctor as the client, for both eras
+	go test ./host/interoptest -run '^TestConformance$$' -count=1 -v
+
 .PHONY: race
 race: ## the tests under the race detector, but for those that only start programs
 	go test -race -short $$(go list ./... | grep -v /interoptest)

@@ -170,7 +170,7 @@ func tool(ctx context.Context, dir, name string, args ...string) error {
 // TestLockFilesNameNoRegistry: whoever installs from a mirror must not be sent
 // elsewhere by our lock files.
 func TestLockFilesNameNoRegistry(t *testing.T) {
-	for _, k := range []*kit{npmServers, npmClients} {
+	for _, k := range []*kit{npmServers, npmClients, suite} {
 		b, err := os.ReadFile(source(k.name + "/package-lock.json"))
 		if err != nil {
 			t.Fatal(err)

@@ -67,6 +67,9 @@ func build() error {
 	for name, source := range map[string]string{
 		"junctor":                      "./cmd/host",
 		"plugins/junctor-plugin-stdio": "./plugins/stdio",
+		"plugins/junctor-plugin-http":  "./plugins/http",
+		"plugins/junctor-plugin-sse":   "./plugins/sse",
+		"conformance":                  "./testdata/conformance",
 		"gosdk":                        "./testdata/interop/gosdk",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

@@ -1,0 +1,335 @@
+// Command conformance lets the official conformance suite
+// (@modelcontextprotocol/conformance) test Junctor as a client. The suite runs
+// it once for each scenario, with the URL of a server as the last argument and
+// the scenario's name in the environment. It writes a configuration with that
+// server, uses the real junctor on it as the scenario wants a client to be used,
+// and leaves the judging to the suite.
+//
+// Where somebody has to answer what a server asks, a client of the Go SDK stands
+// in front of junctor serve.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Variables of the environment: the suite's, and the path of junctor.
+const (
+	scenarioVariable = "MCP_CONFORMANCE_SCENARIO"
+	contextVariable  = "MCP_CONFORMANCE_CONTEXT"
+	junctorVariable  = "CONFORMANCE_JUNCTOR"
+)
+
+// patience is shorter than that of the suite, so that this program says what it
+// waits for.
+const patience = 50 * time.Second
+
+// scenarios are what is done in each. In those that are not here, the ones about
+// OAuth, the server's tools are listed.
+var scenarios = map[string]func(*user) error{
+	"tools_call":                          (*user).addNumbers,
+	"elicitation-sep1034-client-defaults": (*user).acceptDefaults,
+	"sse-retry":                           (*user).reconnect,
+	"sep-2322-client-request-state":       (*user).answerRounds,
+	"http-standard-headers":               (*user).useEverything,
+	"http-custom-headers":                 (*user).callAsTold,
+	"http-invalid-tool-headers":           (*user).callAllListed,
+	"json-schema-ref-no-deref":            (*user).useReferences,
+	"json-schema-2020-12-preservation":    (*user).returnSchema,
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	junctor := os.Getenv(junctorVariable)
+	if len(os.Args) < 2 || junctor == "" {
+		return fmt.Errorf("give the URL of a server, and the path of junctor in %s", junctorVariable)
+	}
+	home, err := os.MkdirTemp("", "conformance-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	u := &user{ctx: ctx, junctor: junctor, home: home}
+	if err := u.configure(os.Args[len(os.Args)-1]); err != nil {
+		return err
+	}
+	do := scenarios[os.Getenv(scenarioVariable)]
+	if do == nil {
+		do = (*user).listTools
+	}
+	return do(u)
+}
+
+// A user is somebody with a configuration that has one server.
+type user struct {
+	ctx     context.Context
+	junctor string
+	home    string
+}
+
+func (u *user) configure(url string) error {
+	text := fmt.Sprintf("server \"it\" {\n  transport \"http\" {\n    url = %q\n  }\n  prefix = \"\"\n  timeouts {\n    start = \"40s\"\n  }\n}\n", url)
+	return os.WriteFile(filepath.Join(u.home, "junctor.hcl"), []byte(text), 0o600)
+}
+
+// command is a junctor command line.
+func (u *user) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(u.ctx, u.junctor, args...)
+	cmd.Dir = u.home
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "JUNCTOR_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(u.home, "home"), "JUNCTOR_CONFIG="+filepath.Join(u.home, "junctor.hcl"))
+	return cmd
+}
+
+// run runs a junctor command line and decodes what it prints; nil does not.
+func (u *user) run(into any, args ...string) error {
+	cmd := u.command(args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("junctor %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		return fmt.Errorf("junctor %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// An item of a list, as far as it matters here.
+type item struct{ Name, URI string }
+
+func (u *user) list(kind string) (items []item, err error) {
+	err = u.run(&items, kind)
+	return items, err
+}
+
+func (u *user) listTools() error { return u.run(nil, "tools") }
+
+func (u *user) addNumbers() error { return u.run(nil, "call", "add_numbers", "a=5", "b=3") }
+
+func (u *user) reconnect() error { return u.run(nil, "call", "test_reconnection") }
+
+// useEverything uses all that is listed.
+func (u *user) useEverything() error {
+	if err := u.callAllListed(); err != nil {
+		return err
+	}
+	resources, err := u.list("resources")
+	if err != nil {
+		return err
+	}
+	for _, r := range resources {
+		if err := u.run(nil, "read", r.URI); err != nil {
+			return err
+		}
+	}
+	prompts, err := u.list("prompts")
+	if err != nil {
+		return err
+	}
+	for _, p := range prompts {
+		if err := u.run(nil, "prompt", p.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callAllListed calls all tools that are listed, with a text for each argument
+// there could be.
+func (u *user) callAllListed() error {
+	tools, err := u.list("tools")
+	if err != nil {
+		return err
+	}
+	for _, tool := range tools {
+		var known struct {
+			InputSchema struct {
+				Properties map[string]json.RawMessage `json:"properties"`
+			} `json:"inputSchema"`
+		}
+		if err := u.run(&known, "inspect", tool.Name); err != nil {
+			return err
+		}
+		args := []string{"call", tool.Name}
+		for name := range known.InputSchema.Properties {
+			args = append(args, name+"=x")
+		}
+		if err := u.run(nil, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callAsTold makes the calls that the suite gives.
+func (u *user) callAsTold() error {
+	var told struct {
+		ToolCalls []toolCall `json:"toolCalls"`
+	}
+	if err := json.Unmarshal([]byte(os.Getenv(contextVariable)), &told); err != nil {
+		return fmt.Errorf("%s: %w", contextVariable, err)
+	}
+	for i := range told.ToolCalls {
+		c := &told.ToolCalls[i]
+		if err := u.run(nil, "call", c.Name, string(c.set())); err != nil {
+			return err
+		}
+	}
+	return u.served(nil, func(s *mcp.ClientSession) error {
+		for _, c := range told.ToolCalls {
+			if err := called(s.CallTool(u.ctx, &mcp.CallToolParams{Name: c.Name, Arguments: c.set()})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A toolCall is one that the suite wants made.
+type toolCall struct {
+	Name      string                     `json:"name"`
+	Arguments map[string]json.RawMessage `json:"arguments"`
+}
+
+// set are the arguments without those that are null: the schemas of the tools
+// do not allow null, so Junctor would refuse the call, and to leave one out is
+// the other way to say that it has no value.
+func (c *toolCall) set() json.RawMessage {
+	arguments := maps.Clone(c.Arguments)
+	maps.DeleteFunc(arguments, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err) // the parts are valid JSON
+	}
+	return text
+}
+
+// useReferences does all that makes Junctor look at a tool's schema. The server
+// knows nothing of calls.
+func (u *user) useReferences() error {
+	if err := u.run(nil, "inspect", "lookup_user"); err != nil {
+		return err
+	}
+	return u.served(nil, func(s *mcp.ClientSession) error {
+		if _, err := s.ListTools(u.ctx, nil); err != nil {
+			return err
+		}
+		_, err := s.CallTool(u.ctx, &mcp.CallToolParams{Name: "lookup_user", Arguments: map[string]any{"id": "ada"}})
+		if err == nil {
+			return errors.New("a call succeeded of which the server knows nothing")
+		}
+		return nil
+	})
+}
+
+// returnSchema sends a tool's schema back as it was listed.
+func (u *user) returnSchema() error {
+	var tool struct {
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	if err := u.run(&tool, "inspect", "json_schema_2020_12_tool"); err != nil {
+		return err
+	}
+	return u.run(nil, "call", "json_schema_echo", "schema:="+string(tool.InputSchema))
+}
+
+// acceptDefaults accepts what the server proposes: the SDK fills in the
+// defaults that it sees in the request.
+func (u *user) acceptDefaults() error {
+	return u.served(accept(nil), func(s *mcp.ClientSession) error {
+		return called(s.CallTool(u.ctx, &mcp.CallToolParams{Name: "test_client_elicitation_defaults"}))
+	})
+}
+
+// answerRounds calls tools that answer with questions; while one waits for an
+// answer, another is called.
+func (u *user) answerRounds() error {
+	var session *mcp.ClientSession
+	between := func() error {
+		return called(session.CallTool(u.ctx, &mcp.CallToolParams{Name: "test_mrtr_unrelated"}))
+	}
+	return u.served(accept(between), func(s *mcp.ClientSession) error {
+		session = s
+		for _, tool := range []string{"test_mrtr_echo_state", "test_mrtr_no_state", "test_mrtr_no_result_type"} {
+			if err := called(s.CallTool(u.ctx, &mcp.CallToolParams{Name: tool})); err != nil {
+				return fmt.Errorf("%s: %w", tool, err)
+			}
+		}
+		return nil
+	})
+}
+
+// accept says yes to every question, after something else; nil is nothing.
+func accept(before func() error) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	return func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		if before != nil {
+			if err := before(); err != nil {
+				return nil, err
+			}
+		}
+		content := map[string]any{}
+		if schema, _ := json.Marshal(r.Params.RequestedSchema); bytes.Contains(schema, []byte(`"confirmed"`)) {
+			content["confirmed"] = true
+		}
+		return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+	}
+}
+
+// called makes an error of a result that is one.
+func called(r *mcp.CallToolResult, err error) error {
+	if err == nil && r.IsError {
+		text, _ := json.Marshal(r)
+		err = fmt.Errorf("the tool answered %s", text)
+	}
+	return err
+}
+
+// served lets a client of the Go SDK use junctor serve. It offers to be asked
+// when answer is not nil.
+func (u *user) served(answer func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error), use func(*mcp.ClientSession) error) error {
+	options := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, ElicitationHandler: answer}
+	client := mcp.NewClient(&mcp.Implementation{Name: "conformance", Version: "1"}, options)
+	cmd := u.command("serve")
+	cmd.Stderr = os.Stderr
+	var so *mcp.ClientSessionOptions
+	if v := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"); v != "" && v < "2026" {
+		so = &mcp.ClientSessionOptions{ProtocolVersion: v}
+	}
+	s, err := client.Connect(u.ctx, &mcp.CommandTransport{Command: cmd}, so)
+	if err != nil {
+		return err
+	}
+	err = use(s)
+	if closed := s.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
