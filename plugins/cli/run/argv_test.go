@@ -1,0 +1,309 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// discovered is a tool of one command.
+func discovered(t testing.TB, c *model.Command, o tool.Options) *tool.Tool {
+	t.Helper()
+	c.Runnable = true
+	p := &model.Program{Name: "prog", Root: &model.Command{Commands: []*model.Command{c}}}
+	if len(c.Path) == 0 {
+		p.Root = c
+	}
+	return tool.FromProgram(p, o)[0]
+}
+
+// byHand is a tool of a block, as the host hands it over.
+func byHand(t testing.TB, block string) *tool.Tool {
+	t.Helper()
+	var c struct {
+		Tools []tool.Block `hcl:"tool,block" doc:"A tool."`
+	}
+	if err := sdk.Decode(sdk.SchemaOf[struct {
+		Tools []tool.Block `hcl:"tool,block" doc:"A tool."`
+	}](), []byte(`{"tool":[`+block+`]}`), &c); err != nil {
+		t.Fatal(err)
+	}
+	if err := tool.CheckBlocks(c.Tools); err != nil {
+		t.Fatal(err)
+	}
+	return tool.FromBlocks(c.Tools)[0]
+}
+
+type change func(*model.Option)
+
+func opt(names string, kind model.Kind, changes ...change) model.Option {
+	o := model.Option{Names: strings.Fields(names), Value: model.Value{Kind: kind}}
+	for _, c := range changes {
+		c(&o)
+	}
+	return o
+}
+
+func optional(o *model.Option) { o.Value.Optional = true }
+func equals(o *model.Option)   { o.Value.Equals = true }
+func glued(o *model.Option)    { o.Value.Glued = true }
+func repeat(o *model.Option)   { o.Repeatable = true }
+func required(o *model.Option) { o.Required = true }
+func commas(o *model.Option)   { o.Value.Separator = "," }
+func byDefault(v string) change {
+	return func(o *model.Option) { o.Value.Default = v }
+}
+func no(o *model.Option) { o.Negation = "--no-" + strings.TrimLeft(o.Names[0], "-") }
+func choices(list ...string) change {
+	return func(o *model.Option) { o.Value.Choices = list }
+}
+
+func pos(name string, flags string) model.Positional {
+	return model.Positional{
+		Name: name, Value: model.Value{Kind: model.String},
+		Required: strings.Contains(flags, "!"), Repeatable: strings.Contains(flags, "*"), AfterTerminator: strings.Contains(flags, "-"),
+	}
+}
+
+// sample is a command with everything.
+func sample() *model.Command {
+	return &model.Command{
+		Path: []string{"sub", "leaf"},
+		Options: []model.Option{
+			opt("--bool", model.Bool), opt("--color", model.Bool, no, byDefault("true")), opt("--verify", model.Bool, no),
+			opt("--off", model.Bool, no, byDefault("false")), opt("-v", model.Count), opt("--text -t", model.String), opt("-s", model.String),
+			opt("-single", model.String), opt("--int", model.Integer), opt("-n", model.Integer), opt("--num", model.Number),
+			opt("--enum", model.Enum, choices("a", "-b")), opt("--eq", model.String, equals), opt("-j", model.Integer, glued),
+			opt("--when", model.Enum, optional, choices("always", "never")), opt("-w", model.String, optional), opt("-e", model.String, equals),
+			opt("--list", model.List), opt("--comma", model.List, commas), opt("--many", model.String, repeat),
+			opt("--map", model.Map), opt("--maps", model.Map, commas), opt("--path", model.Path), opt("--wait", model.Duration),
+			opt("-G", model.String, glued),
+		},
+		Positionals: []model.Positional{pos("first", ""), pos("rest", "*")},
+	}
+}
+
+func terminated() *model.Command {
+	c := sample()
+	c.Terminator = true
+	return c
+}
+
+// separated has a "--" in its usage: [first] [-- rest...].
+func separated() *model.Command {
+	c := terminated()
+	c.Positionals = []model.Positional{pos("first", ""), pos("rest", "*-")}
+	return c
+}
+
+func TestArgv(t *testing.T) {
+	free := func(pattern string) tool.Options {
+		re, err := tool.Whole(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tool.Options{Free: re}
+	}
+	for _, c := range []struct {
+		name string
+		tool *tool.Tool
+		args string
+		want string // elements, joined by "|"
+	}{
+		{"nothing", discovered(t, sample(), tool.Options{}), `{}`, "sub|leaf"},
+		{"no arguments at all", discovered(t, sample(), tool.Options{}), ``, "sub|leaf"},
+		{"null is nothing", discovered(t, sample(), tool.Options{}), `{"bool":null,"first":null}`, "sub|leaf"},
+		{"in the model's order", discovered(t, sample(), tool.Options{}), `{"first":"f","text":"x","bool":true}`, "sub|leaf|--bool|--text|x|f"},
+		{"false is nothing", discovered(t, sample(), tool.Options{}), `{"bool":false,"off":false}`, "sub|leaf"},
+		{"negation", discovered(t, sample(), tool.Options{}), `{"color":false,"verify":false}`, "sub|leaf|--no-color|--no-verify"},
+		{"true of what can be negated", discovered(t, sample(), tool.Options{}), `{"color":true,"off":true}`, "sub|leaf|--color|--off"},
+		{"count", discovered(t, sample(), tool.Options{}), `{"opt_v":3}`, "sub|leaf|-v|-v|-v"},
+		{"count of none", discovered(t, sample(), tool.Options{}), `{"opt_v":0}`, "sub|leaf"},
+		{"no shell", discovered(t, sample(), tool.Options{}), `{"text":"a b; $(c) \"d' \\ * ~\n"}`, "sub|leaf|--text|a b; $(c) \"d' \\ * ~\n"},
+		{"empty", discovered(t, sample(), tool.Options{}), `{"text":"","eq":"","first":""}`, "sub|leaf|--text||--eq=|"},
+		{"dash behind a long option", discovered(t, sample(), tool.Options{}), `{"text":"-x","path":"--","list":["-a","b"]}`, "sub|leaf|--text=-x|--list=-a|--list|b|--path=--"},
+		{"dash behind an equals sign", discovered(t, sample(), tool.Options{}), `{"eq":"-x","opt_e":"-y","opt_G":"-z","enum":"-b"}`, "sub|leaf|--enum=-b|--eq=-x|-e=-y|-G-z"},
+		{"negative numbers", discovered(t, sample(), tool.Options{}), `{"int":-1,"num":-1.5,"opt_j":-2}`, "sub|leaf|--int=-1|--num=-1.5|-j-2"},
+		{"numbers are written plainly", discovered(t, sample(), tool.Options{}), `{"int":1e3,"num":1e20,"opt_n":2.0}`, "sub|leaf|--int|1000|-n|2|--num|100000000000000000000"},
+		{"digits are kept", discovered(t, sample(), tool.Options{}), `{"int":12345678901234567890,"num":0.10}`, "sub|leaf|--int|12345678901234567890|--num|0.10"},
+		{"minus nothing", discovered(t, sample(), tool.Options{}), `{"int":-0}`, "sub|leaf|--int|0"},
+		{"glued", discovered(t, sample(), tool.Options{}), `{"opt_j":4}`, "sub|leaf|-j4"},
+		{"optional value", discovered(t, sample(), tool.Options{}), `{"when":"always","opt_w":"x"}`, "sub|leaf|--when=always|-wx"},
+		{"optional value left out", discovered(t, sample(), tool.Options{}), `{"when":true,"opt_w":true}`, "sub|leaf|--when|-w"},
+		{"optional value refused", discovered(t, sample(), tool.Options{}), `{"when":false,"opt_w":false}`, "sub|leaf"},
+		{"list", discovered(t, sample(), tool.Options{}), `{"list":["a","b"],"comma":["a","b"],"many":["x"]}`, "sub|leaf|--list|a|--list|b|--comma|a,b|--many|x"},
+		{"empty list", discovered(t, sample(), tool.Options{}), `{"list":[],"comma":[],"rest":[]}`, "sub|leaf"},
+		{"list that begins with a dash", discovered(t, sample(), tool.Options{}), `{"comma":["-a","b"]}`, "sub|leaf|--comma=-a,b"},
+		{"map", discovered(t, sample(), tool.Options{}), `{"map":{"b":"2","a":"1=x"},"maps":{"k":"v","l":""}}`, "sub|leaf|--map|a=1=x|--map|b=2|--maps|k=v,l="},
+		{"map with a dash", discovered(t, sample(), tool.Options{}), `{"map":{"-a":"1"}}`, "sub|leaf|--map=-a=1"},
+		{"positionals", discovered(t, sample(), tool.Options{}), `{"rest":["b","c"],"first":"a"}`, "sub|leaf|a|b|c"},
+		{"dash where -- ends the options", discovered(t, terminated(), tool.Options{}), `{"bool":true,"first":"-a","rest":["b"]}`, "sub|leaf|--bool|--|-a|b"},
+		{"no dash, no --", discovered(t, terminated(), tool.Options{}), `{"first":"a","rest":["b-"]}`, "sub|leaf|a|b-"},
+		{"behind the -- of the usage", discovered(t, separated(), tool.Options{}), `{"first":"a","rest":["-b","c"]}`, "sub|leaf|a|--|-b|c"},
+		{"nothing behind the -- of the usage", discovered(t, separated(), tool.Options{}), `{"first":"a"}`, "sub|leaf|a"},
+		{"free", discovered(t, sample(), free("[a-z]+")), `{"first":"a","args":["b","c"]}`, "sub|leaf|a|b|c"},
+		{"free with a dash that is meant", discovered(t, sample(), free("-x|[a-z]+")), `{"first":"a","args":["-x","c"]}`, "sub|leaf|-x|c|a"},
+		{"program without sub-commands", discovered(t, &model.Command{Positionals: []model.Positional{pos("x", "")}}, tool.Options{}), `{"x":"a"}`, "a"},
+
+		{"cage", byHand(t, cage), `{}`, "log|--max-count=20|--"},
+		{"cage filled", byHand(t, cage), `{"path":["a b","-c"],"count":5,"all":true,"grep":"x"}`, "log|--max-count=5|--all|--grep=x|--|a b|-c"},
+		{"negative in a part", byHand(t, cage), `{"count":-5}`, "log|--max-count=-5|--"},
+		{"text in slots stays text", byHand(t, cage), `{"path":["{count}","$HOME"]}`, "log|--max-count=20|--|{count}|$HOME"},
+		{"list in a part", byHand(t, `{"name":"t","description":"d","argv":["--x={a}","{b}"],"argument":[{"name":"a","type":"list"},{"name":"b","type":"list","separator":","}]}`),
+			`{"a":["1","-2"],"b":["x","y"]}`, "--x=1|--x=-2|x,y"},
+		{"two slots in an element", byHand(t, `{"name":"t","description":"d","argv":["x{a}:{b}"],"argument":[{"name":"a"},{"name":"b","default":"B"}]}`), `{"a":"-A"}`, "x-A:B"},
+		{"an element with a slot that is empty", byHand(t, `{"name":"t","description":"d","argv":["x{a}:{b}"],"argument":[{"name":"a"},{"name":"b"}]}`), `{"a":"A"}`, ""},
+		{"map in a slot", byHand(t, `{"name":"t","description":"d","argv":["set","{a}"],"argument":[{"name":"a","type":"map"}]}`), `{"a":{"k":"v"}}`, "set|k=v"},
+		{"default of a flag is not given", byHand(t, `{"name":"t","description":"d","argument":[{"name":"a","flag":"--a","default":"1"}]}`), `{}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			argv, stdin, err := Argv(c.tool, json.RawMessage(c.args))
+			if err != nil || stdin != nil || strings.Join(argv, "|") != c.want {
+				t.Errorf("%q, %v, %v; want %q", strings.Join(argv, "|"), stdin, err, c.want)
+			}
+		})
+	}
+}
+
+const cage = `{"name":"log","description":"d","argv":["log","--max-count={count}","--","{path}"],"argument":[
+	{"name":"count","type":"integer","default":"20","maximum":500},{"name":"path","type":"path","repeat":true},
+	{"name":"all","type":"bool","flag":"--all"},{"name":"grep","flag":"--grep","equals":true,"pattern":"[a-z]*","conflicts":["author"]},
+	{"name":"author","flag":"--author","required":false}]}`
+
+func TestArgvRefused(t *testing.T) {
+	any, _ := tool.Whole(".*")
+	words, _ := tool.Whole("[a-z]+|-x")
+	withStdin := tool.Options{Stdin: true, Free: words}
+	conflicting := sample()
+	conflicting.Conflicts = [][]string{{"--bool", "--text", "-v"}}
+	demanding := &model.Command{Path: []string{"x"}, Options: []model.Option{opt("--need", model.String, required), opt("--needs", model.List, required)},
+		Positionals: []model.Positional{pos("first", "!"), pos("rest", "!*")}}
+	for _, c := range []struct {
+		name string
+		tool *tool.Tool
+		args string
+		path string
+		says string
+	}{
+		{"no object", discovered(t, sample(), tool.Options{}), `[]`, "", "must be an object"},
+		{"undeclared", discovered(t, sample(), tool.Options{}), `{"force":true}`, "force", "not an argument"},
+		{"as the program spells it", discovered(t, sample(), tool.Options{}), `{"--bool":true}`, "--bool", "not an argument"},
+		{"other letters", discovered(t, sample(), tool.Options{}), `{"Bool":true}`, "Bool", "not an argument"},
+		{"undeclared and null", discovered(t, sample(), tool.Options{}), `{"force":null}`, "force", "not an argument"},
+		{"args without a pattern", discovered(t, sample(), tool.Options{}), `{"args":["x"]}`, "args", "not an argument"},
+		{"stdin that is not offered", discovered(t, sample(), tool.Options{}), `{"stdin":"x"}`, "stdin", "not an argument"},
+		{"string for a bool", discovered(t, sample(), tool.Options{}), `{"bool":"true"}`, "bool", "true or false"},
+		{"number for a string", discovered(t, sample(), tool.Options{}), `{"text":1}`, "text", "must be a string"},
+		{"string for a number", discovered(t, sample(), tool.Options{}), `{"int":"1"}`, "int", "whole number"},
+		{"fraction for an integer", discovered(t, sample(), tool.Options{}), `{"int":1.5}`, "int", "whole number"},
+		{"too large to be whole", discovered(t, sample(), tool.Options{}), `{"int":1e21}`, "int", "whole number"},
+		{"too long", discovered(t, sample(), tool.Options{}), `{"num":1e300}`, "num", "at most 64 digits"},
+		{"no number", discovered(t, sample(), tool.Options{}), `{"num":1e999}`, "num", "must be a number"},
+		{"bool for a number", discovered(t, sample(), tool.Options{}), `{"num":true}`, "num", "must be a number"},
+		{"negative count", discovered(t, sample(), tool.Options{}), `{"opt_v":-1}`, "opt_v", "from 0 to 16"},
+		{"endless count", discovered(t, sample(), tool.Options{}), `{"opt_v":1000000000}`, "opt_v", "from 0 to 16"},
+		{"no choice", discovered(t, sample(), tool.Options{}), `{"enum":"c"}`, "enum", `one of "a", "-b"`},
+		{"string for a list", discovered(t, sample(), tool.Options{}), `{"list":"a"}`, "list", "must be a list"},
+		{"number in a list", discovered(t, sample(), tool.Options{}), `{"list":["a",1]}`, "list[1]", "must be a string"},
+		{"null in a list", discovered(t, sample(), tool.Options{}), `{"list":["a",null]}`, "list[1]", "must be a string"},
+		{"separator in an element", discovered(t, sample(), tool.Options{}), `{"comma":["a","b,c"]}`, "comma[1]", "separates elements"},
+		{"separator in a map", discovered(t, sample(), tool.Options{}), `{"maps":{"a":"b,c"}}`, "maps.a", "separates elements"},
+		{"list for a map", discovered(t, sample(), tool.Options{}), `{"map":["a"]}`, "map", "must be an object"},
+		{"equals sign in a key", discovered(t, sample(), tool.Options{}), `{"map":{"a=b":"c"}}`, "map.a=b", "no key"},
+		{"empty key", discovered(t, sample(), tool.Options{}), `{"map":{"":"c"}}`, "map.", "no key"},
+		{"number in a map", discovered(t, sample(), tool.Options{}), `{"map":{"a":1}}`, "map.a", "must be a string"},
+		{"NUL", discovered(t, sample(), tool.Options{}), `{"text":"a\u0000b"}`, "text", "NUL"},
+		{"NUL in a positional", discovered(t, sample(), tool.Options{}), `{"rest":["a","\u0000"]}`, "rest[1]", "NUL"},
+		{"NUL in a key", discovered(t, sample(), tool.Options{}), `{"map":{"\u0000":"c"}}`, "map.\\x00", "no key"},
+		{"dash behind a letter", discovered(t, sample(), tool.Options{}), `{"opt_s":"-x"}`, "opt_s", "begin with a dash"},
+		{"negative number behind a letter", discovered(t, sample(), tool.Options{}), `{"opt_n":-1}`, "opt_n", "begin with a dash"},
+		{"dash behind a long option of one dash", discovered(t, sample(), tool.Options{}), `{"single":"-x"}`, "single", "begin with a dash"},
+		{"nothing to glue", discovered(t, sample(), tool.Options{}), `{"opt_G":""}`, "opt_G", "must not be empty"},
+		{"positional that is an option", discovered(t, sample(), tool.Options{}), `{"first":"--evil"}`, "first", "begin with a dash"},
+		{"positional that is a dash", discovered(t, sample(), tool.Options{}), `{"first":"-"}`, "first", "begin with a dash"},
+		{"one of many", discovered(t, sample(), tool.Options{}), `{"rest":["a","-b"]}`, "rest[1]", "begin with a dash"},
+		{"before the -- of the usage", discovered(t, separated(), tool.Options{}), `{"first":"-a","rest":["b"]}`, "first", "begin with a dash"},
+		{"before the -- that is not there", discovered(t, separated(), tool.Options{}), `{"first":"-a"}`, "first", "begin with a dash"},
+		{"required", discovered(t, demanding, tool.Options{}), `{}`, "need", "is required"},
+		{"required and null", discovered(t, demanding, tool.Options{}), `{"first":null}`, "first", "is required"},
+		{"required and empty", discovered(t, demanding, tool.Options{}), `{"rest":[]}`, "rest", "must not be empty"},
+		{"required list and empty", discovered(t, demanding, tool.Options{}), `{"needs":[]}`, "needs", "must not be empty"},
+		{"conflict", discovered(t, conflicting, tool.Options{}), `{"bool":true,"text":"x"}`, "text", "beside bool"},
+		{"conflict with a count", discovered(t, conflicting, tool.Options{}), `{"opt_v":1,"text":"x"}`, "opt_v", "beside text"},
+		{"free that does not match", discovered(t, sample(), withStdin), `{"args":["a","B"]}`, "args[1]", "not allowed"},
+		{"free that matches in part", discovered(t, sample(), withStdin), `{"args":["a b"]}`, "args[0]", "not allowed"},
+		{"free with a dash", discovered(t, sample(), tool.Options{Free: any}), `{"args":["--evil"]}`, "args[0]", "not allowed"},
+		{"free with NUL", discovered(t, sample(), tool.Options{Free: any}), `{"args":["a\u0000"]}`, "args[0]", "NUL"},
+		{"free that is a string", discovered(t, sample(), withStdin), `{"args":"a"}`, "args", "must be a list"},
+		{"stdin that is a list", discovered(t, sample(), withStdin), `{"stdin":["a"]}`, "stdin", "must be a string"},
+
+		{"cage: undeclared", byHand(t, cage), `{"args":["--output=x"]}`, "args", "not an argument"},
+		{"cage: too many", byHand(t, cage), `{"count":501}`, "count", "at most 500"},
+		{"cage: pattern", byHand(t, cage), `{"grep":"a\n"}`, "grep", "must match"},
+		{"cage: conflict", byHand(t, cage), `{"grep":"a","author":"b"}`, "grep", "beside author"},
+		{"cage: a slot that begins an element", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x"}]}`), `{"x":"-x"}`, "x", "begin with a dash"},
+		{"cage: a slot before text", byHand(t, `{"name":"t","description":"d","argv":["{x}-y"],"argument":[{"name":"x"}]}`), `{"x":""}`, "x", "begin with a dash"},
+		{"cage: two slots", byHand(t, `{"name":"t","description":"d","argv":["{x}{y}"],"argument":[{"name":"x"},{"name":"y"}]}`), `{"x":"","y":"-y"}`, "y", "begin with a dash"},
+		{"cage: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			argv, _, err := Argv(c.tool, json.RawMessage(c.args))
+			e, ok := errors.AsType[*ArgumentError](err)
+			if !ok {
+				t.Fatalf("accepted: %q, %v", argv, err)
+			}
+			for _, p := range e.Problems {
+				if p.Path == c.path && strings.Contains(p.Reason, c.says) {
+					return
+				}
+			}
+			t.Errorf("%+v", e.Problems)
+		})
+	}
+}
+
+// TestRefusalIsDiscreet: what was refused is not repeated.
+func TestRefusalIsDiscreet(t *testing.T) {
+	_, _, err := Argv(discovered(t, sample(), tool.Options{}), json.RawMessage(`{"int":"secret","enum":"secret","first":"-secret","list":[{"secret":1}]}`))
+	if err == nil || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "\n- ") != 4 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestStdin(t *testing.T) {
+	with := discovered(t, sample(), tool.Options{Stdin: true})
+	for args, want := range map[string]string{`{"stdin":"a\u0000\n"}`: "a\x00\n", `{"stdin":""}`: ""} {
+		if _, stdin, err := Argv(with, json.RawMessage(args)); err != nil || stdin == nil || *stdin != want {
+			t.Errorf("%s: %v, %v", args, stdin, err)
+		}
+	}
+	if _, stdin, err := Argv(with, json.RawMessage(`{"stdin":null}`)); err != nil || stdin != nil {
+		t.Errorf("%v, %v", stdin, err)
+	}
+}
+
+func TestAdmits(t *testing.T) {
+	for _, c := range []struct {
+		pattern, text string
+		want          bool
+	}{
+		{"[a-z]+", "abc", true}, {"[a-z]+", "abcD", false}, {"a|b", "ab", false}, {"a", "a\n", false},
+		{".*", "x", true}, {".*", "-x", false}, {".*", "--upload-pack=sh", false}, {"(?s).*", "-x", false}, {`\S+`, "-x", false}, {"[^ ]+", "-x", false},
+		{"[!-~]+", "-x", false}, {"[[:ascii:]]+", "-x", false}, {"[[:punct:]a-z]*", "-x", false}, {"-x|.*", "-x", false}, {"x?.*", "-x", false}, {"()*.+", "-", false},
+		{"-x", "-x", true}, {"-x", "-xy", false}, {"(-x|[a-z]+)", "-x", true}, {"-?[0-9]+", "-5", true}, {"--[a-z]+=.*", "--a=-b", true}, {`[-\w]+`, "-rf", true},
+		{`^-v$`, "-v", true},
+	} {
+		re, err := tool.Whole(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := admits(re, c.text); got != c.want {
+			t.Errorf("%q admits %q: %t", c.pattern, c.text, got)
+		}
+	}
+}
