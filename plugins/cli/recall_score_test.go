@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// A corpusProgram is what a file of testdata/clis says; README.md there says how
+// such a file is made.
+type corpusProgram struct {
+	Program, Framework string
+	Version            struct {
+		Command  []string
+		Contains string
+	}
+	Commands     []string
+	AlsoCommands []string `json:"also_commands"`
+	Pages        []*corpusPage
+}
+
+// A corpusPage is one command of a program, as its own help describes it.
+type corpusPage struct {
+	Path         []string
+	From         []string          // what its options were read from
+	Partial      bool              // there are more options than are written down
+	Long         map[string]string // each long option: flag, value, optional or either
+	Also         []string          // options that may be found and need not be; with wildcards
+	Commands     []string
+	AlsoCommands []string `json:"also_commands"`
+}
+
+// otherVersion says why a program does not count.
+func (c *corpusProgram) otherVersion(ctx context.Context, env []string) string {
+	if len(c.Version.Command) > 0 {
+		if out, _ := output(ctx, env, c.Version.Command...); !strings.Contains(out, c.Version.Contains) {
+			return "another version"
+		}
+	}
+	for _, p := range c.Pages {
+		for _, from := range p.From {
+			if page, ok := strings.CutPrefix(from, "man "); ok {
+				if _, err := output(ctx, env, "man", "-w", page); err != nil {
+					return "no manual"
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// page returns the page of a path, nil where there is none.
+func (c *corpusProgram) page(path []string) *corpusPage {
+	for _, p := range c.Pages {
+		if slices.Equal(p.Path, path) {
+			return p
+		}
+	}
+	return nil
+}
+
+// unjudged are the options and commands that discovery may leave out or not, as
+// it likes.
+var unjudged = []string{"--help", "--version", "-help", "-version", "help"}
+
+// A share is how many of how many.
+type share struct{ of, all float64 }
+
+func (s *share) count(ok bool) {
+	s.all++
+	if ok {
+		s.of++
+	}
+}
+
+// percent reports false where there was nothing to count.
+func (s share) percent() (float64, bool) { return 100 * s.of / s.all, s.all > 0 }
+
+func (s share) String() string {
+	percent, ok := s.percent()
+	if !ok {
+		return fmt.Sprintf("%16s", "-")
+	}
+	return fmt.Sprintf("%4.0f/%-5.0f %5.1f", s.of, s.all, percent)
+}
+
+// A score is what is measured: how much of what there is was found, and how much
+// of what was found there is.
+type score struct{ commands, options, kinds, precision share }
+
+var scoreNames = [4]string{"sub-commands found", "long options found", "kinds of values right", "of what is found, right"}
+
+const scoreHeads = "        commands     long options            kinds        precision"
+
+func (s score) shares() [4]share { return [4]share{s.commands, s.options, s.kinds, s.precision} }
+
+func (s score) String() string {
+	return fmt.Sprintf("%s %s %s %s", s.commands, s.options, s.kinds, s.precision)
+}
+
+func (s *score) add(o score) {
+	for i, to := range []*share{&s.commands, &s.options, &s.kinds, &s.precision} {
+		to.of += o.shares()[i].of
+		to.all += o.shares()[i].all
+	}
+}
+
+// means are shares over programs, of which each counts as much as the next.
+type means [4]share
+
+func meanOf(scores []score) means {
+	var sum [4]float64
+	var n [4]float64
+	for _, s := range scores {
+		for i, share := range s.shares() {
+			if share.all > 0 {
+				sum[i] += share.of / share.all
+				n[i]++
+			}
+		}
+	}
+	var m means
+	for i := range m {
+		if n[i] > 0 {
+			m[i] = share{sum[i] / n[i], 1}
+		}
+	}
+	return m
+}
+
+func (m means) String() string {
+	var columns []string
+	for _, s := range m {
+		percent, _ := s.percent()
+		columns = append(columns, fmt.Sprintf("%16.1f", percent))
+	}
+	return strings.Join(columns, " ")
+}
+
+// compareRoot compares the program itself and its commands.
+func (s *score) compareRoot(t *testing.T, c *corpusProgram, root *model.Command) {
+	page := *c.Pages[0]
+	page.Commands, page.AlsoCommands = c.Commands, c.AlsoCommands
+	s.compare(t, c, &page, root)
+}
+
+// compare compares one command; found is nil where discovery has none.
+func (s *score) compare(t *testing.T, c *corpusProgram, p *corpusPage, found *model.Command) {
+	name := strings.Join(append([]string{c.Program}, p.Path...), " ")
+	if found == nil {
+		t.Logf("%s: is not found", name)
+		found = &model.Command{}
+	}
+	s.compareCommands(t, name, p, found)
+	s.compareOptions(t, name, c, p, found)
+}
+
+func (s *score) compareCommands(t *testing.T, name string, p *corpusPage, found *model.Command) {
+	var names, missed, invented []string
+	for _, sub := range found.Commands {
+		names = append(names, spellings(sub)...)
+	}
+	for _, want := range p.Commands {
+		ok := slices.Contains(names, want)
+		s.commands.count(ok)
+		if !ok {
+			missed = append(missed, want)
+		}
+	}
+	for _, got := range names {
+		if slices.Contains(unjudged, got) {
+			continue
+		}
+		ok := slices.Contains(p.Commands, got) || matchesAny(p.AlsoCommands, got)
+		s.precision.count(ok)
+		if !ok {
+			invented = append(invented, got)
+		}
+	}
+	logList(t, name, "commands missed", missed)
+	logList(t, name, "commands invented", invented)
+}
+
+func (s *score) compareOptions(t *testing.T, name string, c *corpusProgram, p *corpusPage, found *model.Command) {
+	single := p.single()
+	claimed := map[string]bool{} // whether it takes a value
+	for _, o := range found.Options {
+		for _, n := range o.Names {
+			claimed[n] = o.Value.Kind.TakesValue()
+		}
+		if o.Negation != "" {
+			claimed[o.Negation] = false
+		}
+	}
+	var missed, invented, wrong []string
+	for _, want := range sortedKeys(p.Long) {
+		if slices.Contains(unjudged, want) {
+			continue
+		}
+		got, ok := lookUp(claimed, want)
+		s.options.count(ok)
+		if !ok {
+			missed = append(missed, want)
+			continue
+		}
+		if kind := p.Long[want]; kind != "either" {
+			right := got == (kind != "flag")
+			s.kinds.count(right)
+			if !right {
+				wrong = append(wrong, want+" ("+kind+")")
+			}
+		}
+	}
+	for _, got := range sortedKeys(claimed) {
+		if p.Partial || !isLong(got, single) || slices.Contains(unjudged, got) {
+			continue
+		}
+		ok := c.has(p, got)
+		s.precision.count(ok)
+		if !ok {
+			invented = append(invented, got)
+		}
+	}
+	logList(t, name, "options missed", missed)
+	logList(t, name, "options invented", invented)
+	logList(t, name, "kinds of values wrong", wrong)
+}
+
+// has reports whether a command has an option, or one above it has it for all.
+func (c *corpusProgram) has(p *corpusPage, option string) bool {
+	for n := len(p.Path); n >= 0; n-- {
+		above := c.page(p.Path[:n])
+		if above == nil {
+			continue
+		}
+		if slices.ContainsFunc(sortedKeys(above.Long), func(want string) bool { return sameOption(option, want) }) || matchesAny(above.Also, option) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookUp finds an option among those that were found.
+func lookUp(claimed map[string]bool, want string) (takesValue, ok bool) {
+	if takesValue, ok = claimed[want]; ok {
+		return takesValue, true
+	}
+	for _, got := range sortedKeys(claimed) {
+		if sameOption(got, want) {
+			return true, true // -Xshare:auto is -Xshare with its value
+		}
+	}
+	return false, false
+}
+
+// sameOption reports whether an option is the wanted one, be it with a part of
+// its value: -agentlib: and -Xshare:auto.
+func sameOption(got, want string) bool {
+	return got == want || strings.HasPrefix(got, want+":") || strings.HasPrefix(got, want+"=")
+}
+
+// single reports whether the page's long options have a single dash.
+func (p *corpusPage) single() bool {
+	for name := range p.Long {
+		if !strings.HasPrefix(name, "--") {
+			return true
+		}
+	}
+	return false
+}
+
+func isLong(name string, single bool) bool {
+	return strings.HasPrefix(name, "--") && len(name) > 3 || single && strings.HasPrefix(name, "-") && len(name) > 2
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return name == p || err == nil && ok
+	})
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func logList(t *testing.T, name, what string, list []string) {
+	if len(list) > 0 {
+		t.Logf("%s: %d %s: %s", name, len(list), what, strings.Join(list, " "))
+	}
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/discover"
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// The bars, in percent. Each holds for the sum over all programs, in which those
+// with many options weigh most, and for the mean, in which all weigh the same.
+const (
+	barCommands  = 98
+	barOptions   = 95
+	barKinds     = 90
+	barPrecision = 90
+)
+
+// corpusSize is how many programs must be there where all were installed.
+const corpusSize = 40
+
+// TestRecall compares what discovery finds out about real programs with what
+// testdata/clis knows of them. Programs that are not installed, or in another
+// version than the one that was written down, do not count. One program alone:
+// -run TestRecall/each/git -v, which also shows what is missed.
+func TestRecall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many programs")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs were written down on Linux")
+	}
+	corpus, env := readCorpus(t), corpusEnv(t)
+	var mu sync.Mutex // guards results and absent
+	var results []*result
+	var absent []string
+	t.Run("each", func(t *testing.T) {
+		places := make(chan struct{}, 2)
+		for _, c := range corpus {
+			t.Run(c.Program, func(t *testing.T) {
+				t.Parallel()
+				places <- struct{}{}
+				defer func() { <-places }()
+				r := measure(t, c, env)
+				mu.Lock()
+				defer mu.Unlock()
+				if r == nil {
+					absent = append(absent, c.Program)
+					t.Skip("not installed")
+				}
+				results = append(results, r)
+			})
+		}
+	})
+	judge(t, results, absent)
+}
+
+// judge logs the table and holds what counts to the bars.
+func judge(t *testing.T, results []*result, absent []string) {
+	slices.SortFunc(results, func(a, b *result) int { return strings.Compare(a.program, b.program) })
+	slices.Sort(absent)
+	var total score
+	var counted []score
+	lines := []string{fmt.Sprintf("%-18s %-14s %s", "program", "framework", scoreHeads)}
+	for _, r := range results {
+		line := fmt.Sprintf("%-18s %-14s %s %5.1f s %s", r.program, r.framework, r.score, r.took.Seconds(), r.apart)
+		lines = append(lines, strings.TrimRight(line, " "))
+		if r.apart == "" {
+			total.add(r.score)
+			counted = append(counted, r.score)
+		}
+	}
+	lines = append(lines, fmt.Sprintf("%-33s %s", fmt.Sprintf("all %d that count", len(counted)), total))
+	mean := meanOf(counted)
+	lines = append(lines, fmt.Sprintf("%-33s %s", "mean of these", mean))
+	t.Log("\n" + strings.Join(lines, "\n"))
+	if len(absent) > 0 {
+		t.Logf("not installed: %s", strings.Join(absent, " "))
+	}
+	if os.Getenv("JUNCTOR_REQUIRE_CORPUS") != "" && len(counted) < corpusSize {
+		t.Errorf("%d programs are there in the version that was written down; want %d. See testdata/clis/install.sh.", len(counted), corpusSize)
+	}
+	of := total.shares()
+	for i, bar := range []float64{barCommands, barOptions, barKinds, barPrecision} {
+		for name, got := range map[string]share{"in all": of[i], "in the mean": mean[i]} {
+			if percent, ok := got.percent(); ok && percent < bar {
+				t.Errorf("%s %s: %.1f %%, bar %.0f %%", scoreNames[i], name, percent, bar)
+			}
+		}
+	}
+}
+
+// A result is what was measured for one program.
+type result struct {
+	program, framework string
+	score              score
+	took               time.Duration
+	apart              string // why it does not count; empty: it does
+}
+
+// measure discovers a program and compares. It returns nil where there is none.
+func measure(t *testing.T, c *corpusProgram, env []string) *result {
+	if _, err := lookPath(c.Program, env); err != nil {
+		return nil
+	}
+	r := &result{program: c.Program, framework: c.Framework, apart: c.otherVersion(t.Context(), env)}
+	begun := time.Now()
+	defer func() { r.took = time.Since(begun) }()
+	r.score.compareRoot(t, c, learn(t, c, env, discover.Options{Depth: 1}))
+	var below discover.Options
+	for _, p := range c.Pages[1:] {
+		below.Only = append(below.Only, strings.Join(p.Path, " "))
+		depth := len(p.Path)
+		if len(p.Commands) > 0 {
+			depth++
+		}
+		below.Depth = max(below.Depth, depth)
+	}
+	if len(below.Only) > 0 {
+		root := learn(t, c, env, below)
+		for _, p := range c.Pages[1:] {
+			r.score.compare(t, c, p, find(root, p.Path))
+		}
+	}
+	return r
+}
+
+// learn returns the root of what discovery makes, an empty one where it fails.
+func learn(t *testing.T, c *corpusProgram, env []string, o discover.Options) *model.Command {
+	o.Command, o.Env, o.Parallel = []string{c.Program}, env, 2
+	program, err := discover.Run(t.Context(), o)
+	if err != nil {
+		t.Logf("%s, %v: %v", c.Program, o.Only, err)
+		return &model.Command{}
+	}
+	for _, why := range program.Incomplete {
+		t.Logf("%s: %s", c.Program, why)
+	}
+	return program.Root
+}
+
+// find returns the command of a path, nil where there is none.
+func find(c *model.Command, path []string) *model.Command {
+	for _, word := range path {
+		i := slices.IndexFunc(c.Commands, func(sub *model.Command) bool { return slices.Contains(spellings(sub), word) })
+		if i < 0 {
+			return nil
+		}
+		c = c.Commands[i]
+	}
+	return c
+}
+
+// spellings are all the names of a command.
+func spellings(c *model.Command) []string {
+	return append([]string{c.Path[len(c.Path)-1]}, c.Aliases...)
+}
+
+func readCorpus(t *testing.T) []*corpusProgram {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "clis", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no corpus", err)
+	}
+	var corpus []*corpusProgram
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &corpusProgram{}
+		if err := json.Unmarshal(data, c); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if name := strings.TrimSuffix(filepath.Base(file), ".json"); c.Program != name || len(c.Pages) == 0 || len(c.Pages[0].Path) != 0 {
+			t.Fatalf("%s: the program is called after its file, and its first page is the root", file)
+		}
+		corpus = append(corpus, c)
+	}
+	return corpus
+}
+
+// corpusEnv is the environment with what install.sh installed in front.
+func corpusEnv(t *testing.T) []string {
+	cache, err := filepath.Abs(filepath.Join("..", "..", ".cache", "clis"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := []string{}
+	for _, dir := range []string{"pip/bin", "npm/node_modules/.bin", "go/bin"} {
+		path = append(path, filepath.Join(cache, dir))
+	}
+	path = append(path, os.Getenv("PATH"))
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	return append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+}
+
+// lookPath is exec.LookPath for another PATH.
+func lookPath(name string, env []string) (string, error) {
+	for _, dir := range filepath.SplitList(strings.TrimPrefix(env[len(env)-1], "PATH=")) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+// output is what a command prints, whatever its status.
+func output(ctx context.Context, env []string, command ...string) (string, error) {
+	path, err := lookPath(command[0], env)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, command[1:]...)
+	cmd.Env = env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
