@@ -60,34 +60,47 @@ func hints(text, program string, path []string) []hint {
 // more: with the program's name in front, in quotes, or as a row of options.
 func mentions(line, program string, args []string) bool {
 	words := strings.Join(args, " ")
-	dashed := strings.HasPrefix(words, "-")
-	if !strings.Contains(line, args[len(args)-1]) || !more.MatchString(line) {
-		return false
-	}
 	line = strings.Join(strings.Fields(line), " ")
-	for rest, start := line, 0; ; {
-		i := strings.Index(rest, words)
+	wanted := more
+	if args[0] == "--list" || args[0] == "--commands" || args[0] == "commands" {
+		wanted = commands
+	}
+	for start := 0; ; {
+		i := strings.Index(line[start:], words)
 		if i < 0 {
 			return false
 		}
-		before, after := line[:start+i], rest[i+len(words):]
-		named := strings.HasSuffix(before, program+" ") && !wordEnds(strings.TrimSuffix(before, program+" "))
-		opened := strings.HasSuffix(before, "\"") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, "`") || strings.HasSuffix(before, "‘") || strings.HasSuffix(before, "“")
-		row := before == "" && (strings.HasPrefix(after, " ") || after == "")
-		advice := strings.HasSuffix(strings.ToLower(before), "with ") || strings.HasSuffix(strings.ToLower(before), "use ")
-		ends := after == "" || strings.ContainsAny(after[:1], " \"'`.,;:)") || strings.HasPrefix(after, "’") || strings.HasPrefix(after, "”")
-		listing := args[0] == "--list" || args[0] == "--commands" || args[0] == "commands"
-		switch {
-		case !ends || listing && !commands.MatchString(line):
-		case named, dashed && (opened || advice || row):
+		before, after := line[:start+i], line[start+i+len(words):]
+		if isAdvice(before, after, program, strings.HasPrefix(words, "-")) && wanted.MatchString(before+" "+after) {
 			return true
 		}
-		start, rest = start+i+len(words), after
+		start += i + len(words)
 	}
 }
 
-func wordEnds(s string) bool {
-	return s != "" && (s[len(s)-1] == '-' || s[len(s)-1] == '_' || s[len(s)-1] >= 'a' && s[len(s)-1] <= 'z')
+var (
+	opening = regexp.MustCompile("[\"'`‘“]$")
+	closing = regexp.MustCompile("^[\"'`’”]")
+	advised = regexp.MustCompile(`(?i)\b(with|use|using|try|see|run|type) $`)
+	another = regexp.MustCompile(`^[.,;:)]* (for|to|or|and|will|shows?|lists?|--) |^[.,;:)]+( |$)|^$`)
+)
+
+// isAdvice reports whether what stands around some arguments makes them advice.
+func isAdvice(before, after, program string, dashed bool) bool {
+	rest, named := strings.CutSuffix(before, program+" ")
+	named = named && (rest == "" || strings.HasSuffix(rest, " ") || opening.MatchString(rest))
+	if named {
+		before = rest
+	}
+	switch {
+	case !named && !dashed:
+		return false
+	case opening.MatchString(before):
+		return closing.MatchString(after)
+	case named, advised.MatchString(before):
+		return another.MatchString(after)
+	}
+	return before == "" && (after == "" || after[0] == ' ')
 }
 
 // follow asks what a command's help says shows more, and joins the answers to

@@ -22,6 +22,7 @@ const (
 type reply struct {
 	verdict verdict
 	cmd     *model.Command // what the text says; nil: nothing
+	like    *node          // whose help it is, where it is the same
 	text    string
 	status  int
 }
@@ -65,7 +66,7 @@ func (w *walk) judge(a answer, n *node) *reply {
 	case r.cmd == nil && refusal:
 		r.verdict = refused
 	case r.cmd == nil:
-	case w.isAbove(r, n):
+	case r.findAbove(n):
 		r.verdict, r.cmd = same, nil
 	case refusal:
 		r.verdict = refused // and perhaps its usage tells something all the same
@@ -86,14 +87,13 @@ func (w *walk) parse(text string, path []string) (*model.Command, bool) {
 	return help.Parse(text, about)
 }
 
-// isAbove reports whether a reply is the help of a command above.
-func (w *walk) isAbove(r *reply, n *node) bool {
+// findAbove reports whether a reply is the help of a command above, perhaps with
+// a complaint on top.
+func (r *reply) findAbove(n *node) bool {
 	for above := n.parent; above != nil; above = above.parent {
-		if above.text != "" && strings.TrimSpace(above.text) == strings.TrimSpace(r.text) {
-			return true
-		}
-		// With an error on top, it is still the same text.
-		if above.text != "" && r.status != 0 && strings.Contains(r.text, strings.TrimSpace(above.text)) {
+		theirs, text := strings.TrimSpace(above.text), strings.TrimSpace(r.text)
+		if theirs != "" && (theirs == text || r.status != 0 && strings.HasSuffix(text, theirs)) {
+			r.like = above
 			return true
 		}
 	}

@@ -44,17 +44,40 @@ func (w *walk) readManual(ctx context.Context, nodes []*node) {
 	w.each(len(pages), func(i int) { w.readPage(ctx, byPage[pages[i]], pages[i]) })
 }
 
-// readRootManual adds the page of the program itself. Commands that only the
-// page names are believed where the help lists some too.
+// readRootManual adds the page of the program itself.
 func (w *walk) readRootManual(ctx context.Context, root *node) {
 	if w.man == nil || root.cmd.Source == "man" {
 		return
 	}
-	lists := len(root.found) > 0
 	for _, page := range present(ctx, w.man, []string{w.program.Name}) {
-		if c := w.readPage(ctx, root, page); c != nil && lists {
-			root.find(c.Commands)
+		if c := w.readPage(ctx, root, page); c != nil {
+			root.findMore(c.Commands)
 		}
+	}
+}
+
+// findMore adds commands that only a man page lists. A page has many lists, so
+// this one is believed only where it has most of the commands that the help has
+// and not much else.
+func (n *node) findMore(commands []*model.Command) {
+	known := map[string]bool{}
+	for _, c := range n.found {
+		known[lastWord(c)] = true
+	}
+	var more []*model.Command
+	both := 0
+	for _, c := range commands {
+		for _, name := range append([]string{lastWord(c)}, c.Aliases...) {
+			switch {
+			case known[name]:
+				both++
+			case isName(name) && name == strings.ToLower(name):
+				more = append(more, &model.Command{Path: []string{name}, Summary: c.Summary})
+			}
+		}
+	}
+	if 2*both >= len(n.found) && both >= len(more) {
+		n.find(more)
 	}
 }
 

@@ -28,6 +28,9 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 	root.accept(r)
 	w.forms = formsOf(r.text)
 	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.program.Name, nil), func(h hint) bool { return !w.first(h.args) }))
+	w.protocol = w.findProtocol(ctx, r.text)
+	w.forms.framework = w.forms.framework || w.protocol != nil
+	w.complement(ctx, root)
 	if slices.ContainsFunc(root.found, isHelpCommand) && !slices.Contains(w.forms.documented, firstWord) {
 		w.forms.documented = append(w.forms.documented, firstWord)
 	}

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,17 +13,6 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A node is a command while it is being learnt about.
-type node struct {
-	cmd    *model.Command
-	parent *node
-	words  [][]string // its path, with all spellings
-	text   string     // what it printed, to recognise it when it comes again
-	known  bool       // it answered with its own help
-	found  []*model.Command
-	later  []hint // to be followed when every command has been asked
-}
-
 // A walk learns about one program, level by level, so that a limit cuts off
 // what is deep and not a whole branch.
 type walk struct {
@@ -31,7 +21,8 @@ type walk struct {
 	prober   *prober
 	selected selection
 	forms    forms
-	man      *prober // nil: there is none, or it is of no use
+	protocol *protocol // nil: none is known
+	man      *prober   // nil: there is none, or it is of no use
 
 	nodes int      // commands that are part of the tree
 	cut   []string // commands beyond a limit
@@ -81,7 +72,7 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	w.inherit(root.cmd)
+	w.inherit(all)
 	w.finish(late)
 	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
 	return len(late) > 0, nil
@@ -91,7 +82,7 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 // says shows more, the tersest first, then the man pages. What there is no time
 // for is not missed: the commands and most of their options are known.
 func (w *walk) deepen(ctx context.Context, nodes []*node) {
-	terse := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.later) == 0 })
+	terse := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.later) == 0 || !n.isTerse() })
 	slices.SortStableFunc(terse, func(a, b *node) int { return len(a.cmd.Options) - len(b.cmd.Options) })
 	w.each(len(terse), func(i int) { w.follow(ctx, terse[i], terse[i].later) })
 	w.readManual(ctx, nodes)
@@ -164,6 +155,7 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 				late = append(late, n)
 			}
 			if !n.known {
+				n.like = cmp.Or(n.like, g.like())
 				n.assume()
 			}
 		}
@@ -185,29 +177,6 @@ func (w *walk) each(n int, f func(i int)) {
 	running.Wait()
 }
 
-// assume completes a command that has no help of its own: the options that the
-// program understands everywhere are understood here, and what may follow them
-// is not known.
-func (n *node) assume() {
-	n.cmd.Runnable = len(n.found) == 0
-	if n.cmd.Source == "" {
-		n.cmd.Source = "list"
-	}
-	n.cmd.Confidence = min(n.cmd.Confidence, assumed)
-	if n.cmd.Confidence == 0 {
-		n.cmd.Confidence = assumed
-	}
-	if len(n.cmd.Positionals) == 0 && n.cmd.Runnable {
-		n.cmd.Positionals = []model.Positional{{
-			Name: "args", Description: "What the command takes; the program does not describe it.",
-			Value: model.Value{Kind: model.String}, Repeatable: true,
-		}}
-	}
-}
-
-// assumed is the confidence in a command that only its name is known of.
-const assumed = 0.2
-
 // finish says what is missing.
 func (w *walk) finish(late []*node) {
 	say := func(names []string, format string) {
@@ -228,14 +197,19 @@ func (w *walk) finish(late []*node) {
 
 func spell(path []string) string { return strings.Join(path, " ") }
 
-// inherit hands the options that are understood everywhere down the tree.
-func (w *walk) inherit(root *model.Command) {
-	visit(root, nil, func(c *model.Command, _ [][]string) {
-		for _, o := range w.shared {
-			if findOption(c, o.Names) == nil {
-				o.Inherited = true
-				c.Options = append(c.Options, o)
+// inherit hands options down the tree: those that are understood everywhere, and
+// to a command that prints the help of one above, those of that one.
+func (w *walk) inherit(nodes []*node) {
+	for _, n := range nodes {
+		options := w.shared
+		if n.like != nil && !n.known {
+			options = slices.Concat(n.like.cmd.Options, options)
+		}
+		for _, o := range options {
+			if findOption(n.cmd, o.Names) == nil {
+				o.Inherited = n.parent != nil
+				n.cmd.Options = append(n.cmd.Options, o)
 			}
 		}
-	})
+	}
 }

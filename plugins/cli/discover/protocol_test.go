@@ -1,0 +1,164 @@
+package discover
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCobra: commands that only the completion knows are added; arguments that
+// it offers are not taken for commands.
+func TestCobra(t *testing.T) {
+	script := `# __completeNoDesc
+case "$*" in
+--help) printf 'Does things.\n\nUsage:\n  prog [command]\n\nAvailable Commands:\n  image   Handle images\n  status  Show how things are\n\nFlags:\n  -v, --verbose   Say more\n\nUse "prog [command] --help" for more information about a command.\n' ;;
+"__complete ") printf 'image\tHandle images\nplugin\tHandle plugins\nstatus\tShow how things are\n_activeHelp_ say something\n:4\n'; echo "Completion ended with directive: ShellCompDirectiveNoFileComp" >&2 ;;
+"image --help") printf 'Usage:\n  prog image [command]\n\nAvailable Commands:\n  list   List images\n  load   Load an image\n\nFlags:\n  -a, --all   Of everybody\n' ;;
+"__complete image ") printf 'web\tsome name\ndb\tanother\ncache\ta third\n:4\n' ;;
+*" --help") printf 'Usage:\n  prog %s [flags]\n\nFlags:\n  -q, --quiet   Say less\n' "$1" ;;
+*) echo "$*" >>"$here/acted" ;;
+esac`
+	f := newFake(t, script)
+	p := f.run()
+	wantNames(t, names(p), "image", "image list", "image load", "status", "plugin")
+	if p.Root.Source != "cobra" || f.acted() != "" || !has(command(t, p, "plugin"), "--quiet") {
+		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+	}
+	for _, never := range []string{"__complete status ", "__complete image list "} {
+		if f.called(never) {
+			t.Errorf("it was asked for arguments: %q", never)
+		}
+	}
+}
+
+// TestNotCobra: what only looks so is not called with odd arguments, and what
+// does not answer as the protocol says is not believed.
+func TestNotCobra(t *testing.T) {
+	looks := `case "$*" in
+--help) printf 'Usage:\n  prog [command]\n\nAvailable Commands:\n  image   Handle images\n  status  Show things\n\nUse "prog [command] --help" for more information about a command.\n' ;;
+*" --help") printf 'Usage:\n  prog %s [flags]\n\nFlags:\n  -q, --quiet   Say less\n' "$1" ;;
+*) printf 'image\timages\nplugin\tplugins\nstatus\tthings\n'; echo "$*" >>"$here/acted" ;;
+esac`
+	f := newFake(t, looks)
+	f.run()
+	if f.acted() != "" {
+		t.Errorf("it did %q", f.acted())
+	}
+	f = newFake(t, "# __completeNoDesc\n"+looks)
+	p := f.run()
+	wantNames(t, names(p), "image", "status")
+	wantNames(t, strings.Split(strings.TrimSpace(f.acted()), "\n"), "__complete")
+}
+
+// TestClick: the question stands in the environment; without the variable, or
+// where it is not looked at, it is a question for help.
+func TestClick(t *testing.T) {
+	script := `case "$_PROG_COMPLETE" in
+zsh_source) echo '#compdef prog'; echo '_PROG_COMPLETE=zsh_complete prog'; exit ;;
+zsh_complete) echo "$COMP_WORDS/$COMP_CWORD" >>"$here/completed"
+	case "$COMP_WORDS" in
+	"prog ") printf 'plain\nimage\nHandle images\nplain\nstatus\nShow things\nplain\nhidden\nNot in the list\n' ;;
+	*) printf 'file\n-\n_\n' ;;
+	esac; exit ;;
+esac
+case "$*" in
+--help) printf 'Usage: prog [OPTIONS] COMMAND [ARGS]...\n\nOptions:\n  --help  Show this message and exit.\n\nCommands:\n  image   Handle images\n  status  Show things\n' ;;
+*" --help") printf 'Usage: prog %s [OPTIONS]\n\nOptions:\n  -q, --quiet   Say less\n  --help        Show this message and exit.\n' "$1" ;;
+*) echo "$*" >>"$here/acted" ;;
+esac`
+	f := newFake(t, script)
+	p := f.run()
+	wantNames(t, names(p), "image", "status", "hidden")
+	if p.Root.Source != "click" || f.acted() != "" {
+		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+	}
+	// The same without the protocol.
+	f = newFake(t, script[strings.Index(script, "esac\ncase")+5:])
+	p = f.run()
+	wantNames(t, names(p), "image", "status")
+	if p.Root.Source != "help" || f.acted() != "" {
+		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+	}
+}
+
+// TestClap: the same, with the variable that clap looks at.
+func TestClap(t *testing.T) {
+	f := newFake(t, `# _CLAP_COMPLETE_INDEX
+if [ "$COMPLETE" = fish ]; then
+	case "$*" in
+	"-- $here/prog ") printf 'image\tHandle images\nextra\tNot in the list\nstatus\tShow things\n' ;;
+	--help) echo 'complete --command prog --arguments "(COMPLETE=fish prog -- (commandline))"' ;;
+	esac; exit
+fi
+case "$*" in
+--help) printf 'Does things\n\nUsage: prog <COMMAND>\n\nCommands:\n  image   Handle images\n  status  Show things\n\nOptions:\n  -h, --help  Print help\n' ;;
+*" --help") printf 'Usage: prog %s [OPTIONS]\n\nOptions:\n  -q, --quiet  Say less\n  -h, --help   Print help\n' "$1" ;;
+*) echo "$*" >>"$here/acted" ;;
+esac`)
+	p := f.run()
+	wantNames(t, names(p), "image", "status", "extra")
+	if p.Root.Source != "clap" || f.acted() != "" {
+		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+	}
+}
+
+// TestHints: what a text says shows more is asked, where that is a question.
+func TestHints(t *testing.T) {
+	const program = "prog"
+	for _, c := range []struct {
+		text string
+		path string
+		want string // joined with "|"
+	}{
+		{`Run "prog help -a" to see all commands.`, "", "help -a"},
+		{`'prog help -a' and 'prog help -g' list available subcommands`, "", "help -a"},
+		{`See all commands with --list`, "", "--list"},
+		{`    --list    List installed commands`, "", "--list"},
+		{`For all options use the manual or "--help all".`, "", "--help all"},
+		{`    -h full -- print all options`, "", "-h full"},
+		{`Use "prog options" for a list of global options.`, "", "options"},
+		{`Try 'prog -help' for more information.`, "", "-help"},
+		{`Run 'prog help build' for details.`, "build", "help build"},
+		{"Type `prog help' for usage.", "", "help"},
+
+		{`    --list    List the files of an archive`, "", ""},
+		{`Run "prog delete -a" to remove all commands.`, "", ""},
+		{`Run "other help -a" to see all commands.`, "", ""},
+		{`Run "my-prog help -a" to see all commands.`, "", ""},
+		{`With "prog options" it goes on.`, "", ""},
+		{`The options are listed below, help is needed`, "", ""},
+		{`Run "prog help -attack" for more`, "", ""},
+		{`Use "--help=all;rm" for more`, "", ""},
+		{`Run "prog help build" for details.`, "test", ""},
+		{`commands  List the commands`, "", ""},
+	} {
+		var got []string
+		for _, h := range hints(c.text, program, strings.Fields(c.path)) {
+			got = append(got, spell(h.args))
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s: %q", c.text, got)
+		}
+	}
+}
+
+// TestFollow: what hints lead to is joined to what is known.
+func TestFollow(t *testing.T) {
+	f := newFake(t, `case "$*" in
+--help) printf 'Usage: prog COMMAND\n\nCommon commands:\n  build   Build it\n  test    Test it\n\nRun "prog help -a" to see all commands.\nUse "prog options" for a list of global options, for all commands.\nRun "prog COMMAND --help" for more.\n' ;;
+"help -a") printf 'Usage: prog COMMAND\n\nCommands:\n  build    Build it\n  deploy   Bring it out\n  test     Test it\n' ;;
+options) printf 'The following options can be passed to any command:\n\nOptions:\n  --cluster string   Where\n  --user string      Who\n' ;;
+*" --help") printf 'Usage: prog %s\n\nOptions:\n  -q, --quiet  Say less\n' "$1" ;;
+*) echo "$*" >>"$here/acted" ;;
+esac`)
+	p := f.run()
+	wantNames(t, names(p), "build", "test", "deploy")
+	for _, name := range []string{"build", "test", "deploy"} {
+		o := findOption(command(t, p, name), []string{"--cluster"})
+		if o == nil || !o.Inherited || !has(command(t, p, name), "--quiet") {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	if f.acted() != "" {
+		t.Errorf("it did %q", f.acted())
+	}
+}
