@@ -119,7 +119,7 @@ var Codes = map[Code]Entry{
 	UpstreamAddress:         {ExitUsage, "The server's name leads to an address that may not be used, or the server redirects to another one.", "Set `allow_private = true` where a private address is meant; give the address that is redirected to as `url`."},
 	UpstreamSession:         {ExitUnreachable, "The server forgot the session. The next call begins a new one; what was in flight may or may not have been done.", "Call again when that is harmless."},
 	UpstreamStatus:          {ExitUnreachable, "The server answered with an HTTP status that says it did not do what was asked.", "The message has the status and the beginning of the body."},
-	UpstreamLimited:         {ExitUnreachable, "The server asks to be called less often.", "Wait as long as the message says."},
+	UpstreamLimited:         {ExitUnreachable, "The server is busy, or asks to be called less often.", "Wait as long as the message says."},
 
 	CallTimeout:   {ExitTimeout, "The call did not end in time; the server was told to stop.", "Raise `timeouts { call }` or `--timeout`."},
 	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},

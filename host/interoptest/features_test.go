@@ -12,6 +12,16 @@ var conversing = map[string]func(t *testing.T) server{
 	"mcpserver":    mcpserver,
 	"gosdk":        func(*testing.T) server { return gosdk() },
 	"gosdk-legacy": func(*testing.T) server { return gosdk().pinned(latestLegacy) },
+
+	"fastmcp-http":   pythonOver(fastmcp, "streamable-http"),
+	"fastmcp-sse":    pythonOver(fastmcp, "sse"),
+	"mcpserver-http": pythonOver(mcpserver, "streamable-http"),
+	"mcpserver-sse":  pythonOver(mcpserver, "sse"),
+	"gosdk-http":     gosdkOver("http", "/modern"),
+	"gosdk-sessions": gosdkOver("http", "/mcp"),
+	"gosdk-sse":      gosdkOver("sse", "/sse"),
+	"typescript":     typescript,
+	"typescript-old": func(t *testing.T) server { return typescript(t).pinned(latestLegacy) },
 }
 
 // converse runs a test with each of them, in both eras.

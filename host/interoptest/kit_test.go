@@ -37,6 +37,10 @@ var (
 		name: "clients", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"clients/package.json", "clients/package-lock.json"},
 	}
+	npmWeb = &kit{
+		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
+		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs"},
+	}
 	pythonOne = &kit{
 		name: "python-1", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
 		sources: []string{"python/requirements-1.txt"},
@@ -170,7 +174,7 @@ func tool(ctx context.Context, dir, name string, args ...string) error {
 // TestLockFilesNameNoRegistry: whoever installs from a mirror must not be sent
 // elsewhere by our lock files.
 func TestLockFilesNameNoRegistry(t *testing.T) {
-	for _, k := range []*kit{npmServers, npmClients, suite} {
+	for _, k := range []*kit{npmServers, npmClients, npmWeb, suite} {
 		b, err := os.ReadFile(source(k.name + "/package-lock.json"))
 		if err != nil {
 			t.Fatal(err)

@@ -16,11 +16,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A server is one server block of a configuration.
+// A server is one server block of a configuration: a command that Junctor runs,
+// or a server that is running already.
 type server struct {
 	name    string
 	command []string
 	env     map[string]string
+	web     *web   // where it runs; nil: command says how to start it
 	more    string // further lines of the block
 }
 
@@ -39,22 +41,30 @@ func (s server) with(lines string) server {
 // hcl is the server's block.
 func (s server) hcl() string {
 	var b strings.Builder
-	var words []string
-	for _, w := range s.command {
-		words = append(words, quoted(w))
-	}
-	fmt.Fprintf(&b, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n", s.name, strings.Join(words, ", "))
-	b.WriteString("    env = {\n")
-	for _, name := range slices.Sorted(maps.Keys(s.env)) {
-		fmt.Fprintf(&b, "      %s = %s\n", name, quoted(s.env[name]))
-	}
-	b.WriteString("    }\n")
-	fmt.Fprintf(&b, "  }\n%s", s.more)
+	fmt.Fprintf(&b, "server %q {\n%s%s", s.name, s.transport(), s.more)
 	if !strings.Contains(s.more, "timeouts") {
 		// Machines that test are busy.
 		b.WriteString("  timeouts {\n    start = \"60s\"\n  }\n")
 	}
 	b.WriteString("}\n")
+	return b.String()
+}
+
+// transport is the block that says how it is reached.
+func (s server) transport() string {
+	if s.web != nil {
+		return s.web.hcl()
+	}
+	var b strings.Builder
+	var words []string
+	for _, w := range s.command {
+		words = append(words, quoted(w))
+	}
+	fmt.Fprintf(&b, "  transport \"stdio\" {\n    command = [%s]\n    env = {\n", strings.Join(words, ", "))
+	for _, name := range slices.Sorted(maps.Keys(s.env)) {
+		fmt.Fprintf(&b, "      %s = %s\n", name, quoted(s.env[name]))
+	}
+	b.WriteString("    }\n  }\n")
 	return b.String()
 }
 

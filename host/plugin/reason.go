@@ -143,6 +143,7 @@ var reasons = map[string]fault.Code{
 	"address_refused":   fault.UpstreamAddress,
 	"redirect_refused":  fault.UpstreamAddress,
 	"session_lost":      fault.UpstreamSession,
+	"stream_ended":      fault.UpstreamExited,
 	"http_status":       fault.UpstreamStatus,
 	"rate_limited":      fault.UpstreamLimited,
 	"message_too_large": fault.UpstreamTooLarge,

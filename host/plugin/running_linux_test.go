@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -272,7 +273,11 @@ func TestFlood(t *testing.T) {
 		t.Errorf("output %q", f.Output)
 	}
 	for _, suffix := range []string{"", ".1"} {
-		if info, err := os.Stat(LogFile(h.opts.LogDir, "evil") + suffix); err != nil || info.Size() > maxLog+2*logLine {
+		info, err := os.Stat(LogFile(h.opts.LogDir, "evil") + suffix)
+		if suffix != "" && testing.Short() && errors.Is(err, fs.ErrNotExist) {
+			continue // the short flood may be over before a second is, and its log then has one half
+		}
+		if err != nil || info.Size() > maxLog+2*logLine {
 			t.Errorf("kept as %+v, %v", info, err)
 		}
 	}

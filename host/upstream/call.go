@@ -66,12 +66,43 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 		if err == nil {
 			return reply, nil
 		}
-		// What the server cannot have seen, or may see twice, is worth one
-		// more attempt on a new connection.
-		if attempt == 0 && ended(err) && (!sent || call.Repeat) {
-			continue
+		wait, again := call.again(err, sent, attempt)
+		if !again || !pause(ctx, wait) {
+			return Reply{}, fault.In(u.opts.Name, err)
 		}
-		return Reply{}, fault.In(u.opts.Name, err)
+	}
+}
+
+const (
+	repeatsMost = 3 // of a call to a server that is busy
+	repeatFirst = time.Second
+)
+
+// again says whether a call that failed is worth another attempt, and when. What
+// the server cannot have seen, or may see twice, is worth one on a new
+// connection; one that may be repeated waits for a server that is busy.
+func (call *Call) again(err error, sent bool, attempt int) (wait time.Duration, again bool) {
+	switch code := fault.As(err).Code; {
+	case ended(err):
+		return 0, attempt == 0 && (!sent || call.Repeat)
+	case call.Repeat && (code == fault.UpstreamLimited || code == fault.UpstreamUnavailable):
+		return repeatFirst << attempt, attempt < repeatsMost
+	}
+	return 0, false
+}
+
+// pause waits, unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

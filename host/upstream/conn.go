@@ -79,6 +79,18 @@ type pending struct {
 	// acknowledged is not nil for a request to listen, which stays open, and
 	// takes what the server agreed to.
 	acknowledged chan []byte
+	// asked are the server's questions in the course of it, which end with it;
+	// guarded by the connection's mu.
+	asked []context.CancelFunc
+}
+
+// over ends what the server asked in the course of the request. The caller
+// holds the connection's mu.
+func (p *pending) over() {
+	for _, cancel := range p.asked {
+		cancel()
+	}
+	p.asked = nil
 }
 
 type answer struct {
@@ -272,6 +284,7 @@ func (c *conn) forget(p *pending) {
 	defer c.mu.Unlock()
 	delete(c.pending, p.id)
 	delete(c.listens, p.id)
+	p.over()
 }
 
 // do sends a request and waits for its answer.

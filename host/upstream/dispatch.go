@@ -31,6 +31,9 @@ func (c *conn) answered(id mcp.ID) *pending {
 	p := c.pending[n]
 	delete(c.pending, n)
 	delete(c.listens, n)
+	if p != nil {
+		p.over()
+	}
 	return p
 }
 
@@ -161,7 +164,7 @@ func (c *conn) requested(m *mcp.Message) {
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	if !c.begun(string(id), cancel) {
+	if !c.begun(string(id), c.related(), cancel) {
 		cancel()
 		c.requests.Add(-1)
 		refuse(mcp.CodeInvalidRequest, "duplicate_id", "a request with this id is being answered")
@@ -186,15 +189,29 @@ func (c *conn) requested(m *mcp.Message) {
 	})
 }
 
+// related returns the id of our request that the message belongs to which was
+// read last, where the link knows.
+func (c *conn) related() mcp.ID {
+	if r, ok := c.link.(Relater); ok {
+		return r.Related()
+	}
+	return nil
+}
+
 // begun takes note of a request of the server, unless one with this id is being
-// answered.
-func (c *conn) begun(id string, cancel context.CancelFunc) bool {
+// answered. It ends with the one of ours that it is about.
+func (c *conn) begun(id string, about mcp.ID, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked[id] != nil {
 		return false
 	}
 	c.asked[id] = cancel
+	if n, ok := about.Number(); ok {
+		if p := c.pending[n]; p != nil {
+			p.asked = append(p.asked, cancel)
+		}
+	}
 	return true
 }
 

@@ -59,6 +59,9 @@ func (c *conn) probe(ctx context.Context) (again bool, err error) {
 		if !c.alive() {
 			return true, nil
 		}
+		if away(a.err) {
+			return false, a.err
+		}
 		if modern, err := c.settle(ctx, a); modern {
 			return false, err
 		}
@@ -70,6 +73,19 @@ func (c *conn) probe(ctx context.Context) (again bool, err error) {
 		return false, noAnswer(question.method)
 	}
 	return false, c.initialize(ctx, question)
+}
+
+// away reports whether a question failed for a reason that has nothing to do
+// with what was asked.
+func away(err error) bool {
+	if err == nil {
+		return false
+	}
+	switch fault.As(err).Code {
+	case fault.UpstreamUnavailable, fault.UpstreamAddress, fault.UpstreamAuth, fault.UpstreamLimited:
+		return true
+	}
+	return false
 }
 
 // discover asks a server that must be modern what it offers.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -18,8 +19,10 @@ import (
 
 const (
 	// relistenAfter is how long to wait before a server is listened to again
-	// that ended the request.
+	// that ended the request; doubled, up to relistenMost, as long as that does
+	// not last.
 	relistenAfter = time.Second
+	relistenMost  = 30 * time.Second
 	// lastWord is how long a server may take to answer a request to listen
 	// that was cancelled. Many do not answer it.
 	lastWord = 200 * time.Millisecond
@@ -104,8 +107,14 @@ func (c *conn) askToListen(l *listening) *pending {
 func (c *conn) keep(l *listening, p *pending) {
 	err := c.agreed(l, p)
 	l.begun(err)
-	for err == nil {
-		switch c.ended(l, p) {
+	wait := relistenAfter
+	for err == nil || c.broken(err) {
+		begun := time.Now()
+		how := overByServer
+		if err == nil {
+			how = c.ended(l, p)
+		}
+		switch how {
 		case overByUs:
 			c.withdraw(p)
 			c.renewLists(l)
@@ -113,13 +122,17 @@ func (c *conn) keep(l *listening, p *pending) {
 		case overAnew:
 			c.withdraw(p)
 		case overByServer:
+			if time.Since(begun) > relistenMost {
+				wait = relistenAfter
+			}
 			select {
-			case <-time.After(relistenAfter):
+			case <-time.After(wait):
 			case <-l.over:
 				return
 			case <-c.ctx.Done():
 				return
 			}
+			wait = min(2*wait, relistenMost)
 		}
 		if c.ctx.Err() != nil {
 			return
@@ -130,6 +143,12 @@ func (c *conn) keep(l *listening, p *pending) {
 		}
 	}
 	c.up.opts.Log.Debug("not listened to", "server", c.up.opts.Name, "error", err)
+}
+
+// broken reports whether a request to listen failed for a reason that may pass
+// while the connection lasts.
+func (c *conn) broken(err error) bool {
+	return c.ctx.Err() == nil && (away(err) || ended(err) && !errors.Is(err, errEnding))
 }
 
 // agreed waits until the server says that it will tell us. One that refuses is

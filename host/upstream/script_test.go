@@ -28,6 +28,8 @@ import (
 //	> MESSAGE                      the server is sent this, … being anything
 //	< MESSAGE                      the server says this
 //	handshake REVISION CAPS        both of that, from the first message
+//	<< ID MESSAGE                  the server says this in the course of request ID
+//	failed ID delivered|undelivered|ends CODE TEXT
 //	exit · broken CODE TEXT · dropped REASON PREFIX · mute · unmute · jam TEXT
 //	opened N · closed GRACE        connections so far; the last one's end
 //	wait DURATION
@@ -217,6 +219,14 @@ func (s *stage) serverDoes(step conversation.Step) bool {
 	case "dropped":
 		w := step.Words(2)
 		s.link().Drop(w[0], w[1])
+	case "failed":
+		w := step.Words(4)
+		s.link().Fail(&conversation.Failed{
+			ID: w[0], Delivered: w[1] == "delivered", Ends: w[1] == "ends", Err: fault.New(fault.Code(w[2]), "%s", w[3]),
+		})
+	case "<<":
+		w := step.Words(2)
+		s.link().SayAbout(w[0], w[1])
 	case "mute", "unmute":
 		s.link().Mute(step.Verb == "mute")
 	case "jam":

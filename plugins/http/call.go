@@ -151,7 +151,11 @@ func (k *call) post() *failure {
 	k.sent.Store(true)
 	res, sent, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != message.Listen})
 	if err != nil {
-		return &failure{err: asError(err), sent: sent}
+		f := &failure{err: asError(err), sent: sent}
+		if sent && f.err.Reason == "unreachable" {
+			f.err.Reason = "stream_ended"
+		}
+		return f
 	}
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
 		return k.refused(res)

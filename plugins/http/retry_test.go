@@ -34,7 +34,7 @@ func TestRetry(t *testing.T) {
 	}{
 		{"tools/list", 503, 3, ""}, {"resources/read", 429, 3, ""}, {"prompts/get", 502, 3, ""}, {"resources/list", 504, 3, ""},
 		{"tools/list", 500, 1, "http_status"}, {"tools/list", 400, 1, "http_status"},
-		{"tools/call", 503, 1, "http_status"}, {"tools/call", 429, 1, "rate_limited"}, {"vendor/method", 503, 1, "http_status"},
+		{"tools/call", 503, 1, "rate_limited"}, {"tools/call", 502, 1, "unreachable"}, {"tools/call", 429, 1, "rate_limited"}, {"vendor/method", 503, 1, "rate_limited"},
 	} {
 		t.Run(r.method+http.StatusText(r.status), func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +95,7 @@ func TestBroken(t *testing.T) {
 		c.send(request(2, method))
 		if method == "tools/list" {
 			c.want(result(2))
-		} else if f := c.fails("2", "unreachable"); !f.Delivered {
+		} else if f := c.fails("2", "stream_ended"); !f.Delivered {
 			t.Error("it counts as not delivered")
 		}
 		if n.Load() != attempts {

@@ -15,10 +15,11 @@ type Link struct {
 	// Sent holds what the host sent and nobody has looked at, in order.
 	Sent chan string
 
-	toHost chan event
-	buffer []string      // written, not flushed; of the goroutine that writes
-	closed chan struct{} // by the host
-	once   sync.Once
+	toHost  chan event
+	buffer  []string      // written, not flushed; of the goroutine that writes
+	related []byte        // of the goroutine that reads
+	closed  chan struct{} // by the host
+	once    sync.Once
 
 	mu    sync.Mutex
 	muted chan struct{} // guarded by mu; while not nil the server does not read
@@ -27,8 +28,8 @@ type Link struct {
 }
 
 type event struct {
-	msg []byte
-	err error
+	msg, related []byte
+	err          error
 }
 
 // NewLink makes a link.
@@ -50,6 +51,17 @@ func (l *Link) End(err error) {
 // Drop tells the host of a message that was not delivered.
 func (l *Link) Drop(reason, prefix string) { l.emit(event{err: &Dropped{reason, []byte(prefix)}}) }
 
+// Fail tells the host of a request that will not be answered.
+func (l *Link) Fail(f *Failed) { l.emit(event{err: f}) }
+
+// SayAbout makes the server say something that belongs to a request.
+func (l *Link) SayAbout(id, message string) {
+	l.emit(event{msg: []byte(message), related: []byte(id)})
+}
+
+// Related is what the message that Read returned last belongs to.
+func (l *Link) Related() []byte { return l.related }
+
 func (l *Link) emit(e event) {
 	select {
 	case l.toHost <- e:
@@ -65,6 +77,20 @@ type Dropped struct {
 
 func (d *Dropped) Error() string                       { return d.Reason }
 func (d *Dropped) Cut() (prefix []byte, reason string) { return d.Prefix, d.Reason }
+
+// Failed is an error of Read for one request.
+type Failed struct {
+	ID              string
+	Err             error
+	Delivered, Ends bool
+}
+
+func (f *Failed) Error() string { return f.Err.Error() }
+
+// Unanswered is what the host asks it.
+func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
+	return []byte(f.ID), f.Err, f.Delivered, f.Ends
+}
 
 // Mute makes the server stop reading what the host writes, or begin again.
 func (l *Link) Mute(on bool) {
@@ -101,6 +127,7 @@ func (l *Link) Grace() time.Duration {
 func (l *Link) Read() ([]byte, error) {
 	select {
 	case e := <-l.toHost:
+		l.related = e.related
 		return e.msg, e.err
 	case <-l.closed:
 		return nil, io.EOF

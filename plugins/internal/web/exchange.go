@@ -134,7 +134,9 @@ func Refusal(res *http.Response) (e *sdk.Error, body []byte) {
 		e.Hint = "give credentials with headers, such as Authorization"
 	case code == http.StatusForbidden:
 		e.Hint = "the credentials, if any were given, do not allow this"
-	case code == http.StatusTooManyRequests:
+	case code == http.StatusBadGateway || code == http.StatusGatewayTimeout:
+		e.Reason, e.Hint = "unreachable", "something in front of the server answers, and does not reach it"
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		e.Reason = "rate_limited"
 		if d, ok := RetryAfter(res.Header, time.Now()); ok {
 			e.Hint = fmt.Sprintf("the server asks to wait for %s", d.Round(time.Second))

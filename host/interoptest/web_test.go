@@ -1,0 +1,150 @@
+package interoptest
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A web is how a server that listens on a port is reached.
+type web struct {
+	plugin string // http or sse
+	mode   string // of http; empty: the one that is taken when nothing is said
+	url    string
+
+	process *process
+	start   func(port string) *process
+}
+
+// hcl is the block of the transport.
+func (w *web) hcl() string {
+	mode := ""
+	if w.mode != "" {
+		mode = fmt.Sprintf("    mode = %q\n", w.mode)
+	}
+	return fmt.Sprintf("  transport %q {\n    url = %q\n%s  }\n", w.plugin, w.url, mode)
+}
+
+// listening are the ways in which programs say where they listen.
+var listening = regexp.MustCompile(`(?:listening on |Uvicorn running on http://)127\.0\.0\.1:(\d+)`)
+
+// listen starts a server on a port that the system chooses, and waits until it
+// listens. Programs get the port as PORT in their environment and for $PORT in
+// their arguments.
+func (s server) listen(t *testing.T, plugin, path string) server {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts a server")
+	}
+	w := &web{plugin: plugin}
+	w.start = func(port string) *process {
+		var args []string
+		for _, a := range s.command[1:] {
+			args = append(args, strings.ReplaceAll(a, "$PORT", port))
+		}
+		cmd := exec.Command(s.command[0], args...)
+		// In a group of its own: some run a shell that runs the rest.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Env = append(os.Environ(), "PORT="+port)
+		for name, value := range s.env {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		p := launch(t, cmd)
+		p.work.Go(func() { _, _ = io.Copy(io.Discard, p.stdout) })
+		t.Cleanup(func() { w.kill(p) })
+		return p
+	}
+	w.begin(t, "0", path)
+	s.web = w
+	return s
+}
+
+// begin starts the program and waits until it says where it listens.
+func (w *web) begin(t *testing.T, port, path string) {
+	t.Helper()
+	w.process = w.start(port)
+	for until := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
+		if found := listening.FindStringSubmatch(w.process.stderr.String()); found != nil {
+			w.url = "http://127.0.0.1:" + found[1] + path
+			return
+		}
+		select {
+		case <-w.process.exited:
+			t.Fatalf("the server ended: %s", w.process.stderr)
+		default:
+		}
+		if time.Now().After(until) {
+			t.Fatalf("the server does not listen: %s", w.process.stderr)
+		}
+	}
+}
+
+// kill ends everything that a program started.
+func (w *web) kill(p *process) {
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	<-p.exited
+}
+
+// preloaded is the environment of a program from npm that would otherwise
+// listen on all addresses.
+func preloaded() map[string]string {
+	return map[string]string{"NODE_OPTIONS": "--require " + source("web/loopback.cjs")}
+}
+
+// everythingOver is *everything* over streamableHttp or sse, as it calls them.
+func everythingOver(transport string) func(*testing.T) server {
+	plugin, path := "http", "/mcp"
+	if transport == "sse" {
+		plugin, path = "sse", "/sse"
+	}
+	return func(t *testing.T) server {
+		t.Helper()
+		s := everything(t)
+		s.command, s.env = append(slices.Clone(s.command), transport), preloaded()
+		return s.listen(t, plugin, path)
+	}
+}
+
+// pythonOver is one of the Python servers over streamable-http or sse.
+func pythonOver(of func(*testing.T) server, transport string) func(*testing.T) server {
+	plugin, path := "http", "/mcp"
+	if transport == "sse" {
+		plugin, path = "sse", "/sse"
+	}
+	return func(t *testing.T) server {
+		t.Helper()
+		s := of(t)
+		s.command = append(slices.Clone(s.command), transport, "$PORT")
+		return s.listen(t, plugin, path)
+	}
+}
+
+// gosdkOver is gosdk at one of its paths.
+func gosdkOver(plugin, path string) func(*testing.T) server {
+	return func(t *testing.T) server {
+		t.Helper()
+		return server{name: "go", command: []string{program("gosdk"), "-http", "127.0.0.1:$PORT"}}.listen(t, plugin, path)
+	}
+}
+
+// typescript is testdata/interop/web/server.mjs.
+func typescript(t *testing.T) server {
+	t.Helper()
+	npmWeb.require(t)
+	return server{name: "ts", command: []string{"node", npmWeb.path("server.mjs")}}.listen(t, "http", "/mcp")
+}
+
+// joined are two tables in one.
+func joined[V any](one, other map[string]V) map[string]V {
+	all := maps.Clone(one)
+	maps.Copy(all, other)
+	return all
+}
