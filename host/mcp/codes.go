@@ -39,6 +39,7 @@ var answers = map[fault.Code]answer{
 	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // as if it did not exist
 
 	fault.UpstreamOverloaded:  {-32001, -31011, "overloaded"},
+	fault.UpstreamLimited:     {-32001, -31011, "overloaded"},
 	fault.UpstreamUnsupported: {CodeMethodNotFound, CodeMethodNotFound, "unsupported"},
 	fault.UpstreamAuth:        {-32001, -31017, "auth_required"},
 
@@ -48,6 +49,9 @@ var answers = map[fault.Code]answer{
 	fault.UpstreamNotStarted:      upstreamDown,
 	fault.UpstreamUnavailable:     upstreamDown,
 	fault.UpstreamExited:          upstreamDown,
+	fault.UpstreamSession:         upstreamDown,
+	fault.UpstreamAddress:         upstreamDown,
+	fault.UpstreamStatus:          upstreamDown,
 	fault.UpstreamStartTimeout:    upstreamDown,
 	fault.UpstreamProtocol:        upstreamDown,
 	fault.UpstreamSettings:        upstreamDown,
