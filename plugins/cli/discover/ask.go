@@ -32,12 +32,13 @@ func (w *walk) learn(ctx context.Context, g *group, n *node) {
 // askForms tries one form after the other.
 func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
 	var best *reply
-	var seen verdict // the worst so far
+	ran := false
+	alike := map[form]bool{} // sorts of forms that it answers with the help of another
 	for _, f := range w.forms.order() {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case seen == acted && !w.forms.safe(f), seen == same && (f == longFlag || f == shortFlag), !g.mayAsk(w, n, f):
+		case ran && !w.forms.safe(f), alike[f.sort()], !g.mayAsk(w, n, f):
 			continue
 		}
 		r := w.judge(w.prober.ask(ctx, f.args(n.cmd.Path)...), n)
@@ -48,9 +49,8 @@ func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
 		if r.like != nil {
 			n.like = r.like
 		}
-		if r.verdict == acted || r.verdict == same && seen != acted {
-			seen = r.verdict
-		}
+		ran = ran || r.verdict == acted
+		alike[f.sort()] = r.verdict == same
 		if r.cmd != nil && (best == nil || r.score() > best.score()) {
 			best = r
 		}

@@ -24,6 +24,14 @@ func (f form) args(path []string) []string {
 	}
 }
 
+// sort is the form that a program hardly tells from this one.
+func (f form) sort() form {
+	if f == shortFlag {
+		return longFlag
+	}
+	return f
+}
+
 // forms are the ways to ask a program's commands for help.
 type forms struct {
 	documented []form // its own help says that these work with every command

@@ -42,11 +42,11 @@ type group struct {
 	tried  map[form]int // guarded by mu
 	helped map[form]int // guarded by mu
 	acted  int          // guarded by mu
-	same   int          // guarded by mu
+	same   map[form]int // guarded by mu; by sort of form
 }
 
 func newGroup(w *walk, nodes []*node) *group {
-	g := &group{nodes: nodes, tried: map[form]int{}, helped: map[form]int{}}
+	g := &group{nodes: nodes, tried: map[form]int{}, helped: map[form]int{}, same: map[form]int{}}
 	candidates := slices.Clone(nodes)
 	slices.SortStableFunc(candidates, func(a, b *node) int { return risk(lastWord(a.cmd)) - risk(lastWord(b.cmd)) })
 	g.samples = candidates[:min(sampled, len(candidates))]
@@ -64,7 +64,7 @@ func (g *group) mayAsk(w *walk, n *node, f form) bool {
 	for _, times := range g.helped {
 		answered += times
 	}
-	if g.helped[f] == 0 && g.tried[f] >= tries || answered == 0 && g.same >= alike {
+	if g.helped[f] == 0 && g.tried[f] >= tries || answered == 0 && g.same[f.sort()] >= alike {
 		return false
 	}
 	if w.forms.safe(f) {
@@ -89,7 +89,7 @@ func (g *group) note(f form, v verdict) {
 	case acted:
 		g.acted++
 	case same:
-		g.same++
+		g.same[f.sort()]++
 	}
 }
 
@@ -97,7 +97,7 @@ func (g *group) note(f form, v verdict) {
 func (g *group) like() *node {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.same < alike || len(g.helped) > 0 {
+	if len(g.helped) > 0 {
 		return nil
 	}
 	for _, n := range g.nodes {

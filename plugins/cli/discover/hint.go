@@ -71,7 +71,8 @@ func mentions(line, program string, args []string) bool {
 			return false
 		}
 		before, after := line[:start+i], line[start+i+len(words):]
-		if isAdvice(before, after, program, strings.HasPrefix(words, "-")) && wanted.MatchString(before+" "+after) {
+		alone := before == program+" " && after == "" // on a line of its own it is meant to be typed
+		if alone || isAdvice(before, after, program, strings.HasPrefix(words, "-")) && wanted.MatchString(before+" "+after) {
 			return true
 		}
 		start += i + len(words)
@@ -116,6 +117,13 @@ func (w *walk) follow(ctx context.Context, n *node, found []hint) {
 		}
 		if h.shared {
 			w.share(r.cmd.Options)
+			continue
+		}
+		if n.parent == nil {
+			w.said += "\n" + r.text
+		}
+		if len(n.cmd.Options)+len(n.found) == 0 {
+			n.accept(r) // what it said first was only where to look
 			continue
 		}
 		w.join(n, r.cmd)

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/help"
@@ -81,10 +82,30 @@ func (w *walk) parse(text string, path []string) (*model.Command, bool) {
 	about := help.About{Program: w.program.Name, Path: path}
 	if first, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n"); manHead.MatchString(first) {
 		if c, ok := help.ParseMan(text, about); ok {
+			keepNamed(c, text)
 			return c, true
 		}
 	}
 	return help.Parse(text, about)
+}
+
+var (
+	synopsis   = regexp.MustCompile(`(?ms)^SYNOPSIS\n(.*?)^\S`)
+	anyCommand = regexp.MustCompile(`(?i)\b(sub-?)?(command|cmd|service|group)s?\b`)
+)
+
+// keepNamed drops the commands of a man page that its synopsis does not speak
+// of: a page has many lists, and most are of other things.
+func keepNamed(c *model.Command, text string) {
+	m := synopsis.FindStringSubmatch(text)
+	if m == nil || anyCommand.MatchString(m[1]) {
+		return
+	}
+	words := map[string]bool{}
+	for _, w := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(" \t\n|()[]{}<>,", r) }) {
+		words[w] = true
+	}
+	c.Commands = slices.DeleteFunc(c.Commands, func(sub *model.Command) bool { return !words[lastWord(sub)] })
 }
 
 // findAbove reports whether a reply is the help of a command above, perhaps with

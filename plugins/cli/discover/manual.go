@@ -91,6 +91,7 @@ func (w *walk) readPage(ctx context.Context, n *node, page string) *model.Comman
 	if !ok || !describes(c, n) {
 		return nil
 	}
+	keepNamed(c, a.stdout)
 	listed := c.Commands
 	c.Commands = nil
 	w.joinManual(n, c)

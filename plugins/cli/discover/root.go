@@ -26,16 +26,16 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 		return root, nil
 	}
 	root.accept(r)
-	w.forms = formsOf(r.text)
 	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.program.Name, nil), func(h hint) bool { return !w.first(h.args) }))
-	w.protocol = w.findProtocol(ctx, r.text)
+	w.forms = formsOf(w.said)
+	w.protocol = w.findProtocol(ctx, w.said)
 	w.forms.framework = w.forms.framework || w.protocol != nil
 	w.complement(ctx, root)
 	if slices.ContainsFunc(root.found, isHelpCommand) && !slices.Contains(w.forms.documented, firstWord) {
 		w.forms.documented = append(w.forms.documented, firstWord)
 	}
 	w.readRootManual(ctx, root)
-	w.readVersion(ctx, r.text)
+	w.readVersion(ctx, w.said)
 	return root, nil
 }
 
@@ -61,12 +61,13 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 		r = w.judge(a, root)
 	}
 	best := r
-	said := a.stdout + "\n" + a.stderr
-	for _, args := range rootQuestions(said, w.program.Name, r) {
+	w.said = a.stdout + "\n" + a.stderr
+	for _, args := range rootQuestions(w.said, w.program.Name, r) {
 		if best.verdict == helped || ctx.Err() != nil {
 			break
 		}
 		r := w.judge(w.prober.ask(ctx, args...), root)
+		w.said += "\n" + r.text
 		if r.cmd != nil && (best.cmd == nil || r.score() > best.score()) {
 			best = r
 		}

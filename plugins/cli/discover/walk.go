@@ -21,6 +21,7 @@ type walk struct {
 	prober   *prober
 	selected selection
 	forms    forms
+	said     string    // what the program itself printed
 	protocol *protocol // nil: none is known
 	man      *prober   // nil: there is none, or it is of no use
 
