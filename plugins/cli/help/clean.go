@@ -42,7 +42,7 @@ func clean(text string) []line {
 		if len(raw) > maxLine {
 			raw = raw[:maxLine]
 		}
-		lines = append(lines, newLine(expand(printed(raw))))
+		lines = append(lines, newLine(undotted(expand(unframed(printed(raw))))))
 	}
 	return lines
 }
@@ -51,6 +51,44 @@ func newLine(text string) line {
 	text = strings.TrimRight(text, " \t")
 	return line{text: text, indent: len(text) - len(strings.TrimLeft(text, " \t"))}
 }
+
+// undotted takes out dots that lead the eye from a name to its description.
+func undotted(s string) string {
+	const leader = " ...."
+	at := strings.Index(s, leader)
+	if at < 0 {
+		return s
+	}
+	end := at + 1
+	for end < len(s) && s[end] == '.' {
+		end++
+	}
+	if end == len(s) || s[end] != ' ' {
+		return s
+	}
+	return s[:at] + strings.Repeat(" ", end-at) + s[end:]
+}
+
+// unframed takes a line out of a box that is drawn around a section: the
+// upper edge holds the heading, the lower one nothing.
+func unframed(s string) string {
+	t := strings.TrimSpace(s)
+	first, n := utf8.DecodeRuneInString(t)
+	if first < 0x2500 || first > 0x257f {
+		return s
+	}
+	inner := strings.TrimRightFunc(t[n:], drawn)
+	if first == '│' || first == '┃' || first == '║' {
+		return " " + inner
+	}
+	if title := strings.TrimSpace(strings.TrimFunc(inner, drawn)); title != "" {
+		return title + ":"
+	}
+	return ""
+}
+
+// drawn says whether r is part of a box, or the space within.
+func drawn(r rune) bool { return r >= 0x2500 && r <= 0x257f || r == ' ' }
 
 // printed leaves the characters that stay visible: escape sequences go,
 // overstriking (man pages on a printer) leaves its last character, and a bullet

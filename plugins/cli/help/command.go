@@ -15,6 +15,7 @@ var (
 	lowerForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.:+@-]*$`)
 	pageForm  = regexp.MustCompile(`^([a-z][a-z0-9-]*)\([1-9]\)(.*)$`)
 	aliasNote = regexp.MustCompile(`[\[(]alias(?:es)?: ([^\])]*)[\])]`)
+	aliasLine = regexp.MustCompile(`^(?i:alias(?:es)?): ([a-z][a-z0-9_:-]*(?:, *[a-z][a-z0-9_:-]*)*)$`)
 	aliasOf   = regexp.MustCompile(`(?i)^(?:an )?alias(?:es)?(?: of| for|:) ['"` + "`" + `]?([a-z][a-z0-9-]*)['"` + "`" + `]?\.?$`)
 )
 
@@ -83,8 +84,9 @@ func (l *lister) read() []*listedCommand {
 			continue
 		default:
 			cur = nil
-			bad++
-			l.odd = append(l.odd, ln.body())
+			if bad++; ln.body()[0] != '{' {
+				l.odd = append(l.odd, ln.body())
+			}
 		}
 		broken = false
 	}
@@ -286,6 +288,7 @@ func (l *lister) descriptions() int {
 func (l *lister) entry(i int) *listedCommand {
 	ln := l.lines[i]
 	body := strings.TrimSpace(l.unprefixed(ln.body()))
+	called := len(body) < len(ln.body())
 	shift := len(ln.body()) - len(body)
 	head, desc, beside := body, "", false
 	if !l.man {
@@ -296,6 +299,15 @@ func (l *lister) entry(i int) *listedCommand {
 		c.desc = []string{desc}
 	}
 	words := strings.Fields(head)
+	// "run (r)" has another spelling in parentheses.
+	if len(words) > 1 && strings.HasPrefix(words[1], "(") && strings.HasSuffix(head, ")") && desc+head != "" {
+		for _, a := range strings.Fields(strings.Trim(strings.Join(words[1:], " "), "()")) {
+			if a = strings.Trim(a, ","); lowerForm.MatchString(a) {
+				c.aliases = append(c.aliases, a)
+			}
+		}
+		words = words[:1]
+	}
 	for len(words) > 0 {
 		w := words[0]
 		more := strings.HasSuffix(w, ",")
@@ -304,7 +316,7 @@ func (l *lister) entry(i int) *listedCommand {
 			break
 		}
 		if len(c.words) == 0 {
-			c.words, c.aliases = names[:1], names[1:]
+			c.words, c.aliases = names[:1], append(c.aliases, names[1:]...)
 		} else {
 			c.aliases = append(c.aliases, names...)
 		}
@@ -316,8 +328,8 @@ func (l *lister) entry(i int) *listedCommand {
 			break
 		}
 	}
-	if len(c.words) == 0 {
-		return nil
+	if len(c.words) == 0 || called && desc == "" && !l.man {
+		return nil // a call of the program stands as an example
 	}
 	return l.operands(c, words, desc, beside)
 }
@@ -384,7 +396,7 @@ func (l *lister) parts(body string, indent int) (head, desc string, beside bool)
 				if strings.IndexByte("<[{(", body[at+1]) >= 0 || strings.Count(body[:at], "[") != strings.Count(body[:at], "]") {
 					continue
 				}
-				return body[:at], strings.TrimSpace(body[at:]), true
+				return body[:at], strings.TrimSpace(body[at:]), false
 			}
 		}
 	}
@@ -454,6 +466,11 @@ func summarise(c *listedCommand) (string, []string) {
 		s = strings.TrimSpace(s[:300])
 	}
 	return strings.ToValidUTF8(s, ""), aliases
+}
+
+// alias says whether a command has name as another spelling.
+func (t *commandTree) alias(name string) bool {
+	return slices.ContainsFunc(t.all, func(c *model.Command) bool { return slices.Contains(c.Aliases, name) })
 }
 
 // adopt makes "b  alias: build" another spelling of build.

@@ -24,6 +24,17 @@ var (
 func enrich(o *model.Option, desc string) {
 	flat := strings.Join(strings.Fields(desc), " ")
 	v := &o.Value
+	if v.Kind == model.Bool && !v.Equals {
+		if m := typeMark.FindStringSubmatch(desc); m != nil && m[1]+m[2] != "boolean" {
+			v.Kind = model.String
+			switch m[1] + m[2] {
+			case "number":
+				v.Kind = model.Number
+			case "array", "list":
+				v.Kind = model.List
+			}
+		}
+	}
 	if m := envFallback.FindStringSubmatch(flat); m != nil {
 		o.Env = m[1]
 	}
@@ -38,7 +49,7 @@ func enrich(o *model.Option, desc string) {
 		}
 		return
 	}
-	if v.Kind == model.String {
+	if v.Kind == model.String && !strings.ContainsAny(v.Placeholder, "[]:=,") {
 		if c := said(desc); c != nil {
 			v.Kind, v.Choices = model.Enum, c
 		}
@@ -51,6 +62,13 @@ func enrich(o *model.Option, desc string) {
 	}
 	fit(v)
 }
+
+var (
+	// typeMark is how some programs say what an option takes, behind or below
+	// its description.
+	typeMark      = regexp.MustCompile(`(?m)\[(string|number|array|boolean)\]|^(?:type: (string|number|boolean|list)|one or more:|one of:)`)
+	defaultRemark = regexp.MustCompile(`\s\((?:the )?default[^()]*\)`)
+)
 
 // units are written behind a number, so that it is none.
 var units = regexp.MustCompile(`(?i)\bsuffix(es)?\b|\bunits?\b|\bpercent|\d[kmg]\b|\bMiB\b|\bor "?auto|\bleading '[-+]'|'[-+]'`)
@@ -113,7 +131,7 @@ func unquote(s string) string {
 // said reads the choices that a description lists; nil where it lists none, or
 // says that there are more.
 func said(desc string) []string {
-	flat := strings.Join(strings.Fields(desc), " ")
+	flat := strings.Join(strings.Fields(defaultRemark.ReplaceAllString(desc, " ")), " ")
 	if at := listedChoices.FindStringIndex(flat); at != nil && (at[0] < 300 || flat[at[0]] == '[') {
 		if c := listed(flat[at[1]:], strings.HasSuffix(strings.TrimSpace(flat[:at[1]]), ":")); c != nil {
 			return c
@@ -175,6 +193,9 @@ func listed(s string, introduced bool) []string {
 	var all []string
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == '|' }) {
 		part = strings.TrimSpace(part)
+		if strings.HasPrefix(strings.ToLower(part), "default") {
+			break
+		}
 		for word := range strings.SplitSeq(part, " or ") {
 			word = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(word), "or "), "and "))
 			word = strings.Trim(word, `"'`+"`")

@@ -132,7 +132,7 @@ func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
 			i += used
 			found, cur = append(found, next.row()...), next
 		case cur != nil && cur.continues(l):
-			if cur.column == 0 || len(cur.desc) == 0 {
+			if cur.column == 0 && l.indent > cur.indent || len(cur.desc) == 0 {
 				cur.column = l.indent
 			}
 			if cur.broken && len(cur.desc) > 0 {
@@ -160,6 +160,9 @@ func (e *entry) holds(l line, common int) bool {
 
 // continues says whether a line belongs to the description.
 func (e *entry) continues(l line) bool {
+	if l.indent == e.indent && e.column <= l.indent && !e.broken && !l.dashed() && l.indent == 0 {
+		return true // name and description at the margin
+	}
 	if l.indent <= e.indent {
 		return false
 	}
@@ -190,6 +193,7 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 	case end >= 0:
 		e.head, e.column = text[l.indent:start], end
 		e.desc = []string{strings.TrimPrefix(text[end:], ": ")}
+		e.typeColumn()
 		if used > 0 {
 			e.column = 0
 		}
@@ -200,12 +204,33 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 		e.desc = []string{text[common:]}
 	default:
 		e.head = text[l.indent:]
-		e.split(common)
+		if !e.split(common) {
+			return nil, 0
+		}
 	}
 	if _, _, ok := readSpec(e.head, e.whole); !ok {
 		return nil, 0
 	}
 	return e, used
+}
+
+// typeColumn moves the value's name to the head where it stands in a column of
+// its own between the spellings and the description.
+func (e *entry) typeColumn() {
+	start, end := gap(e.desc[0], 0)
+	if start <= 0 {
+		return
+	}
+	t := e.desc[0][:start]
+	if bracketed := wrapped(t, '<', '>') || wrapped(t, '[', ']') && strings.Contains(t, "|"); !bracketed && (!shouted(t) || len(strings.Fields(t)) > 2) {
+		return
+	}
+	if sp, left, ok := readSpec(e.head+" "+t, true); !ok || left != "" || !sp.taken {
+		return
+	}
+	e.head += " " + t
+	e.column += end
+	e.desc[0] = e.desc[0][end:]
 }
 
 // row makes an entry of each option in a line that lists several without
@@ -234,27 +259,31 @@ func fits(head string) bool {
 }
 
 // split parts a head from a description that follows after a single space, a
-// colon or a dash.
-func (e *entry) split(common int) {
+// colon or a dash. It is false where what follows rather goes on a sentence.
+func (e *entry) split(common int) bool {
 	for _, sep := range []string{" : ", " - ", ": ", " -- ", " => ", " = "} {
 		if head, desc, ok := strings.Cut(e.head, sep); ok && fits(head) {
 			e.head, e.desc, e.column = head, []string{desc}, common
-			return
+			return true
 		}
 	}
 	_, left, ok := readSpec(e.head, false)
 	if !ok || left == "" {
-		return
+		return true
 	}
 	if _, _, ok := readSpec(left, true); ok {
-		return // several in a row
+		return true // several in a row
 	}
 	words := len(strings.Fields(e.head))
 	if words <= 3 && fits(e.head) && !description(left) {
-		return
+		return true
+	}
+	if common == 0 && !description(left) {
+		return false
 	}
 	e.head = strings.TrimSpace(strings.TrimSuffix(e.head, left))
 	e.desc, e.column, e.whole = []string{strings.TrimLeft(left, ":,;.- ")}, common, false
+	return true
 }
 
 // description says whether s reads like words to a person and not like the

@@ -213,7 +213,7 @@ func (p *parser) braces() {
 		}
 	}
 	for _, n := range names {
-		if nameForm.MatchString(n) {
+		if nameForm.MatchString(n) && !p.tree.alias(n) {
 			p.tree.add(&listedCommand{words: []string{n}}, false)
 		}
 	}
@@ -312,7 +312,7 @@ func (p *parser) describe() {
 	}
 	s := p.sections[0]
 	for _, l := range s.lines {
-		if l.blank() || l.dashed() {
+		if l.blank() || l.dashed() || words(l.body()) == 0 && strings.Trim(l.body(), "-=*~_#/\\ ") == "" {
 			flush()
 			if l.dashed() {
 				break
@@ -406,10 +406,10 @@ func (p *parser) runnable() bool {
 		return false
 	}
 	for _, c := range p.calls {
-		if c.command == "" && len(c.literals) == 0 && !p.named(c.literal) {
+		if c.command == "" && len(c.literals) == 0 && !p.named(c.literal) && !(c.literal != "" && p.takesCommand()) {
 			return true
 		}
-		if c.command != "" && !c.needed && len(p.calls) == 1 && len(c.positionals) > 2 {
+		if c.command != "" && !c.needed && len(c.positionals) > 0 {
 			return true
 		}
 	}
@@ -419,23 +419,31 @@ func (p *parser) runnable() bool {
 // named says whether a word is one of the commands.
 func (p *parser) named(word string) bool { return word != "" && p.tree.byName[word] != nil }
 
-// aliases reads other spellings of the command itself.
+// aliases reads other spellings of the command itself, from a section of that
+// name or from a line such as "aliases: i, add".
 func (p *parser) aliases() {
 	if len(p.about.Path) == 0 {
 		return
 	}
-	self := p.about.Path[len(p.about.Path)-1]
 	for _, s := range p.sections {
-		if title := strings.ToLower(s.title); title != "aliases" && title != "alias" {
-			continue
-		}
+		title := strings.ToLower(s.title)
+		listed := title == "aliases" || title == "alias"
 		for _, l := range s.lines {
-			for part := range strings.SplitSeq(l.body(), ",") {
-				name := lastWord(part)
-				if lowerForm.MatchString(name) && name != self && !slices.Contains(p.cmd.Aliases, name) && len(p.cmd.Aliases) < 16 {
-					p.cmd.Aliases = append(p.cmd.Aliases, name)
-				}
+			if listed {
+				p.alias(l.body())
+			} else if m := aliasLine.FindStringSubmatch(l.text); m != nil {
+				p.alias(m[1])
 			}
+		}
+	}
+}
+
+func (p *parser) alias(list string) {
+	self := p.about.Path[len(p.about.Path)-1]
+	for part := range strings.SplitSeq(list, ",") {
+		name := lastWord(part)
+		if lowerForm.MatchString(name) && name != self && !slices.Contains(p.cmd.Aliases, name) && len(p.cmd.Aliases) < 16 {
+			p.cmd.Aliases = append(p.cmd.Aliases, name)
 		}
 	}
 }

@@ -45,6 +45,11 @@ func (p *parser) withoutCommands(c *call) {
 	if len(p.tree.all) == 0 && !p.dashedCommands() {
 		return
 	}
+	if c.literal != "" && c.command == "" && p.takesCommand() {
+		c.positionals = nil // an example of one command
+		return
+	}
+	c.positionals = slices.DeleteFunc(c.positionals, func(a model.Positional) bool { return !a.Required && (a.Name == "arguments" || a.Name == "args") })
 	at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Name == c.command || p.named(a.Name) })
 	if c.command == "" && at < 0 {
 		return

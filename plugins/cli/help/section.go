@@ -91,7 +91,7 @@ func heading(lines []line, i, base int, at *section) bool {
 	}
 	colon := strings.HasSuffix(body, ":")
 	deeper := lines[next].indent > l.indent
-	free := i == 0 || lines[i-1].blank() || lines[i-1].indent > l.indent
+	free := i == 0 || base < 0 || lines[i-1].blank() || lines[i-1].indent > l.indent
 	words := len(strings.Fields(body))
 	switch {
 	case colon && deeper:
@@ -166,10 +166,13 @@ func (s *section) classify(before []*section) {
 	}
 }
 
+// farther back than this no heading is looked for.
+const farther = 200
+
 // inherit takes the topic of the heading that this one is below of, or of the
 // one that introduces a row of headings.
 func (s *section) inherit(before []*section) {
-	for i := len(before) - 1; i >= 0; i-- {
+	for i := len(before) - 1; i >= 0 && i > len(before)-farther; i-- {
 		b := before[i]
 		introduces := b.indent == s.indent && b.topic == commands && b.empty()
 		if b.indent < s.indent || introduces {

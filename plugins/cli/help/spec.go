@@ -119,6 +119,8 @@ func (r *reader) word() string {
 			b.WriteByte(c)
 		case b.Len() > 0 && strings.IndexByte("-_+#?", c) >= 0:
 			b.WriteByte(c)
+		case b.Len() > 0 && c == ':' && r.after(1) >= 'A' && r.after(1) <= 'Z':
+			return b.String()
 		case b.Len() > 0 && (c == '.' || c == ':' || c == '@') && r.pos+1 < len(r.s) && letter(r.s[r.pos+1]):
 			b.WriteByte(c)
 		case b.Len() > 0 && c == '[':
@@ -225,6 +227,11 @@ func (r *reader) words() {
 	for len(taken) < 6 {
 		mark := r.pos
 		r.spaces()
+		if len(taken) > 0 && r.at("| ") && r.after(2) != '-' { // "USER | TOKEN"
+			r.pos += 2
+			taken[len(taken)-1] += "|" + r.token()
+			continue
+		}
 		if r.pos == len(r.s) || r.at("-") || r.at("or ") || r.at("| ") || r.at("|-") || r.at("/ ") || r.at(",") || r.at("..") || r.at(". ") {
 			r.pos = mark
 			break
@@ -235,7 +242,7 @@ func (r *reader) words() {
 			r.pos = mark
 			break
 		}
-		if len(taken) == 0 && wrapped(t, '[', ']') {
+		if len(taken) == 0 && wrapped(t, '[', ']') && !strings.Contains(t, "|") {
 			f.optional = true
 		}
 		taken = append(taken, t)
@@ -323,6 +330,12 @@ func (r *reader) separator() bool {
 	switch {
 	case r.peek() == ',' || r.peek() == '|' || r.peek() == ';':
 		r.pos++
+		if r.s[r.pos-1] == '|' && letter(r.peek()) { // "-v|vv|vvv, --verbose"
+			rest := strings.TrimLeft(r.s[r.pos:], "|abcdefghijklmnopqrstuvwxyz")
+			r.pos = len(r.s) - len(rest)
+			r.spec.dots = true
+			return r.separator()
+		}
 	case r.peek() == '/':
 		r.pos++
 		r.spaces()

@@ -107,14 +107,14 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		if l.indent > margin && strings.HasSuffix(body, ":") {
 			return true
 		}
-		if l.dashed() || strings.HasSuffix(body, ":") || run(body) > 3 {
+		if l.dashed() || strings.HasSuffix(body, ":") || run(calledOnly(body)) > 3 {
 			return false
 		}
 		g.indent = l.indent
 		g.begin(body)
 		return true
 	}
-	first := firstWord(body)
+	first := firstWord(strings.TrimPrefix(body, "$ "))
 	switch {
 	case first == g.program && g.depth == 0:
 		g.begin(body)
@@ -144,7 +144,7 @@ func otherwise(body string) (string, bool) {
 }
 
 func (g *gatherer) begin(s string) {
-	s = calledOnly(s)
+	s = calledOnly(strings.TrimPrefix(s, "$ "))
 	if g.program == "" {
 		g.program = firstWord(s)
 	}
@@ -234,8 +234,11 @@ func unmarked(lines []line, program string) []string {
 		if seen++; seen > 6 {
 			return nil
 		}
+		if hasWord(strings.ToLower(l.body()), []string{"example", "examples"}) {
+			return nil
+		}
 		rest, ok := strings.CutPrefix(l.body(), program+" ")
-		if rest = strings.TrimSpace(rest); !ok || program == "" || rest == "" || strings.IndexByte("[<{-", rest[0]) < 0 || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "-- ") {
+		if rest = strings.TrimSpace(rest); !ok || program == "" || rest == "" || strings.IndexByte("[<{", rest[0]) < 0 || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "-- ") {
 			continue
 		}
 		g := &gatherer{indent: l.indent}

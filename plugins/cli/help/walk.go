@@ -348,7 +348,8 @@ func (w *walker) word(n node, at place) {
 func (w *walker) positional(p model.Positional) {
 	p.AfterTerminator = w.call.terminator
 	for i := range w.call.positionals {
-		if have := &w.call.positionals[i]; have.Name == p.Name {
+		// "TYPE NAME | TYPE/NAME ..." says the same argument twice.
+		if have := &w.call.positionals[i]; have.Name == p.Name || strings.HasPrefix(p.Name, have.Name+"/") {
 			have.Repeatable = true
 			return
 		}

@@ -1,0 +1,138 @@
+package help
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// FuzzParse: whatever is printed, what is made of it is something that can be
+// put into an argument list, it was in the text, and it did not take long.
+func FuzzParse(f *testing.F) {
+	for _, c := range layouts {
+		f.Add(c.text, c.man)
+	}
+	for _, c := range refused {
+		f.Add(c.text, false)
+	}
+	for _, text := range hostile(512) {
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, man bool) {
+		begun := time.Now()
+		parse := Parse
+		if man {
+			parse = ParseMan
+		}
+		cmd, _ := parse(text, About{Program: "prog", Path: []string{"sub"}})
+		if took := time.Since(begun); took > 2*time.Second+time.Duration(len(text))*20*time.Microsecond {
+			t.Errorf("%d bytes took %s", len(text), took)
+		}
+		sound(t, text, cmd)
+	})
+}
+
+// sound checks what others rely on.
+func sound(t *testing.T, text string, cmd *model.Command) {
+	t.Helper()
+	var shown strings.Builder
+	for _, l := range clean(text) {
+		shown.WriteString(l.text + "\n")
+	}
+	plain := strings.NewReplacer("[", "", "]", "", "(", "", ")", "", "{", "", "}", "").Replace(shown.String())
+	in := func(name string) bool {
+		return strings.Contains(plain, name) || strings.Contains(plain, strings.TrimLeft(name, "-"))
+	}
+	for _, o := range cmd.Options {
+		if len(o.Names) == 0 {
+			t.Errorf("an option has no name: %+v", o)
+		}
+		for _, n := range o.Names {
+			if len(n) < 2 || n[0] != '-' || strings.ContainsAny(n, " \t\n\r\v\f") || n == "--" {
+				t.Errorf("%q is no name", n)
+			}
+			if !in(n) {
+				t.Errorf("%q is not in the text", n)
+			}
+		}
+		if n := o.Negation; n != "" && (n[0] != '-' || strings.ContainsAny(n, " \t\n")) {
+			t.Errorf("%q is no negation", n)
+		}
+		if o.Value.Kind == model.Enum && len(o.Value.Choices) < 2 {
+			t.Errorf("%s has the choices %q", o.Names[0], o.Value.Choices)
+		}
+		if !o.Value.Kind.TakesValue() && (o.Value.Optional || o.Value.Glued) {
+			t.Errorf("%s is a flag with a value: %+v", o.Names[0], o.Value)
+		}
+	}
+	for _, p := range cmd.Positionals {
+		if p.Name == "" || strings.ToLower(p.Name) != p.Name || strings.ContainsAny(p.Name, " \t\n") {
+			t.Errorf("%q is no name of an argument", p.Name)
+		}
+	}
+	for _, c := range cmd.Commands {
+		name := c.Path[len(c.Path)-1]
+		if len(c.Path) != 2 || !nameForm.MatchString(name) || !strings.Contains(plain, name) {
+			t.Errorf("%q is no command", c.Path)
+		}
+	}
+	if cmd.Confidence < 0 || cmd.Confidence > 1 || len(cmd.Unparsed) > maxUnparsed {
+		t.Errorf("confidence %v, %d lines unparsed", cmd.Confidence, len(cmd.Unparsed))
+	}
+}
+
+// hostile are texts that grow in the ways in which a parser may grow worse.
+func hostile(n int) map[string]string {
+	r := func(s string) string { return strings.Repeat(s, n/len(s)+1) }
+	var many strings.Builder
+	for i := 0; many.Len() < n; i++ {
+		fmt.Fprintf(&many, "  --option-%d VALUE  what it does\n", i)
+	}
+	return map[string]string{
+		"one line":       r("x"),
+		"open brackets":  "usage: prog " + r("["),
+		"nested":         "usage: prog " + r("[-a {"),
+		"many options":   many.String(),
+		"one option":     r("  -a, --all  all of it\n"),
+		"names in a row": "  " + r("-a, "),
+		"quotes":         "  --a " + r(`"`),
+		"angles":         "usage: prog " + r("<"),
+		"spaces":         "  --a" + r(" ") + "b",
+		"gaps":           r("  -a  b  -c  d"),
+		"commands":       "Commands:\n" + r("  name  what it does\n"),
+		"commas":         "Commands:\n" + r("a, b, "),
+		"headings":       r("Heading:\n  x\n"),
+		"usages":         r("usage: prog [-a] file\n"),
+		"braces":         "positional arguments:\n" + r("  {a,b,c}\n"),
+		"choices":        "  --x X  one of: " + r("a, "),
+		"defaults":       "  --x X  " + r("(default "),
+		"overstrike":     r("a\b"),
+		"escapes":        r("\x1b["),
+		"wrapped head":   r("  -a,\n"),
+		"blank":          r("\n"),
+		"more of it":     "  -a\n" + r("      more\n"),
+		"bars":           "usage: prog " + r("a|"),
+		"dashes":         r("-"),
+	}
+}
+
+// TestHostile: the largest text that is read takes seconds, not minutes.
+func TestHostile(t *testing.T) {
+	size := maxText
+	if testing.Short() {
+		size /= 8
+	}
+	for name, text := range hostile(size) {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			cmd, _ := Parse(text+text, About{Program: "prog", Path: []string{"sub"}})
+			if took := time.Since(begun); took > 15*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			sound(t, text+text, cmd)
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package help
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// TestLayouts reads each layout.
+func TestLayouts(t *testing.T) {
+	for _, c := range layouts {
+		t.Run(c.name, func(t *testing.T) {
+			parse := Parse
+			if c.man {
+				parse = ParseMan
+			}
+			cmd, ok := parse(c.text, c.about)
+			if !ok {
+				t.Error("nothing was understood")
+			}
+			if got, want := strings.TrimSpace(shown(cmd)), strings.TrimSpace(c.want); got != want {
+				t.Errorf("understood:\n%s\n\nwanted:\n%s", got, want)
+			}
+			sound(t, c.text, wrap(cmd))
+		})
+	}
+}
+
+// wrap gives commands the path that sound expects.
+func wrap(cmd *model.Command) *model.Command {
+	c := *cmd
+	c.Commands = nil
+	for _, k := range cmd.Commands {
+		c.Commands = append(c.Commands, &model.Command{Path: []string{"", k.Path[len(k.Path)-1]}})
+	}
+	return &c
+}
+
+// TestRefused: nothing of these is an option or a command.
+func TestRefused(t *testing.T) {
+	for _, c := range refused {
+		t.Run(c.name, func(t *testing.T) {
+			for name, parse := range map[string]func(string, About) (*model.Command, bool){"help": Parse, "man": ParseMan} {
+				cmd, _ := parse(c.text, About{Program: "prog"})
+				if len(cmd.Options)+len(cmd.Commands) > 0 {
+					t.Errorf("as %s it has:\n%s", name, shown(cmd))
+				}
+			}
+		})
+	}
+}
+
+// shown prints what was understood, one fact a line.
+func shown(cmd *model.Command) string {
+	var b strings.Builder
+	for _, o := range cmd.Options {
+		b.WriteString(strings.Join(o.Names, " "))
+		if o.Negation != "" {
+			b.WriteString(" /" + o.Negation)
+		}
+		value(&b, o.Value)
+		flag(&b, "many", o.Repeatable)
+		flag(&b, "required", o.Required)
+		if o.Env != "" {
+			b.WriteString(" env:" + o.Env)
+		}
+		flag(&b, "inherited", o.Inherited)
+		b.WriteByte('\n')
+	}
+	for _, p := range cmd.Positionals {
+		fmt.Fprintf(&b, "<%s> %s", p.Name, p.Value.Kind)
+		flag(&b, "required", p.Required)
+		flag(&b, "many", p.Repeatable)
+		flag(&b, "after", p.AfterTerminator)
+		b.WriteByte('\n')
+	}
+	for _, a := range cmd.Aliases {
+		fmt.Fprintf(&b, "alias %s\n", a)
+	}
+	for _, set := range cmd.Conflicts {
+		fmt.Fprintf(&b, "conflict %s\n", strings.Join(set, " "))
+	}
+	listCommands(&b, cmd.Commands, "")
+	flag(&b, "terminator\n", cmd.Terminator)
+	for _, u := range cmd.Unparsed {
+		fmt.Fprintf(&b, "unparsed %s\n", u)
+	}
+	if cmd.Runnable {
+		b.WriteString("runnable\n")
+	}
+	return strings.ReplaceAll(b.String(), "\n ter", "\nter")
+}
+
+func value(b *strings.Builder, v model.Value) {
+	fmt.Fprintf(b, " %s", v.Kind)
+	if v.Placeholder != "" {
+		b.WriteString(" " + v.Placeholder)
+	}
+	if v.Choices != nil {
+		fmt.Fprintf(b, " {%s}", strings.Join(v.Choices, ","))
+	}
+	if v.Default != "" {
+		b.WriteString(" =" + v.Default)
+	}
+	flag(b, "eq", v.Equals)
+	flag(b, "opt", v.Optional)
+	flag(b, "glued", v.Glued)
+}
+
+func flag(b *strings.Builder, name string, set bool) {
+	if set {
+		b.WriteString(" " + name)
+	}
+}
+
+func listCommands(b *strings.Builder, all []*model.Command, indent string) {
+	for _, c := range all {
+		fmt.Fprintf(b, "%scmd %s", indent, c.Path[len(c.Path)-1])
+		if len(c.Aliases) > 0 {
+			fmt.Fprintf(b, " (%s)", strings.Join(c.Aliases, ","))
+		}
+		if c.Summary != "" {
+			b.WriteString(": " + c.Summary)
+		}
+		b.WriteByte('\n')
+		listCommands(b, c.Commands, indent+"  ")
+	}
+}
