@@ -10,6 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"net"
+	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -227,10 +230,26 @@ func (h *house) furnish(extra, describe int) {
 	}}, h.prompt)
 }
 
+// serve offers the server over HTTP, in all the ways there are.
+func (h *house) serve(address string) error {
+	same := func(*http.Request) *mcp.Server { return h.server }
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(same, nil))
+	mux.Handle("/modern", mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
+	mux.Handle("/sse", mcp.NewSSEHandler(same, nil))
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "listening on", l.Addr())
+	return http.Serve(l, mux)
+}
+
 func main() {
 	pageSize := flag.Int("page", 3, "items on a page of a list")
 	extra := flag.Int("extra", 0, "tools to add to the list")
 	describe := flag.Int("describe", 10, "bytes in the description of each of those")
+	address := flag.String("http", "", "where to listen, instead of standard input and output: /mcp has sessions, /modern has none, /sse is the older transport")
 	flag.Parse()
 	nothing := func(context.Context, *mcp.SubscribeRequest) error { return nil }
 	h := &house{changed: make(chan struct{})}
@@ -240,6 +259,9 @@ func main() {
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
 	h.furnish(*extra, *describe)
+	if *address != "" {
+		log.Fatal(h.serve(*address))
+	}
 	if err := h.server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		log.Fatal(err)
 	}

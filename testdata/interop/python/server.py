@@ -2,10 +2,12 @@
 
 It runs on both majors of the official SDK: with mcp 1.x it is a FastMCP server,
 which speaks the revisions with a handshake only; with mcp 2.x it is an
-MCPServer, which speaks 2026-07-28 as well.
+MCPServer, which speaks 2026-07-28 as well. Its arguments are the transport,
+stdio unless another one is named, and the port.
 """
 
 import asyncio
+import sys
 from typing import Any
 
 from pydantic import BaseModel
@@ -175,4 +177,11 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion | None:
 
 
 if __name__ == "__main__":
-    server.run()
+    transport, port = (sys.argv[1:] + ["stdio", "0"][len(sys.argv) - 1 :])[:2]
+    if transport == "stdio":
+        server.run()
+    elif hasattr(server.settings, "port"):  # mcp 1.x
+        server.settings.port = int(port)
+        server.run(transport)
+    else:
+        server.run(transport, port=int(port))
