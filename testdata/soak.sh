@@ -1,8 +1,9 @@
 #!/bin/sh
 # The full numbers: what the tests assert generously is asserted here as it was
 # set, one package after the other, on a machine that should have nothing else to
-# do. A figure counts when one of three runs has it. Then the benchmarks, and
-# every fuzz target for a minute.
+# do. A figure counts when one of three runs has it. Then what is found out about
+# real programs, which are installed, the benchmarks, and every fuzz target for a
+# minute.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,6 +25,14 @@ trap 'rm -f "$log"' EXIT
 figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill'
 figures ./host/plugin 'Kill'
 figures ./sdk/plugintest .
+
+echo "==> what is found out about real programs"
+./testdata/clis/install.sh
+JUNCTOR_REQUIRE_CORPUS=1 go test -count=1 -timeout 30m -v -run 'TestRecall' ./plugins/cli | { grep -vE '^ *(===|--- (PASS|SKIP))' || true; } | tee "$log"
+if grep -qE '^(FAIL|panic)' "$log"; then
+	echo "recall is below a bar" >&2
+	exit 1
+fi
 
 echo "==> benchmarks"
 go run ./testdata/bench

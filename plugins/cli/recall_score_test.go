@@ -259,9 +259,10 @@ func lookUp(claimed map[string]bool, want string) (takesValue, ok bool) {
 }
 
 // sameOption reports whether an option is the wanted one, be it with a part of
-// its value: -agentlib: and -Xshare:auto.
+// its value: -agentlib:, -Wl, and -Xshare:auto.
 func sameOption(got, want string) bool {
-	return got == want || strings.HasPrefix(got, want+":") || strings.HasPrefix(got, want+"=")
+	rest, ok := strings.CutPrefix(got, want)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], ":=,"))
 }
 
 // single reports whether the page's long options have a single dash.

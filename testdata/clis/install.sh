@@ -30,37 +30,38 @@ wanted() {
 	done | sort -u
 }
 
-packages=$(wanted apt)
-if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+# each SOURCE COMMAND... runs a command for every package that is missing.
+each() {
+	source=$1
+	shift
+	wanted "$source" | while read -r package; do
+		"$@" "$package" >>"$log" 2>&1 </dev/null
+	done
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+if has apt-get && [ "$(id -u)" = 0 ] && [ -n "$(wanted apt)" ]; then
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -qq >>"$log" 2>&1
-	for package in $packages; do # one by one: a release may lack some
-		apt-get install -y -qq --no-install-recommends "$package" >>"$log" 2>&1
-	done
+	each apt apt-get install -y -qq --no-install-recommends # one by one: a release may lack some
 fi
 
-packages=$(wanted pip)
-if [ -n "$packages" ] && command -v python3 >/dev/null; then
+if has python3 && [ -n "$(wanted pip)" ]; then
 	[ -x "$cache/pip/bin/pip" ] || python3 -m venv "$cache/pip" >>"$log" 2>&1
-	for package in $packages; do
-		"$cache/pip/bin/pip" install -q --disable-pip-version-check "$package" >>"$log" 2>&1
-	done
+	each pip "$cache/pip/bin/pip" install -q --disable-pip-version-check
 fi
 
-packages=$(wanted npm)
-if [ -n "$packages" ] && command -v npm >/dev/null; then
-	for package in $packages; do
-		# Together with what is there already: npm removes what it is not told of.
-		case $package in webpack-cli@*) set -- "$package" webpack ;; *) set -- "$package" ;; esac
-		npm install --prefix "$cache/npm" --save --omit=dev --no-package-lock --ignore-scripts --no-audit --no-fund --silent "$@" >>"$log" 2>&1
-	done
+if has npm && [ -n "$(wanted npm)" ]; then
+	npm_install="npm install --prefix $cache/npm --save-exact --omit=dev --no-package-lock --ignore-scripts --no-audit --no-fund --silent"
+	case $(wanted npm) in *webpack-cli*) $npm_install webpack >>"$log" 2>&1 ;; esac # its commands come from there
+	each npm $npm_install
 fi
 
-packages=$(wanted go)
-if [ -n "$packages" ] && command -v go >/dev/null; then
-	for package in $packages; do
-		GOBIN=$cache/go/bin GOFLAGS=-mod=mod go install "$package" >>"$log" 2>&1
-	done
+if has go && [ -n "$(wanted go)" ]; then
+	GOBIN=$cache/go/bin
+	export GOBIN
+	each go go install
 fi
 
 for file in "$corpus"/*.json; do
