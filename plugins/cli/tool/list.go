@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -39,6 +40,9 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 		m.set("command", command)
 		m.set("access", t.Access.Kind)
 		m.set("access_from", t.Access.From)
+		if t.Template == nil {
+			m.set("block", settings(reflect.ValueOf(Record(t))))
+		}
 		meta.set(ModelMeta, m)
 		o.set("_meta", meta)
 	}

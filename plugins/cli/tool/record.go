@@ -1,0 +1,103 @@
+package tool
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// Record writes a discovered tool down as the block that would make it by hand,
+// for people to review and keep.
+func Record(t *Tool) Block {
+	b := Block{
+		Name: t.Name, Description: strings.TrimSuffix(t.Description, exclusive(t.Conflicts)), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
+		Argv: []string{},
+	}
+	for _, word := range t.Command.Path {
+		b.Argv = append(b.Argv, strings.ReplaceAll(word, "{", `\{`))
+	}
+	names := map[string]string{}
+	for i := range t.Parameters {
+		names[t.Parameters[i].Name] = argumentName(t.Parameters[i].Name)
+	}
+	for i := range t.Parameters {
+		b.Arguments = append(b.Arguments, recordArgument(&t.Parameters[i], names, t.Conflicts))
+	}
+	b.Argv = append(b.Argv, recordSlots(t, names)...)
+	return b
+}
+
+// argumentName keeps clear of the one name that means something else in argv.
+func argumentName(name string) string {
+	if name == "options" {
+		return "options_"
+	}
+	return name
+}
+
+// recordSlots are the places of the positionals, what can follow "--" behind it.
+func recordSlots(t *Tool, names map[string]string) []string {
+	var before, after []string
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
+		if p.Role != PositionalRole {
+			continue
+		}
+		slot := "{" + names[p.Name] + "}"
+		if p.AfterTerminator {
+			after = append(after, slot)
+		} else {
+			before = append(before, slot)
+		}
+	}
+	switch {
+	case len(after) > 0:
+		return append(append(before, "--"), after...)
+	case len(before) > 0 && t.Command.Terminator:
+		return append([]string{"--"}, before...)
+	}
+	return before
+}
+
+func recordArgument(p *Parameter, names map[string]string, conflicts [][]string) Argument {
+	v := p.Value
+	a := Argument{
+		Name: names[p.Name], Type: string(v.Kind), Negation: p.Negation, Values: v.Choices, Required: p.Required,
+		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map, Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
+		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.Description,
+	}
+	if p.Role == OptionRole {
+		a.Flag, a.Default = p.Spelling, v.Default
+	}
+	for _, set := range conflicts {
+		for _, other := range set[slices.Index(set, p.Name)+1:] { // each pair stands once
+			if slices.Contains(set, p.Name) && !slices.Contains(a.Conflicts, names[other]) {
+				a.Conflicts = append(a.Conflicts, names[other])
+			}
+		}
+	}
+	return a
+}
+
+// settings is a block as the JSON that sdk.Decode reads, without what has its
+// zero value.
+func settings(block reflect.Value) object {
+	var o object
+	for f, v := range block.Fields() {
+		name, option, _ := strings.Cut(f.Tag.Get("hcl"), ",")
+		switch {
+		case v.IsZero():
+		case option == "block":
+			var all []object
+			for i := range v.Len() {
+				all = append(all, settings(v.Index(i)))
+			}
+			o.set(name, all)
+		default:
+			o.set(name, v.Interface())
+		}
+	}
+	return o
+}
