@@ -35,6 +35,8 @@ type lister struct {
 	strict  bool // the heading does not say that these are commands
 	man     bool // a man page: names stand alone above their descriptions
 	lines   []line
+	bullets bool   // names have bullets before them
+	at      []bool // the lines that had one
 	column  int
 	odd     []string
 }
@@ -49,7 +51,10 @@ func (l *lister) read() []*listedCommand {
 	if all := l.grid(); all != nil {
 		return all
 	}
-	if l.man {
+	switch {
+	case l.bullets:
+		return l.bulleted()
+	case l.man:
 		return l.tagged()
 	}
 	l.column = l.descriptions()
@@ -92,6 +97,22 @@ func (l *lister) read() []*listedCommand {
 	}
 	if l.strict && (bad > 0 || len(all) < 2 && l.column == 0) || bad > 2*len(all) {
 		return nil
+	}
+	return all
+}
+
+// bulleted reads a list in which a bullet stands before each name.
+func (l *lister) bulleted() []*listedCommand {
+	var all []*listedCommand
+	l.column = l.descriptions()
+	for i, ln := range l.lines {
+		if l.at[i] {
+			if c := l.entry(i); c != nil && l.usable(c) {
+				all = append(all, c)
+			} else {
+				l.odd = append(l.odd, ln.body())
+			}
+		}
 	}
 	return all
 }
@@ -174,8 +195,10 @@ func (l *lister) unbullet() {
 		return
 	}
 	out := make([]line, len(l.lines))
+	l.at = make([]bool, len(l.lines))
 	for i, ln := range l.lines {
 		if n := bulletAt(ln); n > 0 {
+			l.bullets, l.at[i] = true, true
 			ln = newLine(ln.text[:ln.indent] + strings.Repeat(" ", n) + ln.body()[n:])
 		}
 		out[i] = ln

@@ -140,6 +140,13 @@ func said(desc string) []string {
 			return c
 		}
 	}
+	if all := plainBullet.FindAllStringSubmatch(desc, 64); len(all) > 1 && len(all) == len(anyBullet.FindAllString(desc, 65)) {
+		var c []string
+		for _, m := range all {
+			c = append(c, m[1])
+		}
+		return c
+	}
 	for _, m := range grouped.FindAllStringSubmatch(flat, 8) {
 		if c := choices(m[1]); c != nil && strings.Contains(m[1], "|") {
 			return c
@@ -149,8 +156,10 @@ func said(desc string) []string {
 }
 
 var (
-	grouped = regexp.MustCompile(`[(\[{]("?[A-Za-z0-9_.+"-]+(?:\s?\|\s?"?[A-Za-z0-9_.+"-]+)+)[)\]}]`)
-	bullet  = regexp.MustCompile(`(?m)^[-*]\s+([A-Za-z0-9_.+-]+)(?::|$|\s{2,}|\s+-)`)
+	grouped     = regexp.MustCompile(`[(\[{]("?[A-Za-z0-9_.+"-]+(?:\s?\|\s?"?[A-Za-z0-9_.+"-]+)+)[)\]}]`)
+	plainBullet = regexp.MustCompile(`(?m)^[-*o] +([A-Za-z0-9_.+-]+)$`)
+	anyBullet   = regexp.MustCompile(`(?m)^[-*o] +\S.*$`)
+	bullet      = regexp.MustCompile(`(?m)^[-*]\s+([A-Za-z0-9_.+-]+)(?::|$|\s{2,}|\s+-)`)
 )
 
 // bulleted reads choices that stand each on a line of its own.

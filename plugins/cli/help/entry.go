@@ -131,7 +131,7 @@ func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
 			}
 			i += used
 			found, cur = append(found, next.row()...), next
-		case cur != nil && cur.continues(l):
+		case cur != nil && (cur.continues(l) || man && cur.level(l)):
 			if cur.column == 0 && l.indent > cur.indent || len(cur.desc) == 0 {
 				cur.column = l.indent
 			}
@@ -170,6 +170,12 @@ func (e *entry) continues(l line) bool {
 		return true
 	}
 	return !e.broken && l.indent > e.indent+1
+}
+
+// level says whether a line that is not further in than the head is the
+// description all the same, as some man pages have it.
+func (e *entry) level(l line) bool {
+	return l.indent == e.indent && (len(e.desc) == 0 || e.column == e.indent)
 }
 
 // begin reads the entry that begins at line i, and how many more lines its head

@@ -44,7 +44,7 @@ func sound(t *testing.T, text string, cmd *model.Command) {
 	}
 	plain := strings.NewReplacer("[", "", "]", "", "(", "", ")", "", "{", "", "}", "").Replace(shown.String())
 	in := func(name string) bool {
-		return strings.Contains(plain, name) || strings.Contains(plain, strings.TrimLeft(name, "-"))
+		return strings.Contains(shown.String(), name) || strings.Contains(plain, name) || strings.Contains(plain, strings.TrimLeft(name, "-"))
 	}
 	for _, o := range cmd.Options {
 		if len(o.Names) == 0 {

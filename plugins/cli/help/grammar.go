@@ -36,11 +36,14 @@ func (p *usageParser) group(shut byte, depth int) [][]node {
 		last := len(alts) - 1
 		alts[last] = append(alts[last], n)
 	}
+	apart := true // white space, or the bracket that opened the group, is before it
 	for p.pos < len(p.s) {
 		c := p.s[p.pos]
-		glued := p.pos > 0 && strings.IndexByte(" \t|[({", p.s[p.pos-1]) < 0
+		glued := !apart && p.s[p.pos-1] != '|'
+		apart = false
 		switch {
 		case c == ' ' || c == '\t':
+			apart = true
 			p.pos++
 		case c == shut:
 			p.pos++
@@ -52,6 +55,7 @@ func (p *usageParser) group(shut byte, depth int) [][]node {
 			p.pos++
 			add(node{open: c, alts: p.group(closing(c), depth+1), glued: glued})
 		case strings.IndexByte("[({])}", c) >= 0:
+			apart = !glued
 			p.pos++
 		default:
 			n := node{text: p.word(), glued: glued}

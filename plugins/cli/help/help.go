@@ -46,6 +46,8 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 		table: newTable(),
 		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
 	}
+	p.man = p.man || paged(lines)
+	named := manName(lines)
 	usages := gather(lines, about.Program)
 	p.sections = sections(lines)
 	p.readOptions()
@@ -53,6 +55,9 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	p.readCommands(usages)
 	p.readArguments()
 	p.describe()
+	if named != "" {
+		p.cmd.Summary = named
+	}
 	p.assemble(usages)
 	found := len(usages) > 0 || len(p.cmd.Options) > 0 || len(p.cmd.Commands) > 0
 	return p.cmd, found
@@ -75,7 +80,7 @@ func (p *parser) readOptions() {
 				continue
 			}
 			o := build(sp, desc)
-			o.Inherited = s.inherited
+			o.Inherited = s.inherited && len(p.about.Path) > 0
 			p.table.add(o)
 			p.read++
 		}
@@ -311,6 +316,13 @@ func (p *parser) describe() {
 		cur = nil
 	}
 	s := p.sections[0]
+	if p.man {
+		for _, d := range p.sections {
+			if d.title == "DESCRIPTION" {
+				s = d
+			}
+		}
+	}
 	for _, l := range s.lines {
 		if l.blank() || l.dashed() || words(l.body()) == 0 && strings.Trim(l.body(), "-=*~_#/\\ ") == "" {
 			flush()

@@ -9,12 +9,21 @@ import (
 // ParseMan reads a man page that was rendered as text.
 func ParseMan(text string, about About) (*model.Command, bool) {
 	lines := clean(text)
-	summary := manName(lines)
 	cmd, ok := parse(lines, about, "man")
-	if summary != "" {
-		cmd.Summary, cmd.Description = summary, ""
-	}
 	return cmd, ok && (len(cmd.Options) > 0 || len(cmd.Commands) > 0 || len(cmd.Positionals) > 0)
+}
+
+// paged says whether a text is laid out as a man page: headings in capitals at
+// the margin, and the name of the program below the first of them.
+func paged(lines []line) bool {
+	name, more := false, false
+	for _, l := range lines {
+		if l.indent == 0 && len(l.text) < 16 {
+			name = name || l.text == "NAME"
+			more = more || l.text == "SYNOPSIS" || l.text == "DESCRIPTION"
+		}
+	}
+	return name && more
 }
 
 // manName reads "name - what it does" below the heading NAME.

@@ -122,6 +122,8 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	case !inline && g.depth == 0 && l.indent > margin && strings.HasSuffix(body, ":"):
 	case g.depth > 0 && l.indent > margin:
 		g.add(body)
+	case !inline && l.indent > margin && strings.IndexByte("[<", body[0]) >= 0:
+		g.add(body)
 	case l.indent <= margin && inline || l.indent < g.indent && !inline || l.indent == margin:
 		return false
 	case !callLike(body):
