@@ -61,7 +61,7 @@ func TestRecord(t *testing.T) {
 			q := again.Parameters[i]
 			p.Name = argumentName(p.Name)
 			same := func(p Parameter) string {
-				return fmt.Sprint(p.Name, p.Spelling, p.Negation, p.Description, p.Required, p.Repeatable && p.Value.Kind != model.Map, p.Value.Kind, p.Value.Choices, p.Value.Separator, p.Value.Equals)
+				return fmt.Sprint(p.Name, p.Spelling, p.Negation, p.Description, p.Required, p.Several(), p.Value.Kind, p.Value.Choices, p.Value.Separator, p.Value.Equals)
 			}
 			if same(p) != same(q) {
 				t.Errorf("%s became %s", same(p), same(q))
