@@ -45,7 +45,7 @@ func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
 		if ctx.Err() != nil {
 			return nil
 		}
-		g.note(f, r.verdict)
+		w.note(g, f, r.verdict)
 		if r.like != nil {
 			n.like = r.like
 		}

@@ -141,8 +141,12 @@ func TestNothingToRun(t *testing.T) {
 	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, command := range map[string][]string{
-		"nothing": nil, "empty": {""}, "absent": {"no-such-program-anywhere"}, "absent path": {"./no/such"}, "not executable": {plain}, "directory": {"/"},
+		"no interpreter": {script}, "nothing": nil, "empty": {""}, "absent": {"no-such-program-anywhere"}, "absent path": {"./no/such"}, "not executable": {plain}, "directory": {"/"},
 	} {
 		_, err := Run(context.Background(), Options{Command: command, Env: os.Environ()})
 		e, ok := errors.AsType[*sdk.Error](err)

@@ -29,8 +29,8 @@ const (
 //     unless most others do answer, no command of the group is asked in an
 //     undocumented form.
 //   - One whose name sounds drastic is asked in an undocumented form only after
-//     several others have answered and none has acted; one whose name sounds
-//     fatal, never.
+//     several others have answered it and hardly any has acted, none in this
+//     group; one whose name sounds fatal, never.
 //
 // A form that never worked in a few trials is not tried on the others, and
 // where the answer is always the help of a command above, that is what there is.
@@ -71,15 +71,34 @@ func (g *group) mayAsk(w *walk, n *node, f form) bool {
 		return true
 	}
 	sound := risk(lastWord(n.cmd))
-	if g.acted >= strikes && answered <= 4*g.acted || sound == fatal || sound == drastic && (g.acted > 0 || answered < convincing) {
+	if g.acted >= strikes && answered <= 4*g.acted || sound == fatal || sound == drastic && (g.acted > 0 || w.evidence(f) < convincing) {
 		w.doubt(n)
 		return false
 	}
 	return true
 }
 
+// evidence counts the commands that a form got an answer from, anywhere in the
+// program; it is none if one in ten has perhaps acted.
+func (w *walk) evidence(f form) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if 10*w.acted[f] > w.helped[f] {
+		return 0
+	}
+	return w.helped[f]
+}
+
 // note remembers how a form did.
-func (g *group) note(f form, v verdict) {
+func (w *walk) note(g *group, f form, v verdict) {
+	w.mu.Lock()
+	switch v {
+	case helped:
+		w.helped[f]++
+	case acted:
+		w.acted[f]++
+	}
+	w.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tried[f]++

@@ -33,6 +33,9 @@ var (
 	// more is what a line says that leads to more help.
 	more = regexp.MustCompile(`(?i)\b(help|lists?|all|commands?|options?|usage|details?|more|complete|full|information)\b`)
 
+	// tooMuch is how a text warns of an answer that nobody could choose from.
+	tooMuch = regexp.MustCompile(`(?i)\bvery long\b`)
+
 	commands   = regexp.MustCompile(`(?i)\bcommands?\b`)
 	everywhere = regexp.MustCompile(`(?i)\b(global|any command|all commands|every command)\b`)
 )
@@ -59,6 +62,9 @@ func hints(text, program string, path []string) []hint {
 // mentions reports whether a line tells people to use these arguments to learn
 // more: with the program's name in front, in quotes, or as a row of options.
 func mentions(line, program string, args []string) bool {
+	if !strings.Contains(line, args[len(args)-1]) {
+		return false
+	}
 	words := strings.Join(args, " ")
 	line = strings.Join(strings.Fields(line), " ")
 	wanted := more
@@ -72,6 +78,9 @@ func mentions(line, program string, args []string) bool {
 		}
 		before, after := line[:start+i], line[start+i+len(words):]
 		alone := before == program+" " && after == "" // on a line of its own it is meant to be typed
+		if tooMuch.MatchString(line) {
+			return false
+		}
 		if alone || isAdvice(before, after, program, strings.HasPrefix(words, "-")) && wanted.MatchString(before+" "+after) {
 			return true
 		}

@@ -35,7 +35,7 @@ var (
 	// refusing is in what a program prints that did not understand what it was
 	// asked.
 	refusing = regexp.MustCompile(`(?i)\b(unknown|unrecogni[sz]ed|invalid|illegal|unsupported|bad|unexpected|undefined|no such)\b.{0,24}\b(option|flag|argument|switch|(sub-?)?command|parameter|verb|help topic)|` +
-		`not (a|an) .{0,30}\bcommand|flag provided but not defined|(option|command|flag|argument)\b.{0,60}\b(is )?(unknown|not (recogni[sz]ed|found|defined|known|supported|valid))|does not take|takes no|` +
+		`not (a|an) .{0,30}\b(command|option)|flag provided but not defined|(option|command|flag|argument)\b.{0,60}\b(is )?(unknown|not (recogni[sz]ed|found|defined|known|supported|valid))|does not take|takes no|` +
 		`no manual entry|no help (topic|for|available)|requires? (a|an|at least)\b|(missing|too many|too few|not enough) .{0,20}(argument|operand|parameter)s?`)
 
 	// aboutHelp is how the help of a program's own help command begins, which is
@@ -109,11 +109,12 @@ func keepNamed(c *model.Command, text string) {
 }
 
 // findAbove reports whether a reply is the help of a command above, perhaps with
-// a complaint on top.
+// a complaint on top or the program's name spelt in another way.
 func (r *reply) findAbove(n *node) bool {
 	for above := n.parent; above != nil; above = above.parent {
 		theirs, text := strings.TrimSpace(above.text), strings.TrimSpace(r.text)
-		if theirs != "" && (theirs == text || r.status != 0 && strings.HasSuffix(text, theirs)) {
+		if theirs != "" && (theirs == text || r.status != 0 && strings.HasSuffix(text, theirs)) ||
+			repeats(r.cmd.Commands, above) && len(r.cmd.Options) == above.own {
 			r.like = above
 			return true
 		}

@@ -106,6 +106,10 @@ func present(ctx context.Context, man *prober, names []string) []string {
 	var found []string
 	for chunk := range slices.Chunk(names, pagesAsked) {
 		a := man.ask(ctx, append([]string{"-w"}, chunk...)...)
+		if len(chunk) == 1 && a.status == 0 && strings.TrimSpace(a.stdout) != "" {
+			found = append(found, chunk[0]) // though the file may have another name
+			continue
+		}
 		for line := range strings.Lines(a.stdout) {
 			page := filepath.Base(strings.TrimSpace(line))
 			for page != "" {

@@ -8,7 +8,7 @@ import (
 
 // maxOptions bounds the options of one command: some programs list those of
 // every file format that they know, which no caller could choose from.
-const maxOptions = 1000
+const maxOptions = 2000
 
 // join adds what another text says of a command. What is known already is the
 // better source; the other one fills in what it did not say.

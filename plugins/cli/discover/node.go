@@ -15,6 +15,7 @@ type node struct {
 	words  [][]string // its path, with all spellings
 	text   string     // what it printed, to recognise it when it comes again
 	known  bool       // it answered with its own help
+	own    int        // how many options that help has
 	found  []*model.Command
 	later  []hint // to be followed when every command has been asked
 	like   *node  // the command above whose help it printed instead of its own
@@ -22,7 +23,7 @@ type node struct {
 
 // accept takes over what a command said of itself.
 func (n *node) accept(r *reply) {
-	n.known, n.text = true, r.text
+	n.known, n.text, n.own = true, r.text, len(r.cmd.Options)
 	listed := *n.cmd
 	r.cmd.Aliases = slices.DeleteFunc(r.cmd.Aliases, func(a string) bool { return n.isBrother(a) || n.standsElsewhere(a, r.text) })
 	*n.cmd = *r.cmd

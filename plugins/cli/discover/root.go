@@ -53,6 +53,10 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 	if a.failed != nil {
 		return nil, a.failed
 	}
+	if a.late && a.stdout+a.stderr == "" {
+		// A large program that was not in memory takes its time once.
+		a = w.prober.ask(ctx, string(longFlag))
+	}
 	r := w.judge(a, root)
 	if r.cmd == nil && a.status != 0 && !a.late && !a.long && r.verdict != refused {
 		// It cannot do even this without the user's own home; see nest.
@@ -117,6 +121,7 @@ const (
 
 var (
 	helpAfter  = regexp.MustCompile(`(?i)(?:^|[\s"'` + "`" + `])` + placeholder + `(?: [<\[]?(?:sub-?command|options|args)\S*)* (--help|-h|help)(?:[\s"'` + "`" + `.,)]|$)`)
+	helpEither = regexp.MustCompile(`(?i)\{ ?(sub-?)?(command|cmd)s? ?\| ?help ?\}`)
 	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help ` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
 
 	// standard is how libraries that give every command --help describe it.
@@ -135,6 +140,9 @@ func formsOf(text string) forms {
 	}
 	for _, m := range helpAfter.FindAllStringSubmatch(text, -1) {
 		add(form(strings.ToLower(m[1])))
+	}
+	if helpEither.MatchString(text) {
+		add(lastWordF)
 	}
 	for _, m := range helpBefore.FindAllString(text, -1) {
 		if strings.Contains(m, "help") {

@@ -3,7 +3,6 @@ package discover
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // A walk learns about one program, level by level, so that a limit cuts off
@@ -33,6 +33,8 @@ type walk struct {
 	unsure   []string        // commands that it was not safe to ask
 	shared   []model.Option  // understood by every command
 	followed map[string]bool // questions that a text led to
+	helped   map[form]int    // answers with help
+	acted    map[form]int    // and without
 }
 
 // explore makes the tree. It reports whether the time was too short.
@@ -42,14 +44,20 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		return false, fmt.Errorf("making a directory for probes: %w", err)
 	}
 	defer n.remove()
-	w := &walk{o: o, program: program, prober: newProber(o, path, n), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{}}
+	w := &walk{
+		o: o, program: program, prober: newProber(o, path, n), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
+		helped: map[form]int{}, acted: map[form]int{},
+	}
 	w.man = w.manProber()
 	begun := time.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
 	root, err := w.learnRoot(limited, n)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
 	if err != nil {
-		return false, errors.Join(ctx.Err(), err)
+		return false, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
 	}
 	program.Root = root.cmd
 	all := []*node{root}
