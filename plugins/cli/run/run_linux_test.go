@@ -43,7 +43,10 @@ func TestRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := 0
+	runs, enough := 0, 300
+	if testing.Short() {
+		enough = 20 // a program with the race detector is slow to start
+	}
 	gen := rapid.Custom(func(t *rapid.T) []string {
 		tl, args := drawCall(t)
 		argv, _, err := Argv(tl, args)
@@ -52,7 +55,7 @@ func TestRecorded(t *testing.T) {
 		}
 		return append([]string{}, argv...)
 	})
-	for seed := 0; runs < 300; seed++ {
+	for seed := 0; runs < enough; seed++ {
 		argv := gen.Example(seed)
 		if argv == nil {
 			continue
