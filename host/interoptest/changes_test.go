@@ -87,11 +87,17 @@ func subscriptionOf(t testing.TB, params json.RawMessage) string {
 // TestSubscriptions: who subscribed hears of changes, until it no longer wants
 // to, and of no others.
 func TestSubscriptions(t *testing.T) {
-	for name, s := range map[string]server{"modern-server": gosdk(), "legacy-server": gosdk().pinned(latestLegacy)} {
+	for name, of := range map[string]func(*testing.T) server{
+		"modern-server": func(*testing.T) server { return gosdk() },
+		"legacy-server": func(*testing.T) server { return gosdk().pinned(latestLegacy) },
+		"http":          gosdkOver("http", "/modern"),
+		"sessions":      gosdkOver("http", "/mcp"),
+		"sse":           gosdkOver("sse", "/sse"),
+	} {
 		for era, d := range eras {
 			t.Run(name+"/"+era, func(t *testing.T) {
 				t.Parallel()
-				p := newSite(t, s).serve().speak(d)
+				p := newSite(t, of(t)).serve().speak(d)
 				p.greet()
 				one, two, three := "go://resource/one", "go://resource/two", "go://resource/three"
 				first := p.subscribe(one)
@@ -144,19 +150,16 @@ func updatedURI(t testing.TB, params json.RawMessage) string {
 
 // TestSubscriptionOfEverything: the updates come from a timer of the server.
 func TestSubscriptionOfEverything(t *testing.T) {
-	for era, d := range eras {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			p := newSite(t, everything(t)).serve().speak(d)
-			p.greet()
-			uri := "demo://resource/dynamic/text/1"
-			p.subscribe(uri)
-			p.tool("every__toggle-subscriber-updates", object{}).text(t)
-			p.note(0, "notifications/resources/updated", func(params json.RawMessage) bool { return updatedURI(t, params) == uri })
-			// Its timer would keep it from ending with its input.
-			p.tool("every__toggle-subscriber-updates", object{}).text(t)
-		})
-	}
+	eachEverything(t, func(t *testing.T, every server, d dialect) {
+		p := newSite(t, every).serve().speak(d)
+		p.greet()
+		uri := "demo://resource/dynamic/text/1"
+		p.subscribe(uri)
+		p.tool("every__toggle-subscriber-updates", object{}).text(t)
+		p.note(0, "notifications/resources/updated", func(params json.RawMessage) bool { return updatedURI(t, params) == uri })
+		// Its timer would keep it from ending with its input.
+		p.tool("every__toggle-subscriber-updates", object{}).text(t)
+	})
 }
 
 // TestSubscriptionsOfTheSDK: its clients cannot tell when a subscription is in

@@ -47,30 +47,27 @@ var asking = []use{
 // TestEveryToolOfEverything calls all tools that are listed: every one that the
 // server has, but for one that can only be called as a task.
 func TestEveryToolOfEverything(t *testing.T) {
-	for era, d := range eras {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t, everything(t)).serve().connect(d, answering)
-			uses := ordinary
-			if !d.modern() {
-				uses = append(slices.Clone(ordinary), asking...)
+	eachEverything(t, func(t *testing.T, every server, d dialect) {
+		s := newSite(t, every).serve().connect(d, answering)
+		uses := ordinary
+		if !d.modern() {
+			uses = append(slices.Clone(ordinary), asking...)
+		}
+		listed := s.toolNames()
+		for _, u := range uses {
+			name := "every__" + u.tool
+			if !slices.Contains(listed, name) {
+				t.Errorf("%s is not listed", name)
+				continue
 			}
-			listed := s.toolNames()
-			for _, u := range uses {
-				name := "every__" + u.tool
-				if !slices.Contains(listed, name) {
-					t.Errorf("%s is not listed", name)
-					continue
-				}
-				u.check(t, s.result(name, u.arguments))
+			u.check(t, s.result(name, u.arguments))
+		}
+		for _, name := range listed {
+			if !slices.ContainsFunc(uses, func(u use) bool { return "every__"+u.tool == name }) {
+				t.Errorf("%s is listed, and this test does not know it", name)
 			}
-			for _, name := range listed {
-				if !slices.ContainsFunc(uses, func(u use) bool { return "every__"+u.tool == name }) {
-					t.Errorf("%s is listed, and this test does not know it", name)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 func (u use) check(t *testing.T, r *mcp.CallToolResult) {

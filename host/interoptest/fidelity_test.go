@@ -57,13 +57,8 @@ func (q question) exposed(prefix string) object {
 	return params
 }
 
-// The servers of this test, with what they are asked. native is the era they
-// speak with Junctor.
-var relayed = map[string]struct {
-	server    func(t *testing.T) server
-	native    dialect
-	questions []question
-}{
+// The servers of this test.
+var relayed = map[string]relay{
 	"everything": {everything, oldDialect, []question{
 		callOf("echo", object{"message": "Grüße \U0001F40D \u2028 <&>"}),
 		callOf("get-annotated-message", object{"messageType": "error", "includeImage": true}),
@@ -163,6 +158,14 @@ func library(t *testing.T) string {
 	return dir
 }
 
+// overWeb are those of the servers that can be reached over HTTP and SSE.
+var overWeb = map[string]map[string]func(*testing.T) server{
+	"everything": {"http": everythingOver("streamableHttp"), "sse": everythingOver("sse")},
+	"fastmcp":    {"http": pythonOver(fastmcp, "streamable-http"), "sse": pythonOver(fastmcp, "sse")},
+	"mcpserver":  {"http": pythonOver(mcpserver, "streamable-http")},
+	"gosdk":      {"http": gosdkOver("http", "/modern")},
+}
+
 // TestAnswersCrossUnchanged asks each server everything twice: directly, and
 // through Junctor. Towards a client of the server's own era the answers are
 // the same bytes.
@@ -171,20 +174,43 @@ func TestAnswersCrossUnchanged(t *testing.T) {
 		for era, d := range eras {
 			t.Run(name+"/"+era, func(t *testing.T) {
 				t.Parallel()
-				direct := r.server(t)
-				alone := direct.direct(t, r.native)
-				alone.greet()
-				behind := r.server(t)
-				p := newSite(t, behind).serve().speak(d)
-				p.greet()
-				compareLists(t, alone, p, direct.name)
-				for _, q := range r.questions {
-					want := alone.call(q.method, q.in(direct).params)
-					got := p.call(q.method, q.in(behind).exposed(behind.name))
-					compareAnswers(t, q.name, got, want, r.native.modern() == d.modern())
-				}
+				r.compare(t, r.server(t), r.server(t), d)
 			})
 		}
+		for way, of := range overWeb[name] {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				t.Parallel()
+				s := of(t)
+				direct := s
+				if !r.native.modern() {
+					direct = r.server(t) // over its standard streams
+				}
+				r.compare(t, direct, s, r.native)
+			})
+		}
+	}
+}
+
+// A relay is a server, the era that it speaks with Junctor, and what it is
+// asked.
+type relay struct {
+	server    func(t *testing.T) server
+	native    dialect
+	questions []question
+}
+
+// compare asks everything twice.
+func (r relay) compare(t *testing.T, direct, behind server, d dialect) {
+	t.Helper()
+	alone := direct.direct(t, r.native)
+	alone.greet()
+	p := newSite(t, behind).serve().speak(d)
+	p.greet()
+	compareLists(t, alone, p, behind.name)
+	for _, q := range r.questions {
+		want := alone.call(q.method, q.in(direct).params)
+		got := p.call(q.method, q.in(behind).exposed(behind.name))
+		compareAnswers(t, q.name, got, want, r.native.modern() == d.modern())
 	}
 }
 

@@ -22,6 +22,14 @@ func TestServersAskTheClient(t *testing.T) {
 		"fastmcp":   fastmcp,
 		"mcpserver": func(t *testing.T) server { return mcpserver(t).pinned(latestLegacy) },
 		"gosdk":     func(*testing.T) server { return gosdk().pinned(latestLegacy) },
+
+		"fastmcp-http":   pythonOver(fastmcp, "streamable-http"),
+		"fastmcp-sse":    pythonOver(fastmcp, "sse"),
+		"mcpserver-http": func(t *testing.T) server { return pythonOver(mcpserver, "streamable-http")(t).pinned(latestLegacy) },
+		"mcpserver-sse":  func(t *testing.T) server { return pythonOver(mcpserver, "sse")(t).pinned(latestLegacy) },
+		"gosdk-sessions": gosdkOver("http", "/mcp"),
+		"gosdk-sse":      gosdkOver("sse", "/sse"),
+		"typescript":     func(t *testing.T) server { return typescript(t).pinned(latestLegacy) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,22 +102,32 @@ func TestServersCannotAsk(t *testing.T) {
 // wants to know, and the SDK on both sides does the rest. An old client is
 // told that it cannot be asked.
 func TestInputRequired(t *testing.T) {
-	t.Run("modern", func(t *testing.T) {
-		t.Parallel()
-		c := newSite(t, gosdk()).serve().connect(newDialect, answering)
-		if got := c.call("go__ask", object{}); got != "accept green" {
-			t.Errorf("asking the user: %s", got)
-		}
-	})
-	t.Run("legacy", func(t *testing.T) {
-		t.Parallel()
-		p := newSite(t, gosdk()).serve().speak(oldDialect.offering(everyCapability))
-		p.greet()
-		e := p.tool("go__ask", object{}).failure(t)
-		if !strings.Contains(string(e.Data), `"reason":"input_required"`) {
-			t.Errorf("error %d %q %s", e.Code, e.Message, e.Data)
-		}
-	})
+	for name, of := range map[string]func(*testing.T) server{
+		"stdio": func(*testing.T) server { return gosdk() }, "http": gosdkOver("http", "/modern"), "typescript": typescript,
+	} {
+		t.Run(name+"/modern", func(t *testing.T) {
+			t.Parallel()
+			s := of(t)
+			c := newSite(t, s).serve().connect(newDialect, answering)
+			if got := c.call(s.name+"__ask", object{}); got != "accept green" {
+				t.Errorf("asking the user: %s", got)
+			}
+		})
+		t.Run(name+"/legacy", func(t *testing.T) {
+			t.Parallel()
+			s := of(t)
+			p := newSite(t, s).serve().speak(oldDialect.offering(everyCapability))
+			p.greet()
+			e := p.tool(s.name+"__ask", object{}).failure(t)
+			want := `"reason":"input_required"`
+			if s.name == "ts" { // which looks first at what the client can be asked
+				want = `"requiredCapabilities":{"elicitation"`
+			}
+			if !strings.Contains(string(e.Data), want) {
+				t.Errorf("error %d %q %s", e.Code, e.Message, e.Data)
+			}
+		})
+	}
 }
 
 // TestURLElicitationRequired: an error with a code and data of the server's
@@ -117,14 +135,16 @@ func TestInputRequired(t *testing.T) {
 func TestURLElicitationRequired(t *testing.T) {
 	t.Parallel()
 	caps := oldDialect.offering(everyCapability)
-	alone := everything(t).direct(t, caps)
-	behind := newSite(t, everything(t)).serve().speak(caps)
 	arguments := object{"url": "https://example.com/", "errorPath": true}
 	var errors []rpcError
-	for tool, p := range map[string]*peer{"trigger-url-elicitation": alone, "every__trigger-url-elicitation": behind} {
+	ask := func(p *peer, tool string) {
 		p.on("roots/list", func(json.RawMessage) string { return `"result":{"roots":[]}` })
 		p.greet()
 		errors = append(errors, p.tool(tool, arguments).failure(t))
+	}
+	ask(everything(t).direct(t, caps), "trigger-url-elicitation")
+	for _, of := range everythings {
+		ask(newSite(t, of(t)).serve().speak(caps), "every__trigger-url-elicitation")
 	}
 	for _, e := range errors {
 		if e.Code != -32042 || !strings.Contains(string(e.Data), "elicitations") || e.Message != errors[0].Message {
@@ -135,14 +155,18 @@ func TestURLElicitationRequired(t *testing.T) {
 
 // TestRootsChange: a client's new roots reach the server that asked for them.
 func TestRootsChange(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, everything(t)).serve().connect(oldDialect, answering)
-	s.call("every__echo", object{"message": "connect"})
-	s.awaitLog("Roots updated: 1 root")
-	s.client.AddRoots(&mcp.Root{URI: "file:///another"})
-	s.awaitLog("Roots updated: 2 root")
-	if got := s.call("every__get-roots-list", object{}); !strings.Contains(got, "file:///another") {
-		t.Errorf("roots: %s", got)
+	for way, of := range everythings {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, of(t)).serve().connect(oldDialect, answering)
+			s.call("every__echo", object{"message": "connect"})
+			s.awaitLog("Roots updated: 1 root")
+			s.client.AddRoots(&mcp.Root{URI: "file:///another"})
+			s.awaitLog("Roots updated: 2 root")
+			if got := s.call("every__get-roots-list", object{}); !strings.Contains(got, "file:///another") {
+				t.Errorf("roots: %s", got)
+			}
+		})
 	}
 }
 

@@ -11,16 +11,34 @@ import (
 // TestGoSDKClient: a client that somebody else wrote uses everything that is
 // listed, in both eras, and understands all of it.
 func TestGoSDKClient(t *testing.T) {
-	for era, d := range eras {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			c := newSite(t, everything(t), memory(t), fastmcp(t), mcpserver(t).under("py2"), gosdk()).serve().connect(d, nil)
-			c.readsEverything()
-			c.promptsEverything()
-			c.completes()
-			c.reports()
-			c.cancels()
-		})
+	ways := map[string]func(t *testing.T) []server{
+		"stdio": func(t *testing.T) []server {
+			return []server{everything(t), memory(t), fastmcp(t), mcpserver(t), gosdk()}
+		},
+		"http": func(t *testing.T) []server {
+			return []server{
+				everythingOver("streamableHttp")(t), memory(t), pythonOver(fastmcp, "streamable-http")(t),
+				pythonOver(mcpserver, "streamable-http")(t), gosdkOver("http", "/modern")(t),
+			}
+		},
+		"sse": func(t *testing.T) []server {
+			return []server{
+				everythingOver("sse")(t), memory(t), pythonOver(fastmcp, "sse")(t), pythonOver(mcpserver, "sse")(t), gosdkOver("sse", "/sse")(t),
+			}
+		},
+	}
+	for way, of := range ways {
+		for era, d := range eras {
+			t.Run(way+"/"+era, func(t *testing.T) {
+				t.Parallel()
+				c := newSite(t, of(t)...).serve().connect(d, nil)
+				c.readsEverything()
+				c.promptsEverything()
+				c.completes()
+				c.reports()
+				c.cancels()
+			})
+		}
 	}
 }
 

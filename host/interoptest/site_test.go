@@ -72,10 +72,13 @@ func quoted(s string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(fmt.Sprintf("%q", s))
 }
 
-// direct starts the server without Junctor and returns the client's end of a
-// conversation with it.
+// direct returns the client's end of a conversation with the server itself,
+// which it starts unless it is running.
 func (s server) direct(t *testing.T, d dialect) *peer {
 	t.Helper()
+	if s.web != nil {
+		return s.web.direct(t, d)
+	}
 	cmd := exec.Command(s.command[0], s.command[1:]...)
 	cmd.Env = os.Environ()
 	for name, value := range s.env {

@@ -1,9 +1,11 @@
 package interoptest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -93,6 +95,64 @@ func (w *web) kill(p *process) {
 	<-p.exited
 }
 
+// direct is the client's end of a conversation with a modern server, without
+// Junctor: each line is a request of its own.
+func (w *web) direct(t *testing.T, d dialect) *peer {
+	t.Helper()
+	if !d.modern() {
+		t.Fatal("without sessions there are modern servers only")
+	}
+	out, in := io.Pipe()
+	p := &process{t: t, stdin: &poster{t: t, url: w.url, revision: d.revision, PipeWriter: in}, stdout: out}
+	t.Cleanup(func() { out.Close(); p.work.Wait() })
+	return newPeer(t, p, d)
+}
+
+// A poster sends what is written to it, and writes what is answered to a pipe.
+type poster struct {
+	t             *testing.T
+	url, revision string
+	*io.PipeWriter
+}
+
+func (p *poster) Write(line []byte) (int, error) {
+	var m struct {
+		Method string
+		Params struct{ Name, URI string }
+	}
+	decode(p.t, line, &m)
+	req, err := http.NewRequestWithContext(p.t.Context(), "POST", p.url, bytes.NewReader(line))
+	if err != nil {
+		return 0, err
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": p.revision,
+		"Mcp-Method": m.Method, "Mcp-Name": m.Params.Name + m.Params.URI,
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, err
+	}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		body = append([]byte("data: "), body...)
+	}
+	for event := range strings.Lines(string(body)) {
+		if data, ok := strings.CutPrefix(event, "data: "); ok {
+			fmt.Fprintln(p.PipeWriter, strings.TrimRight(data, "\r\n"))
+		}
+	}
+	return len(line), nil
+}
+
 // preloaded is the environment of a program from npm that would otherwise
 // listen on all addresses.
 func preloaded() map[string]string {
@@ -110,6 +170,23 @@ func everythingOver(transport string) func(*testing.T) server {
 		s := everything(t)
 		s.command, s.env = append(slices.Clone(s.command), transport), preloaded()
 		return s.listen(t, plugin, path)
+	}
+}
+
+// everythings are all ways to reach it.
+var everythings = map[string]func(*testing.T) server{
+	"stdio": everything, "http": everythingOver("streamableHttp"), "sse": everythingOver("sse"),
+}
+
+// eachEverything runs a test with each of them, in both eras.
+func eachEverything(t *testing.T, test func(t *testing.T, s server, d dialect)) {
+	for way, of := range everythings {
+		for era, d := range eras {
+			t.Run(way+"/"+era, func(t *testing.T) {
+				t.Parallel()
+				test(t, of(t), d)
+			})
+		}
 	}
 }
 
