@@ -9,7 +9,9 @@ package discover
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -80,7 +82,7 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 		o.Log.Debug("what the program can do was known", "program", p.Name)
 		return p, nil
 	}
-	program := &model.Program{Name: programName(path), Digest: digest}
+	program := &model.Program{Name: calledName(path, &o), Digest: digest}
 	timed, err := explore(ctx, &o, path, program)
 	if err != nil {
 		return nil, err
@@ -116,4 +118,38 @@ func programName(path string) string {
 		}
 	}
 	return name
+}
+
+// calledName is the name that the program's own texts use: with an interpreter
+// that is the script's.
+func calledName(path string, o *Options) string {
+	for _, arg := range o.Command[1:] {
+		if strings.HasPrefix(arg, "-") {
+			continue
+		}
+		file := arg
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(o.Dir, file)
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return programName(file)
+		}
+		break
+	}
+	return programName(path)
+}
+
+// fixedWords are the commands among the fixed arguments, which the program's
+// texts name as part of it.
+func fixedWords(args []string) []string {
+	var words []string
+	for _, a := range args {
+		if strings.HasPrefix(a, "-") {
+			return nil // what follows may belong to the option
+		}
+		if isName(a) && !strings.Contains(a, ".") {
+			words = append(words, a)
+		}
+	}
+	return words
 }

@@ -131,7 +131,5 @@ func (g *group) like() *node {
 func (w *walk) doubt(n *node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if name := spell(n.cmd.Path); !slices.Contains(w.unsure, name) {
-		w.unsure = append(w.unsure, name)
-	}
+	w.unsure = append(w.unsure, n)
 }

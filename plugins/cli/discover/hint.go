@@ -9,24 +9,28 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
+// insteads are used where --help told little.
+var insteads = [][]string{{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"}}
+
 // tails are the only arguments that are followed when a text says that they
 // show more. Each asks for help in so many words or for a list of commands, and
 // does nothing else in any program that mentions it so.
-var tails = [][]string{
-	{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"},
+var tails = append(insteads[:len(insteads):len(insteads)], [][]string{
 	{"help", "-a"}, {"help", "--all"}, {"help", "-all"}, {"help", "all"}, {"help", "commands"},
 	{"--help", "all"}, {"--help=all"}, {"-h", "all"}, {"--help-all"}, {"-help-all"}, {"--help", "-a"},
 	{"-h", "long"}, {"--help-long"}, {"--longhelp"}, {"--long-help"}, {"--help", "long"},
 	{"--help=full"}, {"--help", "full"}, {"-h", "full"}, {"--help-full"}, {"--helpfull"}, {"--fullhelp"}, {"--full-help"},
 	{"--help-more"}, {"--more-help"}, {"--help-extra"}, {"--help", "-v"}, {"-v", "--help"}, {"--help", "--verbose"}, {"--help=verbose"},
 	{"--list"}, {"--list-commands"}, {"--commands"}, {"commands"}, {"options"}, {"help", "options"},
-}
+}...)
 
 // A hint is a way to learn more that a text mentions.
 type hint struct {
 	args []string
 	// shared says that what is learnt are options of every command.
 	shared bool
+	// instead says that it is another way to ask for the same.
+	instead bool
 }
 
 var (
@@ -44,11 +48,11 @@ var (
 func hints(text, program string, path []string) []hint {
 	var found []hint
 	lines := strings.Split(text, "\n")
-	for _, tail := range append(tails[:len(tails):len(tails)], slices.Concat([]string{"help"}, path)) {
+	for i, tail := range append(tails[:len(tails):len(tails)], slices.Concat([]string{"help"}, path)) {
 		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
 			for _, line := range lines {
 				if mentions(line, program, whole) {
-					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line)}
+					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line), instead: i < len(insteads)}
 					if !slices.ContainsFunc(found, func(f hint) bool { return slices.Equal(f.args, h.args) }) {
 						found = append(found, h)
 					}

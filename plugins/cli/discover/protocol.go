@@ -41,6 +41,9 @@ const (
 // protocol says ends the matter.
 func (w *walk) findProtocol(ctx context.Context, help string) *protocol {
 	p := w.prober
+	if len(p.fixed) > 0 {
+		return nil // behind them the words of a protocol would be arguments
+	}
 	marks := marksIn(p.path)
 	switch {
 	case slices.Contains(marks, cobraMark):

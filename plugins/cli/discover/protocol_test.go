@@ -30,6 +30,14 @@ esac`
 	}
 }
 
+// TestCobraBehindArguments: with fixed arguments in front, the protocol's words
+// would be taken for something to run.
+func TestCobraBehindArguments(t *testing.T) {
+	f := newFake(t, "# __completeNoDesc\n"+nested)
+	f.run(func(o *Options) { o.Command = append(o.Command, "image") })
+	wantNames(t, f.calls(), "image --help", "image list --help", "image store --help")
+}
+
 // TestNotCobra: what only looks so is not called with odd arguments, and what
 // does not answer as the protocol says is not believed.
 func TestNotCobra(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -18,15 +19,17 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 		return nil, err
 	}
 	if r == nil {
-		w.program.Incomplete = append(w.program.Incomplete, "The program printed nothing that could be read as help when it was asked for it.")
 		w.readRootManual(ctx, root)
 		if !root.known {
 			root.assume()
+			w.program.Incomplete = append(w.program.Incomplete, "The program printed nothing that could be read as help when it was asked for it.")
 		}
 		return root, nil
 	}
 	root.accept(r)
-	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.program.Name, nil), func(h hint) bool { return !w.first(h.args) }))
+	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.called, nil), func(h hint) bool {
+		return h.instead && !root.isTerse() || !w.first(h.args)
+	}))
 	w.forms = formsOf(w.said)
 	w.protocol = w.findProtocol(ctx, w.said)
 	w.forms.framework = w.forms.framework || w.protocol != nil
@@ -46,10 +49,18 @@ func isHelpCommand(c *model.Command) bool {
 	return lastWord(c) == "help" && (strings.Contains(s, "help") || strings.Contains(s, "usage") || strings.Contains(s, "command"))
 }
 
+// slow is the part of the time for one question after which a program is one of
+// those that keep a processor busy before they say anything.
+const slow = 5
+
 // askRoot asks the program with --help. Only when it refuses that, or names
 // another way, is it asked again: one that ignores --help has already run.
 func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error) {
+	begun := time.Now()
 	a := w.prober.ask(ctx, string(longFlag))
+	if time.Since(begun) > w.o.ProbeTime/slow {
+		w.o.Parallel = min(w.o.Parallel, 2) // or one is late because of the others
+	}
 	if a.failed != nil {
 		return nil, a.failed
 	}
@@ -66,7 +77,7 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 	}
 	best := r
 	w.said = a.stdout + "\n" + a.stderr
-	for _, args := range rootQuestions(w.said, w.program.Name, r) {
+	for _, args := range rootQuestions(w.said, w.called, r) {
 		if best.verdict == helped || ctx.Err() != nil {
 			break
 		}

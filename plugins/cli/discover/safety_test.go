@@ -152,6 +152,20 @@ shift
 	}
 	p := f.run(func(o *Options) { o.Command, o.Dir = append(o.Command, "script.x"), dir })
 	wantNames(t, names(p), "image", "image list", "image store", "status")
+	if p.Name != "script.x" {
+		t.Errorf("it is called %q", p.Name)
+	}
+}
+
+// TestFixedCommand: a part of a program's tree is a tree.
+func TestFixedCommand(t *testing.T) {
+	f := newFake(t, nested)
+	p := f.run(func(o *Options) { o.Command = append(o.Command, "image") })
+	wantNames(t, names(p), "list", "store")
+	if !has(command(t, p, "store"), "--force") || p.Name != "prog" {
+		t.Errorf("%+v", p)
+	}
+	wantNames(t, f.calls(), "image --help", "image list --help", "image store --help")
 }
 
 // TestHostile: programs that do not end, or say too much, cost what the limits

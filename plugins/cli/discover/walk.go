@@ -24,13 +24,15 @@ type walk struct {
 	said     string    // what the program itself printed
 	protocol *protocol // nil: none is known
 	man      *prober   // nil: there is none, or it is of no use
+	called   string    // the program and the words among its fixed arguments
+	words    []string  // those words
 
 	nodes int      // commands that are part of the tree
 	cut   []string // commands beyond a limit
 	deep  []string // commands whose own commands are beyond the depth
 
 	mu       sync.Mutex      // guards what follows, and program.Incomplete
-	unsure   []string        // commands that it was not safe to ask
+	unsure   []*node         // commands that it was not safe to ask
 	shared   []model.Option  // understood by every command
 	followed map[string]bool // questions that a text led to
 	helped   map[form]int    // answers with help
@@ -48,6 +50,8 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		o: o, program: program, prober: newProber(o, path, n), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
 		helped: map[form]int{}, acted: map[form]int{},
 	}
+	w.words = fixedWords(o.Command[1:])
+	w.called = strings.Join(append([]string{program.Name}, w.words...), " ")
 	w.man = w.manProber()
 	begun := time.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Time)
@@ -200,8 +204,14 @@ func (w *walk) finish(late []*node) {
 	say(names, fmt.Sprintf("The time of %s was over before these commands were asked: %%s.", w.o.Time))
 	say(w.cut, fmt.Sprintf("There are more than %d commands; left out: %%s.", w.o.Nodes))
 	say(w.deep, fmt.Sprintf("Commands of more than %d words were not looked at; there are some below %%s.", w.o.Depth))
-	slices.Sort(w.unsure)
-	say(w.unsure, "Not asked, because the program may run a command instead of explaining it: %s.")
+	names = nil
+	for _, n := range w.unsure {
+		if name := spell(n.cmd.Path); !n.known && n.like == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	say(names, "Not asked, because the program may run a command instead of explaining it: %s.")
 }
 
 func spell(path []string) string { return strings.Join(path, " ") }
