@@ -1,0 +1,424 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// A host talks to a server within the test.
+type host struct {
+	t    *testing.T
+	conn sdk.Conn
+	got  chan message
+	next int
+}
+
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+		Data    json.RawMessage
+	}
+}
+
+// opened opens a server with the settings.
+func opened(t *testing.T, settings string) *host {
+	t.Helper()
+	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: t.TempDir()}, []byte(settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{t: t, conn: conn, got: make(chan message, 100)}
+	go func() {
+		defer close(h.got)
+		for {
+			msg, err := conn.Recv()
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					t.Error(err)
+				}
+				return
+			}
+			var m message
+			if err := json.Unmarshal(msg, &m); err != nil || strings.ContainsAny(string(msg), "\r\n") {
+				t.Errorf("%s: %v", msg, err)
+			}
+			h.got <- m
+		}
+	}()
+	t.Cleanup(h.close)
+	return h
+}
+
+func (h *host) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := h.conn.Close(ctx); err != nil {
+		h.t.Error(err)
+	}
+}
+
+func (h *host) send(msg string) {
+	h.t.Helper()
+	if err := h.conn.Send([]byte(msg)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// request sends a request and returns its id.
+func (h *host) request(method, params string) string {
+	h.t.Helper()
+	h.next++
+	h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, h.next, method, params))
+	return fmt.Sprint(h.next)
+}
+
+func (h *host) receive() message {
+	h.t.Helper()
+	select {
+	case m := <-h.got:
+		return m
+	case <-time.After(30 * time.Second):
+		h.t.Fatal("nothing for 30 s")
+		panic("unreachable")
+	}
+}
+
+func (h *host) ask(method, params string) message {
+	h.t.Helper()
+	id := h.request(method, params)
+	m := h.receive()
+	if string(m.ID) != id {
+		h.t.Fatalf("%s was answered %+v", method, m)
+	}
+	return m
+}
+
+// A called is the answer to tools/call.
+type called struct {
+	Type    string `json:"resultType"`
+	Content []struct{ Type, Text string }
+	Result  struct {
+		ExitCode  int `json:"exit_code"`
+		Stdout    string
+		Stderr    string
+		Truncated bool
+	} `json:"structuredContent"`
+	IsError bool
+}
+
+func (h *host) call(name, arguments string) called {
+	h.t.Helper()
+	return readCalled(h.t, h.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)))
+}
+
+func readCalled(t *testing.T, m message) called {
+	t.Helper()
+	var c called
+	if m.Error != nil || json.Unmarshal(m.Result, &c) != nil || len(c.Content) == 0 {
+		t.Fatalf("%+v", m)
+	}
+	return c
+}
+
+const shSettings = `{"command":["/bin/sh","-c"],"env":{"PROMISE":"kept"},%s"tool":[
+	{"name":"run","description":"Runs it.","argv":["{script}"],"argument":[{"name":"script"}],"stdin":true},
+	{"name":"list","description":"Lists.","argv":["echo list"],"access":"read"}]}`
+
+func shServer(t *testing.T, more string) *host {
+	t.Helper()
+	return opened(t, fmt.Sprintf(shSettings, more))
+}
+
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+func TestModern(t *testing.T) {
+	h := shServer(t, "")
+	m := h.ask("server/discover", `{`+modernMeta+`}`)
+	want := `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"sh","version":"` + version + `"}},"cacheScope":"private",` +
+		`"capabilities":{"tools":{}},"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":3600000}`
+	if string(m.Result) != want {
+		t.Errorf("%s", m.Result)
+	}
+	m = h.ask("tools/list", `{`+modernMeta+`}`)
+	if !strings.HasPrefix(string(m.Result), `{"resultType":"complete","ttlMs":300000,"cacheScope":"private","tools":[{"name":"run",`) {
+		t.Errorf("%s", m.Result)
+	}
+	m = h.ask("tools/call", `{"name":"list",`+modernMeta+`}`)
+	if c := readCalled(t, m); c.Type != "complete" || c.Result.Stdout != "list\n" {
+		t.Errorf("%s", m.Result)
+	}
+	m = h.ask("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}`)
+	if m.Error == nil || m.Error.Code != unsupportedVersion || string(m.Error.Data) != `{"requested":"2099-01-01","supported":["2026-07-28"]}` {
+		t.Errorf("%+v", m.Error)
+	}
+}
+
+func TestLegacy(t *testing.T) {
+	h := shServer(t, "")
+	for asked, want := range map[string]string{
+		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
+		"2026-07-28": "2025-11-25", "1999-01-01": "2025-11-25", "": "2025-11-25",
+	} {
+		m := h.ask("initialize", `{"protocolVersion":"`+asked+`","capabilities":{}}`)
+		if !strings.Contains(string(m.Result), `"protocolVersion":"`+want+`"`) || !strings.Contains(string(m.Result), `"serverInfo":{"name":"sh"`) {
+			t.Errorf("%s: %s", asked, m.Result)
+		}
+	}
+	h.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if m := h.ask("ping", `{}`); string(m.Result) != `{}` {
+		t.Errorf("%s", m.Result)
+	}
+	if m := h.ask("tools/list", `{}`); strings.Contains(string(m.Result), "resultType") || strings.Contains(string(m.Result), "junctor/model") {
+		t.Errorf("%s", m.Result)
+	}
+	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result), `"_meta":{"junctor/model":{"command":{"path":[]`) {
+		t.Errorf("%s", m.Result)
+	}
+}
+
+// TestRefusedRequests: what is no tool call that can be made is answered, and
+// what is no request is not.
+func TestRefusedRequests(t *testing.T) {
+	h := shServer(t, "")
+	for _, c := range []struct {
+		method, params string
+		code           int
+	}{
+		{"tools/call", `{"name":"absent"}`, invalidParams},
+		{"tools/call", `{}`, invalidParams},
+		{"tools/call", `{"name":1}`, invalidParams},
+		{"tools/call", `{"Name":"run"}`, invalidParams},
+		{"tools/call", `[]`, invalidParams},
+		{"tools/call", `null`, invalidParams},
+		{"resources/list", `{}`, methodNotFound},
+		{"prompts/get", `{}`, methodNotFound},
+		{"Ping", `{}`, methodNotFound},
+		{"", `{}`, methodNotFound},
+	} {
+		if m := h.ask(c.method, c.params); m.Error == nil || m.Error.Code != c.code || m.Result != nil {
+			t.Errorf("%s %s: %+v", c.method, c.params, m)
+		}
+	}
+	for _, msg := range []string{
+		`{`, `[]`, `"x"`, `null`, `{}`, `{"jsonrpc":"2.0","method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":5,"result":{}}`,
+		`{"jsonrpc":"2.0","id":5,"method":7}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"none"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
+		`{"jsonrpc":"2.0","Id":6,"Method":"ping"}`,
+	} {
+		h.send(msg)
+	}
+	h.ask("ping", `{}`) // which gets the next answer there is
+}
+
+// TestExactNames: what the host looked at is what is done. A member spelled
+// otherwise, which encoding/json would take for the same, is none.
+func TestExactNames(t *testing.T) {
+	h := shServer(t, "")
+	m := h.ask("tools/call", `{"name":"list","Name":"run","NAME":"run","arguments":{},"Arguments":{"script":"echo evil"}}`)
+	if c := readCalled(t, m); c.Result.Stdout != "list\n" {
+		t.Errorf("%s", m.Result)
+	}
+}
+
+func TestCall(t *testing.T) {
+	h := shServer(t, "")
+	c := h.call("run", `{"script":"echo $PROMISE $TERM $PAGER $GIT_TERMINAL_PROMPT; cat; echo err >&2","stdin":"in"}`)
+	if c.IsError || c.Result.Stdout != "kept dumb cat 0\nin" || c.Result.Stderr != "err\n" || c.Type != "" {
+		t.Errorf("%+v", c)
+	}
+	if c := h.call("run", `{"script":"exit 2"}`); !c.IsError || c.Result.ExitCode != 2 {
+		t.Errorf("%+v", c)
+	}
+	if c := h.call("run", `{"scirpt":"x"}`); !c.IsError || !strings.Contains(c.Content[0].Text, "scirpt: is not an argument") {
+		t.Errorf("%+v", c)
+	}
+	if c := shServer(t, `"data_codes":[2],`).call("run", `{"script":"exit 2"}`); c.IsError {
+		t.Errorf("%+v", c)
+	}
+	if c := shServer(t, `"timeout":"300ms",`).call("run", `{"script":"sleep 10"}`); !c.IsError || !strings.Contains(c.Content[0].Text, "within its time") {
+		t.Errorf("%+v", c)
+	}
+	if c := h.call("run", `{"script":"`+strings.Repeat("x", 200<<10)+`"}`); !c.IsError || !strings.Contains(c.Content[0].Text, "starting sh: argument list too long") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestSecret: what env holds is not told, whatever goes wrong.
+func TestSecret(t *testing.T) {
+	_, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir()}, []byte(`{"command":["absent-5f0c"],"env":{"A":"hush-hush","PATH":"/nowhere"}}`))
+	if err == nil || strings.Contains(fmt.Sprintf("%+v", err), "hush-hush") {
+		t.Errorf("%+v", err)
+	}
+}
+
+// TestCancel: a call that is cancelled gets no answer, and its program ends.
+func TestCancel(t *testing.T) {
+	h := shServer(t, "")
+	file := filepath.Join(t.TempDir(), "pid")
+	id := h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"echo $$ > %s; sleep 100"}}`, file))
+	pid := awaitFile(t, file)
+	h.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat("/proc/" + pid); err != nil {
+			break
+		}
+		if time.Since(begun) > 3*time.Second {
+			t.Fatal("it still runs")
+		}
+	}
+	h.ask("ping", `{}`) // which gets the next answer there is
+}
+
+// TestClose: closing ends what runs, at once when there is no time.
+func TestClose(t *testing.T) {
+	h := shServer(t, "")
+	file := filepath.Join(t.TempDir(), "pid")
+	h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"trap '' TERM; echo $$ > %s; while :; do sleep 1; done"}}`, file))
+	pid := awaitFile(t, file)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if err := h.conn.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("closing took %s", took)
+	}
+	if _, err := os.Stat("/proc/" + pid); err == nil {
+		t.Error("it still runs")
+	}
+	h.send(`{"jsonrpc":"2.0","id":99,"method":"ping"}`)
+	if m, open := <-h.got; open {
+		t.Errorf("after the end: %+v", m)
+	}
+}
+
+func awaitFile(t *testing.T, file string) string {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+		if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "\n") {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	t.Fatal("the program did not start")
+	return ""
+}
+
+func TestProgress(t *testing.T) {
+	h := shServer(t, "")
+	id := h.request("tools/call", `{"name":"run","arguments":{"script":"echo working >&2; sleep 1.5"},"_meta":{"progressToken":"tok"}}`)
+	m := h.receive()
+	var p struct {
+		Token    string `json:"progressToken"`
+		Progress float64
+		Message  string
+	}
+	if json.Unmarshal(m.Params, &p) != nil || m.Method != "notifications/progress" || p.Token != "tok" || p.Progress < 0.9 || !strings.HasSuffix(p.Message, ": working") {
+		t.Errorf("%s %s", m.Method, m.Params)
+	}
+	if m := h.receive(); string(m.ID) != id {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestParallel: there are never more runs than the settings allow, and all get
+// their turn.
+func TestParallel(t *testing.T) {
+	h := shServer(t, `"parallel":2,`)
+	dir := t.TempDir()
+	script := fmt.Sprintf(`mkdir %[1]s/$$; ls %[1]s | wc -l; sleep 0.05; rmdir %[1]s/$$`, dir)
+	var ids []string
+	for range 20 {
+		ids = append(ids, h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":%q}}`, script)))
+	}
+	for range ids {
+		m := h.receive()
+		if c := readCalled(t, m); c.Result.Stdout != "1\n" && c.Result.Stdout != "2\n" {
+			t.Errorf("%q runs at the same time", c.Result.Stdout)
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id == string(m.ID) })
+	}
+	if len(ids) > 0 {
+		t.Errorf("no answer to %v", ids)
+	}
+}
+
+// TestTooMany: a request beyond the bound, or with an id that is in use, is
+// refused, and the others are not.
+func TestTooMany(t *testing.T) {
+	h := shServer(t, `"parallel":1,`)
+	h.send(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"run","arguments":{"script":"sleep 0.5"}}}`)
+	h.send(`{"jsonrpc":"2.0","id":"a","method":"ping"}`)
+	if m := h.receive(); m.Error == nil || string(m.ID) != `"a"` {
+		t.Errorf("%+v", m)
+	}
+	readCalled(t, h.receive())
+}
+
+// TestLargeResult: a result that would not fit into a message is made to.
+func TestLargeResult(t *testing.T) {
+	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 64 << 10}, []byte(fmt.Sprintf(shSettings, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run","arguments":{"script":"head -c 200000 /dev/zero"}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	msg, err := conn.Recv()
+	if err != nil || len(msg) > 64<<10 || !strings.Contains(string(msg), `"truncated":true`) {
+		t.Errorf("%d bytes, %v", len(msg), err)
+	}
+}
+
+// TestDiscovered: a program is asked what it can do, offered, and run.
+func TestDiscovered(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "fruit")
+	if err := os.WriteFile(program, []byte(`#!/bin/sh
+case "$*" in
+*--help)
+	case "$1" in
+	peel) printf 'Usage: fruit peel [OPTIONS] NAME\n\nPeels a fruit.\n\nOptions:\n  -k, --knife KNIFE   The knife to use.\n      --fast          Be quick.\n  -h, --help          Show this help.\n' ;;
+	eat) printf 'Usage: fruit eat NAME\n\nEats a fruit.\n\nOptions:\n  -h, --help   Show this help.\n' ;;
+	*) printf 'Usage: fruit COMMAND\n\nAll about fruit.\n\nCommands:\n  peel   Peels a fruit.\n  eat    Eats a fruit.\n\nOptions:\n  -h, --help   Show this help.\n' ;;
+	esac ;;
+*) for a in "$@"; do echo "[$a]"; done ;;
+esac
+`), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h := opened(t, fmt.Sprintf(`{"command":[%q],"read":["peel"]}`, program))
+	m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`)
+	var list struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(m.Result, &list); err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "peel" || list.Tools[1].Name != "eat" {
+		t.Fatalf("%s %+v", m.Result, m.Error)
+	}
+	if !strings.Contains(string(m.Result), `"program":"fruit"`) {
+		t.Errorf("%s", m.Result)
+	}
+	if c := h.call("peel", `{"name":"an apple","knife":"-x","fast":true}`); c.Result.Stdout != "[peel]\n[--knife=-x]\n[--fast]\n[an apple]\n" {
+		t.Errorf("%+v", c)
+	}
+	if m := h.ask("tools/list", `{}`); !strings.Contains(string(m.Result), `"readOnlyHint":true`) {
+		t.Errorf("%s", m.Result)
+	}
+	if m := opened(t, fmt.Sprintf(`{"command":[%q],"only":["cook"]}`, program)).ask("tools/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, "cook") {
+		t.Errorf("%+v", m)
+	}
+}
