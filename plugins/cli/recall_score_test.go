@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -10,59 +9,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
-
-// A corpusProgram is what a file of testdata/clis says; README.md there says how
-// such a file is made.
-type corpusProgram struct {
-	Program, Framework string
-	Version            struct {
-		Command  []string
-		Contains string
-	}
-	Commands     []string
-	AlsoCommands []string `json:"also_commands"`
-	Pages        []*corpusPage
-}
-
-// A corpusPage is one command of a program, as its own help describes it.
-type corpusPage struct {
-	Path         []string
-	From         []string          // what its options were read from
-	Partial      bool              // there are more options than are written down
-	Long         map[string]string // each long option: flag, value, optional or either
-	Also         []string          // options that may be found and need not be; with wildcards
-	Commands     []string
-	AlsoCommands []string `json:"also_commands"`
-}
-
-// otherVersion says why a program does not count.
-func (c *corpusProgram) otherVersion(ctx context.Context, env []string) string {
-	if len(c.Version.Command) > 0 {
-		if out, _ := output(ctx, env, c.Version.Command...); !strings.Contains(out, c.Version.Contains) {
-			return "another version"
-		}
-	}
-	for _, p := range c.Pages {
-		for _, from := range p.From {
-			if page, ok := strings.CutPrefix(from, "man "); ok {
-				if _, err := output(ctx, env, "man", "-w", page); err != nil {
-					return "no manual"
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// page returns the page of a path, nil where there is none.
-func (c *corpusProgram) page(path []string) *corpusPage {
-	for _, p := range c.Pages {
-		if slices.Equal(p.Path, path) {
-			return p
-		}
-	}
-	return nil
-}
 
 // unjudged are the options and commands that discovery may leave out or not, as
 // it likes.
@@ -298,5 +244,39 @@ func sortedKeys[V any](m map[string]V) []string {
 func logList(t *testing.T, name, what string, list []string) {
 	if len(list) > 0 {
 		t.Logf("%s: %d %s: %s", name, len(list), what, strings.Join(list, " "))
+	}
+}
+
+// TestScore shows that what is missed, invented or of the wrong kind is seen.
+func TestScore(t *testing.T) {
+	c := &corpusProgram{Program: "p", Pages: []*corpusPage{
+		{Long: map[string]string{"--root": "value"}, Also: []string{"--also-*"}},
+		{
+			Path: []string{"sub"}, Commands: []string{"one", "two"}, AlsoCommands: []string{"un"},
+			Long: map[string]string{"--all": "flag", "--depth": "value", "--color": "optional", "--run": "either", "--lost": "flag", "--no-all": "flag"},
+		},
+	}}
+	option := func(name string, kind model.Kind) model.Option {
+		return model.Option{Names: []string{name}, Value: model.Value{Kind: kind}}
+	}
+	found := &model.Command{
+		Options: []model.Option{
+			{Names: []string{"--all"}, Negation: "--no-all", Value: model.Value{Kind: model.Bool}},
+			option("--depth", model.Bool), option("--color=WHEN", model.String), option("--run", model.String),
+			option("--root", model.String), option("--also-this", model.Bool), option("--invented", model.Bool),
+			option("--help", model.Bool), option("-x", model.Bool),
+		},
+		Commands: []*model.Command{{Path: []string{"sub", "one"}, Aliases: []string{"un"}}, {Path: []string{"sub", "three"}}, {Path: []string{"sub", "help"}}},
+	}
+	var got score
+	got.compare(t, c, c.Pages[1], found)
+	want := score{commands: share{1, 2}, options: share{5, 6}, kinds: share{3, 4}, precision: share{9, 11}}
+	if got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	got = score{}
+	got.compare(t, c, c.Pages[1], nil)
+	if want := (score{commands: share{0, 2}, options: share{0, 6}}); got != want {
+		t.Errorf("of nothing: %+v, want %+v", got, want)
 	}
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -164,66 +160,4 @@ func find(c *model.Command, path []string) *model.Command {
 // spellings are all the names of a command.
 func spellings(c *model.Command) []string {
 	return append([]string{c.Path[len(c.Path)-1]}, c.Aliases...)
-}
-
-func readCorpus(t *testing.T) []*corpusProgram {
-	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "clis", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no corpus", err)
-	}
-	var corpus []*corpusProgram
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &corpusProgram{}
-		if err := json.Unmarshal(data, c); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if name := strings.TrimSuffix(filepath.Base(file), ".json"); c.Program != name || len(c.Pages) == 0 || len(c.Pages[0].Path) != 0 {
-			t.Fatalf("%s: the program is called after its file, and its first page is the root", file)
-		}
-		corpus = append(corpus, c)
-	}
-	return corpus
-}
-
-// corpusEnv is the environment with what install.sh installed in front.
-func corpusEnv(t *testing.T) []string {
-	cache, err := filepath.Abs(filepath.Join("..", "..", ".cache", "clis"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := []string{}
-	for _, dir := range []string{"pip/bin", "npm/node_modules/.bin", "go/bin"} {
-		path = append(path, filepath.Join(cache, dir))
-	}
-	path = append(path, os.Getenv("PATH"))
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
-	return append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
-}
-
-// lookPath is exec.LookPath for another PATH.
-func lookPath(name string, env []string) (string, error) {
-	for _, dir := range filepath.SplitList(strings.TrimPrefix(env[len(env)-1], "PATH=")) {
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return path, nil
-		}
-	}
-	return "", exec.ErrNotFound
-}
-
-// output is what a command prints, whatever its status.
-func output(ctx context.Context, env []string, command ...string) (string, error) {
-	path, err := lookPath(command[0], env)
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, command[1:]...)
-	cmd.Env = env
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
