@@ -16,7 +16,7 @@ func (w *walk) learn(ctx context.Context, g *group, n *node) {
 		return
 	}
 	n.accept(best)
-	for _, h := range hints(best.text, w.called, n.cmd.Path) {
+	for _, h := range hints(best.text, w.program.Name, n.cmd.Path) {
 		if w.first(h.args) {
 			n.later = append(n.later, h)
 		}

@@ -16,11 +16,6 @@ import (
 )
 
 const (
-	// version is part of every key: what an older version of this package or of
-	// the parser made of a program is not looked at. It goes up whenever either
-	// understands more.
-	version = 1
-
 	maxCached    = 64       // results kept
 	maxCacheFile = 64 << 20 // bytes of one that are read
 	resultPrefix = "program-"
@@ -37,13 +32,18 @@ type result struct {
 	Program *model.Program
 }
 
-// keyOf names a result by everything that it depends on.
-func keyOf(o *Options, digest string) string {
+// keyOf names a result by everything that it depends on, which includes this
+// very program: a newer one may understand more.
+func (c cache) keyOf(o *Options, digest string) string {
+	own := ""
+	if self, err := os.Executable(); err == nil && c.dir != "" {
+		own, _ = c.digest(self)
+	}
 	text, err := json.Marshal(struct {
-		Version, Depth, Nodes int
-		Digest                string
+		Depth, Nodes          int
+		Own, Digest           string
 		Command, Only, Except []string
-	}{version, o.Depth, o.Nodes, digest, o.Command, o.Only, o.Except})
+	}{o.Depth, o.Nodes, own, digest, o.Command, o.Only, o.Except})
 	if err != nil {
 		panic(err) // strings and numbers can be written
 	}

@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 	if err != nil {
 		return nil, &sdk.Error{Code: sdk.Unavailable, Path: "command", Message: "reading " + path + ": " + err.Error()}
 	}
-	key := keyOf(&o, digest)
+	key := cache.keyOf(&o, digest)
 	if p, ok := cache.load(key); ok {
 		o.Log.Debug("what the program can do was known", "program", p.Name)
 		return p, nil
@@ -139,17 +139,14 @@ func calledName(path string, o *Options) string {
 	return programName(path)
 }
 
-// fixedWords are the commands among the fixed arguments, which the program's
-// texts name as part of it.
+// fixedWords are the fixed arguments when all of them may name a command. Then
+// they are the beginning of its path: "docker container" is asked about with
+// what works in all of docker.
 func fixedWords(args []string) []string {
-	var words []string
 	for _, a := range args {
-		if strings.HasPrefix(a, "-") {
-			return nil // what follows may belong to the option
-		}
-		if isName(a) && !strings.Contains(a, ".") {
-			words = append(words, a)
+		if !isName(a) || strings.Contains(a, ".") {
+			return nil
 		}
 	}
-	return words
+	return args
 }

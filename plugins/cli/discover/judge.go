@@ -79,7 +79,7 @@ func (w *walk) judge(a answer, n *node) *reply {
 
 // parse reads a text as what it looks like.
 func (w *walk) parse(text string, path []string) (*model.Command, bool) {
-	about := help.About{Program: w.program.Name, Path: slices.Concat(w.words, path)}
+	about := help.About{Program: w.program.Name, Path: path}
 	if first, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n"); manHead.MatchString(first) {
 		if c, ok := help.ParseMan(text, about); ok {
 			keepNamed(c, text)

@@ -14,11 +14,11 @@ import (
 // pagesAsked is how many names one run of man is asked to look up.
 const pagesAsked = 200
 
-// manProber is for man pages. A command with fixed arguments has none: what a
-// page with the program's name says is about the program without them.
+// manProber is for man pages. A program with fixed arguments that are no command
+// has none: what a page with its name says is about the program without them.
 func (w *walk) manProber() *prober {
 	path, err := stdio.Resolve("man", "", w.prober.env)
-	if err != nil || len(w.o.Command) > 1 || !isName(w.program.Name) {
+	if err != nil || len(w.prober.fixed) > 0 || !isName(w.program.Name) {
 		return nil
 	}
 	return w.prober.of(path)
@@ -49,7 +49,7 @@ func (w *walk) readRootManual(ctx context.Context, root *node) {
 	if w.man == nil || root.cmd.Source == "man" {
 		return
 	}
-	for _, page := range present(ctx, w.man, []string{w.program.Name}) {
+	for _, page := range present(ctx, w.man, []string{strings.Join(append([]string{w.program.Name}, w.top...), "-")}) {
 		if c := w.readPage(ctx, root, page); c != nil {
 			root.findMore(c.Commands)
 		}

@@ -13,7 +13,7 @@ import (
 // learnRoot asks the program itself. That nothing is understood is no error: it
 // is a program without commands whose options nobody knows.
 func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
-	root := &node{cmd: &model.Command{Runnable: true, Source: "none"}}
+	root := &node{cmd: &model.Command{Path: w.top, Runnable: true, Source: "none"}}
 	r, err := w.askRoot(ctx, root, n)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 		return root, nil
 	}
 	root.accept(r)
-	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.called, nil), func(h hint) bool {
+	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.program.Name, w.top), func(h hint) bool {
 		return h.instead && !root.isTerse() || !w.first(h.args)
 	}))
 	w.forms = formsOf(w.said)
@@ -57,7 +57,7 @@ const slow = 5
 // another way, is it asked again: one that ignores --help has already run.
 func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error) {
 	begun := time.Now()
-	a := w.prober.ask(ctx, string(longFlag))
+	a := w.prober.ask(ctx, longFlag.args(w.top)...)
 	if time.Since(begun) > w.o.ProbeTime/slow {
 		w.o.Parallel = min(w.o.Parallel, 2) // or one is late because of the others
 	}
@@ -66,18 +66,18 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 	}
 	if a.late && a.stdout+a.stderr == "" {
 		// A large program that was not in memory takes its time once.
-		a = w.prober.ask(ctx, string(longFlag))
+		a = w.prober.ask(ctx, longFlag.args(w.top)...)
 	}
 	r := w.judge(a, root)
 	if r.cmd == nil && a.status != 0 && !a.late && !a.long && r.verdict != refused {
 		// It cannot do even this without the user's own home; see nest.
 		w.prober.env = n.realEnv
-		a = w.prober.ask(ctx, string(longFlag))
+		a = w.prober.ask(ctx, longFlag.args(w.top)...)
 		r = w.judge(a, root)
 	}
 	best := r
 	w.said = a.stdout + "\n" + a.stderr
-	for _, args := range rootQuestions(w.said, w.called, r) {
+	for _, args := range w.rootQuestions(root, r) {
 		if best.verdict == helped || ctx.Err() != nil {
 			break
 		}
@@ -95,13 +95,13 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 
 // rootQuestions are the ways to ask again a program that did not answer --help
 // as hoped.
-func rootQuestions(said, program string, r *reply) [][]string {
+func (w *walk) rootQuestions(root *node, r *reply) [][]string {
 	var questions [][]string
-	for _, h := range hints(said, program, nil) {
+	for _, h := range hints(w.said, w.program.Name, root.cmd.Path) {
 		questions = append(questions, h.args)
 	}
 	if r.verdict == refused {
-		questions = append(questions, []string{string(shortFlag)})
+		questions = append(questions, shortFlag.args(w.top))
 	}
 	return questions
 }
@@ -110,7 +110,7 @@ var mentionsVersion = regexp.MustCompile(`(?m)(^|[\s\[,|])--version\b`)
 
 // readVersion asks for the program's version where its help says how.
 func (w *walk) readVersion(ctx context.Context, text string) {
-	if !mentionsVersion.MatchString(text) {
+	if len(w.top) > 0 || !mentionsVersion.MatchString(text) {
 		return
 	}
 	a := w.prober.ask(ctx, "--version")
@@ -133,7 +133,7 @@ const (
 var (
 	helpAfter  = regexp.MustCompile(`(?i)(?:^|[\s"'` + "`" + `])` + placeholder + `(?: [<\[]?(?:sub-?command|options|args)\S*)* (--help|-h|help)(?:[\s"'` + "`" + `.,)]|$)`)
 	helpEither = regexp.MustCompile(`(?i)\{ ?(sub-?)?(command|cmd)s? ?\| ?help ?\}`)
-	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help ` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
+	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help (?:[a-z][\w-]* ){0,2}` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
 
 	// standard is how libraries that give every command --help describe it.
 	standard = regexp.MustCompile(`(?im)^\s+(-h, |-\?, |/\?, )*--help\b.*\s(show this help message and exit|show this message and exit\.|print help\b.*|display help for command|show help\s+\[boolean\]|` +

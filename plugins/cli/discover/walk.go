@@ -24,8 +24,7 @@ type walk struct {
 	said     string    // what the program itself printed
 	protocol *protocol // nil: none is known
 	man      *prober   // nil: there is none, or it is of no use
-	called   string    // the program and the words among its fixed arguments
-	words    []string  // those words
+	top      []string  // the command that stands for the program, where the fixed arguments name one
 
 	nodes int      // commands that are part of the tree
 	cut   []string // commands beyond a limit
@@ -50,8 +49,9 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		o: o, program: program, prober: newProber(o, path, n), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
 		helped: map[form]int{}, acted: map[form]int{},
 	}
-	w.words = fixedWords(o.Command[1:])
-	w.called = strings.Join(append([]string{program.Name}, w.words...), " ")
+	if w.top = fixedWords(o.Command[1:]); w.top != nil {
+		w.prober.fixed = nil // they are part of every path
+	}
 	w.man = w.manProber()
 	begun := time.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Time)
@@ -87,6 +87,8 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	}
 	w.inherit(all)
 	w.finish(late)
+	root.cmd.Path = nil
+	visit(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
 	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
 	return len(late) > 0, nil
 }
