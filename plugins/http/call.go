@@ -179,7 +179,7 @@ func (k *call) refused(res *http.Response) *failure {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode >= 300 && res.StatusCode < 400:
 		f.sent = false
 		return f
-	case c.forgotten(res, k):
+	case c.forgotten(res.StatusCode, body, k):
 		return lost(e)
 	case c.falls(k, res.StatusCode, answer != nil):
 		return k.fallBack(f)

@@ -21,7 +21,7 @@ func (u *urls) Store(url string)     { u.m.Store(url, struct{}{}) }
 
 // falls reports whether a refusal means that the server has the older transport
 // only. answered is true when it came as an answer of JSON-RPC, which one that
-// merely has something else at this URL would not give with a 404.
+// merely has something else at this URL would not give with a 400 or a 404.
 func (c *conn) falls(k *call, status int, answered bool) bool {
 	if !c.auto || k.Method != message.Initialize || c.lived.Load() {
 		return false
@@ -29,7 +29,7 @@ func (c *conn) falls(k *call, status int, answered bool) bool {
 	switch status {
 	case http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:
 		return true
-	case http.StatusNotFound:
+	case http.StatusBadRequest, http.StatusNotFound:
 		return !answered
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -123,11 +124,34 @@ func (s *session) header(h http.Header) {
 
 // forgotten reports whether a refusal means that the server no longer knows the
 // session.
-func (c *conn) forgotten(res *http.Response, k *call) bool {
+func (c *conn) forgotten(status int, body []byte, k *call) bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return res.StatusCode == http.StatusNotFound && c.session.id != "" && k.Version() == "" && k.Method != message.Initialize
+	id := c.session.id
+	c.mu.Unlock()
+	return id != "" && k.Version() == "" && k.Method != message.Initialize && unknownSession(status, body)
 }
+
+// unknownSession reports whether a server says that there is no such session,
+// which it does before it looks at the request. The specification has 404 for
+// that; servers written after the examples of the TypeScript SDK answer 400, in
+// these words.
+func unknownSession(status int, body []byte) bool {
+	var e struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	switch status {
+	case http.StatusNotFound:
+		return true
+	case http.StatusBadRequest:
+		return json.Unmarshal(message.Member(body, "error"), &e) == nil && e.Code == invalidSession &&
+			strings.Contains(strings.ToLower(e.Message), "session id")
+	}
+	return false
+}
+
+// invalidSession is the error code that goes with such words.
+const invalidSession = -32000
 
 // lost is what becomes of a request to a server that no longer knows the
 // session: it has not been looked at, and a new connection begins a new one.

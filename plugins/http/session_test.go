@@ -68,23 +68,34 @@ func TestSessionIDs(t *testing.T) {
 // the request; the connection is over. TRN-16
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
-		if !strings.Contains(body, "tools/call") {
-			return false
-		}
-		http.Error(w, "unknown session", http.StatusNotFound)
-		return true
-	})
-	c := connect(t, s.url)
-	c.shake()
-	c.send(request(2, "tools/call"))
-	if f := c.fails("2", "session_lost"); f.Delivered || !f.Ends {
-		t.Errorf("got %+v", f)
-	}
-	g := c.next()
-	var e *sdk.Error
-	if !errors.As(g.err, &e) || e.Reason != "session_lost" {
-		t.Errorf("the connection ended with %v", g.err)
+	for name, refuse := range map[string]func(w http.ResponseWriter){
+		"as specified": func(w http.ResponseWriter) { http.Error(w, "unknown session", http.StatusNotFound) },
+		"as in the examples of the TypeScript SDK": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+				if !strings.Contains(body, "tools/call") {
+					return false
+				}
+				refuse(w)
+				return true
+			})
+			c := connect(t, s.url)
+			c.shake()
+			c.send(request(2, "tools/call"))
+			if f := c.fails("2", "session_lost"); f.Delivered || !f.Ends {
+				t.Errorf("got %+v", f)
+			}
+			g := c.next()
+			var e *sdk.Error
+			if !errors.As(g.err, &e) || e.Reason != "session_lost" {
+				t.Errorf("the connection ended with %v", g.err)
+			}
+		})
 	}
 }
 
@@ -182,7 +193,7 @@ func TestAuto(t *testing.T) {
 		})
 		c := connect(t, s.url)
 		c.send(initialize)
-		if status == 404 || status == 405 || status == 415 {
+		if status == 400 || status == 404 || status == 405 || status == 415 {
 			c.want(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`)
 			if st := c.conn.(sdk.Statuser).Status().State; st != "sse" {
 				t.Errorf("%d: the state is %q", status, st)

@@ -77,8 +77,8 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 		_ = res.Body.Close()
 		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "it answers GET with content of type %q", kind)}
 	}
-	e, _ := web.Refusal(res)
-	if res.StatusCode == http.StatusNotFound && id != "" {
+	e, body := web.Refusal(res)
+	if id != "" && unknownSession(res.StatusCode, body) {
 		return nil, lost(e)
 	}
 	return nil, &failure{err: e, status: res.StatusCode}
