@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,7 +51,7 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 		return run.Refusal(fmt.Sprintf("starting %s: %s", s.name, reason(err)))
 	}
 	s.log.Debug("ran", "tool", t.Name, "exit_code", o.ExitCode, "duration", o.Duration.Round(time.Millisecond))
-	if errors.Is(r.ctx.Err(), context.Canceled) {
+	if r.ctx.Err() != nil {
 		return nil
 	}
 	return s.shape(o)
@@ -74,7 +73,7 @@ const room = 4 << 10
 func (s *server) shape(o *run.Outcome) json.RawMessage {
 	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes}
 	result := form.Result(o)
-	for most := s.set.MaxOutput / 2; s.largest > 0 && len(result) > s.largest-room && most > 0; most /= 2 {
+	for most := s.set.MaxOutput / 2; len(result) > s.largest-room && most > 0; most /= 2 {
 		o.Shrink(most)
 		result = form.Result(o)
 	}

@@ -3,12 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// list answers tools/list. All tools are one page.
+// pageSize is how many bytes of tools a page of the list has, about.
+const pageSize = 4 << 20
+
+// list answers tools/list. The cursor is the number of the first tool of a page:
+// tools are only ever added at the end.
 func (s *server) list(r *request) (any, *rpcError) {
 	s.offer.await(r.ctx)
 	complete := s.offer.ready()
@@ -16,6 +21,13 @@ func (s *server) list(r *request) (any, *rpcError) {
 	tools, about, err := s.offer.list(string(meta[tool.ModelMeta]) == "true")
 	if err != nil {
 		return nil, &rpcError{Code: internalError, Message: "discovering what " + s.name + " can do: " + strings.TrimSpace(err.Error())}
+	}
+	first := 0
+	if raw := r.params["cursor"]; !isNull(raw) {
+		cursor, _ := r.params.text("cursor")
+		if first, err = strconv.Atoi(cursor); err != nil || first < 1 || first > len(tools) {
+			return nil, &rpcError{Code: invalidParams, Message: "params.cursor is none that this server gave out"}
+		}
 	}
 	ttl := listTTL
 	if !complete {
@@ -27,12 +39,26 @@ func (s *server) list(r *request) (any, *rpcError) {
 	}
 	result := struct {
 		Tools []json.RawMessage          `json:"tools"`
+		Next  string                     `json:"nextCursor,omitempty"`
 		Meta  map[string]json.RawMessage `json:"_meta,omitempty"`
-	}{Tools: tools}
+	}{}
+	result.Tools, result.Next = page(tools, first, min(pageSize, s.largest/2))
 	if about != nil {
 		result.Meta = map[string]json.RawMessage{tool.ModelMeta: about}
 	}
 	return modernResult(r, render(result), fmt.Sprintf(`,"ttlMs":%d,"cacheScope":"private"`, ttl)), nil
+}
+
+// page returns the tools from the first that fit, at least one, and the cursor of
+// those that do not.
+func page(tools []json.RawMessage, first, most int) (fit []json.RawMessage, next string) {
+	size := 0
+	for i, t := range tools[first:] {
+		if size += len(t); size > most && i > 0 {
+			return tools[first : first+i], strconv.Itoa(first + i)
+		}
+	}
+	return tools[first:], ""
 }
 
 const (

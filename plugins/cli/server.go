@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
 const (
@@ -70,6 +71,9 @@ func newServer(s *sdk.Server, set *settings, p program) *server {
 	}
 	if srv.log == nil {
 		srv.log = hclog.NewNullLogger()
+	}
+	if srv.largest <= 0 {
+		srv.largest = ndjson.DefaultLimit
 	}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.offer = newOffer(set)

@@ -386,6 +386,57 @@ func TestLargeResult(t *testing.T) {
 	}
 }
 
+// TestPages: a list that is too long for one message comes in several.
+func TestPages(t *testing.T) {
+	var blocks []string
+	for i := range 50 {
+		blocks = append(blocks, fmt.Sprintf(`{"name":"t%02d","description":%q}`, i, strings.Repeat("x", 1000)))
+	}
+	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 40 << 10},
+		[]byte(`{"command":["echo"],"tool":[`+strings.Join(blocks, ",")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	list := func(params string) (message, int) {
+		if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":` + params + `}`)); err != nil {
+			t.Fatal(err)
+		}
+		msg, err := conn.Recv()
+		var m message
+		if err != nil || json.Unmarshal(msg, &m) != nil {
+			t.Fatal(err)
+		}
+		return m, len(msg)
+	}
+	var names []string
+	params := `{}`
+	for pages := 0; params != ""; pages++ {
+		m, size := list(params)
+		var l struct {
+			Tools []struct{ Name string }
+			Next  string `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(m.Result, &l); err != nil || size > 40<<10 || pages > 10 {
+			t.Fatalf("page %d of %d bytes: %v", pages, size, err)
+		}
+		for _, tool := range l.Tools {
+			names = append(names, tool.Name)
+		}
+		if params = ""; l.Next != "" {
+			params = `{"cursor":"` + l.Next + `"}`
+		}
+	}
+	if len(names) != 50 || !slices.IsSorted(names) || names[49] != "t49" {
+		t.Errorf("%v", names)
+	}
+	for _, cursor := range []string{`"x"`, `"-1"`, `"0"`, `"51"`, `7`, `""`} {
+		if m, _ := list(`{"cursor":` + cursor + `}`); m.Error == nil || m.Error.Code != invalidParams {
+			t.Errorf("%s: %s", cursor, m.Result)
+		}
+	}
+}
+
 // TestDiscovered: a program is asked what it can do, offered, and run.
 func TestDiscovered(t *testing.T) {
 	dir := t.TempDir()
