@@ -179,6 +179,44 @@ func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Req
 	return r
 }
 
+// Ask opens a connection of its own to a server, with other settings than the
+// configuration's, asks one thing until answer is content, and closes it.
+func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
+	p := a.plugin(s.Transport.Plugin)
+	u := upstream.New(upstream.Options{
+		Name: s.Name, Peer: a.Gateway, Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
+		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
+		Open: func(ctx context.Context) (upstream.Link, error) {
+			r := a.request(s, p, a.described[p.Use])
+			r.Settings = settings
+			c, err := a.Supervisor.Open(ctx, r)
+			if err != nil {
+				return nil, locate(s, err)
+			}
+			return c, nil
+		},
+	})
+	defer u.Close()
+	for {
+		r, err := u.Ask(ctx, method, params)
+		if err != nil {
+			return err
+		}
+		if r.Error != nil {
+			message, _ := mcp.TextMember(r.Error, "message")
+			return fault.In(s.Name, fault.New(fault.UpstreamError, "%s", message))
+		}
+		if done, err := answer(r.Result); done || err != nil {
+			return err
+		}
+	}
+}
+
+// Manifest is what the plugin of a server's transport says about itself.
+func (a *App) Manifest(s *config.Server) sdk.Manifest {
+	return a.described[a.plugin(s.Transport.Plugin).Use].Manifest
+}
+
 // ValidateSettings asks the plugins what they think of every enabled server's
 // settings. It starts plugins, never upstreams. What the plugins refuse becomes
 // diagnostics; failed holds, by server, why a plugin could not be asked.

@@ -37,6 +37,7 @@ var allowed = map[string]string{
 	"host/upstream": "host/fault host/mcp host/outbox host/policy",
 	"host/catalog":  "host/cache host/mcp host/schema host/upstream",
 	"host/gateway":  "host/catalog host/fault host/identity host/mcp host/outbox host/policy host/schema host/upstream",
+	"host/wrap":     "sdk",
 	"host/listen":   "host/gateway host/identity host/outbox sdk/ndjson",
 
 	"host/interoptest": "", // tests only
@@ -56,8 +57,8 @@ var allowed = map[string]string{
 // built on it. Everybody else goes through them.
 var landlords = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config",
-	"github.com/zclconf/go-cty":                "host/config",
+	"github.com/hashicorp/hcl/v2":              "host/config host/wrap",
+	"github.com/zclconf/go-cty":                "host/config host/wrap",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/modelcontextprotocol/go-sdk":   "sdk/mcpconn",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",

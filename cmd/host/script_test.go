@@ -20,7 +20,9 @@ func TestMain(m *testing.M) {
 // in a directory of its own, with the real plugins and real servers.
 func TestScripts(t *testing.T) {
 	bin := t.TempDir()
-	build(t, filepath.Join(bin, "plugins", "junctor-plugin-stdio"), "./plugins/stdio")
+	for _, name := range []string{"stdio", "http", "sse", "cli"} {
+		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
+	}
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
 	build(t, filepath.Join(bin, "junctor-plugin-evil"), "./testdata/evil/plugin")

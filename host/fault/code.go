@@ -68,6 +68,7 @@ const (
 
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
+	WrapChanged Code = "wrap.changed"
 )
 
 // An Entry explains a code.
@@ -128,6 +129,7 @@ var Codes = map[Code]Entry{
 	CallToolError: {ExitAnswer, "The tool ran and reported an error.", "The message is the tool's own."},
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
+	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},
 	Denied:      {ExitDenied, "The configuration does not allow this.", "The message cites the rule."},
 }
 

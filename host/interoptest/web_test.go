@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -87,6 +88,19 @@ func (w *web) begin(t *testing.T, port, path string) {
 			t.Fatalf("the server does not listen: %s", w.process.stderr)
 		}
 	}
+}
+
+// stop ends the server.
+func (w *web) stop() { w.kill(w.process) }
+
+// restart starts it again, at the same address.
+func (w *web) restart(t *testing.T) {
+	t.Helper()
+	u, err := url.Parse(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.begin(t, u.Port(), u.Path)
 }
 
 // kill ends everything that a program started.

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/wrap"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// cliTransport is the transport that wraps programs.
+const cliTransport = "cli"
+
+// wrapping is what the flags of wrap say.
+type wrapping struct {
+	name                  string
+	only, except, globals []string
+	depth                 int
+	check                 bool
+}
+
+func (e *env) wrapVerb() *cobra.Command {
+	w := wrapping{}
+	cmd := &cobra.Command{
+		Use:   "wrap PROGRAM [ARGUMENT…] | wrap --check [SERVER…]",
+		Short: "Write down what a command-line program can do, as tools to review",
+		Long: `Run a program for its help, find out which commands and options it has, and print a server block with a tool
+block for each command: its arguments with their types, whether it reads or writes, how sure that is, and what could not
+be understood. Review it, delete what should not be offered, and keep it as part of the configuration. Nothing can be
+asked of the program then but what stands there.
+
+With --check, compare the tool blocks of the configuration with what their programs can do now, as after an upgrade. The
+exit status is 1 when a block asks for something that is gone.`,
+		Example: `  junctor wrap --only "log" --only "diff" git > git.hcl
+  junctor wrap --depth 2 --name k8s kubectl --context test
+  junctor wrap --check`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if w.check {
+				return e.wrapCheck(cmd.Context(), args)
+			}
+			if err := takesMore("PROGRAM")(cmd, args); err != nil {
+				return err
+			}
+			return e.wrap(cmd.Context(), w, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what follows the program is its own
+	f.StringVar(&w.name, "name", "", "label of the server block; the program's name if not given")
+	f.StringArrayVar(&w.only, "only", nil, `a command to look at, with all below it, such as "container *"; repeatable`)
+	f.StringArrayVar(&w.except, "except", nil, "a command to leave out, with all below it; repeatable")
+	f.StringArrayVar(&w.globals, "global", nil, "an option of the whole program that its commands should offer, such as --namespace; repeatable")
+	f.IntVar(&w.depth, "depth", 3, "how many words a command may have")
+	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
+	return cmd
+}
+
+// wrap finds out what a program can do and prints it as HCL.
+func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
+	app, server, err := e.draft(ctx, w, command)
+	if err != nil {
+		return err
+	}
+	p, err := e.explore(ctx, app, server, server.Transport.Settings)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(p)
+	}
+	settings := map[string]json.RawMessage{"command": asJSON(command)}
+	text, err := wrap.Server(server.Name, cliTransport, e.cliSchema(app, server), settings, &p)
+	if err != nil {
+		return err
+	}
+	if _, err := e.stdout.Write(text); err != nil {
+		return err
+	}
+	if len(p.Tools) == 0 {
+		return fault.New(fault.UpstreamUnsupported, "nothing that %s can do was understood", command[0]).
+			WithHint("write tool blocks by hand; docs/wrapping-clis.md shows how")
+	}
+	return nil
+}
+
+// draft makes an app of a configuration with one server, which wraps the
+// program as it is found from here.
+func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.App, *config.Server, error) {
+	name := w.name
+	if name == "" {
+		name = labelOf(command[0])
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.findDirs(); err != nil {
+		return nil, nil, err
+	}
+	settings := map[string]json.RawMessage{"command": asJSON(command), "cwd": asJSON(here), "depth": asJSON(w.depth)}
+	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals} {
+		if len(list) > 0 {
+			settings[attribute] = asJSON(list)
+		}
+	}
+	var schema sdk.Schema
+	for _, attribute := range []string{"command", "cwd", "depth", "only", "except", "globals"} {
+		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
+	}
+	text, err := wrap.Server(name, cliTransport, schema, settings, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(e.dirs.Run, "wrap.hcl")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, nil, err
+	}
+	before := e.config
+	e.config = file
+	app, err := e.load(ctx)
+	e.config = before
+	if err != nil {
+		return nil, nil, err
+	}
+	return app, app.Config.Servers[0], nil
+}
+
+var notLabel = regexp.MustCompile(`[^a-z0-9-]+`)
+
+// labelOf makes a label of a program's name.
+func labelOf(program string) string {
+	base := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
+	label := strings.Trim(notLabel.ReplaceAllString(base, "-"), "-")
+	if label == "" {
+		return "program"
+	}
+	return label
+}
+
+// explore asks the plugin what a program can do, until it knows.
+func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, settings []byte) (p wrap.Program, err error) {
+	wait := e.spin("looking at " + s.Name)
+	defer wait.stop()
+	err = app.Ask(ctx, s, settings, mcp.MethodListTools, wrap.Question, func(result []byte) (done bool, err error) {
+		p, done, err = wrap.Read(result)
+		return done, err
+	})
+	return p, err
+}
+
+// cliSchema describes the settings of the transport that wraps programs.
+func (e *env) cliSchema(app *host.App, s *config.Server) sdk.Schema {
+	return app.Manifest(s).Transports[s.Transport.Component]
+}
+
+// checked is what wrap --check prints of a server for programs.
+type checked struct {
+	Server  string        `json:"server"`
+	Program string        `json:"program"`
+	Version string        `json:"version,omitempty"`
+	Changes []wrap.Change `json:"changes"`
+}
+
+// wrapCheck compares tool blocks with their programs.
+func (e *env) wrapCheck(ctx context.Context, names []string) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	servers, err := wrapped(app, names)
+	if err != nil {
+		return err
+	}
+	all, broken := []checked{}, 0
+	for _, s := range servers {
+		c, err := e.compare(ctx, app, s)
+		if err != nil {
+			return err
+		}
+		broken += brokenTools(c.Changes)
+		all = append(all, c)
+	}
+	if e.machine() {
+		err = e.printJSON(all)
+	} else {
+		e.printChecked(all)
+	}
+	if err == nil && broken > 0 {
+		return fault.New(fault.WrapChanged, "%s ask for what is gone", count(broken, "tool block")).
+			WithHint("junctor wrap PROGRAM prints what there is now")
+	}
+	return err
+}
+
+// brokenTools counts the tool blocks that ask for what is gone.
+func brokenTools(changes []wrap.Change) int {
+	tools := map[string]bool{}
+	for _, c := range changes {
+		if c.Kind == wrap.Broken {
+			tools[c.Tool] = true
+		}
+	}
+	return len(tools)
+}
+
+// wrapped are the servers that have tool blocks, or those that were named.
+func wrapped(app *host.App, names []string) ([]*config.Server, error) {
+	var found []*config.Server
+	for _, s := range app.Config.Servers {
+		if s.Enabled && s.Transport.Component == cliTransport && len(toolBlocks(s)) > 0 && (len(names) == 0 || slices.Contains(names, s.Name)) {
+			found = append(found, s)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(found, func(s *config.Server) bool { return s.Name == name }) {
+			return nil, fault.New(fault.Usage, "server %q has no tool blocks to compare", name)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fault.New(fault.Usage, "no server of the configuration has tool blocks").WithHint("junctor wrap PROGRAM writes them")
+	}
+	return found, nil
+}
+
+func toolBlocks(s *config.Server) []json.RawMessage {
+	var settings struct {
+		Tools []json.RawMessage `json:"tool"`
+	}
+	_ = json.Unmarshal(s.Transport.Settings, &settings)
+	return settings.Tools
+}
+
+// compare asks for what the tool blocks of a server need to know.
+func (e *env) compare(ctx context.Context, app *host.App, s *config.Server) (checked, error) {
+	blocks := toolBlocks(s)
+	settings := map[string]json.RawMessage{}
+	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
+		return checked{}, err
+	}
+	delete(settings, "tool")
+	delete(settings, "probe")
+	first, depth, all := wrap.Words(blocks)
+	settings["depth"] = asJSON(max(depth, 1))
+	if !all {
+		settings["only"] = asJSON(first)
+	}
+	p, err := e.explore(ctx, app, s, asJSON(settings))
+	if err != nil && !all { // a command that is gone is no reason not to look at the others
+		delete(settings, "only")
+		p, err = e.explore(ctx, app, s, asJSON(settings))
+	}
+	if err != nil {
+		return checked{}, err
+	}
+	changes, err := wrap.Compare(blocks, &p)
+	if changes == nil {
+		changes = []wrap.Change{}
+	}
+	return checked{Server: s.Name, Program: p.Name, Version: p.Version, Changes: changes}, err
+}
+
+func (e *env) printChecked(all []checked) {
+	for _, c := range all {
+		if len(c.Changes) == 0 {
+			e.printf("%s: nothing has changed\n", c.Server)
+		}
+		for _, change := range c.Changes {
+			e.printf("%s: %s: tool %q: %s\n", c.Server, change.Kind, change.Tool, change.What)
+		}
+	}
+}
+
+func asJSON(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings, numbers and what was JSON before can always be rendered
+	}
+	return text
+}

@@ -1,0 +1,145 @@
+package interoptest
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestModes: with nothing said, Junctor finds out which transport a server has;
+// what is said is what is used.
+func TestModes(t *testing.T) {
+	either := func(path string) func(*testing.T) server { return gosdkOver("http", path) }
+	for name, c := range map[string]struct {
+		of       func(*testing.T) server
+		mode     string
+		revision string // empty: it does not work
+	}{
+		"auto/streamable of the old era":   {either("/mcp"), "auto", latestLegacy},
+		"auto/streamable of the new era":   {either("/modern"), "auto", modern},
+		"auto/only SSE":                    {either("/sse"), "auto", latestLegacy},
+		"streamable/streamable":            {either("/mcp"), "streamable", latestLegacy},
+		"streamable/only SSE":              {either("/sse"), "streamable", ""},
+		"sse/only SSE":                     {either("/sse"), "sse", latestLegacy},
+		"sse/streamable":                   {either("/modern"), "sse", ""},
+		"auto/streamable in TypeScript":    {everythingOver("streamableHttp"), "auto", latestLegacy},
+		"auto/only SSE in TypeScript":      {everythingOver("sse"), "auto", latestLegacy},
+		"auto/both eras in TypeScript":     {typescript, "auto", modern},
+		"auto/streamable of Python 1":      {pythonOver(fastmcp, "streamable-http"), "auto", latestLegacy},
+		"auto/only SSE of Python 1":        {pythonOver(fastmcp, "sse"), "auto", latestLegacy},
+		"auto/streamable of Python 2":      {pythonOver(mcpserver, "streamable-http"), "auto", modern},
+		"auto/only SSE of Python 2":        {pythonOver(mcpserver, "sse"), "auto", latestLegacy},
+		"auto/nothing that speaks of MCP":  {either("/none"), "auto", ""},
+		"sse/nothing that speaks of MCP":   {either("/none"), "sse", ""},
+		"auto/the root of a Python server": {func(t *testing.T) server { return pythonOver(fastmcp, "sse")(t).at("/") }, "auto", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := c.of(t).under("it")
+			s.web.plugin, s.web.mode = "http", c.mode
+			at := newSite(t, s)
+			for range 2 { // the second one knows
+				var list []status
+				o := at.run("status")
+				o.into(&list)
+				switch {
+				case c.revision == "" && (list[0].OK || list[0].Error.Hint == "" && list[0].Error.Message == ""):
+					t.Errorf("it should not work, and say why: %s", encode(t, list[0]))
+				case c.revision != "" && (!list[0].OK || list[0].Protocol != c.revision):
+					t.Errorf("it speaks %s, want revision %s", encode(t, list[0]), c.revision)
+				}
+				if c.revision == "" {
+					return
+				}
+			}
+			at.callsSomething(t)
+		})
+	}
+}
+
+// at is the same server at another path.
+func (s server) at(path string) server {
+	u, err := url.Parse(s.web.url)
+	if err != nil {
+		panic(err)
+	}
+	u.Path = path
+	other := *s.web
+	other.url = u.String()
+	s.web = &other
+	return s
+}
+
+// callsSomething calls a tool that says what it is told, of whatever server.
+func (s *site) callsSomething(t *testing.T) {
+	t.Helper()
+	var tools []struct{ Name string }
+	s.run("tools").exits(0).into(&tools)
+	for _, tool := range tools {
+		for name, argument := range map[string]string{"it__echo": "text", "it__shout": "text"} {
+			if tool.Name != name {
+				continue
+			}
+			o := s.run("inspect", name).exits(0)
+			if !strings.Contains(o.stdout, `"text"`) {
+				argument = "message" // *everything*
+			}
+			if got := s.run("call", name, argument+"=Hello").exits(0).stdout; !strings.Contains(strings.ToLower(got), "hello") {
+				t.Errorf("%s: %s", name, got)
+			}
+			return
+		}
+	}
+	t.Errorf("no tool to call among %v", tools)
+}
+
+// TestServersThatRestart: a server that comes back after a while, under the same
+// address and without its sessions, is used again by those who were connected.
+func TestServersThatRestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		of   func(*testing.T) server
+		tool string
+		arg  object
+	}{
+		"sessions":           {gosdkOver("http", "/mcp"), "go__echo", object{"text": "again"}},
+		"modern":             {gosdkOver("http", "/modern"), "go__echo", object{"text": "again"}},
+		"sse":                {gosdkOver("sse", "/sse"), "go__echo", object{"text": "again"}},
+		"auto":               {func(t *testing.T) server { return gosdkOver("http", "/sse")(t) }, "go__echo", object{"text": "again"}},
+		"everything":         {everythingOver("streamableHttp"), "every__echo", object{"message": "again"}},
+		"everything-sse":     {everythingOver("sse"), "every__echo", object{"message": "again"}},
+		"typescript":         {typescript, "ts__echo", object{"text": "again"}},
+		"typescript-old":     {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "ts__echo", object{"text": "again"}},
+		"fastmcp":            {pythonOver(fastmcp, "streamable-http"), "py1__shout", object{"text": "again"}},
+		"fastmcp-sse":        {pythonOver(fastmcp, "sse"), "py1__shout", object{"text": "again"}},
+		"mcpserver":          {pythonOver(mcpserver, "streamable-http"), "py2__shout", object{"text": "again"}},
+		"mcpserver-sessions": {func(t *testing.T) server { return pythonOver(mcpserver, "streamable-http")(t).pinned(latestLegacy) }, "py2__shout", object{"text": "again"}},
+	} {
+		for gap, away := range map[string]bool{"at once": false, "after a failure": true} {
+			t.Run(name+"/"+gap, func(t *testing.T) {
+				t.Parallel()
+				s := c.of(t)
+				p := newSite(t, s).serve().speak(oldDialect)
+				p.greet()
+				p.tool(c.tool, c.arg).text(t)
+				s.web.stop()
+				if away {
+					if m := p.tool(c.tool, c.arg); m.Error == nil {
+						t.Errorf("a call while the server is away: %s", m.raw)
+					}
+				}
+				s.web.restart(t)
+				m := p.tool(c.tool, c.arg)
+				// Who noticed that it was away waits a moment before the next attempt to
+				// connect; over SSE that is at once.
+				noticed := away || strings.HasSuffix(s.web.url, "/sse")
+				for until := time.Now().Add(patience); noticed && m.Error != nil && time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+					m = p.tool(c.tool, c.arg)
+				}
+				if got := m.text(t); !strings.Contains(strings.ToLower(got), "again") {
+					t.Errorf("after it came back: %s", got)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,128 @@
+// Package wrap turns what the cli plugin found out about a program into HCL for
+// people to review and keep, and says what has changed since they did.
+package wrap
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ModelMeta is the name in _meta under which the cli plugin tells what its tools
+// were made from, when it is asked to.
+const ModelMeta = "junctor/model"
+
+// Question is the params of a tools/list that asks for that.
+var Question = []byte(`{"_meta":{"` + ModelMeta + `":true}}`)
+
+// A Program is what is known about a program.
+type Program struct {
+	Name       string   `json:"program"`
+	Version    string   `json:"version,omitempty"`
+	Digest     string   `json:"digest,omitempty"` // hex sha256
+	Incomplete []string `json:"incomplete,omitempty"`
+	Tools      []Tool   `json:"tools"`
+}
+
+// A Tool is one command of the program, and the tool block that offers it.
+type Tool struct {
+	Name       string          `json:"name"`
+	Command    Command         `json:"command"`
+	AccessFrom string          `json:"access_from,omitempty"`
+	Block      json.RawMessage `json:"block"`
+}
+
+// A Command is what a tool was made from, as far as it matters here.
+type Command struct {
+	Path       []string `json:"path"`
+	Options    []Option `json:"options,omitempty"`
+	Source     string   `json:"source,omitempty"`
+	Confidence float64  `json:"confidence"`
+	Unparsed   []string `json:"unparsed,omitempty"`
+}
+
+// An Option is one option of a command.
+type Option struct {
+	Names    []string `json:"names"`
+	Negation string   `json:"negation,omitempty"`
+	Required bool     `json:"required,omitempty"`
+	// Inherited is true for an option of the whole program, or a command above.
+	Inherited bool `json:"inherited,omitempty"`
+	Value     struct {
+		Kind     string   `json:"kind"`
+		Choices  []string `json:"choices,omitempty"`
+		Optional bool     `json:"optional,omitempty"`
+	} `json:"value"`
+}
+
+func (o *Option) takesValue() bool { return o.Value.Kind != "bool" && o.Value.Kind != "count" }
+
+// Read reads the result of a tools/list that was asked with [Question]. complete
+// is false while the plugin is still finding out.
+func Read(result []byte) (p Program, complete bool, err error) {
+	var list struct {
+		Tools []struct {
+			Name string `json:"name"`
+			Meta struct {
+				Model *Tool `json:"junctor/model"`
+			} `json:"_meta"`
+		} `json:"tools"`
+		Meta struct {
+			Model *Program `json:"junctor/model"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(result, &list); err != nil {
+		return p, false, fmt.Errorf("the plugin's list of tools has an unexpected shape: %w", err)
+	}
+	if list.Meta.Model == nil {
+		return p, false, nil
+	}
+	p = *list.Meta.Model
+	p.Tools = []Tool{}
+	for _, t := range list.Tools {
+		if m := t.Meta.Model; m != nil && m.Block != nil {
+			m.Name = t.Name
+			p.Tools = append(p.Tools, *m)
+		}
+	}
+	return p, true, nil
+}
+
+// find returns the command that an argument list begins with: the one with the
+// most words. nil where there is none.
+func (p *Program) find(words []string) *Command {
+	var best *Command
+	for i := range p.Tools {
+		c := &p.Tools[i].Command
+		if len(c.Path) <= len(words) && slices.Equal(c.Path, words[:len(c.Path)]) && (best == nil || len(c.Path) > len(best.Path)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// option returns the option of a spelling, nil where there is none.
+func (c *Command) option(spelling string) *Option {
+	for i := range c.Options {
+		if o := &c.Options[i]; slices.Contains(o.Names, spelling) || o.Negation == spelling {
+			return o
+		}
+	}
+	return nil
+}
+
+// words are the elements of an argument list that can be the name of a command.
+func words(argv []string) []string {
+	for i, e := range argv {
+		if strings.HasPrefix(e, "-") || strings.Contains(strings.ReplaceAll(e, `\{`, ""), "{") {
+			argv = argv[:i]
+			break
+		}
+	}
+	list := []string{}
+	for _, e := range argv {
+		list = append(list, strings.ReplaceAll(e, `\{`, "{"))
+	}
+	return list
+}
