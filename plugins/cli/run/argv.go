@@ -133,6 +133,8 @@ func (b *builder) option(g *given) {
 func (b *builder) valued(p *tool.Parameter, v value) {
 	long := strings.HasPrefix(p.Spelling, "--")
 	switch {
+	case v.negated:
+		b.add(p.Negation)
 	case v.bare:
 		b.add(p.Spelling)
 	case p.Value.Glued, p.Value.Optional && !p.Value.Equals && short(p.Spelling):

@@ -41,11 +41,12 @@ type given struct {
 	values []value // of everything else
 }
 
-// A value is one value; bare is an option without its value.
+// A value is one value; bare is an option without its value, negated one that
+// was said no to.
 type value struct {
-	text string
-	bare bool
-	path string
+	text          string
+	bare, negated bool
+	path          string
 }
 
 // A decoder reads the arguments of a call.
@@ -182,7 +183,8 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 	if p.Value.Optional && p.Role == tool.OptionRole {
 		var on bool
 		if !isNull(raw) && json.Unmarshal(raw, &on) == nil {
-			return value{bare: true, path: path}, on
+			negated := !on && p.Negation != "" && !p.Several()
+			return value{bare: true, negated: negated, path: path}, on || negated
 		}
 	}
 	var text string
@@ -265,7 +267,7 @@ func (d *decoder) conflicts(all map[string]*given) {
 	for _, set := range d.tool.Conflicts {
 		var present []string
 		for _, name := range set {
-			if g := all[name]; g != nil && (g.flag || g.times > 0 || len(g.values) > 0) {
+			if g := all[name]; g != nil && (g.flag || g.times > 0 || len(g.values) > 0 && !g.values[0].negated) {
 				present = append(present, name)
 			}
 		}

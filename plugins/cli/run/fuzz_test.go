@@ -54,6 +54,7 @@ func drawCommand(t *rapid.T) *model.Command {
 				o.Value.Glued = true
 			case 2:
 				o.Value.Optional = true
+				o.Negation = fmt.Sprintf("--no-o%d", i)
 			}
 		} else if rapid.Bool().Draw(t, "negatable") {
 			o.Negation = fmt.Sprintf("--no-o%d", i)
@@ -98,7 +99,7 @@ func drawArguments(t *rapid.T, tl *tool.Tool) map[string]any {
 	var one func(p *tool.Parameter) any
 	one = func(p *tool.Parameter) any {
 		if p.Value.Optional && rapid.Bool().Draw(t, "bare") {
-			return true
+			return rapid.Bool().Draw(t, "yes")
 		}
 		switch p.Value.Kind {
 		case model.Integer:
@@ -220,6 +221,8 @@ func wanted(g *given) []string {
 	for _, v := range g.values {
 		switch {
 		case p.Role != tool.OptionRole:
+		case v.negated:
+			all = append(all, "option "+p.Negation)
 		case v.bare:
 			all = append(all, "option "+p.Spelling)
 		default:

@@ -56,8 +56,8 @@ func (c *caged) checkFlag(a *Argument, at string, kind model.Kind) {
 	c.checkSpelling(a.Flag, at+"flag")
 	if a.Negation != "" {
 		c.checkSpelling(a.Negation, at+"negation")
-		if kind != model.Bool {
-			c.failf(at+"negation", "only a bool can be said no to")
+		if kind != model.Bool && !a.Optional {
+			c.failf(at+"negation", "only a bool, or an option whose value is optional, can be said no to")
 		}
 	}
 	switch {

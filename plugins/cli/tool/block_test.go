@@ -74,7 +74,7 @@ func TestBlocksRefused(t *testing.T) {
 		{"flag that is a dash", `{"name":"t","description":"d","argument":[{"name":"x","flag":"--"}]}`, "tool[0].argument[0].flag", "spelling"},
 		{"flag with a value", `{"name":"t","description":"d","argument":[{"name":"x","flag":"--x=1"}]}`, "tool[0].argument[0].flag", "without a value"},
 		{"flag with a space", `{"name":"t","description":"d","argument":[{"name":"x","flag":"--x y"}]}`, "tool[0].argument[0].flag", "spelling"},
-		{"negation of a string", flag(`"negation":"--no-x"`), "tool[0].argument[0].negation", "only a bool"},
+		{"negation of a string", flag(`"negation":"--no-x"`), "tool[0].argument[0].negation", "only a bool,"},
 		{"negation with a value", flag(`"type":"bool","negation":"--x=0"`), "tool[0].argument[0].negation", "spelling"},
 		{"equals and glued", flag(`"equals":true,"glued":true`), "tool[0].argument[0].glued", "not both"},
 		{"equals of a bool", flag(`"type":"bool","equals":true`), "tool[0].argument[0].equals", "not written"},

@@ -77,7 +77,13 @@ func (p *Parameter) about(shown bool) string {
 
 // negates reports whether false is said to the program.
 func (p *Parameter) negates() bool {
-	return p.Negation != "" && p.Value.Kind == model.Bool && p.Value.Default != "false"
+	switch {
+	case p.Negation == "" || p.Value.Default == "false":
+		return false
+	case p.Value.Kind == model.Bool:
+		return true
+	}
+	return p.Value.Kind.TakesValue() && p.Value.Optional && !p.Several()
 }
 
 // tells reports whether a placeholder says more than that there is a value.
