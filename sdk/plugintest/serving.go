@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/junctor-mcp/junctor/sdk/wire"
@@ -37,14 +38,15 @@ func ping(id, n int) string {
 // served sends requests and waits until each was answered once, in any order.
 func served(t testing.TB, s *wire.Stream, requests ...string) {
 	t.Helper()
-	go func() {
+	var sending sync.WaitGroup
+	sending.Go(func() {
 		for _, r := range requests {
 			if s.WriteMessage([]byte(r)) != nil {
 				return // the answers will be missed
 			}
 		}
 		_ = s.Flush()
-	}()
+	})
 	problem := within(t, "an answer", func() error {
 		waiting := map[string]bool{}
 		for _, r := range requests {
@@ -71,6 +73,7 @@ func served(t testing.TB, s *wire.Stream, requests ...string) {
 	if problem != nil {
 		t.Fatal(problem)
 	}
+	within(t, "sending", func() any { sending.Wait(); return nil })
 }
 
 // answered returns the id of an answer that is a result.
