@@ -2,6 +2,7 @@ package discover
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -29,6 +30,8 @@ func (w *walk) join(n *node, other *model.Command) {
 	}
 	for i, o := range other.Options {
 		if known := findOption(c, o.Names); known != nil {
+			// A name that belongs to another option of this command stays there.
+			o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return findOption(c, []string{name}) != nil })
 			fill(known, &o)
 			continue
 		}
@@ -57,13 +60,13 @@ func tooMany(c *model.Command, left int) string {
 
 // fill completes an option with what another text says of the same one.
 func fill(o, other *model.Option) {
-	for _, name := range other.Names {
-		if !slices.Contains(o.Names, name) && name != o.Negation {
-			o.Names = append(o.Names, name)
-		}
-	}
-	if o.Description == "" {
+	o.Names = append(slices.Clip(o.Names), other.Names...)
+	slices.SortStableFunc(o.Names, func(a, b string) int { return length(a) - length(b) })
+	if o.Description == "" && other.Description != "" {
 		o.Description = other.Description
+		if !o.Value.Kind.TakesValue() && other.Value.Kind.TakesValue() {
+			o.Value = other.Value // a usage line alone often leaves the value out
+		}
 	}
 	if o.Negation == "" && !slices.Contains(o.Names, other.Negation) {
 		o.Negation = other.Negation
@@ -73,6 +76,14 @@ func fill(o, other *model.Option) {
 	}
 	o.Repeatable = o.Repeatable || other.Repeatable
 	fillValue(&o.Value, &other.Value)
+}
+
+// length orders an option's names: the long ones come first.
+func length(name string) int {
+	if strings.HasPrefix(name, "--") {
+		return 0
+	}
+	return 1
 }
 
 func fillValue(v, other *model.Value) {

@@ -1,0 +1,86 @@
+package discover
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+func option(description string, kind model.Kind, names ...string) model.Option {
+	return model.Option{Names: names, Description: description, Value: model.Value{Kind: kind}}
+}
+
+// TestJoin: a second text adds what the first did not say and changes nothing
+// that it did.
+func TestJoin(t *testing.T) {
+	w := &walk{program: &model.Program{}}
+	n := &node{cmd: &model.Command{Confidence: 0.9, Options: []model.Option{
+		option("In colour", model.Bool, "--color"),
+		option("", model.Bool, "-o"),
+		option("People's sizes", model.Bool, "-h"),
+		option("Shows this", model.Bool, "--help"),
+		option("How many", model.Integer, "--number"),
+	}}}
+	w.join(n, &model.Command{Confidence: 1, Summary: "Does it", Options: []model.Option{
+		option("Something else", model.Enum, "--color"),
+		option("Where to", model.Path, "-o", "--output"),
+		option("Help", model.Bool, "-h", "--help"),
+		option("Only here", model.Bool, "--extra"),
+		{Names: []string{"--number"}, Value: model.Value{Kind: model.String, Default: "7"}},
+	}})
+	var got []string
+	for _, o := range n.cmd.Options {
+		got = append(got, strings.Join(o.Names, " ")+": "+o.Description+": "+string(o.Value.Kind)+o.Value.Default)
+	}
+	want := []string{
+		"--color: In colour: bool", "--output -o: Where to: path", "-h: People's sizes: bool", "--help: Shows this: bool",
+		"--number: How many: integer7", "--extra: Only here: bool",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if n.cmd.Summary != "Does it" || n.cmd.Confidence != 0.9 {
+		t.Errorf("%+v", n.cmd)
+	}
+}
+
+// TestJoinTooMuch: nobody can choose from thousands of options; what is left out
+// is said.
+func TestJoinTooMuch(t *testing.T) {
+	w := &walk{program: &model.Program{}}
+	n := &node{cmd: &model.Command{}}
+	other := &model.Command{}
+	for i := range maxOptions + 5 {
+		other.Options = append(other.Options, option("", model.Bool, "--o"+strings.Repeat("x", i)))
+	}
+	w.join(n, other)
+	if len(n.cmd.Options) != maxOptions || len(w.program.Incomplete) != 1 || !strings.Contains(w.program.Incomplete[0], "5 options") {
+		t.Errorf("%d, %q", len(n.cmd.Options), w.program.Incomplete)
+	}
+}
+
+// TestFindMore: the list of a man page is believed when it is the program's list
+// of commands.
+func TestFindMore(t *testing.T) {
+	for _, c := range []struct{ known, page, want string }{
+		{"add get put", "add get put extra", "add get put extra"},
+		{"add get put", "add get", "add get put"},
+		{"add get put", "add alpha beta gamma", "add get put"},
+		{"add get put", "alpha beta", "add get put"},
+		{"add get put", "add get put Note THE -x a/b", "add get put"},
+		{"", "add get put", ""},
+	} {
+		n := &node{cmd: &model.Command{}}
+		n.find(tree(strings.Fields(c.known)...).Commands)
+		n.findMore(tree(strings.Fields(c.page)...).Commands)
+		var got []string
+		for _, f := range n.found {
+			got = append(got, lastWord(f))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q and %q: %q", c.known, c.page, got)
+		}
+	}
+}
