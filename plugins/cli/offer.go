@@ -14,13 +14,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-const (
-	// exploring is how long the program may be looked at in all.
-	exploring = 55 * time.Second
-	// listWait is how long a request for the list waits for that. The host
-	// gives it half a minute; what is found later it is told about.
-	listWait = 25 * time.Second
-)
+// exploring is how long the program may be looked at in all.
+const exploring = 55 * time.Second
+
+// listWait is how long a request for the list waits for that. The host gives it
+// half a minute; what is found later it is told about.
+var listWait = 25 * time.Second
 
 // An offer is the tools there are: those of blocks at once, those that are
 // discovered later.

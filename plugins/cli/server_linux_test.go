@@ -473,3 +473,47 @@ esac
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestLateDiscovery: a list that was asked for too early is short, and the host
+// is told when there is more.
+func TestLateDiscovery(t *testing.T) {
+	defer func(d time.Duration) { listWait = d }(listWait)
+	listWait = 50 * time.Millisecond
+	dir := t.TempDir()
+	program, gate := filepath.Join(dir, "slow"), filepath.Join(dir, "gate")
+	script := "#!/bin/sh\nwhile ! test -e " + gate + "; do sleep 0.05; done\nprintf 'Usage: slow [OPTIONS]\\n\\nIs slow.\\n\\nOptions:\\n  --fast   Be quick.\\n'\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	settings := fmt.Sprintf(`{"command":[%q],"probe":"auto","tool":[{"name":"say","description":"d"}]}`, program)
+	modern, old := opened(t, settings), opened(t, settings)
+	if m := modern.ask("server/discover", `{`+modernMeta+`}`); !strings.Contains(string(m.Result), `"tools":{"listChanged":true}`) {
+		t.Errorf("%s", m.Result)
+	}
+	old.ask("initialize", `{"protocolVersion":"2025-11-25"}`)
+	m := modern.ask("tools/list", `{`+modernMeta+`}`)
+	if !strings.Contains(string(m.Result), `"ttlMs":0`) || !strings.Contains(string(m.Result), `"name":"say"`) || strings.Contains(string(m.Result), `"name":"slow"`) {
+		t.Errorf("%s", m.Result)
+	}
+	old.ask("tools/list", `{}`)
+	id := modern.request("subscriptions/listen", `{"notifications":{"toolsListChanged":true},`+modernMeta+`}`)
+	if m := modern.receive(); m.Method != noteAcknowledged || string(m.Params) != `{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`},"notifications":{"toolsListChanged":true}}` {
+		t.Errorf("%s %s", m.Method, m.Params)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m := modern.receive(); m.Method != noteToolsChanged || string(m.Params) != `{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`}}` {
+		t.Errorf("%s %s", m.Method, m.Params)
+	}
+	if m := old.receive(); m.Method != noteToolsChanged {
+		t.Errorf("%+v", m)
+	}
+	for _, h := range []*host{modern, old} {
+		if m := h.ask("tools/list", `{}`); !strings.Contains(string(m.Result), `"name":"say"`) || !strings.Contains(string(m.Result), `"name":"slow"`) {
+			t.Errorf("%s", m.Result)
+		}
+	}
+	modern.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	modern.ask("ping", `{}`)
+}
