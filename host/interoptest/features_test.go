@@ -61,6 +61,15 @@ func TestProgressOfEverything(t *testing.T) {
 
 func checkProgress(t *testing.T, p *peer, token string, total float64, params object) {
 	t.Helper()
+	if last := heardProgress(t, p, token, total, params); last != total {
+		t.Errorf("the last progress heard is %v, want %v", last, total)
+	}
+}
+
+// heardProgress makes a call, checks the reports of its progress, and returns
+// the last of them.
+func heardProgress(t *testing.T, p *peer, token string, total float64, params object) float64 {
+	t.Helper()
 	mark := p.mark()
 	params["_meta"] = object{"progressToken": json.RawMessage(token)}
 	answer := p.call("tools/call", params)
@@ -85,9 +94,7 @@ func checkProgress(t *testing.T, p *peer, token string, total float64, params ob
 		}
 		last = report.Progress
 	}
-	if last != total {
-		t.Errorf("the last progress heard is %v, want %v", last, total)
-	}
+	return last
 }
 
 // TestLogging: what a client asks for arrives, and nothing below it.

@@ -1,0 +1,64 @@
+package interoptest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// relays are programs from npm that put a server on standard streams, here
+// *everything*, where it can be reached over HTTP.
+var relays = map[string]struct {
+	args     []string // behind the program; SERVER is the server's command line
+	plugin   string
+	path     string
+	revision string
+}{
+	"mcp-proxy":              {[]string{"mcp-proxy", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "http", "/mcp", modern},
+	"mcp-proxy-old":          {[]string{"mcp-proxy", "--no-modern", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "http", "/mcp", latestLegacy},
+	"mcp-proxy-sse":          {[]string{"mcp-proxy", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "sse", "/sse", latestLegacy},
+	"supergateway":           {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "streamableHttp", "--stateful", "--port", "$PORT"}, "http", "/mcp", latestLegacy},
+	"supergateway-stateless": {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "streamableHttp", "--port", "$PORT"}, "http", "/mcp", latestLegacy},
+	"supergateway-sse":       {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "sse", "--port", "$PORT"}, "sse", "/sse", latestLegacy},
+}
+
+// TestRelays: a server that is reached through one of them is listed and called,
+// and reports progress.
+func TestRelays(t *testing.T) {
+	for name, r := range relays {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			npmWeb.require(t)
+			every := everything(t)
+			args := []string{"node", npmWeb.bin(r.args[0])}
+			for _, a := range r.args[1:] {
+				args = append(args, strings.ReplaceAll(a, "SERVER", every.command[1]))
+			}
+			s := server{name: "every", command: args, env: preloaded()}.listen(t, r.plugin, r.path)
+			at := newSite(t, s)
+			var list []status
+			at.run("status").exits(0).into(&list)
+			if list[0].Protocol != r.revision {
+				t.Errorf("it speaks %s, want revision %s", encode(t, list[0]), r.revision)
+			}
+			if got := at.run("call", "every__get-sum", "a=2", "b=3").exits(0).stdout; !strings.Contains(got, "is 5") {
+				t.Errorf("the sum: %s", got)
+			}
+			p := at.serve().speak(oldDialect)
+			p.greet()
+			if all := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(all, "every__echo") || len(all) < 12 {
+				t.Errorf("tools: %v", all)
+			}
+			// mcp-proxy loses the last report when the result comes soon after it.
+			if last := heardProgress(t, p, `"relayed"`, 4, object{"name": long, "arguments": object{"duration": 0.4, "steps": 4}}); last < 3 {
+				t.Errorf("the last progress heard is %v", last)
+			}
+			if got := p.call("resources/read", object{"uri": "demo://resource/dynamic/text/1"}); !strings.Contains(string(got.Result), "Resource 1") {
+				t.Errorf("a resource: %s", got.raw)
+			}
+			if got := p.call("prompts/get", object{"name": "every__args-prompt", "arguments": object{"city": "Oslo"}}); !strings.Contains(string(got.Result), "Oslo") {
+				t.Errorf("a prompt: %s", got.raw)
+			}
+		})
+	}
+}
