@@ -8,10 +8,11 @@ import (
 func (w *walk) learn(ctx context.Context, g *group, n *node) {
 	if lastWord(n.cmd) == "help" && len(n.found) == 0 {
 		n.assume() // what it takes are the names of its brothers
-		n.known = true
+		n.known, n.asked = true, true
 		return
 	}
 	best := w.askForms(ctx, g, n)
+	n.asked = ctx.Err() == nil
 	if best == nil {
 		return
 	}
@@ -41,10 +42,15 @@ func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
 		case ran && !w.forms.safe(f), alike[f.sort()], !g.mayAsk(w, n, f):
 			continue
 		}
-		r := w.judge(w.prober.ask(ctx, f.args(n.cmd.Path)...), n)
+		a := w.prober.ask(ctx, f.args(n.cmd.Path)...)
 		if ctx.Err() != nil {
 			return nil
 		}
+		n.slow = a.late && a.stdout+a.stderr == ""
+		if n.again = n.slow && w.forms.safe(f); n.again {
+			return nil // another form would take as long; see learnLevel
+		}
+		r := w.judge(a, n)
 		w.note(g, f, r.verdict)
 		if r.like != nil {
 			n.like = r.like

@@ -14,6 +14,9 @@ type node struct {
 	parent *node
 	words  [][]string // its path, with all spellings
 	text   string     // what it printed, to recognise it when it comes again
+	asked  bool       // it was, whatever it answered
+	slow   bool       // and said nothing in time
+	again  bool       // it is safe to ask it once more
 	known  bool       // it answered with its own help
 	own    int        // how many options that help has
 	found  []*model.Command

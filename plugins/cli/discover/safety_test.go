@@ -28,6 +28,17 @@ esac`)
 	wantNames(t, names(p), "apply", "delete", "list", "move", "reboot", "show")
 }
 
+// TestSleepsOnHelp: what takes its time has perhaps acted, and is not asked a
+// second time where that is not safe.
+func TestSleepsOnHelp(t *testing.T) {
+	f := newFake(t, `case "$*" in
+--help) `+listing+` ;;
+*) echo "$*" >>"$here/acted"; sleep 100 ;;
+esac`)
+	f.run(func(o *Options) { o.ProbeTime = 500 * time.Millisecond })
+	wantNames(t, f.calls(), "--help", "list --help", "show --help")
+}
+
 // TestIgnoresHelpInOne: most commands explain themselves, one does what it is
 // for. It is not asked in another form.
 func TestIgnoresHelpInOne(t *testing.T) {
@@ -214,6 +225,28 @@ func living(variable string) []string {
 		}
 	}
 	return pids
+}
+
+// TestSlow: a command that says nothing in time is asked once more, in the same
+// form, and then left alone.
+func TestSlow(t *testing.T) {
+	f := newFake(t, `case "$*" in
+--help) `+listing+`; echo "Run 'prog COMMAND --help' for more." ;;
+"move --help") [ -e "$here/warm" ] || { touch "$here/warm"; sleep 100; }; printf 'Usage: prog move [-x]\n\nOptions:\n  -x, --extra  More\n' ;;
+"show --help") sleep 100 ;;
+*" --help") printf 'Usage: prog %s [-x]\n\nOptions:\n  -x, --extra-%s  More\n' "$1" "$1" ;;
+*) echo "$*" >>"$here/acted" ;;
+esac`)
+	p := f.run(func(o *Options) { o.ProbeTime = time.Second })
+	if !has(command(t, p, "move"), "--extra") || f.acted() != "" {
+		t.Errorf("it was asked %q", f.calls())
+	}
+	if got := strings.Join(p.Incomplete, "|"); got != "These commands did not answer within 1s: show." {
+		t.Errorf("%q", got)
+	}
+	if times := strings.Count(strings.Join(f.calls(), "|"), "show --help"); times != 2 {
+		t.Errorf("it was asked %d times", times)
+	}
 }
 
 // TestTime: the time for all is over before every command was asked. What is

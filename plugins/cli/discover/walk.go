@@ -86,11 +86,11 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		return false, ctx.Err()
 	}
 	w.inherit(all)
-	w.finish(late)
+	w.finish(all, late)
 	root.cmd.Path = nil
 	visit(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
 	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
-	return len(late) > 0, nil
+	return len(late) > 0 || slices.ContainsFunc(all, func(n *node) bool { return n.slow && !n.known }), nil
 }
 
 // deepen asks for more about commands that have answered: first what their help
@@ -166,7 +166,11 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 	w.each(len(rest), func(i int) { w.learn(ctx, rest[i].g, rest[i].n) })
 	for _, g := range groups {
 		for _, n := range g.nodes {
-			if ctx.Err() != nil && !n.known {
+			// What was slow among others is asked again, alone.
+			if n.again && ctx.Err() == nil {
+				w.learn(ctx, g, n)
+			}
+			if !n.asked {
 				late = append(late, n)
 			}
 			if !n.known {
@@ -193,7 +197,7 @@ func (w *walk) each(n int, f func(i int)) {
 }
 
 // finish says what is missing.
-func (w *walk) finish(late []*node) {
+func (w *walk) finish(nodes, late []*node) {
 	say := func(names []string, format string) {
 		if len(names) > 0 {
 			w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf(format, listed(names, 8)))
@@ -206,6 +210,13 @@ func (w *walk) finish(late []*node) {
 	say(names, fmt.Sprintf("The time of %s was over before these commands were asked: %%s.", w.o.Time))
 	say(w.cut, fmt.Sprintf("There are more than %d commands; left out: %%s.", w.o.Nodes))
 	say(w.deep, fmt.Sprintf("Commands of more than %d words were not looked at; there are some below %%s.", w.o.Depth))
+	names = nil
+	for _, n := range nodes {
+		if n.slow && !n.known {
+			names = append(names, spell(n.cmd.Path))
+		}
+	}
+	say(names, fmt.Sprintf("These commands did not answer within %s: %%s.", w.o.ProbeTime))
 	names = nil
 	for _, n := range w.unsure {
 		if name := spell(n.cmd.Path); !n.known && n.like == nil && !slices.Contains(names, name) {
