@@ -28,7 +28,7 @@ type Argument struct {
 	Name        string   `hcl:"name,label" doc:"The argument's name."`
 	Type        string   `hcl:"type" doc:"The type of its value." default:"string" enum:"bool,count,string,integer,number,enum,list,map,path,duration"`
 	Flag        string   `hcl:"flag,optional" doc:"The option that it is, spelled as the program wants it, such as \"--all\"."`
-	Negation    string   `hcl:"negation,optional" doc:"The option that says no, such as \"--no-all\"; for type bool."`
+	Negation    string   `hcl:"negation,optional" doc:"The option that says no, such as \"--no-all\"; for type bool, and for a flag whose value is optional."`
 	Values      []string `hcl:"values,optional" doc:"The values allowed; for type enum."`
 	Default     string   `hcl:"default,optional" doc:"For a slot: the value where none is given. For a flag: what the program does then, which only the model is told."`
 	Required    bool     `hcl:"required" doc:"Whether it must be given." default:"false"`
