@@ -137,7 +137,7 @@ func plain(r rune) string {
 		return `"`
 	case '\u00a0', '\u2007', '\u202f':
 		return " "
-	case '\u2022', '\u00b7', '\u25cf', '\u25e6':
+	case '\u2022', '\u00b7', '\u25cf', '\u25e6', '\u25cb':
 		return "*"
 	case '\u00ad', '\u200b', '\u200c', '\u200d', '\ufeff':
 		return ""

@@ -54,6 +54,8 @@ func (l *lister) read() []*listedCommand {
 	switch {
 	case l.bullets:
 		return l.bulleted()
+	case l.man && l.strict:
+		return nil
 	case l.man:
 		return l.tagged()
 	}
@@ -74,6 +76,10 @@ func (l *lister) read() []*listedCommand {
 			continue // the description of an option
 		}
 		dash = -1
+		if l.label(i) {
+			cur, broken = nil, false
+			continue
+		}
 		deeper := cur != nil && ln.indent > cur.indent
 		next := l.entry(i)
 		if next != nil && deeper && (!next.named || l.column > 0 && ln.indent >= l.column) {
@@ -105,6 +111,7 @@ func (l *lister) read() []*listedCommand {
 func (l *lister) bulleted() []*listedCommand {
 	var all []*listedCommand
 	l.column = l.descriptions()
+	l.strict = false
 	for i, ln := range l.lines {
 		if l.at[i] {
 			if c := l.entry(i); c != nil && l.usable(c) {
@@ -161,6 +168,17 @@ func block(lines []line) []line {
 		}
 	}
 	return lines
+}
+
+// label says whether line i is the heading of a part of the list: a word with a
+// colon, and names with descriptions further in.
+func (l *lister) label(i int) bool {
+	ln := l.lines[i]
+	if !strings.HasSuffix(ln.text, ":") || i+1 == len(l.lines) || l.lines[i+1].indent <= ln.indent {
+		return false
+	}
+	start, _ := gap(l.lines[i+1].body(), 0)
+	return start > 0
 }
 
 // usable says whether an entry's name is one that a command has.

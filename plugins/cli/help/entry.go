@@ -57,6 +57,29 @@ func beneath(lines []line) int {
 	return best
 }
 
+// dashedBullets takes bullets from before options.
+func dashedBullets(lines []line) []line {
+	var out []line
+	for i, l := range lines {
+		n := 0
+		if !l.blank() {
+			n = bulletAt(l)
+		}
+		if n == 0 || n >= len(l.body()) || l.body()[n] != '-' || strings.HasPrefix(l.body(), "- ") {
+			continue
+		}
+		if out == nil {
+			out = append([]line(nil), lines...)
+		}
+		// The description stands where the option does.
+		out[i] = newLine(l.text[:l.indent] + strings.TrimSuffix(l.body()[n:], ":"))
+	}
+	if out == nil {
+		return lines
+	}
+	return out
+}
+
 // lettered takes the letter without a dash from "f, --forest".
 func lettered(lines []line) []line {
 	var out []line
@@ -108,7 +131,7 @@ func leftGap(s, left string) bool {
 // optionEntries finds the entries that begin with a dash. The lines that look
 // like one and are not are given as well.
 func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
-	lines = unfold(lettered(lines))
+	lines = unfold(lettered(dashedBullets(lines)))
 	common := column(lines)
 	if man {
 		common = beneath(lines)
@@ -121,7 +144,7 @@ func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
 			if cur != nil {
 				cur.broken = true
 			}
-		case l.dashed() && !cur.holds(l, common):
+		case l.dashed() && (!cur.holds(l, common) || man && nested(lines, i)):
 			next, used := begin(lines, i, common, man)
 			if next == nil || prose(lines, i, cur, next) {
 				if cur == nil || l.indent <= cur.indent {
@@ -156,6 +179,12 @@ func (e *entry) holds(l line, common int) bool {
 	// in the same column as before.
 	_, end := specGap(l.text, l.indent)
 	return end < 0 || end != common || l.indent >= common
+}
+
+// nested says whether line i of a man page is the head of an option that is
+// described within the description of another one.
+func nested(lines []line, i int) bool {
+	return lines[i-1].blank() && i+1 < len(lines) && lines[i+1].indent > lines[i].indent && fits(lines[i].body())
 }
 
 // continues says whether a line belongs to the description.
@@ -205,6 +234,8 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 		}
 	case man && len(text) > common && len(strings.Fields(text[common:])) < 3 && i+1 < len(lines) && lines[i+1].indent == common:
 		e.head = text[l.indent:] // the argument of a short name reaches into the column
+	case fits(text[l.indent:]) && (strings.Contains(text, ", -") || strings.Contains(text, " / -")):
+		e.head = text[l.indent:] // several spellings that fill the line
 	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
 		e.head, e.column = text[l.indent:common-1], common
 		e.desc = []string{text[common:]}

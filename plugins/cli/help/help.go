@@ -83,6 +83,9 @@ func (p *parser) readOptions() {
 			o.Inherited = s.inherited && len(p.about.Path) > 0
 			p.table.add(o)
 			p.read++
+			for _, name := range sp.flags {
+				p.table.add(build(spec{names: []string{name}, negation: sp.negation}, desc))
+			}
 		}
 		for _, l := range odd {
 			p.strange(l)
@@ -169,7 +172,7 @@ func (p *parser) readCommands(usages []string) {
 
 // list reads one section as commands.
 func (p *parser) list(s *section, strict bool) []*listedCommand {
-	l := &lister{program: p.about.Program, path: p.about.Path, strict: strict, man: p.man, lines: s.lines}
+	l := &lister{program: p.about.Program, path: p.about.Path, strict: strict || s.doubtful, man: p.man, lines: s.lines}
 	all := l.read()
 	if !strict {
 		for _, o := range l.odd {
@@ -200,11 +203,22 @@ func (p *parser) braces() {
 	for _, c := range p.calls {
 		names = append(names, c.literals...)
 	}
+	for _, c := range p.calls {
+		if len(names) > 0 && len(c.choices) > 0 && len(c.literals) == 0 {
+			// One usage has commands between bars, so the other has as well.
+			names = append(names, c.choices...)
+			c.literals, c.command, c.needed = c.choices, "command", true
+		}
+	}
 	for _, s := range p.sections {
 		if s.topic != arguments && s.topic != commands && s.topic != neutral {
 			continue
 		}
 		for i, l := range s.lines {
+			if s.topic == arguments && p.standsForCommands(l.body()) {
+				p.under(s.lines[i+1:], l.indent, nil)
+				p.commandIs(lower(l.body()))
+			}
 			list, ok := strings.CutPrefix(l.body(), "{")
 			list, _, shut := strings.Cut(list, "}")
 			if !ok || !shut {
@@ -213,7 +227,7 @@ func (p *parser) braces() {
 			choices := strings.Split(list, ",")
 			if s.topic == commands || len(names) > 0 && slices.Equal(choices, names) {
 				names = choices
-				p.detailed(choices, s.lines[i+1:], l.indent)
+				p.under(s.lines[i+1:], l.indent, choices)
 			}
 		}
 	}
@@ -224,8 +238,29 @@ func (p *parser) braces() {
 	}
 }
 
-// detailed reads the descriptions below "{add,rm}".
-func (p *parser) detailed(choices []string, lines []line, indent int) {
+// standsForCommands says whether a word of the usage is followed by dots, and so
+// may be a command with its own arguments.
+func (p *parser) standsForCommands(word string) bool {
+	return slices.ContainsFunc(p.calls, func(c *call) bool {
+		n := len(c.positionals)
+		return n > 0 && c.positionals[n-1].Value.Placeholder == word && c.positionals[n-1].Repeatable
+	})
+}
+
+// commandIs says that what the usages call name is a command.
+func (p *parser) commandIs(name string) {
+	for _, c := range p.calls {
+		for _, a := range c.positionals {
+			if len(p.tree.all) > 0 && a.Name == name {
+				c.command, c.needed = name, a.Required
+			}
+		}
+	}
+}
+
+// under reads the descriptions below "{add,rm}", or below the word that stands
+// for these.
+func (p *parser) under(lines []line, indent int, choices []string) {
 	end := len(lines)
 	for i, l := range lines {
 		if !l.blank() && l.indent <= indent {
@@ -235,8 +270,9 @@ func (p *parser) detailed(choices []string, lines []line, indent int) {
 	}
 	l := &lister{lines: lines[:end]}
 	for _, c := range l.read() {
-		if slices.Contains(choices, c.words[0]) {
+		if choices == nil && len(c.desc) > 0 || slices.Contains(choices, c.words[0]) {
 			p.tree.add(c, false)
+			p.read++
 		}
 	}
 }

@@ -14,6 +14,9 @@ func build(sp spec, desc string) model.Option {
 	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc, Value: model.Value{Kind: model.Bool}}
 	if sp.taken {
 		o.Value = shape(strings.TrimSuffix(sp.value, ":"))
+		if p := strings.ToUpper(sp.value); o.Value.Kind == model.Bool && (p == sp.value && letter(p[0]) || sp.equals) {
+			o.Value.Kind, o.Value.Choices = model.Enum, []string{"true", "false"}
+		}
 		o.Value.Optional, o.Value.Equals, o.Value.Glued = sp.optional, sp.equals, sp.glued
 		p, many := strings.CutSuffix(o.Value.Placeholder, "...")
 		if many && p != "" {
@@ -208,7 +211,7 @@ func (t *table) fill(o model.Option) {
 		have.Negation = o.Negation
 	}
 	have.Repeatable = have.Repeatable || o.Repeatable
-	if have.Value.Kind == model.Bool && !have.Value.Equals && o.Value.Kind.TakesValue() {
+	if !have.Value.Kind.TakesValue() && !have.Value.Equals && o.Value.Kind.TakesValue() {
 		have.Value = o.Value
 		enrich(have, have.Description)
 	}

@@ -1,6 +1,7 @@
 package help
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -25,6 +26,7 @@ type section struct {
 	indent    int
 	lines     []line
 	inherited bool // its options belong to a command above
+	doubtful  bool // its names may be something else than commands
 }
 
 // sections cuts the text at its headings. The first section has no heading.
@@ -101,6 +103,8 @@ func heading(lines []line, i, base int, at *section) bool {
 		return free || words <= 6
 	case colon:
 		return free && words <= 5 && l.indent <= 2 && (lines[next].indent == l.indent)
+	case at.topic == arguments && l.indent > at.indent:
+		return false
 	case strings.ContainsAny(body[len(body)-1:], ".,;!?)") && !strings.HasSuffix(body, ")"):
 		return false
 	case deeper && shouted(body):
@@ -129,10 +133,12 @@ func titled(s string, indent int) bool {
 }
 
 var (
-	commandWords  = []string{"commands", "subcommands", "sub-commands", "subcommand", "verbs", "actions", "applets", "functions", "services", "operations", "tasks", "namespaces"}
-	optionWords   = []string{"option", "options", "flag", "flags", "switches", "modifiers"}
-	argumentWords = []string{"positional", "positionals", "argument", "arguments", "args", "operands", "parameters"}
-	otherWords    = []string{"example", "examples", "environment", "variable", "variables", "topics", "guides", "concepts", "files", "notes", "bugs", "author", "authors",
+	commandWords = []string{"commands", "subcommands", "sub-commands", "subcommand", "verbs"}
+	// What stands below these may be commands and may be something else.
+	otherCommandWords = []string{"actions", "applets", "functions", "services", "operations", "tasks", "namespaces"}
+	optionWords       = []string{"option", "options", "flag", "flags", "switches", "modifiers"}
+	argumentWords     = []string{"positional", "positionals", "argument", "arguments", "args", "operands", "parameters"}
+	otherWords        = []string{"example", "examples", "environment", "variable", "variables", "topics", "guides", "concepts", "files", "notes", "bugs", "author", "authors",
 		"formats", "interfaces", "see", "exit", "status", "aliases", "alias", "history", "copyright", "diagnostics", "availability", "name", "documentation", "resources", "learn"}
 	outerWords = []string{"global", "inherited", "common", "parent", "persistent"}
 )
@@ -151,12 +157,16 @@ func (s *section) classify(before []*section) {
 	case hasWord(title, optionWords):
 		s.topic = options
 		s.inherited = hasWord(title, outerWords)
+	case slices.Contains(commandWords, lastWord(title)):
+		s.topic = commands
 	case hasWord(title, []string{"example", "examples", "environment"}):
 		s.topic = elsewhere
 	case hasWord(title, []string{"topics", "topic", "formats", "interfaces", "aliases", "guides", "concepts"}):
 		s.topic = remarks
 	case hasWord(title, commandWords) || lastWord(title) == "command":
 		s.topic = commands
+	case hasWord(title, otherCommandWords):
+		s.topic, s.doubtful = commands, true
 	case hasWord(title, argumentWords):
 		s.topic = arguments
 	default:

@@ -12,6 +12,9 @@ type spec struct {
 	equals   bool // joined with "="
 	glued    bool // joined with nothing
 	dots     bool // "..." stood behind it
+	// flags are long spellings that have no value where others have "=VALUE":
+	// they are options of their own.
+	flags []string
 }
 
 // A reader goes through a head from left to right.
@@ -23,6 +26,7 @@ type reader struct {
 	// a name are its value. Otherwise they may be the description.
 	whole   bool
 	negated bool // behind a "/" stands the spelling that says no
+	another bool // behind "and" stands another option
 }
 
 // readSpec reads the head of an option. What was not read is left over; it is
@@ -34,7 +38,20 @@ func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
 			break
 		}
 		ok = true
-		r.value()
+		short := r.spec.taken && r.spec.optional && r.spec.glued && len(r.spec.names) == 2
+		was := r.spec
+		r.spec.taken = false
+		if r.value(); !r.spec.taken {
+			// "-c[columns], --count": only the short spelling takes it.
+			last := len(r.spec.names) - 1
+			if was.taken && was.equals && !r.negated && last > 0 && strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
+				r.spec.flags = append(r.spec.flags, r.spec.names[last])
+				r.spec.names = r.spec.names[:last]
+			}
+			if r.spec.taken = was.taken; short && !r.negated && len(r.spec.names) > 1 && strings.HasPrefix(r.spec.names[1], "--") {
+				r.spec.taken = false
+			}
+		}
 		mark := r.pos
 		if !r.separator() {
 			r.pos = mark
@@ -90,6 +107,11 @@ func (r *reader) name() bool {
 
 func (r *reader) add(name, no, dashes string) {
 	switch {
+	case r.another:
+		if strings.HasPrefix(name, "--") {
+			r.spec.flags = append(r.spec.flags, name)
+		}
+		return
 	case r.negated:
 		if r.spec.negation == "" || strings.HasPrefix(name, "--") {
 			r.spec.negation = name
@@ -118,6 +140,8 @@ func (r *reader) word() string {
 		case b.Len() == 0 && (strings.IndexByte("?@#%$!^~+&:", c) >= 0 || r.after(1) == ',' && c > ' '):
 			b.WriteByte(c)
 		case b.Len() > 0 && strings.IndexByte("-_+#?", c) >= 0:
+			b.WriteByte(c)
+		case b.Len() > 0 && c == '/' && letter(r.after(1)) && r.after(2) == ':':
 			b.WriteByte(c)
 		case b.Len() > 0 && c == ':' && r.after(1) >= 'A' && r.after(1) <= 'Z':
 			return b.String()
@@ -286,7 +310,11 @@ func (r *reader) placeholder(t string) bool {
 // remark says whether t in parentheses is said about the option, and is not
 // what it takes.
 func remark(t string) bool {
-	return wrapped(t, '(', ')') && strings.Contains(t, " ") && !strings.Contains(t, "|")
+	if !wrapped(t, '(', ')') || strings.Contains(t, "|") {
+		return false
+	}
+	_, known := kinds[strings.ToLower(bare(t))]
+	return !known && !shouted(t) && (strings.ContainsAny(t, " \"'"))
 }
 
 // token reads up to white space, a comma before another spelling or a bar
@@ -342,11 +370,14 @@ func (r *reader) separator() bool {
 		long := strings.HasPrefix(r.s[r.pos:], "--")
 		short := len(r.spec.names) > 0 && !strings.HasPrefix(r.spec.names[len(r.spec.names)-1], "--")
 		// "-h/--help" are two spellings of one thing, "--on / --off" are not.
-		if !(long && short && !strings.Contains(r.s[:r.pos], "--")) {
+		if long && !short || len(r.spec.names) > 1 {
 			r.negated = true
 		}
 	case r.at("or "):
 		r.pos += 3
+	case r.at("and -"):
+		r.pos += 4
+		r.another = true
 	default:
 		said = false
 	}

@@ -116,7 +116,7 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	}
 	first := firstWord(strings.TrimPrefix(body, "$ "))
 	switch {
-	case first == g.program && g.depth == 0:
+	case first == g.program && g.depth == 0 && run(calledOnly(body)) < 5:
 		g.begin(body)
 	case remark(body):
 	case !inline && g.depth == 0 && l.indent > margin && strings.HasSuffix(body, ":"):

@@ -16,6 +16,7 @@ type call struct {
 	literal     string   // the first plain word, where it may be the name of a command
 	maybe       string   // a plain word that begins a bracket: "[push [-p] ...]"
 	literals    []string // "{add,rm} ..."
+	choices     []string // "{on | off} name", where no word stands before it
 	command     string   // the placeholder that stands for a command
 	needed      bool     // that placeholder is outside square brackets
 }
@@ -189,7 +190,7 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
 		return 0 // "[.zip]" belongs to the word before it
 	}
-	if w.list(n, in) {
+	if w.list(n, in) || w.alternatives(n, in) {
 		return 0
 	}
 	// "[-o json|yaml]": the words behind the first bar go on its value.
@@ -290,6 +291,52 @@ func (w *walker) same(short, long string, alone bool) bool {
 	return true
 }
 
+// alternatives reads "{show pkg... | stats | dump}": several words that the
+// caller writes as they are, some with arguments, are commands.
+func (w *walker) alternatives(n node, in place) bool {
+	var names []string
+	var rest [][]node
+	more := false
+	for _, alt := range n.alts {
+		found := []string(nil)
+		switch {
+		case len(alt) == 0:
+		case alt[0].plain():
+			if found = literals(node{alts: [][]node{alt[:1]}}); found == nil {
+				return false
+			}
+		case alt[0].open != 0:
+			found = literals(alt[0])
+		}
+		if found == nil {
+			rest = append(rest, alt)
+			continue
+		}
+		names, more = append(names, found...), more || len(alt) > 1
+	}
+	if len(names) < 2 || !more || n.open == '[' {
+		return false
+	}
+	for _, alt := range rest {
+		w.walk(alt, place{optional: true, choice: true})
+	}
+	w.call.literals = append(w.call.literals, names...)
+	w.call.command, w.call.needed = "command", !in.optional
+	return true
+}
+
+// literals are the words of a group that holds nothing but such.
+func literals(n node) []string {
+	var names []string
+	for _, alt := range n.alts {
+		if len(alt) != 1 || !alt[0].plain() || !lowerForm.MatchString(alt[0].text) || common[alt[0].text] {
+			return nil
+		}
+		names = append(names, alt[0].text)
+	}
+	return names
+}
+
 // list reads a group of plain words: "{add,rm} ..." are commands,
 // "(start|stop)" the values of one argument.
 func (w *walker) list(n node, in place) bool {
@@ -312,6 +359,7 @@ func (w *walker) list(n node, in place) bool {
 		}
 	}
 	if c := choices(text); c != nil && !strings.ContainsAny(text, "<>") {
+		w.call.choices = append(w.call.choices, c...)
 		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
 		return true
 	}
