@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +22,9 @@ type example struct {
 	run    []string // what to run with it; the output must contain the last word
 	needs  string   // a program that must be in PATH; without it the file is only validated, in CI it is an error
 	lacks  []string // what "validate" says that this version does not have
+	guest  bool     // the program is one that few machines have: without it the file is only validated, in CI as well
 	addr   bool     // needs an MCP server on a TCP address
+	http   bool     // needs MCP servers over HTTP
 	plugin bool     // needs the third party's transport
 }
 
@@ -31,6 +35,12 @@ var examples = map[string]example{
 	"several.hcl":     {}, // and this one
 	"third-party.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, addr: true, plugin: true},
 	"wrap.hcl":        {run: []string{"call", "disk__usage", "path=..", `\t../examples`}, needs: "du"},
+	"remote.hcl":      {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
+	"sse.hcl":         {run: []string{"call", "old__greet", "Hello from afar"}, http: true},
+	"auto.hcl":        {run: []string{"call", "auto__greet", "Hello from afar"}, http: true},
+	"git.hcl":         {run: []string{"tools", "git", `"name": "git__log"`}, needs: "git"},
+	"kubectl.hcl":     {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
+	"cage.hcl":        {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
 	"language.hcl":    {lacks: []string{"auth", "confirm", "gateway", "policy"}, plugin: true},
 }
 
@@ -42,7 +52,9 @@ func TestExamples(t *testing.T) {
 	}
 	bin := t.TempDir()
 	build(t, filepath.Join(bin, "junctor"), "./cmd/host")
-	build(t, filepath.Join(bin, "plugins", "junctor-plugin-stdio"), "./plugins/stdio")
+	for _, name := range []string{"stdio", "http", "sse", "cli"} {
+		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
+	}
 	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "disk-server"), "./testdata/wrap")
 	acme := filepath.Join(bin, "junctor-plugin-acme")
@@ -97,6 +109,12 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 	if ex.addr {
 		t.Setenv("ACME_ADDRESS", listenMCP(t))
 	}
+	if ex.http {
+		streamable, old := serveMCP(t)
+		t.Setenv("REMOTE_URL", streamable)
+		t.Setenv("SSE_URL", old)
+		t.Setenv("AUTO_URL", old)
+	}
 	return at
 }
 
@@ -142,7 +160,7 @@ func (ex example) try(t *testing.T, at site) {
 	t.Helper()
 	if ex.needs != "" {
 		if _, err := exec.LookPath(ex.needs); err != nil {
-			if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" {
+			if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" && !ex.guest {
 				t.Fatalf("%s is required and not installed", ex.needs)
 			}
 			t.Skipf("%s is not installed; the file was validated", ex.needs)
@@ -175,6 +193,23 @@ func listenMCP(t *testing.T) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// serveMCP serves MCP over both transports that HTTP has.
+func serveMCP(t *testing.T) (streamable, old string) {
+	t.Helper()
+	s := mcp.NewServer(&mcp.Implementation{Name: "afar", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "greet"}, greetFromAfar)
+	get := func(*http.Request) *mcp.Server { return s }
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(get, nil))
+	mux.Handle("/sse", mcp.NewSSEHandler(get, nil))
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL + "/mcp", server.URL + "/sse"
 }
 
 func greetFromAfar(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
