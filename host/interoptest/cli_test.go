@@ -23,9 +23,23 @@ type verb struct {
 // TestCommandLine uses the verbs that print what a server says. Standard
 // output is no terminal, so it carries the server's JSON.
 func TestCommandLine(t *testing.T) {
-	t.Parallel()
-	dir := library(t)
-	s := newSite(t, gosdk(), everything(t), filesystem(t, dir), memory(t), fastmcp(t), mcpserver(t))
+	t.Run("stdio", func(t *testing.T) {
+		t.Parallel()
+		dir := library(t)
+		useVerbs(t, dir, gosdk(), everything(t), filesystem(t, dir), memory(t), fastmcp(t), mcpserver(t))
+	})
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		dir := library(t)
+		useVerbs(t, dir, gosdkOver("http", "/modern")(t), everythingOver("streamableHttp")(t), filesystem(t, dir), memory(t),
+			pythonOver(fastmcp, "streamable-http")(t), pythonOver(mcpserver, "streamable-http")(t))
+	})
+}
+
+// useVerbs runs command lines about servers of which one reads the directory.
+func useVerbs(t *testing.T, dir string, servers ...server) {
+	t.Helper()
+	s := newSite(t, servers...)
 	file := filepath.Join(s.dir, "arguments.json")
 	if err := os.WriteFile(file, []byte(`{"text":"from a file"}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -100,11 +100,15 @@ func TestListsDoNotWaitLong(t *testing.T) {
 // TestManyCallsAtOnce: each of many answers goes to the call it belongs to.
 func TestManyCallsAtOnce(t *testing.T) {
 	const calls = 200
-	for era, d := range eras {
-		t.Run(era, func(t *testing.T) {
+	for name, c := range map[string]struct {
+		dialect
+		servers func(t *testing.T) []server
+	}{
+		"legacy": {oldDialect, fourOnStdio}, "modern": {newDialect, fourOnStdio}, "http": {newDialect, fourOverHTTP}, "sse": {oldDialect, fourOverSSE},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			servers := []server{gosdk(), gosdk().pinned(latestLegacy).under("old"), fastmcp(t), everything(t)}
-			p := newSite(t, servers...).serve().speak(d)
+			p := newSite(t, c.servers(t)...).serve().speak(c.dialect)
 			p.greet()
 			ids := make([]string, calls)
 			for i := range calls {
@@ -131,6 +135,20 @@ func TestManyCallsAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+func fourOnStdio(t *testing.T) []server {
+	return []server{gosdk(), gosdk().pinned(latestLegacy).under("old"), fastmcp(t), everything(t)}
+}
+
+func fourOverHTTP(t *testing.T) []server {
+	return []server{
+		gosdkOver("http", "/modern")(t), gosdkOver("http", "/mcp")(t).under("old"), pythonOver(fastmcp, "streamable-http")(t), everythingOver("streamableHttp")(t),
+	}
+}
+
+func fourOverSSE(t *testing.T) []server {
+	return []server{gosdkOver("sse", "/sse")(t), gosdkOver("sse", "/sse")(t).under("old"), pythonOver(fastmcp, "sse")(t), everythingOver("sse")(t)}
 }
 
 // payload is a text that no other call has, some of them long.

@@ -59,8 +59,12 @@ type status struct {
 // that the configuration names.
 func TestPinnedRevisions(t *testing.T) {
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", latestLegacy, modern} {
+		address := "/mcp"
+		if revision == modern {
+			address = "/modern"
+		}
 		for name, of := range map[string]func(*testing.T) server{
-			"gosdk": func(*testing.T) server { return gosdk() }, "mcpserver": mcpserver,
+			"gosdk": func(*testing.T) server { return gosdk() }, "mcpserver": mcpserver, "gosdk-http": gosdkOver("http", address),
 		} {
 			t.Run(revision+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -70,7 +74,10 @@ func TestPinnedRevisions(t *testing.T) {
 				if list[0].Protocol != revision {
 					t.Errorf("it speaks %s", encode(t, list[0]))
 				}
-				tool := map[string]string{"gosdk": "it__echo", "mcpserver": "it__shout"}[name]
+				tool := "it__echo"
+				if name == "mcpserver" {
+					tool = "it__shout"
+				}
 				if got := s.run("call", tool, "text=xyz").exits(0).stdout; !strings.Contains(strings.ToLower(got), "xyz") {
 					t.Errorf("a call: %s", got)
 				}
