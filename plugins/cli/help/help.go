@@ -34,6 +34,7 @@ type parser struct {
 	table     *table
 	tree      *commandTree
 	calls     []*call
+	usages    int // so many of the calls stand in usage lines
 	arguments []*entry
 	read, odd int // entries that were understood, and lines that were not
 }
@@ -51,8 +52,10 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	usages := gather(lines, about.Program)
 	p.sections = sections(lines)
 	p.readOptions()
+	p.table.marked()
 	p.readCalls(usages)
-	p.readCommands(usages)
+	p.readCommands()
+	p.takeOptions()
 	p.readArguments()
 	p.describe()
 	if named != "" {
@@ -103,11 +106,21 @@ func (p *parser) strange(text string) {
 
 // readCalls reads the usages.
 func (p *parser) readCalls(usages []string) {
+	var ours, others []*call // those that name this command, and the rest
 	for _, u := range usages {
 		w := &walker{table: p.table.byName}
-		w.walk(below(parseUsage(u), p.about.Path), place{})
-		p.calls = append(p.calls, &w.call)
+		nodes, found := below(parseUsage(u), p.about.Path)
+		w.walk(nodes, place{})
+		if found {
+			ours = append(ours, &w.call)
+		} else {
+			others = append(others, &w.call)
+		}
 	}
+	if p.calls = ours; len(ours) == 0 {
+		p.calls = others
+	}
+	p.usages = len(p.calls)
 	// Options that are listed in brackets, as if they were a usage.
 	for _, s := range p.sections {
 		if s.topic != options {
@@ -120,13 +133,51 @@ func (p *parser) readCalls(usages []string) {
 			p.calls = append(p.calls, &call{options: w.call.options, conflicts: w.call.conflicts})
 		}
 	}
+}
+
+// takeOptions adds the options of the usages to the table, but for those that
+// stand behind the name of a sub-command.
+func (p *parser) takeOptions() {
 	for _, c := range p.calls {
+		if p.named(c.literal) {
+			c.options = c.options[:min(c.before, len(c.options))]
+		}
 		for _, o := range c.options {
 			p.table.fill(o)
 		}
 	}
 	p.table.pair()
+	p.told()
 }
+
+// told finds options that only sentences describe: "The -json flag causes ...".
+func (p *parser) told() {
+	for _, s := range p.sections {
+		if s.topic == elsewhere || p.man {
+			continue
+		}
+		for i, l := range s.lines {
+			m := toldForm.FindStringSubmatch(l.body())
+			if m == nil || i > 0 && !s.lines[i-1].blank() {
+				continue
+			}
+			desc := l.body()
+			for _, below := range s.lines[i+1:] {
+				if below.blank() || len(desc) > 2000 {
+					break
+				}
+				desc += " " + below.body()
+			}
+			for word := range strings.FieldsSeq(strings.NewReplacer(",", " ", " and ", " ").Replace(m[1])) {
+				if sp, left, ok := readSpec(word, true); ok && left == "" {
+					p.table.tell(build(sp, desc))
+				}
+			}
+		}
+	}
+}
+
+var toldForm = regexp.MustCompile(`^The ((?:--?[A-Za-z][\w.-]*(?:=\S+)?(?:, and |, | and )?)+) (?:flag|option|switch)s? `)
 
 // bracketed joins the lines of a section that begin with "[-".
 func bracketed(lines []line) string {
@@ -146,7 +197,7 @@ func (p *parser) takesCommand() bool {
 }
 
 // readCommands finds the lists of commands, by their headings first.
-func (p *parser) readCommands(usages []string) {
+func (p *parser) readCommands() {
 	first, last := len(p.sections), -1
 	for i, s := range p.sections {
 		if s.topic == commands {
@@ -402,7 +453,7 @@ func (p *parser) assemble(usages []string) {
 	}
 	c.Commands = p.tree.all
 	p.place()
-	p.required(len(usages))
+	p.required(p.usages)
 	for _, call := range p.calls {
 		c.Terminator = c.Terminator || call.terminator
 		for _, set := range call.conflicts {

@@ -190,6 +190,28 @@ func (t *table) complete(have *model.Option, o model.Option) {
 	}
 }
 
+// marked reads a table that says "[boolean]" of its flags: an option with a
+// default that is neither true nor false is then no flag, nor is any that has
+// nothing of the kind.
+func (t *table) marked() {
+	flags := 0
+	for _, o := range t.options {
+		if strings.Contains(o.Description, "[boolean]") {
+			flags++
+		}
+	}
+	if flags < 3 {
+		return
+	}
+	for _, o := range t.options {
+		if o.Value.Kind != model.Bool || strings.Contains(o.Description, "[boolean]") || o.Description == "" || strings.HasPrefix(o.Names[0], "--no-") {
+			continue
+		}
+		o.Value.Kind = model.String
+		enrich(o, o.Description)
+	}
+}
+
 // fill takes what a usage says: the table knows better whether an option takes
 // a value where it shows one anywhere.
 func (t *table) fill(o model.Option) {
@@ -214,6 +236,23 @@ func (t *table) fill(o model.Option) {
 	if !have.Value.Kind.TakesValue() && !have.Value.Equals && o.Value.Kind.TakesValue() {
 		have.Value = o.Value
 		enrich(have, have.Description)
+	}
+}
+
+// tell takes what a sentence says: it describes what is known and adds what is
+// not.
+func (t *table) tell(o model.Option) {
+	have := t.byName[o.Names[0]]
+	if have == nil {
+		t.add(o)
+		return
+	}
+	if have.Description == "" {
+		have.Description = o.Description
+	}
+	if !have.Value.Kind.TakesValue() && o.Value.Kind.TakesValue() {
+		have.Value = o.Value
+		have.Value.Optional = true
 	}
 }
 

@@ -14,6 +14,7 @@ type call struct {
 	positionals []model.Positional
 	terminator  bool
 	literal     string   // the first plain word, where it may be the name of a command
+	before      int      // options that stand before that word
 	maybe       string   // a plain word that begins a bracket: "[push [-p] ...]"
 	literals    []string // "{add,rm} ..."
 	choices     []string // "{on | off} name", where no word stands before it
@@ -35,18 +36,34 @@ type place struct {
 	first    bool // it begins a bracket that holds more
 }
 
-// below cuts the program and its path from the front of a usage.
-func below(nodes []node, path []string) []node {
+// below cuts the program and its path from the front of a usage. It says
+// whether the last word of the path was there.
+func below(nodes []node, path []string) ([]node, bool) {
+	found := len(path) == 0
 	if len(nodes) > 0 && nodes[0].plain() {
+		found = found || nodes[0].text == path[len(path)-1]
 		nodes = nodes[1:]
 	}
-	for _, word := range path {
-		at := slices.IndexFunc(nodes, func(n node) bool { return n.plain() && n.text == word })
-		if at >= 0 {
-			nodes = nodes[at+1:]
+	for i, word := range path {
+		at := slices.IndexFunc(nodes, func(n node) bool { return n.begins(word) })
+		if at < 0 {
+			continue
 		}
+		rest := nodes[at+1:]
+		if nodes[at].open != 0 { // "prog [push [-k]]"
+			rest = append(slices.Clone(nodes[at].alts[0][1:]), rest...)
+		}
+		nodes, found = rest, i == len(path)-1
 	}
-	return nodes
+	return nodes, found
+}
+
+// begins says whether n is the word, or a group that begins with it.
+func (n node) begins(word string) bool {
+	if n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 1 {
+		n = n.alts[0][0]
+	}
+	return n.plain() && n.text == word
 }
 
 func (w *walker) walk(nodes []node, at place) {
@@ -384,10 +401,10 @@ func (w *walker) word(n node, at place) {
 		w.call.command, w.call.needed = name, !at.optional
 	}
 	if text == name && at.first {
-		w.call.maybe = name
+		w.call.maybe, w.call.before = name, len(w.call.options)
 	}
 	if text == name && !at.optional && !at.choice && w.call.literal == "" && len(w.call.positionals) == 0 {
-		w.call.literal = name
+		w.call.literal, w.call.before = name, len(w.call.options)
 	}
 	v := shape(text)
 	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat || strings.HasSuffix(bare(text), "(s)")})
