@@ -82,8 +82,11 @@ func meanOf(scores []score) means {
 func (m means) String() string {
 	var columns []string
 	for _, s := range m {
-		percent, _ := s.percent()
-		columns = append(columns, fmt.Sprintf("%16.1f", percent))
+		column := "-"
+		if percent, ok := s.percent(); ok {
+			column = fmt.Sprintf("%.1f", percent)
+		}
+		columns = append(columns, fmt.Sprintf("%16s", column))
 	}
 	return strings.Join(columns, " ")
 }
