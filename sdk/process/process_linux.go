@@ -169,6 +169,9 @@ func reapAdopted(ended <-chan os.Signal) {
 // accepts, one by one: a wait for any child would steal the exit status of those
 // that somebody waits for.
 func collect(which func(pid int) bool) {
+	if _, dead := look(); !dead {
+		return
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	for _, pid := range children(os.Getpid()) {
@@ -190,6 +193,9 @@ func fostered(pid int) bool {
 
 // adopted returns the children that this process did not start itself.
 func adopted() []int {
+	if any, _ := look(); !any {
+		return nil
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	var pids []int
