@@ -23,7 +23,6 @@ build: ## build bin/junctor and bin/plugins/junctor-plugin-NAME
 .PHONY: demo
 demo: build ## build everything and show it at work on the demo server
 	$(GOBUILD) -o bin/junctor-demo ./testdata/demo
-	$(GOBUILD) -o bin/disk-server ./testdata/wrap
 	@./testdata/demo/demo.sh
 
 .PHONY: test

@@ -32,7 +32,7 @@ func TestDocs(t *testing.T) {
 	for _, dir := range pluginDirs(t) {
 		m := manifestOf(t, dir)
 		for name, s := range m.Transports {
-			page(t, filepath.Join("transports", name+".md"), transportPage(m, name, s))
+			page(t, filepath.Join("transports", name+".md"), transportPage(t, m, name, s))
 		}
 	}
 }
@@ -159,11 +159,30 @@ func manifestOf(t *testing.T, name string) sdk.Manifest {
 }
 
 // transportPage is the reference of one transport.
-func transportPage(m sdk.Manifest, name string, s sdk.Schema) string {
+func transportPage(t *testing.T, m sdk.Manifest, name string, s sdk.Schema) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n# transport %q\n\n%s\n\nPlugin `%s` %s.\n", generated, name, m.Description, m.Name, m.Version)
+	fmt.Fprintf(&b, "%s\n# transport %q\n\nPlugin `%s` %s.\n", generated, name, m.Name, m.Version)
+	intro, guide := guideOf(t, m)
+	b.WriteString("\n" + intro + "## Settings\n")
 	settings(&b, s, "")
+	b.WriteString("\n## In use\n\n" + guide)
 	return b.String()
+}
+
+// guideOf is what the plugin's README says before and behind its settings.
+func guideOf(t *testing.T, m sdk.Manifest) (intro, guide string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "plugins", m.Name, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, titled := strings.Cut(string(text), "\n\n")
+	intro, rest, tabled := strings.Cut(rest, "| setting |")
+	_, guide, closed := strings.Cut(rest, "prints the same.\n\n")
+	if !titled || !tabled || !closed {
+		t.Fatalf("the README of %s has no title, no table of settings, or no sentence behind it", m.Name)
+	}
+	return intro, strings.ReplaceAll(guide, "\n## ", "\n### ")
 }
 
 func settings(b *strings.Builder, s sdk.Schema, block string) {
@@ -184,7 +203,7 @@ func settings(b *strings.Builder, s sdk.Schema, block string) {
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", block+a.Name, typeName(a.Type), strings.Join(about, ", "), a.Description)
 	}
 	for _, inner := range s.Blocks {
-		fmt.Fprintf(b, "\n## block `%s`\n\n%s\n", block+inner.Name, inner.Schema.Description)
+		fmt.Fprintf(b, "\n### Block `%s`\n\n%s\n", block+inner.Name, inner.Schema.Description)
 		settings(b, inner.Schema, block+inner.Name+".")
 	}
 }

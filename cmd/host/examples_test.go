@@ -56,7 +56,6 @@ func TestExamples(t *testing.T) {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
-	build(t, filepath.Join(bin, "disk-server"), "./testdata/wrap")
 	acme := filepath.Join(bin, "junctor-plugin-acme")
 	cmd := exec.Command("go", "build", "-o", acme, "./acme-transport")
 	cmd.Dir = filepath.Join("..", "..", "testdata", "thirdparty")
