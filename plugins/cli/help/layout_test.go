@@ -601,7 +601,6 @@ runnable`},
                 [--] [<pathspec>...]]
    or: vc stash clear
 `, want: `
---include-untracked -u bool
 --keep-index -k /--no-keep-index bool
 --message -m string message
 cmd list
