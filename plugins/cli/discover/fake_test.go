@@ -122,7 +122,7 @@ func command(t *testing.T, p *model.Program, path string) *model.Command {
 // has reports whether a command has an option of this name.
 func has(c *model.Command, name string) bool { return findOption(c, []string{name}) != nil }
 
-// same reports a list that is not as wanted.
+// wantNames reports a list that is not as wanted.
 func wantNames(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {

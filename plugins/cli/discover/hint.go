@@ -47,6 +47,9 @@ var (
 // hints finds what a text about the command of a path mentions.
 func hints(text, program string, path []string) []hint {
 	var found []hint
+	if all, ok := everyTopic(text); ok && len(path) == 0 {
+		found = append(found, hint{args: all})
+	}
 	lines := strings.Split(text, "\n")
 	for i, tail := range append(tails[:len(tails):len(tails)], slices.Concat([]string{"help"}, path)) {
 		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
@@ -61,6 +64,22 @@ func hints(text, program string, path []string) []hint {
 		}
 	}
 	return found
+}
+
+// topics matches a list of what --help can be asked about, such as
+// "--help <simple|list|all>".
+var topics = regexp.MustCompile(`--help([ =])[<\[{(]+([a-z]+(?:\|[a-z]+)+)[>\]})]`)
+
+// everyTopic is the question after all of them, where there is one.
+func everyTopic(text string) (args []string, ok bool) {
+	m := topics.FindStringSubmatch(text)
+	switch {
+	case m == nil || !slices.Contains(strings.Split(m[2], "|"), "all"):
+		return nil, false
+	case m[1] == "=":
+		return []string{"--help=all"}, true
+	}
+	return []string{"--help", "all"}, true
 }
 
 // mentions reports whether a line tells people to use these arguments to learn

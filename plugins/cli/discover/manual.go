@@ -25,9 +25,10 @@ func (w *walk) manProber() *prober {
 }
 
 // readManual adds what the man pages of commands say, where there are any: many
-// programs print the half of it.
+// programs print the half of it. What a library prints from the very definition
+// of the options is all there is.
 func (w *walk) readManual(ctx context.Context, nodes []*node) {
-	if w.man == nil {
+	if w.man == nil || w.forms.framework {
 		return
 	}
 	byPage := map[string]*node{}

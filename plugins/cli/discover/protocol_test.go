@@ -132,6 +132,11 @@ func TestHints(t *testing.T) {
 		{`Run 'prog help build' for details.`, "build", "help build"},
 		{"Type `prog help' for usage.", "", "help"},
 
+		{"Try 'prog --help <simple|list|all>'", "", "--help all"},
+		{"  --help={all|none}  Display it", "", "--help=all"},
+
+		{"Try 'prog --help <simple|list>'", "", ""},
+		{"Try 'prog --help <all|/etc/passwd>'", "", ""},
 		{`    --list    List the files of an archive`, "", ""},
 		{`Run "prog delete -a" to remove all commands.`, "", ""},
 		{`Run "other help -a" to see all commands.`, "", ""},
