@@ -117,8 +117,8 @@ func (b *builder) option(g *given) {
 	switch {
 	case p.Value.Kind == model.Bool && g.flag:
 		b.add(p.Spelling)
-	case p.Value.Kind == model.Bool && p.Negation != "" && p.Value.Default != "false":
-		b.add(p.Negation)
+	case p.Value.Kind == model.Bool && p.No() != "":
+		b.add(p.No())
 	case p.Value.Kind == model.Count:
 		for range g.times {
 			b.add(p.Spelling)
@@ -134,7 +134,7 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 	long := strings.HasPrefix(p.Spelling, "--")
 	switch {
 	case v.negated:
-		b.add(p.Negation)
+		b.add(p.No())
 	case v.bare:
 		b.add(p.Spelling)
 	case p.Value.Glued, p.Value.Optional && !p.Value.Equals && short(p.Spelling):

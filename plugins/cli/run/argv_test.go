@@ -82,7 +82,7 @@ func sample() *model.Command {
 			opt("--when", model.Enum, optional, no, choices("always", "never")), opt("-w", model.String, optional), opt("-e", model.String, equals),
 			opt("--list", model.List), opt("--comma", model.List, commas), opt("--many", model.String, repeat),
 			opt("--map", model.Map), opt("--maps", model.Map, commas), opt("--path", model.Path), opt("--wait", model.Duration),
-			opt("-G", model.String, glued),
+			opt("-G", model.String, glued), opt("--on", model.Bool, byDefault("true")), opt("-O", model.Bool, byDefault("true")),
 		},
 		Positionals: []model.Positional{pos("first", ""), pos("rest", "*")},
 	}
@@ -122,6 +122,8 @@ func TestArgv(t *testing.T) {
 		{"false is nothing", discovered(t, sample(), tool.Options{}), `{"bool":false,"off":false}`, "sub|leaf"},
 		{"negation", discovered(t, sample(), tool.Options{}), `{"color":false,"verify":false}`, "sub|leaf|--no-color|--no-verify"},
 		{"true of what can be negated", discovered(t, sample(), tool.Options{}), `{"color":true,"off":true}`, "sub|leaf|--color|--off"},
+		{"false of what is on by itself", discovered(t, sample(), tool.Options{}), `{"on":false,"opt_O":false}`, "sub|leaf|--on=false"},
+		{"true of what is on by itself", discovered(t, sample(), tool.Options{}), `{"on":true}`, "sub|leaf|--on"},
 		{"count", discovered(t, sample(), tool.Options{}), `{"opt_v":3}`, "sub|leaf|-v|-v|-v"},
 		{"count of none", discovered(t, sample(), tool.Options{}), `{"opt_v":0}`, "sub|leaf"},
 		{"no shell", discovered(t, sample(), tool.Options{}), `{"text":"a b; $(c) \"d' \\ * ~\n"}`, "sub|leaf|--text|a b; $(c) \"d' \\ * ~\n"},

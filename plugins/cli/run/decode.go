@@ -183,7 +183,7 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 	if p.Value.Optional && p.Role == tool.OptionRole {
 		var on bool
 		if !isNull(raw) && json.Unmarshal(raw, &on) == nil {
-			negated := !on && p.Negation != "" && !p.Several()
+			negated := !on && p.No() != ""
 			return value{bare: true, negated: negated, path: path}, on || negated
 		}
 	}

@@ -58,6 +58,8 @@ func drawCommand(t *rapid.T) *model.Command {
 			}
 		} else if rapid.Bool().Draw(t, "negatable") {
 			o.Negation = fmt.Sprintf("--no-o%d", i)
+		} else if o.Value.Kind == model.Bool && rapid.Bool().Draw(t, "on") {
+			o.Value.Default = "true"
 		}
 		c.Options = append(c.Options, o)
 	}
@@ -214,6 +216,8 @@ func wanted(g *given) []string {
 		all = append(all, "option "+p.Spelling)
 	case p.Value.Kind == model.Bool && p.Negation != "":
 		all = append(all, "option "+p.Negation)
+	case p.Value.Kind == model.Bool && p.Value.Default == "true" && len(p.Spelling) > 2:
+		all = append(all, "option "+p.Spelling+" with false")
 	}
 	for range g.times {
 		all = append(all, "option "+p.Spelling)
@@ -285,6 +289,8 @@ func option(tl *tool.Tool, e string) (found string, takesNext bool) {
 			return "option " + e, true
 		case e == p.Negation && e != "":
 			return "option " + e, false
+		case v.Kind == model.Bool && v.Default == "true" && value == "=false":
+			return "option " + p.Spelling + " with false", false
 		case longer && v.Kind.TakesValue() && glued:
 			return "option " + p.Spelling + " with " + value, false
 		case longer && v.Kind.TakesValue() && value != "" && value[0] == '=':

@@ -66,24 +66,13 @@ func (p *Parameter) about(shown bool) string {
 	if v.Optional && v.Kind.TakesValue() {
 		add("True gives it without a value.")
 	}
-	if p.negates() {
-		add("False gives %s.", p.Negation)
+	if no := p.No(); no != "" {
+		add("False gives %s.", no)
 	}
 	if v.Default != "" && !shown && !strings.Contains(p.Description, v.Default) {
 		add("Default: %s.", cut(oneLine(v.Default), 80))
 	}
 	return text
-}
-
-// negates reports whether false is said to the program.
-func (p *Parameter) negates() bool {
-	switch {
-	case p.Negation == "" || p.Value.Default == "false":
-		return false
-	case p.Value.Kind == model.Bool:
-		return true
-	}
-	return p.Value.Kind.TakesValue() && p.Value.Optional && !p.Several()
 }
 
 // tells reports whether a placeholder says more than that there is a value.

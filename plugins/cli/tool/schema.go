@@ -153,7 +153,7 @@ func safeDefault(p *Parameter) (any, bool) {
 	switch v.Kind {
 	case model.Bool:
 		// With true as the default, false must be something that can be said.
-		return v.Default == "true", v.Default == "false" || v.Default == "true" && p.Negation != ""
+		return v.Default == "true", v.Default == "false" || v.Default == "true" && p.No() != ""
 	case model.Integer:
 		n, err := strconv.ParseInt(v.Default, 10, 64)
 		return json.Number(strconv.FormatInt(n, 10)), err == nil && n > -1<<53 && n < 1<<53

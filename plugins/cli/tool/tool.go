@@ -72,6 +72,22 @@ func (p *Parameter) Several() bool {
 	return p.Repeatable || p.Value.Kind == model.List
 }
 
+// No is the spelling that says no to an option, empty where there is none. One
+// that needs no value and is on by itself, as programs in Go have them, is
+// switched off by the value false, or it would be of no use.
+func (p *Parameter) No() string {
+	plain := p.Value.Kind == model.Bool
+	switch {
+	case p.Role != OptionRole || p.Value.Default == "false":
+		return ""
+	case p.Negation != "" && (plain || p.Value.Kind.TakesValue() && p.Value.Optional && !p.Several()):
+		return p.Negation
+	case p.Negation == "" && plain && p.Value.Default == "true" && len(p.Spelling) > 2:
+		return p.Spelling + "=false"
+	}
+	return ""
+}
+
 // Parameter returns the parameter of a name, or nil.
 func (t *Tool) Parameter(name string) *Parameter {
 	for i := range t.Parameters {
