@@ -24,11 +24,15 @@ func main() {
 		echo()
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "echo-http" {
+		echoHTTP()
+		return
+	}
 	junctor := flag.String("junctor", "bin/junctor", "the program to measure")
 	ref := flag.String("ref", "", "another gateway to measure: a command that serves {echo} over stdio")
 	rounds := flag.Int("rounds", 3, "rounds of everything; medians are shown")
 	pause := flag.Duration("time", 1500*time.Millisecond, "how long each phase lasts")
-	only := flag.String("only", "", "calls, start or memory; empty is all")
+	only := flag.String("only", "", "calls, http, wrapped, start or memory; empty is all")
 	flag.Parse()
 	b, err := newBench(*junctor, *ref, *rounds, *pause)
 	if err != nil {
@@ -38,7 +42,7 @@ func main() {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"calls", b.calls}, {"start", b.starts}, {"memory", b.memory}} {
+	}{{"calls", b.calls}, {"http", b.http}, {"wrapped", b.wrapped}, {"start", b.starts}, {"memory", b.memory}} {
 		if *only != "" && *only != part.name {
 			continue
 		}

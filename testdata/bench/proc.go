@@ -57,20 +57,26 @@ func tree(pid int) []int {
 func treeCPU(pid int) time.Duration {
 	var sum time.Duration
 	for _, p := range tree(pid) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p))
-		if err != nil {
-			continue
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		if len(fields) < 13 {
-			continue
-		}
-		for _, f := range fields[11:13] { // user and system
-			n, err := strconv.ParseInt(f, 10, 64)
-			if err == nil {
-				sum += time.Duration(n) * tick
-			}
+		sum += oneCPU(p)
+	}
+	return sum
+}
+
+// oneCPU is the processor time that one process has used.
+func oneCPU(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	var sum time.Duration
+	for _, f := range fields[11:13] { // user and system
+		if n, err := strconv.ParseInt(f, 10, 64); err == nil {
+			sum += time.Duration(n) * tick
 		}
 	}
 	return sum
