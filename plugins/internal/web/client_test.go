@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -162,6 +164,62 @@ func TestRetryAfter(t *testing.T) {
 		}
 		if d != want {
 			t.Errorf("%q is %s, want %s", text, d, want)
+		}
+	}
+}
+
+// TestProxy: a proxy that the environment names may be anywhere, and what it is
+// asked for is the server. TRN-23
+func TestProxy(t *testing.T) {
+	asked := make(chan string, 1)
+	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.String() }))
+	t.Cleanup(proxy.Close)
+	c, err := NewClient(Options{URL: "http://public.example/mcp", Log: hclog.NewNullLogger(), Connect: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.side.Transport.(*http.Transport).Proxy = http.ProxyURL(at) // the environment is read once by the whole process
+	res, _, err := c.Do(t.Context(), Request{Method: "GET"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if got := <-asked; got != "http://public.example/mcp" {
+		t.Errorf("the proxy was asked for %s", got)
+	}
+}
+
+// TestHTTP2: where the server speaks it, calls share a connection.
+func TestHTTP2(t *testing.T) {
+	dir, pair, _ := certificates(t)
+	remotes := make(chan string, 100)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { remotes <- r.Proto + r.RemoteAddr }))
+	s.TLS, s.EnableHTTP2 = &tls.Config{Certificates: []tls.Certificate{pair}}, true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	c, err := NewClient(Options{URL: s.URL, Dir: dir, TLS: &TLS{CA: "ca.pem"}, Log: hclog.NewNullLogger(), Connect: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var first string
+	for range 5 {
+		res, _, err := c.Do(t.Context(), Request{Method: "POST", Body: []byte("{}"), Call: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		got := <-remotes
+		if first == "" {
+			first = got
+		}
+		if got != first || !strings.HasPrefix(got, "HTTP/2.0") {
+			t.Errorf("%s after %s", got, first)
 		}
 	}
 }
