@@ -65,6 +65,7 @@ var landlords = map[string]string{
 	"github.com/spf13/cobra":                   "cmd/host",
 	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream plugins/internal/message",
 	"github.com/google/jsonschema-go":          "",
+	"code.dny.dev/ssrf":                        "plugins/internal/web",
 	"os/exec":                                  "host/plugin sdk/plugintest",
 }
 
