@@ -234,7 +234,7 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 		}
 	case man && len(text) > common && len(strings.Fields(text[common:])) < 3 && i+1 < len(lines) && lines[i+1].indent == common:
 		e.head = text[l.indent:] // the argument of a short name reaches into the column
-	case fits(text[l.indent:]) && (strings.Contains(text, ", -") || strings.Contains(text, " / -")):
+	case several(text[l.indent:], man):
 		e.head = text[l.indent:] // several spellings that fill the line
 	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
 		e.head, e.column = text[l.indent:common-1], common
@@ -287,6 +287,16 @@ func (e *entry) row() []*entry {
 		all = append(all, &entry{head: left, indent: e.indent, at: e.at, whole: true})
 	}
 	return all
+}
+
+// several says whether a line is nothing but two spellings and their values. In
+// a man page a value may be a plain word.
+func several(text string, man bool) bool {
+	if !strings.Contains(text, ", -") && !strings.Contains(text, " / -") {
+		return false
+	}
+	_, left, ok := readSpec(text, man)
+	return ok && left == ""
 }
 
 // fits says whether head is one and nothing else.

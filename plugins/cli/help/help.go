@@ -49,11 +49,14 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	}
 	p.man = p.man || paged(lines)
 	named := manName(lines)
+	defs := definitions(lines)
 	usages := gather(lines, about.Program)
 	p.sections = sections(lines)
 	p.readOptions()
 	p.table.marked()
+	p.table.unshown()
 	p.readCalls(usages)
+	p.define(defs)
 	p.readCommands()
 	p.takeOptions()
 	p.readArguments()
@@ -91,6 +94,10 @@ func (p *parser) readOptions() {
 			}
 		}
 		for _, l := range odd {
+			if rest, ok := strings.CutPrefix(l, "--"); ok && strings.TrimLeft(rest, " \t") != rest {
+				p.cmd.Terminator = true // "--  ends the options"
+				continue
+			}
 			p.strange(l)
 		}
 	}

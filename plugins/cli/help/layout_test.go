@@ -674,6 +674,154 @@ normal options (always true, before others):
 <expression> string
 runnable`},
 
+	{name: "definitions", about: About{Program: "wire"}, text: `Usage: wire [ OPTIONS ] OBJECT { COMMAND | help }
+       wire [ -force ] -batch filename
+where  OBJECT := { address | link |
+                   route }
+       OPTIONS := { -V[ersion] | -f[amily] { inet | link } |
+                    -4 | -n[etns] name }
+`, want: `
+-V -Version bool
+-f -family enum inet|link {inet,link}
+-4 bool
+-n -netns string name
+-force bool
+-batch path filename
+cmd address
+cmd link
+cmd route
+runnable`},
+
+	{name: "between bars", man: true, about: About{Program: "stock"}, text: `NAME
+       stock - look at the stock
+
+SYNOPSIS
+       stock [-agins] [-o=config_string] {names | show item... | dump | {-v | --version}}
+
+       stock {hold | free} item...
+
+       stock can show the stock in many other ways as well.
+
+OPTIONS
+       -o, --option
+           Set it. It can be used multiple times.
+
+       --merge=first, --merge=1, --first
+           How to merge.
+
+       ○   --seq / -s:
+
+           In sequence.
+
+       --merges=last
+
+           --nested-one, --cc
+               Described within.
+`, want: `
+--option -o string config_string eq many
+--merge string 1 eq
+--first bool
+--seq -s bool
+--merges string last eq
+--nested-one --cc bool
+-a bool
+-g bool
+-i bool
+-n bool
+--version -v bool
+cmd names
+cmd show
+cmd dump
+cmd hold
+cmd free`},
+
+	{name: "a word for commands", about: About{Program: "galaxy"}, text: `usage: galaxy [-h] [-v] TYPE ...
+
+positional arguments:
+  TYPE
+    collection  Manage collections.
+    role        Manage roles.
+
+options:
+  -h, --help    show this help message and exit
+  -v, --verbose VERBOSE
+                more
+`, want: `
+--help -h bool
+--verbose -v string VERBOSE
+cmd collection: Manage collections.
+cmd role: Manage roles.`},
+
+	{name: "parts of a list", about: About{Program: "oci", Path: []string{"raw"}}, text: `NAME:
+   oci raw - advanced tooling
+
+USAGE:
+   oci raw command [command options] raw <command> [<args>...]
+
+COMMANDS:
+
+   image:
+     add-layer               add a layer
+     runtime-config, config  make a configuration
+
+   Environment Commands:
+     show-environment        show it
+
+OPTIONS:
+   --help, -h   show help
+   --flag BOOL  on or off
+   --           the end
+`, want: `
+--help -h bool
+--flag enum BOOL {true,false}
+cmd add-layer: add a layer
+cmd runtime-config (config): make a configuration
+cmd show-environment: show it
+terminator`},
+
+	{name: "sentences", about: About{Program: "forge", Path: []string{"list"}}, text: `usage: forge list [-f format] [packages]
+
+List lists.
+
+The -f flag specifies a format.
+
+The -deps flag causes more
+to be listed.
+
+The -reuse=old.json flag accepts a file.
+
+With the -find flag, the -test flag cannot be used.
+`, want: `
+-f string format
+-deps bool
+-reuse string old.json eq
+<packages> string
+runnable`},
+
+	{name: "no values shown", about: About{Program: "spec"}, text: `Options:
+  --extension        File extension(s) to load
+  --file             Specify what to load first
+  --bail, -b         Abort after the first
+  --colors           Force colour
+  --list-reporters   List the reporters & exit
+  --jobs, -j         Number of jobs
+  --config           Path to the configuration
+  --grep, -g         Only those matching this string
+  --slow             Threshold (in milliseconds)
+  --dry-run          Only say it
+`, want: `
+--extension string
+--file string
+--bail -b bool
+--colors bool
+--list-reporters bool
+--jobs -j string
+--config string
+--grep -g string
+--slow string
+--dry-run bool
+runnable`},
+
 	{name: "aliases of commands", about: About{Program: "box"}, text: `Installed Commands:
     b                    alias: build
     build                Compile it

@@ -1,6 +1,7 @@
 package help
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,10 +73,10 @@ func preset(o *model.Option, sp spec) {
 		o.Value = model.Value{Kind: model.Bool, Default: lit, Equals: true}
 	case lit == v && durationLiteral(lit):
 		o.Value = model.Value{Kind: model.Duration, Default: lit, Equals: true}
-	case lit == v && integer(lit):
-		o.Value = model.Value{Kind: model.Integer, Default: lit, Equals: true}
 	case !ended:
 		return
+	case lit == v && integer(lit):
+		o.Value = model.Value{Kind: model.Integer, Default: lit, Equals: true}
 	case v == "[]":
 		o.Value = model.Value{Kind: model.List, Equals: true}
 	case v == "{}":
@@ -209,6 +210,27 @@ func (t *table) marked() {
 		}
 		o.Value.Kind = model.String
 		enrich(o, o.Description)
+	}
+}
+
+var valueWords = regexp.MustCompile(`(?i)^(?:(?:the|a|an|optional|custom) )*(?:path|(?:number|list|name) (?:of|for|to)|url|uri|port|director(?:y|ies)|file|filename|timeout|maximum|minimum|amount|comma-separated|location|host|hostname|address)\b|^specif(?:y|ies)\b|\bthis (?:many|string|pattern|regexp?|file|number)\b|\((?:in )?(?:milli)?seconds?\)`)
+
+// unshown reads a table that shows of no option what it takes, though some must
+// take something: there the description alone tells.
+func (t *table) unshown() {
+	if len(t.options) < 10 {
+		return
+	}
+	for _, o := range t.options {
+		if o.Value.Kind.TakesValue() || o.Value.Equals {
+			return
+		}
+	}
+	for _, o := range t.options {
+		if o.Negation == "" && !strings.HasPrefix(o.Names[0], "--no-") && valueWords.MatchString(o.Description) {
+			o.Value.Kind = model.String
+			enrich(o, o.Description)
+		}
 	}
 }
 

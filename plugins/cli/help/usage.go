@@ -89,7 +89,7 @@ func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 			}
 			// A synopsis may go on in parts, with a word above each.
 			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":")
-			called := firstWord(l.body()) == g.program && (l.indent == g.indent || !inline && l.indent > margin)
+			called := firstWord(l.body()) == g.program && (max(l.indent, g.indent)-min(l.indent, g.indent) < 3 || !inline && l.indent > margin)
 			return !label && !called
 		}
 	}

@@ -331,7 +331,7 @@ func (w *walker) alternatives(n node, in place) bool {
 		}
 		names, more = append(names, found...), more || len(alt) > 1
 	}
-	if len(names) < 2 || !more || n.open == '[' {
+	if len(names) < 2 || !more || in.optional || len(w.call.positionals) > 0 {
 		return false
 	}
 	for _, alt := range rest {
