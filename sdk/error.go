@@ -85,10 +85,15 @@ type Failed struct {
 	Ends bool
 }
 
-func (f *Failed) Error() string { return f.Err.Error() }
+func (f *Failed) Error() string { return f.Unwrap().Error() }
 
 // Unwrap returns why.
-func (f *Failed) Unwrap() error { return f.Err }
+func (f *Failed) Unwrap() error {
+	if f.Err == nil {
+		return Errorf(Internal, "the transport did not say why the request failed")
+	}
+	return f.Err
+}
 
 func (d *Dropped) Error() string {
 	return fmt.Sprintf("message of %d bytes dropped: %s", d.Size, d.Reason)

@@ -98,7 +98,7 @@ func (i *instance) toHost(stream *Stream) error {
 			err = i.pass(stream, msg, r)
 		} else if d, ok := errors.AsType[*sdk.Dropped](err); ok {
 			err = writeDropped(stream, d)
-		} else if f, ok := errors.AsType[*sdk.Failed](err); ok && f.Err != nil {
+		} else if f, ok := errors.AsType[*sdk.Failed](err); ok {
 			err = writeFailed(stream, f)
 		} else {
 			_ = stream.Flush()
@@ -135,7 +135,7 @@ func (i *instance) pass(stream *Stream, msg []byte, r sdk.Relater) error {
 }
 
 func writeFailed(stream *Stream, f *sdk.Failed) error {
-	s := StatusOf(f.Err)
+	s := StatusOf(f.Unwrap())
 	return stream.WriteEvent(Event{
 		Name: "failed", Status: &s, ID: f.ID[:min(len(f.ID), prefixKept)], Delivered: f.Delivered, Ends: f.Ends,
 	})

@@ -192,6 +192,40 @@ func TestDropped(t *testing.T) {
 	s.mustRead(t, padded(100))
 }
 
+// relating is a connection whose messages all belong to one request.
+type relating struct {
+	*fakeConn
+	id []byte
+}
+
+func (r relating) Related() []byte { return r.id }
+
+// TestFailed: a request that fails alone is told with why, and the connection
+// goes on; what a message belongs to comes before it.
+func TestFailed(t *testing.T) {
+	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
+		why := &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: "status 500", Hint: "wait", Output: []string{"oops"}}
+		return relating{script(&sdk.Failed{ID: []byte("7"), Err: why, Delivered: true}, "{}",
+			&sdk.Failed{ID: make([]byte, 1<<20), Err: why, Ends: true}, &sdk.Failed{ID: []byte("8")}), []byte(`"q"`)}, nil
+	})
+	s := p.open(t, "i")
+	_, ev, err := s.Read()
+	if err != nil || ev == nil || ev.Name != "failed" || string(ev.ID) != "7" || !ev.Delivered || ev.Ends || ev.Status == nil ||
+		ev.Status.Reason != "http_status" || ev.Status.Hint != "wait" || len(ev.Status.Output) != 1 {
+		t.Errorf("got %+v, %v", ev, err)
+	}
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "related" || string(ev.ID) != `"q"` {
+		t.Errorf("got %+v, %v", ev, err)
+	}
+	s.mustRead(t, "{}")
+	if _, ev, err := s.Read(); err != nil || ev == nil || len(ev.ID) != prefixKept || ev.Delivered || !ev.Ends {
+		t.Errorf("got %+v, %v", ev, err)
+	}
+	if _, ev, err := s.Read(); err != nil || ev == nil || string(ev.ID) != "8" || ev.Status.Code != string(sdk.Internal) {
+		t.Errorf("a failure without a reason: %+v, %v", ev, err)
+	}
+}
+
 // TestNothing: a transport that returns nothing at all is told apart from one
 // that works.
 func TestNothing(t *testing.T) {
