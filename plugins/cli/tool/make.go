@@ -146,6 +146,8 @@ func (o *Options) offers(opt *model.Option) bool {
 	switch {
 	case matchesOption(o.Omit, opt.Names):
 		return false
+	case strings.Trim(opt.Names[0], "-+") == "":
+		return false // "--" ends the options; whether it does is not for a model to say
 	case opt.Inherited && !matchesOption(o.Globals, opt.Names):
 		return false
 	}

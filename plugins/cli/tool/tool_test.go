@@ -187,7 +187,7 @@ func TestLeftOut(t *testing.T) {
 	required.Required = true
 	helpful := model.Option{Names: []string{"-h"}, Description: "print sizes for humans", Value: model.Value{Kind: model.Bool}}
 	c := command("x", option("--help", model.Bool), option("--version", model.String), option("--version", model.Bool), required, above, helpful,
-		option("--force", model.Bool), option("--no-pager", model.Bool), model.Option{})
+		option("--force", model.Bool), option("--no-pager", model.Bool), option("--", model.Bool), option("- -n", model.String), model.Option{})
 	for _, k := range []struct {
 		o    Options
 		want string
