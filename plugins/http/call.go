@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,7 @@ type call struct {
 	ctx    context.Context // ends when the host no longer wants the answer
 	cancel context.CancelFunc
 	sent   atomic.Bool // the server may have seen it
+	begun  func()      // of a request to listen: it is listened to, or not
 
 	// Of the goroutine that runs the call.
 	learned bool          // the tools were listed on its account
@@ -73,11 +75,20 @@ func (k *call) run() {
 }
 
 // ready waits until the server may be asked: one that keeps sessions expects to
-// be told first that the handshake is over.
+// be told first that the handshake is over. And lists are not asked for before
+// it is listened to, though not for long, or a change in between would be missed.
 func (k *call) ready() bool {
 	k.conn.mu.Lock()
-	gate := k.conn.session.gate
+	gate, heard := k.conn.session.gate, k.conn.heard
 	k.conn.mu.Unlock()
+	if heard != nil && strings.HasSuffix(k.Method, "/list") {
+		select {
+		case <-heard:
+		case <-time.After(streamTime):
+		case <-k.ctx.Done():
+			return false
+		}
+	}
 	if gate == nil || k.Method == message.Initialize {
 		return true
 	}
@@ -150,6 +161,9 @@ func (k *call) post() *failure {
 	}
 	k.sent.Store(true)
 	res, sent, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != message.Listen})
+	if k.begun != nil {
+		k.begun()
+	}
 	if err != nil {
 		f := &failure{err: asError(err), sent: sent}
 		if sent && f.err.Reason == "unreachable" {

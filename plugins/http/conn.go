@@ -50,6 +50,7 @@ type conn struct {
 	calls    map[string]*call // guarded by mu; by id
 	session  session          // guarded by mu
 	modern   string           // guarded by mu; the revision of the last request of that era
+	heard    chan struct{}    // guarded by mu; closed when the last request to listen has begun to be answered
 	fallback sdk.Conn         // guarded by mu; everything goes there once it is set
 }
 
@@ -108,6 +109,10 @@ func (c *conn) request(e message.Envelope) {
 	}
 	if v := e.Version(); v != "" {
 		c.modern = v
+	}
+	if e.Method == message.Listen && !full {
+		heard := make(chan struct{})
+		c.heard, k.begun = heard, sync.OnceFunc(func() { close(heard) })
 	}
 	c.mu.Unlock()
 	c.work.Go(func() {

@@ -100,3 +100,66 @@ func stream(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 }
+
+// TestListsWaitUntilHeard: a list that is asked for after a request to listen
+// arrives after it, although each has a connection of its own; but a server that
+// takes its time over the one does not hold up the other for ever.
+func TestListsWaitUntilHeard(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin time.Duration // until the server begins to answer the request to listen
+		want  []string
+	}{
+		"slow":  {streamTime / 5, []string{"listen", "tools/list"}},
+		"stuck": {time.Hour, []string{"tools/list"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var order []string
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				method := r.Header.Get("Mcp-Method")
+				if method == "tools/list" {
+					mu.Lock()
+					order = append(order, method)
+					mu.Unlock()
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(w, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`)
+					return
+				}
+				select {
+				case <-time.After(c.begin):
+				case <-r.Context().Done():
+					return
+				}
+				mu.Lock()
+				order = append(order, "listen")
+				mu.Unlock()
+				stream(w, r)
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			}))
+			defer s.Close()
+			conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+				&settings{URL: s.URL, Mode: "streamable", ConnectTimeout: 5 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(context.Background())
+			for id, method := range []string{"subscriptions/listen", "tools/list"} {
+				meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
+				if err := conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id+1, method, meta)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if msg, err := conn.Recv(); err != nil || !strings.Contains(string(msg), `"tools":[]`) {
+				t.Fatalf("got %s, %v", msg, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(order, c.want) {
+				t.Errorf("the server saw %q, want %q", order, c.want)
+			}
+		})
+	}
+}
