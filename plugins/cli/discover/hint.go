@@ -50,6 +50,11 @@ func hints(text, program string, path []string) []hint {
 	if all, ok := everyTopic(text); ok && len(path) == 0 {
 		found = append(found, hint{args: all})
 	}
+	for _, m := range wider.FindAllStringSubmatch(text, -1) {
+		if option := m[1]; option != string(longFlag) && !tooMuch.MatchString(m[0]) {
+			found = append(found, hint{args: slices.Concat(path, []string{string(longFlag), option})})
+		}
+	}
 	lines := strings.Split(text, "\n")
 	for i, tail := range append(tails[:len(tails):len(tails)], slices.Concat([]string{"help"}, path)) {
 		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
@@ -69,6 +74,10 @@ func hints(text, program string, path []string) []hint {
 // topics matches a list of what --help can be asked about, such as
 // "--help <simple|list|all>".
 var topics = regexp.MustCompile(`--help([ =])[<\[{(]+([a-z]+(?:\|[a-z]+)+)[>\]})]`)
+
+// wider matches an option that makes the help longer. It is asked together with
+// --help, so that it does nothing else.
+var wider = regexp.MustCompile(`(?mi)^\s+(?:-\w, ?)?(--[a-z][a-z-]*)\b[ ,].*\b(?:show|print|display|list)s?\b (?:[a-z-]+ )?(?:all|more|full|every) (?:[a-z-]+ ){0,2}(?:options|commands|help)\b`)
 
 // everyTopic is the question after all of them, where there is one.
 func everyTopic(text string) (args []string, ok bool) {

@@ -21,7 +21,9 @@ func (w *walk) manProber() *prober {
 	if err != nil || len(w.prober.fixed) > 0 || !isName(w.program.Name) {
 		return nil
 	}
-	return w.prober.of(path)
+	man := w.prober.of(path)
+	man.beside = w.prober.path
+	return man
 }
 
 // readManual adds what the man pages of commands say, where there are any: many
@@ -77,8 +79,13 @@ func (n *node) findMore(commands []*model.Command) {
 			}
 		}
 	}
-	if 2*both >= len(n.found) && both >= len(more) {
-		n.find(more)
+	if 2*both < len(n.found) || both < len(more) {
+		return
+	}
+	n.find(more)
+	n.hearsay = map[string]bool{}
+	for _, c := range more {
+		n.hearsay[lastWord(c)] = true
 	}
 }
 
@@ -92,7 +99,9 @@ func (w *walk) readPage(ctx context.Context, n *node, page string) *model.Comman
 	if !ok || !describes(c, n) {
 		return nil
 	}
-	keepNamed(c, a.stdout)
+	if n.parent != nil {
+		keepNamed(c, a.stdout) // findMore looks at those of the program itself
+	}
 	listed := c.Commands
 	c.Commands = nil
 	w.joinManual(n, c)
@@ -102,16 +111,39 @@ func (w *walk) readPage(ctx context.Context, n *node, page string) *model.Comman
 
 func (n *node) wanted(w *walk) bool { return len(n.cmd.Path) == 0 || w.selected.wants(n.words) }
 
+// besides reports whether a man page was installed together with a program: in
+// the same tree, such as /usr or /opt/name. The page of another version, which
+// the system has as well, tells of options that this one does not know.
+func besides(page, program string) bool {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		real = program
+	}
+	for _, file := range []string{program, real} {
+		tree := filepath.Dir(filepath.Dir(file))
+		if tree == string(filepath.Separator) {
+			tree = "/usr" // where /bin is a link to, or should be
+		}
+		if page != "" && strings.HasPrefix(page, tree+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
 // present returns the names that have a man page, without rendering any.
 func present(ctx context.Context, man *prober, names []string) []string {
 	var found []string
 	for chunk := range slices.Chunk(names, pagesAsked) {
 		a := man.ask(ctx, append([]string{"-w"}, chunk...)...)
-		if len(chunk) == 1 && a.status == 0 && strings.TrimSpace(a.stdout) != "" {
+		if len(chunk) == 1 && a.status == 0 && besides(strings.TrimSpace(a.stdout), man.beside) {
 			found = append(found, chunk[0]) // though the file may have another name
 			continue
 		}
 		for line := range strings.Lines(a.stdout) {
+			if !besides(strings.TrimSpace(line), man.beside) {
+				continue
+			}
 			page := filepath.Base(strings.TrimSpace(line))
 			for page != "" {
 				if slices.Contains(chunk, page) && !slices.Contains(found, page) {

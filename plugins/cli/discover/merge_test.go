@@ -84,3 +84,24 @@ func TestFindMore(t *testing.T) {
 		}
 	}
 }
+
+// TestBesides: a man page counts when it came with the program.
+func TestBesides(t *testing.T) {
+	for _, c := range []struct {
+		page, program string
+		want          bool
+	}{
+		{"/usr/share/man/man1/x.1.gz", "/usr/bin/x", true},
+		{"/usr/share/man/man1/x.1.gz", "/bin/x", true},
+		{"/usr/local/share/man/man1/x.1", "/usr/local/bin/x", true},
+		{"/opt/x/man/man1/x.1", "/opt/x/bin/x", true},
+		{"/usr/share/man/man1/x.1.gz", "/usr/local/bin/x", false},
+		{"/usr/share/man/man1/x.1.gz", "/home/somebody/bin/x", false},
+		{"/usrx/man/man1/x.1", "/usr/bin/x", false},
+		{"", "/usr/bin/x", false},
+	} {
+		if got := besides(c.page, c.program); got != c.want {
+			t.Errorf("%s, %s: %t", c.page, c.program, got)
+		}
+	}
+}

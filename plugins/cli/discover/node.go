@@ -21,7 +21,9 @@ type node struct {
 	own    int        // how many options that help has
 	found  []*model.Command
 	later  []hint // to be followed when every command has been asked
-	like   *node  // the command above whose help it printed instead of its own
+	// hearsay are commands below this one that only a man page lists.
+	hearsay map[string]bool
+	like    *node // the command above whose help it printed instead of its own
 }
 
 // accept takes over what a command said of itself.

@@ -42,6 +42,7 @@ type prober struct {
 	places   chan struct{} // one for each question that may be open
 	asked    atomic.Int64
 	variants []string // variables on top of env
+	beside   string   // of man: the program whose pages it is asked for
 }
 
 // with returns a prober of the same program with more variables.

@@ -135,6 +135,11 @@ func TestHints(t *testing.T) {
 		{"Try 'prog --help <simple|list|all>'", "", "--help all"},
 		{"  --help={all|none}  Display it", "", "--help=all"},
 
+		{"  --all          Show all compiler options.", "", "--help --all"},
+		{"  -a, --all-opts  Print the full help", "sub", "sub --help --all-opts"},
+
+		{"  --all          Show all files.", "", ""},
+		{"  --delete       Remove what all options name", "", ""},
 		{"Try 'prog --help <simple|list>'", "", ""},
 		{"Try 'prog --help <all|/etc/passwd>'", "", ""},
 		{`    --list    List the files of an archive`, "", ""},

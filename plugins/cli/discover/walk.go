@@ -173,6 +173,10 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 			if !n.asked {
 				late = append(late, n)
 			}
+			if n.asked && !n.known && n.like == nil && g.like() == nil && n.parent.hearsay[lastWord(n.cmd)] {
+				w.drop(n)
+				continue
+			}
 			if !n.known {
 				n.like = cmp.Or(n.like, g.like())
 				n.assume()
@@ -180,6 +184,14 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 		}
 	}
 	return late
+}
+
+// drop removes a command that turned out to be none: the program as it was built
+// here does not know it.
+func (w *walk) drop(n *node) {
+	n.parent.cmd.Commands = slices.DeleteFunc(n.parent.cmd.Commands, func(c *model.Command) bool { return c == n.cmd })
+	n.found = nil
+	w.nodes--
 }
 
 // each calls f for 0 to n-1, a few at a time.
