@@ -17,6 +17,7 @@ func (w *walk) learn(ctx context.Context, g *group, n *node) {
 		return
 	}
 	n.accept(best)
+	w.askBriefly(ctx, g, n)
 	for _, h := range hints(best.text, w.program.Name, n.cmd.Path) {
 		if w.first(h.args) {
 			n.later = append(n.later, h)
@@ -28,6 +29,22 @@ func (w *walk) learn(ctx context.Context, g *group, n *node) {
 	}
 	w.complement(ctx, n)
 	w.unread(ctx, n)
+}
+
+// askBriefly asks a command that showed its man page for what it prints itself,
+// which knows the options of this very version.
+func (w *walk) askBriefly(ctx context.Context, g *group, n *node) {
+	if n.cmd.Source != "man" || !g.mayAsk(w, n, shortFlag) {
+		return
+	}
+	r := w.judge(w.prober.ask(ctx, shortFlag.args(n.cmd.Path)...), n)
+	if ctx.Err() != nil {
+		return
+	}
+	w.note(g, shortFlag, r.verdict)
+	if r.verdict == helped {
+		w.join(n, r.cmd)
+	}
 }
 
 // askForms tries one form after the other.

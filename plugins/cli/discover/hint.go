@@ -17,7 +17,7 @@ var insteads = [][]string{{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"}}
 // does nothing else in any program that mentions it so.
 var tails = append(insteads[:len(insteads):len(insteads)], [][]string{
 	{"help", "-a"}, {"help", "--all"}, {"help", "-all"}, {"help", "all"}, {"help", "commands"},
-	{"--help", "all"}, {"--help=all"}, {"-h", "all"}, {"--help-all"}, {"-help-all"}, {"--help", "-a"},
+	{"--help", "all"}, {"--help=all"}, {"--help", "--all"}, {"--help", "options"}, {"-h", "all"}, {"--help-all"}, {"-help-all"}, {"--help", "-a"},
 	{"-h", "long"}, {"--help-long"}, {"--longhelp"}, {"--long-help"}, {"--help", "long"},
 	{"--help=full"}, {"--help", "full"}, {"-h", "full"}, {"--help-full"}, {"--helpfull"}, {"--fullhelp"}, {"--full-help"},
 	{"--help-more"}, {"--more-help"}, {"--help-extra"}, {"--help", "-v"}, {"-v", "--help"}, {"--help", "--verbose"}, {"--help=verbose"},

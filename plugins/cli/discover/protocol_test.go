@@ -140,6 +140,8 @@ func TestHints(t *testing.T) {
 
 		{"  --all          Show all files.", "", ""},
 		{"  --delete       Remove what all options name", "", ""},
+		{"  prog --help --all", "", "--help --all"},
+		{"All options are documented under: prog --help options", "", "--help options"},
 		{"Try 'prog --help <simple|list>'", "", ""},
 		{"Try 'prog --help <all|/etc/passwd>'", "", ""},
 		{`    --list    List the files of an archive`, "", ""},

@@ -136,8 +136,8 @@ var (
 	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help (?:[a-z][\w-]* ){0,2}` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
 
 	// standard is how libraries that give every command --help describe it.
-	standard = regexp.MustCompile(`(?im)^\s+(-h, |-\?, |/\?, )*--help\b.*\s(show this help message and exit|show this message and exit\.|print help\b.*|display help for command|show help\s+\[boolean\]|` +
-		`show context-sensitive help\.?|show help and usage information|help for \S+)\s*$`)
+	standard = regexp.MustCompile(`(?im)^\s+(?:--help, -h\s+show help$|(-h, |-\?, |/\?, )*--help\b.*\s(show this help message and exit|show this message and exit\.|print help\b.*|display help for command|show help\s+\[boolean\]|` +
+		`show context-sensitive help\.?|show help and usage information|help for \S+)\s*$)`)
 )
 
 // formsOf finds out which forms a program's help says that work with every
