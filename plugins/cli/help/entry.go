@@ -232,8 +232,8 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 		if used > 0 {
 			e.column = 0
 		}
-	case man && len(text) > common && len(strings.Fields(text[common:])) < 3 && i+1 < len(lines) && lines[i+1].indent == common:
-		e.head = text[l.indent:] // the argument of a short name reaches into the column
+	case reaches(text, common, man) && i+1 < len(lines) && lines[i+1].indent == common:
+		e.head = text[l.indent:]
 	case several(text[l.indent:], man):
 		e.head = text[l.indent:] // several spellings that fill the line
 	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
@@ -287,6 +287,16 @@ func (e *entry) row() []*entry {
 		all = append(all, &entry{head: left, indent: e.indent, at: e.at, whole: true})
 	}
 	return all
+}
+
+// reaches says whether what stands in the column of the descriptions rather is
+// the argument of a name that fills the space before it.
+func reaches(text string, common int, man bool) bool {
+	if len(text) <= common || common == 0 || text[common-1] != ' ' {
+		return false
+	}
+	rest := strings.Fields(text[common:])
+	return man && len(rest) < 3 || len(rest) == 1 && (shouted(rest[0]) || strings.IndexByte("<[{", rest[0][0]) >= 0)
 }
 
 // several says whether a line is nothing but two spellings and their values. In

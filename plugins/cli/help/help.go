@@ -118,6 +118,7 @@ func (p *parser) readCalls(usages []string) {
 		w := &walker{table: p.table.byName}
 		nodes, found := below(parseUsage(u), p.about.Path)
 		w.walk(nodes, place{})
+		w.call.freely()
 		if found {
 			ours = append(ours, &w.call)
 		} else {
@@ -146,6 +147,12 @@ func (p *parser) readCalls(usages []string) {
 // stand behind the name of a sub-command.
 func (p *parser) takeOptions() {
 	for _, c := range p.calls {
+		switch {
+		case p.named(c.literal):
+			p.furnish(c, c.literal)
+		case p.named(c.maybe):
+			p.furnish(c, c.maybe)
+		}
 		if p.named(c.literal) {
 			c.options = c.options[:min(c.before, len(c.options))]
 		}
@@ -491,13 +498,7 @@ func (p *parser) required(n int) {
 
 // conflict records options of which only one may be given.
 func (p *parser) conflict(names []string) {
-	var set []string
-	for _, n := range names {
-		n = p.table.canonical(n)
-		if !slices.Contains(set, n) && p.table.byName[n] != nil {
-			set = append(set, n)
-		}
-	}
+	set := known(p.table, names)
 	if len(set) > 1 && len(p.cmd.Conflicts) < 64 {
 		p.cmd.Conflicts = append(p.cmd.Conflicts, set)
 	}

@@ -121,6 +121,12 @@ func listCommands(b *strings.Builder, all []*model.Command, indent string) {
 		if len(c.Aliases) > 0 {
 			fmt.Fprintf(b, " (%s)", strings.Join(c.Aliases, ","))
 		}
+		for _, o := range c.Options {
+			b.WriteString(" " + o.Names[0])
+		}
+		for _, p := range c.Positionals {
+			b.WriteString(" <" + p.Name + ">")
+		}
 		if c.Summary != "" {
 			b.WriteString(": " + c.Summary)
 		}

@@ -599,14 +599,16 @@ runnable`},
    or: vc stash [push [-k | --[no-]keep-index]
                 [(-m | --message) <message>]
                 [--] [<pathspec>...]]
+   or: vc stash set [ mtu MTU ] [ name NAME ] [ up ]
    or: vc stash clear
 `, want: `
 --keep-index -k /--no-keep-index bool
 --message -m string message
 cmd list
-cmd show
+cmd show --include-untracked <stash>
+cmd set <args>
 cmd clear
-cmd push
+cmd push --keep-index --message <pathspec>
 terminator
 runnable`},
 

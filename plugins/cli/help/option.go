@@ -238,6 +238,9 @@ func (t *table) unshown() {
 // a value where it shows one anywhere.
 func (t *table) fill(o model.Option) {
 	have := t.byName[o.Names[0]]
+	if have != nil && o.Value.Glued && o.Value.Optional && strings.HasPrefix(have.Names[0], "--") {
+		return // "-c[columns]" says nothing of the long spelling
+	}
 	if have == nil {
 		if neg := t.negated(o.Names[0]); neg {
 			return

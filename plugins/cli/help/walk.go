@@ -15,6 +15,7 @@ type call struct {
 	terminator  bool
 	literal     string   // the first plain word, where it may be the name of a command
 	before      int      // options that stand before that word
+	keywords    int      // so many times "[ mtu MTU ]"
 	maybe       string   // a plain word that begins a bracket: "[push [-p] ...]"
 	literals    []string // "{add,rm} ..."
 	choices     []string // "{on | off} name", where no word stands before it
@@ -207,6 +208,9 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
 		return 0 // "[.zip]" belongs to the word before it
 	}
+	if keyword(n) {
+		w.call.keywords++
+	}
 	if w.list(n, in) || w.alternatives(n, in) {
 		return 0
 	}
@@ -306,6 +310,29 @@ func (w *walker) same(short, long string, alone bool) bool {
 	w.call.options[other].Names = append(w.call.options[other].Names, short)
 	w.call.options = slices.Delete(w.call.options, at, at+1)
 	return true
+}
+
+// keyword says whether n is "[ mtu MTU ]": a word that the caller writes as it
+// is, and its value.
+func keyword(n node) bool {
+	if n.open != '[' || len(n.alts) != 1 || len(n.alts[0]) != 2 {
+		return false
+	}
+	word, value := n.alts[0][0], n.alts[0][1]
+	return word.plain() && value.plain() && lowerForm.MatchString(word.text) && shouted(value.text)
+}
+
+// freely makes one argument of all where a usage is made of such words: their
+// order and their number are a language of its own.
+func (c *call) freely() {
+	if c.keywords < 2 {
+		return
+	}
+	all := c.positionals[:0:0]
+	if len(c.positionals) > 0 && c.positionals[0].Name == c.literal {
+		all = append(all, c.positionals[0])
+	}
+	c.positionals = append(all, model.Positional{Name: "args", Value: model.Value{Kind: model.String}, Repeatable: true})
 }
 
 // alternatives reads "{show pkg... | stats | dump}": several words that the
