@@ -1,0 +1,215 @@
+package help
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// valued says whether a value follows the spelling at i, in a bracket of their
+// own.
+func (w *walker) valued(nodes []node, i int) bool {
+	return i+1 < len(nodes) && (nodes[i+1].plain() || nodes[i+1].glued)
+}
+
+// cluster gives the letters of "[-abcXYZ]"; empty where it is rather one option
+// with a long name. The letters of a cluster are in order.
+func cluster(text string) string {
+	s := text[1:]
+	if len(s) < 2 || s[0] == '-' || strings.ContainsAny(s, "-_=.:<") {
+		return ""
+	}
+	mixed := strings.ToLower(s) != s && strings.ToUpper(s) != s || strings.ContainsAny(s, "0123456789")
+	plainOrder, folded := 0, 0
+	for i := 1; i < len(s); i++ {
+		if s[i] < s[i-1] {
+			plainOrder++
+		}
+		if strings.ToLower(s)[i] < strings.ToLower(s)[i-1] {
+			folded++
+		}
+	}
+	bad := min(plainOrder, folded)
+	if mixed && (bad == 0 || bad*4 <= len(s)) || bad == 0 && len(s) > 3 || bad == 0 && strings.Trim(s, "aeiou") == s {
+		return s
+	}
+	return ""
+}
+
+// valued puts the words behind the bars to the first one, where that is the
+// value of an option: "-t rsa | dsa".
+func valued(alts [][]node) []node {
+	nodes := slices.Clone(alts[0])
+	if len(nodes) != 2 || !nodes[0].option() || !nodes[1].plain() {
+		return nodes[:1]
+	}
+	for _, a := range alts[1:] {
+		nodes[1].text += "|" + a[0].text
+	}
+	return nodes
+}
+
+// bare says whether none of the options since then takes a value.
+func (w *walker) bare(since int) bool {
+	for _, o := range w.call.options[min(since, len(w.call.options)):] {
+		if o.Value.Kind.TakesValue() {
+			return false
+		}
+	}
+	return since < len(w.call.options)
+}
+
+func (w *walker) give(since int, value string) {
+	for i := range w.call.options[since:] {
+		w.call.options[since+i].Value = shape(value)
+	}
+}
+
+// together says of options between bars that they are spellings of one, or
+// that only one of them may be given.
+func (w *walker) together(names []string) {
+	var set []string
+	for _, n := range names {
+		sp, _, ok := readSpec(n, true)
+		if !ok {
+			continue
+		}
+		name := sp.names[0]
+		if len(set) > 0 && w.same(set[len(set)-1], name, len(names) == 2) {
+			continue
+		}
+		set = append(set, name)
+	}
+	if len(set) > 1 {
+		w.call.conflicts = append(w.call.conflicts, set)
+	}
+}
+
+// same joins two spellings where they are one option: "-v | --verbose".
+func (w *walker) same(short, long string, alone bool) bool {
+	if len(short) != 2 || !strings.HasPrefix(long, "--") || w.table[short] != nil || w.table[long] != nil {
+		return false
+	}
+	word := strings.TrimPrefix(strings.TrimLeft(long, "-"), "no-")
+	if word == "" || !alone && !strings.EqualFold(word[:1], short[1:]) {
+		return false
+	}
+	var at, other = -1, -1
+	for i, o := range w.call.options {
+		if o.Names[0] == short {
+			at = i
+		}
+		if o.Names[0] == long {
+			other = i
+		}
+	}
+	if at < 0 || other < 0 {
+		return false
+	}
+	w.call.options[other].Names = append(w.call.options[other].Names, short)
+	w.call.options = slices.Delete(w.call.options, at, at+1)
+	return true
+}
+
+// keyword says whether n is "[ mtu MTU ]": a word that the caller writes as it
+// is, and its value.
+func keyword(n node) bool {
+	if n.open != '[' || len(n.alts) != 1 || len(n.alts[0]) != 2 {
+		return false
+	}
+	word, value := n.alts[0][0], n.alts[0][1]
+	return word.plain() && value.plain() && lowerForm.MatchString(word.text) && shouted(value.text)
+}
+
+// freely makes one argument of all where a usage is made of such words: their
+// order and their number are a language of its own.
+func (c *call) freely() {
+	if c.keywords < 2 {
+		return
+	}
+	all := c.positionals[:0:0]
+	if len(c.positionals) > 0 && c.positionals[0].Name == c.literal {
+		all = append(all, c.positionals[0])
+	}
+	c.positionals = append(all, model.Positional{Name: "args", Value: model.Value{Kind: model.String}, Repeatable: true})
+}
+
+// alternatives reads "{show pkg... | stats | dump}": several words that the
+// caller writes as they are, some with arguments, are commands.
+func (w *walker) alternatives(n node, in place) bool {
+	var names []string
+	var rest [][]node
+	more := false
+	for _, alt := range n.alts {
+		found := []string(nil)
+		switch {
+		case len(alt) == 0:
+		case alt[0].plain():
+			if found = literals(node{alts: [][]node{alt[:1]}}); found == nil {
+				return false
+			}
+		case alt[0].open != 0:
+			found = literals(alt[0])
+		}
+		if found == nil {
+			rest = append(rest, alt)
+			continue
+		}
+		names, more = append(names, found...), more || len(alt) > 1
+	}
+	if len(names) < 2 || !more || in.optional || len(w.call.positionals) > 0 {
+		return false
+	}
+	for _, alt := range rest {
+		w.walk(alt, place{optional: true, choice: true})
+	}
+	w.call.literals = append(w.call.literals, names...)
+	w.call.command, w.call.needed = "command", !in.optional
+	return true
+}
+
+// literals are the words of a group that holds nothing but such.
+func literals(n node) []string {
+	var names []string
+	for _, alt := range n.alts {
+		if len(alt) != 1 || !alt[0].plain() || !lowerForm.MatchString(alt[0].text) || common[alt[0].text] {
+			return nil
+		}
+		names = append(names, alt[0].text)
+	}
+	return names
+}
+
+// list reads a group of plain words: "{add,rm} ..." are commands,
+// "(start|stop)" the values of one argument.
+func (w *walker) list(n node, in place) bool {
+	var all []string
+	for _, alt := range n.alts {
+		if len(alt) != 1 || !alt[0].plain() {
+			return false
+		}
+		all = append(all, alt[0].text)
+	}
+	text := strings.Join(all, "|")
+	if len(all) == 1 {
+		text = all[0]
+		if n.open != '{' || !strings.Contains(text, ",") {
+			return false
+		}
+		if n.repeat {
+			w.call.literals, w.call.command, w.call.needed = strings.Split(text, ","), "command", !in.optional
+			return true
+		}
+	}
+	if c := choices(text); c != nil && !strings.ContainsAny(text, "<>") {
+		w.call.choices = append(w.call.choices, c...)
+		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		return true
+	}
+	if len(all) > 1 && !slices.ContainsFunc(all, omitted) {
+		w.positional(model.Positional{Name: lower(all[0]), Value: model.Value{Kind: model.String, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		return true
+	}
+	return false
+}
