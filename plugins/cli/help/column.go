@@ -128,7 +128,7 @@ func unfold(lines []line) []line {
 	}
 	side := 0
 	for at, n := range count {
-		if n >= 3 && n > count[side] {
+		if n >= 3 && (n > count[side] || n == count[side] && at < side) {
 			side = at
 		}
 	}

@@ -56,6 +56,11 @@ func (l *lister) read() []*listedCommand {
 	case l.man:
 		return l.tagged()
 	}
+	return l.rows()
+}
+
+// rows reads a list with a command in each line, or with its description below.
+func (l *lister) rows() []*listedCommand {
 	l.column = l.descriptions()
 	var all []*listedCommand
 	var cur *listedCommand
