@@ -14,13 +14,15 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// The bars, in percent. Each holds for the sum over all programs, in which those
-// with many options weigh most, and for the mean, in which all weigh the same.
+// The bars, in percent, for the sum over all programs. Those with hundreds of
+// commands weigh most in it, so that the mean, in which all weigh the same, may
+// not be far below.
 const (
 	barCommands  = 98
 	barOptions   = 95
 	barKinds     = 90
 	barPrecision = 90
+	meanSlack    = 3
 )
 
 // corpusSize is how many programs must be there where all were installed.
@@ -89,10 +91,11 @@ func judge(t *testing.T, results []*result, absent []string) {
 	}
 	of := total.shares()
 	for i, bar := range []float64{barCommands, barOptions, barKinds, barPrecision} {
-		for name, got := range map[string]share{"in all": of[i], "in the mean": mean[i]} {
-			if percent, ok := got.percent(); ok && percent < bar {
-				t.Errorf("%s %s: %.1f %%, bar %.0f %%", scoreNames[i], name, percent, bar)
-			}
+		if percent, ok := of[i].percent(); ok && percent < bar {
+			t.Errorf("%s: %.1f %%, bar %.0f %%", scoreNames[i], percent, bar)
+		}
+		if percent, ok := mean[i].percent(); ok && percent < bar-meanSlack {
+			t.Errorf("%s, mean of the programs: %.1f %%, bar %.0f %%", scoreNames[i], percent, bar-meanSlack)
 		}
 	}
 }
