@@ -95,17 +95,19 @@ var (
 )
 
 // keepNamed drops the commands of a man page that its synopsis does not speak
-// of: a page has many lists, and most are of other things.
-func keepNamed(c *model.Command, text string) {
+// of: a page has many lists, and most are of other things. It is false where the
+// synopsis says no more than that there are commands.
+func keepNamed(c *model.Command, text string) bool {
 	m := synopsis.FindStringSubmatch(text)
 	if m == nil || anyCommand.MatchString(m[1]) {
-		return
+		return false
 	}
 	words := map[string]bool{}
 	for _, w := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(" \t\n|()[]{}<>,", r) }) {
 		words[w] = true
 	}
 	c.Commands = slices.DeleteFunc(c.Commands, func(sub *model.Command) bool { return !words[lastWord(sub)] })
+	return true
 }
 
 // findAbove reports whether a reply is the help of a command above, perhaps with

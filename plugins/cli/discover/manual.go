@@ -53,16 +53,16 @@ func (w *walk) readRootManual(ctx context.Context, root *node) {
 		return
 	}
 	for _, page := range present(ctx, w.man, []string{strings.Join(append([]string{w.program.Name}, w.top...), "-")}) {
-		if c := w.readPage(ctx, root, page); c != nil {
-			root.findMore(c.Commands)
-		}
+		listed, named := w.readPage(ctx, root, page)
+		root.findMore(named, true)
+		root.findMore(listed, false)
 	}
 }
 
 // findMore adds commands that only a man page lists. A page has many lists, so
-// this one is believed only where it has most of the commands that the help has
-// and not much else.
-func (n *node) findMore(commands []*model.Command) {
+// this one is believed only where its synopsis names them all, or where it has
+// most of the commands that the help has and not much else.
+func (n *node) findMore(commands []*model.Command, named bool) {
 	known := map[string]bool{}
 	for _, c := range n.found {
 		known[lastWord(c)] = true
@@ -79,34 +79,36 @@ func (n *node) findMore(commands []*model.Command) {
 			}
 		}
 	}
-	if 2*both < len(n.found) || both < len(more) {
+	if len(n.found) == 0 || 2*both < len(n.found) || both < len(more) && !named {
 		return
 	}
 	n.find(more)
-	n.hearsay = map[string]bool{}
+	if n.hearsay == nil {
+		n.hearsay = map[string]bool{}
+	}
 	for _, c := range more {
 		n.hearsay[lastWord(c)] = true
 	}
 }
 
-// readPage adds one man page.
-func (w *walk) readPage(ctx context.Context, n *node, page string) *model.Command {
+// readPage adds one man page, without the commands that it lists and those of
+// them that its synopsis names.
+func (w *walk) readPage(ctx context.Context, n *node, page string) (listed, named []*model.Command) {
 	a := w.man.ask(ctx, "-P", "cat", page)
 	if ctx.Err() != nil || a.status != 0 {
-		return nil
+		return nil, nil
 	}
 	c, ok := help.ParseMan(a.stdout, help.About{Program: w.program.Name, Path: n.cmd.Path})
 	if !ok || !describes(c, n) {
-		return nil
+		return nil, nil
 	}
-	if n.parent != nil {
-		keepNamed(c, a.stdout) // findMore looks at those of the program itself
+	listed = slices.Clone(c.Commands)
+	if keepNamed(c, a.stdout) {
+		named = c.Commands
 	}
-	listed := c.Commands
 	c.Commands = nil
 	w.joinManual(n, c)
-	c.Commands = listed
-	return c
+	return listed, named
 }
 
 func (n *node) wanted(w *walk) bool { return len(n.cmd.Path) == 0 || w.selected.wants(n.words) }

@@ -64,17 +64,26 @@ func TestJoinTooMuch(t *testing.T) {
 // TestFindMore: the list of a man page is believed when it is the program's list
 // of commands.
 func TestFindMore(t *testing.T) {
-	for _, c := range []struct{ known, page, want string }{
-		{"add get put", "add get put extra", "add get put extra"},
-		{"add get put", "add get", "add get put"},
-		{"add get put", "add alpha beta gamma", "add get put"},
-		{"add get put", "alpha beta", "add get put"},
-		{"add get put", "add get put Note THE -x a/b", "add get put"},
-		{"", "add get put", ""},
+	for _, c := range []struct {
+		known, page string
+		named       bool
+		want        string
+	}{
+		{"add get put", "add get put extra", false, "add get put extra"},
+		{"add get", "add get a b c d", true, "add get a b c d"},
+
+		{"add get", "add get a b c d", false, "add get"},
+		{"add get put", "add get", false, "add get put"},
+		{"add get put", "add alpha beta gamma", false, "add get put"},
+		{"add get put", "alpha beta", false, "add get put"},
+		{"add get put", "alpha beta", true, "add get put"},
+		{"add get put", "add get put Note THE -x a/b", false, "add get put"},
+		{"", "add get put", false, ""},
+		{"", "add get put", true, ""},
 	} {
 		n := &node{cmd: &model.Command{}}
 		n.find(tree(strings.Fields(c.known)...).Commands)
-		n.findMore(tree(strings.Fields(c.page)...).Commands)
+		n.findMore(tree(strings.Fields(c.page)...).Commands, c.named)
 		var got []string
 		for _, f := range n.found {
 			got = append(got, lastWord(f))
