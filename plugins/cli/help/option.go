@@ -213,21 +213,21 @@ func (t *table) marked() {
 	}
 }
 
-var valueWords = regexp.MustCompile(`(?i)^(?:(?:the|a|an|optional|custom) )*(?:path|(?:number|list|name) (?:of|for|to)|url|uri|port|director(?:y|ies)|file|filename|timeout|maximum|minimum|amount|comma-separated|location|host|hostname|address)\b|^specif(?:y|ies)\b|\bthis (?:many|string|pattern|regexp?|file|number)\b|\((?:in )?(?:milli)?seconds?\)`)
+var valueWords = regexp.MustCompile(`(?i)^(?:(?:set|the|a|an|optional|custom) )*(?:path|(?:number|list|name) (?:of|for|to)|url|uri|port|director(?:y|ies)|file|filename|timeout|maximum|minimum|amount|comma-separated|location|host|hostname|address)\b|^specif(?:y|ies)\b|\bthis (?:many|string|pattern|regexp?|file|number)\b|\((?:in )?(?:milli)?seconds?\)`)
 
-// unshown reads a table that shows of no option what it takes, though some must
+// unshown reads a table that shows behind no option what it takes, though some must
 // take something: there the description alone tells.
 func (t *table) unshown() {
 	if len(t.options) < 10 {
 		return
 	}
 	for _, o := range t.options {
-		if o.Value.Kind.TakesValue() || o.Value.Equals {
+		if o.Value.Placeholder != "" || o.Value.Equals {
 			return
 		}
 	}
 	for _, o := range t.options {
-		if o.Negation == "" && !strings.HasPrefix(o.Names[0], "--no-") && valueWords.MatchString(o.Description) {
+		if o.Value.Kind == model.Bool && o.Negation == "" && o.Value.Default == "" && !strings.Contains(o.Description, "type: boolean") && !strings.HasPrefix(o.Names[0], "--no-") && valueWords.MatchString(o.Description) {
 			o.Value.Kind = model.String
 			enrich(o, o.Description)
 		}
