@@ -105,7 +105,7 @@ func TestBesides(t *testing.T) {
 		{"/usr/local/share/man/man1/x.1", "/usr/local/bin/x", true},
 		{"/opt/x/man/man1/x.1", "/opt/x/bin/x", true},
 		{"/usr/share/man/man1/x.1.gz", "/usr/local/bin/x", false},
-		{"/usr/share/man/man1/x.1.gz", "/home/somebody/bin/x", false},
+		{"/usr/share/man/man1/x.1.gz", "/var/somebody/bin/x", false},
 		{"/usrx/man/man1/x.1", "/usr/bin/x", false},
 		{"", "/usr/bin/x", false},
 	} {
