@@ -146,9 +146,10 @@ func (w *walker) alternatives(n node, in place) bool {
 		switch {
 		case len(alt) == 0:
 		case alt[0].plain():
-			if found = literals(node{alts: [][]node{alt[:1]}}); found == nil {
+			if !lowerForm.MatchString(alt[0].text) {
 				return false
 			}
+			found = []string{alt[0].text}
 		case alt[0].open != 0:
 			found = literals(alt[0])
 		}
@@ -158,7 +159,13 @@ func (w *walker) alternatives(n node, in place) bool {
 		}
 		names, more = append(names, found...), more || len(alt) > 1
 	}
-	if len(names) < 2 || !more || in.optional || len(w.call.positionals) > 0 {
+	puts := 0 // words that rather stand for what the caller puts in
+	for _, name := range names {
+		if common[name] {
+			puts++
+		}
+	}
+	if len(names) < 2 || 2*puts >= len(names) || !more || in.optional || len(w.call.positionals) > 0 {
 		return false
 	}
 	for _, alt := range rest {

@@ -111,7 +111,7 @@ func defaulted(flat string) string {
 			return ""
 		}
 		switch strings.ToLower(d) {
-		case "the", "a", "an", "to", "is", "all", "use", "on", "off", "when", "if", "and", "in", "for", "this", "same", "false", "true", "your", "not", "whatever":
+		case "the", "a", "an", "it", "to", "is", "all", "use", "on", "off", "when", "if", "and", "in", "for", "this", "same", "false", "true", "your", "not", "whatever":
 			if d != "true" && d != "false" && d != "all" && d != "on" && d != "off" {
 				return ""
 			}

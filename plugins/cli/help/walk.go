@@ -96,7 +96,11 @@ func (w *walker) option(nodes []node, i int, at place) (used int) {
 	if omitted(strings.TrimLeft(n.text, "-")) && !strings.HasPrefix(n.text, "--") {
 		return 0 // "[-options]"
 	}
-	if letters := cluster(n.text); letters != "" && w.table[n.text] == nil && !w.valued(nodes, i) {
+	letters := cluster(n.text)
+	if letters == "" && w.lettered(n.text) {
+		letters = n.text[1:]
+	}
+	if letters != "" && w.table[n.text] == nil && !w.valued(nodes, i) {
 		for _, c := range letters {
 			w.add(model.Option{Names: []string{"-" + string(c)}, Value: model.Value{Kind: model.Bool}})
 		}
@@ -271,4 +275,14 @@ func omitted(text string) bool {
 		}
 	}
 	return strings.Trim(name, ".") == ""
+}
+
+// lettered says whether text is made of the letters of known options.
+func (w *walker) lettered(text string) bool {
+	for _, c := range text[1:] {
+		if w.table["-"+string(c)] == nil {
+			return false
+		}
+	}
+	return len(text) > 2
 }
