@@ -23,13 +23,13 @@ var loopback4, loopback6 = netip.MustParsePrefix("127.0.0.0/8"), netip.MustParse
 
 // A dialer connects to one server, or to the proxy that the environment names.
 type dialer struct {
-	target string // host:port of the server
-	checks net.Dialer
-	plain  net.Dialer // for a proxy, which the user chose
+	proxies *proxies
+	checks  net.Dialer
+	plain   net.Dialer // for a proxy, which the user chose
 }
 
 func newDialer(u *url.URL, allowPrivate bool, timeout time.Duration) *dialer {
-	d := &dialer{target: net.JoinHostPort(u.Hostname(), portOf(u)), plain: net.Dialer{Timeout: timeout, KeepAlive: 15 * time.Second}}
+	d := &dialer{proxies: &proxies{}, plain: net.Dialer{Timeout: timeout, KeepAlive: 15 * time.Second}}
 	d.checks = d.plain
 	if _, err := netip.ParseAddr(u.Hostname()); err == nil || allowPrivate {
 		return d // the URL itself names the address
@@ -51,21 +51,17 @@ func IsLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-func portOf(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "http":
-		return "80"
-	}
-	return "443"
-}
-
+// dial checks every address but that of a proxy. It does not compare with the
+// server's own, which the transport may spell in another way than the URL does.
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if !strings.EqualFold(addr, d.target) {
-		return d.plain.DialContext(ctx, network, addr)
+	if !d.proxies.has(addr) {
+		return d.checks.DialContext(ctx, network, addr)
 	}
-	return d.checks.DialContext(ctx, network, addr)
+	c, err := d.plain.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, &proxyError{at: addr, err: err}
+	}
+	return c, nil
 }
 
 // refusedAddress explains a connection that was not made because of where it

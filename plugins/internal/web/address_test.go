@@ -103,6 +103,13 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("a name that leads to %s: %v", a, err)
 		}
 	}
+	// Names that the transport spells differently, or that end in a dot.
+	for _, name := range []string{"b\u00fccher.example", "PUBLIC.example", "public.example.", "p\u00fcblic\u3002example"} {
+		names(t, "127.0.0.1")
+		if err := get(t, Options{URL: "http://" + name + port}); !refused(err) {
+			t.Errorf("%s led to the loopback: %v", name, err)
+		}
+	}
 	// The answer changes between one look and the next.
 	asked := names(t, "127.0.0.1", "93.184.216.34")
 	if err := get(t, Options{URL: "http://public.example" + port}); !refused(err) || asked.Load() != 1 {

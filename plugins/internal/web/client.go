@@ -116,9 +116,10 @@ func NewClient(o Options) (*Client, error) {
 		return nil, err
 	}
 	client := func(sockets int) *http.Client {
+		d := newDialer(u, o.AllowPrivate, o.Connect)
 		return &http.Client{
 			Transport: &http.Transport{
-				Proxy: http.ProxyFromEnvironment, DialContext: newDialer(u, o.AllowPrivate, o.Connect).dial, TLSClientConfig: conf.Clone(),
+				Proxy: d.proxies.of, OnProxyConnectResponse: connected, DialContext: d.dial, TLSClientConfig: conf.Clone(),
 				TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
 				MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
 				WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
@@ -191,13 +192,22 @@ func readFile(dir, name, path string) ([]byte, error) {
 // no more than that.
 type fewCookies struct{ http.CookieJar }
 
+// SetCookies keeps only what Cookies returns, or the jar would grow unseen:
+// there is one URL, so every cookie is for all paths.
 func (j *fewCookies) SetCookies(u *url.URL, cookies []*http.Cookie) {
-	room := cookieMost - len(j.Cookies(u))
+	held := map[string]bool{}
+	for _, c := range j.Cookies(u) {
+		held[c.Name] = true
+	}
 	var kept []*http.Cookie
 	for _, c := range cookies {
-		if len(kept) < room && len(c.Name)+len(c.Value) <= 4<<10 {
-			kept = append(kept, c)
+		if len(c.Name)+len(c.Value) > 4<<10 || c.Secure && u.Scheme != "https" || !held[c.Name] && len(held) >= cookieMost {
+			continue
 		}
+		held[c.Name] = true
+		one := *c
+		one.Path, one.Domain = "/", ""
+		kept = append(kept, &one)
 	}
 	j.CookieJar.SetCookies(u, kept)
 }

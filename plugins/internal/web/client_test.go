@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,8 +145,15 @@ func TestCookies(t *testing.T) {
 	for i := range 100 {
 		jar.SetCookies(u, []*http.Cookie{{Name: "c" + strings.Repeat("x", i), Value: "v"}, {Name: "big", Value: strings.Repeat("x", 5000)}})
 	}
+	for i := range 200 {
+		jar.SetCookies(u, []*http.Cookie{{Name: "p", Value: "v", Path: fmt.Sprint("/", i)}}) // which would not be seen at /
+	}
 	if n := len(jar.Cookies(u)); n != cookieMost {
 		t.Errorf("%d cookies", n)
+	}
+	jar.SetCookies(u, []*http.Cookie{{Name: "c", Value: "new", Path: "/other"}})
+	if all := jar.Cookies(u); !slices.ContainsFunc(all, func(c *http.Cookie) bool { return c.Name == "c" && c.Value == "new" }) || len(all) != cookieMost {
+		t.Errorf("a cookie was not replaced among %d", len(all))
 	}
 	if c.side.Jar.Cookies(u) == nil {
 		t.Error("answers do not find the machine that the call went to")
@@ -174,16 +183,12 @@ func TestProxy(t *testing.T) {
 	asked := make(chan string, 1)
 	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.String() }))
 	t.Cleanup(proxy.Close)
+	through(t, proxy.URL)
 	c, err := NewClient(Options{URL: "http://public.example/mcp", Log: hclog.NewNullLogger(), Connect: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	at, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.side.Transport.(*http.Transport).Proxy = http.ProxyURL(at) // the environment is read once by the whole process
 	res, _, err := c.Do(t.Context(), Request{Method: "GET"})
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +196,41 @@ func TestProxy(t *testing.T) {
 	_ = res.Body.Close()
 	if got := <-asked; got != "http://public.example/mcp" {
 		t.Errorf("the proxy was asked for %s", got)
+	}
+}
+
+// through makes the environment name a proxy.
+func through(t *testing.T, proxy string) {
+	t.Helper()
+	at, err := url.Parse(proxy)
+	if err != nil {
+		err = fmt.Errorf("invalid proxy address %q", proxy)
+	}
+	before := fromEnvironment
+	fromEnvironment = func(*http.Request) (*url.URL, error) { return at, err }
+	t.Cleanup(func() { fromEnvironment = before })
+}
+
+// TestProxyErrors: what is wrong with a proxy is not blamed on the server, and
+// its password is not printed.
+func TestProxyErrors(t *testing.T) {
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
+	t.Cleanup(refuses.Close)
+	for proxy, want := range map[string]string{
+		"http://u:hunter2@127.0.0.1:1":                                   "the proxy that the environment names cannot be used: 127.0.0.1:1",
+		"http://u:hunter2@[::1":                                          "no valid URL",
+		"http://u:hunter2@" + strings.TrimPrefix(refuses.URL, "http://"): "HTTP status 407",
+	} {
+		through(t, proxy)
+		for _, scheme := range []string{"http", "https"} {
+			if scheme == "http" && strings.Contains(want, "407") {
+				continue // that is an answer, not an error
+			}
+			err := get(t, Options{URL: scheme + "://public.example/mcp"})
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s by %s: %v", scheme, proxy, err)
+			}
+		}
 	}
 }
 

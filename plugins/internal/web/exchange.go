@@ -52,10 +52,10 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 	if req.Header == nil {
 		req.Header = http.Header{}
 	}
+	req.Header.Set("User-Agent", c.agent) // unless the configuration has another
 	for name, values := range c.headers {
 		req.Header[name] = values
 	}
-	req.Header.Set("User-Agent", c.agent)
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
@@ -82,6 +82,9 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 // explain says why a server could not be reached.
 func explain(err error, u *url.URL) *sdk.Error {
 	if e := refusedAddress(err, u); e != nil {
+		return e
+	}
+	if e := explainProxy(err); e != nil {
 		return e
 	}
 	e := &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable"}

@@ -11,11 +11,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// reserved are the headers that the transport or the protocol sets.
+// reserved are the headers that the transport or the protocol sets, and those
+// that make net/http send a request twice on its own account.
 var reserved = []string{
-	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Keep-Alive",
+	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Idempotency-Key", "Keep-Alive",
 	"Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", "Proxy-Authorization", "Proxy-Connection",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Idempotency-Key",
 }
 
 // Headers checks the headers of a configuration: names are tokens (RFC 9110
