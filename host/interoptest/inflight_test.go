@@ -51,32 +51,34 @@ func heardOf(t *testing.T, file, method string) []message {
 // the server is told which one, and what it still reports of it, because it does
 // not care, reaches nobody.
 func TestCancellationOfEverything(t *testing.T) {
-	for era, d := range eras {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			record := filepath.Join(t.TempDir(), "heard")
-			p := newSite(t, everything(t).overheard(record)).serve().speak(d)
-			p.greet()
-			id := p.beginWith(1, long, endless)
-			p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id), "reason": "no longer wanted"})
-			if !d.modern() {
-				if code := p.answer(id).failure(t).Code; code != -32800 {
-					t.Errorf("code %d after a cancellation, want -32800", code)
+	eachEverything(t, func(t *testing.T, s server, d dialect) {
+		record := filepath.Join(t.TempDir(), "heard")
+		if s.web == nil {
+			s = s.overheard(record)
+		}
+		p := newSite(t, s).serve().speak(d)
+		p.greet()
+		id := p.beginWith(1, long, endless)
+		p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id), "reason": "no longer wanted"})
+		if !d.modern() {
+			if code := p.answer(id).failure(t).Code; code != -32800 {
+				t.Errorf("code %d after a cancellation, want -32800", code)
+			}
+		}
+		p.tool("every__echo", object{"message": "between"}).text(t)
+		// From here on there may be reports of this one only.
+		checkProgress(t, p, `2`, 4, object{"name": long, "arguments": object{"duration": 0.8, "steps": 4}})
+		if d.modern() {
+			for _, m := range p.all("") {
+				if string(m.ID) == id {
+					t.Errorf("a modern client was answered after it cancelled: %s", m.raw)
 				}
 			}
-			p.tool("every__echo", object{"message": "between"}).text(t)
-			// From here on there may be reports of this one only.
-			checkProgress(t, p, `2`, 4, object{"name": long, "arguments": object{"duration": 0.8, "steps": 4}})
-			if d.modern() {
-				for _, m := range p.all("") {
-					if string(m.ID) == id {
-						t.Errorf("a modern client was answered after it cancelled: %s", m.raw)
-					}
-				}
-			}
+		}
+		if s.web == nil {
 			checkTold(t, record)
-		})
-	}
+		}
+	})
 }
 
 // checkTold checks that a server was told to cancel the first call of a tool,
@@ -133,8 +135,16 @@ func (s *session) cancelsCall(tool string, arguments object) {
 // TestLoggingOfEverything: what the server says from time to time, once it is
 // told to, reaches a client that asked for it, until it is told not to.
 func TestLoggingOfEverything(t *testing.T) {
-	t.Parallel()
-	c := newSite(t, everything(t)).serve().connect(oldDialect, nil)
+	for way, of := range everythings {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			checkLogging(t, newSite(t, of(t)).serve().connect(oldDialect, nil))
+		})
+	}
+}
+
+func checkLogging(t *testing.T, c *session) {
+	t.Helper()
 	if err := c.SetLoggingLevel(c.ctx, &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
 		t.Fatal(err)
 	}
