@@ -163,12 +163,36 @@ func (w *walk) follow(ctx context.Context, n *node, found []hint) {
 		if n.parent == nil {
 			w.said += "\n" + r.text
 		}
+		if len(n.found) == 0 && !w.takesCommand(n) && !slices.ContainsFunc(h.args, asksForCommands) {
+			r.cmd.Commands = nil // neither its help nor its usage knows of any: this is a list of something else
+		}
 		if len(n.cmd.Options)+len(n.found) == 0 {
 			n.accept(r) // what it said first was only where to look
 			continue
 		}
 		w.join(n, r.cmd)
 	}
+}
+
+var usageCommand = regexp.MustCompile(`(?i)\b(sub-?)?(command|cmd|function|applet)s?\b`)
+
+// takesCommand reports whether a usage line of a command has a place for a
+// sub-command.
+func (w *walk) takesCommand(n *node) bool {
+	for line := range strings.Lines(n.text) {
+		line = strings.TrimSpace(line)
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(line), "usage:"), "or:"))
+		if rest, ok := strings.CutPrefix(line, strings.ToLower(w.program.Name)+" "); ok && usageCommand.MatchString(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// asksForCommands reports whether a word of a question asks for a list of
+// commands.
+func asksForCommands(arg string) bool {
+	return strings.Contains(arg, "command") || strings.HasPrefix(arg, "--list") || arg == "help"
 }
 
 // first reports whether a question is asked for the first time.
