@@ -205,7 +205,7 @@ func eachEverything(t *testing.T, test func(t *testing.T, s server, d dialect)) 
 }
 
 // pythonOver is one of the Python servers over streamable-http or sse.
-func pythonOver(of func(*testing.T) server, transport string) func(*testing.T) server {
+func pythonOver(of func(*testing.T) server, transport string, more ...string) func(*testing.T) server {
 	plugin, path := "http", "/mcp"
 	if transport == "sse" {
 		plugin, path = "sse", "/sse"
@@ -213,7 +213,7 @@ func pythonOver(of func(*testing.T) server, transport string) func(*testing.T) s
 	return func(t *testing.T) server {
 		t.Helper()
 		s := of(t)
-		s.command = append(slices.Clone(s.command), transport, "$PORT")
+		s.command = append(append(slices.Clone(s.command), transport, "$PORT"), more...)
 		return s.listen(t, plugin, path)
 	}
 }

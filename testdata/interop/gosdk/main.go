@@ -236,6 +236,7 @@ func (h *house) serve(address string) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(same, nil))
 	mux.Handle("/modern", mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
+	mux.Handle("/plain", mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}))
 	mux.Handle("/sse", mcp.NewSSEHandler(same, nil))
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -249,7 +250,7 @@ func main() {
 	pageSize := flag.Int("page", 3, "items on a page of a list")
 	extra := flag.Int("extra", 0, "tools to add to the list")
 	describe := flag.Int("describe", 10, "bytes in the description of each of those")
-	address := flag.String("http", "", "where to listen, instead of standard input and output: /mcp has sessions, /modern has none, /sse is the older transport")
+	address := flag.String("http", "", "where to listen, instead of standard input and output: /mcp has sessions, /modern has none, /plain has no streams either, /sse is the older transport")
 	flag.Parse()
 	nothing := func(context.Context, *mcp.SubscribeRequest) error { return nil }
 	h := &house{changed: make(chan struct{})}

@@ -3,7 +3,8 @@
 It runs on both majors of the official SDK: with mcp 1.x it is a FastMCP server,
 which speaks the revisions with a handshake only; with mcp 2.x it is an
 MCPServer, which speaks 2026-07-28 as well. Its arguments are the transport,
-stdio unless another one is named, and the port.
+stdio unless another one is named, the port, and "plain" for streamable HTTP
+without sessions and without streams.
 """
 
 import asyncio
@@ -177,11 +178,16 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion | None:
 
 
 if __name__ == "__main__":
-    transport, port = (sys.argv[1:] + ["stdio", "0"][len(sys.argv) - 1 :])[:2]
+    arguments = dict(zip(("transport", "port", "plain"), sys.argv[1:]))
+    transport = arguments.get("transport", "stdio")
+    options: dict[str, Any] = {"port": int(arguments.get("port", 0))}
+    if "plain" in arguments:
+        options |= {"json_response": True, "stateless_http": True}
     if transport == "stdio":
         server.run()
     elif hasattr(server.settings, "port"):  # mcp 1.x
-        server.settings.port = int(port)
+        for name, value in options.items():
+            setattr(server.settings, name, value)
         server.run(transport)
     else:
-        server.run(transport, port=int(port))
+        server.run(transport, **options)
