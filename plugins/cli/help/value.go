@@ -49,8 +49,33 @@ func shape(printed string) model.Value {
 		return v
 	}
 	v.Kind = named(p)
+	if n := arityOf(printed); n > 1 {
+		v.Kind, v.Arity = model.String, n
+	}
 	return v
 }
+
+var argumentName = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9_-]*|<[^<>]+>)$`)
+
+// arityOf counts the arguments that a printed value stands for: several names
+// side by side, none of which is a word that joins them.
+func arityOf(printed string) int {
+	if p := strings.TrimSpace(printed); bare(p) != p && !strings.Contains(p, "> <") {
+		return 1
+	}
+	words := strings.Fields(pairs.ReplaceAllStringFunc(printed, func(s string) string { return strings.ReplaceAll(s, " ", "-") }))
+	for _, w := range words {
+		if !argumentName.MatchString(w) || joining[strings.ToLower(w)] {
+			return 1
+		}
+	}
+	return len(words)
+}
+
+var (
+	pairs   = regexp.MustCompile(`<[^<>]+>`)
+	joining = map[string]bool{"or": true, "and": true, "of": true, "the": true, "to": true, "for": true, "in": true, "with": true, "as": true, "range": true}
+)
 
 // bare takes the brackets off a placeholder.
 func bare(p string) string {

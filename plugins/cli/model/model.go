@@ -84,6 +84,9 @@ type Value struct {
 	Equals bool `json:"equals,omitempty"`
 	// Glued is true where the value must follow without anything between: -j4.
 	Glued bool `json:"glued,omitempty"`
+	// Arity is how many arguments follow the option, where that is more than
+	// one: --arg NAME VALUE. Such an option cannot be offered.
+	Arity int `json:"arity,omitempty"`
 	// Separator joins the elements of a List or Map into one argument where the
 	// program wants that, such as ","; empty: the option is given again.
 	Separator string `json:"separator,omitempty"`

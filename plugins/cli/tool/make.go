@@ -148,6 +148,8 @@ func (o *Options) offers(opt *model.Option) bool {
 		return false
 	case strings.Trim(opt.Names[0], "-+") == "":
 		return false // "--" ends the options; whether it does is not for a model to say
+	case opt.Value.Arity > 1:
+		return false // one property holds one value
 	case opt.Inherited && !matchesOption(o.Globals, opt.Names):
 		return false
 	}

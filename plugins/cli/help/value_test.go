@@ -1,0 +1,31 @@
+package help
+
+import "testing"
+
+// TestArity: several names side by side are several arguments; one name of
+// several words, or a sentence, is one.
+func TestArity(t *testing.T) {
+	for printed, want := range map[string]int{
+		"a v": 2, "SIZE N": 2, "<KEY> <VALUE>": 2, "<from file> <to file>": 2, "X Y Z": 3,
+		"FILE": 1, "<commit message>": 1, "[FILE]": 1, "FILE...": 1, "always|never": 1, "WHEN or never": 1, "INTEGER RANGE": 1,
+		"KEY=VALUE": 1, "{a,b}": 1, "": 0,
+	} {
+		if got := arityOf(printed); got != want {
+			t.Errorf("%q takes %d arguments, want %d", printed, got, want)
+		}
+	}
+}
+
+// TestOneOf: choices in the description count wherever it introduces them.
+func TestOneOf(t *testing.T) {
+	for _, text := range []string{"How to sort it (one of: name, price)", "One of: name, price", "How. One of name or price.", "Must be one of: name, price"} {
+		if c := said(text); len(c) != 2 {
+			t.Errorf("%q has the choices %q", text, c)
+		}
+	}
+	for _, text := range []string{"How to sort one of the things", "Output (one of: json, yaml, template=...)", "someone of: a, b"} {
+		if c := said(text); c != nil {
+			t.Errorf("%q has the choices %q", text, c)
+		}
+	}
+}
