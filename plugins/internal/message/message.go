@@ -131,15 +131,47 @@ func members(object []byte, f func(name string, value []byte) bool) {
 	})
 }
 
-// Answers reports whether a message answers the request with an id. In most
-// the id stands near one of the ends, where it is found without reading all.
+// Answers reports whether a message answers the request with an id. In most the
+// id stands in front of the result, or is the last member, and is found without
+// reading all.
 func Answers(msg, id []byte) bool {
-	const near = 256
-	want := append([]byte(`"id":`), id...)
-	if bytes.Contains(msg[:min(len(msg), near)], want) || bytes.Contains(msg[max(0, len(msg)-near):], want) {
-		return true
+	var first []byte
+	walk(msg, func(name string, d *jsontext.Decoder) bool {
+		switch name {
+		case "id":
+			first, _ = d.ReadValue()
+			return false
+		case "result", "error":
+			return false
+		}
+		return d.SkipValue() == nil
+	})
+	if first != nil {
+		return bytes.Equal(first, id)
 	}
-	return bytes.Equal(Member(msg, "id"), id)
+	last := append(append([]byte(`"id":`), id...), '}')
+	return bytes.HasSuffix(bytes.TrimRight(msg, " \t"), last) || bytes.Equal(Member(msg, "id"), id)
+}
+
+// Elements calls f for each element of an array, without holding them all. It
+// reports whether that was valid JSON; where it is not, f is not called.
+func Elements(array []byte, f func(element []byte)) bool {
+	if !json.Valid(array) {
+		return false
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(array), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
+		return false
+	}
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return false // deeper than is read at all
+		}
+		end := d.InputOffset()
+		f(array[end-int64(len(v)) : end])
+	}
+	return true
 }
 
 // Refuse makes the error in a message, whatever id that has, the answer to the

@@ -43,10 +43,28 @@ func TestAnswers(t *testing.T) {
 		`{"id":8,"result":{}}`:                                false,
 		`{"id":"7","result":{}}`:                              false,
 		`{"result":{}}`:                                       false,
+		`{"jsonrpc":"2.0","id":71,"result":{}}`:               false,
+		`{"id":71,"result":{"id":7}}`:                         false,
+		`{"result":{"id":7},"id":71}`:                         false,
+		`{"result":{},"id":7} `:                               true,
 		`{"id":8,"result":{"x":"` + long + `","id":7,"y":"` + long + `"},"z":"` + long + `"}`: false,
 	} {
 		if got := Answers([]byte(text), []byte("7")); got != want {
 			t.Errorf("%.60s: %t", text, got)
+		}
+	}
+}
+
+func TestElements(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`: ``, ` [ 1 ,{"a":[2]}, "x"]`: `1|{"a":[2]}|"x"|`, `[1,`: `-`, `{}`: `-`, `[1]x`: `-`, ``: `-`,
+	} {
+		got := ""
+		if !Elements([]byte(text), func(e []byte) { got += string(e) + "|" }) {
+			got += "-"
+		}
+		if got != want {
+			t.Errorf("%s: %s", text, got)
 		}
 	}
 }
