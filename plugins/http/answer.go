@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
 	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -42,40 +40,57 @@ func (k *call) read(res *http.Response) *failure {
 
 // whole reads an answer that is one document.
 func (k *call) whole(res *http.Response) *failure {
-	limit := k.conn.limit
-	b := bytes.NewBuffer(make([]byte, 0, min(max(res.ContentLength, 0), int64(limit))+bytes.MinRead))
-	_, err := b.ReadFrom(io.LimitReader(res.Body, int64(limit)+1))
-	switch {
-	case b.Len() > limit:
-		return tooLong(int64(b.Len()), limit)
-	case err != nil:
-		return ended(err)
+	body, f := k.conn.body(res)
+	if f != nil {
+		return f
 	}
-	body := bytes.TrimSpace(b.Bytes())
+	body = bytes.TrimSpace(body)
+	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 has batches
-		var all []json.RawMessage
-		if json.Unmarshal(body, &all) != nil || len(all) == 0 {
+		if !message.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one)) || answered }) {
 			return bad("the server's answer is not valid JSON")
 		}
-		answered := false
-		for _, one := range all {
-			answered = k.deliver(one) || answered
-		}
-		return k.unless(answered)
+	} else {
+		answered = k.deliver(body)
 	}
-	return k.unless(k.deliver(body))
-}
-
-func (k *call) unless(answered bool) *failure {
 	if answered {
 		return nil
 	}
+	if how := res.Header.Get("Content-Encoding"); how != "" {
+		return bad(fmt.Sprintf("the server's answer is encoded in a way that it was not asked for: %.40q", how))
+	}
 	return bad("the server's answer does not answer the request")
+}
+
+// roomFirst is how much is made room for before anything came: what a server
+// says about the length costs it nothing.
+const roomFirst = 1 << 20
+
+// body reads an answer that is one document. It takes hardly more memory than
+// that has, or may have.
+func (c *conn) body(res *http.Response) ([]byte, *failure) {
+	b := make([]byte, 0, min(max(res.ContentLength+1, bytes.MinRead), roomFirst))
+	for {
+		n, err := res.Body.Read(b[len(b):min(cap(b), c.limit+1)])
+		b = b[:len(b)+n]
+		switch {
+		case len(b) > c.limit:
+			return nil, tooLong(c.limit)
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, ended(err)
+		case len(b) == cap(b):
+			b = append(make([]byte, 0, min(2*cap(b), c.limit+1)), b...)
+		}
+	}
 }
 
 // follow reads an answer that is a stream, and where that ends too early goes
 // on to read it elsewhere.
 func (k *call) follow(res *http.Response) *failure {
+	k.lastID, k.delay = "", 0
+	quiet := 0 // streams one after the other that brought nothing
 	for attempt := 0; ; attempt++ {
 		answered, progressed, f := k.stream(res.Body)
 		_ = res.Body.Close()
@@ -85,10 +100,14 @@ func (k *call) follow(res *http.Response) *failure {
 		case f.err.Reason != "stream_ended" || k.lastID == "" || k.Version() != "":
 			return f
 		}
+		quiet++
 		if progressed {
 			attempt = 0
 		}
-		if res = k.resume(attempt); res == nil {
+		if f.brought {
+			quiet = 0
+		}
+		if res = k.resume(attempt, quiet); res == nil {
 			return f
 		}
 	}
@@ -98,19 +117,28 @@ func (k *call) follow(res *http.Response) *failure {
 // progressed is true when anything came.
 func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure) {
 	r := eventstream.NewReader(body, k.conn.limit)
+	resumed, brought := k.lastID, false
 	for {
 		ev, err := r.Next()
 		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
-			// It may have been the answer; when it was not, that still comes.
 			k.conn.drop(k.ctx, long)
+			if kind, _ := message.Glance(long.Prefix); kind == message.Response && message.Answers(long.Prefix, k.ID) {
+				return false, true, tooLong(k.conn.limit) // the server may never end the stream
+			}
 			continue
 		}
 		if err != nil {
-			return answered, progressed, ended(err)
+			f = ended(err)
+			f.brought = brought
+			return answered, progressed, f
 		}
 		progressed = true
-		if ev.HasID && (ev.ID == "" || web.Visible(ev.ID, eventIDMost)) {
-			k.lastID = ev.ID
+		if ev.HasID {
+			again := resumed != "" && ev.ID == resumed
+			k.lastID, resumed = resumable(ev.ID), ""
+			if again {
+				continue // a server that begins with the last event, not behind it
+			}
 		}
 		if ev.Retry > 0 {
 			k.delay = ev.Retry
@@ -118,6 +146,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
 			continue
 		}
+		brought = true
 		if k.deliver(bytes.Clone(ev.Data)) && !answered {
 			answered = true
 			defer time.AfterFunc(drainTime, func() { _ = body.Close() }).Stop()
@@ -138,6 +167,9 @@ func (k *call) deliver(raw []byte) bool {
 		k.noteAnswer(msg)
 		k.conn.Put(k.ctx, msg, nil)
 		return true
+	case kind == message.Response:
+		k.conn.Put(k.ctx, msg, nil)
+		k.conn.settled(msg)
 	case kind == message.Request, kind == message.Notification && method != "notifications/progress":
 		k.conn.Put(k.ctx, msg, k.ID)
 	default:
@@ -154,7 +186,7 @@ func oneLine(msg []byte) []byte {
 	return msg
 }
 
-func tooLong(size int64, limit int) *failure {
+func tooLong(limit int) *failure {
 	return &failure{sent: true, err: &sdk.Error{
 		Code: sdk.Unavailable, Reason: "message_too_large", Message: fmt.Sprintf("the answer is longer than %d bytes", limit),
 		Hint: "raise max_message in the server's block, or ask for less",

@@ -42,6 +42,8 @@ type failure struct {
 	status int           // of HTTP; 0: there was no answer
 	after  time.Duration // that the server asked to wait
 	ends   bool          // the connection is over
+
+	brought bool // of a stream that ended: there were messages on it
 }
 
 // run sends the request until it is answered, or fails for good.
@@ -49,16 +51,8 @@ func (k *call) run() {
 	if !k.ready() {
 		return
 	}
-	if k.Method != message.Listen { // which stays open
-		select {
-		case k.conn.slots <- struct{}{}:
-			defer func() { <-k.conn.slots }()
-		case <-k.ctx.Done():
-			return
-		}
-	}
 	for n := 0; ; n++ {
-		f := k.post()
+		f := k.attempt()
 		if f == nil || k.ctx.Err() != nil {
 			return
 		}
@@ -74,6 +68,19 @@ func (k *call) run() {
 	}
 }
 
+// attempt sends the request once, when its turn has come.
+func (k *call) attempt() *failure {
+	if k.Method != message.Listen { // which stays open
+		select {
+		case k.conn.slots <- struct{}{}:
+			defer func() { <-k.conn.slots }()
+		case <-k.ctx.Done():
+			return nil
+		}
+	}
+	return k.post()
+}
+
 // ready waits until the server may be asked: one that keeps sessions expects to
 // be told first that the handshake is over. And lists are not asked for before
 // it is listened to, though not for long, or a change in between would be missed.
@@ -84,13 +91,12 @@ func (k *call) ready() bool {
 	if heard != nil && strings.HasSuffix(k.Method, "/list") {
 		select {
 		case <-heard:
-		case <-time.After(streamTime):
 		case <-k.ctx.Done():
 			return false
 		}
 	}
-	if gate == nil || k.Method == message.Initialize {
-		return true
+	if gate == nil || k.Method == message.Initialize || k.Version() != "" {
+		return true // also when both eras were tried and the modern one was late
 	}
 	select {
 	case <-gate:
@@ -148,7 +154,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (k *call) fail(f *failure) {
 	k.conn.Report(k.ctx, &sdk.Failed{ID: k.ID, Err: f.err, Delivered: f.sent, Ends: f.ends})
 	if f.ends {
-		k.conn.over(f.err)
+		k.conn.lose(f.err)
 	}
 }
 

@@ -18,8 +18,11 @@ import (
 const (
 	callsMost = 1024 // begun and not answered, streams to listen included
 	notesMost = 256  // notifications that wait to be sent
+	sentMost  = 64   // answers to the server that are being sent
 	noteTime  = 10 * time.Second
-	closeTime = 2 * time.Second // to end the session
+	heedTime  = time.Second            // for an older server to take note of a cancellation
+	loseTime  = 300 * time.Millisecond // for other calls to hear that the session is lost
+	closeTime = 2 * time.Second        // to end the session
 	flushTime = 200 * time.Millisecond
 )
 
@@ -39,6 +42,7 @@ type conn struct {
 	work    sync.WaitGroup
 	leaving sync.WaitGroup // cancellations and answers being sent
 	slots   chan struct{}  // one for each socket that a call may use
+	answers chan struct{}  // one for each answer that is being sent
 	notes   chan *message.Envelope
 	closing sync.Once
 
@@ -46,7 +50,8 @@ type conn struct {
 	dropped atomic.Uint64
 
 	mu       sync.Mutex
-	closed   bool             // guarded by mu
+	closed   bool             // guarded by mu; nothing begins any more
+	lost     error            // guarded by mu; the server no longer knows the session
 	calls    map[string]*call // guarded by mu; by id
 	session  session          // guarded by mu
 	modern   string           // guarded by mu; the revision of the last request of that era
@@ -58,7 +63,7 @@ func newConn(client *web.Client, server *sdk.Server, auto bool, old legacysse.Op
 	c := &conn{
 		Inbox: message.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
 		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, web.Sockets),
-		notes: make(chan *message.Envelope, notesMost), calls: map[string]*call{},
+		answers: make(chan struct{}, sentMost), notes: make(chan *message.Envelope, notesMost), calls: map[string]*call{},
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	c.work.Go(c.sendNotes)
@@ -81,9 +86,9 @@ func (c *conn) Send(msg []byte) error {
 	e := message.Open(append([]byte(nil), msg...))
 	switch {
 	case e.Kind == message.Request:
-		c.request(e)
+		return c.request(e)
 	case e.Kind == message.Response:
-		c.leaving.Go(func() { c.note(&e) })
+		return c.answer(&e)
 	case e.Kind == message.Notification && e.Method == message.Cancelled:
 		c.cancel(&e)
 	case e.Kind == message.Notification:
@@ -99,10 +104,15 @@ func (c *conn) Send(msg []byte) error {
 }
 
 // request begins a request of the host's.
-func (c *conn) request(e message.Envelope) {
+func (c *conn) request(e message.Envelope) error {
 	k := &call{Envelope: e, conn: c}
 	k.ctx, k.cancel = context.WithCancel(c.ctx)
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		k.cancel()
+		return errClosed
+	}
 	full := len(c.calls) >= callsMost
 	if !full {
 		c.calls[string(e.ID)] = k
@@ -113,8 +123,8 @@ func (c *conn) request(e message.Envelope) {
 	if e.Method == message.Listen && !full {
 		heard := make(chan struct{})
 		c.heard, k.begun = heard, sync.OnceFunc(func() { close(heard) })
+		time.AfterFunc(streamTime, k.begun) // a server may take its time
 	}
-	c.mu.Unlock()
 	c.work.Go(func() {
 		defer k.cancel()
 		if full {
@@ -122,12 +132,37 @@ func (c *conn) request(e message.Envelope) {
 			return
 		}
 		k.run()
-		c.mu.Lock()
-		if c.calls[string(e.ID)] == k {
-			delete(c.calls, string(e.ID))
-		}
-		c.mu.Unlock()
+		c.finished(k)
 	})
+	return nil
+}
+
+// answer sends an answer to the server. Where it asks and asks, and does not take
+// the answers, the host waits rather than that they pile up here.
+func (c *conn) answer(e *message.Envelope) error {
+	select {
+	case c.answers <- struct{}{}:
+	case <-c.ctx.Done():
+		return errClosed
+	}
+	if !c.sending(func() {
+		defer func() { <-c.answers }()
+		c.note(e)
+	}) {
+		return errClosed
+	}
+	return nil
+}
+
+// sending runs f, which Close waits for; false when that is too late.
+func (c *conn) sending(f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.leaving.Go(f)
+	return true
 }
 
 // cancel ends a request. A modern server sees that by the end of the stream; an
@@ -141,9 +176,10 @@ func (c *conn) cancel(e *message.Envelope) {
 	case k.Version() != "" || !k.sent.Load():
 		k.cancel()
 	default:
-		c.leaving.Go(func() {
+		c.sending(func() {
+			defer k.cancel()
+			defer time.AfterFunc(heedTime, k.cancel).Stop()
 			c.note(e)
-			k.cancel()
 		})
 	}
 }
@@ -180,48 +216,6 @@ func (c *conn) note(e *message.Envelope) bool {
 	refusal, _ := web.Refusal(res)
 	c.log.Debug("a notification was refused", "method", e.Method, "error", refusal)
 	return false
-}
-
-// Close ends the session and everything that is open.
-func (c *conn) Close(ctx context.Context) error {
-	c.closing.Do(func() {
-		c.mu.Lock()
-		c.closed = true
-		fallback := c.fallback
-		c.mu.Unlock()
-		c.flush(ctx)
-		c.leave(ctx)
-		c.end()
-		if fallback != nil {
-			_ = fallback.Close(ctx)
-		}
-		c.End(nil)
-		c.leaving.Wait()
-		c.work.Wait()
-		c.client.Close()
-	})
-	return nil
-}
-
-// flush waits a moment for what is being sent, cancellations most of all.
-func (c *conn) flush(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
-	defer cancel()
-	sent := make(chan struct{})
-	go func() { defer close(sent); c.leaving.Wait() }()
-	select {
-	case <-sent:
-	case <-ctx.Done():
-	}
-}
-
-// over ends the connection on the server's account.
-func (c *conn) over(err error) {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.End(err)
-	c.end()
 }
 
 // Status says how the server is spoken to.

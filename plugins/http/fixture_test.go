@@ -228,6 +228,11 @@ func (c *client) fails(id, reason string) *sdk.Failed {
 	return f
 }
 
+func failedOf(err error) *sdk.Failed {
+	f, _ := errors.AsType[*sdk.Failed](err)
+	return f
+}
+
 // shake shakes hands as an older client does.
 func (c *client) shake() {
 	c.t.Helper()

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 
@@ -72,14 +71,7 @@ func listRequest(page int, meta, cursor []byte) []byte {
 func (c *conn) answerTo(res *http.Response, id []byte) ([]byte, *failure) {
 	defer res.Body.Close()
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
-		body, err := io.ReadAll(io.LimitReader(res.Body, int64(c.limit)+1))
-		switch {
-		case err != nil:
-			return nil, ended(err)
-		case len(body) > c.limit:
-			return nil, tooLong(int64(len(body)), c.limit)
-		}
-		return body, nil
+		return c.body(res)
 	}
 	for r := eventstream.NewReader(res.Body, c.limit); ; {
 		ev, err := r.Next()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
+	"github.com/junctor-mcp/junctor/plugins/internal/message"
 	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
@@ -19,6 +20,7 @@ import (
 const (
 	eventIDMost = 1024
 	resumeSoon  = 100 * time.Millisecond // after a stream that was good for something
+	lastedLong  = 10 * time.Second       // such as one that was open for so long
 )
 
 // listen keeps a stream open for what an older server says on its own account.
@@ -28,19 +30,23 @@ func (c *conn) listen(opened func()) {
 	defer opened()
 	var last string
 	var delay time.Duration
+	had := false
 	for attempt := 0; ; attempt++ {
 		res, f := c.get(c.ctx, last)
 		opened()
 		if f != nil {
-			if f.ends {
-				c.over(f.err)
+			if f.ends && had { // or it never had a stream to ask for
+				c.lose(f.err)
 			}
 			if f.status != 0 && !temporary(f.status) {
 				c.log.Debug("the server has no stream of its own", "error", f.err)
 				return
 			}
-		} else if c.hear(res, &last, &delay) {
-			attempt = 0
+		} else {
+			had = true
+			if begun := time.Now(); c.hear(res, &last, &delay) || time.Since(begun) > lastedLong {
+				attempt = 0
+			}
 		}
 		wait := backoff(attempt)
 		if attempt == 0 {
@@ -53,7 +59,18 @@ func (c *conn) listen(opened func()) {
 }
 
 // temporary reports whether a status is worth another attempt.
-func temporary(status int) bool { return status == http.StatusTooManyRequests || status >= 500 }
+func temporary(status int) bool {
+	return status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
+}
+
+// resumable is an event's id where it can be sent back, and otherwise empty: from
+// an older one on, events would come twice.
+func resumable(id string) string {
+	if web.Visible(id, eventIDMost) {
+		return id
+	}
+	return ""
+}
 
 // get opens a stream behind the event last; empty is from now on.
 func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) {
@@ -84,9 +101,10 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 	return nil, &failure{err: e, status: res.StatusCode}
 }
 
-// hear delivers what comes on a stream until it breaks. It reports whether
-// anything came.
-func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (something bool) {
+// hear delivers what comes on a stream until it breaks. It reports whether that
+// was good for something: there were messages, or the server said when to ask
+// for more.
+func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (good bool) {
 	defer res.Body.Close()
 	r := eventstream.NewReader(res.Body, c.limit)
 	resumed := *last
@@ -97,15 +115,14 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (som
 			continue
 		}
 		if err != nil {
-			return something
+			return good || *delay > 0
 		}
-		something = true
 		if ev.Retry > 0 {
 			*delay = ev.Retry
 		}
-		if ev.HasID && (ev.ID == "" || web.Visible(ev.ID, eventIDMost)) {
+		if ev.HasID {
 			again := resumed != "" && ev.ID == resumed
-			*last, resumed = ev.ID, ""
+			*last, resumed = resumable(ev.ID), ""
 			if again {
 				continue // a server that begins with the last event, not behind it
 			}
@@ -114,21 +131,27 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (som
 			continue
 		}
 		data := bytes.Clone(ev.Data)
-		if msg, err := ndjson.Message(data); err == nil {
-			c.Put(c.ctx, msg, nil)
-		} else {
+		msg, err := ndjson.Message(data)
+		if err != nil {
 			c.junk(data)
+			continue
+		}
+		good = true
+		c.Put(c.ctx, msg, nil)
+		if kind, _ := message.Glance(msg); kind == message.Response {
+			c.settled(msg)
 		}
 	}
 }
 
 // resume goes on with the stream of a call that broke, behind its last event;
-// nil when that cannot be done.
-func (k *call) resume(attempt int) *http.Response {
+// nil when that cannot be done. quiet is how many streams have brought nothing
+// since one did: a server that does not say when to ask is asked less often.
+func (k *call) resume(attempt, quiet int) *http.Response {
 	for ; attempt <= retriesMost; attempt++ {
-		wait := k.delay
-		if attempt > 0 || wait == 0 {
-			wait = max(wait, backoff(max(attempt-1, 0))/10)
+		wait := max(k.delay, resumeSoon, backoff(max(attempt-1, 0))/10)
+		if k.delay == 0 {
+			wait = max(wait, backoff(max(quiet-1, 0))/10)
 		}
 		if !sleep(k.ctx, wait) {
 			return nil

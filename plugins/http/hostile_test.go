@@ -1,0 +1,365 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestNoStreamNotFound: a server that has no stream of its own may say so with
+// 404, as frameworks do that know no GET at this path; its session is not lost.
+func TestNoStreamNotFound(t *testing.T) {
+	t.Parallel()
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Method == "GET" {
+			http.Error(w, "Cannot GET /mcp", http.StatusNotFound)
+			return true
+		}
+		return false
+	})
+	c := connect(t, s.url)
+	c.shake()
+	s.await("GET", func(r seen) bool { return r.verb == "GET" })
+	c.send(request(2, "tools/call"))
+	c.want(result(2))
+	time.Sleep(2 * loseTime)
+	c.send(request(3, "tools/call"))
+	c.want(result(3))
+}
+
+// TestStreamOfLostSession: one that had a stream and says 404 has lost it.
+func TestStreamOfLostSession(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int32
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		switch {
+		case r.Method != "GET":
+			return false
+		case n.Add(1) == 1:
+			events(w, ": hello\n\n")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	if g := c.next(); g.err == nil || !strings.Contains(g.err.Error(), "no longer knows the session") {
+		t.Errorf("got %q, %v", g.msg, g.err)
+	}
+}
+
+// TestForgottenByAll: calls that were sent at the same time to a server that has
+// forgotten the session all hear so, and none is taken for delivered.
+func TestForgottenByAll(t *testing.T) {
+	t.Parallel()
+	const calls = 20
+	var arrived sync.WaitGroup
+	arrived.Add(calls)
+	var n atomic.Int32
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		if !strings.Contains(body, "tools/call") {
+			return false
+		}
+		arrived.Done()
+		arrived.Wait()
+		time.Sleep(time.Duration(n.Add(1)) * 2 * time.Millisecond)
+		w.WriteHeader(http.StatusNotFound)
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	for i := range calls {
+		c.send(request(10+i, "tools/call"))
+	}
+	seen := map[string]bool{}
+	for range calls {
+		g := c.next()
+		f := failedOf(g.err)
+		if f == nil || f.Delivered || !f.Ends || seen[string(f.ID)] {
+			t.Fatalf("after %d calls: %q, %v", len(seen), g.msg, g.err)
+		}
+		seen[string(f.ID)] = true
+	}
+	if g := c.next(); g.err == nil {
+		t.Errorf("the connection goes on: %q", g.msg)
+	}
+}
+
+// TestForgottenButOneHangs: one that does not hear it does not keep the others
+// from a new session.
+func TestForgottenButOneHangs(t *testing.T) {
+	t.Parallel()
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		switch {
+		case strings.Contains(body, "prompts/get"):
+			<-r.Context().Done()
+		case strings.Contains(body, "tools/call"):
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			return false
+		}
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	c.send(request(2, "prompts/get"))
+	s.await("hanging call", func(r seen) bool { return strings.Contains(r.body, "prompts/get") })
+	begun := time.Now()
+	c.send(request(3, "tools/call"))
+	c.fails("3", "session_lost")
+	if g := c.next(); g.err == nil || time.Since(begun) > 3*time.Second {
+		t.Errorf("after %s: %q, %v", time.Since(begun), g.msg, g.err)
+	}
+}
+
+// TestLateModern: a modern request does not wait for the end of a handshake of
+// the older era, which a server that answers both questions late has had half of.
+func TestLateModern(t *testing.T) {
+	t.Parallel()
+	s := answering(t, nil)
+	c := connect(t, s.url)
+	c.send(initialize)
+	c.next()
+	c.send(modern(2, "tools/list", ""))
+	c.want(result(2))
+}
+
+// TestListsWaitOnce: a server that never begins to answer a request to listen
+// holds up the first list, and not every page.
+func TestListsWaitOnce(t *testing.T) {
+	t.Parallel()
+	s := answering(t, func(_ http.ResponseWriter, r *http.Request, body string) bool {
+		if strings.Contains(body, "subscriptions/listen") {
+			<-r.Context().Done()
+			return true
+		}
+		return false
+	})
+	c := connect(t, s.url)
+	begun := time.Now()
+	c.send(modern(2, "subscriptions/listen", ""))
+	for id := 3; id < 13; id++ {
+		c.send(modern(id, "tools/list", ""))
+		c.want(result(id))
+	}
+	if d := time.Since(begun); d > 4*streamTime {
+		t.Errorf("ten pages took %s", d)
+	}
+}
+
+// TestStreamsThatNeverEnd: an answer that was too long, or came on the stream of
+// another request, ends its own, or its socket would be lost for good.
+func TestStreamsThatNeverEnd(t *testing.T) {
+	t.Parallel()
+	ended := make(chan string, 3)
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		switch {
+		case strings.Contains(body, `"long"`):
+			events(w, "data: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"x\":\""+strings.Repeat("x", 17<<20)+"\"}}\n\n")
+		case strings.Contains(body, `"other"`):
+			events(w, ": wait\n")
+		case strings.Contains(body, `"both"`):
+			events(w, data(result(3)), data(result(12)), data(result(1)), ": and on\n")
+		default:
+			return false
+		}
+		<-r.Context().Done()
+		ended <- idOf(body)
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	c.send(request(2, "long"))
+	c.next() // dropped
+	c.fails("2", "message_too_large")
+	if id := <-ended; id != "2" {
+		t.Errorf("%s ended", id)
+	}
+	c.send(request(3, "other"))
+	s.await("other", func(r seen) bool { return strings.Contains(r.body, `"other"`) })
+	c.send(request(1, "both"))
+	c.want(result(3), result(12), result(1))
+	if a, b := <-ended, <-ended; a+b != "31" && a+b != "13" {
+		t.Errorf("%s and %s ended", a, b)
+	}
+}
+
+// TestStorm: however a server ends its streams, it is not asked many times a
+// second.
+func TestStorm(t *testing.T) {
+	for name, c := range map[string]struct {
+		event string
+		most  int32 // requests in two seconds
+	}{
+		"retry 0":         {"retry: 0\nid: a\ndata:\n\n", 8},
+		"only an id":      {"id: a\ndata:\n\n", 8},
+		"nothing":         {"", 8},
+		"retry 1":         {"retry: 1\nid: a\ndata:\n\n", 30},
+		"a comment":       {": x\n\n", 8},
+		"an id each time": {"id: %d\ndata:\n\n", 8},
+	} {
+		for _, of := range []string{"GET", "POST"} {
+			t.Run(of+" "+name, func(t *testing.T) {
+				t.Parallel()
+				var n atomic.Int32
+				s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+					text := c.event
+					if strings.Contains(text, "%d") {
+						text = fmt.Sprintf(text, n.Load())
+					}
+					switch {
+					case r.Method == "GET":
+						n.Add(1)
+					case !strings.Contains(body, "tools/call"):
+						return false
+					}
+					events(w, text)
+					return true
+				})
+				cl := connect(t, s.url)
+				if of == "GET" {
+					cl.shake()
+				} else {
+					cl.send(initialize)
+					cl.next()
+					cl.conn.(*conn).initialized(false) // it gets no stream of its own
+					cl.send(request(2, "tools/call"))
+				}
+				time.Sleep(2 * time.Second)
+				if got := n.Load(); got > c.most {
+					t.Errorf("%d requests", got)
+				}
+			})
+		}
+	}
+}
+
+// TestAsksAndAsks: a server that asks without end, and takes no answers, gets
+// few sockets for them, and closing does not wait for it.
+func TestAsksAndAsks(t *testing.T) {
+	t.Parallel()
+	var waiting, most atomic.Int32
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		if !strings.Contains(body, `"roots"`) {
+			return false
+		}
+		most.Store(max(most.Load(), waiting.Add(1)))
+		<-r.Context().Done()
+		waiting.Add(-1)
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for i := range 1000 {
+			if c.conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"q%d","result":{"roots":[]}}`, i)) != nil {
+				return
+			}
+		}
+	}()
+	time.Sleep(500 * time.Millisecond)
+	c.close()
+	<-sent
+	if n := most.Load(); n > sentMost || n == 0 {
+		t.Errorf("%d answers at once", n)
+	}
+}
+
+// TestManyInOne: a batch of very many elements costs little more than its bytes.
+func TestManyInOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds under the race detector")
+	}
+	many := "[" + strings.Repeat("1,", 7<<20) + result(2) + "]"
+	s := answering(t, func(w http.ResponseWriter, _ *http.Request, body string) bool {
+		if !strings.Contains(body, "tools/call") {
+			return false
+		}
+		asJSON(w, many)
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	if n := grown(func() {
+		c.send(request(2, "tools/call"))
+		c.want(result(2))
+	}); n > 64<<20 {
+		t.Errorf("grew by %d MiB", n>>20)
+	}
+}
+
+// TestResumeRepeats: a server that begins with the last event, not behind it,
+// doubles nothing.
+func TestResumeRepeats(t *testing.T) {
+	t.Parallel()
+	note := func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"i":%d}}`, i) }
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		switch {
+		case strings.Contains(body, "tools/call"):
+			events(w, "id: a\n"+data(note(1)), "id: b\n"+data(note(2)))
+		case r.Method == "GET" && r.Header.Get("Last-Event-ID") == "b":
+			events(w, "id: b\n"+data(note(2)), "id: c\n"+data(note(3)), "id: d\n"+data(result(2)))
+		default:
+			return false
+		}
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	c.send(request(2, "tools/call"))
+	c.want(note(1), note(2), note(3), result(2))
+}
+
+// TestEncoding: an answer in an encoding that nobody asked for is said to be one.
+func TestEncoding(t *testing.T) {
+	t.Parallel()
+	s := answering(t, func(w http.ResponseWriter, _ *http.Request, body string) bool {
+		if !strings.Contains(body, "tools/call") {
+			return false
+		}
+		w.Header().Set("Content-Encoding", "br")
+		asJSON(w, "\x0b\x02\x80")
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	c.send(request(2, "tools/call"))
+	if f := c.fails("2", "bad_message"); !strings.Contains(f.Err.Message, `"br"`) {
+		t.Errorf("got %v", f.Err)
+	}
+}
+
+// TestSendWhileClosing: what is sent while the connection closes is sent or
+// refused, and nothing of it is left.
+func TestSendWhileClosing(t *testing.T) {
+	t.Parallel()
+	s := answering(t, nil)
+	for range 20 {
+		c := connect(t, s.url)
+		c.shake()
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			for i := 10; ; i++ {
+				for _, msg := range []string{
+					request(i, "tools/call"), `{"jsonrpc":"2.0","id":"q","result":{}}`,
+					fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i),
+				} {
+					if c.conn.Send([]byte(msg)) != nil {
+						return
+					}
+				}
+			}
+		}()
+		time.Sleep(5 * time.Millisecond)
+		c.close()
+		<-sent
+	}
+}
