@@ -93,6 +93,9 @@ func (u *Upstream) subscribed(uri string, s *subscription, err error) {
 		u.mu.Lock()
 		if u.subs[uri] == s {
 			delete(u.subs, uri)
+			if s.heard != nil {
+				close(s.heard.over) // or it would be tried again and again for nobody
+			}
 			u.rest()
 		}
 		u.mu.Unlock()
