@@ -133,7 +133,7 @@ func unquote(s string) string {
 func said(desc string) []string {
 	flat := strings.Join(strings.Fields(defaultRemark.ReplaceAllString(desc, " ")), " ")
 	if at := listedChoices.FindStringIndex(flat); at != nil && (at[0] < 300 || flat[at[0]] == '[') {
-		if c := listed(flat[at[1]:], strings.HasSuffix(strings.TrimSpace(flat[:at[1]]), ":")); c != nil {
+		if c := listed(flat[at[1]:], strings.HasSuffix(strings.TrimSpace(flat[:at[1]]), ":")); c != nil && !openEnded(c) {
 			return c
 		}
 		if c := bulleted(desc); c != nil {
@@ -153,6 +153,13 @@ func said(desc string) []string {
 		}
 	}
 	return nil
+}
+
+// openEnded reports whether some choices are only the beginning of a value: one
+// that has a fellow for files, as jsonpath has jsonpath-file, takes a text
+// behind it.
+func openEnded(choices []string) bool {
+	return slices.ContainsFunc(choices, func(c string) bool { return slices.Contains(choices, c+"-file") })
 }
 
 var (

@@ -23,7 +23,7 @@ func TestOneOf(t *testing.T) {
 			t.Errorf("%q has the choices %q", text, c)
 		}
 	}
-	for _, text := range []string{"How to sort one of the things", "Output (one of: json, yaml, template=...)", "someone of: a, b"} {
+	for _, text := range []string{"How to sort one of the things", "Output (one of: json, yaml, template=...)", "someone of: a, b", "One of: (json, path, path-file)"} {
 		if c := said(text); c != nil {
 			t.Errorf("%q has the choices %q", text, c)
 		}
