@@ -26,7 +26,8 @@ import (
 )
 
 const (
-	postsMost    = 64 // under way at once
+	postsMost    = 64   // of requests, and as many of what has no answer, under way at once
+	requestsMost = 1024 // that are being posted or wait for it
 	endpointMost = 8 << 10
 	flushTime    = 200 * time.Millisecond
 )
@@ -52,19 +53,21 @@ type Conn struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	work    sync.WaitGroup
-	posts   chan struct{} // one for each post under way
+	posts   chan struct{} // one for each request being posted
+	notes   chan struct{} // one for each message without an answer being posted
 	closing sync.Once
-	closed  atomic.Bool
+	closed  atomic.Bool // set with mu held
 	dropped atomic.Uint64
 
-	mu   sync.Mutex
-	gate chan struct{} // guarded by mu; closed when the last message that others wait for has arrived
+	mu       sync.Mutex
+	gate     chan struct{}    // guarded by mu; closed when the last message that others wait for has arrived
+	requests map[string]*post // guarded by mu; not yet taken by the server; by id
 }
 
 // Dial opens the stream and waits until the server says where to post. ctx
 // bounds that.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
-	c := &Conn{Inbox: message.NewInbox(), o: o, posts: make(chan struct{}, postsMost)}
+	c := &Conn{Inbox: message.NewInbox(), o: o, posts: make(chan struct{}, postsMost), notes: make(chan struct{}, postsMost), requests: map[string]*post{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, c.end) // until it is open
 	r, err := c.open()
@@ -139,7 +142,7 @@ func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	switch {
 	case err != nil:
 		return nil, refused("holds no URL")
-	case u.Scheme != base.Scheme || u.Host != base.Host || u.User != nil:
+	case !web.SameOrigin(u, base) || u.User != nil:
 		return nil, refused(fmt.Sprintf("leads to %s://%s", u.Scheme, u.Host))
 	}
 	u.Fragment = ""
@@ -197,9 +200,16 @@ func (c *Conn) hear(r *eventstream.Reader) {
 
 // over ends the connection.
 func (c *Conn) over(err error) {
-	c.closed.Store(true)
+	c.shut()
 	c.End(err)
 	c.end()
+}
+
+// shut makes sure that nothing begins any more.
+func (c *Conn) shut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed.Store(true)
 }
 
 // Status says how the connection is.
@@ -210,7 +220,7 @@ func (c *Conn) Status() sdk.ConnStatus {
 // Close ends the stream, and with it the session.
 func (c *Conn) Close(ctx context.Context) error {
 	c.closing.Do(func() {
-		c.closed.Store(true)
+		c.shut()
 		c.flush(ctx)
 		c.over(nil)
 		c.work.Wait()
@@ -219,13 +229,13 @@ func (c *Conn) Close(ctx context.Context) error {
 	return nil
 }
 
-// flush waits a moment for what is being posted.
+// flush waits a moment for what is being posted, cancellations most of all.
 func (c *Conn) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
 	for range postsMost {
 		select {
-		case c.posts <- struct{}{}:
+		case c.notes <- struct{}{}:
 		case <-ctx.Done():
 			return
 		case <-c.ctx.Done():

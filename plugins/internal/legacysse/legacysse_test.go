@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,6 +64,7 @@ func TestEndpoint(t *testing.T) {
 		": hello\n\nretry: 5\n\nevent: endpoint\ndata:m#f\n\n":          "/at/m",
 		"event: endpoint\ndata: http://HOST/abs\n\n":                    "/abs",
 		"event: endpoint\ndata: //HOST/abs\n\n":                         "/abs",
+		"event: endpoint\ndata: HTTP://HOST/abs\n\n":                    "/abs",
 		"event: endpoint\ndata: http://127.0.0.1:1/m\n\n":               "",
 		"event: endpoint\ndata: https://HOST/m\n\n":                     "",
 		"event: endpoint\ndata: //evil.example/m\n\n":                   "",
@@ -199,5 +201,61 @@ func TestStreamEnds(t *testing.T) {
 	}
 	if err := c.Send([]byte(`{}`)); err == nil {
 		t.Error("it still takes messages")
+	}
+}
+
+// TestHungPosts: a server that does not finish taking requests still hears that
+// they are cancelled, and what is cancelled makes room for others.
+func TestHungPosts(t *testing.T) {
+	const calls = 2 * postsMost
+	var begun, ended, told atomic.Int32
+	c, err := dial(t, 0, func(w io.Writer, flush func(), r *http.Request) {
+		_, _ = io.WriteString(w, "event: endpoint\ndata: /m\n\n")
+		flush()
+		<-r.Context().Done()
+	}, func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength < 65 { // a request, not a cancellation
+			begun.Add(1)
+			<-r.Context().Done()
+			ended.Add(1)
+			return
+		}
+		told.Add(1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := func(what string, n *atomic.Int32, want int32) {
+		t.Helper()
+		for begun := time.Now(); n.Load() != want; time.Sleep(time.Millisecond) {
+			if time.Since(begun) > patience {
+				t.Fatalf("%d %s, want %d", n.Load(), what, want)
+			}
+		}
+	}
+	cancel := func(i int) error {
+		return c.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
+	}
+	for i := range calls {
+		if err := c.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call"}`, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until("posts", &begun, postsMost)
+	for i := range calls {
+		if err := cancel(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until("posts given up", &ended, begun.Load())
+	until("cancellations", &told, begun.Load())
+	if n := begun.Load(); n < postsMost || n > calls {
+		t.Errorf("%d requests were posted", n)
+	}
+	if n := len(c.posts); n != 0 {
+		time.Sleep(100 * time.Millisecond)
+		if n := len(c.posts); n != 0 {
+			t.Errorf("%d places are lost", n)
+		}
 	}
 }

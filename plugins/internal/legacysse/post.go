@@ -3,6 +3,7 @@ package legacysse
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/message"
@@ -14,48 +15,137 @@ import (
 // which others wait.
 const noteTime = 10 * time.Second
 
-// Send posts a message. What becomes of it arrives in Recv.
+// A post is a request until the server has taken it.
+type post struct {
+	ctx    context.Context // ends when the host no longer wants the answer
+	cancel context.CancelFunc
+	sent   atomic.Bool // the server may have seen it
+}
+
+// Send posts a message. What becomes of it arrives in Recv. Requests travel side
+// by side. What has no answer arrives in order, and before the requests that were
+// sent after it; but nothing waits for a cancellation, nor that for anything.
 func (c *Conn) Send(msg []byte) error {
-	if c.closed.Load() {
-		return sdk.Errorf(sdk.Canceled, "the connection is closed")
-	}
 	e := message.Open(append([]byte(nil), msg...))
-	select {
-	case c.posts <- struct{}{}:
-	case <-c.ctx.Done():
-		return sdk.Errorf(sdk.Canceled, "the connection is closed")
+	switch {
+	case e.Kind == message.Request:
+		return c.request(&e)
+	case e.Method == message.Cancelled:
+		return c.cancel(&e)
 	}
-	// Requests travel side by side. What has no answer arrives in order, and
-	// before the requests that were sent after it.
-	c.mu.Lock()
-	after, opened := c.gate, chan struct{}(nil)
-	if e.Kind != message.Request {
-		opened = make(chan struct{})
-		c.gate = opened
-	}
-	c.mu.Unlock()
-	c.work.Go(func() {
-		defer func() {
-			if opened != nil {
-				close(opened)
-			}
-			<-c.posts
-		}()
-		if after != nil {
-			select {
-			case <-after:
-			case <-c.ctx.Done():
-				return
-			}
+	opened := make(chan struct{})
+	var after chan struct{}
+	return c.note(func() { after, c.gate = c.gate, opened }, func() {
+		defer close(opened)
+		if c.passes(c.ctx, after) {
+			c.post(c.ctx, &e)
 		}
-		c.post(&e)
+	})
+}
+
+func errClosed() error { return sdk.Errorf(sdk.Canceled, "the connection is closed") }
+
+// passes waits until a gate is open; false when ctx ends before.
+func (c *Conn) passes(ctx context.Context, gate chan struct{}) bool {
+	if gate == nil {
+		return true
+	}
+	select {
+	case <-gate:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// note runs f, which posts a message without an answer, when there is room, and
+// first, in the order of the calls, order.
+func (c *Conn) note(order, f func()) error {
+	select {
+	case c.notes <- struct{}{}:
+	case <-c.ctx.Done():
+		return errClosed()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed.Load() {
+		<-c.notes
+		return errClosed()
+	}
+	order()
+	c.work.Go(func() {
+		defer func() { <-c.notes }()
+		f()
 	})
 	return nil
 }
 
-func (c *Conn) post(e *message.Envelope) {
+// request begins a request of the host's.
+func (c *Conn) request(e *message.Envelope) error {
+	p := &post{}
+	p.ctx, p.cancel = context.WithCancel(c.ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed.Load() {
+		p.cancel()
+		return errClosed()
+	}
+	full := len(c.requests) >= requestsMost
+	if !full {
+		c.requests[string(e.ID)] = p
+	}
+	after := c.gate
+	c.work.Go(func() {
+		defer p.cancel()
+		if full {
+			c.fail(e, sdk.Errorf(sdk.Unavailable, "%d requests are waiting already", requestsMost), false)
+			return
+		}
+		c.carry(e, p, after)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.requests[string(e.ID)] == p {
+			delete(c.requests, string(e.ID))
+		}
+	})
+	return nil
+}
+
+// carry posts a request when its turn has come.
+func (c *Conn) carry(e *message.Envelope, p *post, after chan struct{}) {
+	select {
+	case c.posts <- struct{}{}:
+		defer func() { <-c.posts }()
+	case <-p.ctx.Done():
+		return
+	}
+	if c.passes(p.ctx, after) {
+		p.sent.Store(true)
+		c.post(p.ctx, e)
+	}
+}
+
+// cancel tells the server that an answer is no longer wanted, unless it cannot
+// have seen the request, and gives up posting that.
+func (c *Conn) cancel(e *message.Envelope) error {
+	c.mu.Lock()
+	p := c.requests[string(e.Cancels())]
+	c.mu.Unlock()
+	if p != nil && !p.sent.Load() {
+		p.cancel()
+		return nil
+	}
+	return c.note(func() {}, func() {
+		c.post(c.ctx, e)
+		if p != nil {
+			p.cancel()
+		}
+	})
+}
+
+func (c *Conn) post(ctx context.Context, e *message.Envelope) {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-	ctx := c.ctx
+	asked := ctx
 	if e.Kind != message.Request {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, noteTime)
@@ -63,7 +153,10 @@ func (c *Conn) post(e *message.Envelope) {
 	}
 	res, sent, err := c.o.Client.Do(ctx, web.Request{Method: "POST", URL: c.endpoint, Header: h, Body: e.Raw})
 	switch {
-	case c.ctx.Err() != nil:
+	case asked.Err() != nil:
+		if err == nil {
+			_ = res.Body.Close()
+		}
 	case err != nil:
 		c.fail(e, err, sent)
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone:

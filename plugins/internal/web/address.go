@@ -51,6 +51,24 @@ func IsLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
+// SameOrigin reports whether two URLs lead to the same place, however they spell
+// it.
+func SameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
+}
+
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "http":
+		return "80"
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "1080" // of SOCKS
+}
+
 // dial checks every address but that of a proxy. It does not compare with the
 // server's own, which the transport may spell in another way than the URL does.
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {

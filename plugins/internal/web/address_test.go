@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -88,12 +89,26 @@ func refused(err error) bool {
 	return errors.As(err, &e) && e.Reason == "address_refused"
 }
 
+func TestSameOrigin(t *testing.T) {
+	for pair, want := range map[[2]string]bool{
+		{"https://a.example/x", "https://A.example:443/y?z"}: true, {"http://a.example:80", "http://a.example"}: true,
+		{"http://[::1]:8/x", "http://[::1]:8"}: true, {"https://a.example", "http://a.example:443"}: false,
+		{"https://a.example", "https://a.example.:443"}: false, {"http://a.example", "http://a.example:8080"}: false,
+	} {
+		a, errA := url.Parse(pair[0])
+		b, errB := url.Parse(pair[1])
+		if errA != nil || errB != nil || SameOrigin(a, b) != want {
+			t.Errorf("%v: %t", pair, !want)
+		}
+	}
+}
+
 // TestAddresses: a name leads to public addresses only, unless it is allowed
 // more, and what is checked is what is dialled. TRN-20, D12, U3
 func TestAddresses(t *testing.T) {
 	var hits atomic.Int32
-	url, _ := webtest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
-	port := url[strings.LastIndexByte(url, ':'):]
+	base, _ := webtest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	port := base[strings.LastIndexByte(base, ':'):]
 
 	for _, a := range []string{
 		"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1", "255.255.255.255",

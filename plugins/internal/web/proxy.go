@@ -38,18 +38,6 @@ func (p *proxies) of(r *http.Request) (*url.URL, error) {
 
 func (p *proxies) has(addr string) bool { _, ok := p.known.Load(addr); return ok }
 
-func portOf(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "http":
-		return "80"
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "1080" // of SOCKS
-}
-
 // A proxyError is why a proxy was of no use.
 type proxyError struct {
 	at  string // host:port
