@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -18,6 +19,13 @@ type urls struct{ m sync.Map }
 
 func (u *urls) Load(url string) bool { _, ok := u.m.Load(url); return ok }
 func (u *urls) Store(url string)     { u.m.Store(url, struct{}{}) }
+func (u *urls) Forget(url string)    { u.m.Delete(url) }
+
+// answered reports whether a server that did not open a stream is there.
+func answered(err error) bool {
+	e, ok := errors.AsType[*sdk.Error](err)
+	return ok && (e.Reason == "http_status" || e.Reason == "bad_message")
+}
 
 // falls reports whether a refusal means that the server has the older transport
 // only. answered is true when it came as an answer of JSON-RPC, which one that

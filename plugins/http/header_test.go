@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -128,17 +129,53 @@ func TestParamsAreKept(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	for _, broken := range []string{``, `{`, `[]`, `{"q":[{"path":["region"],"header":"A\r\nB"}]}`} {
+	for _, broken := range []string{``, `{`, `[]`, `null`, `{"q":[{}]}`, `{"q":[{"path":["region"],"header":"A\r\nB"}]}`} {
 		if err := os.WriteFile(files[0], []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if next := newParams(dir, "https://x/"); len(headersOf(next)) != 0 {
+		next := newParams(dir, "https://x/")
+		if len(headersOf(next)) != 0 {
 			t.Errorf("%s gives %v", broken, headersOf(next))
 		}
+		next.learn([]byte(`{"result":`+toolsWithParams+`}`), false)
+	}
+	p.learn([]byte(`{"error":{"code":-32603,"message":"not now"}}`), true)
+	if len(headersOf(p)) != 4 {
+		t.Errorf("after an error, %v is known", headersOf(p))
 	}
 	p.learn([]byte(`{"result":{"tools":[]}}`), true)
 	if next := newParams(dir, "https://x/"); len(headersOf(next)) != 0 {
 		t.Errorf("tools that are gone still have %v", headersOf(next))
+	}
+}
+
+// TestParamsAreBounded: what a server says about its arguments is not kept
+// without end.
+func TestParamsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	p := newParams(dir, "https://x/")
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, `,"%d%s":{"x-mcp-header":"H%d"}`, i, strings.Repeat("n", 900), i)
+	}
+	for tool := range 100 {
+		p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t%d","inputSchema":{"properties":{%s}}}]}}`, tool, b.String()[1:]), tool == 0)
+	}
+	held := 0
+	for _, bindings := range p.tools {
+		held += len(bindings)
+	}
+	if held > paramsMost || held != p.held || held < paramsMost/2 {
+		t.Errorf("%d are held, %d counted", held, p.held)
+	}
+	next := newParams(dir, "https://x/")
+	if next.load(); next.held != held {
+		t.Errorf("the next start has %d of %d", next.held, held)
+	}
+	huge := strings.Repeat("n", 2*namesMost)
+	p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t","inputSchema":{"properties":{"%s":{"x-mcp-header":"H"}}}},{"name":"%s","inputSchema":{"properties":{"a":{"x-mcp-header":"H"}}}}]}}`, huge, huge), true)
+	if len(p.tools) != 0 {
+		t.Errorf("%d tools with names that are too long", len(p.tools))
 	}
 }
 

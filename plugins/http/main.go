@@ -48,12 +48,16 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 		return nil, err
 	}
 	old := legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log}
-	if s.Mode == "sse" || s.Mode == "auto" && onlySSE.Load(s.URL) {
+	if known := onlySSE.Load(client.URL.String()); s.Mode == "sse" || s.Mode == "auto" && known {
 		c, err := legacysse.Dial(ctx, old)
-		if err != nil {
+		switch {
+		case err == nil:
+			return c, nil
+		case s.Mode == "sse" || !answered(err):
+			client.Close()
 			return nil, err // and not a Conn that is not nil
 		}
-		return c, nil
+		onlySSE.Forget(client.URL.String()) // it answers, but is no longer the one that we know
 	}
 	return newConn(client, server, s.Mode == "auto", old), nil
 }

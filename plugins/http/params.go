@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"os"
@@ -19,7 +20,10 @@ import (
 )
 
 const (
-	paramsMost = 10_000  // tools that are remembered
+	paramsMost = 10_000  // arguments of tools that are remembered
+	schemaMost = 1 << 20 // bytes of a schema that is looked at
+	namesMost  = 1 << 10 // bytes of the names that lead to an argument, and of its header's
+	fileMost   = 32 << 20
 	valueMost  = 4 << 10 // bytes of a header's value
 	depthMost  = 16      // of nested properties
 )
@@ -33,6 +37,7 @@ type params struct {
 
 	mu    sync.Mutex
 	tools map[string][]binding // guarded by mu; nil: not loaded
+	held  int                  // guarded by mu; bindings in tools
 }
 
 // A binding is an argument and the header that repeats it.
@@ -90,8 +95,12 @@ func paramText(value []byte) (string, bool) {
 	return "", false
 }
 
-// learn reads a page of the server's tools.
+// learn reads a page of the server's tools, or an error in its place, which says
+// nothing.
 func (p *params) learn(msg []byte, first bool) {
+	if message.Member(msg, "result") == nil {
+		return
+	}
 	found := map[string][]binding{}
 	if bytes.Contains(msg, []byte("x-mcp-header")) {
 		var list struct {
@@ -104,6 +113,9 @@ func (p *params) learn(msg []byte, first bool) {
 		}
 		if json.Unmarshal(msg, &list) == nil {
 			for _, t := range list.Result.Tools {
+				if len(t.Name) > namesMost || len(t.InputSchema) > schemaMost {
+					continue
+				}
 				if b := bindingsOf(t.InputSchema, nil); len(b) > 0 {
 					found[t.Name] = b
 				}
@@ -115,11 +127,14 @@ func (p *params) learn(msg []byte, first bool) {
 	p.load()
 	before := len(p.tools)
 	if first {
-		p.tools = map[string][]binding{}
+		p.tools, p.held = map[string][]binding{}, 0
 	}
 	for name, b := range found {
-		if len(p.tools) < paramsMost {
+		if p.held -= len(p.tools[name]); p.held+len(b) <= paramsMost {
 			p.tools[name] = b
+			p.held += len(b)
+		} else {
+			delete(p.tools, name)
 		}
 	}
 	if before > 0 || len(p.tools) > 0 {
@@ -140,7 +155,7 @@ func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
 	if json.Unmarshal(schema, &s) != nil {
 		return nil
 	}
-	if name, ok := s.Header.(string); ok && len(path) > 0 && web.IsToken(name) {
+	if name, ok := s.Header.(string); ok && len(path) > 0 && web.IsToken(name) && len(name)+len(strings.Join(path, "")) <= namesMost {
 		all = append(all, binding{Path: path, Header: name})
 	}
 	for name, sub := range s.Properties {
@@ -154,20 +169,30 @@ func (p *params) load() {
 	if p.tools != nil {
 		return
 	}
-	p.tools = map[string][]binding{}
+	p.tools, p.held = map[string][]binding{}, 0
 	if p.file == "" {
 		return
 	}
-	if b, err := os.ReadFile(p.file); err == nil && json.Unmarshal(b, &p.tools) != nil {
-		p.tools = map[string][]binding{}
+	f, err := os.Open(p.file)
+	if err != nil {
+		return
 	}
-	for _, bindings := range p.tools {
+	defer f.Close()
+	kept := map[string][]binding{}
+	if b, err := io.ReadAll(io.LimitReader(f, fileMost)); err != nil || json.Unmarshal(b, &kept) != nil || kept == nil {
+		return
+	}
+	held := 0
+	for _, bindings := range kept {
+		held += len(bindings)
 		for i := range bindings {
 			if !web.IsToken(bindings[i].Header) {
-				p.tools = map[string][]binding{}
 				return
 			}
 		}
+	}
+	if held <= paramsMost {
+		p.tools, p.held = kept, held
 	}
 }
 

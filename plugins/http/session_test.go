@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/junctor-mcp/junctor/sdk"
@@ -231,5 +232,37 @@ func TestEnd(t *testing.T) {
 	}
 	if err := c.conn.Send([]byte(initialized)); err == nil {
 		t.Error("a closed connection takes messages")
+	}
+}
+
+// TestAutoForgets: a server that had the older transport only and now has the
+// newer one is found again.
+func TestAutoForgets(t *testing.T) {
+	t.Parallel()
+	var renewed atomic.Bool
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		switch {
+		case renewed.Load():
+			return false
+		case r.Method == "GET":
+			events(w, "event: endpoint\ndata: /m\n\n", data(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`))
+			<-r.Context().Done()
+		case r.URL.Path == "/m":
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+		return true
+	})
+	c := connect(t, s.url)
+	c.send(initialize)
+	c.want(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`)
+	renewed.Store(true)
+	again := connect(t, s.url)
+	again.shake()
+	again.send(request(2, "tools/list"))
+	again.want(result(2))
+	if _, err := try(t, s.url, `"mode":"sse"`); err == nil {
+		t.Error("mode sse reaches a server without it")
 	}
 }

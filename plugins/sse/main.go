@@ -47,6 +47,7 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 	}
 	conn, err := legacysse.Dial(ctx, legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log})
 	if err != nil {
+		client.Close()
 		return nil, err // and not a Conn that is not nil
 	}
 	return conn, nil
