@@ -112,6 +112,9 @@ func (k *call) again(f *failure, n int) (time.Duration, bool) {
 	if n >= retriesMost || f.ends || f.after > retryAfter {
 		return 0, false
 	}
+	if (k.Method == message.Discover || k.Method == message.Initialize) && (n > 0 || f.after > retryFirst) {
+		return 0, false // the host waits only so long, and would not learn why
+	}
 	switch f.status {
 	case 0:
 		// A server that was never reached is not worth waiting for here: the

@@ -79,6 +79,31 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// TestBusyAtFirst: a handshake is not tried for so long that whoever waits for it
+// learns nothing but that it took too long.
+func TestBusyAtFirst(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		times  int
+		after  string
+		reason string // empty: answered
+	}{
+		{1, "", ""}, {100, "", "rate_limited"}, {100, "30", "rate_limited"},
+	} {
+		s, _ := flaky(t, "initialize", 503, c.times, "Retry-After", c.after)
+		cl := connect(t, s.url)
+		begun := time.Now()
+		if cl.send(initialize); c.reason != "" {
+			cl.fails("1", c.reason)
+		} else if g := cl.next(); g.err != nil {
+			t.Error(g.err)
+		}
+		if d := time.Since(begun); d > 2500*time.Millisecond {
+			t.Errorf("%+v: after %s", c, d)
+		}
+	}
+}
+
 // TestBroken: a connection that breaks may have carried the request.
 func TestBroken(t *testing.T) {
 	t.Parallel()
