@@ -24,7 +24,12 @@ const Sockets = 64
 
 const (
 	headerMost = 64 << 10 // bytes of the headers of an answer
-	idleTime   = 90 * time.Second
+	// idleTime is shorter than the 5 seconds after which servers made with Node.js
+	// and uvicorn close a connection: a call that is sent at that moment is lost,
+	// and cannot be sent again.
+	idleTime   = 4 * time.Second
+	pingAfter  = 30 * time.Second // of silence, where the connection is of HTTP/2
+	pingTime   = 15 * time.Second
 	fileMost   = 1 << 20 // bytes of a certificate file
 	cookieMost = 50      // of one server, and 4 KiB each
 )
@@ -123,6 +128,7 @@ func NewClient(o Options) (*Client, error) {
 				TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
 				MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
 				WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+				HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime},
 			},
 			Jar:           &fewCookies{jar},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -263,3 +263,31 @@ func TestHTTP2(t *testing.T) {
 		}
 	}
 }
+
+// TestRedirects: a redirect is told of without what may be secret in it.
+func TestRedirects(t *testing.T) {
+	var to string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(s.Close)
+	c, err := NewClient(Options{URL: s.URL + "/secret/mcp?token=secret", Log: hclog.NewNullLogger(), Connect: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for location, want := range map[string]string{
+		"https://h.example/secret/mcp?token=secret": "https://h.example, at the same path", "/secret/mcp/": s.URL + ", at the same path with a slash at its end",
+		"http://u:secret@h.example/secret#secret": "http://h.example, at another path", "": "nowhere",
+	} {
+		to = location
+		res, _, err := c.Do(t.Context(), Request{Method: "POST", Body: []byte("{}")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, _ := Refusal(res); e.Message != "the server redirects to "+want || e.Reason != "redirect_refused" {
+			t.Errorf("%s: %+v", location, e)
+		}
+	}
+}

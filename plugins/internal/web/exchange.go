@@ -166,13 +166,24 @@ func isText(h http.Header) bool {
 	return strings.HasPrefix(t, "text/plain") || strings.HasPrefix(t, "application/json") || strings.HasPrefix(t, "application/problem+json")
 }
 
-// target is where a redirect leads, without what may be secret in it.
+// target is where a redirect leads, without what may be secret in it: that is the
+// path of many a URL, so it is only compared with the one that was asked for.
 func target(res *http.Response) string {
 	u, err := res.Location()
 	if err != nil {
 		return "nowhere"
 	}
-	return u.Scheme + "://" + u.Host + u.EscapedPath()
+	from, to := res.Request.URL.EscapedPath(), u.EscapedPath()
+	where := u.Scheme + "://" + u.Host
+	switch {
+	case to == from:
+		return where + ", at the same path"
+	case to == from+"/":
+		return where + ", at the same path with a slash at its end"
+	case to+"/" == from:
+		return where + ", at the same path without the slash at its end"
+	}
+	return where + ", at another path"
 }
 
 // RetryAfter reads how long a server asks to be left alone (RFC 9110 §10.2.3).
