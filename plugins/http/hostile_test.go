@@ -363,3 +363,29 @@ func TestSendWhileClosing(t *testing.T) {
 		<-sent
 	}
 }
+
+// TestUnansweredQuestion: a server that never answers whether it is modern keeps
+// no socket for that once it is known to be an older one.
+func TestUnansweredQuestion(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	s := answering(t, func(_ http.ResponseWriter, r *http.Request, body string) bool {
+		if !strings.Contains(body, "server/discover") {
+			return false
+		}
+		<-r.Context().Done()
+		close(ended)
+		return true
+	})
+	c := connect(t, s.url)
+	c.send(modern(7, "server/discover", ""))
+	s.await("question", func(r seen) bool { return strings.Contains(r.body, "server/discover") })
+	c.shake()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the question is still open")
+	}
+	c.send(request(2, "tools/list"))
+	c.want(result(2))
+}

@@ -71,6 +71,11 @@ func (c *conn) initialized(ok bool) {
 	s := &c.session
 	gate, first := s.gate, s.gate != nil && !s.told
 	s.told = s.told || first
+	for _, k := range c.calls {
+		if k.Method == message.Discover {
+			k.cancel() // nobody waits any longer for what the server does not answer
+		}
+	}
 	c.mu.Unlock()
 	switch {
 	case !first:
