@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
 	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -21,7 +21,7 @@ const drainTime = 100 * time.Millisecond
 
 // read delivers an answer with a status that means success.
 func (k *call) read(res *http.Response) *failure {
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	kind := web.ContentType(res.Header)
 	switch kind {
 	case "text/event-stream":
 		return k.follow(res)

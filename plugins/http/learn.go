@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/http"
 
 	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
@@ -70,7 +69,7 @@ func listRequest(page int, meta, cursor []byte) []byte {
 // answerTo reads the answer to a request of the plugin's own.
 func (c *conn) answerTo(res *http.Response, id []byte) ([]byte, *failure) {
 	defer res.Body.Close()
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+	if web.ContentType(res.Header) != "text/event-stream" {
 		return c.body(res)
 	}
 	for r := eventstream.NewReader(res.Body, c.limit); ; {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"time"
 
@@ -86,7 +85,7 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 	if err != nil {
 		return nil, &failure{err: asError(err)}
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	kind := web.ContentType(res.Header)
 	switch {
 	case res.StatusCode == http.StatusOK && kind == "text/event-stream":
 		return res, nil

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"sync"
@@ -101,7 +100,7 @@ func (c *Conn) open() (*eventstream.Reader, error) {
 		return nil, e
 	}
 	c.body = res.Body
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+	if kind := web.ContentType(res.Header); kind != "text/event-stream" {
 		return nil, &sdk.Error{
 			Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server answered GET with content of type %q, not with events", kind),
 			Hint: "check the path in url; many servers have this endpoint at /sse",

@@ -291,3 +291,14 @@ func TestRedirects(t *testing.T) {
 		}
 	}
 }
+
+func TestContentType(t *testing.T) {
+	for text, want := range map[string]string{
+		"application/json": "application/json", " Text/Event-Stream ;charset=utf-8": "text/event-stream",
+		"application/json; charset=utf-8; charset=utf-8": "application/json", "application/json;charset": "application/json", "": "",
+	} {
+		if got := ContentType(http.Header{"Content-Type": {text}}); got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}

@@ -160,10 +160,17 @@ func status(code int) string {
 	return strconv.Itoa(code)
 }
 
+// ContentType is what an answer holds, such as "application/json", without
+// parameters: these are often not as they should be, and of no interest.
+func ContentType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
 // isText keeps pages for browsers out of messages.
 func isText(h http.Header) bool {
-	t := h.Get("Content-Type")
-	return strings.HasPrefix(t, "text/plain") || strings.HasPrefix(t, "application/json") || strings.HasPrefix(t, "application/problem+json")
+	t := ContentType(h)
+	return t == "text/plain" || t == "application/json" || t == "application/problem+json"
 }
 
 // target is where a redirect leads, without what may be secret in it: that is the
