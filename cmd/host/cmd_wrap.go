@@ -138,14 +138,20 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 
 var notLabel = regexp.MustCompile(`[^a-z0-9-]+`)
 
+// labelMost is how long a label may be.
+const labelMost = 64
+
 // labelOf makes a label of a program's name.
 func labelOf(program string) string {
 	base := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
 	label := strings.Trim(notLabel.ReplaceAllString(base, "-"), "-")
-	if label == "" {
+	switch {
+	case label == "":
 		return "program"
+	case label[0] < 'a': // a digit, as of 7z: labels begin with a letter
+		label = "program-" + label
 	}
-	return label
+	return strings.TrimRight(label[:min(len(label), labelMost)], "-")
 }
 
 // explore asks the plugin what a program can do, until it knows.
@@ -197,7 +203,7 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 		e.printChecked(all)
 	}
 	if err == nil && broken > 0 {
-		return fault.New(fault.WrapChanged, "%s ask for what is gone", count(broken, "tool block")).
+		return fault.New(fault.WrapChanged, "something that %s asked for is gone", count(broken, "tool block")).
 			WithHint("junctor wrap PROGRAM prints what there is now")
 	}
 	return err

@@ -117,7 +117,7 @@ func (c *comparison) options() {
 		added = append(added, o.Names[0])
 	}
 	if len(added) > 0 {
-		c.say(New, "%d options that are not offered: %s", len(added), strings.Join(added, " "))
+		c.say(New, "not offered: %s", strings.Join(added, " "))
 	}
 }
 
