@@ -1,6 +1,9 @@
 package catalog
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const (
 	debounceFirst = 200 * time.Millisecond
@@ -65,14 +68,14 @@ func (c *Catalog) look(server string, st *storm) {
 // Connected takes note that a server was connected: lists that came from disk,
 // or from the connection before, are compared with what it says now.
 func (c *Catalog) Connected(server string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lists[server] == nil {
+	i := slices.IndexFunc(c.servers, func(s *Server) bool { return s.Name == server })
+	if i < 0 {
 		return
 	}
-	for _, s := range c.servers {
-		if s.Name == server {
-			c.begin(s)
-		}
+	over := c.servers[i].Upstream.Status().Connects
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.lists[server]; l != nil && !(l.fresh && l.over == over) { // somebody may have been quicker than this word
+		c.begin(c.servers[i])
 	}
 }

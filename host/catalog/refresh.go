@@ -17,6 +17,7 @@ type lists struct {
 
 	fetched time.Time
 	fresh   bool // asked for by this process
+	over    int  // which connection of the upstream's, when fresh
 	modern  bool // of a modern server
 	offer   offer
 }
@@ -127,6 +128,7 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 		}
 		after := s.Upstream.Status()
 		if before.State == upstream.Ready && after.State == upstream.Ready && before.Connects == after.Connects || n == fetches {
+			l.over = after.Connects
 			if l.modern = after.Revision.Modern(); !l.modern {
 				l.offer.capabilities = string(after.Offered)
 			}
