@@ -121,7 +121,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 	for {
 		ev, err := r.Next()
 		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
-			k.conn.drop(k.ctx, long)
+			k.conn.drop(k.ctx, long, k.ID)
 			if kind, _ := message.Glance(long.Prefix); kind == message.Response && message.Answers(long.Prefix, k.ID) {
 				return false, true, tooLong(k.conn.limit) // the server may never end the stream
 			}

@@ -170,9 +170,9 @@ func lost(because *sdk.Error) *failure {
 func (c *conn) leave(ctx context.Context) {
 	c.mu.Lock()
 	s := c.session
-	fallback := c.fallback
+	nothing := s.id == "" || c.fallback != nil || c.lost != nil
 	c.mu.Unlock()
-	if s.id == "" || fallback != nil {
+	if nothing {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeTime)

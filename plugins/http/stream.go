@@ -110,7 +110,7 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 	for {
 		ev, err := r.Next()
 		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
-			c.drop(c.ctx, long)
+			c.drop(c.ctx, long, nil)
 			continue
 		}
 		if err != nil {
@@ -166,10 +166,14 @@ func (k *call) resume(attempt, quiet int) *http.Response {
 	return nil
 }
 
-// drop tells the host of an event that was too long to be delivered.
-func (c *conn) drop(ctx context.Context, long *eventstream.TooLongError) {
+// drop tells the host of an event that was too long to be delivered, on the stream
+// of the request with id. Where it was the answer to another, that is over.
+func (c *conn) drop(ctx context.Context, long *eventstream.TooLongError, id []byte) {
 	c.dropped.Add(1)
 	c.Report(ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
+	if kind, _ := message.Glance(long.Prefix); kind == message.Response && !message.Answers(long.Prefix, id) {
+		c.settled(long.Prefix)
+	}
 }
 
 // junkShown bounds what is logged of what is not a message.
