@@ -21,7 +21,7 @@ const (
 	sentMost  = 64   // answers to the server that are being sent
 	noteTime  = 10 * time.Second
 	heedTime  = time.Second            // for an older server to take note of a cancellation
-	loseTime  = 300 * time.Millisecond // for other calls to hear that the session is lost
+	loseTime  = 500 * time.Millisecond // for other calls to hear that the session is lost
 	closeTime = 2 * time.Second        // to end the session
 	flushTime = 200 * time.Millisecond
 )
