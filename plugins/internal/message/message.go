@@ -44,6 +44,8 @@ type Envelope struct {
 	ID     []byte // as it stands there; nil: none
 	Method string
 	Params []byte
+
+	version string
 }
 
 // Open reads the envelope of a message. For one from a server, which is relayed
@@ -64,6 +66,10 @@ func Open(msg []byte) Envelope {
 		}
 		return true
 	})
+	// Everybody asks for it, and it may stand behind arguments of many megabytes.
+	if bytes.Contains(e.Params, []byte(metaVersion)) || bytes.IndexByte(e.Params, '\\') >= 0 {
+		e.version = text(Member(e.Params, "_meta"), metaVersion)
+	}
 	switch {
 	case e.Method != "" && e.ID != nil:
 		e.Kind = Request
@@ -197,7 +203,7 @@ func (e *Envelope) Subject() string {
 }
 
 // Version is the revision that a modern message says it is of, or empty.
-func (e *Envelope) Version() string { return text(Member(e.Params, "_meta"), metaVersion) }
+func (e *Envelope) Version() string { return e.version }
 
 // Meta is a string of the message's _meta.
 func (e *Envelope) Meta(name string) string { return text(Member(e.Params, "_meta"), name) }

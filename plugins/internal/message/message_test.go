@@ -90,6 +90,10 @@ func TestMeta(t *testing.T) {
 	if e.Subject() != "ab" || e.Version() != "2026-07-28" || e.Meta("x") != "" || e.Meta("y") != "" {
 		t.Errorf("%q %q", e.Subject(), e.Version())
 	}
+	e = Open([]byte(`{"id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol\/protocolVersion":"v","\u0078":"y"}}}`))
+	if e.Version() != "v" || e.Meta("x") != "y" {
+		t.Errorf("%q %q", e.Version(), e.Meta("x"))
+	}
 	if e := Open([]byte(`{"id":1,"method":"tools/list","params":[]}`)); e.Subject() != "" || e.Version() != "" {
 		t.Errorf("%+v", e)
 	}
