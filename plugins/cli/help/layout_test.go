@@ -70,6 +70,17 @@ conflict --all --none
 terminator
 runnable`},
 
+	{name: "table under the usage", about: About{Program: "fetch"}, text: `Usage: fetch [options...] <url>
+ -d, --data <data>          HTTP POST data
+ -f, --fail                 Fail fast with no output on HTTP errors
+ -o, --output <file>        Write to file instead of stdout
+`, want: `
+--data -d string data
+--fail -f bool
+--output -o path file
+<url> string required
+runnable`},
+
 	{name: "git commands", about: About{Program: "vc"}, text: `usage: vc [-v | --version] [-C <path>] [-c <name>=<value>]
           [--exec-path[=<path>]] [-p | --paginate | -P | --no-pager]
           <command> [<args>]

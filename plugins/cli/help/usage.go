@@ -206,7 +206,7 @@ func words(s string) int {
 // callLike says whether a line can go on a usage: it holds arguments and no
 // sentence.
 func callLike(body string) bool {
-	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && words(left) > 1 {
+	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && (words(left) > 1 || explained(body, left)) {
 		return false
 	}
 	if run(body) > 3 {
@@ -216,6 +216,12 @@ func callLike(body string) bool {
 		return words(strings.TrimLeft(body, "([{<-| ")) < 4
 	}
 	return words(body) < 3 && !strings.HasSuffix(body, ":")
+}
+
+// explained says whether left, the end of body, is a description in a column of
+// its own, as in "-d, --data <data>   HTTP POST data".
+func explained(body, left string) bool {
+	return len(strings.Fields(left)) > 1 && letter(left[0]) && strings.HasSuffix(body, "  "+left) && !strings.ContainsAny(left, "[<{|")
 }
 
 func firstWord(s string) string {
