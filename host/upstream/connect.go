@@ -193,7 +193,7 @@ func (u *Upstream) watch(c *conn) {
 		}
 		u.retry = time.Time{}
 		if !lasted {
-			u.retry = time.Now().Add(u.delays.NextBackOff() / 10)
+			u.retry = time.Now().Add(soonAgain(u.delays.NextBackOff()))
 		}
 		again = len(u.subs) > 0 && !u.closed
 		u.set(Failed)
@@ -205,6 +205,16 @@ func (u *Upstream) watch(c *conn) {
 	if again {
 		u.work.Go(u.reconnect)
 	}
+}
+
+// soonAgain shortens the wait after a connection that at least there was, but not
+// after many that were good for nothing: each has cost a start, or a handshake and
+// the lists.
+func soonAgain(d time.Duration) time.Duration {
+	if d > retryMost*2/3 {
+		return d
+	}
+	return d / 10
 }
 
 // reconnect keeps trying as long as somebody is subscribed to something: a
