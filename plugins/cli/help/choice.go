@@ -209,7 +209,9 @@ func (w *walker) list(n node, in place) bool {
 			return true
 		}
 	}
-	if c := choices(text); c != nil && !strings.ContainsAny(text, "<>") {
+	// "(POD | TYPE/NAME)" are words that the caller replaces.
+	puts := len(all) > 1 && n.open != '{' && shouted(text)
+	if c := choices(text); c != nil && !puts && !strings.ContainsAny(text, "<>") {
 		w.call.choices = append(w.call.choices, c...)
 		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
 		return true

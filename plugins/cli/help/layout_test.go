@@ -81,6 +81,20 @@ runnable`},
 <url> string required
 runnable`},
 
+	{name: "words to replace", about: About{Program: "fleet", Path: []string{"exec"}}, text: `Usage:
+  fleet exec (SHIP | TYPE/NAME) [-c CABIN] (on|off) -- COMMAND [args...]
+
+Options:
+  -c, --cabin='': Where
+`, want: `
+--cabin -c string eq
+<ship> string required
+<choice> enum required
+<command> string required after
+<args> string many after
+terminator
+runnable`},
+
 	{name: "git commands", about: About{Program: "vc"}, text: `usage: vc [-v | --version] [-C <path>] [-c <name>=<value>]
           [--exec-path[=<path>]] [-p | --paginate | -P | --no-pager]
           <command> [<args>]
@@ -573,7 +587,7 @@ Plan Customization Options:
   -parallelism=n      At most so many. Defaults to 10.
 `, want: `
 -destroy bool
--refresh bool =false eq
+-refresh bool =true eq
 -var string foo=bar many
 -lock-timeout duration =0s eq
 -parallelism integer n =10 eq

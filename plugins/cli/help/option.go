@@ -61,7 +61,8 @@ func typed(o *model.Option) {
 	}
 }
 
-// preset reads a value that is a default: "--all=false:", "-lock=true".
+// preset reads a value that is a default: "--all=false:", "-lock=true". What is
+// shown with "=false" and no colon is on unless it is given so.
 func preset(o *model.Option, sp spec) {
 	v, ended := strings.CutSuffix(sp.value, ":")
 	if !sp.equals || strings.HasPrefix(sp.value, "<") || strings.HasPrefix(sp.value, "[") && v != "[]" {
@@ -69,6 +70,8 @@ func preset(o *model.Option, sp spec) {
 	}
 	lit := unquote(v)
 	switch {
+	case lit == "false" && !ended: // "-lock=false  Don't hold a lock" is how to switch off what is on
+		o.Value = model.Value{Kind: model.Bool, Default: "true", Equals: true}
 	case lit == "true" || lit == "false":
 		o.Value = model.Value{Kind: model.Bool, Default: lit, Equals: true}
 	case lit == v && durationLiteral(lit):
