@@ -79,6 +79,9 @@ func (taken properties) positional(p *model.Positional) string {
 
 // take takes a name, or the next that is free.
 func (taken properties) take(name, prefix string) string {
+	if c := name[0]; c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+		name = prefix + name // a tool block takes no other first character
+	}
 	if len(name) > longestProperty {
 		name = hashed(name, name, longestProperty)
 	}

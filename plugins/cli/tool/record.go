@@ -68,6 +68,9 @@ func recordArgument(p *Parameter, names map[string]string, conflicts [][]string)
 		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map, Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
 		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.Description,
 	}
+	if !v.Kind.TakesValue() {
+		a.Equals, a.Glued, a.Optional = false, false, false // nothing is joined; its default says whether "=false" is understood
+	}
 	if v.Kind != model.Bool && !v.Optional {
 		a.Negation = "" // a value and no value are two arguments to a person
 	}

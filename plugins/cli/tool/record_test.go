@@ -21,6 +21,8 @@ func TestRecord(t *testing.T) {
 				{Names: []string{"--format"}, Description: "How.", Value: model.Value{Kind: model.Enum, Choices: []string{"json", "text"}, Default: "text", Equals: true}},
 				{Names: []string{"--label"}, Value: model.Value{Kind: model.Map}, Repeatable: true},
 				{Names: []string{"--one"}, Value: model.Value{Kind: model.Bool}},
+				{Names: []string{"--wait"}, Value: model.Value{Kind: model.Bool, Default: "true", Equals: true}},
+				{Names: []string{"--8-bit"}, Value: model.Value{Kind: model.Bool}},
 				{Names: []string{"--two"}, Value: model.Value{Kind: model.Bool}},
 				{Names: []string{"--options"}, Value: model.Value{Kind: model.List, Separator: ","}, Required: true},
 			},
@@ -61,7 +63,7 @@ func TestRecord(t *testing.T) {
 			q := again.Parameters[i]
 			p.Name = argumentName(p.Name)
 			same := func(p Parameter) string {
-				return fmt.Sprint(p.Name, p.Spelling, p.Negation, p.Description, p.Required, p.Several(), p.Value.Kind, p.Value.Choices, p.Value.Separator, p.Value.Equals)
+				return fmt.Sprint(p.Name, p.Spelling, p.Negation, p.Description, p.Required, p.Several(), p.Value.Kind, p.Value.Choices, p.Value.Separator, p.Value.Equals && p.Value.Kind.TakesValue(), p.No())
 			}
 			if same(p) != same(q) {
 				t.Errorf("%s became %s", same(p), same(q))
