@@ -95,6 +95,22 @@ Options:
 terminator
 runnable`},
 
+	{name: "numbers", about: About{Program: "seek"}, text: `Usage: seek [OPTION]... PATTERNS [FILE]...
+  -1                        one a line
+  -C, -NUM, --context=NUM   print NUM lines around each
+  -NUM                      same as --context=NUM
+  -123                      identical to --pid 123
+  -1d:20110101              since yesterday
+`, want: `
+-1 bool
+--context -C integer NUM eq
+<patterns> string required
+<file> path many
+unparsed -NUM                      same as --context=NUM
+unparsed -123                      identical to --pid 123
+unparsed -1d:20110101              since yesterday
+runnable`},
+
 	{name: "git commands", about: About{Program: "vc"}, text: `usage: vc [-v | --version] [-C <path>] [-c <name>=<value>]
           [--exec-path[=<path>]] [-p | --paginate | -P | --no-pager]
           <command> [<args>]

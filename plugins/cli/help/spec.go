@@ -101,8 +101,16 @@ func (r *reader) name() bool {
 		r.pos = begin
 		return false
 	}
+	if dashes == "-" && number(word) { // nor are "-NUM" and "-123"
+		return r.separator() && r.name()
+	}
 	r.add(dashes+word, no, dashes)
 	return true
+}
+
+// number says whether what stands behind a dash is a number, or a word for one.
+func number(word string) bool {
+	return word == "NUM" || word == "NUMBER" || len(word) > 1 && word[0] >= '0' && word[0] <= '9'
 }
 
 func (r *reader) add(name, no, dashes string) {
