@@ -78,9 +78,10 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		taken[FreeName] = true
 	}
 	spelled := map[string]string{}
+	ordered := expression(c)
 	for i := range c.Options {
 		opt := &c.Options[i]
-		if len(opt.Names) == 0 || !o.offers(opt) {
+		if len(opt.Names) == 0 || !o.offers(opt) || ordered && predicate(*opt) {
 			continue
 		}
 		param := Parameter{
@@ -97,6 +98,9 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	}
 	for i := range c.Positionals {
 		pos := &c.Positionals[i]
+		if ordered && i == len(c.Positionals)-1 {
+			break // nothing is left that it could be
+		}
 		t.Parameters = append(t.Parameters, Parameter{
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
 			Required: pos.Required, Repeatable: pos.Repeatable, AfterTerminator: pos.AfterTerminator,
@@ -154,6 +158,19 @@ func (o *Options) offers(opt *model.Option) bool {
 		return false
 	}
 	return opt.Required || !useless(opt)
+}
+
+// expression says whether a command takes an expression, as find does. What it
+// is made of looks like options, but is carried out in the order in which it is
+// written: "-delete -name x" deletes everything. Properties have no order.
+func expression(c *model.Command) bool {
+	last := len(c.Positionals) - 1
+	return last >= 0 && c.Positionals[last].Name == "expression" && slices.ContainsFunc(c.Options, predicate)
+}
+
+// predicate says whether an option is part of an expression.
+func predicate(opt model.Option) bool {
+	return len(opt.Names) > 0 && len(opt.Names[0]) > 2 && !strings.HasPrefix(opt.Names[0], "--")
 }
 
 // forPeople are options of no use to a model: they show help, or need a

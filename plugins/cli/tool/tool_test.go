@@ -116,6 +116,19 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
+// TestExpression: what is carried out in its order is not offered.
+func TestExpression(t *testing.T) {
+	c := command("find", option("-H", model.Bool), option("-name", model.String), option("-delete", model.Bool), option("--warn", model.Bool))
+	c.Positionals = []model.Positional{{Name: "path", Repeatable: true}, {Name: "expression"}}
+	var got []string
+	for _, p := range FromProgram(program(c), Options{})[0].Parameters {
+		got = append(got, p.Name)
+	}
+	if strings.Join(got, " ") != "opt_H warn path" {
+		t.Error(got)
+	}
+}
+
 func digits(s string) string { return hashed("", s, 64)[1:] }
 
 func TestPropertyNames(t *testing.T) {
