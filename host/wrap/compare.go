@@ -64,10 +64,10 @@ func Compare(blocks []json.RawMessage, p *Program) ([]Change, error) {
 			return nil, fmt.Errorf("a tool block has an unexpected shape: %w", err)
 		}
 		c := comparison{block: &b}
-		c.command = p.find(words(b.Argv))
-		if c.command == nil {
+		if t := p.find(words(b.Argv)); t == nil {
 			c.say(Broken, "%s has no command %q", p.Name, strings.Join(words(b.Argv), " "))
 		} else {
+			c.command, c.offered = &t.Command, t.offers()
 			c.options()
 		}
 		changes = append(changes, c.changes...)
@@ -82,6 +82,7 @@ var always = map[string]bool{"--help": true, "-h": true, "--version": true, "-V"
 type comparison struct {
 	block   *block
 	command *Command
+	offered func(*Option) bool // whether a block that is written now would
 	changes []Change
 	used    []*Option
 }
@@ -114,7 +115,9 @@ func (c *comparison) options() {
 			c.say(Broken, "option %s has to be given now", o.Names[0])
 			continue
 		}
-		added = append(added, o.Names[0])
+		if c.offered(o) {
+			added = append(added, o.Names[0])
+		}
 	}
 	if len(added) > 0 {
 		c.say(New, "not offered: %s", strings.Join(added, " "))

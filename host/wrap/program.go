@@ -91,15 +91,31 @@ func Read(result []byte) (p Program, complete bool, err error) {
 
 // find returns the command that an argument list begins with: the one with the
 // most words. nil where there is none.
-func (p *Program) find(words []string) *Command {
-	var best *Command
+func (p *Program) find(words []string) *Tool {
+	var best *Tool
 	for i := range p.Tools {
 		c := &p.Tools[i].Command
-		if len(c.Path) <= len(words) && slices.Equal(c.Path, words[:len(c.Path)]) && (best == nil || len(c.Path) > len(best.Path)) {
-			best = c
+		if len(c.Path) <= len(words) && slices.Equal(c.Path, words[:len(c.Path)]) && (best == nil || len(c.Path) > len(best.Command.Path)) {
+			best = &p.Tools[i]
 		}
 	}
 	return best
+}
+
+// offers says which options the tool's block has. Those that are of no use to a
+// model, or that cannot be expressed, are known but not in it.
+func (t *Tool) offers() func(*Option) bool {
+	var fresh block
+	if json.Unmarshal(t.Block, &fresh) != nil {
+		return func(*Option) bool { return true }
+	}
+	flags := map[string]bool{}
+	for _, a := range fresh.Arguments {
+		flags[a.Flag] = true
+	}
+	return func(o *Option) bool {
+		return slices.ContainsFunc(o.Names, func(name string) bool { return flags[name] })
+	}
 }
 
 // option returns the option of a spelling, nil where there is none.

@@ -99,7 +99,9 @@ func TestCompare(t *testing.T) {
 			{"names":["--help"],"value":{"kind":"bool"}},
 			{"names":["--git-dir"],"inherited":true,"value":{"kind":"path"}}]}},
 		{"command":{"path":["remote","add"],"options":[{"names":["--name"],"required":true,"value":{"kind":"string"}}]}},
-		{"command":{"path":["remote"]}}]}`
+		{"command":{"path":["remote"]}},
+		{"block":{"argument":[{"flag":"--fast"}]},"command":{"path":["clean"],"options":[
+			{"names":["--fast"],"value":{"kind":"bool"}},{"names":["--interactive"],"value":{"kind":"bool"}}]}}]}`
 	if err := json.Unmarshal([]byte(program), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +114,7 @@ func TestCompare(t *testing.T) {
 			`broken option --color no longer takes "auto"; new option --color also takes never; broken option --all no longer takes a value`,
 		`{"argv":["remote","add"]}`:    `broken option --name has to be given now`,
 		`{"argv":["remote","{what}"]}`: ``,
+		`{"argv":["clean"]}`:           `new not offered: --fast`,
 		`{"argv":["push"]}`:            `broken git has no command "push"`,
 		`{"argv":["{anything}"]}`:      `broken git has no command ""`,
 		`{"argv":["remote","remove"]}`: ``,
