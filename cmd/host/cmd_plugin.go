@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -205,7 +206,7 @@ func (e *env) printSchema(s *sdk.Schema, margin string) {
 		case a.Required:
 			about = append(about, "required")
 		case len(a.Default) > 0:
-			about = append(about, "default "+string(a.Default))
+			about = append(about, "default "+compactJSON(a.Default))
 		}
 		if len(a.Enum) > 0 {
 			about = append(about, "one of "+strings.Join(a.Enum, ", "))
@@ -297,4 +298,13 @@ func readableLog(line string) string {
 		}
 	}
 	return safe(b.String())
+}
+
+// compactJSON is JSON without white space.
+func compactJSON(text json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return string(text)
+	}
+	return b.String()
 }

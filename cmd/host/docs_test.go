@@ -195,7 +195,10 @@ func settings(b *strings.Builder, s sdk.Schema, block string) {
 		case a.Required:
 			about = append(about, "required")
 		case len(a.Default) > 0:
-			about = append(about, "default `"+string(a.Default)+"`")
+			about = append(about, "default `"+compactJSON(a.Default)+"`")
+		}
+		if len(a.Enum) > 0 {
+			about = append(about, "one of `"+strings.Join(a.Enum, "`, `")+"`")
 		}
 		if a.Sensitive {
 			about = append(about, "sensitive")
