@@ -84,17 +84,19 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		if len(opt.Names) == 0 || !o.offers(opt) || ordered && predicate(*opt) {
 			continue
 		}
-		param := Parameter{
-			Name: taken.option(opt), Role: OptionRole, Spelling: opt.Names[0], Negation: opt.Negation,
-			Description: opt.Description, Value: opt.Value, Required: opt.Required, Repeatable: opt.Repeatable,
+		for _, names := range meant(opt) {
+			param := Parameter{
+				Name: taken.option(names), Role: OptionRole, Spelling: names[0], Negation: opt.Negation,
+				Description: opt.Description, Value: opt.Value, Required: opt.Required, Repeatable: opt.Repeatable,
+			}
+			if param.Repeatable && param.Value.Kind == model.Bool {
+				param.Value.Kind = model.Count
+			}
+			for _, name := range names {
+				spelled[name] = param.Name
+			}
+			t.Parameters = append(t.Parameters, param)
 		}
-		if param.Repeatable && param.Value.Kind == model.Bool {
-			param.Value.Kind = model.Count
-		}
-		for _, name := range opt.Names {
-			spelled[name] = param.Name
-		}
-		t.Parameters = append(t.Parameters, param)
 	}
 	for i := range c.Positionals {
 		pos := &c.Positionals[i]
@@ -158,6 +160,32 @@ func (o *Options) offers(opt *model.Option) bool {
 		return false
 	}
 	return opt.Required || !useless(opt)
+}
+
+// meant divides the spellings of an option where several long ones may not mean
+// the same: programs explain "--author=X, --committer=X" in one entry, as they do
+// "--since=X, --after=X", and only offering both is right for either.
+func meant(opt *model.Option) [][]string {
+	all := [][]string{opt.Names}
+	if opt.Required || opt.Negation != "" {
+		return all
+	}
+	for i, name := range opt.Names[1:] {
+		long := strings.HasPrefix(name, "--") && strings.HasPrefix(opt.Names[0], "--")
+		if long && (opt.Value.Kind.TakesValue() || alike(name, opt.Names[0])) {
+			all[0] = slices.DeleteFunc(slices.Clone(all[0]), func(s string) bool { return s == name })
+			all = append(all, opt.Names[i+1:i+2])
+		}
+	}
+	return all
+}
+
+// alike says whether two spellings differ in one of their words alone, as
+// "--left-only" and "--right-only" do.
+func alike(a, b string) bool {
+	_, endA, _ := strings.Cut(a[2:], "-")
+	_, endB, _ := strings.Cut(b[2:], "-")
+	return endA != "" && endA == endB
 }
 
 // expression says whether a command takes an expression, as find does. What it

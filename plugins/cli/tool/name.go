@@ -60,13 +60,13 @@ type properties map[string]bool
 
 // option names the property of an option: the first long spelling, else the
 // letter.
-func (taken properties) option(o *model.Option) string {
-	for _, spelled := range o.Names {
+func (taken properties) option(names []string) string {
+	for _, spelled := range names {
 		if name := strings.TrimLeft(spelled, "-+"); len(name) > 1 {
 			return taken.take(clean(name, "."), "opt_")
 		}
 	}
-	return taken.take("opt_"+clean(strings.TrimLeft(o.Names[0], "-+"), "."), "opt_")
+	return taken.take("opt_"+clean(strings.TrimLeft(names[0], "-+"), "."), "opt_")
 }
 
 func (taken properties) positional(p *model.Positional) string {

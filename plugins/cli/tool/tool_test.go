@@ -116,6 +116,19 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
+// TestMeant: spellings that may mean different things are different properties.
+func TestMeant(t *testing.T) {
+	c := command("log", option("--author --committer", model.String), option("-n --max-count", model.Integer), option("--left-only --right-only", model.Bool),
+		option("--quiet --silent -q", model.Bool), option("-o -output", model.String))
+	var got []string
+	for _, p := range FromProgram(program(c), Options{})[0].Parameters {
+		got = append(got, p.Name+"="+p.Spelling)
+	}
+	if want := "author=--author committer=--committer max-count=-n left-only=--left-only right-only=--right-only quiet=--quiet output=-o"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want\n%s", got, want)
+	}
+}
+
 // TestExpression: what is carried out in its order is not offered.
 func TestExpression(t *testing.T) {
 	c := command("find", option("-H", model.Bool), option("-name", model.String), option("-delete", model.Bool), option("--warn", model.Bool))
