@@ -62,9 +62,11 @@ func CodeOf(err error) Code {
 
 // Dropped is what Recv of a [Conn] returns for a message that it could not
 // deliver. The connection goes on: Recv is called again. The host answers the
-// call that the message belonged to, where Prefix tells which.
+// call that the message belonged to, where Prefix tells which. The reason "gap"
+// says that it is not known what was lost of what the server sends on its own
+// account: the host then asks for what may have changed.
 type Dropped struct {
-	Reason string // one stable word, such as "message_too_large"
+	Reason string // one stable word, such as "message_too_large" or "gap"
 	Size   int64  // of the message in bytes, where known
 	Limit  int64  // that it went beyond, where there is one
 	Prefix []byte // how the message began, at most 4 KiB

@@ -40,6 +40,10 @@ func (c *conn) answered(id mcp.ID) *pending {
 // cut takes note of a message that was dropped on the way.
 func (c *conn) cut(cut Cut) {
 	prefix, why := cut.Cut()
+	if why == "gap" {
+		c.missed()
+		return
+	}
 	code := fault.UpstreamBadMessage
 	if why == "message_too_large" {
 		code = fault.UpstreamTooLarge

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -45,28 +47,55 @@ type listening struct {
 	missed func()          // told when a new request follows a time of not listening
 }
 
-// listenToLists listens to every list of the server that may change.
-func (c *conn) listenToLists() {
-	f := filter{
+// changeable are the lists of the server that may change.
+func (c *conn) changeable() filter {
+	return filter{
 		Tools:     capable(c.capabilities, "tools", "listChanged"),
 		Prompts:   capable(c.capabilities, "prompts", "listChanged"),
 		Resources: capable(c.capabilities, "resources", "listChanged"),
 	}
-	if !f.Tools && !f.Prompts && !f.Resources {
-		return
-	}
+}
+
+// changed tells that lists may have changed meanwhile.
+func (c *conn) changed(f filter) {
 	tell := func(may bool, method string) {
 		if may {
 			c.up.opts.Peer.ServerNotification(c.up, method, nil)
 		}
 	}
+	tell(f.Tools, mcp.NoteToolsChanged)
+	tell(f.Prompts, mcp.NotePromptsChanged)
+	tell(f.Resources, mcp.NoteResChanged)
+}
+
+// updated tells that a resource may have changed meanwhile.
+func (c *conn) updated(uri string) {
+	c.up.opts.Peer.ServerNotification(c.up, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
+}
+
+// missed tells of everything that an old server may have said while nobody could
+// hear it.
+func (c *conn) missed() {
+	if c.era.Load() != legacyEra {
+		return // a modern one is listened to by requests, each of which knows
+	}
+	c.changed(c.changeable())
+	c.up.mu.Lock()
+	uris := slices.Sorted(maps.Keys(c.up.subs))
+	c.up.mu.Unlock()
+	for _, uri := range uris {
+		c.updated(uri)
+	}
+}
+
+// listenToLists listens to every list of the server that may change.
+func (c *conn) listenToLists() {
+	f := c.changeable()
+	if !f.Tools && !f.Prompts && !f.Resources {
+		return
+	}
 	c.lists = &listening{
-		filter: f, over: make(chan struct{}), anew: make(chan struct{}, 1), begun: func(error) {},
-		missed: func() {
-			tell(f.Tools, mcp.NoteToolsChanged)
-			tell(f.Prompts, mcp.NotePromptsChanged)
-			tell(f.Resources, mcp.NoteResChanged)
-		},
+		filter: f, over: make(chan struct{}), anew: make(chan struct{}, 1), begun: func(error) {}, missed: func() { c.changed(f) },
 	}
 	c.listen(c.lists)
 }
@@ -74,10 +103,7 @@ func (c *conn) listenToLists() {
 // listenTo listens to a resource.
 func (c *conn) listenTo(uri string, begun func(error)) *listening {
 	l := &listening{
-		filter: filter{URIs: []string{uri}}, over: make(chan struct{}), begun: begun,
-		missed: func() {
-			c.up.opts.Peer.ServerNotification(c.up, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
-		},
+		filter: filter{URIs: []string{uri}}, over: make(chan struct{}), begun: begun, missed: func() { c.updated(uri) },
 	}
 	c.listen(l)
 	return l

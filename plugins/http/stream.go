@@ -42,6 +42,10 @@ func (c *conn) listen(opened func()) {
 				return
 			}
 		} else {
+			if had && last == "" {
+				// Where events have no ids, what came in between is lost.
+				c.Report(c.ctx, &sdk.Dropped{Reason: "gap"})
+			}
 			had = true
 			if begun := time.Now(); c.hear(res, &last, &delay) || time.Since(begun) > lastedLong {
 				attempt = 0

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // TestCuts: a stream of events that is cut again and again loses and doubles
@@ -115,4 +118,29 @@ func TestListenBreaks(t *testing.T) {
 	if n.Load() != 1 {
 		t.Errorf("%d requests", n.Load())
 	}
+}
+
+// TestGap: where a server's events have no ids, what it said while its stream
+// was cut is lost, and the host is told.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int32
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Method != "GET" {
+			return false
+		}
+		events(w, data(fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"i":%d}}`, n.Add(1))))
+		if n.Load() > 1 {
+			<-r.Context().Done()
+		}
+		return true
+	})
+	c := connect(t, s.url)
+	c.shake()
+	c.want(`{"jsonrpc":"2.0","method":"n","params":{"i":1}}`)
+	var d *sdk.Dropped
+	if g := c.next(); !errors.As(g.err, &d) || d.Reason != "gap" {
+		t.Errorf("got %q, %v", g.msg, g.err)
+	}
+	c.want(`{"jsonrpc":"2.0","method":"n","params":{"i":2}}`)
 }
