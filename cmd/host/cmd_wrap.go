@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -68,13 +69,17 @@ exit status is 1 when a block asks for something that is gone.`,
 
 // wrap finds out what a program can do and prints it as HCL.
 func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
+	if w.name != "" && !label.MatchString(w.name) {
+		return fault.New(fault.Usage, "--name %q cannot be the label of a server", w.name).
+			WithHint("use letters, digits, - and _, starting with a letter, at most %d", labelMost)
+	}
 	app, server, err := e.draft(ctx, w, command)
 	if err != nil {
 		return err
 	}
 	p, err := e.explore(ctx, app, server, server.Transport.Settings)
 	if err != nil {
-		return err
+		return nowhere(err)
 	}
 	if e.json {
 		return e.printJSON(p)
@@ -136,6 +141,20 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 	return app, app.Config.Servers[0], nil
 }
 
+// nowhere takes the place out of an error: what a draft holds stands in no file
+// of the user's.
+func nowhere(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	copied := *f
+	copied.At, copied.Path = "", ""
+	return &copied
+}
+
+var label = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+
 var notLabel = regexp.MustCompile(`[^a-z0-9-]+`)
 
 // labelMost is how long a label may be.
@@ -144,14 +163,14 @@ const labelMost = 64
 // labelOf makes a label of a program's name.
 func labelOf(program string) string {
 	base := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
-	label := strings.Trim(notLabel.ReplaceAllString(base, "-"), "-")
+	name := strings.Trim(notLabel.ReplaceAllString(base, "-"), "-")
 	switch {
-	case label == "":
+	case name == "":
 		return "program"
-	case label[0] < 'a': // a digit, as of 7z: labels begin with a letter
-		label = "program-" + label
+	case name[0] < 'a': // a digit, as of 7z: labels begin with a letter
+		name = "program-" + name
 	}
-	return strings.TrimRight(label[:min(len(label), labelMost)], "-")
+	return strings.TrimRight(name[:min(len(name), labelMost)], "-")
 }
 
 // explore asks the plugin what a program can do, until it knows.
