@@ -28,6 +28,19 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
+// TestSummary: what a program says of itself in its first line, or below NAME.
+func TestSummary(t *testing.T) {
+	for text, want := range map[string]string{
+		"odd - does odd things\n\nUsage: odd [--loud] INPUT\n\n  --loud   shout\n":                     "odd - does odd things",
+		"NAME\n     odd \u2014 does odd things\n\nSYNOPSIS\n     odd [-l]\n\nDESCRIPTION\n     Odd.\n": "does odd things",
+	} {
+		cmd, _ := Parse(text, About{Program: "odd"})
+		if cmd.Summary != want {
+			t.Errorf("%q says %q", text, cmd.Summary)
+		}
+	}
+}
+
 // wrap gives commands the path that sound expects.
 func wrap(cmd *model.Command) *model.Command {
 	c := *cmd

@@ -39,7 +39,8 @@ func manName(lines []line) string {
 			}
 			parts = append(parts, below.body())
 		}
-		_, said, _ := strings.Cut(strings.Join(parts, " "), " - ")
+		text := strings.NewReplacer(" \u2014 ", " - ", " \u2013 ", " - ").Replace(strings.Join(parts, " ")) // as mdoc has it
+		_, said, _ := strings.Cut(text, " - ")
 		return strings.Join(strings.Fields(said), " ")
 	}
 	return ""

@@ -126,7 +126,7 @@ func shouted(s string) bool {
 // titled says whether s may be a heading without a colon: it does not go on
 // like a sentence or an example of a call.
 func titled(s string, indent int) bool {
-	if strings.ContainsAny(s, "$<>[]=|\\") {
+	if strings.ContainsAny(s, "$<>[]=|\\") || strings.Contains(s, " - ") && s[0] >= 'a' && s[0] <= 'z' { // "prog - does this"
 		return false
 	}
 	return indent > 0 || !strings.HasSuffix(s, ",")
