@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -13,7 +14,7 @@ func (s *source) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Ran
 func (s *source) mask(i int) bool {
 	switch tok := s.tokens[i]; tok.Type {
 	case hclsyntax.TokenQuotedLit:
-		return !s.shown(tok) && !s.isLabel(i)
+		return !s.shown(tok) && !s.isLabel(i) || login.Match(tok.Bytes)
 	case hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit, hclsyntax.TokenInvalid:
 		return !s.shown(tok)
 	case hclsyntax.TokenIdent:
@@ -23,6 +24,9 @@ func (s *source) mask(i int) bool {
 	}
 	return false
 }
+
+// login finds the user name and the password in a URL.
+var login = regexp.MustCompile(`://[^/?#\s]*@`)
 
 // isLabel: a literal that names something in every message: the label of a
 // block, a variable of the environment, a file.

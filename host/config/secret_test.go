@@ -19,6 +19,7 @@ func TestSecretsStayIn(t *testing.T) {
 			body + "\n  }\n}\n"
 	}
 	cases := map[string]string{
+		"login in a URL":             "server \"a\" {\n  transport \"stdio\" {\n    command = \"https://u:CANARY@x/\"\n  }\n}\n",
 		"unknown attribute":          server(`tokn = "CANARY"`),
 		"unknown block":              server("auht \"CANARY\" {\n x = \"CANARY\"\n}"),
 		"unknown top-level block":    "tokens \"CANARY\" {\n}\n",

@@ -77,6 +77,7 @@ func (s section) inner(b sdk.Block, got *settings) {
 		in := t.settings(b.Schema)
 		if b.Label != "" {
 			in.full[b.Label], in.shown[b.Label] = cty.StringVal(t.label), cty.StringVal(t.label)
+			s.revealLabel(t.labelAt)
 		}
 		full, shown = append(full, in.object(false)), append(shown, in.object(true))
 		got.env = append(got.env, in.env...)

@@ -60,6 +60,13 @@ func (l *loader) reveal(a *hclsyntax.Attribute) {
 	})
 }
 
+// revealLabel says that a block with this label is known: the name of a thing.
+func (l *loader) revealLabel(at hcl.Range) {
+	if s := l.byName[at.Filename]; s != nil {
+		s.snip.clear = append(s.snip.clear, at)
+	}
+}
+
 // prepare computes what all snippets of the source need. Decoding has ended.
 func (s *source) prepare() *snipping {
 	s.snip.once.Do(func() {
