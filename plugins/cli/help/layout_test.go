@@ -95,6 +95,15 @@ Options:
 terminator
 runnable`},
 
+	{name: "an option for an argument", about: About{Program: "seek"}, text: `Usage: seek [OPTION]... PATTERNS [FILE]...
+   or: seek [OPTION]... {script-only-if-no-other-script} [input-file]...
+  -e, --regexp=PATTERNS     use PATTERNS for matching
+`, want: `
+--regexp -e string PATTERNS eq
+<patterns> string
+<file> path many
+runnable`},
+
 	{name: "numbers", about: About{Program: "seek"}, text: `Usage: seek [OPTION]... PATTERNS [FILE]...
   -1                        one a line
   -C, -NUM, --context=NUM   print NUM lines around each
@@ -240,7 +249,7 @@ Options:
 --verbose -v count many
 --threads -j integer N =0 env:LOOK_THREADS
 --help -h bool
-<pattern> string required
+<pattern> string
 <path> path many
 cmd index (i): Make an index
 cmd help: Print this message

@@ -34,9 +34,23 @@ func (p *parser) place() {
 		merge(all, c.positionals)
 	}
 	for i := range all {
+		all[i].Required = all[i].Required && !p.replaced(all[i].Name)
 		p.explain(&all[i])
 	}
 	p.cmd.Positionals = all
+}
+
+// replaced says whether an option stands in for an argument: where "-e PATTERNS"
+// is given, what would be the argument PATTERNS is the first file.
+func (p *parser) replaced(name string) bool {
+	if strings.Contains(name, "-if-no-") {
+		return true // "{script-only-if-no-other-script}"
+	}
+	switch strings.TrimSuffix(name, "s") {
+	case "pattern", "expression", "script", "program", "filter", "query", "regexp":
+		return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return lower(o.Value.Placeholder) == name })
+	}
+	return false
 }
 
 // withoutCommands drops the placeholder of a command, and what stands behind
