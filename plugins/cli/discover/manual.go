@@ -14,11 +14,12 @@ import (
 // pagesAsked is how many names one run of man is asked to look up.
 const pagesAsked = 200
 
-// manProber is for man pages. A program with fixed arguments that are no command
-// has none: what a page with its name says is about the program without them.
+// manProber is for man pages. A program with fixed arguments that are neither a
+// command nor options has none: what a page with its name says is about the
+// program without them, as that of an interpreter is not about the script.
 func (w *walk) manProber() *prober {
 	path, err := stdio.Resolve("man", "", w.prober.env)
-	if err != nil || len(w.prober.fixed) > 0 || !isName(w.program.Name) {
+	if err != nil || slices.ContainsFunc(w.prober.fixed, func(a string) bool { return !strings.HasPrefix(a, "-") }) || !isName(w.program.Name) {
 		return nil
 	}
 	man := w.prober.of(path)
