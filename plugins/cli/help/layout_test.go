@@ -71,16 +71,14 @@ terminator
 runnable`},
 
 	{name: "table under the usage", about: About{Program: "fetch"}, text: `Usage: fetch [options...] <url>
-     --url <url>            URL to work with
  -d, --data <data>          HTTP POST data
  -f, --fail                 Fail fast with no output on HTTP errors
  -o, --output <file>        Write to file instead of stdout
 `, want: `
---url string url
 --data -d string data
 --fail -f bool
 --output -o path file
-<url> string
+<url> string required
 runnable`},
 
 	{name: "words to replace", about: About{Program: "fleet", Path: []string{"exec"}}, text: `Usage:

@@ -46,9 +46,6 @@ func (p *parser) replaced(name string) bool {
 	if strings.Contains(name, "-if-no-") {
 		return true // "{script-only-if-no-other-script}"
 	}
-	if o := p.table.byName["--"+name]; o != nil && lower(o.Value.Placeholder) == name {
-		return true // "--url <url>"
-	}
 	switch strings.TrimSuffix(name, "s") {
 	case "pattern", "expression", "script", "program", "filter", "query", "regexp":
 		return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return lower(o.Value.Placeholder) == name })

@@ -105,7 +105,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		}
 		t.Parameters = append(t.Parameters, Parameter{
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
-			Required: pos.Required, Repeatable: pos.Repeatable, AfterTerminator: pos.AfterTerminator,
+			Required: pos.Required && !standsIn(c.Options, pos), Repeatable: pos.Repeatable, AfterTerminator: pos.AfterTerminator,
 		})
 	}
 	t.Conflicts = conflicts(c.Conflicts, spelled)
@@ -186,6 +186,14 @@ func alike(a, b string) bool {
 	_, endA, _ := strings.Cut(a[2:], "-")
 	_, endB, _ := strings.Cut(b[2:], "-")
 	return endA != "" && endA == endB
+}
+
+// standsIn says whether an option that is called as a positional can be given
+// instead of it, as "--url <url>" of curl.
+func standsIn(options []model.Option, pos *model.Positional) bool {
+	return slices.ContainsFunc(options, func(o model.Option) bool {
+		return slices.Contains(o.Names, "--"+pos.Name) && strings.EqualFold(strings.Trim(o.Value.Placeholder, "<>[]"), pos.Name)
+	})
 }
 
 // expression says whether a command takes an expression, as find does. What it

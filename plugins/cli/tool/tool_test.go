@@ -129,6 +129,22 @@ func TestMeant(t *testing.T) {
 	}
 }
 
+// TestStandsIn: an argument that an option can be given for is not required.
+func TestStandsIn(t *testing.T) {
+	c := command("curl", option("--url", model.String), option("--file", model.String))
+	c.Options[0].Value.Placeholder, c.Options[1].Value.Placeholder = "url", "NAME"
+	c.Positionals = []model.Positional{{Name: "url", Required: true}, {Name: "file", Required: true}}
+	var got []string
+	for _, p := range FromProgram(program(c), Options{})[0].Parameters {
+		if p.Required {
+			got = append(got, p.Name)
+		}
+	}
+	if strings.Join(got, " ") != "arg_file" {
+		t.Error(got)
+	}
+}
+
 // TestExpression: what is carried out in its order is not offered.
 func TestExpression(t *testing.T) {
 	c := command("find", option("-H", model.Bool), option("-name", model.String), option("-delete", model.Bool), option("--warn", model.Bool))
