@@ -118,14 +118,20 @@ func (t *Tool) offers() func(*Option) bool {
 	}
 }
 
-// option returns the option of a spelling, nil where there is none.
+// option returns the option of a spelling, nil where there is none. One that is
+// called so comes before one that says no in this way.
 func (c *Command) option(spelling string) *Option {
+	var no *Option
 	for i := range c.Options {
-		if o := &c.Options[i]; slices.Contains(o.Names, spelling) || o.Negation == spelling {
+		o := &c.Options[i]
+		if slices.Contains(o.Names, spelling) {
 			return o
 		}
+		if o.Negation == spelling {
+			no = o
+		}
 	}
-	return nil
+	return no
 }
 
 // words are the elements of an argument list that can be the name of a command.

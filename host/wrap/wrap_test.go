@@ -101,7 +101,7 @@ func TestCompare(t *testing.T) {
 		{"command":{"path":["remote","add"],"options":[{"names":["--name"],"required":true,"value":{"kind":"string"}}]}},
 		{"command":{"path":["remote"]}},
 		{"block":{"argument":[{"flag":"--fast"}]},"command":{"path":["clean"],"options":[
-			{"names":["--fast"],"value":{"kind":"bool"}},{"names":["--interactive"],"value":{"kind":"bool"}}]}}]}`
+			{"names":["--slow"],"negation":"--fast","value":{"kind":"bool"}},{"names":["--fast"],"value":{"kind":"bool"}},{"names":["--interactive"],"value":{"kind":"bool"}}]}}]}`
 	if err := json.Unmarshal([]byte(program), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +115,7 @@ func TestCompare(t *testing.T) {
 		`{"argv":["remote","add"]}`:    `broken option --name has to be given now`,
 		`{"argv":["remote","{what}"]}`: ``,
 		`{"argv":["clean"]}`:           `new not offered: --fast`,
+		`{"argv":["clean"],"argument":[{"type":"bool","flag":"--fast"}]}`: ``,
 		`{"argv":["push"]}`:            `broken git has no command "push"`,
 		`{"argv":["{anything}"]}`:      `broken git has no command ""`,
 		`{"argv":["remote","remove"]}`: ``,
