@@ -5,7 +5,7 @@ server "git" {
   transport "cli" {
     command = ["git", "-C", env("REPO", "."), "--no-pager"]
     only    = ["log", "diff", "show", "status"]
-    omit    = ["--output", "--ext-diff", "--textconv", "--open-files-in-pager"]
+    omit    = ["--output", "--ext-diff", "--textconv"]
     read    = ["*"]
     timeout = "20s"
   }

@@ -11,15 +11,17 @@ import (
 type Change struct {
 	Tool string `json:"tool,omitempty"`
 	// Kind is "broken" where the block asks for what the program no longer
-	// does, and "new" where the program does what the block does not offer.
+	// does, "new" where the program does what the block does not offer, and
+	// "unknown" where the program could not be looked at.
 	Kind string `json:"kind"`
 	What string `json:"what"`
 }
 
 // The kinds of changes.
 const (
-	Broken = "broken"
-	New    = "new"
+	Broken  = "broken"
+	New     = "new"
+	Unknown = "unknown"
 )
 
 // A block is what is compared of a tool block.
@@ -32,6 +34,16 @@ type block struct {
 		Flag   string   `json:"flag"`
 		Values []string `json:"values"`
 	} `json:"argument"`
+}
+
+// plain reports whether the block has no options.
+func (b *block) plain() bool {
+	for _, a := range b.Arguments {
+		if a.Flag != "" {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(b.Argv, func(e string) bool { return len(e) > 2 && strings.HasPrefix(e, "--") })
 }
 
 // Words are the first words of the commands that tool blocks run, each once:
@@ -64,9 +76,14 @@ func Compare(blocks []json.RawMessage, p *Program) ([]Change, error) {
 			return nil, fmt.Errorf("a tool block has an unexpected shape: %w", err)
 		}
 		c := comparison{block: &b}
-		if t := p.find(words(b.Argv)); t == nil {
+		switch t := p.find(words(b.Argv)); {
+		case t == nil && len(p.Incomplete) > 0:
+			c.say(Unknown, "command %q was not seen, and not everything was looked at: %s", strings.Join(words(b.Argv), " "), p.Incomplete[0])
+		case t == nil:
 			c.say(Broken, "%s has no command %q", p.Name, strings.Join(words(b.Argv), " "))
-		} else {
+		case !t.Command.known() && !b.plain():
+			c.say(Unknown, "command %q did not say which options it has", strings.Join(t.Command.Path, " "))
+		default:
 			c.command, c.offered = &t.Command, t.offers()
 			c.options()
 		}

@@ -118,6 +118,10 @@ func (t *Tool) offers() func(*Option) bool {
 	}
 }
 
+// known reports whether the command explained itself, and does not only stand in
+// a list.
+func (c *Command) known() bool { return c.Source != "list" && c.Source != "none" }
+
 // option returns the option of a spelling, nil where there is none. One that is
 // called so comes before one that says no in this way.
 func (c *Command) option(spelling string) *Option {

@@ -132,6 +132,20 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", text, strings.Join(got, "; "), want)
 		}
 	}
+	p.Incomplete = []string{"There was no time."}
+	p.Tools = append(p.Tools, Tool{Command: Command{Path: []string{"listed"}, Source: "list"}})
+	for text, want := range map[string]string{
+		`{"argv":["push"]}`:                              Unknown,
+		`{"argv":["listed","--x={n}"]}`:                  Unknown,
+		`{"argv":["listed"],"argument":[{"flag":"-x"}]}`: Unknown,
+	} {
+		if changes, err := Compare([]json.RawMessage{json.RawMessage(text)}, &p); err != nil || len(changes) != 1 || changes[0].Kind != want {
+			t.Errorf("%s: %v, %v", text, changes, err)
+		}
+	}
+	if changes, err := Compare([]json.RawMessage{json.RawMessage(`{"argv":["listed","{x}"]}`)}, &p); err != nil || len(changes) != 0 {
+		t.Errorf("a block without options: %v, %v", changes, err)
+	}
 	first, depth, all := Words([]json.RawMessage{[]byte(`{"argv":["a","b","-c"]}`), []byte(`{"argv":["a","\\{x}","{y}"]}`), []byte(`{"argv":["--all"]}`)})
 	if fmt.Sprint(first, depth, all) != "[a] 2 true" {
 		t.Error(first, depth, all)

@@ -33,6 +33,8 @@ var cliCase = plugintest.Transport{
 var refusedSettings = []plugintest.Refusal{
 	{Settings: `{"command":[]}`, Paths: []string{"command"}},
 	{Settings: `{"command":["x","a\u0000b"]}`, Paths: []string{"command[1]"}},
+	{Settings: `{"command":["x"],"ok_codes":[],"data_codes":[1,256,-1],"timeout":"0s"}`, Paths: []string{"ok_codes", "data_codes[1]", "data_codes[2]", "timeout"}},
+	{Settings: `{"command":["x"],"tool":[{"name":"t","description":"d","argument":[{"name":"a","flag":"all"}]}]}`, Paths: []string{"tool[0].argument[0].flag"}},
 	{Settings: `{"command":["x"],"depth":0,"parallel":0,"max_output":0,"max_stderr":-1}`, Paths: []string{"depth", "parallel", "max_output", "max_stderr"}},
 	{Settings: `{"command":["x"],"max_output":1000000000,"max_stderr":1000000000}`, Paths: []string{"max_output", "max_stderr"}},
 	{Settings: `{"command":["x"],"probe":"never"}`, Paths: []string{"probe"}},

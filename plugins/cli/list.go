@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // pageSize is how many bytes of tools a page of the list has, about.
@@ -20,7 +22,7 @@ func (s *server) list(r *request) (any, *rpcError) {
 	meta := r.params.members("_meta")
 	tools, about, err := s.offer.list(string(meta[tool.ModelMeta]) == "true")
 	if err != nil {
-		return nil, &rpcError{Code: internalError, Message: "discovering what " + s.name + " can do: " + strings.TrimSpace(err.Error())}
+		return nil, &rpcError{Code: internalError, Message: "discovering what " + s.name + " can do: " + explained(err)}
 	}
 	first := 0
 	if raw := r.params["cursor"]; !isNull(raw) {
@@ -59,6 +61,15 @@ func page(tools []json.RawMessage, first, most int) (fit []json.RawMessage, next
 		}
 	}
 	return tools[first:], ""
+}
+
+// explained is an error with what to do about it.
+func explained(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if e, ok := errors.AsType[*sdk.Error](err); ok && e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
 }
 
 const (

@@ -89,6 +89,15 @@ func (o *offer) discover(ctx context.Context, options discover.Options, log hclo
 	for _, why := range p.Incomplete {
 		log.Warn("not everything was discovered", "reason", why)
 	}
+	if err := o.options.Unused(p); err != nil {
+		log.Warn("options that are not there", "error", err)
+		if len(p.Incomplete) == 0 { // or they may be where nobody looked
+			o.mu.Lock()
+			o.err = err
+			o.mu.Unlock()
+			return
+		}
+	}
 	o.add(tool.FromProgram(p, o.options))
 }
 

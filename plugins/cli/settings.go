@@ -94,6 +94,22 @@ func (s *settings) Validate() error {
 			failf(n.path, "must be at most %d", mostKept)
 		}
 	}
+	if len(s.OKCodes) == 0 {
+		failf("ok_codes", "is empty, so every run would be an error")
+	}
+	for _, codes := range []struct {
+		path string
+		list []int
+	}{{"ok_codes", s.OKCodes}, {"data_codes", s.DataCodes}} {
+		for i, code := range codes.list {
+			if code < 0 || code > 255 {
+				failf(fmt.Sprintf("%s[%d]", codes.path, i), "must be an exit code, from 0 to 255")
+			}
+		}
+	}
+	if s.Timeout <= 0 {
+		failf("timeout", "must be longer than 0s")
+	}
 	if s.Args != "" {
 		if _, err := tool.Whole(s.Args); err != nil {
 			failf("args", "is no regular expression: %v", err)

@@ -32,6 +32,8 @@ var httpCase = plugintest.Transport{
 		{Settings: `{}`, Paths: []string{"url"}},
 		{Settings: `{"url":"mcp.example.com"}`, Paths: []string{"url"}},
 		{Settings: `{"url":"https://x/#frag"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://x:99999/"}`, Paths: []string{"url"}},
+		{Settings: `{"url":"https://x:0/"}`, Paths: []string{"url"}},
 		{Settings: `{"url":"https://x/","mode":"websocket","connect_timeout":"fast"}`, Paths: []string{"mode", "connect_timeout"}},
 		{Settings: `{"url":"https://x/","tls":{"cert":"a.pem"}}`, Paths: []string{"tls.cert"}},
 		{Settings: `{"url":"http://10.0.0.1/","headers":{"Cookie":"x"}}`, Paths: []string{"url"}},

@@ -74,7 +74,7 @@ func (c *caged) checkFlag(a *Argument, at string, kind model.Kind) {
 
 // checkSpelling refuses what would end the options or hold a value already.
 func (c *caged) checkSpelling(flag, at string) {
-	if strings.Trim(flag, "-") == "" || strings.ContainsAny(flag, " \t\r\n\x00=") {
+	if strings.Trim(flag, "-+") == "" || !strings.ContainsRune("-+", rune(flag[0])) || strings.ContainsAny(flag, " \t\r\n\x00=") {
 		c.failf(at, "is the spelling of one option, such as \"--all\", without a value")
 	}
 }

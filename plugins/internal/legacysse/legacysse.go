@@ -97,6 +97,9 @@ func (c *Conn) open() (*eventstream.Reader, error) {
 	}
 	if res.StatusCode != http.StatusOK {
 		e, _ := web.Refusal(res)
+		if e.Reason == "http_status" && e.Hint == "" {
+			e.Hint = "the server may have the newer transport: transport \"http\" finds out which one it has"
+		}
 		return nil, e
 	}
 	c.body = res.Body

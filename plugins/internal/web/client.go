@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -91,12 +92,19 @@ func parse(text string) (*url.URL, error) {
 		return nil, sdk.AttrErrorf("url", "must begin with https:// or http://")
 	case u.Host == "" || u.Hostname() == "":
 		return nil, sdk.AttrErrorf("url", "names no host")
+	case u.Port() != "" && !isPort(u.Port()):
+		return nil, sdk.AttrErrorf("url", "has a port that is not between 1 and 65535")
 	case u.User != nil:
 		return nil, sdk.AttrErrorf("url", "holds a user name or password; use headers")
 	case u.Fragment != "":
 		return nil, sdk.AttrErrorf("url", "has a fragment, which is never sent")
 	}
 	return u, nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // NewClient makes a client. It connects to nothing.

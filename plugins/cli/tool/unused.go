@@ -1,0 +1,39 @@
+package tool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// Unused complains about the first pattern for options that matches none of the
+// program's: one that is misspelled would leave an option on offer that was
+// meant to be omitted.
+func (o *Options) Unused(p *model.Program) error {
+	commands := runnable(p)
+	for _, list := range []struct {
+		name     string
+		patterns []string
+		fits     func(*model.Option) bool
+	}{
+		{"omit", o.Omit, func(*model.Option) bool { return true }},
+		{"globals", o.Globals, func(opt *model.Option) bool { return opt.Inherited }},
+	} {
+		for i, pattern := range list.patterns {
+			if !slices.ContainsFunc(commands, func(c *model.Command) bool {
+				return slices.ContainsFunc(c.Options, func(opt model.Option) bool { return list.fits(&opt) && matchesOption([]string{pattern}, opt.Names) })
+			}) {
+				e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, i), "no option of the commands that are offered matches %q", pattern)
+				e.Hint = "check the spelling; junctor wrap shows the options there are"
+				if strings.Contains(pattern, " ") {
+					e.Hint = "name one option, without its value"
+				}
+				return e
+			}
+		}
+	}
+	return nil
+}
