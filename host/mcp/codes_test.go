@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // internal are the faults that no client can be the cause of, or that end the
 // command before there is a client.
 var internal = []fault.Code{
-	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.ConfigInvalid, fault.PluginVersion,
+	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.ConfigInvalid, fault.PluginVersion, fault.WrapChanged,
 	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output,
 	fault.CallToolError, // a server's own answer, which is relayed
 }
