@@ -77,8 +77,8 @@ func Compare(blocks []json.RawMessage, p *Program) ([]Change, error) {
 		}
 		c := comparison{block: &b}
 		switch t := p.find(words(b.Argv)); {
-		case t == nil && len(p.Incomplete) > 0:
-			c.say(Unknown, "command %q was not seen, and not everything was looked at: %s", strings.Join(words(b.Argv), " "), p.Incomplete[0])
+		case t == nil && p.Short:
+			c.say(Unknown, "command %q was not seen, and there was no time to look at everything", strings.Join(words(b.Argv), " "))
 		case t == nil:
 			c.say(Broken, "%s has no command %q", p.Name, strings.Join(words(b.Argv), " "))
 		case !t.Command.known() && !b.plain():

@@ -22,6 +22,7 @@ type Program struct {
 	Version    string   `json:"version,omitempty"`
 	Digest     string   `json:"digest,omitempty"` // hex sha256
 	Incomplete []string `json:"incomplete,omitempty"`
+	Short      bool     `json:"short,omitempty"` // there may be more, for which there was no time
 	Tools      []Tool   `json:"tools"`
 }
 

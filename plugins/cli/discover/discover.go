@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 	if err := choose(program, &o); err != nil {
 		return nil, err
 	}
-	if !timed {
+	if program.Short = timed; !timed {
 		cache.store(key, program)
 	}
 	return program, nil

@@ -57,6 +57,7 @@ func Groups(p *model.Program) json.RawMessage {
 	o.set("version", p.Version)
 	o.set("digest", p.Digest)
 	o.set("incomplete", p.Incomplete)
+	o.set("short", p.Short)
 	groups := []model.Command{}
 	var walk func(c *model.Command)
 	walk = func(c *model.Command) {

@@ -252,7 +252,7 @@ func TestLeftOut(t *testing.T) {
 func TestGroups(t *testing.T) {
 	p := program(&model.Command{Path: []string{"g"}, Unparsed: []string{"?"}, Commands: []*model.Command{command("g x")}})
 	p.Incomplete = []string{"time"}
-	want := `{"program":"prog","version":"","digest":"","incomplete":["time"],"groups":[{"path":[],"runnable":false},{"path":["g"],"runnable":false,"unparsed":["?"]}]}`
+	want := `{"program":"prog","version":"","digest":"","incomplete":["time"],"short":false,"groups":[{"path":[],"runnable":false},{"path":["g"],"runnable":false,"unparsed":["?"]}]}`
 	if got := string(Groups(p)); got != want {
 		t.Errorf("%s", got)
 	}
