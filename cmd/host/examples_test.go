@@ -46,6 +46,9 @@ var examples = map[string]example{
 
 // TestExamples runs every file in examples/. One that is not in the table fails.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.hcl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)

@@ -83,6 +83,9 @@ func run(t *testing.T, dir, program string, args ...string) {
 // TestExamplesSayWhatToBuild: who follows the command at the top of an example
 // gets what the example needs, where it looks for it.
 func TestExamplesSayWhatToBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
 	line := regexp.MustCompile(`(?m)^#   go (build .*) -o (\S+) (\S+)$`)
 	for _, name := range []string{"third-party.hcl", "language.hcl"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "examples", name))

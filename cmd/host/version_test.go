@@ -12,6 +12,9 @@ import (
 // TestOtherVersion runs a bundled plugin that was built at another version than
 // the host's: each has its own, and the configuration says which ones will do.
 func TestOtherVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
 	dir := t.TempDir()
 	build(t, filepath.Join(dir, "junctor"), "./cmd/host")
 	build(t, filepath.Join(dir, "junctor-demo"), "./testdata/demo")

@@ -469,10 +469,10 @@ func TestForkingThread(t *testing.T) {
 	h := newHost(t)
 	var all sync.WaitGroup
 	for n := range 10 {
+		r := h.request("", "threads", "")
+		r.Spec.Alone = strconv.Itoa(n)
 		all.Go(func() {
 			runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-			r := h.request("", "threads", "")
-			r.Spec.Alone = strconv.Itoa(n)
 			c, err := h.Open(h.soon(), r)
 			if err != nil {
 				t.Error(err)
