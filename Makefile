@@ -8,6 +8,7 @@ PLUGINS := $(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go)))
 TESTPROGRAMS := $(addprefix ./,$(filter-out testdata/thirdparty/%,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
 PREFIX ?= /usr/local
 FUZZTIME ?= 10s
+CROSS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: help
 help: ## list the targets
@@ -57,7 +58,7 @@ soak: build ## the full numbers: serial, without -race, best of three
 lint: ## formatting, vet, cross-builds
 	@test -z "$$(gofmt -l cmd host plugins sdk testdata)" || { gofmt -l cmd host plugins sdk testdata; echo "run gofmt"; exit 1; }
 	go vet ./... $(TESTPROGRAMS)
-	@set -e; for to in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
+	@set -e; for to in $(CROSS); do \
 		test $$to = "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)" && continue; echo "build $$to"; \
 		GOOS=$${to%/*} GOARCH=$${to#*/} go build -gcflags='all=-N -l' ./cmd/... ./plugins/...; done # without optimising it takes half the time
 
