@@ -39,8 +39,8 @@ conformance: ## the official conformance suite, with Junctor as the client, for 
 	go test ./host/interoptest -run '^TestConformance$$' -count=1 -v
 
 .PHONY: race
-race: ## the tests under the race detector, but for those that only start programs
-	go test -race -short $$(go list ./... | grep -v /interoptest)
+race: ## the tests under the race detector, but for those that only start programs or do one thing at a time
+	go test -race -short $$(go list ./... | grep -v '/interoptest$$\|/host/config$$\|/cli/help$$')
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
