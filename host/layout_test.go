@@ -49,7 +49,8 @@ var allowed = map[string]string{
 	"plugins/internal/eventstream": "",
 	"plugins/internal/message":     "",
 	"plugins/internal/web":         "sdk",
-	"plugins/internal/webtest":     "", // tests only
+	"plugins/internal/papers":      "sdk", // tests only
+	"plugins/internal/webtest":     "",    // tests only
 	"plugins/internal/legacysse":   "sdk sdk/ndjson plugins/internal/eventstream plugins/internal/message plugins/internal/web",
 }
 

@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/papers"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -74,31 +72,4 @@ func TestNotFound(t *testing.T) {
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) {
-	texts := map[string]string{}
-	for _, name := range []string{"CHANGELOG.md", "README.md"} {
-		text, err := os.ReadFile(filepath.Clean(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[name] = string(text)
-	}
-	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
-		t.Errorf("CHANGELOG.md has no entry for %s", version)
-	}
-	var explained func(s sdk.Schema)
-	explained = func(s sdk.Schema) {
-		for _, a := range s.Attributes {
-			if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
-				t.Errorf("README.md does not explain %s", a.Name)
-			}
-		}
-		for _, b := range s.Blocks {
-			if !strings.Contains(texts["README.md"], "`"+b.Name+"`") {
-				t.Errorf("README.md does not explain the block %s", b.Name)
-			}
-			explained(b.Schema)
-		}
-	}
-	explained(plugin().Transports["cli"].Schema())
-}
+func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/papers"
 	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -49,29 +48,4 @@ func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), 
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) {
-	texts := map[string]string{}
-	for _, name := range []string{"CHANGELOG.md", "README.md"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[name] = string(text)
-	}
-	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
-		t.Errorf("CHANGELOG.md has no entry for %s", version)
-	}
-	schema := plugin().Transports["http"].Schema()
-	for _, a := range schema.Attributes {
-		if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
-			t.Errorf("README.md does not explain %s", a.Name)
-		}
-	}
-	for _, b := range schema.Blocks {
-		for _, a := range b.Schema.Attributes {
-			if !strings.Contains(texts["README.md"], "`"+a.Name+"`") {
-				t.Errorf("README.md does not explain %s.%s", b.Name, a.Name)
-			}
-		}
-	}
-}
+func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }

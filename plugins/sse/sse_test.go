@@ -2,10 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/papers"
 	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -39,21 +38,4 @@ func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), 
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) {
-	texts := map[string]string{}
-	for _, name := range []string{"CHANGELOG.md", "README.md"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[name] = string(text)
-	}
-	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
-		t.Errorf("CHANGELOG.md has no entry for %s", version)
-	}
-	for _, a := range plugin().Transports["sse"].Schema().Attributes {
-		if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
-			t.Errorf("README.md does not explain %s", a.Name)
-		}
-	}
-}
+func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/papers"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -96,21 +97,4 @@ func TestEnv(t *testing.T) {
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) {
-	texts := map[string]string{}
-	for _, name := range []string{"CHANGELOG.md", "README.md"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[name] = string(text)
-	}
-	if !strings.Contains(texts["CHANGELOG.md"], "\n## "+version+"\n") {
-		t.Errorf("CHANGELOG.md has no entry for %s", version)
-	}
-	for _, a := range plugin().Transports["stdio"].Schema().Attributes {
-		if !strings.Contains(texts["README.md"], "\n| `"+a.Name+"` | ") {
-			t.Errorf("README.md does not explain %s", a.Name)
-		}
-	}
-}
+func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }

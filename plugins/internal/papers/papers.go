@@ -1,0 +1,54 @@
+// Package papers holds the documents of a plugin against its code, in tests.
+package papers
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// Check looks at CHANGELOG.md and README.md beside the test: the changelog knows
+// the version that stands in the code, and the README has a row for every
+// setting and names what is in blocks.
+func Check(t *testing.T, p *sdk.Plugin) {
+	t.Helper()
+	if !strings.Contains(read(t, "CHANGELOG.md"), "\n## "+p.Version+"\n") {
+		t.Errorf("CHANGELOG.md has no entry for %s", p.Version)
+	}
+	readme := read(t, "README.md")
+	for _, transport := range p.Transports {
+		s := transport.Schema()
+		for _, a := range s.Attributes {
+			if !strings.Contains(readme, "\n| `"+a.Name+"` | ") {
+				t.Errorf("README.md has no row for %s", a.Name)
+			}
+		}
+		named(t, readme, s)
+	}
+}
+
+func named(t *testing.T, readme string, s sdk.Schema) {
+	t.Helper()
+	for _, b := range s.Blocks {
+		if !strings.Contains(readme, "`"+b.Name+"`") {
+			t.Errorf("README.md does not name the block %s", b.Name)
+		}
+		for _, a := range b.Schema.Attributes {
+			if !strings.Contains(readme, "`"+a.Name+"`") {
+				t.Errorf("README.md does not name %s.%s", b.Name, a.Name)
+			}
+		}
+		named(t, readme, b.Schema)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
