@@ -216,8 +216,8 @@ func (w *walker) list(n node, in place) bool {
 		w.positional(model.Positional{Name: "choice", Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
 		return true
 	}
-	if len(all) > 1 && !slices.ContainsFunc(all, omitted) {
-		w.positional(model.Positional{Name: lower(all[0]), Value: model.Value{Kind: model.String, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+	if name := lower(all[0]); name != "" && len(all) > 1 && !slices.ContainsFunc(all, omitted) {
+		w.positional(model.Positional{Name: name, Value: model.Value{Kind: model.String, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
 		return true
 	}
 	return false

@@ -903,5 +903,6 @@ var refused = []layout{
 	{name: "diff", text: "--- a/file\n+++ b/file\n@@ -1,2 +1,2 @@\n-old line of text here\n+new line\n"},
 	{name: "plus", text: "Options:\n  +x      executable\n  +lnum   start there\n"},
 	{name: "concepts", text: "usage: prog <command>\n\nFile formats and other interfaces\n   attributes   per path\n   hooks        what runs\n"},
+	{name: "alternatives without a name", text: "usage: prog (- | x.y)\n"},
 	{name: "licence", text: "THIS SOFTWARE IS PROVIDED \"AS IS\":\n  without warranty  of any kind\n  and so on         and so forth\n"},
 }
