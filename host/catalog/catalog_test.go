@@ -30,10 +30,10 @@ type shop struct {
 var _ upstream.Peer = (*shop)(nil)
 
 func (s *shop) Capabilities() []byte { return []byte("{}") }
-func (s *shop) ServerRequest(context.Context, *upstream.Upstream, string, []byte) (result, rpcError []byte) {
+func (s *shop) ServerRequest(context.Context, *upstream.Upstream, any, string, []byte) (result, rpcError []byte) {
 	return []byte("{}"), nil
 }
-func (s *shop) ServerNotification(u *upstream.Upstream, method string, _ []byte) {
+func (s *shop) ServerNotification(u *upstream.Upstream, _ any, method string, _ []byte) {
 	s.Changed(u.Name())
 }
 func (s *shop) Connected(u *upstream.Upstream)         { s.Catalog.Connected(u.Name()) }

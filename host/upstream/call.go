@@ -15,6 +15,15 @@ type Call struct {
 	Method string
 	Params []byte // as the server should see them, but for the progress token and the era
 
+	// Capabilities and Level are what the client said about itself other than in
+	// params; a modern server is told. Nil and empty say nothing.
+	Capabilities []byte
+	Level        string
+
+	// About comes back with what the server asks or says in the course of the
+	// call.
+	About any
+
 	// Progress is called with the params of progress notifications; nil asks
 	// for none. It must not wait.
 	Progress func(params []byte)
@@ -111,14 +120,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
 	timed, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	clock := time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) })
-	defer clock.Stop()
+	k := newClock(timeout, func() { cancel(context.DeadlineExceeded) })
+	defer k.stop()
 	u.used()
-	p := &pending{method: call.Method, progress: call.Progress}
+	p := &pending{method: call.Method, progress: call.Progress, about: call.About, clock: k}
 	if u.opts.Extends {
-		p.progress = extending(clock, timeout, call.Progress)
+		p.progress = k.extending(call.Progress)
 	}
-	a, err := c.do(timed, p, c.forEra(call.Params))
+	a, err := c.do(timed, p, c.forEra(call))
 	switch {
 	case err == nil:
 		if !call.own {
@@ -135,22 +144,6 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 	}
 }
 
-// mostExtended bounds how often progress may begin a call's time anew.
-const mostExtended = 1000
-
-// extending makes progress begin the time of a call anew, and passes it on.
-func extending(clock *time.Timer, timeout time.Duration, progress func([]byte)) func([]byte) {
-	n := 0 // of the goroutine that reads
-	return func(params []byte) {
-		if n++; n <= mostExtended && clock.Stop() {
-			clock.Reset(timeout)
-		}
-		if progress != nil {
-			progress(params)
-		}
-	}
-}
-
 // ended reports whether a call failed because its connection did, if only
 // because we closed it as idle.
 func ended(err error) bool {
@@ -163,8 +156,15 @@ func ended(err error) bool {
 
 // forEra makes params fit the server's era: modern requests say who asks, and
 // old servers are not bothered with it.
-func (c *conn) forEra(params []byte) []byte {
+func (c *conn) forEra(call Call) []byte {
+	params := call.Params
 	if c.revision.Modern() {
+		if call.Capabilities != nil {
+			params = mcp.SetPath(params, []string{"_meta", mcp.MetaClientCaps}, call.Capabilities)
+		}
+		if call.Level != "" {
+			params = mcp.SetPath(params, []string{"_meta", mcp.MetaLogLevel}, mcp.AppendText(nil, call.Level))
+		}
 		return c.withMeta(params, c.revision)
 	}
 	meta := mcp.Member(params, "_meta")

@@ -117,19 +117,17 @@ func (c *conn) notified(m *mcp.Message) {
 		if c.era.Load() == modernEra {
 			params = withoutSubscription(params)
 		}
-		c.up.opts.Peer.ServerNotification(c.up, m.Method, params)
+		var about any
+		if p := c.inFlightAs(c.related()); p != nil {
+			about = p.about
+		}
+		c.up.opts.Peer.ServerNotification(c.up, about, m.Method, params)
 	}
 }
 
 // tokenOwner returns the call that a progress notification is about.
 func (c *conn) tokenOwner(params []byte) *pending {
-	n, ok := mcp.ID(mcp.Member(params, "progressToken")).Number()
-	if !ok {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pending[n]
+	return c.inFlightAs(mcp.Member(params, "progressToken"))
 }
 
 func withoutSubscription(params []byte) []byte {
@@ -168,18 +166,25 @@ func (c *conn) requested(m *mcp.Message) {
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	if !c.begun(string(id), c.related(), cancel) {
+	related := c.inFlightAs(c.related())
+	if !c.begun(string(id), related, cancel) {
 		cancel()
 		c.requests.Add(-1)
 		refuse(mcp.CodeInvalidRequest, "duplicate_id", "a request with this id is being answered")
 		return
+	}
+	var about any
+	if related != nil {
+		about = related.about
 	}
 	method, params := m.Method, m.Params
 	c.handlers.Go(func() {
 		defer c.up.settle()
 		defer c.requests.Add(-1)
 		defer cancel()
-		result, rpcError := c.up.opts.Peer.ServerRequest(ctx, c.up, method, params)
+		// A person may take longer to answer than a call may last.
+		defer c.hold(related)()
+		result, rpcError := c.up.opts.Peer.ServerRequest(ctx, c.up, about, method, params)
 		if !c.finished(string(id)) || ctx.Err() != nil {
 			return // cancelled, or over: nobody waits for the answer
 		}
@@ -202,21 +207,51 @@ func (c *conn) related() mcp.ID {
 	return nil
 }
 
+// inFlightAs returns the request of ours that has an id, nil if there is none.
+func (c *conn) inFlightAs(id mcp.ID) *pending {
+	n, ok := id.Number()
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending[n]
+}
+
 // begun takes note of a request of the server, unless one with this id is being
-// answered. It ends with the one of ours that it is about.
-func (c *conn) begun(id string, about mcp.ID, cancel context.CancelFunc) bool {
+// answered. It ends with the one of ours that it is about, if that is known.
+func (c *conn) begun(id string, about *pending, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked[id] != nil {
 		return false
 	}
 	c.asked[id] = cancel
-	if n, ok := about.Number(); ok {
-		if p := c.pending[n]; p != nil {
-			p.asked = append(p.asked, cancel)
-		}
+	if about != nil && c.pending[about.id] == about {
+		about.asked = append(about.asked, cancel)
 	}
 	return true
+}
+
+// hold stops the clocks of the calls in the course of which the server may be
+// asking, until the function it returns is called.
+func (c *conn) hold(about *pending) (resume func()) {
+	c.mu.Lock()
+	var held []*clock
+	for _, p := range c.pending {
+		if p.clock != nil && (about == nil || p == about) {
+			held = append(held, p.clock)
+		}
+	}
+	c.mu.Unlock()
+	for _, k := range held {
+		k.hold()
+	}
+	return func() {
+		for _, k := range held {
+			k.release()
+		}
+	}
 }
 
 // finished reports whether a request of the server still waits for its answer,

@@ -60,7 +60,7 @@ func (c *conn) changeable() filter {
 func (c *conn) changed(f filter) {
 	tell := func(may bool, method string) {
 		if may {
-			c.up.opts.Peer.ServerNotification(c.up, method, nil)
+			c.up.opts.Peer.ServerNotification(c.up, nil, method, nil)
 		}
 	}
 	tell(f.Tools, mcp.NoteToolsChanged)
@@ -70,7 +70,7 @@ func (c *conn) changed(f filter) {
 
 // updated tells that a resource may have changed meanwhile.
 func (c *conn) updated(uri string) {
-	c.up.opts.Peer.ServerNotification(c.up, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
+	c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
 }
 
 // missed tells of everything that an old server may have said while nobody could

@@ -30,7 +30,7 @@ func newRecorder() *recorder {
 
 func (r *recorder) Capabilities() []byte { return []byte(r.caps) }
 
-func (r *recorder) ServerRequest(ctx context.Context, _ *Upstream, method string, params []byte) (result, rpcError []byte) {
+func (r *recorder) ServerRequest(ctx context.Context, _ *Upstream, _ any, method string, params []byte) (result, rpcError []byte) {
 	r.heard <- strings.TrimSpace(fmt.Sprintf("? %s %s", method, params))
 	select {
 	case a := <-r.answers:
@@ -44,7 +44,7 @@ func (r *recorder) ServerRequest(ctx context.Context, _ *Upstream, method string
 	}
 }
 
-func (r *recorder) ServerNotification(_ *Upstream, method string, params []byte) {
+func (r *recorder) ServerNotification(_ *Upstream, _ any, method string, params []byte) {
 	r.heard <- strings.TrimSpace(fmt.Sprintf("%s %s", method, params))
 }
 

@@ -23,6 +23,8 @@ type pending struct {
 	// acknowledged is not nil for a request to listen, which stays open, and
 	// takes what the server agreed to.
 	acknowledged chan []byte
+	about        any    // of the call
+	clock        *clock // of the call; nil when it has none
 	// asked are the server's questions in the course of it, which end with it;
 	// guarded by the connection's mu.
 	asked []context.CancelFunc

@@ -58,10 +58,11 @@ type Peer interface {
 	// Capabilities are what to offer the server: a JSON object, at least {}.
 	Capabilities() []byte
 	// ServerRequest answers a request of the server, with a result or an error
-	// object.
-	ServerRequest(ctx context.Context, u *Upstream, method string, params []byte) (result, rpcError []byte)
+	// object. about is that of the call in the course of which the server asks,
+	// nil where nobody can tell.
+	ServerRequest(ctx context.Context, u *Upstream, about any, method string, params []byte) (result, rpcError []byte)
 	// ServerNotification takes note of something.
-	ServerNotification(u *Upstream, method string, params []byte)
+	ServerNotification(u *Upstream, about any, method string, params []byte)
 	// Connected is called after each handshake, Disconnected after its end.
 	Connected(u *Upstream)
 	Disconnected(u *Upstream, err error)
