@@ -41,7 +41,7 @@ var examples = map[string]example{
 	"git.hcl":         {run: []string{"tools", "git", `"name": "git__log"`}, needs: "git"},
 	"kubectl.hcl":     {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
 	"cage.hcl":        {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
-	"language.hcl":    {lacks: []string{"auth", "confirm", "gateway", "policy"}, plugin: true},
+	"language.hcl":    {lacks: []string{"auth", "confirm", "policy"}, plugin: true},
 }
 
 // TestExamples runs every file in examples/. One that is not in the table fails.
@@ -108,6 +108,7 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 		t.Fatal(err)
 	}
 	t.Setenv("JUNCTOR_HOME", filepath.Join(root, "home"))
+	t.Setenv("JUNCTOR_TOKEN", "of-an-example")
 	if ex.addr {
 		t.Setenv("ACME_ADDRESS", listenMCP(t))
 	}

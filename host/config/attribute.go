@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"math/big"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,6 +32,17 @@ func (s section) value(name string, want cty.Type) (v cty.Value, a *hclsyntax.At
 	return v, a, ok
 }
 
+// stands reports whether an attribute is there and not null, whatever else is
+// wrong with it.
+func (s section) stands(name string) bool {
+	a := s.body.Attributes[name]
+	if a == nil {
+		return false
+	}
+	v, ok := s.eval(s.in, a.Expr)
+	return !ok || !v.IsNull()
+}
+
 // public is value for what people will see, such as a name. It refuses what
 // came from outside, which is never printed.
 func (s section) public(name string, want cty.Type) (cty.Value, *hclsyntax.Attribute, bool) {
@@ -49,6 +62,22 @@ func (s section) text(name string) (string, *hclsyntax.Attribute, bool) {
 		return "", a, false
 	}
 	return v.AsString(), a, true
+}
+
+// path reads the path of a file, which starts at the directory of the file that
+// says so.
+func (s section) path(name string) string {
+	text, a, set := s.text(name)
+	switch {
+	case !set:
+		return ""
+	case text == "":
+		s.wrong(a.Expr.Range(), "", "%q is empty", name)
+		return ""
+	case filepath.IsAbs(text):
+		return filepath.Clean(text)
+	}
+	return filepath.Join(s.byName[a.SrcRange.Filename].dir, text)
 }
 
 func (s section) flag(name string, unset bool) bool {
@@ -138,6 +167,36 @@ func (s section) size(name string, unset, least, most int) int {
 	n <<= map[string]int{"KiB": 10, "MiB": 20}[m[2]]
 	if n < least || n > most {
 		s.wrong(a.Expr.Range(), "", "%q must be at least %dKiB and at most %dMiB", name, least>>10, most>>20)
+		return unset
+	}
+	return n
+}
+
+// whole reads a whole number.
+func (s section) whole(name string, unset, least, most int) int {
+	v, a, set := s.value(name, cty.Number)
+	if !set {
+		return unset
+	}
+	v, _ = v.Unmark()
+	n, accuracy := v.AsBigFloat().Int64()
+	if accuracy != big.Exact || n < int64(least) || n > int64(most) {
+		s.wrong(a.Expr.Range(), "", "%q must be a whole number from %d to %d", name, least, most)
+		return unset
+	}
+	return int(n)
+}
+
+// number reads a number that is not negative.
+func (s section) number(name string, unset, most float64) float64 {
+	v, a, set := s.value(name, cty.Number)
+	if !set {
+		return unset
+	}
+	v, _ = v.Unmark()
+	n, _ := v.AsBigFloat().Float64()
+	if n < 0 || n > most {
+		s.wrong(a.Expr.Range(), "", "%q must be a number from 0 to %g", name, most)
 		return unset
 	}
 	return n

@@ -16,6 +16,7 @@ type Config struct {
 	Files   []string // in the order they were read
 	Plugins []Plugin // required ones, bundled ones in use and plugin blocks; sorted by name
 	Servers []*Server
+	Gateway Gateway
 
 	secrets *strings.Replacer
 }

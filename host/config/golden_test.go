@@ -85,7 +85,11 @@ func dump(t *testing.T, c *Config) string {
 	all := struct {
 		*Config
 		Servers []server
+		Gateway *Gateway `json:",omitempty"` // TestGatewayDefaults has the one that is not given
 	}{Config: c}
+	if c.Gateway.HTTP.Given {
+		all.Gateway = &c.Gateway
+	}
 	for _, s := range c.Servers {
 		one := server{Server: s}
 		if s.Enabled {

@@ -97,6 +97,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		l.pluginBlock(b)
 	}
 	l.resolveUses()
+	gateway := l.gateway(top["gateway"]) // before servers, whose plugins may repeat its tokens
 	var drafts []*draft
 	for _, b := range top["server"] {
 		drafts = append(drafts, l.server(b))
@@ -110,15 +111,18 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	return l.config(drafts), ds
+	c := l.config(drafts)
+	c.Gateway = gateway
+	return c, ds
 }
 
 // whole is what may stand outside of every block.
 var whole = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
+		"gateway": {many: true}, // one; see there
 	},
-	later: []string{"gateway", "policy"},
+	later: []string{"policy"},
 }
 
 // collect sorts the top-level blocks of all files by kind and registers the

@@ -35,7 +35,7 @@ func (s *source) isLabel(i int) bool {
 		return false
 	}
 	switch s.wordAt(i - 2) {
-	case "server", "transport", "plugin", "tool":
+	case "server", "transport", "plugin", "tool", "auth":
 		return true
 	}
 	if s.typeAt(i-2) != hclsyntax.TokenOParen {
@@ -74,7 +74,7 @@ func (s *source) isName(i int) bool {
 // blockWords begin the blocks of the language.
 var blockWords = func() map[string]bool {
 	words := map[string]bool{}
-	for _, f := range []form{whole, serverForm} {
+	for _, f := range []form{whole, serverForm, gatewayForm, httpForm} {
 		for name := range f.blocks {
 			words[name] = true
 		}

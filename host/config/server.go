@@ -73,9 +73,6 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	d.Required = s.flag("required", false)
 	d.Protocol = s.choice("protocol", append([]string{"auto"}, revisions...)...)
 	d.Share = s.choice("share", "global", "tenant", "session")
-	if d.Share != "global" {
-		s.wrong(s.body.Attributes["share"].Expr.Range(), "leave it out: all clients share a connection", "this version does not have share = %q yet", d.Share)
-	}
 	d.MaxMessage = s.size("max_message", ndjson.DefaultLimit, leastMessage, mostMessage)
 	d.Idle = s.idle()
 	d.Timeouts = s.timeouts()

@@ -1,15 +1,41 @@
 // Package identity is who is asking: the person at the command line, or a
 // client of the gateway once it has proved who it is.
+//
+// A gateway that asks for proof has an [Authenticator], of which [Tokens] is
+// one. It looks at a request's headers and at nothing else of it: what stands
+// in a URL ends up in logs, so a token there is never read.
 package identity
 
-// A Principal is who a client proved to be.
+import (
+	"fmt"
+	"net/http"
+)
+
+// A Principal is who a client proved to be. Whoever gets one does not change
+// its Roles.
 type Principal struct {
 	Subject string
 	Tenant  string
+	Method  string // of the proof: "local", "none" or "static_token"
 	Roles   []string
 }
+
+// Key is what a session belongs to: the same for two requests exactly when the
+// same subject of the same tenant made them in the same way. It says nothing of
+// the token, which may be another one each time.
+func (p Principal) Key() string { return fmt.Sprintf("%q %q %q", p.Tenant, p.Method, p.Subject) }
 
 // Local is the user who runs Junctor: at the command line, or behind the
 // client that started "junctor serve" on its standard streams. Whoever that is
 // owns the configuration.
-func Local() Principal { return Principal{Subject: "local", Tenant: "local"} }
+func Local() Principal { return Principal{Subject: "local", Tenant: "local", Method: "local"} }
+
+// Anonymous is whoever asks a gateway that lets every program on the machine
+// in.
+func Anonymous() Principal { return Principal{Subject: "local", Tenant: "local", Method: "none"} }
+
+// An Authenticator finds out who made a request. Its error is for the log
+// alone: clients learn only that they were refused, whatever the reason.
+type Authenticator interface {
+	Authenticate(r *http.Request) (Principal, error)
+}

@@ -1,9 +1,3 @@
-gateway {
-  http {
-    listen = "127.0.0.1:7575"
-  }
-}
-
 policy {
   default = "deny"
 }
@@ -16,12 +10,5 @@ server "a" {
   }
   tools {
     confirm = ["x"]
-  }
-}
-
-server "b" {
-  share = "session"
-  transport "stdio" {
-    command = ["x"]
   }
 }

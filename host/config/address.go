@@ -1,0 +1,89 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// unixPrefix begins the address of a unix socket.
+const unixPrefix = "unix:"
+
+// maxSocket is the length of a socket's path that every system takes.
+const maxSocket = 100
+
+var (
+	nameRule   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
+	digitsRule = regexp.MustCompile(`(^|\.)[0-9]+$`)
+	portRule   = regexp.MustCompile(`^[0-9]{1,5}$`)
+)
+
+// listenAt reads an address to listen at. The path of a socket starts at dir.
+func listenAt(text, dir string) (string, error) {
+	if path, ok := strings.CutPrefix(text, unixPrefix); ok {
+		return socketAt(path, dir)
+	}
+	host, port, err := net.SplitHostPort(text)
+	switch {
+	case err != nil:
+		return "", errors.New("is not an address and a port")
+	case !portRule.MatchString(port) || !isPort(port):
+		return "", errors.New("has no port from 0 to 65535")
+	case host != "" && !isHost(host) || strings.HasPrefix(text, "[") && !strings.Contains(host, ":"):
+		return "", errors.New("names no host")
+	}
+	return text, nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n <= 65535
+}
+
+// isHost reports whether text is an IP address, or a name that cannot be taken
+// for one.
+func isHost(text string) bool {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
+	}
+	return len(text) <= 253 && nameRule.MatchString(text) && !digitsRule.MatchString(text)
+}
+
+func socketAt(path, dir string) (string, error) {
+	if path == "" || strings.ContainsFunc(path, unicode.IsControl) {
+		return "", errors.New("names no socket")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path = filepath.Clean(path)
+	if len(path) > maxSocket {
+		return "", fmt.Errorf("is a path of %d bytes; that of a socket has at most %d", len(path), maxSocket)
+	}
+	return unixPrefix + path, nil
+}
+
+// isSocket reports whether an address is that of a unix socket.
+func isSocket(listen string) bool { return strings.HasPrefix(listen, unixPrefix) }
+
+// isLocal reports whether only this machine can reach an address. A name other
+// than localhost may lead anywhere.
+func isLocal(listen string) bool {
+	if isSocket(listen) {
+		return true
+	}
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().IsLoopback()
+	}
+	return strings.EqualFold(host, "localhost")
+}

@@ -1,0 +1,132 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// A StaticToken lets in whoever sends the token.
+type StaticToken struct {
+	Token   string `json:"-"`
+	Subject string
+	Tenant  string
+	Roles   []string
+}
+
+// String is the token's owner, so that nothing prints the token by mistake.
+func (t StaticToken) String() string { return fmt.Sprintf("static token of %q", t.Subject) }
+
+var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, private: []string{"token"}}
+
+const (
+	defaultTenant = "default"
+
+	maxToken   = 4096 // bytes; headers have room for it
+	maxSubject = 256
+	maxRole    = 64
+)
+
+// tenantRule is the grammar of the names of tenants, which name directories.
+var tenantRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
+
+func (s section) staticToken() any {
+	t := StaticToken{Token: s.token(), Tenant: defaultTenant}
+	if text, a, set := s.text("subject"); set {
+		t.Subject = text
+		if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unprintable) {
+			s.wrong(a.Expr.Range(), "name the person or program that has the token", `"subject" must be 1 to %d bytes of text without control characters`, maxSubject)
+		}
+	} else if !s.stands("subject") {
+		s.missing("subject", s.head)
+	}
+	if text, a, set := s.text("tenant"); set {
+		t.Tenant = text
+		if !tenantRule.MatchString(text) {
+			s.wrong(a.Expr.Range(), `leave it out for the tenant "default"`,
+				`"tenant" must be 1 to 64 of a-z, 0-9, _ and -, with neither _ nor - at its ends`)
+		}
+	}
+	for _, e := range s.texts("roles") {
+		if e.text == "" || len(e.text) > maxRole || strings.ContainsFunc(e.text, unprintable) {
+			s.wrong(e.at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
+			continue
+		}
+		t.Roles = append(t.Roles, e.text)
+	}
+	return t
+}
+
+// unprintable finds what would break a line, or hide or reorder text in it.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
+
+// token reads the token. Whatever it is, it is kept out of all output.
+func (s section) token() string {
+	v, a, set := s.value("token", cty.String)
+	if !set {
+		if !s.stands("token") {
+			s.missing("token", s.head)
+		}
+		return ""
+	}
+	v, marks := v.Unmark()
+	token := v.AsString()
+	s.secrets = append(s.secrets, token)
+	at := a.Expr.Range()
+	const hint = "make one with: openssl rand -hex 32"
+	switch {
+	case token == "":
+		s.wrong(at, hint, "the token is empty%s", comesFrom(a.Expr))
+	case strings.ContainsFunc(token, unsendable):
+		s.wrong(at, hint, "the token%s has white space or other characters in it that a header cannot carry", comesFrom(a.Expr))
+	case len(token) > maxToken:
+		s.wrong(at, hint, "the token%s is longer than %d bytes", comesFrom(a.Expr), maxToken)
+	case len(marks) == 0:
+		s.problem(problem{severity: Warning, in: s.in, at: at, summary: "the token stands in the configuration file",
+			hint: `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`})
+	}
+	return token
+}
+
+// unsendable: a header carries visible ASCII as it is, and nothing else for
+// sure.
+func unsendable(r rune) bool { return r <= ' ' || r > '~' }
+
+// comesFrom names the variable or the file that an expression is about.
+func comesFrom(e hclsyntax.Expression) string {
+	call, ok := plain(e).(*hclsyntax.FunctionCallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	name, ok := literal(call.Args[0])
+	switch {
+	case ok && call.Name == "env":
+		return fmt.Sprintf(" from the environment variable %q", name)
+	case ok && call.Name == "file":
+		return fmt.Sprintf(" from the file %q", name)
+	}
+	return ""
+}
+
+// sameTokens refuses a token that stands for two subjects.
+func (s section) sameTokens(all []Auth) {
+	first := map[string]Position{}
+	for i, b := range s.blocksOf("auth") {
+		t, ok := all[i].Settings.(StaticToken)
+		if !ok || t.Token == "" {
+			continue
+		}
+		if at, both := first[t.Token]; both {
+			one := s.nested(b)
+			s.wrong(one.valueAt("token", one.head), "give each client a token of its own", "two auth blocks have the same token; the first is at %s", at)
+			continue
+		}
+		first[t.Token] = all[i].At
+	}
+}
