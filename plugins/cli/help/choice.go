@@ -14,19 +14,20 @@ func (w *walker) valued(nodes []node, i int) bool {
 }
 
 // cluster gives the letters of "[-abcXYZ]"; empty where it is rather one option
-// with a long name. The letters of a cluster are in order.
+// with a long name. The letters of a cluster are in order, and of ASCII.
 func cluster(text string) string {
 	s := text[1:]
-	if len(s) < 2 || s[0] == '-' || strings.ContainsAny(s, "-_=.:<") {
+	if len(s) < 2 || s[0] == '-' || strings.ContainsAny(s, "-_=.:<()") || strings.ContainsFunc(s, special) {
 		return ""
 	}
-	mixed := strings.ToLower(s) != s && strings.ToUpper(s) != s || strings.ContainsAny(s, "0123456789")
+	low := strings.ToLower(s)
+	mixed := low != s && strings.ToUpper(s) != s || strings.ContainsAny(s, "0123456789")
 	plainOrder, folded := 0, 0
 	for i := 1; i < len(s); i++ {
 		if s[i] < s[i-1] {
 			plainOrder++
 		}
-		if strings.ToLower(s)[i] < strings.ToLower(s)[i-1] {
+		if low[i] < low[i-1] {
 			folded++
 		}
 	}

@@ -2,6 +2,7 @@ package help
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -135,12 +136,13 @@ func plain(r rune) string {
 		return "'"
 	case '\u201c', '\u201d':
 		return `"`
-	case '\u00a0', '\u2007', '\u202f':
-		return " "
 	case '\u2022', '\u00b7', '\u25cf', '\u25e6', '\u25cb':
 		return "*"
 	case '\u00ad', '\u200b', '\u200c', '\u200d', '\ufeff':
 		return ""
+	}
+	if unicode.IsSpace(r) {
+		return " "
 	}
 	return string(r)
 }

@@ -8,9 +8,10 @@ import (
 const maxCommands = 2000
 
 var (
-	nameForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:+@-]*$`)
-	lowerForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.:+@-]*$`)
-	pageForm  = regexp.MustCompile(`^([a-z][a-z0-9-]*)\([1-9]\)(.*)$`)
+	// Dots in a row leave something out, so that it is no name.
+	nameForm  = regexp.MustCompile(`^[A-Za-z0-9](?:\.?[A-Za-z0-9_:+@-])*\.?$`)
+	lowerForm = regexp.MustCompile(`^[a-z0-9](?:\.?[a-z0-9_:+@-])*\.?$`)
+	pageForm  = regexp.MustCompile(`^([a-z][a-z0-9-]*)\([1-9]\)(:?(?:[ \t,/|].*)?)$`)
 	aliasNote = regexp.MustCompile(`[\[(]alias(?:es)?: ([^\])]*)[\])]`)
 	aliasLine = regexp.MustCompile(`^(?i:alias(?:es)?): ([a-z][a-z0-9_:-]*(?:, *[a-z][a-z0-9_:-]*)*)$`)
 	aliasOf   = regexp.MustCompile(`(?i)^(?:an )?alias(?:es)?(?: of| for|:) ['"` + "`" + `]?([a-z][a-z0-9-]*)['"` + "`" + `]?\.?$`)

@@ -133,7 +133,7 @@ func unquote(s string) string {
 func said(desc string) []string {
 	flat := strings.Join(strings.Fields(defaultRemark.ReplaceAllString(desc, " ")), " ")
 	if at := listedChoices.FindStringIndex(flat); at != nil && (at[0] < 300 || flat[at[0]] == '[') {
-		if c := listed(flat[at[1]:], strings.HasSuffix(strings.TrimSpace(flat[:at[1]]), ":")); c != nil && !openEnded(c) {
+		if c := listed(flat[at[1]:]); c != nil && !openEnded(c) {
 			return c
 		}
 		if c := bulleted(desc); c != nil {
@@ -145,7 +145,7 @@ func said(desc string) []string {
 		for _, m := range all {
 			c = append(c, m[1])
 		}
-		return c
+		return distinct(c)
 	}
 	for _, m := range grouped.FindAllStringSubmatch(flat, 8) {
 		if c := choices(m[1]); c != nil && strings.Contains(m[1], "|") {
@@ -175,14 +175,11 @@ func bulleted(desc string) []string {
 	for _, m := range bullet.FindAllStringSubmatch(desc, 64) {
 		all = append(all, m[1])
 	}
-	if len(all) < 2 {
-		return nil
-	}
-	return all
+	return distinct(all)
 }
 
 // listed reads "a, b or c", with or without brackets around it.
-func listed(s string, introduced bool) []string {
+func listed(s string) []string {
 	end := strings.IndexAny(s, ".;")
 	for end >= 0 && end+1 < len(s) && s[end] == '.' && s[end+1] != ' ' {
 		next := strings.IndexAny(s[end+1:], ".;")
@@ -218,12 +215,10 @@ func listed(s string, introduced bool) []string {
 			if !choice(word) {
 				return nil
 			}
-			if !slices.Contains(all, word) {
-				all = append(all, word)
-			}
+			all = append(all, word)
 		}
 	}
-	if len(all) < 2 || !introduced && len(all) < 2 {
+	if all = distinct(all); all == nil {
 		return nil
 	}
 	for _, c := range all {

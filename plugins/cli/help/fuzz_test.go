@@ -2,9 +2,11 @@ package help
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -51,27 +53,26 @@ func sound(t *testing.T, text string, cmd *model.Command) {
 			t.Errorf("an option has no name: %+v", o)
 		}
 		for _, n := range o.Names {
-			if len(n) < 2 || n[0] != '-' || strings.ContainsAny(n, " \t\n\r\v\f") || n == "--" {
+			if len(n) < 2 || n[0] != '-' || strings.ContainsFunc(n, unicode.IsSpace) || n == "--" {
 				t.Errorf("%q is no name", n)
 			}
 			if !in(n) {
 				t.Errorf("%q is not in the text", n)
 			}
 		}
-		if n := o.Negation; n != "" && (n[0] != '-' || strings.ContainsAny(n, " \t\n")) {
+		if n := o.Negation; n != "" && (n[0] != '-' || strings.ContainsFunc(n, unicode.IsSpace)) {
 			t.Errorf("%q is no negation", n)
 		}
-		if o.Value.Kind == model.Enum && len(o.Value.Choices) < 2 {
-			t.Errorf("%s has the choices %q", o.Names[0], o.Value.Choices)
-		}
+		chosen(t, o.Names[0], o.Value)
 		if !o.Value.Kind.TakesValue() && (o.Value.Optional || o.Value.Glued) {
 			t.Errorf("%s is a flag with a value: %+v", o.Names[0], o.Value)
 		}
 	}
 	for _, p := range cmd.Positionals {
-		if p.Name == "" || strings.ToLower(p.Name) != p.Name || strings.ContainsAny(p.Name, " \t\n") {
+		if p.Name == "" || strings.ToLower(p.Name) != p.Name || strings.ContainsFunc(p.Name, unicode.IsSpace) {
 			t.Errorf("%q is no name of an argument", p.Name)
 		}
+		chosen(t, p.Name, p.Value)
 	}
 	for _, c := range cmd.Commands {
 		name := c.Path[len(c.Path)-1]
@@ -81,6 +82,14 @@ func sound(t *testing.T, text string, cmd *model.Command) {
 	}
 	if cmd.Confidence < 0 || cmd.Confidence > 1 || len(cmd.Unparsed) > maxUnparsed {
 		t.Errorf("confidence %v, %d lines unparsed", cmd.Confidence, len(cmd.Unparsed))
+	}
+}
+
+// chosen: what is chosen from are at least two, and no two are one.
+func chosen(t *testing.T, name string, v model.Value) {
+	t.Helper()
+	if v.Kind == model.Enum && (len(v.Choices) < 2 || !slices.Equal(distinct(v.Choices), v.Choices)) {
+		t.Errorf("%s has the choices %q", name, v.Choices)
 	}
 }
 

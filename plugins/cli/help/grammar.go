@@ -9,6 +9,7 @@ type node struct {
 	alts   [][]node // of a group: what stands between its bars
 	repeat bool     // "..." stands behind it
 	glued  bool     // nothing stands before it
+	loose  bool     // of a group: white space stands next to its brackets
 }
 
 const maxDepth = 16
@@ -52,8 +53,12 @@ func (p *usageParser) group(shut byte, depth int) [][]node {
 			p.pos++
 			alts = append(alts, nil)
 		case strings.IndexByte("[({", c) >= 0 && depth < maxDepth:
+			begin := p.pos + 1
 			p.pos++
-			add(node{open: c, alts: p.group(closing(c), depth+1), glued: glued})
+			n := node{open: c, alts: p.group(closing(c), depth+1), glued: glued}
+			inner := strings.TrimSuffix(p.s[begin:p.pos], string(closing(c)))
+			n.loose = strings.Trim(inner, " \t") != inner
+			add(n)
 		case strings.IndexByte("[({])}", c) >= 0:
 			apart = !glued
 			p.pos++
@@ -149,6 +154,9 @@ func (n node) string() string {
 	}
 	var b strings.Builder
 	b.WriteByte(n.open)
+	if n.loose { // "-c[ o ]" is not "-c[o]", which may be the shortened "-co"
+		b.WriteByte(' ')
+	}
 	for i, a := range n.alts {
 		if i > 0 {
 			b.WriteByte('|')

@@ -883,6 +883,54 @@ runnable`},
 cmd build (b): Compile it
 cmd miri
 cmd run (r): Run it`},
+
+	{name: "one value twice", about: About{Program: "odd"}, text: `usage: odd [--when now|later|now] (up|up)
+
+Options:
+  --how HOW   either of:
+              - fast
+              - fast
+`, want: `
+--how string HOW
+--when enum now|later|now {now,later}
+<up> string required
+runnable`},
+
+	{name: "letters of another alphabet in a row", about: About{Program: "odd"}, text: "usage: odd [-\u212a\u212a] [-\u0130a]\n", want: "-\u212a\u212a bool\n-\u0130a bool\nrunnable"},
+
+	{name: "an ending in a row of letters", about: About{Program: "odd"}, text: "usage: odd [-Aabcdefghijkl(s)]\n", want: `
+-Aabcdefghijkl string s glued
+runnable`},
+
+	{name: "white space in names", about: About{Program: "odd"}, text: "usage: odd <a\tb> <c\u3000d> <e  f> -g\u2003H\n", want: `
+-g string H required
+<a-b> string required
+<c-d> string required
+<e-f> string required
+runnable`},
+
+	{name: "what only looks like an ending that may be left out", about: About{Program: "odd"}, text: "usage: odd -col...[u]r -b,...[o]x -ta[ i]l -f[u]ll\n", want: `
+-col string [u]r many required
+-b string [o]x many required
+-ta string [ i]l opt glued required
+-full bool required
+runnable`},
+
+	{name: "pages, and what is none", about: About{Program: "odd"}, text: `Commands:
+  odd-add(1), odd-put(1)   Adds
+  odd-get(1):              Gets
+  odd-cut(1)ting           Cuts
+  odd-rm(1)                Removes
+`, want: `
+cmd add: Adds
+cmd get: Gets
+cmd rm: Removes
+unparsed odd-cut(1)ting           Cuts`},
+
+	{name: "dots that leave something out", about: About{Program: "odd"}, text: "usage: odd {a\u2026b,c.d} ...\nusage: odd e\u2026f\nusage: odd g.h\nusage: odd FILE\u2026\n", want: `
+<file> path many
+cmd c.d
+runnable`},
 }
 
 // refused are texts with lines that look like options or commands and are not.

@@ -139,7 +139,7 @@ func choices(p string) []string {
 		}
 		all = append(all, c)
 	}
-	if len(all) < 2 {
+	if all = distinct(all); all == nil {
 		return nil
 	}
 	// Capitals name values where all of them do not look like literals.
@@ -148,6 +148,22 @@ func choices(p string) []string {
 		if _, ok := kinds[low]; ok || generic[low] {
 			return nil
 		}
+	}
+	return all
+}
+
+// distinct leaves each choice once; nil where that is no choice.
+func distinct(choices []string) []string {
+	var all []string
+	seen := map[string]bool{}
+	for _, c := range choices {
+		if !seen[c] {
+			all = append(all, c)
+		}
+		seen[c] = true
+	}
+	if len(all) < 2 {
+		return nil
 	}
 	return all
 }

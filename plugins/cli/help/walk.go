@@ -108,7 +108,7 @@ func (w *walker) option(nodes []node, i int, at place) (used int) {
 	}
 	text := n.text
 	repeat := at.repeat || n.repeat
-	for i+used+1 < len(nodes) && nodes[i+used+1].glued {
+	for !nodes[i+used].repeat && i+used+1 < len(nodes) && nodes[i+used+1].glued {
 		used++
 		text += nodes[i+used].string()
 		repeat = repeat || nodes[i+used].repeat
@@ -251,7 +251,7 @@ func (w *walker) positional(p model.Positional) {
 // lower is a placeholder's name as a positional is called.
 func lower(text string) string {
 	name := strings.ToLower(strings.Trim(bare(strings.ReplaceAll(text, "(s)", "")), " .,;:\"'`"))
-	name = strings.NewReplacer("<", "", ">", "", " ", "-").Replace(name)
+	name = strings.Join(strings.Fields(strings.NewReplacer("<", "", ">", "").Replace(name)), "-")
 	if strings.Trim(name, "-./_|=:") == "" {
 		return ""
 	}
