@@ -38,6 +38,7 @@ var allowed = map[string]string{
 	"host/catalog":  "host/cache host/mcp host/schema host/upstream",
 	"host/gateway":  "host/catalog host/fault host/identity host/mcp host/outbox host/policy host/schema host/upstream",
 	"host/wrap":     "sdk",
+	"host/export":   "",
 	"host/listen":   "host/gateway host/identity host/outbox sdk/ndjson",
 
 	"host/interoptest": "", // tests only
@@ -67,6 +68,8 @@ var landlords = map[string]string{
 	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream plugins/internal/message",
 	"github.com/google/jsonschema-go":          "",
 	"code.dny.dev/ssrf":                        "plugins/internal/web",
+	"github.com/pelletier/go-toml/v2":          "host/export",
+	"github.com/google/renameio/v2":            "host/export",
 	"os/exec":                                  "host/plugin sdk/plugintest",
 }
 
