@@ -29,6 +29,7 @@ var allowed = map[string]string{
 	"host/cache":    "",
 	"host/identity": "",
 	"host/outbox":   "",
+	"host/session":  "",
 	"host/mcp":      "host/fault",
 	"host/config":   "host/fault sdk sdk/ndjson",
 	"host/schema":   "",
@@ -71,6 +72,8 @@ var landlords = map[string]string{
 	"github.com/pelletier/go-toml/v2":          "host/export",
 	"github.com/google/renameio/v2":            "host/export",
 	"os/exec":                                  "host/plugin sdk/plugintest",
+	"modernc.org/sqlite":                       "host/session",
+	"database/sql":                             "host/session",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test
