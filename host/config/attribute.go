@@ -48,7 +48,7 @@ func (s section) stands(name string) bool {
 func (s section) public(name string, want cty.Type) (cty.Value, *hclsyntax.Attribute, bool) {
 	v, a, set := s.value(name, want)
 	if set && v.ContainsMarked() {
-		s.wrong(a.Expr.Range(), "write it out; env() and file() are for settings of a transport, pin and default",
+		s.wrong(a.Expr.Range(), "write it out; env() and file() are for tokens, settings of a transport, pin and default",
 			"%q is shown to people, so it cannot come from env() or file()", name)
 		return cty.NilVal, a, false
 	}
@@ -196,7 +196,7 @@ func (s section) number(name string, unset, most float64) float64 {
 	v, _ = v.Unmark()
 	n, _ := v.AsBigFloat().Float64()
 	if n < 0 || n > most {
-		s.wrong(a.Expr.Range(), "", "%q must be a number from 0 to %g", name, most)
+		s.wrong(a.Expr.Range(), "", "%q must be a number from 0 to %.0f", name, most)
 		return unset
 	}
 	return n

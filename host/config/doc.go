@@ -16,7 +16,9 @@
 // them with the functions in function, while budget, meter and guard see to it
 // that they end. Blocks: section and attribute read any block, require and
 // describe those about plugins, server and tools those about servers, and
-// settings, setting and fit a transport's, with the plugin's schema. People:
+// settings, setting and fit a transport's, with the plugin's schema; gateway,
+// address, origin, auth and static_token the gateway's, of which exposure says
+// whether it is safe to listen with. People:
 // problem collects what is wrong and foreign what HCL finds; snippet, mask and
 // line show where, and hush words it, without telling secrets; render writes it.
 package config

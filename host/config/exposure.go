@@ -27,9 +27,28 @@ func (s section) listen() (string, bool) {
 	}
 	listen, err := listenAt(text, s.byName[a.SrcRange.Filename].dir)
 	if err != nil {
-		s.wrong(a.Expr.Range(), listenHint, "listen = %q %v", text, err)
+		s.wrong(a.Expr.Range(), listenHint, "%s %v", inFile(text), err)
 	}
 	return listen, err == nil
+}
+
+// longestCalled is the length of what messages repeat of an address.
+const longestCalled = 128
+
+// inFile is what messages call an address in the file.
+func inFile(listen string) string {
+	if len(listen) > longestCalled {
+		return `"listen"`
+	}
+	return fmt.Sprintf("listen = %q", listen)
+}
+
+// onCommandLine is what they call one of the command line.
+func onCommandLine(listen string) string {
+	if listen == "" || len(listen) > longestCalled {
+		return "the address of --http"
+	}
+	return "--http " + listen
 }
 
 // An objection is what speaks against an address with the settings beside it.
@@ -53,8 +72,12 @@ func (h HTTP) objections(called string) []objection {
 		object(Error, "tls", "remove tls, or listen on a port", "%s is a unix socket, which has no TLS")
 	}
 	if isLocal(h.Listen) {
+		who := "%s lets every program on this machine in: nothing authenticates clients"
+		if isSocket(h.Listen) {
+			who = "%s lets in every program that can open it: nothing authenticates clients"
+		}
 		if !authenticated && h.Given {
-			object(Warning, "listen", authHint, "%s lets every program on this machine in: nothing authenticates clients")
+			object(Warning, "listen", authHint, who)
 		}
 		return all
 	}
@@ -79,9 +102,9 @@ func (h HTTP) objections(called string) []objection {
 
 // exposed reports the objections, each at what would have to change.
 func (s section) exposed(h HTTP) {
-	called := fmt.Sprintf("listen = %q", h.Listen)
+	called := inFile(h.Listen)
 	if text, _, set := s.text("listen"); set {
-		called = fmt.Sprintf("listen = %q", text)
+		called = inFile(text)
 	}
 	for _, o := range h.objections(called) {
 		at := s.valueAt(o.place, s.head)
@@ -96,7 +119,7 @@ func (s section) exposed(h HTTP) {
 // again. A socket's relative path starts at the working directory. What the
 // load warned of already is not said again.
 func (h HTTP) On(listen string) (HTTP, Diagnostics) {
-	called := "--http " + listen
+	called := onCommandLine(listen)
 	here, err := filepath.Abs(".")
 	if err == nil {
 		listen, err = listenAt(listen, here)

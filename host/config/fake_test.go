@@ -106,7 +106,8 @@ func fakeDescribe(_ context.Context, p Plugin) (sdk.Manifest, error) {
 
 // fakeEnv is all the environment there is in tests.
 var fakeEnv = map[string]string{
-	"REPO": "/srv/repo", "API_TOKEN": "s3cr3t-from-env", "EMPTY": "", "WAIT": "7s", "HOSTILE": "a\"b\n${c}",
+	"REPO": "/srv/repo", "API_TOKEN": "s3cr3t-from-env", "EMPTY": "", "WAIT": "7s", "LONG_TOKEN": "s3cr3t-from-env-0123456789abcdef", "LINES": "the-first-line\nthe-second-line",
+	"HOSTILE": "a\"b\n${c}",
 }
 
 func fakeLookup(name string) (string, bool) {

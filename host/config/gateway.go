@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -204,7 +205,7 @@ func (s section) tls() *TLS {
 	t := &TLS{Cert: b.path("cert"), Key: b.path("key"), ClientCA: b.path("client_ca"), At: startOf(b.head)}
 	for _, pair := range [][2]string{{"cert", "key"}, {"key", "cert"}, {"client_ca", "cert"}} {
 		if b.stands(pair[0]) && !b.stands(pair[1]) {
-			b.wrong(b.body.Attributes[pair[0]].NameRange, "", "%q needs %q beside it", pair[0], pair[1])
+			b.wrong(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("write %s = ... in it", pair[1]), "%q needs %q beside it", pair[0], pair[1])
 		}
 	}
 	if !b.stands("cert") && !b.stands("key") && !b.stands("client_ca") {

@@ -129,8 +129,8 @@ func scrubber(secrets []string) *strings.Replacer {
 }
 
 // Conceal replaces in a text of others, such as a plugin's log, every secret of
-// the configuration: what env() and file() returned, and the values of settings
-// that their plugins call sensitive.
+// the configuration: what env() and file() returned, tokens, and the values of
+// settings that their plugins call sensitive.
 func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
 
 // textsIn lists every text in the values.

@@ -25,7 +25,6 @@ func (s section) origins() []string {
 	for _, e := range items {
 		if why, hint := misorigin(e.text); why != "" {
 			s.wrong(e.at, hint, "an origin %s", why)
-			continue
 		}
 		list = append(list, e.text)
 	}

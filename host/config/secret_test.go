@@ -18,7 +18,24 @@ func TestSecretsStayIn(t *testing.T) {
 		return "plugins {\n  required = { kitchen = { source = \"./kitchen\" } }\n}\nserver \"a\" {\n  transport \"kitchen\" {\n    url = \"x\"\n" +
 			body + "\n  }\n}\n"
 	}
+	gateway := func(body string) string {
+		return "gateway {\n  http {\n    auth \"static_token\" {\n      subject = \"a\"\n" + body + "\n    }\n  }\n}\n"
+	}
 	cases := map[string]string{
+		"token with a space":         gateway(`token = "CANARY x"`),
+		"token in a list":            gateway(`token = ["CANARY"]`),
+		"token in an object":         gateway(`token = { a = "CANARY" }`),
+		"token without quotes":       gateway(`token = CANARY`),
+		"token, misspelt":            gateway(`tokne = "CANARY"`),
+		"token from outside":         gateway(`token = " ${env("SECRET")}"`),
+		"token, as a variable":       gateway(`token = env(env("SECRET"))`),
+		"token as a subject":         gateway("token = \"CANARY\"\nsubject = \"CANARY\""),
+		"token in a name":            gateway("token = \"CANARY\"\ntenant = env(\"SECRET\")"),
+		"token too long":             gateway(`token = "CANARY${join("", [for i in range(1000) : "CANARY"])}"`),
+		"token twice":                gateway("token = \"CANARY\"\n}\nauth \"static_token\" {\nsubject = \"b\"\ntoken = env(\"SECRET\")"),
+		"token of no kind":           "gateway {\n  http {\n    auth \"bearer\" {\n      token = \"CANARY\"\n    }\n  }\n}\n",
+		"token as an address":        front(`listen = env("SECRET")`),
+		"login in an origin":         front(`origins = ["https://u:CANARY@x"]`),
 		"login in a URL":             "server \"a\" {\n  transport \"stdio\" {\n    command = \"https://u:CANARY@x/\"\n  }\n}\n",
 		"unknown attribute":          server(`tokn = "CANARY"`),
 		"unknown block":              server("auht \"CANARY\" {\n x = \"CANARY\"\n}"),

@@ -49,6 +49,11 @@ func (s section) wrong(at hcl.Range, hint, format string, args ...any) {
 	s.problem(problem{in: s.in, at: at, summary: fmt.Sprintf(format, args...), hint: hint})
 }
 
+// doubtful reports a warning.
+func (s section) doubtful(at hcl.Range, hint, format string, args ...any) {
+	s.problem(problem{severity: Warning, in: s.in, at: at, summary: fmt.Sprintf(format, args...), hint: hint})
+}
+
 // twice reports something that may stand once, with the place of the first.
 func (s section) twice(at, first hcl.Range, format string, args ...any) {
 	s.wrong(at, "", "%s stands twice; the first is at %s", fmt.Sprintf(format, args...), startOf(first))

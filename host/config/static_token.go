@@ -12,10 +12,11 @@ import (
 
 // A StaticToken lets in whoever sends the token.
 type StaticToken struct {
-	Token   string `json:"-"`
-	Subject string
-	Tenant  string
-	Roles   []string
+	Token    string `json:"-"`
+	Variable string `json:"-"` // the environment variable that the token came from; empty: from somewhere else
+	Subject  string
+	Tenant   string
+	Roles    []string
 }
 
 // String is the token's owner, so that nothing prints the token by mistake.
@@ -26,7 +27,8 @@ var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, p
 const (
 	defaultTenant = "default"
 
-	maxToken   = 4096 // bytes; headers have room for it
+	leastToken = 16   // bytes, before anybody could guess it
+	maxToken   = 4096 // headers have room for it
 	maxSubject = 256
 	maxRole    = 64
 )
@@ -35,7 +37,7 @@ const (
 var tenantRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
 
 func (s section) staticToken() any {
-	t := StaticToken{Token: s.token(), Tenant: defaultTenant}
+	t := StaticToken{Token: s.token(), Variable: s.variable("token"), Tenant: defaultTenant}
 	if text, a, set := s.text("subject"); set {
 		t.Subject = text
 		if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unprintable) {
@@ -82,14 +84,16 @@ func (s section) token() string {
 	const hint = "make one with: openssl rand -hex 32"
 	switch {
 	case token == "":
-		s.wrong(at, hint, "the token is empty%s", comesFrom(a.Expr))
+		s.wrong(at, hint, "the token%s is empty", comesFrom(a.Expr))
 	case strings.ContainsFunc(token, unsendable):
 		s.wrong(at, hint, "the token%s has white space or other characters in it that a header cannot carry", comesFrom(a.Expr))
 	case len(token) > maxToken:
 		s.wrong(at, hint, "the token%s is longer than %d bytes", comesFrom(a.Expr), maxToken)
-	case len(marks) == 0:
-		s.problem(problem{severity: Warning, in: s.in, at: at, summary: "the token stands in the configuration file",
-			hint: `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`})
+	case len(token) < leastToken:
+		s.doubtful(at, hint, "the token%s is shorter than %d characters, so it can be guessed", comesFrom(a.Expr), leastToken)
+	}
+	if len(marks) == 0 && token != "" {
+		s.doubtful(at, `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`, "the token stands in the configuration file")
 	}
 	return token
 }
@@ -112,6 +116,20 @@ func comesFrom(e hclsyntax.Expression) string {
 		return fmt.Sprintf(" from the file %q", name)
 	}
 	return ""
+}
+
+// variable is the environment variable that an attribute is just read from.
+func (s section) variable(attribute string) string {
+	a, found := s.body.Attributes[attribute]
+	if !found {
+		return ""
+	}
+	call, ok := plain(a.Expr).(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "env" || len(call.Args) == 0 {
+		return ""
+	}
+	name, _ := literal(call.Args[0])
+	return name
 }
 
 // sameTokens refuses a token that stands for two subjects.

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// loadGood loads a text that has nothing wrong with it but warnings.
+func loadGood(t *testing.T, text string) *Config {
+	t.Helper()
+	c, ds := loadText(t, text)
+	if c == nil {
+		t.Fatal(rendered(ds))
+	}
+	return c
+}
+
+// TestGatewayDefaults: without a block there is what a local gateway needs, and
+// nobody is warned of what they did not ask for.
+func TestGatewayDefaults(t *testing.T) {
+	c, ds := loadText(t, "")
+	if c == nil || len(ds) > 0 {
+		t.Fatal(rendered(ds))
+	}
+	want := `{"HTTP":{"Given":false,"At":{"File":"","Line":0,"Column":0},"Listen":"127.0.0.1:7575",` +
+		`"Origins":["http://localhost","http://127.0.0.1"],"Hosts":null,"MaxBody":1048576,"MaxInFlight":500,"LegacySSE":false,"Plaintext":false,` +
+		`"Timeouts":{"Header":10000000000,"Body":30000000000,"Send":5000000000,"Keepalive":15000000000,"Drain":10000000000},"PerIP":null,` +
+		`"Sessions":{"Store":"memory","Max":1000,"Idle":300000000000,"Life":86400000000000,"Events":10000},"TLS":null,"Auth":null}}`
+	if got, err := json.Marshal(c.Gateway); string(got) != want {
+		t.Errorf("%v\n%s\nwant:\n%s", err, got, want)
+	}
+	for _, text := range []string{"gateway {\n}\n", "gateway {\n}\nlocals {\n}\n"} {
+		if c, ds := loadText(t, text); c == nil || len(ds) > 0 || c.Gateway.HTTP.Given || c.Gateway.HTTP.Timeouts.Send != 5*time.Second {
+			t.Errorf("%q: %s", text, rendered(ds))
+		}
+	}
+	// What one load returns is nobody else's.
+	c.Gateway.HTTP.Origins[0] = "https://evil.example.com"
+	if again := loadGood(t, ""); again.Gateway.HTTP.Origins[0] != "http://localhost" {
+		t.Error("two configurations share their origins")
+	}
+}
+
+// TestNullIsUnset: null stands for the default everywhere.
+func TestNullIsUnset(t *testing.T) {
+	c := loadGood(t, `
+gateway {
+  http {
+    listen        = null
+    origins       = null
+    hosts         = null
+    max_body      = null
+    max_in_flight = null
+    legacy_sse    = null
+    timeouts {
+      send = null
+    }
+    per_ip {
+      rate  = null
+      burst = null
+    }
+    sessions {
+      store = null
+      idle  = null
+    }
+    auth "static_token" {
+      token   = env("LONG_TOKEN")
+      subject = "alice"
+      tenant  = null
+      roles   = null
+    }
+  }
+}
+`)
+	h := c.Gateway.HTTP
+	if h.Listen != defaultListen || len(h.Origins) != 2 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
+		*h.PerIP != (RateLimit{60, 120}) || h.Sessions.Store != "memory" || h.Auth[0].Settings.(StaticToken).Tenant != "default" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestTokens: the tokens are what the file says, a file's last line end is cut,
+// and nothing that is printed holds one.
+func TestTokens(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", "testdata", "config"))
+	c := loadGood(t, `
+locals { second = "literal-of-a-local" }
+gateway {
+  http {
+    auth "static_token" {
+      token   = file("token.txt")
+      subject = "alice"
+    }
+    auth "static_token" {
+      token   = local.second
+      subject = "bob"
+    }
+    auth "static_token" {
+      token   = upper(env("LONG_TOKEN"))
+      subject = "carol"
+    }
+    auth "static_token" {
+      token   = env("NOT_SET", "the-way-out-of-an-unset-variable")
+      subject = "dave"
+    }
+  }
+}
+`)
+	want := []string{"token-of-a-file-0815", "literal-of-a-local", "S3CR3T-FROM-ENV-0123456789ABCDEF", "the-way-out-of-an-unset-variable"}
+	var got []string
+	for _, a := range c.Gateway.HTTP.Auth {
+		got = append(got, a.Settings.(StaticToken).Token)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	asJSON, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := string(asJSON) + fmt.Sprintf("%v %+v", c.Gateway, c.Gateway.HTTP.Auth)
+	for _, token := range want {
+		if strings.Contains(printed, token) {
+			t.Errorf("%s is in %s", token, printed)
+		}
+		if hidden := c.Conceal("a plugin says: " + token + "!"); hidden != "a plugin says: ***!" {
+			t.Error(hidden)
+		}
+	}
+}
+
+// TestTokenWarnings: a literal is one wherever it comes from, and a value from
+// outside is none whatever was done to it.
+func TestTokenWarnings(t *testing.T) {
+	for expression, want := range map[string]int{
+		`"literal-of-the-file"`:                   1,
+		`local.token`:                             1,
+		`env("NOT_SET", "literal-of-a-fallback")`: 1,
+		`"short"`:                                  2,
+		`env("API_TOKEN")`:                         1, // short
+		`env("LONG_TOKEN")`:                        0,
+		`"Junctor-${env("LONG_TOKEN")}"`:           0,
+		`base64encode(env("LONG_TOKEN"))`:          0,
+		`try(env("NOT_SET"), env("LONG_TOKEN"))`:   0,
+		`env("LONG_TOKEN", "not-used-not-needed")`: 0,
+	} {
+		c, ds := loadText(t, "locals {\n  token = \"literal-of-a-local\"\n}\ngateway {\n  http {\n    auth \"static_token\" {\n      subject = \"a\"\n      token   = "+
+			expression+"\n    }\n  }\n}\n")
+		if c == nil || len(ds) != want {
+			t.Errorf("%s: want %d warnings\n%s", expression, want, rendered(ds))
+		}
+	}
+}

@@ -1,0 +1,13 @@
+gateway {
+  http {
+    auth "static_tokens" {
+      token = "of-nobody"
+    }
+    auth "jwt" {
+    }
+    auth "none" {
+    }
+    auth {
+    }
+  }
+}

@@ -1,0 +1,5 @@
+gateway {
+  http {
+    listen = "http://127.0.0.1:7575"
+  }
+}

@@ -1,0 +1,5 @@
+gateway {
+  http {
+    listen = env("LONG_TOKEN")
+  }
+}

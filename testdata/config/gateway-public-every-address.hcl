@@ -1,0 +1,6 @@
+gateway {
+  http {
+    listen          = ":7575"
+    allow_plaintext = true
+  }
+}

@@ -1,0 +1,5 @@
+gateway {
+  http {
+    listen = "0.0.0.0:7575"
+  }
+}

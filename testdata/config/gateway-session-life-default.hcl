@@ -1,0 +1,7 @@
+gateway {
+  http {
+    sessions {
+      life = "100s"
+    }
+  }
+}

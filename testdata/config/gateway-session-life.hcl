@@ -1,0 +1,8 @@
+gateway {
+  http {
+    sessions {
+      idle = "2h"
+      life = "1h"
+    }
+  }
+}

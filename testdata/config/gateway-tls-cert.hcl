@@ -1,0 +1,7 @@
+gateway {
+  http {
+    tls {
+      cert = "cert.pem"
+    }
+  }
+}

@@ -1,0 +1,7 @@
+gateway {
+  http {
+    tls {
+      client_ca = "ca.pem"
+    }
+  }
+}

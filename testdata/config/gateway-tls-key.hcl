@@ -1,0 +1,8 @@
+gateway {
+  http {
+    tls {
+      cert = null
+      key  = "key.pem"
+    }
+  }
+}

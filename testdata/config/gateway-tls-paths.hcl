@@ -1,0 +1,8 @@
+gateway {
+  http {
+    tls {
+      cert = ""
+      key  = file("included.txt")
+    }
+  }
+}

@@ -1,0 +1,5 @@
+gateway {
+  http {
+    listen = "127.0.0.1:7575"
+  }
+}

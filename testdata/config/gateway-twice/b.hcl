@@ -1,0 +1,8 @@
+gateway {
+  http {
+    listen = "0.0.0.0:7575"
+  }
+}
+
+gateway {
+}

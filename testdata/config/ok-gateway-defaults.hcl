@@ -1,0 +1,6 @@
+gateway {
+  http {
+    per_ip {
+    }
+  }
+}

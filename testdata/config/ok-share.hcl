@@ -1,0 +1,13 @@
+server "a" {
+  share = "session"
+  transport "stdio" {
+    command = ["x"]
+  }
+}
+
+server "b" {
+  share = "tenant"
+  transport "stdio" {
+    command = ["x"]
+  }
+}
