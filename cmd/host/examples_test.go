@@ -108,7 +108,7 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 		t.Fatal(err)
 	}
 	t.Setenv("JUNCTOR_HOME", filepath.Join(root, "home"))
-	t.Setenv("JUNCTOR_TOKEN", "of-an-example")
+	t.Setenv("JUNCTOR_TOKEN", "a-token-of-an-example")
 	if ex.addr {
 		t.Setenv("ACME_ADDRESS", listenMCP(t))
 	}
