@@ -105,7 +105,10 @@ func (a *App) wire() {
 	for _, s := range a.Config.Servers {
 		if s.Enabled {
 			rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
-			calls[s.Name] = gateway.Server{Repeat: repeats(s.Tools)}
+			calls[s.Name] = gateway.Server{
+				Repeat: repeats(s.Tools), Share: gateway.Share(s.Share),
+				Open: func(peer upstream.Peer) *upstream.Upstream { return a.upstream(s, peer) },
+			}
 		}
 	}
 	a.Gateway = gateway.New(gateway.Options{
@@ -121,17 +124,33 @@ func (a *App) wire() {
 	a.Gateway.Bind(a.Catalog)
 }
 
-// server makes the upstream of a server block.
+// server makes the upstream of a server block that all clients share.
 func (a *App) server(s *config.Server) *catalog.Server {
+	u := a.upstream(s, a.Gateway.Peer(s.Name))
+	a.Upstreams[s.Name] = u
+	of := &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: a.key(s)}
+	if s.Share == string(gateway.PerSession) {
+		of.Offer = a.Gateway.Peer(s.Name).Capabilities()
+	}
+	return of
+}
+
+// key names what is remembered of a server.
+func (a *App) key(s *config.Server) string {
+	digest := a.described[a.plugin(s.Transport.Plugin).Use].Digest
+	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
+}
+
+// upstream makes a connection to a server, which talks to peer.
+func (a *App) upstream(s *config.Server, peer upstream.Peer) *upstream.Upstream {
 	p := a.plugin(s.Transport.Plugin)
 	described := a.described[p.Use]
-	key := s.Fingerprint[:32] + "-" + described.Digest[:min(16, len(described.Digest))]
 	revision := mcp.Revision(s.Protocol)
 	if s.Protocol == "auto" {
 		revision = ""
 	}
-	u := upstream.New(upstream.Options{
-		Name: s.Name, Peer: a.Gateway, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", key)},
+	return upstream.New(upstream.Options{
+		Name: s.Name, Peer: peer, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage,
@@ -144,8 +163,6 @@ func (a *App) server(s *config.Server) *catalog.Server {
 			return c, nil
 		},
 	})
-	a.Upstreams[s.Name] = u
-	return &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: key}
 }
 
 func (a *App) plugin(name string) config.Plugin {
@@ -181,6 +198,7 @@ func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Req
 // Stop ends everything: upstreams politely, then plugins. It returns when
 // nothing is left.
 func (a *App) Stop() {
+	a.Gateway.Stop()
 	a.Catalog.Stop()
 	var wg sync.WaitGroup
 	for _, u := range a.Upstreams {

@@ -16,7 +16,7 @@ import (
 func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
 	p := a.plugin(s.Transport.Plugin)
 	u := upstream.New(upstream.Options{
-		Name: s.Name, Peer: a.Gateway, Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
+		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
 		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
 			r := a.request(s, p, a.described[p.Use])

@@ -23,6 +23,8 @@ type Server struct {
 	// Key names the server's lists on disk. It changes with anything that
 	// could change them: settings, plugin, the plugin's program.
 	Key string
+	// Offer is what this server is always offered; nil: what Catalog.Offer says.
+	Offer []byte
 }
 
 // A Catalog knows what the servers offer. Its methods may be called
@@ -69,7 +71,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 		lists: map[string]*lists{}, asking: map[string]*ask{}, storms: map[string]*storm{},
 	}
 	for _, s := range servers {
-		if l := load(dir, s.Key, c.offer); l != nil {
+		if l := load(dir, s.Key, c.offerTo(s)); l != nil {
 			c.lists[s.Name] = l
 		}
 	}
@@ -160,7 +162,7 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 		l := c.lists[s.Name]
 		switch {
 		case len(names) > 0 && !slices.Contains(names, s.Name):
-		case l == nil || l.offer.number != c.offer.number:
+		case l == nil || l.offer.number != c.offerTo(s).number:
 			unknown = append(unknown, c.begin(s))
 		case needed(l):
 			known = append(known, c.begin(s))

@@ -31,8 +31,19 @@ func (c *Catalog) Offer(capabilities []byte) {
 	now := c.offer
 	c.mu.Unlock()
 	for _, s := range c.servers {
+		if s.Offer != nil {
+			continue
+		}
 		if l := load(c.dir, s.Key, now); l != nil {
 			c.publish(s, l)
 		}
 	}
+}
+
+// offerTo is what a server is offered now. The caller holds mu.
+func (c *Catalog) offerTo(s *Server) offer {
+	if s.Offer != nil {
+		return offer{capabilities: string(s.Offer)}
+	}
+	return c.offer
 }

@@ -113,7 +113,7 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 			return nil, err
 		}
 		c.mu.Lock()
-		l := &lists{fresh: true, offer: c.offer}
+		l := &lists{fresh: true, offer: c.offerTo(s)}
 		c.mu.Unlock()
 		before := s.Upstream.Status()
 		g, ctx := errgroup.WithContext(ctx)

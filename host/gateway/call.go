@@ -20,8 +20,14 @@ import (
 type Use struct {
 	Principal identity.Principal
 	// Params are the client's, with the item under the name the client uses.
-	Params   []byte
-	Progress func(params []byte)
+	Params []byte
+	// Over is the connection to use; nil: the one that all clients share.
+	Over *upstream.Upstream
+	// Capabilities, Level, About and Progress are as in upstream.Call.
+	Capabilities []byte
+	Level        string
+	About        any
+	Progress     func(params []byte)
 	Timeout  time.Duration
 	// Warn is told what is wrong with a tool that can be used all the same; the
 	// log is when it is nil.
@@ -59,10 +65,7 @@ func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstrea
 		params = mcp.SetMember(params, "arguments", sent)
 	}
 	repeat := g.opts.Servers[t.Server].Repeat
-	reply, err := g.upstreams[t.Server].Call(ctx, permit, upstream.Call{
-		Method: mcp.MethodCallTool, Params: params, Progress: u.Progress, Timeout: u.Timeout,
-		Repeat: repeat != nil && repeat(t.Name),
-	})
+	reply, err := g.relay(ctx, t.Server, permit, mcp.MethodCallTool, params, u, repeat != nil && repeat(t.Name))
 	if err == nil && reply.Error == nil {
 		g.checkResult(t, u, reply.Result)
 	}
@@ -244,9 +247,7 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 	if p.Exposed != p.Name {
 		params = mcp.SetMember(params, "name", mcp.AppendText(nil, p.Name))
 	}
-	return g.upstreams[p.Server].Call(ctx, permit, upstream.Call{
-		Method: mcp.MethodGetPrompt, Params: params, Progress: u.Progress, Timeout: u.Timeout, Repeat: true,
-	})
+	return g.relay(ctx, p.Server, permit, mcp.MethodGetPrompt, params, u, true)
 }
 
 // Owner returns the server that a resource belongs to: one that lists it or
@@ -307,7 +308,17 @@ func (g *Gateway) ReadResource(ctx context.Context, server, uri string, u Use) (
 	if err != nil {
 		return upstream.Reply{}, err
 	}
-	return g.upstreams[server].Call(ctx, permit, upstream.Call{
-		Method: mcp.MethodReadResource, Params: u.Params, Progress: u.Progress, Timeout: u.Timeout, Repeat: true,
+	return g.relay(ctx, server, permit, mcp.MethodReadResource, u.Params, u, true)
+}
+
+// relay sends a request to a server.
+func (g *Gateway) relay(ctx context.Context, server string, permit policy.Permit, method string, params []byte, u Use, repeat bool) (upstream.Reply, error) {
+	over := u.Over
+	if over == nil {
+		over = g.upstreams[server]
+	}
+	return over.Call(ctx, permit, upstream.Call{
+		Method: method, Params: params, Repeat: repeat, Timeout: u.Timeout,
+		Capabilities: u.Capabilities, Level: u.Level, About: u.About, Progress: u.Progress,
 	})
 }

@@ -103,7 +103,7 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := upstream.New(upstream.Options{
-			Name: f.name, Peer: d.Gateway, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
+			Name: f.name, Peer: d.Peer(f.name), Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
 			Start: 10 * time.Second, Call: f.call, Shutdown: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return f.Open(), nil },
 		})
@@ -156,7 +156,7 @@ func (c *client) Flush() error { return nil }
 func (d *desk) client() *client {
 	c := &client{Sent: make(chan string, 1<<16)}
 	c.box = outbox.New(c, 1<<20)
-	c.Session = d.Open(c.box, identity.Local())
+	c.Session = d.Open(Client{Principal: identity.Local(), Out: c.box, Sole: true})
 	return c
 }
 

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +26,11 @@ type Options struct {
 
 // A Server is what the configuration says about one server's calls.
 type Server struct {
+	// Share says who uses the same connection; empty: all clients.
+	Share Share
+	// Open makes a further connection to the server, which talks to peer. It is
+	// needed where not all clients share one.
+	Open func(peer upstream.Peer) *upstream.Upstream
 	// Repeat reports whether a tool may be called again after the connection
 	// ended before the answer: it is marked read-only or idempotent.
 	Repeat func(tool string) bool
@@ -37,10 +44,22 @@ type Gateway struct {
 	catalog   *catalog.Catalog
 	upstreams map[string]*upstream.Upstream
 
+	sealer    *sealer
+	work      sync.WaitGroup
+
 	mu       sync.Mutex
-	sessions map[*Session]struct{} // guarded by mu
+	sessions map[*Session]struct{} // guarded by mu; see roll.go
 	warned   map[string]bool       // guarded by mu; what the log said once of a tool
 	level    string                // guarded by mu; the lowest that a modern request asked for
+	lines    map[string]int        // guarded by mu; connections that not all share, by server
+	ending   bool                  // guarded by mu; nothing that lasts may begin
+
+	tenancy sync.Mutex
+	tenants map[string]*line // guarded by tenancy; by server and tenant
+
+	leasing sync.Mutex
+	leases  map[leaseKey][]*lease // guarded by leasing; those that nobody uses
+	parked  map[ticket]*parked    // guarded by leasing
 
 	leveling sync.Mutex // held while servers are told a level, so that the last one stays
 }
@@ -52,7 +71,9 @@ const schemasKept = 20_000
 // it is bound.
 func New(o Options) *Gateway {
 	return &Gateway{
-		opts: o, schemas: schema.NewCache(schemasKept), sessions: map[*Session]struct{}{}, warned: map[string]bool{},
+		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(),
+		sessions: map[*Session]struct{}{}, warned: map[string]bool{}, lines: map[string]int{},
+		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
 	}
 }
 
@@ -111,4 +132,41 @@ func (g *Gateway) look(ctx context.Context, exposed string, found func(*catalog.
 // Decide says whether the principal may use an item, and because of which rule.
 func (g *Gateway) Decide(p identity.Principal, kind policy.Kind, server, name string) policy.Decision {
 	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil)
+}
+
+// Stop ends what goes on without a client: requests that wait for one to come
+// back, and the connections that not all clients share. It returns when nothing
+// is left. Sessions must have been closed.
+func (g *Gateway) Stop() {
+	g.EndListens()
+	g.leasing.Lock()
+	var idle []*lease
+	for _, free := range g.leases {
+		idle = append(idle, free...)
+	}
+	waiting := slices.Collect(maps.Keys(g.parked))
+	clear(g.leases)
+	g.leasing.Unlock()
+	for _, l := range idle {
+		l.idle.Stop()
+		g.retire(&l.line)
+	}
+	for _, tick := range waiting {
+		if t := g.unpark(tick); t != nil {
+			t.end(errStopping)
+		}
+	}
+	g.tenancy.Lock()
+	for _, l := range g.tenants {
+		g.retire(l)
+	}
+	clear(g.tenants)
+	g.tenancy.Unlock()
+	g.work.Wait()
+}
+
+func (g *Gateway) isEnding() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ending
 }

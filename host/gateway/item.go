@@ -1,8 +1,8 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -17,15 +17,11 @@ func callTool(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
 	g := r.session.gw
-	t, err := g.FindTool(r.ctx, r.session.principal, name)
+	t, err := g.FindTool(r.ctx, r.session.client.Principal, name)
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	reply, err := g.CallTool(r.ctx, t, r.use(t.Server))
-	if bad, ok := errors.AsType[*BadArguments](err); ok {
-		return r.refused(bad), nil
-	}
-	return r.relay(reply, err)
+	return r.through(t.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.CallTool(ctx, t, u) })
 }
 
 // refused is the result of a call whose arguments do not fit: one that a model
@@ -60,11 +56,11 @@ func getPrompt(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
 	}
 	g := r.session.gw
-	p, err := g.FindPrompt(r.ctx, r.session.principal, name)
+	p, err := g.FindPrompt(r.ctx, r.session.client.Principal, name)
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	return r.relay(g.GetPrompt(r.ctx, p, r.use(p.Server)))
+	return r.through(p.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.GetPrompt(ctx, p, u) })
 }
 
 func readResource(r *request) ([]byte, *rpcError) {
@@ -73,11 +69,11 @@ func readResource(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/read needs a uri"}
 	}
 	g := r.session.gw
-	server, err := g.Owner(r.ctx, r.session.principal, uri)
+	server, err := g.Owner(r.ctx, r.session.client.Principal, uri)
 	if err != nil {
 		return nil, r.noResource(err)
 	}
-	return r.relay(g.ReadResource(r.ctx, server, uri, r.use(server)))
+	return r.through(server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.ReadResource(ctx, server, uri, u) })
 }
 
 // noResource has a code of its own in the legacy era.
@@ -97,7 +93,7 @@ func complete(r *request) ([]byte, *rpcError) {
 	switch kind {
 	case "ref/prompt":
 		name, _ := mcp.TextMember(r.params, "ref", "name")
-		p, err := g.FindPrompt(r.ctx, r.session.principal, name)
+		p, err := g.FindPrompt(r.ctx, r.session.client.Principal, name)
 		if err != nil {
 			return nil, r.fault(err)
 		}
@@ -108,11 +104,11 @@ func complete(r *request) ([]byte, *rpcError) {
 	case "ref/resource":
 		uri, _ := mcp.TextMember(r.params, "ref", "uri")
 		g.ensure(r.ctx, nil)
-		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.principal, policy.Template, t.Server, uri) {
+		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.client.Principal, policy.Template, t.Server, uri) {
 			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: uri}
 			break
 		}
-		server, err := g.Owner(r.ctx, r.session.principal, uri)
+		server, err := g.Owner(r.ctx, r.session.client.Principal, uri)
 		if err != nil {
 			return nil, r.fault(err)
 		}
@@ -125,22 +121,33 @@ func complete(r *request) ([]byte, *rpcError) {
 
 func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError) {
 	g := r.session.gw
-	permit, err := g.permit(r.session.principal, item.Kind, item.Server, item.Name, nil)
+	permit, err := g.permit(r.session.client.Principal, item.Kind, item.Server, item.Name, nil)
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	u := g.upstreams[item.Server]
-	if err := u.Connect(r.ctx); err != nil {
+	over, err := r.completer(item.Server)
+	if err == nil {
+		err = over.Connect(r.ctx)
+	}
+	if err != nil {
 		return nil, r.fault(err)
 	}
-	if !u.Status().Capable("completions") && u.Status().Revision >= mcp.Revision20250326 {
+	if !over.Status().Capable("completions") && over.Status().Revision >= mcp.Revision20250326 {
 		return r.noCompletion(), nil
 	}
 	r.params = params
-	use := r.use(item.Server)
-	return r.relay(u.Call(r.ctx, permit, upstream.Call{
-		Method: mcp.MethodComplete, Params: use.Params, Progress: use.Progress, Repeat: true,
-	}))
+	u := r.use(item.Server)
+	u.Over = over
+	return r.relay(g.relay(r.ctx, item.Server, permit, mcp.MethodComplete, u.Params, u, true))
+}
+
+// completer is the connection to ask for completions, in the course of which no
+// server asks anything: for a modern client the one that all share.
+func (r *request) completer(server string) (*upstream.Upstream, error) {
+	if r.modern && r.session.gw.opts.Servers[server].Share == PerSession {
+		return r.session.gw.upstreams[server], nil
+	}
+	return r.session.over(server)
 }
 
 func (r *request) noCompletion() []byte {

@@ -37,12 +37,15 @@ func initialize(r *request) ([]byte, *rpcError) {
 	changed := !bytes.Equal(s.caps, caps)
 	s.revision, s.caps = revision, bytes.Clone(caps)
 	s.mu.Unlock()
-	if changed && len(reverse(caps)) > len("{}") {
-		// Servers that were connected before were offered less.
-		for _, u := range s.gw.upstreams {
-			u.Drop()
+	s.changed()
+	if changed && s.client.Sole && len(reverse(caps)) > len("{}") {
+		// Old servers that were connected before were offered less.
+		for name, u := range s.gw.upstreams {
+			if s.gw.opts.Servers[name].Share != PerSession && !u.Status().Revision.Modern() {
+				u.Drop()
+			}
 		}
-		s.gw.catalog.Offer(s.gw.Capabilities())
+		s.gw.catalog.Offer(s.gw.offer())
 	}
 	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, capabilities, s.gw.serverInfo()), nil
 }
@@ -69,14 +72,28 @@ func setLevel(r *request) ([]byte, *rpcError) {
 	s := r.session
 	s.mu.Lock()
 	s.level = level
+	for _, l := range s.lines {
+		l.up.SetLevel(level)
+	}
 	s.mu.Unlock()
+	s.changed()
 	s.gw.setLevels()
 	return []byte("{}"), nil
 }
 
-// wants reports whether a legacy client wants a log message.
-func (s *Session) wants(params []byte) bool {
+// rootsChanged tells the servers that know the client's roots.
+func (s *Session) rootsChanged() {
+	if s.gw.only() == s { // servers were not offered the roots of others
+		for _, u := range s.gw.upstreams {
+			u.Notify(mcp.NoteRootsChanged, nil)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.revision != "" && (s.level == "" || atLeast(params, s.level))
+	for _, l := range s.lines {
+		l.up.Notify(mcp.NoteRootsChanged, nil)
+	}
 }
+
+// offer is what servers are offered over the connections that all share.
+func (g *Gateway) offer() []byte { return (&line{gw: g}).Capabilities() }

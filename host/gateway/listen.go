@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outbox"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -38,48 +39,64 @@ func subscribe(r *request) ([]byte, *rpcError) {
 	if !s.reserve(1) {
 		return nil, tooMany()
 	}
-	server, err := s.gw.subscribe(r.ctx, r, uri)
+	sub, err := s.gw.subscribe(r.ctx, r, uri)
 	if err != nil {
 		s.reserve(-1)
 		return nil, err
 	}
 	s.mu.Lock()
 	_, have = s.subs[uri]
-	s.subs[uri] = server
+	if s.subs == nil {
+		s.subs = map[string]subscription{}
+	}
+	s.subs[uri] = sub
 	s.mu.Unlock()
 	if have { // by another request at the same time
 		s.reserve(-1)
-		s.gw.upstreams[server].Unsubscribe(uri)
+		sub.over.Unsubscribe(uri)
 	}
+	s.changed()
 	return []byte("{}"), nil
 }
 
+// A subscription is a resource that a client is subscribed to, over the
+// connection that is meant for it.
+type subscription struct {
+	server string
+	over   *upstream.Upstream
+}
+
 // subscribe subscribes to a resource at the server it belongs to.
-func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (server string, _ *rpcError) {
-	server, err := g.Owner(ctx, r.session.principal, uri)
+func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub subscription, _ *rpcError) {
+	server, err := g.Owner(ctx, r.session.client.Principal, uri)
 	if err != nil {
-		return "", r.noResource(err)
+		return sub, r.noResource(err)
 	}
-	permit, err := g.permit(r.session.principal, policy.Resource, server, uri, nil)
+	permit, err := g.permit(r.session.client.Principal, policy.Resource, server, uri, nil)
 	if err != nil {
-		return "", r.fault(err)
+		return sub, r.fault(err)
 	}
-	if err := g.upstreams[server].Subscribe(ctx, permit, uri); err != nil {
-		return "", r.fault(err)
+	over, err := r.completer(server)
+	if err == nil {
+		err = over.Subscribe(ctx, permit, uri)
 	}
-	return server, nil
+	if err != nil {
+		return sub, r.fault(err)
+	}
+	return subscription{server, over}, nil
 }
 
 func unsubscribe(r *request) ([]byte, *rpcError) {
 	s := r.session
 	uri, _ := mcp.TextMember(r.params, "uri")
 	s.mu.Lock()
-	server, have := s.subs[uri]
+	sub, have := s.subs[uri]
 	delete(s.subs, uri)
 	s.mu.Unlock()
 	if have {
 		s.reserve(-1)
-		s.gw.upstreams[server].Unsubscribe(uri)
+		sub.over.Unsubscribe(uri)
+		s.changed()
 	}
 	return []byte("{}"), nil
 }
@@ -89,7 +106,8 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 type listen struct {
 	id    mcp.ID
 	lists map[string]bool   // the notifications it wants, by method
-	uris  map[string]string // and the resources: URI to server
+	uris  map[string]subscription // and the resources
+	out   Stream
 	once  sync.Once
 	ended chan struct{}
 }
@@ -109,7 +127,7 @@ var filters = map[string]string{
 func listenTo(r *request) ([]byte, *rpcError) {
 	s := r.session
 	asked := mcp.Member(r.params, "notifications")
-	l := &listen{id: r.id, lists: map[string]bool{}, uris: map[string]string{}, ended: make(chan struct{})}
+	l := &listen{id: r.id, lists: map[string]bool{}, uris: map[string]subscription{}, out: r.out, ended: make(chan struct{})}
 	agreed := []byte("{}")
 	for _, member := range slices.Sorted(maps.Keys(filters)) {
 		if string(mcp.Member(asked, member)) == "true" {
@@ -123,8 +141,8 @@ func listenTo(r *request) ([]byte, *rpcError) {
 	}
 	defer s.reserve(-len(uris))
 	defer func() {
-		for uri, server := range l.uris {
-			s.gw.upstreams[server].Unsubscribe(uri)
+		for uri, sub := range l.uris {
+			sub.over.Unsubscribe(uri)
 		}
 	}()
 	if list := l.subscribe(r, uris); list != nil {
@@ -157,23 +175,23 @@ func uniqueTexts(array []byte) []string {
 // returns those that it could: what cannot be subscribed to is left out of what
 // is agreed to.
 func (l *listen) subscribe(r *request, uris []string) (agreed []byte) {
-	servers := make([]string, len(uris))
+	subs := make([]subscription, len(uris))
 	var g errgroup.Group
 	g.SetLimit(subscribingAtOnce)
 	for i, uri := range uris {
 		g.Go(func() error {
-			if server, err := r.session.gw.subscribe(r.ctx, r, uri); err == nil {
-				servers[i] = server
+			if sub, err := r.session.gw.subscribe(r.ctx, r, uri); err == nil {
+				subs[i] = sub
 			}
 			return nil
 		})
 	}
 	_ = g.Wait()
 	for i, uri := range uris {
-		if servers[i] == "" {
+		if subs[i].over == nil {
 			continue
 		}
-		l.uris[uri] = servers[i]
+		l.uris[uri] = subs[i]
 		sep := byte('[')
 		if agreed != nil {
 			sep = ','
@@ -203,11 +221,15 @@ func tooMany() *rpcError {
 
 // begin acknowledges a listen request. Nothing is sent for it before.
 func (s *Session) begin(l *listen, agreed []byte) {
+	s.gw.enrol(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.push(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.tagged(mcp.SetMember(nil, "notifications", agreed))))
-	if s.closing {
+	_ = l.out.Push(outbox.Text(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.tagged(mcp.SetMember(nil, "notifications", agreed)))))
+	if s.closing || s.gw.isEnding() {
 		l.stop()
+	}
+	if s.listens == nil {
+		s.listens = map[string]*listen{}
 	}
 	s.listens[string(l.id)] = l
 }
@@ -233,12 +255,12 @@ func (g *Gateway) ListsChanged(kinds []upstream.ListKind) {
 	}
 	for _, s := range g.all() {
 		for _, method := range methods {
-			s.changed(method)
+			s.listChanged(method)
 		}
 	}
 }
 
-func (s *Session) changed(method string) {
+func (s *Session) listChanged(method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revision != "" {
@@ -246,21 +268,21 @@ func (s *Session) changed(method string) {
 	}
 	for _, l := range s.listens {
 		if l.lists[method] {
-			s.tell(method, l.tagged(nil))
+			say(l.out, method, l.tagged(nil))
 		}
 	}
 }
 
 // updated tells a client that a resource changed, if it wants to know.
-func (s *Session) updated(server, uri string, params []byte) {
+func (s *Session) updated(from *upstream.Upstream, uri string, params []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if within(uri, func(of string) bool { return s.subs[of] == server }) {
+	if within(uri, func(of string) bool { return s.subs[of].over == from }) {
 		s.tell(mcp.NoteResUpdated, params)
 	}
 	for _, l := range s.listens {
-		if within(uri, func(of string) bool { return l.uris[of] == server }) {
-			s.tell(mcp.NoteResUpdated, l.tagged(params))
+		if within(uri, func(of string) bool { return l.uris[of].over == from }) {
+			say(l.out, mcp.NoteResUpdated, l.tagged(params))
 		}
 	}
 }

@@ -5,68 +5,77 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-var _ upstream.Peer = (*Gateway)(nil)
-
 // ServerNotification takes what a server says on its own account. It does not
 // wait: the goroutine that reads the server's messages calls it.
-func (g *Gateway) ServerNotification(u *upstream.Upstream, method string, params []byte) {
+func (l *line) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	switch method {
 	case mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResChanged:
-		g.catalog.Changed(u.Name())
+		l.gw.catalog.Changed(u.Name())
 	case mcp.NoteResUpdated:
 		uri, _ := mcp.TextMember(params, "uri")
-		for _, s := range g.all() {
-			s.updated(u.Name(), uri, params)
+		for _, s := range l.audience() {
+			s.updated(u, uri, params)
 		}
 	case mcp.NoteMessage:
-		g.logged(u.Name(), params)
+		l.logged(about, params)
 	case mcp.NoteElicitDone:
-		for _, s := range g.all() {
+		for _, s := range l.audience() {
 			if s.legacy() {
 				s.tell(method, params)
 			}
 		}
 	default:
-		g.opts.Log.Debug("ignored a notification", "server", u.Name(), "method", clip(method))
+		l.gw.opts.Log.Debug("ignored a notification", "server", u.Name(), "method", clip(method))
 	}
 }
 
-// logged passes on a server's log message: to legacy clients by the level of
-// their session, to modern ones by that of a request to this server, and to our
-// own log.
-func (g *Gateway) logged(server string, params []byte) {
+// logged passes on a server's log message: to our own log, and to the clients
+// that it may be meant for, if they want it.
+func (l *line) logged(about any, params []byte) {
+	logServer(l.gw.opts.Log, l.server, params)
+	if r, ok := about.(*request); ok {
+		r.session.logged(l, r, params)
+		return
+	}
+	for _, s := range l.audience() {
+		s.logged(l, nil, params)
+	}
+}
+
+// logServer writes a server's log message into ours.
+func logServer(log hclog.Logger, server string, params []byte) {
 	level, _ := mcp.TextMember(params, "level")
 	logger, _ := mcp.TextMember(params, "logger")
-	g.opts.Log.Log(hclogLevel(level), "message of a server", "server", server, "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
-	for _, s := range g.all() {
-		if s.legacy() {
-			if s.wants(params) {
-				s.tell(mcp.NoteMessage, params)
-			}
-			continue
-		}
-		if s.asksFor(server, params) {
-			s.tell(mcp.NoteMessage, params)
-		}
-	}
+	log.Log(hclogLevel(level), "message of a server", "server", server, "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
-// asksFor reports whether a modern request that a server is answering wants log
-// messages like this one.
-func (s *Session) asksFor(server string, params []byte) bool {
+// logged passes a log message on to a client: on the stream of the request that
+// it is about or, where nobody can tell, of one that the server is answering. A
+// client that shares the connection with others hears nothing more unless it
+// said how much it wants to hear.
+func (s *Session) logged(l *line, about *request, params []byte) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	to := Stream(nil)
+	if s.revision != "" && (s.level == "" || atLeast(params, s.level)) && (s.client.Sole || l.session == s || s.level != "") {
+		to = s.client.Out
+	}
 	for _, r := range s.inFlight {
-		if r.modern && r.server == server && r.level != "" && atLeast(params, r.level) {
-			return true
+		if about != nil && r != about || r.server != l.server {
+			continue
+		}
+		if r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && (s.level == "" || atLeast(params, s.level)) {
+			to = r.out
+			break
 		}
 	}
-	return false
+	s.mu.Unlock()
+	if to != nil {
+		say(to, mcp.NoteMessage, params)
+	}
 }
 
 func (s *Session) legacy() bool {
@@ -84,14 +93,6 @@ func hclogLevel(level string) hclog.Level {
 	default:
 		return hclog.Debug
 	}
-}
-
-// Connected is called when a server was connected.
-func (g *Gateway) Connected(u *upstream.Upstream) {
-	if g.catalog == nil {
-		return
-	}
-	g.catalog.Connected(u.Name())
 }
 
 // heed takes note of the log level that a modern request asks for. An old server
@@ -126,21 +127,15 @@ func (g *Gateway) setLevels() {
 	for _, u := range g.upstreams {
 		u.SetLevel(lowest)
 	}
+	g.tenancy.Lock()
+	defer g.tenancy.Unlock()
+	for _, l := range g.tenants {
+		l.up.SetLevel(lowest)
+	}
 }
 
 // lowerLevel reports whether a lets more messages through than b, or there is
 // no b.
 func lowerLevel(a, b string) bool {
 	return a != "" && (b == "" || slices.Index(mcp.Levels, a) < slices.Index(mcp.Levels, b))
-}
-
-// lastWords is how many lines of a server that ended go to the log.
-const lastWords = 5
-
-// Disconnected is called when a connection ended or could not be made.
-func (g *Gateway) Disconnected(u *upstream.Upstream, err error) {
-	if err != nil && !fault.Is(err, fault.UpstreamStopped) {
-		said := fault.As(err).Output
-		g.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
-	}
 }

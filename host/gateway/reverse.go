@@ -24,6 +24,9 @@ var offered = map[string]string{
 	mcp.MethodRoots:  "roots",
 }
 
+// noCapability is the reason of an error about a client that cannot be asked.
+const noCapability = "no_capability"
+
 // reverse keeps of a client's capabilities what servers may ask it for.
 func reverse(caps []byte) []byte {
 	out := []byte("{}")
@@ -35,26 +38,29 @@ func reverse(caps []byte) []byte {
 	return out
 }
 
-// only returns the one client that a server can mean: a shared connection
-// cannot say on whose behalf it asks.
-func (g *Gateway) only() *Session {
-	all := g.all()
-	if len(all) != 1 || !all[0].legacy() {
-		return nil
+// askable says what is wrong with a question to a client of these capabilities;
+// nil when it may be asked.
+func askable(caps []byte, method string, params []byte) (rpcErr []byte) {
+	capability, known := offered[method]
+	switch {
+	case !known:
+		return mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
+	case mcp.Member(caps, capability) == nil:
+		return mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf("the client does not have the capability %q", capability),
+			map[string]string{"reason": noCapability})
+	case method == mcp.MethodElicit:
+		if asked := mcp.Member(params, "requestedSchema"); asked != nil {
+			if err := schema.VetElicitation(asked); err != nil {
+				return mcp.ErrorObject(mcp.CodeInvalidParams, "requestedSchema: "+err.Error(), nil)
+			}
+		}
 	}
-	return all[0]
+	return nil
 }
 
-// Capabilities are what servers are offered: what the only client has, or
-// nothing.
-func (g *Gateway) Capabilities() []byte {
-	s := g.only()
-	if s == nil {
-		return []byte("{}")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return reverse(s.caps)
+// noClient is the error of a question that nobody can answer.
+func noClient(method string) (rpcErr []byte) {
+	return mcp.ErrorObject(mcp.CodeMethodNotFound, "there is no client that could answer "+clip(method), map[string]string{"reason": "no_client"})
 }
 
 // An asking is a request of a server that a client has been asked to answer.
@@ -64,54 +70,25 @@ type asking struct {
 	server *upstream.Upstream
 }
 
-// ServerRequest answers what a server asks.
-func (g *Gateway) ServerRequest(ctx context.Context, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
-	capability, known := offered[method]
-	if !known {
-		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
-	}
-	s := g.only()
-	if s == nil {
-		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "there is no client that could answer "+method,
-			map[string]string{"reason": "no_client"})
-	}
+// question asks a legacy client what a server wants to know, on the stream it
+// belongs to.
+func (s *Session) question(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
 	s.mu.Lock()
-	has := mcp.Member(s.caps, capability) != nil
+	caps := s.caps
 	s.mu.Unlock()
-	if !has {
-		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf("the client does not have the capability %q", capability),
-			map[string]string{"reason": "no_capability"})
-	}
-	if method == mcp.MethodElicit {
-		if asked := mcp.Member(params, "requestedSchema"); asked != nil {
-			if err := schema.VetElicitation(asked); err != nil {
-				return nil, mcp.ErrorObject(mcp.CodeInvalidParams, "requestedSchema: "+err.Error(), nil)
-			}
-		}
+	if err := askable(caps, method, params); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	return s.ask(ctx, u, method, params)
-}
-
-// ask sends the client a request and waits for its answer.
-func (s *Session) ask(ctx context.Context, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
 	a := &asking{answer: make(chan *mcp.Message, 1), token: mcp.Member(params, "_meta", "progressToken"), server: u}
-	s.mu.Lock()
-	s.lastAsk++
-	id := s.lastAsk
-	s.asks[id] = a
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.asks, id)
-		s.mu.Unlock()
-	}()
+	id := s.expect(a)
+	defer s.forgo(id)
 	text := strconv.AppendUint(nil, id, 10)
 	if a.token != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, text)
 	}
-	if err := s.out.Send(ctx, outbox.Text(mcp.AppendRequest(nil, text, method, params))); err != nil {
+	if err := to.Send(ctx, outbox.Text(mcp.AppendRequest(nil, text, method, params))); err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client cannot be asked", nil)
 	}
 	select {
@@ -120,9 +97,27 @@ func (s *Session) ask(ctx context.Context, u *upstream.Upstream, method string, 
 	case <-s.ctx.Done():
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)
 	case <-ctx.Done():
-		s.tell(mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
+		say(to, mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
 	}
+}
+
+// expect takes note of a question and gives it an id.
+func (s *Session) expect(a *asking) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asks == nil {
+		s.asks = map[uint64]*asking{}
+	}
+	s.lastAsk++
+	s.asks[s.lastAsk] = a
+	return s.lastAsk
+}
+
+func (s *Session) forgo(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asks, id)
 }
 
 // answered hands a client's answer to whoever asked.

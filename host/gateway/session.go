@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
@@ -21,44 +20,55 @@ var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
 // A Session is one connected client.
 type Session struct {
-	gw        *Gateway
-	out       *outbox.Outbox
-	principal identity.Principal
-	ctx       context.Context // ends with the session
-	end       context.CancelFunc
-	work      sync.WaitGroup
+	gw     *Gateway
+	client Client
+	ctx    context.Context // ends with the session
+	end    context.CancelFunc
+	work   sync.WaitGroup
 
 	mu         sync.Mutex
-	revision   mcp.Revision        // guarded by mu; of a legacy session; empty: none
-	caps       []byte              // guarded by mu; what the legacy client offers
-	level      string              // guarded by mu; of log messages; empty: all
-	inFlight   map[string]*request // guarded by mu; by id as it was written
-	closing    bool                // guarded by mu
-	subs       map[string]string   // guarded by mu; legacy subscriptions: URI to server
-	subscribed int                 // guarded by mu; subscriptions of both eras, and those being made
-	listens    map[string]*listen  // guarded by mu; modern ones, by id
-	asks       map[uint64]*asking  // guarded by mu; what we asked the client
-	lastAsk    uint64              // guarded by mu
+	revision   mcp.Revision            // guarded by mu; of a legacy session; empty: none
+	caps       []byte                  // guarded by mu; what the legacy client offers
+	level      string                  // guarded by mu; of log messages; empty: all
+	inFlight   map[string]*request     // guarded by mu; by id as it was written
+	closing    bool                    // guarded by mu
+	subs       map[string]subscription // guarded by mu; legacy ones, by URI
+	subscribed int                     // guarded by mu; subscriptions of both eras, and those being made
+	listens    map[string]*listen      // guarded by mu; modern ones, by id
+	asks       map[uint64]*asking      // guarded by mu; what we asked the client
+	lastAsk    uint64                  // guarded by mu
+	lines      map[string]*line        // guarded by mu; the client's own connections, by server
 }
 
-// Open begins a session. Its answers go to out.
-func (g *Gateway) Open(out *outbox.Outbox, p identity.Principal) *Session {
-	ctx, end := context.WithCancel(context.Background())
-	s := &Session{
-		gw: g, out: out, principal: p, ctx: ctx, end: end, inFlight: map[string]*request{},
-		subs: map[string]string{}, listens: map[string]*listen{}, asks: map[uint64]*asking{},
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.sessions[s] = struct{}{}
+// Open begins a session.
+func (g *Gateway) Open(c Client) *Session {
+	s := g.session(context.Background(), c)
+	g.enrol(s)
 	return s
+}
+
+// session makes a session that ends with ctx at the latest. Nobody but its own
+// requests knows of it until it is enrolled.
+func (g *Gateway) session(ctx context.Context, c Client) *Session {
+	ctx, end := context.WithCancel(ctx)
+	return &Session{gw: g, client: c, ctx: ctx, end: end, inFlight: map[string]*request{}}
+}
+
+// Answer answers one modern request over HTTP, which stands for itself. It
+// returns when there is nothing to wait for any longer; when ctx ends, the
+// request is cancelled.
+func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) Answer {
+	s := g.session(ctx, c)
+	defer g.leave(s)
+	defer s.end()
+	return s.Answer(m, x)
 }
 
 // Handle takes one message from the client; raw is the session's from then on.
 // It does not wait for what the message asks, only for a client that does not
 // read what it is sent. One goroutine calls it.
 func (s *Session) Handle(raw []byte) {
-	_ = s.out.Room(s.ctx)
+	_ = s.client.Out.Room(s.ctx)
 	m, err := mcp.Parse(raw)
 	if err != nil {
 		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
@@ -66,20 +76,50 @@ func (s *Session) Handle(raw []byte) {
 		s.unread(pe.ID, pe.Shape, mcp.ErrorObject(pe.Code, pe.Error(), nil))
 		return
 	}
-	switch {
-	case m.IsResponse():
-		s.answered(m)
-	case m.IsNotification():
-		s.notified(m)
-	default:
-		s.request(m)
+	if !m.IsRequest() {
+		s.Take(m)
+		return
 	}
+	r, h, refused := s.newRequest(m, Exchange{Out: s.client.Out})
+	if refused != nil {
+		s.push(failure(m.ID, refused))
+		return
+	}
+	answer := func() {
+		defer s.work.Done()
+		s.push(s.finish(r, h.answer))
+	}
+	if h.immediate {
+		answer()
+		return
+	}
+	go answer()
+}
+
+// Answer answers a request and returns when there is nothing to wait for any
+// longer.
+func (s *Session) Answer(m *mcp.Message, x Exchange) Answer {
+	r, h, refused := s.newRequest(m, x)
+	if refused != nil {
+		return failure(m.ID, refused)
+	}
+	defer s.work.Done()
+	return s.finish(r, h.answer)
+}
+
+// Take takes a notification or an answer from the client. It does not wait.
+func (s *Session) Take(m *mcp.Message) {
+	if m.IsResponse() {
+		s.answered(m)
+		return
+	}
+	s.notified(m)
 }
 
 // TooLong answers a message that was longer than allowed, of which only the
 // beginning was kept.
 func (s *Session) TooLong(prefix []byte, reason string) {
-	_ = s.out.Room(s.ctx)
+	_ = s.client.Out.Room(s.ctx)
 	id, shape := mcp.Glance(prefix)
 	s.unread(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
 }
@@ -91,55 +131,41 @@ func (s *Session) unread(id mcp.ID, shape mcp.Shape, rpcError []byte) {
 		s.answered(&mcp.Message{ID: id, Error: rpcError})
 		return
 	}
-	s.push(mcp.AppendError(nil, id, rpcError))
-}
-
-// request begins to answer a request.
-func (s *Session) request(m *mcp.Message) {
-	r, err := s.newRequest(m)
-	if err != nil {
-		s.push(mcp.AppendError(nil, m.ID, err.object()))
-		return
-	}
-	h, immediate := handlerOf(m.Method)
-	if immediate {
-		s.finish(r, h)
-		return
-	}
-	go s.finish(r, h)
+	_ = s.client.Out.Push(outbox.Text(mcp.AppendError(nil, id, rpcError)))
 }
 
 // newRequest takes a request in, or says why not. One that was taken in counts
-// as work until finish.
-func (s *Session) newRequest(m *mcp.Message) (*request, *rpcError) {
-	r := &request{session: s, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+// as work until its answer was sent.
+func (s *Session) newRequest(m *mcp.Message, x Exchange) (*request, handler, *rpcError) {
+	r := &request{session: s, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
 	if err := r.setEra(); err != nil {
-		return nil, err
+		err.refused = true
+		return nil, handler{}, err
 	}
-	if h, _ := handlerOf(m.Method); h == nil {
-		return nil, &rpcError{code: mcp.CodeMethodNotFound, message: "method not found: " + clip(m.Method)}
+	h, known := handlers[m.Method]
+	if !known || h.legacy && r.modern || h.modern && !r.modern {
+		return nil, handler{}, r.noMethod(h, known)
 	}
 	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closing:
-		return nil, faultError(errStopping, r.modern)
+		return nil, handler{}, faultError(errStopping, r.modern)
 	case s.inFlight[string(r.id)] != nil:
-		return nil, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered"}
+		return nil, handler{}, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
 	case len(s.inFlight) >= maxInFlight:
-		return nil, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
+		return nil, handler{}, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
 	}
 	s.inFlight[string(r.id)] = r
 	s.work.Add(1)
-	return r, nil
+	return r, h, nil
 }
 
-// finish answers a request.
-func (s *Session) finish(r *request, h handler) {
-	defer s.work.Done()
+// finish does what a request asks for.
+func (s *Session) finish(r *request, do func(*request) ([]byte, *rpcError)) Answer {
 	defer r.cancel(nil)
-	result, err := s.result(r, h)
+	value, err := s.result(r, do)
 	s.mu.Lock()
 	delete(s.inFlight, string(r.id))
 	cancelled, stopped := r.cancelled, r.stopped
@@ -147,28 +173,29 @@ func (s *Session) finish(r *request, h handler) {
 	r.progress.end()
 	switch {
 	case cancelled && r.modern:
-		// After a modern cancel nothing more is sent.
+		return Answer{} // after a modern cancel nothing more is sent
 	case cancelled:
-		s.push(mcp.AppendError(nil, r.id, mcp.ErrorObject(mcp.CodeCancelled, "the request was cancelled", map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)})))
+		return failure(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
+			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
 	case err != nil && stopped:
-		s.push(mcp.AppendError(nil, r.id, mcp.FaultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern)))
+		return failure(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
 	case err != nil:
-		s.push(mcp.AppendError(nil, r.id, err.object()))
-	case result != nil:
-		head, tail := mcp.Answer(r.id)
-		_ = s.out.Push(outbox.Message{Head: head, Body: result, Tail: tail})
+		return failure(r.id, err)
+	case value == nil:
+		return Answer{}
 	}
+	return result(r.id, value)
 }
 
 // result calls a handler. A mistake of ours in it costs this request only.
-func (s *Session) result(r *request, h handler) (result []byte, err *rpcError) {
+func (s *Session) result(r *request, do func(*request) ([]byte, *rpcError)) (result []byte, err *rpcError) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.gw.opts.Log.Error("a request panicked", "method", clip(r.method), "panic", p, "stack", string(debug.Stack()))
 			result, err = nil, r.fault(fault.New(fault.Internal, "something went wrong in junctor; its log says what"))
 		}
 	}()
-	return h(r)
+	return do(r)
 }
 
 // notified takes note of what the client says.
@@ -179,12 +206,7 @@ func (s *Session) notified(m *mcp.Message) {
 	case mcp.NoteProgress:
 		s.askProgressed(m.Params)
 	case mcp.NoteRootsChanged:
-		if s.gw.only() != s {
-			return // servers were not offered this client's roots
-		}
-		for _, u := range s.gw.upstreams {
-			u.Notify(m.Method, nil)
-		}
+		s.rootsChanged()
 	}
 }
 
@@ -207,12 +229,19 @@ func (s *Session) cancel(id mcp.ID) {
 	r.cancel(nil)
 }
 
-// push sends what is bounded by the requests in flight.
-func (s *Session) push(msg []byte) { _ = s.out.Push(outbox.Text(msg)) }
+// push sends an answer, which is bounded by the requests in flight.
+func (s *Session) push(a Answer) {
+	if !a.Empty() {
+		_ = s.client.Out.Push(a.Message)
+	}
+}
 
-// tell sends a notification, which is lost when the client does not read.
-func (s *Session) tell(method string, params []byte) {
-	s.out.TrySend(outbox.Text(mcp.AppendNotification(nil, method, params)))
+// tell sends a notification that belongs to no request. It is lost when the
+// client does not read.
+func (s *Session) tell(method string, params []byte) { say(s.client.Out, method, params) }
+
+func say(to Stream, method string, params []byte) {
+	to.TrySend(outbox.Text(mcp.AppendNotification(nil, method, params)))
 }
 
 // Close ends the session: requests in flight have grace to end, as long as ctx
@@ -242,31 +271,6 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.end()
 	<-done
 	s.gw.leave(s)
-}
-
-// leave forgets a session and gives back what it subscribed to.
-func (g *Gateway) leave(s *Session) {
-	g.mu.Lock()
-	delete(g.sessions, s)
-	g.mu.Unlock()
-	s.mu.Lock()
-	subs := s.subs
-	s.subs = map[string]string{}
-	s.mu.Unlock()
-	for uri, server := range subs {
-		g.upstreams[server].Unsubscribe(uri)
-	}
-}
-
-// all returns the sessions there are.
-func (g *Gateway) all() []*Session {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	list := make([]*Session, 0, len(g.sessions))
-	for s := range g.sessions {
-		list = append(list, s)
-	}
-	return list
 }
 
 // clip shortens what a stranger wrote, for a message.

@@ -31,7 +31,7 @@ var errNotRead = errors.New("the client does not read what it is sent")
 // reads it.
 func Stdio(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer) error {
 	box := outbox.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, roomToClient)
-	session := g.Open(box, identity.Local())
+	session := g.Open(gateway.Client{Principal: identity.Local(), Out: box, Sole: true})
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(session, in) }()
 	var err error

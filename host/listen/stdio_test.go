@@ -46,7 +46,7 @@ func serving(t *testing.T, moment time.Duration) (*gateway.Gateway, *conversatio
 	}
 	g := gateway.New(gateway.Options{Version: "1", Policy: policy.New(map[string]policy.Server{"a": {}}), Log: hclog.NewNullLogger()})
 	u := upstream.New(upstream.Options{
-		Name: "a", Peer: g, Memory: known{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
+		Name: "a", Peer: g.Peer("a"), Memory: known{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
 	c := catalog.New([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}}, "", hclog.NewNullLogger(), g.ListsChanged)

@@ -28,6 +28,9 @@ var ErrClosed = errors.New("the connection is closed")
 // often large and never copied for the sake of the few bytes around it.
 type Message struct {
 	Head, Body, Tail []byte
+	// Passing says that the message is worth nothing later, as progress is: who
+	// keeps messages for a peer that comes back need not keep it.
+	Passing bool
 	// Sent, when not nil, becomes true before any of the message is written:
 	// while it is false the peer has not seen the message.
 	Sent *atomic.Bool

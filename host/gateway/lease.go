@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A modern client has no session, so where a server is to have a connection for
+// each session it gets one for each request. A lease is such a connection: one
+// request has it, and keeps it while the client is asked something; then it
+// waits a while for the next request of the same principal.
+
+const (
+	leaseIdle = time.Minute
+	idleMost  = 8 // leases that wait, of one server and principal
+)
+
+// A lease is a connection that one request at a time may use.
+type lease struct {
+	line
+	key  leaseKey
+	caps []byte
+	idle *time.Timer // guarded by the gateway's leasing; nil while it is in use
+
+	talk *talk // guarded by the gateway's leasing; whose it is
+}
+
+// A leaseKey is what leases must have in common to stand in for each other.
+type leaseKey struct {
+	server, principal string
+	caps              [sha256.Size]byte
+}
+
+// lease takes a connection for a request.
+func (g *Gateway) lease(server string, r *request) (*lease, error) {
+	caps := reverse(r.caps)
+	principal := r.session.client.Principal
+	key := leaseKey{server, principal.Key(), sha256.Sum256(caps)}
+	g.leasing.Lock()
+	defer g.leasing.Unlock()
+	if free := g.leases[key]; len(free) > 0 {
+		l := free[len(free)-1]
+		if g.leases[key] = free[:len(free)-1]; len(free) == 1 {
+			delete(g.leases, key)
+		}
+		l.idle.Stop()
+		l.idle = nil
+		return l, nil
+	}
+	l := &lease{line: line{gw: g, server: server}, key: key, caps: caps}
+	var err error
+	l.up, err = g.connect(server, l)
+	return l, err
+}
+
+// giveBack takes a connection back. One whose last request did not come to its
+// end is closed: what its server still does is nobody else's business.
+func (g *Gateway) giveBack(l *lease, whole bool) {
+	g.leasing.Lock()
+	l.talk = nil
+	if !whole || len(g.leases[l.key]) >= idleMost || g.isEnding() {
+		g.leasing.Unlock()
+		g.retire(&l.line)
+		return
+	}
+	defer g.leasing.Unlock()
+	g.leases[l.key] = append(g.leases[l.key], l)
+	l.idle = time.AfterFunc(leaseIdle, func() { g.reap(l) })
+}
+
+// reap closes a connection that nobody has used for a while.
+func (g *Gateway) reap(l *lease) {
+	g.leasing.Lock()
+	free := g.leases[l.key]
+	for i, other := range free {
+		if other == l {
+			g.leases[l.key] = append(free[:i:i], free[i+1:]...)
+			if len(free) == 1 {
+				delete(g.leases, l.key)
+			}
+			g.leasing.Unlock()
+			g.retire(&l.line)
+			return
+		}
+	}
+	g.leasing.Unlock()
+}
+
+// using is the request, with those that go on with it, that has the connection.
+func (l *lease) using() *talk {
+	l.gw.leasing.Lock()
+	defer l.gw.leasing.Unlock()
+	return l.talk
+}
+
+// Capabilities are those of the client that has the connection.
+func (l *lease) Capabilities() []byte { return l.caps }
+
+// ServerRequest puts what a server asks before the client that has the
+// connection.
+func (l *lease) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
+	if err := askable(l.caps, method, params); err != nil {
+		return nil, err
+	}
+	t := l.using()
+	if t == nil {
+		return nil, noClient(method)
+	}
+	return t.ask(ctx, method, params)
+}
+
+// ServerNotification passes on what a server says to the client that has the
+// connection.
+func (l *lease) ServerNotification(u *upstream.Upstream, _ any, method string, params []byte) {
+	if method != mcp.NoteMessage {
+		l.line.ServerNotification(u, nil, method, params)
+		return
+	}
+	logServer(l.gw.opts.Log, l.server, params)
+	if t := l.using(); t != nil {
+		t.logged(params)
+	}
+}

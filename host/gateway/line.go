@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A Share says who uses the same connection to a server.
+type Share string
+
+// The ways to share.
+const (
+	Shared     Share = "global"
+	PerTenant  Share = "tenant"
+	PerSession Share = "session"
+)
+
+// maxLines bounds the connections to one server that are not shared by all.
+const maxLines = 256
+
+// anything is what a server is offered over the connection that its lists come
+// from, when calls have connections of their own: what it lists must not depend
+// on who asked first.
+const anything = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
+
+// A line is a connection to a server for some of the clients, and the peer of
+// that server.
+type line struct {
+	gw      *Gateway
+	server  string
+	up      *upstream.Upstream // nil for what all share
+	session *Session           // whose it is, if a session's
+	tenant  string             // whose it is, if a tenant's
+}
+
+var _ upstream.Peer = (*line)(nil)
+
+// Peer is who a server talks to over the connection that all clients share.
+func (g *Gateway) Peer(server string) upstream.Peer { return &line{gw: g, server: server} }
+
+// over is the connection to a server that is meant for a legacy client, or for
+// any client where it is shared by more than one.
+func (s *Session) over(server string) (*upstream.Upstream, error) {
+	g := s.gw
+	switch g.opts.Servers[server].Share {
+	case PerTenant:
+		l, err := g.tenantLine(server, s.client.Principal.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		return l.up, nil
+	case PerSession:
+		l, err := s.line(server)
+		if err != nil {
+			return nil, err
+		}
+		return l.up, nil
+	}
+	return g.upstreams[server], nil
+}
+
+// line is the session's own connection to a server.
+func (s *Session) line(server string) (*line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lines[server]; l != nil {
+		return l, nil
+	}
+	if s.closing {
+		return nil, errStopping
+	}
+	l := &line{gw: s.gw, server: server, session: s}
+	var err error
+	if l.up, err = s.gw.connect(server, l); err != nil {
+		return nil, err
+	}
+	if s.lines == nil {
+		s.lines = map[string]*line{}
+	}
+	s.lines[server] = l
+	if s.level != "" {
+		l.up.SetLevel(s.level)
+	}
+	return l, nil
+}
+
+// tenantLine is the connection to a server that the clients of a tenant share.
+func (g *Gateway) tenantLine(server, tenant string) (*line, error) {
+	g.tenancy.Lock()
+	defer g.tenancy.Unlock()
+	key := server + "\x00" + tenant
+	if l := g.tenants[key]; l != nil {
+		return l, nil
+	}
+	l := &line{gw: g, server: server, tenant: tenant}
+	var err error
+	if l.up, err = g.connect(server, l); err != nil {
+		return nil, err
+	}
+	g.tenants[key] = l
+	return l, nil
+}
+
+// connect makes a connection to a server, which talks to peer, that is not for
+// all.
+func (g *Gateway) connect(server string, peer upstream.Peer) (*upstream.Upstream, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.ending:
+		return nil, errStopping
+	case g.lines[server] >= maxLines:
+		return nil, fault.In(server, fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxLines))
+	}
+	g.lines[server]++
+	return g.opts.Servers[server].Open(peer), nil
+}
+
+// retire closes a line that nobody uses any longer. It does not wait.
+func (g *Gateway) retire(l *line) {
+	g.work.Go(func() {
+		l.up.Close()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.lines[l.server]--
+	})
+}
+
+// audience are the sessions that what the server says may be meant for.
+func (l *line) audience() []*Session {
+	if l.session != nil {
+		return []*Session{l.session}
+	}
+	all := l.gw.all()
+	if l.up == nil {
+		return all
+	}
+	mine := all[:0]
+	for _, s := range all {
+		if s.client.Principal.Tenant == l.tenant {
+			mine = append(mine, s)
+		}
+	}
+	return mine
+}
+
+// Capabilities are what the server is offered: what its only client has, or
+// nothing.
+func (l *line) Capabilities() []byte {
+	s := l.session
+	if l.up == nil && s == nil {
+		if l.gw.opts.Servers[l.server].Share == PerSession {
+			return []byte(anything)
+		}
+		s = l.gw.only()
+	}
+	if s == nil {
+		return []byte("{}")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return reverse(s.caps)
+}
+
+// ServerRequest answers what a server asks.
+func (l *line) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
+	if _, known := offered[method]; !known {
+		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
+	}
+	s := l.session
+	if l.up == nil && s == nil {
+		s = l.gw.only()
+	}
+	if s == nil {
+		return nil, noClient(method)
+	}
+	return s.question(ctx, s.streamFor(about, l.server), u, method, params)
+}
+
+// streamFor is where to say something that a server says in the course of a
+// request: that request's own stream, if one can be meant.
+func (s *Session) streamFor(about any, server string) Stream {
+	if r, ok := about.(*request); ok && r.session == s {
+		return r.out
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.inFlight {
+		if r.server == server {
+			return r.out
+		}
+	}
+	return s.client.Out
+}
+
+// Connected is called when a server was connected.
+func (l *line) Connected(u *upstream.Upstream) {
+	if l.up == nil && l.gw.catalog != nil {
+		l.gw.catalog.Connected(u.Name())
+	}
+}
+
+// lastWords is how many lines of a server that ended go to the log.
+const lastWords = 5
+
+// Disconnected is called when a connection ended or could not be made.
+func (l *line) Disconnected(u *upstream.Upstream, err error) {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) {
+		said := fault.As(err).Output
+		l.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
+	}
+}
+

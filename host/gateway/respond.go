@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A modern server that wants something from the user ends the request with a
+// result that says what (2026-07-28, "Multi Round-Trip Requests"). A legacy
+// client is asked as legacy servers ask, and the request is made again with its
+// answers.
+
+const (
+	maxRounds    = 10 // of questions in the course of one request
+	maxQuestions = 32 // in one round
+)
+
+// wantsInput reports whether a reply asks for something before there is a result.
+func wantsInput(reply upstream.Reply) bool {
+	if reply.Error != nil || !reply.Revision.Modern() {
+		return false
+	}
+	kind, _ := mcp.TextMember(reply.Result, "resultType")
+	return kind == "input_required"
+}
+
+// respond asks the client what a result asks for and returns the params of the
+// request with its answers.
+func (r *request) respond(over *upstream.Upstream, result []byte) (params []byte, failed *rpcError) {
+	answers, n := []byte("{}"), 0
+	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
+		if n++; n > maxQuestions {
+			return nil, r.fault(fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions))
+		}
+		method, _ := mcp.TextMember(question, "method")
+		answer, err := r.session.question(r.ctx, r.out, over, method, mcp.Member(question, "params"))
+		if err != nil {
+			if answer = declined(method, err); answer == nil {
+				return nil, r.unanswered(method, err)
+			}
+		}
+		answers = mcp.SetMember(answers, key, answer)
+	}
+	params = mcp.DeleteMember(r.params, "requestState")
+	if n > 0 {
+		params = mcp.SetMember(params, "inputResponses", answers)
+	}
+	if state := mcp.Member(result, "requestState"); state != nil {
+		params = mcp.SetMember(params, "requestState", state)
+	}
+	return params, nil
+}
+
+// declined is the answer to a question that the client was asked and did not
+// answer; nil where the protocol has none.
+func declined(method string, err []byte) []byte {
+	if reason, _ := mcp.TextMember(err, "data", "reason"); method != mcp.MethodElicit || reason == noCapability {
+		return nil
+	}
+	return []byte(`{"action":"cancel"}`)
+}
+
+// unanswered is the error of a request whose server needs to know what the
+// client does not say.
+func (r *request) unanswered(method string, err []byte) *rpcError {
+	why, _ := mcp.TextMember(err, "message")
+	return r.fault(fault.New(fault.CallInput, "the server wants an answer to %s, which the client did not give: %s", clip(method), clip(why)).
+		WithHint("use a client that can answer %s", fmt.Sprintf("%q", clip(method))))
+}

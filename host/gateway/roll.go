@@ -1,0 +1,65 @@
+package gateway
+
+// The roll is the list of the sessions that are told what happens: every legacy
+// session, and of the modern requests over HTTP those that asked to be told.
+
+// enrol takes a session up.
+func (g *Gateway) enrol(s *Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sessions[s] = struct{}{}
+}
+
+// leave forgets a session, and gives back what it subscribed to and the
+// connections of its own.
+func (g *Gateway) leave(s *Session) {
+	g.mu.Lock()
+	delete(g.sessions, s)
+	g.mu.Unlock()
+	s.mu.Lock()
+	subs, lines := s.subs, s.lines
+	s.subs, s.lines = nil, nil
+	s.mu.Unlock()
+	for uri, sub := range subs {
+		sub.over.Unsubscribe(uri)
+	}
+	for _, l := range lines {
+		g.retire(l)
+	}
+}
+
+// all returns the sessions there are.
+func (g *Gateway) all() []*Session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]*Session, 0, len(g.sessions))
+	for s := range g.sessions {
+		list = append(list, s)
+	}
+	return list
+}
+
+// only returns the one client that a server can mean that asks on a shared
+// connection; nil when there is none.
+func (g *Gateway) only() *Session {
+	all := g.all()
+	if len(all) != 1 || !all[0].client.Sole || !all[0].legacy() {
+		return nil
+	}
+	return all[0]
+}
+
+// EndListens ends what modern clients listen to, with an answer that says so,
+// and lets nobody listen any longer.
+func (g *Gateway) EndListens() {
+	g.mu.Lock()
+	g.ending = true
+	g.mu.Unlock()
+	for _, s := range g.all() {
+		s.mu.Lock()
+		for _, l := range s.listens {
+			l.stop()
+		}
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,223 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// gather is how long to wait for further questions after the first, so that a
+// client is asked once.
+const gather = 5 * time.Millisecond
+
+// A talk is what a modern client wants from an old server, from its first
+// request to the result. When the server asks something, the request ends with
+// that; the client makes it again with its answers, and the talk goes on.
+type talk struct {
+	gw     *Gateway
+	lease  *lease
+	cancel context.CancelCauseFunc
+	done   chan struct{}  // closed when the server has answered
+	reply  upstream.Reply // valid once done is closed
+	err    error          // valid once done is closed
+	asked  chan struct{}  // holds a token when there is something to ask
+
+	mu    sync.Mutex
+	now   *request             // guarded by mu; the client's, that waits; nil: none does
+	open  map[string]*question // guarded by mu; what was not answered yet, by key
+	count int                  // guarded by mu; of questions so far
+}
+
+// A question is something that the server asks.
+type question struct {
+	method string
+	params []byte
+	answer chan []byte // takes one result
+}
+
+// leased does something with a server over a connection that the request has
+// for itself, or goes on with what an earlier request began.
+func (r *request) leased(server string, do func(ctx context.Context, u Use) (upstream.Reply, error)) ([]byte, *rpcError) {
+	g := r.session.gw
+	t, ours, err := g.resume(server, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case ours:
+		return r.follow(t)
+	}
+	l, failed := g.lease(server, r)
+	if failed != nil {
+		return nil, r.fault(failed)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	t = &talk{
+		gw: g, lease: l, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
+		now: r, open: map[string]*question{},
+	}
+	g.leasing.Lock()
+	l.talk = t
+	g.leasing.Unlock()
+	u := r.use(server)
+	u.Over = l.up
+	if u.Progress != nil {
+		u.Progress = t.progressed
+	}
+	if r.level != "" {
+		l.up.SetLevel(r.level)
+	}
+	g.work.Go(func() {
+		defer close(t.done)
+		t.reply, t.err = do(ctx, u)
+	})
+	return r.follow(t)
+}
+
+// follow waits until there is a result, or something to ask the client.
+func (r *request) follow(t *talk) ([]byte, *rpcError) {
+	for open := false; !open; {
+		select {
+		case <-t.done:
+			return r.concluded(t)
+		case <-t.asked:
+			open = t.gathered()
+		case <-r.ctx.Done():
+			t.end(context.Cause(r.ctx))
+			return nil, r.fault(fault.Because(fault.CallCanceled, r.ctx.Err(), "%s was given up", r.method))
+		}
+	}
+	state, err := t.gw.park(t, r)
+	if err != nil {
+		t.end(err)
+		return nil, r.fault(err)
+	}
+	return t.asking(state), nil
+}
+
+// gathered waits a moment for more questions and reports whether there are any
+// that still want an answer.
+func (t *talk) gathered() bool {
+	more := time.NewTimer(gather)
+	defer more.Stop()
+	select {
+	case <-t.done:
+		return false
+	case <-more.C:
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.open) > 0
+}
+
+// concluded gives the connection back and passes the reply on.
+func (r *request) concluded(t *talk) ([]byte, *rpcError) {
+	t.cancel(nil)
+	t.gw.giveBack(t.lease, t.err == nil)
+	return r.relay(t.reply, t.err)
+}
+
+// end gives up: the server is told, and the connection closed.
+func (t *talk) end(cause error) {
+	t.cancel(cause)
+	<-t.done
+	t.gw.giveBack(t.lease, false)
+}
+
+// ask puts a question to the client and waits for the answer.
+func (t *talk) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
+	q := &question{method: method, params: params, answer: make(chan []byte, 1)}
+	t.mu.Lock()
+	if len(t.open) >= maxQuestions {
+		t.mu.Unlock()
+		return nil, mcp.ErrorObject(mcp.CodeInternal, fmt.Sprintf("more than %d questions wait for the client", maxQuestions), nil)
+	}
+	t.count++
+	key := fmt.Sprintf("q%d", t.count)
+	t.open[key] = q
+	t.mu.Unlock()
+	t.notice()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	select {
+	case result := <-q.answer:
+		return result, nil
+	case <-ctx.Done():
+		t.mu.Lock()
+		delete(t.open, key)
+		t.mu.Unlock()
+		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
+	}
+}
+
+// notice says that there is something to ask.
+func (t *talk) notice() {
+	select {
+	case t.asked <- struct{}{}:
+	default:
+	}
+}
+
+// asking is the result that asks the client what is open.
+func (t *talk) asking(state string) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	questions := []byte("{}")
+	for i := 1; i <= t.count; i++ {
+		key := fmt.Sprintf("q%d", i)
+		q := t.open[key]
+		if q == nil {
+			continue
+		}
+		value := mcp.SetMember(nil, "method", mcp.AppendText(nil, q.method))
+		if q.params != nil {
+			value = mcp.SetMember(value, "params", q.params)
+		}
+		questions = mcp.SetMember(questions, key, value)
+	}
+	result := mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions)
+	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, state))
+}
+
+// heard hands the client's answers to the questions that they are for. What it
+// left out is asked again.
+func (t *talk) heard(r *request) {
+	answers := mcp.Member(r.params, "inputResponses")
+	t.mu.Lock()
+	t.now = r
+	for key, q := range t.open {
+		if answer := mcp.Member(answers, key); len(answer) > 0 && answer[0] == '{' {
+			delete(t.open, key)
+			q.answer <- answer
+		}
+	}
+	left := len(t.open) > 0
+	t.mu.Unlock()
+	if left {
+		t.notice()
+	}
+}
+
+// progressed passes the progress of the call on to the request that waits for it.
+func (t *talk) progressed(params []byte) {
+	if r := t.waiting(); r != nil {
+		r.progress.report(params)
+	}
+}
+
+// logged passes a log message on to the request that waits, if it wants it.
+func (t *talk) logged(params []byte) {
+	if r := t.waiting(); r != nil && r.level != "" && atLeast(params, r.level) {
+		say(r.out, mcp.NoteMessage, params)
+	}
+}
+
+func (t *talk) waiting() *request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now
+}
