@@ -3,7 +3,9 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -154,5 +156,32 @@ func TestTokenWarnings(t *testing.T) {
 		if c == nil || len(ds) != want {
 			t.Errorf("%s: want %d warnings\n%s", expression, want, rendered(ds))
 		}
+	}
+}
+
+// TestDocumentedGateway: the block in docs/configuration.md says the defaults.
+func TestDocumentedGateway(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "```hcl\ngateway {")
+	text, _, closed := strings.Cut(text, "```")
+	if !found || !closed {
+		t.Fatal("the page has no gateway block")
+	}
+	fakeEnv["JUNCTOR_TOKEN"] = "a-token-of-the-documentation"
+	defer delete(fakeEnv, "JUNCTOR_TOKEN")
+	got, ds := loadText(t, "gateway {"+text)
+	if got == nil || len(ds) > 0 {
+		t.Fatal(rendered(ds))
+	}
+	said, usual := got.Gateway.HTTP, loadGood(t, "").Gateway.HTTP
+	if *said.PerIP != (RateLimit{Rate: 60, Burst: 120}) || len(said.Hosts) != 1 || said.TLS.ClientCA == "" || len(said.Auth) != 1 {
+		t.Errorf("%+v", said)
+	}
+	said.Given, said.At, said.Hosts, said.PerIP, said.TLS, said.Auth, said.origin = false, Position{}, nil, nil, nil, nil, usual.origin
+	if !reflect.DeepEqual(said, usual) {
+		t.Errorf("documented:\n%+v\nthe defaults:\n%+v", said, usual)
 	}
 }
