@@ -183,7 +183,7 @@ func (e *env) root() *cobra.Command {
 	}{
 		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb(), e.statusVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
-		{"configure", []*cobra.Command{e.validateVerb(), e.wrapVerb()}},
+		{"configure", []*cobra.Command{e.validateVerb(), e.wrapVerb(), e.exportVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
 		{"operate", []*cobra.Command{e.versionVerb()}},
 	} {

@@ -47,7 +47,7 @@ func (c *Client) check(t Target) error {
 	case !t.Local() && c.remote == nil:
 		return unfit("leave out --http", "%s only starts programs", c.Title)
 	case !t.Local() && t.Token != "" && c.TokenLess:
-		return unfit("use --stdio, or write the header by hand", "%s takes no token from an environment variable", c.Title)
+		return unfit("use --stdio; or --token-env= and write the header by hand", "%s takes no token from an environment variable", c.Title)
 	}
 	// A client that replaces variables has no way to write one that is meant
 	// as it stands.

@@ -69,6 +69,7 @@ const (
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
 	WrapChanged Code = "wrap.changed"
+	ExportFile  Code = "export.file"
 )
 
 // An Entry explains a code.
@@ -130,6 +131,7 @@ var Codes = map[Code]Entry{
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},
+	ExportFile:  {ExitUsage, "The file of a client cannot take the entry, and was left as it is.", "Mend the file that is named, or put in by hand what `junctor export CLIENT` prints."},
 	Denied:      {ExitDenied, "The configuration does not allow this.", "The message cites the rule."},
 }
 

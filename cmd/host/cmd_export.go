@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/export"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// exporting is what the flags of export say.
+type exporting struct {
+	http          string
+	remote, stdio bool // --http, with an address or without, and --stdio
+	token         string
+	tokenGiven    bool
+	name, scope   string
+	write, dryRun bool
+}
+
+func (e *env) exportVerb() *cobra.Command {
+	var x exporting
+	cmd := &cobra.Command{
+		Use:   "export CLIENT",
+		Short: "Print or install the configuration with which a client finds this gateway",
+		Long: `Print the configuration that points an MCP client at Junctor, as a whole file of that client: over HTTP when the
+configuration has a gateway block, else by starting junctor serve. Clients: ` + strings.Join(export.Names(), ", ") + `.
+A token never stands in it: the client reads it from an environment variable, or asks for it.
+
+With --write, put the entry into the client's own file. All else in the file stays as it is, comments included; the file
+as it was is kept beside it, and a file that the client itself could not read is left alone. An entry of the same name is
+replaced as a whole.
+
+A client that starts a program gives it an environment of its own, with some clients next to nothing of yours: variables
+that the configuration reads with env() have to be set for it.`,
+		Example: `  junctor export claude-code
+  junctor export cursor --write --scope project
+  junctor export codex --http=https://mcp.example.com/mcp --token-env MCP_TOKEN --dry-run`,
+		Args: takes("CLIENT"),
+		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+			if len(before) == 0 {
+				for _, c := range export.Clients {
+					words = append(words, cobra.CompletionWithDesc(c.Name, c.Title))
+				}
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x.remote, x.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
+			if !x.write && !x.dryRun && cmd.Flags().Changed("scope") {
+				return fault.New(fault.Usage, "--scope says where --write writes").WithHint("add --write or --dry-run")
+			}
+			return e.export(cmd.Context(), x, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&x.http, "http", "", "point at an address: --http=URL, or --http alone for where the configuration listens")
+	f.Lookup("http").NoOptDefVal = " " // nobody types that
+	f.BoolVar(&x.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
+	f.StringVar(&x.token, "token-env", "", "environment variable in which the client finds the token; the one that the configuration reads if not given")
+	f.StringVar(&x.name, "name", "junctor", "name of the entry")
+	f.BoolVar(&x.write, "write", false, "put the entry into the client's file")
+	f.BoolVar(&x.dryRun, "dry-run", false, "show what --write would change")
+	f.StringVar(&x.scope, "scope", string(export.User), "whose file: "+strings.Join(export.Scopes, ", "))
+	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
+	cmd.MarkFlagsMutuallyExclusive("write", "dry-run")
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(export.Scopes, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// export prints or installs what a client needs.
+func (e *env) export(ctx context.Context, x exporting, client string) error {
+	c := export.Find(client)
+	if c == nil {
+		return meant(fault.New(fault.Usage, "there is no client %q", client), nearest(client, export.Names()),
+			"clients are "+strings.Join(export.Names(), ", "))
+	}
+	t, err := e.target(ctx, x, c)
+	if err != nil {
+		return err
+	}
+	fragment, err := c.Fragment(t)
+	if err != nil {
+		return exportFault(err)
+	}
+	if !x.write && !x.dryRun {
+		if _, err := e.stdout.Write(fragment); err != nil {
+			return err
+		}
+	} else if err := e.install(x, c, t); err != nil {
+		return exportFault(err)
+	}
+	switch {
+	case t.Local() || t.Token == "":
+	case c.Asks():
+		e.remark("%s asks for the token when it first connects", c.Title)
+	default:
+		e.remark("%s reads the token from %s: set it where %s starts", c.Title, t.Token, c.Title)
+	}
+	return nil
+}
+
+// install puts the entry into the client's file, or shows what that would
+// change.
+func (e *env) install(x exporting, c *export.Client, t export.Target) error {
+	paths, err := places(c, export.Scope(x.scope), e.get)
+	if err != nil {
+		return err
+	}
+	f, err := export.Choose(paths)
+	if err != nil {
+		return err
+	}
+	text, err := c.Merge(f.Text, t)
+	if bad, ok := errors.AsType[*export.SyntaxError](err); ok {
+		at := fmt.Sprintf("%s:%d:%d", f.Path, bad.Line, bad.Column)
+		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: at,
+			Hint: "nothing was changed; mend the file, or put in by hand what junctor export " + c.Name + " prints"}
+	}
+	if err != nil {
+		return err
+	}
+	if f.Text != nil && string(text) == string(f.Text) {
+		e.exported(c, t, f, "", false, "%s has this entry already", safe(f.Path))
+		return nil
+	}
+	if x.dryRun {
+		_, err := e.stdout.Write(changes(f, text))
+		return err
+	}
+	backup, err := f.Write(text, time.Now())
+	if err != nil {
+		return err
+	}
+	if backup == "" {
+		e.exported(c, t, f, "", true, "%s is new, with the entry %s", safe(f.Path), t.Name)
+	} else {
+		e.exported(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", safe(f.Path), t.Name, safe(backup))
+	}
+	return nil
+}
+
+// places are where a client's file may be.
+func places(c *export.Client, scope export.Scope, get func(string) string) ([]string, error) {
+	if scope != export.User && scope != export.Project {
+		return nil, meant(fault.New(fault.Usage, "there is no scope %q", scope), nearest(string(scope), export.Scopes),
+			"scopes are "+strings.Join(export.Scopes, " and "))
+	}
+	h := export.Home{OS: runtime.GOOS, Lookup: get}
+	if scope == export.User {
+		var err error
+		if h.Dir, err = os.UserHomeDir(); err == nil {
+			h.Config, err = os.UserConfigDir()
+		}
+		if err != nil {
+			return nil, fault.New(fault.Usage, "the directory of %s is not known: %s", c.Title, err).WithHint("set HOME")
+		}
+	}
+	paths := c.Places(scope, h)
+	if paths == nil {
+		return nil, fault.New(fault.Usage, "%s has no file for a %s", c.Title, scope).WithHint("leave out --scope")
+	}
+	for i, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		paths[i] = abs
+	}
+	return paths, nil
+}
+
+// changes is the difference that an entry makes. Lines that stay are left out:
+// what others keep in such a file may be secret.
+func changes(f *export.File, text []byte) []byte {
+	var shown strings.Builder
+	for line := range strings.Lines(string(diff.Diff(f.Path, f.Text, f.Path, text))) {
+		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "diff ") {
+			shown.WriteString(line)
+		}
+	}
+	return []byte(shown.String())
+}
+
+// exportFault gives errors of the package export a place in the table.
+func exportFault(err error) error {
+	if bad, ok := errors.AsType[*export.UnfitError](err); ok {
+		return fault.New(fault.Usage, "%s", bad.What).WithHint("%s", bad.Hint)
+	}
+	if bad, ok := errors.AsType[*export.FileError](err); ok {
+		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: bad.Path, Hint: bad.Hint}
+	}
+	return err
+}
+
+// exported says what was done to a file.
+func (e *env) exported(c *export.Client, t export.Target, f *export.File, backup string, written bool, format string, args ...any) {
+	if e.json {
+		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
+		if backup != "" {
+			done["backup"] = backup
+		}
+		e.printStderrJSON("export", done)
+		return
+	}
+	fmt.Fprintf(e.stderr, format+"\n", args...)
+}
+
+// remark prints what the user should know about what was done.
+func (e *env) remark(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if e.json {
+		e.printStderrJSON("note", map[string]string{"message": text})
+		return
+	}
+	fmt.Fprintf(e.stderr, "note: %s\n", oneText(text))
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/export"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// mcpPath is where the endpoint is.
+const mcpPath = "/mcp"
+
+// target decides what a client is pointed at. The configuration is loaded only
+// when something in it counts.
+func (e *env) target(ctx context.Context, x exporting, c *export.Client) (export.Target, error) {
+	if x.stdio || !x.remote && !c.Remote(false) {
+		return e.started(x)
+	}
+	t := export.Target{Name: x.name, Token: x.token}
+	var err error
+	if given := strings.TrimSpace(x.http); given != "" {
+		if t.URL, err = endpoint(given); err != nil {
+			return t, err
+		}
+		if x.tokenGiven {
+			return t, nil
+		}
+		if _, err := config.Find(e.config, e.lookup); err != nil {
+			return t, nil // somebody else's gateway, and nothing is known of its tokens
+		}
+	}
+	app, err := e.load(ctx)
+	if err != nil {
+		return t, err
+	}
+	h := app.Config.Gateway.HTTP
+	if !x.tokenGiven {
+		t.Token = tokenVariable(h)
+	}
+	switch {
+	case !x.remote && !h.Given:
+		return e.started(x)
+	case !x.remote && !c.Remote(t.Token != ""):
+		e.remark("%s takes no token from an environment variable, so it starts a junctor of its own", c.Title)
+		return e.started(x)
+	case t.URL == "":
+		t.URL, err = e.listening(h)
+	}
+	return t, err
+}
+
+// started is the program that serves the configuration.
+func (e *env) started(x exporting) (export.Target, error) {
+	t := export.Target{Name: x.name}
+	path, err := config.Find(e.config, e.lookup)
+	if err != nil {
+		return t, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return t, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return t, err
+	}
+	t.Command = []string{program, "serve", "--config", path}
+	return t, nil
+}
+
+// tokenVariable is the environment variable that a client's token is in: the
+// one that the gateway reads it from, where it does.
+func tokenVariable(h config.HTTP) string {
+	for _, a := range h.Auth {
+		if t, ok := a.Settings.(config.StaticToken); ok && t.Variable != "" {
+			return t.Variable
+		}
+	}
+	if len(h.Auth) > 0 {
+		return export.TokenVariable
+	}
+	return ""
+}
+
+// endpoint is an address as a user gives it. Without a path it is that of a
+// gateway.
+func endpoint(given string) (string, error) {
+	u, err := url.Parse(given)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fault.New(fault.Usage, "--http=%s is no address of a gateway", given).
+			WithHint("write --http=https://HOST[:PORT][/PATH], without a name, a password or a query")
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = mcpPath
+	}
+	return u.String(), nil
+}
+
+// listening is the address under which clients reach what listens.
+func (e *env) listening(h config.HTTP) (string, error) {
+	host, port, err := net.SplitHostPort(h.Listen)
+	if err != nil || strings.HasPrefix(h.Listen, "unix:") {
+		return "", fault.New(fault.Usage, "the gateway listens on %s, where this client cannot reach it", h.Listen).
+			WithHint("--http=URL names the address of what stands in front of it; --stdio starts junctor serve instead")
+	}
+	if port == "0" {
+		return "", fault.New(fault.Usage, "the gateway chooses a port when it starts").WithHint("give it one in listen, or use --http=URL")
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if len(h.Hosts) > 0 {
+			host = h.Hosts[0]
+		} else {
+			e.remark("the gateway listens on every address of this machine; --http=URL names the one that clients elsewhere use")
+		}
+	}
+	scheme := "http"
+	if h.TLS != nil {
+		scheme = "https"
+	}
+	if h.Plaintext && h.TLS == nil {
+		e.remark("something in front of the gateway has TLS; --http=URL names its address")
+	}
+	if _, _, err := net.SplitHostPort(host); err != nil { // one of hosts may have a port already
+		host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+	}
+	return (&url.URL{Scheme: scheme, Host: host, Path: mcpPath}).String(), nil
+}
