@@ -125,7 +125,7 @@ gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed := string(asJSON) + fmt.Sprintf("%v %+v", c.Gateway, c.Gateway.HTTP.Auth)
+	printed := string(asJSON) + fmt.Sprintf("%v %+v %#v", c.Gateway, c.Gateway.HTTP.Auth, c.Gateway.HTTP.Auth)
 	for _, token := range want {
 		if strings.Contains(printed, token) {
 			t.Errorf("%s is in %s", token, printed)

@@ -20,7 +20,8 @@ type StaticToken struct {
 }
 
 // String is the token's owner, so that nothing prints the token by mistake.
-func (t StaticToken) String() string { return fmt.Sprintf("static token of %q", t.Subject) }
+func (t StaticToken) String() string   { return fmt.Sprintf("static token of %q", t.Subject) }
+func (t StaticToken) GoString() string { return t.String() }
 
 var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, private: []string{"token"}}
 
