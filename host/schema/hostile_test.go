@@ -13,7 +13,7 @@ import (
 func within(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
 	var took time.Duration
-	for range 3 {
+	for range 10 { // others may have the processor
 		start := time.Now()
 		f()
 		if took = time.Since(start); took <= limit*slow {
