@@ -27,6 +27,39 @@ func (s *Store) expire() {
 	now := time.Now()
 	for _, x := range s.awake() {
 		x.expire(now)
+		x.disk.refresh(now)
 	}
 	s.expireAsleep(now)
 }
+
+// expireAsleep ends the sessions in the file that nobody asked for in time.
+func (s *Store) expireAsleep(now time.Time) {
+	s.mu.Lock()
+	var rows []int64
+	for id, slot := range s.slots {
+		if slot.session == nil && slot.woken == nil && s.due(now, slot.born, slot.used) != "" {
+			delete(s.slots, id)
+			rows = append(rows, slot.row)
+		}
+	}
+	s.mu.Unlock()
+	if len(rows) > 0 {
+		s.disk.discard(rows...)
+	}
+}
+
+// due is the reason for which a session that is not held must end, if there is
+// one.
+func (s *Store) due(now, born, used time.Time) string {
+	switch {
+	case now.Sub(born) >= s.o.Life:
+		return ReasonMaxAge
+	case now.Sub(used) >= s.o.Idle:
+		return ReasonExpired
+	}
+	return ""
+}
+
+// slack is how much older the file's notion of the last use of a session may
+// be than the truth.
+func (s *Store) slack() time.Duration { return s.o.Idle / 4 }

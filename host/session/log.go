@@ -68,11 +68,11 @@ type stream struct {
 	dropped uint64 // position of the last event that was dropped
 	missed  uint64 // how many were
 	changed chan struct{}
-	unsaved bool // what the disk knows of it is old
+	unsaved bool // the file has an old row of it
 }
 
 func newLog(l *limits, d *follower) *Log {
-	return &Log{limits: l, disk: d, streams: map[uint32]*stream{Common: {unsaved: true}}}
+	return &Log{limits: l, disk: d, streams: map[uint32]*stream{Common: {}}}
 }
 
 // Begin makes a stream for the answer to a request, given its JSON-RPC id.
@@ -82,7 +82,9 @@ func (l *Log) Begin(request []byte) uint32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last++
-	l.streams[l.last] = &stream{request: bytes.Clone(request), begun: l.head, unsaved: true}
+	s := &stream{request: bytes.Clone(request), begun: l.head}
+	l.streams[l.last] = s
+	l.disk.mark(l.last, s)
 	l.disk.touch()
 	return l.last
 }
@@ -100,7 +102,8 @@ func (l *Log) Append(number uint32, e Event) uint64 {
 	l.head++
 	e.Seq, s.last = l.head, l.head
 	if e.Last = e.Last && number != Common; e.Last {
-		e.Transient, s.ended, s.unsaved = false, true, true
+		e.Transient, s.ended = false, true
+		l.disk.mark(number, s)
 	}
 	if e.Transient {
 		l.passing.push(entry{e, number})
@@ -108,11 +111,11 @@ func (l *Log) Append(number uint32, e Event) uint64 {
 		l.kept.push(entry{e, number})
 		s.kept++
 	}
-	if l.disk.holdsBack(l) {
-		l.disk.touch()
-	} else {
+	if l.disk == nil {
 		l.show(s, e.Seq)
 		l.visible = l.head
+	} else {
+		l.disk.appended(l, &entry{e, number})
 	}
 	l.trim()
 	return e.Seq
@@ -175,7 +178,7 @@ func (l *Log) drop() {
 	s.kept--
 	s.dropped = e.Seq
 	s.missed++
-	l.disk.dropped(&e)
+	l.disk.dropped(&e, s)
 	if s.ended && s.kept == 0 {
 		l.gone = append(l.gone, e.stream)
 	}

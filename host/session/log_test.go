@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"testing"
 )
 
@@ -85,5 +86,26 @@ func TestForgotten(t *testing.T) {
 	}
 	if _, err := l.Read(streams+1, 0, true, 0); err != ErrNoStream {
 		t.Error(err)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, path := range []string{"", filepath.Join(b.TempDir(), "sessions.db")} {
+		b.Run(map[bool]string{true: "memory", false: "file"}[path == ""], func(b *testing.B) {
+			s, err := Open(Options{Path: path})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			x, err := s.New("ann", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			parts := [][]byte{make([]byte, 200)}
+			b.ReportAllocs()
+			for b.Loop() {
+				x.Log().Append(Common, Event{Data: parts})
+			}
+		})
 	}
 }

@@ -65,7 +65,7 @@ func (x *Session) SetState(state []byte) {
 	x.mu.Lock()
 	x.state = bytes.Clone(state)
 	x.mu.Unlock()
-	x.disk.saveState()
+	x.disk.save()
 }
 
 // Hold keeps the session from being idle until it is released: a request is
@@ -97,13 +97,11 @@ func (x *Session) touch() bool {
 // due is the reason for which the session must end now, if there is one. The
 // caller holds mu.
 func (x *Session) due(now time.Time) string {
-	switch {
-	case now.Sub(x.born) >= x.store.o.Life:
-		return ReasonMaxAge
-	case x.holds == 0 && now.Sub(x.used) >= x.store.o.Idle:
-		return ReasonExpired
+	used := x.used
+	if x.holds > 0 {
+		used = now
 	}
-	return ""
+	return x.store.due(now, x.born, used)
 }
 
 // End ends the session, once; a later reason is not heard. Who reads its log
@@ -118,6 +116,16 @@ func (x *Session) End(reason string) {
 	x.mu.Unlock()
 	x.finish()
 	x.disk.remove()
+}
+
+// lastUsed is when the session was used last: now, while it is held.
+func (x *Session) lastUsed(now time.Time) time.Time {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.holds > 0 {
+		return now
+	}
+	return x.used
 }
 
 // expire ends the session if it must.

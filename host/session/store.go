@@ -51,18 +51,23 @@ type Store struct {
 	disk   *disk // nil when there is only memory
 	stop   chan struct{}
 	done   chan struct{} // of the janitor
+	ended  chan struct{} // of Close
 
 	mu     sync.Mutex
 	closed bool             // guarded by mu
 	slots  map[string]*slot // guarded by mu
 }
 
-// A slot is the place of a session, which may be asleep in the file.
+// A slot is the place of a session, which may be asleep in the file. The
+// store's mu guards it.
 type slot struct {
 	owner   string
 	session *Session      // nil while it is asleep
 	woken   chan struct{} // not nil while somebody makes the session; closed then
-	asleep  asleep
+
+	// Of a session that is asleep.
+	row        int64
+	born, used time.Time
 }
 
 // Open makes a store. With a path it takes the sessions over that are in the
@@ -72,7 +77,7 @@ func Open(o Options) (*Store, error) {
 	o.setDefaults()
 	s := &Store{
 		o: o, limits: newLimits(o.Events), slots: map[string]*slot{},
-		stop: make(chan struct{}), done: make(chan struct{}),
+		stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if o.Path != "" {
 		if err := s.openDisk(); err != nil {
@@ -91,7 +96,7 @@ func (s *Store) New(owner string, state []byte) (*Session, error) {
 	if err := s.reserve(x); err != nil {
 		return nil, err
 	}
-	x.disk.saveNew()
+	x.disk.save()
 	return s.wake(x)
 }
 
@@ -203,9 +208,10 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	if closed {
-		<-s.done
+		<-s.ended
 		return nil
 	}
+	defer close(s.ended)
 	close(s.stop)
 	<-s.done
 	for _, x := range s.awake() {
