@@ -902,6 +902,11 @@ runnable`},
 -Aabcdefghijkl string s glued
 runnable`},
 
+	{name: "a spelling again, joined to a value", about: About{Program: "odd"}, text: "Options:\n  -a, -b, -a:<x>  first\n  --c=N, --d=N, --c  second\n", want: `
+-a: -b string x glued
+--c --d integer N eq
+runnable`},
+
 	{name: "white space in names", about: About{Program: "odd"}, text: "usage: odd <a\tb> <c\u3000d> <e  f> -g\u2003H\n", want: `
 -g string H required
 <a-b> string required

@@ -1,6 +1,9 @@
 package help
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A spec is the head of an option's entry: its spellings and what they take.
 type spec struct {
@@ -27,6 +30,7 @@ type reader struct {
 	whole   bool
 	negated bool // behind a "/" stands the spelling that says no
 	another bool // behind "and" stands another option
+	current int  // the spelling that was read last, in spec.names; -1: it is not there
 }
 
 // readSpec reads the head of an option. What was not read is left over; it is
@@ -44,7 +48,7 @@ func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
 		if r.value(); !r.spec.taken {
 			// "-c[columns], --count": only the short spelling takes it.
 			last := len(r.spec.names) - 1
-			if was.taken && was.equals && !r.negated && last > 0 && strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
+			if was.taken && was.equals && r.current == last && last > 0 && strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
 				r.spec.flags = append(r.spec.flags, r.spec.names[last])
 				r.spec.names = r.spec.names[:last]
 			}
@@ -114,6 +118,7 @@ func number(word string) bool {
 }
 
 func (r *reader) add(name, no, dashes string) {
+	r.current = -1
 	switch {
 	case r.another:
 		if strings.HasPrefix(name, "--") {
@@ -128,11 +133,10 @@ func (r *reader) add(name, no, dashes string) {
 	case no != "":
 		r.spec.negation = dashes + no + strings.TrimPrefix(name, dashes)
 	}
-	for _, n := range r.spec.names {
-		if n == name {
-			return
-		}
+	if r.current = slices.Index(r.spec.names, name); r.current >= 0 {
+		return
 	}
+	r.current = len(r.spec.names)
 	r.spec.names = append(r.spec.names, name)
 }
 
@@ -216,12 +220,11 @@ func (r *reader) value() {
 // join makes the character that stands between name and value part of the
 // name, so that both together are one argument: "-Wl,", "-agentlib:".
 func (r *reader) join(c byte) {
-	if c == '=' || c == ' ' || r.negated || len(r.spec.names) == 0 {
+	if c == '=' || c == ' ' || r.current < 0 {
 		return
 	}
-	last := len(r.spec.names) - 1
-	if !strings.HasSuffix(r.spec.names[last], string(c)) {
-		r.spec.names[last] += string(c)
+	if name := &r.spec.names[r.current]; !strings.HasSuffix(*name, string(c)) {
+		*name += string(c)
 	}
 }
 
