@@ -10,6 +10,9 @@ import (
 // TestMeter: what the meter lets pass does not take long. Each case is made as
 // large as the meter allows.
 func TestMeter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("does one thing at a time, which the race detector makes slow")
+	}
 	repeat := func(item string, times int) func(int) string {
 		return func(n int) string { return `[` + strings.Repeat(item+`,`, n*times) + item + `]` }
 	}

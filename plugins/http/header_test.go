@@ -152,6 +152,9 @@ func TestParamsAreKept(t *testing.T) {
 // TestParamsAreBounded: what a server says about its arguments is not kept
 // without end.
 func TestParamsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("does one thing at a time, which the race detector makes slow")
+	}
 	dir := t.TempDir()
 	p := newParams(dir, "https://x/")
 	var b strings.Builder
