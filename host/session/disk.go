@@ -92,7 +92,7 @@ func (d *disk) fail(err error) {
 		x.log.mu.Lock()
 		x.disk.lapse(x.log)
 		x.log.mu.Unlock()
-		d.release(x.disk)
+		release(x.disk.waiters())
 	}
 }
 
@@ -122,16 +122,6 @@ func (d *disk) well() {
 	if again {
 		d.log.Info("the session store is written again", "file", d.path)
 	}
-}
-
-// release lets those go on who wait for a session to be written.
-func (d *disk) release(f *follower) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, c := range f.waiting {
-		close(c)
-	}
-	f.waiting = nil
 }
 
 func (d *disk) healthy() error {

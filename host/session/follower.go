@@ -135,6 +135,21 @@ func (f *follower) save() {
 	}
 }
 
+// waiters takes those who wait for the session to be written.
+func (f *follower) waiters() []chan struct{} {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	list := f.waiting
+	f.waiting = nil
+	return list
+}
+
+func release(waiting []chan struct{}) {
+	for _, c := range waiting {
+		close(c)
+	}
+}
+
 // refresh writes when the session was used last, if the file is far behind.
 func (f *follower) refresh(now time.Time) {
 	if f == nil {

@@ -26,6 +26,7 @@ type save struct {
 	bytes     int
 	prune     uint64 // events before this one go; 0 for none
 	more      bool   // there is more to write
+	waiting   []chan struct{}
 }
 
 type streamRow struct {
@@ -40,10 +41,12 @@ type streamRow struct {
 // with it or before.
 func (f *follower) take() *save {
 	f.queued.Store(false)
+	waiting := f.waiters() // first: what they wait for is taken below
 	if f.gone.Load() {
+		release(waiting)
 		return nil
 	}
-	sv := &save{f: f}
+	sv := &save{f: f, waiting: waiting}
 	l := f.x.log
 	l.mu.Lock()
 	f.takeEvents(sv, l)

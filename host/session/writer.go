@@ -88,15 +88,14 @@ func (d *disk) stopped() bool {
 	return d.closed
 }
 
-// gather takes what is to be written at once. Sessions take turns.
+// gather takes what is to be written at once. Sessions take turns: one that is
+// queued again meanwhile is not taken twice.
 func (d *disk) gather() (saves []*save, discards []int64) {
-	var events, bytes int
-	for events < batchEvents && bytes < batchBytes {
+	d.mu.Lock()
+	queued := len(d.queue)
+	d.mu.Unlock()
+	for events, bytes := 0, 0; queued > 0 && events < batchEvents && bytes < batchBytes; queued-- {
 		d.mu.Lock()
-		if len(d.queue) == 0 {
-			d.mu.Unlock()
-			break
-		}
 		f := d.queue[0]
 		d.queue = d.queue[1:]
 		d.mu.Unlock()
@@ -104,8 +103,6 @@ func (d *disk) gather() (saves []*save, discards []int64) {
 			saves = append(saves, sv)
 			events += 1 + len(sv.events)
 			bytes += sv.bytes
-		} else {
-			d.release(f)
 		}
 	}
 	d.mu.Lock()
@@ -136,7 +133,7 @@ func (d *disk) write(saves []*save, discards []int64) {
 		} else {
 			sv.undo()
 		}
-		d.release(sv.f)
+		release(sv.waiting)
 	}
 	if ok {
 		d.garbage = append(d.garbage, discards...)
