@@ -42,6 +42,7 @@ type disk struct {
 	queue    []*follower // guarded by mu
 	discards []int64     // guarded by mu; rows of sessions that have ended
 	err      error       // guarded by mu; why the file could not be written
+	said     time.Time   // guarded by mu; when the log was told last
 	row      int64       // guarded by mu; the last number given to a session
 
 	garbage []int64 // sessions whose events are to be deleted; only the writer uses it
@@ -101,10 +102,13 @@ func (d *disk) behind() { d.unwell(errBehind) }
 
 func (d *disk) unwell(err error) {
 	d.mu.Lock()
-	first := d.err == nil
+	say := d.err == nil && time.Since(d.said) > time.Minute
+	if say {
+		d.said = time.Now()
+	}
 	d.err = fmt.Errorf("writing the session store %s: %w", d.path, err)
 	d.mu.Unlock()
-	if first {
+	if say {
 		d.log.Error("sessions go on in memory only: what was sent would be lost with the process", "file", d.path, "error", err)
 	}
 }

@@ -89,6 +89,37 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
+// BenchmarkWritten is how long it takes until what was sent can be read, when
+// a number of events are on their way at once.
+func BenchmarkWritten(b *testing.B) {
+	for _, flight := range []int{1, 16, 64} {
+		b.Run(fmt.Sprint(flight), func(b *testing.B) {
+			s, err := Open(Options{Path: filepath.Join(b.TempDir(), "sessions.db")})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			x, err := s.New("ann", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			l, parts, n := x.Log(), [][]byte{make([]byte, 200)}, 0
+			for b.Loop() {
+				seq := l.Append(Common, Event{Data: parts})
+				if n++; n%flight > 0 {
+					continue
+				}
+				for l.Head(Common) < seq {
+					changed := l.Changed(Common)
+					if l.Head(Common) < seq {
+						<-changed
+					}
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkAppend(b *testing.B) {
 	for _, path := range []string{"", filepath.Join(b.TempDir(), "sessions.db")} {
 		b.Run(map[bool]string{true: "memory", false: "file"}[path == ""], func(b *testing.B) {

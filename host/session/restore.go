@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -140,43 +139,52 @@ func (x *Session) read(f *file) error {
 	if err != nil {
 		return err
 	}
-	if err := x.readStreams(f); err != nil {
+	ended, err := x.readStreams(f)
+	if err != nil {
 		return err
 	}
 	l.visible, x.disk.committed = l.head, l.head
 	if err := x.readEvents(f); err != nil {
 		return err
 	}
-	for number, s := range l.streams {
-		s.last = max(s.last, s.dropped)
-		s.head = s.last
-		if s.ended && s.kept == 0 && number != Common {
-			l.gone = append(l.gone, number)
+	for _, number := range ended {
+		if s := l.streams[number]; s != nil && !s.ended {
+			s.ended = true
+			l.gone = append(l.gone, number) // its last event was dropped before
 		}
 	}
-	slices.SortFunc(l.gone, cmp.Compare)
-	l.gone = slices.Compact(l.gone)
+	for _, s := range l.streams {
+		s.last = max(s.last, s.dropped)
+		s.head = s.last
+	}
+	slices.Sort(l.gone)
 	l.hole = span{l.head, l.head + restartGap + 1}
 	l.head += restartGap
 	l.visible, x.disk.committed = l.head, l.head
 	return nil
 }
 
-func (x *Session) readStreams(f *file) error {
+// readStreams reads the streams, and says which have ended: they count as that
+// when their events have been read.
+func (x *Session) readStreams(f *file) (done []uint32, err error) {
 	rows, err := f.conn.QueryContext(context.Background(), `SELECT stream, request, ended, dropped, missed FROM streams WHERE session = ?`, x.disk.row)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var number uint32
+		var ended bool
 		s := &stream{}
-		if err := rows.Scan(&number, &s.request, &s.ended, &s.dropped, &s.missed); err != nil {
-			return err
+		if err := rows.Scan(&number, &s.request, &ended, &s.dropped, &s.missed); err != nil {
+			return nil, err
 		}
 		x.log.streams[number] = s
+		if ended {
+			done = append(done, number)
+		}
 	}
-	return rows.Err()
+	return done, rows.Err()
 }
 
 // readEvents reads the events. What is more than may be kept is dropped as if
