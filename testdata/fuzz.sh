@@ -1,16 +1,26 @@
 #!/bin/sh
-# Runs every fuzz target there is for the given time each: one after the other
-# on each processor.
+# Runs every fuzz target there is for the given time each: one package after the
+# other on each processor. What a package's targets share is built once, and what
+# they find stays where go test would put it.
 set -eu
 cd "$(dirname "$0")/.."
 FUZZTIME=${1:-10s}
-export FUZZTIME
+corpus=$(go env GOCACHE)/fuzz
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+export FUZZTIME corpus built
 
-go list -f '{{.Dir}}' ./... | while read -r dir; do
-	grep -hos '^func \(Fuzz[A-Za-z0-9_]*\)' "$dir"/*_test.go | sed "s|func |$dir |"
+go list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r package dir; do
+	if grep -qs '^func Fuzz' "$dir"/*_test.go; then echo "$package $dir"; fi
 done | xargs -n 2 -P "$(getconf _NPROCESSORS_ONLN)" sh -c '
-	out=$(go test "$0" -run "^$" -fuzz "^$1\$" -fuzztime "$FUZZTIME" -fuzzminimizetime 10x -parallel 1 2>&1) || status=$?
-	echo "$1 in ${0#"$PWD"/}"
-	[ -z "${status:-}" ] || { echo "$out"; exit 1; }
-	echo "$out" | tail -n 3
+	program=$(mktemp "$built/XXXXXX")
+	go test -c -fuzz . -o "$program" "$0" || exit 1
+	cd "$1"
+	for target in $(grep -hos "^func Fuzz[A-Za-z0-9_]*" *_test.go | sed "s/func //"); do
+		out=$("$program" -test.run "^$" -test.fuzz "^$target\$" -test.fuzztime "$FUZZTIME" -test.fuzzminimizetime 10x -test.parallel 1 \
+			-test.fuzzcachedir "$corpus/$0" 2>&1) || status=$?
+		echo "$target in $0"
+		[ -z "${status:-}" ] || { echo "$out"; exit 1; }
+		echo "$out" | tail -n 2
+	done
 '

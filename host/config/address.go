@@ -21,6 +21,7 @@ const maxSocket = 100
 var (
 	nameRule   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
 	digitsRule = regexp.MustCompile(`(^|\.)[0-9]+$`)
+	zoneRule   = regexp.MustCompile(`^[0-9A-Za-z._@:-]*$`)
 	portRule   = regexp.MustCompile(`^[0-9]{1,5}$`)
 )
 
@@ -49,8 +50,8 @@ func isPort(text string) bool {
 // isHost reports whether text is an IP address, or a name that cannot be taken
 // for one.
 func isHost(text string) bool {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return true
+	if a, err := netip.ParseAddr(text); err == nil {
+		return zoneRule.MatchString(a.Zone()) // the parser takes anything for one
 	}
 	return len(text) <= 253 && nameRule.MatchString(text) && !digitsRule.MatchString(text)
 }

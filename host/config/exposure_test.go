@@ -90,7 +90,7 @@ func TestLocal(t *testing.T) {
 // FuzzListenAt: what is accepted is accepted again as it is kept, fits a line,
 // and is local only if it says so.
 func FuzzListenAt(f *testing.F) {
-	for _, text := range []string{"127.0.0.1:80", "[::1]:0", ":1", "unix:x", "localhost:80", "[::ffff:7f00:1]:80", "a.b:1", "[fe80::1%a]:1", "[::1%0]:0"} {
+	for _, text := range []string{"127.0.0.1:80", "[::1]:0", ":1", "unix:x", "localhost:80", "[::ffff:7f00:1]:80", "a.b:1", "[fe80::1%a]:1", "[::1%0]:0", "[::1%\x00]:0", "[::1%a\nb]:0"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
