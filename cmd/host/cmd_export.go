@@ -33,8 +33,9 @@ func (e *env) exportVerb() *cobra.Command {
 		Use:   "export CLIENT",
 		Short: "Print or install the configuration with which a client finds this gateway",
 		Long: `Print the configuration that points an MCP client at Junctor, as a whole file of that client: over HTTP when the
-configuration has a gateway block, else by starting junctor serve. Clients: ` + strings.Join(export.Names(), ", ") + `.
-A token never stands in it: the client reads it from an environment variable, or asks for it.
+configuration has an http block, else by starting junctor serve. A token never stands in it: the client reads it from an
+environment variable, or asks for it. The clients are
+` + strings.Join(export.Names(), ", ") + `.
 
 With --write, put the entry into the client's own file. All else in the file stays as it is, comments included; the file
 as it was is kept beside it, and a file that the client itself could not read is left alone. An entry of the same name is

@@ -70,7 +70,10 @@ func (d *document) add(in *node, name string, value any) []byte {
 	if len(in.items) == 0 {
 		text, end := d.style.newline+indent+name+d.style.render(value, indent), in.tail
 		if d.oneLine(in) {
-			text, end = text+d.style.newline+d.indentOf(in), in.end-1
+			text += d.style.newline + d.indentOf(in)
+		}
+		if d.oneLine(in) && in.tail == in.start+1 { // with nothing but white space inside
+			end = in.end - 1
 		}
 		return apply(d.text, edit{in.tail, end, text})
 	}
