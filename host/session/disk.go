@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,9 @@ type disk struct {
 	said     time.Time   // guarded by mu; when the log was told last
 	row      int64       // guarded by mu; the last number given to a session
 
-	garbage []int64 // sessions whose events are to be deleted; only the writer uses it
+	// Only the writer uses these.
+	garbage []int64 // sessions whose events are to be deleted
+	writes  int     // since the last sweep
 }
 
 // follow makes the follower of a new session.
@@ -77,6 +80,24 @@ func (d *disk) discard(rows ...int64) {
 	}
 }
 
+// remove takes a session that has ended out of the queue, and out of the file
+// if it can be there.
+func (d *disk) remove(f *follower) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(d.queue, f); i >= 0 {
+		d.queue = slices.Delete(d.queue, i, i+1)
+	}
+	for _, c := range f.waiting {
+		close(c)
+	}
+	f.waiting = nil
+	if f.taken && !d.closed {
+		d.discards = append(d.discards, f.row)
+		d.wake()
+	}
+}
+
 func (d *disk) wake() {
 	select {
 	case d.work <- struct{}{}:
@@ -93,7 +114,7 @@ func (d *disk) fail(err error) {
 		x.log.mu.Lock()
 		x.disk.lapse(x.log)
 		x.log.mu.Unlock()
-		release(x.disk.waiters())
+		release(x.disk.waiters(false))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -451,5 +453,108 @@ func write(t *testing.T, path string, b []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEndedLate: a stream whose last event is not in the file yet has not
+// ended there, or its reader would never get that event.
+func TestEndedLate(t *testing.T) {
+	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
+	x := begin(t, s)
+	l := x.Log()
+	<-s.disk.token // the writer waits from here on
+	n := l.Begin([]byte("1"))
+	for i := range 2 * batchEvents {
+		e := text("%d", i)
+		e.Last = i == 2*batchEvents-1
+		l.Append(n, e)
+	}
+	sv := x.disk.take()
+	if len(sv.events) != batchEvents || !sv.more || len(sv.streams) > 0 && sv.streams[0].ended {
+		t.Errorf("%d events, %+v", len(sv.events), sv.streams)
+	}
+	sv.undo()
+	s.disk.token <- struct{}{}
+	follow(t, l, n, 0, 2*batchEvents)
+	s = again(t, s)
+	if _, err := find(t, s, x).Log().Read(n, 2*batchEvents, true, 0); err != io.EOF {
+		t.Error(err)
+	}
+}
+
+// TestFindTogether: however many ask for a session after a restart, it comes
+// to life once.
+func TestFindTogether(t *testing.T) {
+	var begun atomic.Int32
+	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Begin: func(*Session) any { return begun.Add(1) }})
+	x := begin(t, s)
+	s = again(t, s)
+	var wg sync.WaitGroup
+	var seen sync.Map
+	for range 50 {
+		wg.Go(func() {
+			y, err := s.Find(x.ID, "ann")
+			if err != nil || y.Client != int32(2) {
+				t.Errorf("%v, %v", y, err)
+			}
+			seen.Store(y, true)
+		})
+	}
+	wg.Wait()
+	n := 0
+	seen.Range(func(any, any) bool { n++; return true })
+	if n != 1 || begun.Load() != 2 {
+		t.Errorf("%d sessions, begun %d times", n, begun.Load())
+	}
+}
+
+// TestChurn: sessions that come and go while nothing can be written leave
+// nothing behind, in memory or in the file; a store that cannot be written is
+// closed with an error, and soon.
+func TestChurn(t *testing.T) {
+	s, err := Open(Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Max: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := func(pages int) {
+		t.Helper()
+		if err := s.disk.use(func(f *file) error { return f.exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := begin(t, s)
+	churn := func() {
+		for i := range 300 {
+			x := begin(t, s)
+			x.Log().Append(Common, text("%d %s", i, strings.Repeat("x", 10_000)))
+			if i%2 == 0 {
+				settle(t, x.Log())
+			}
+			x.End(ReasonClosed)
+		}
+	}
+	churn()
+	limit(1)
+	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 6<<20)}})
+	eventually(t, "the store to be unwell", func() bool { return s.disk.failing.Load() })
+	churn()
+	s.disk.mu.Lock()
+	if len(s.disk.queue) > 10 || len(s.disk.discards) > 10 {
+		t.Errorf("%d sessions are queued, %d to be deleted", len(s.disk.queue), len(s.disk.discards))
+	}
+	s.disk.mu.Unlock()
+	if s.limits.held.Load() > 7<<20 || s.Len() != 1 {
+		t.Errorf("%d bytes, %d sessions", s.limits.held.Load(), s.Len())
+	}
+	limit(1 << 30)
+	eventually(t, "the store to be well", func() bool { return s.Healthy() == nil })
+	eventually(t, "what ended to be deleted", func() bool { return rows(t, s, "events") == 1 && rows(t, s, "sessions") == 1 })
+
+	limit(1)
+	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 6<<20)}})
+	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 1<<20)}})
+	begun := time.Now()
+	if err := s.Close(); err == nil || kept.Reason() != ReasonShutdown || time.Since(begun) > 2*patience {
+		t.Errorf("%v after %s, %s", err, time.Since(begun), kept.Reason())
 	}
 }

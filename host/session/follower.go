@@ -37,6 +37,7 @@ type follower struct {
 	prunableSize int
 
 	waiting []chan struct{} // guarded by disk.mu; closed at the next attempt to write
+	taken   bool            // guarded by disk.mu; the file may have rows of it
 
 	written bool // the session has a row; only the writer uses it
 }
@@ -136,9 +137,10 @@ func (f *follower) save() {
 }
 
 // waiters takes those who wait for the session to be written.
-func (f *follower) waiters() []chan struct{} {
+func (f *follower) waiters(taken bool) []chan struct{} {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
+	f.taken = f.taken || taken
 	list := f.waiting
 	f.waiting = nil
 	return list
@@ -172,5 +174,5 @@ func (f *follower) remove() {
 		f.disk.lapsed.Add(-1)
 	}
 	f.x.log.mu.Unlock()
-	f.disk.discard(f.row)
+	f.disk.remove(f)
 }

@@ -95,7 +95,7 @@ func since(now time.Time, milliseconds int64) time.Time {
 // the same one.
 func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	x := &Session{ID: id, Owner: sl.owner, store: s, done: make(chan struct{}), born: sl.born, used: sl.used}
-	x.disk = &follower{disk: s.disk, x: x, row: sl.row, written: true}
+	x.disk = &follower{disk: s.disk, x: x, row: sl.row, taken: true, written: true}
 	x.log = newLog(s.limits, x.disk)
 	err := ErrUnknown
 	if s.due(time.Now(), sl.born, sl.used) == "" {

@@ -41,7 +41,7 @@ type streamRow struct {
 // with it or before.
 func (f *follower) take() *save {
 	f.queued.Store(false)
-	waiting := f.waiters() // first: what they wait for is taken below
+	waiting := f.waiters(true) // first: what they wait for is taken below
 	if f.gone.Load() {
 		release(waiting)
 		return nil

@@ -9,8 +9,14 @@ import (
 // retry is how long a disk that failed is left alone.
 const retry = time.Second
 
-// sweepEvents is how many events of ended sessions are deleted at once.
-const sweepEvents = 500
+// Events of ended sessions are deleted when there is nothing to write, and
+// after so many writes in any case; so many of them, and of so many sessions,
+// at once.
+const (
+	sweepAfter    = 8
+	sweepEvents   = 500
+	sweepSessions = 200
+)
 
 // run is the writer.
 func (d *disk) run() {
@@ -20,12 +26,15 @@ func (d *disk) run() {
 		switch {
 		case len(saves)+len(discards) > 0:
 			d.write(saves, discards)
+			if d.writes++; d.writes >= sweepAfter && len(d.garbage) > 0 && !d.failing.Load() {
+				d.sweep()
+			}
 		case d.stopped():
 			return
 		case d.broken.Load() && !d.failing.Load():
 			d.attempt(d.probe)
 		case len(d.garbage) > 0 && !d.failing.Load():
-			d.attempt(d.sweep)
+			d.sweep()
 		default:
 			d.pause()
 			if d.failing.Load() {
@@ -92,14 +101,11 @@ func (d *disk) stopped() bool {
 // queued again meanwhile is not taken twice.
 func (d *disk) gather() (saves []*save, discards []int64) {
 	d.mu.Lock()
-	queued := len(d.queue)
+	queued := d.queue
+	d.queue = nil
 	d.mu.Unlock()
-	for events, bytes := 0, 0; queued > 0 && events < batchEvents && bytes < batchBytes; queued-- {
-		d.mu.Lock()
-		f := d.queue[0]
-		d.queue = d.queue[1:]
-		d.mu.Unlock()
-		if sv := f.take(); sv != nil {
+	for events, bytes := 0, 0; len(queued) > 0 && events < batchEvents && bytes < batchBytes; queued = queued[1:] {
+		if sv := queued[0].take(); sv != nil {
 			saves = append(saves, sv)
 			events += 1 + len(sv.events)
 			bytes += sv.bytes
@@ -107,6 +113,7 @@ func (d *disk) gather() (saves []*save, discards []int64) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.queue = append(queued, d.queue...)
 	n := min(len(d.discards), batchEvents)
 	discards, d.discards = d.discards[:n:n], d.discards[n:]
 	return saves, discards
@@ -156,21 +163,36 @@ func remove(f *file, row int64) error {
 }
 
 // sweep deletes some events of sessions that have ended.
-func (d *disk) sweep(f *file) error {
-	row := d.garbage[0]
-	result, err := f.conn.ExecContext(context.Background(),
-		`DELETE FROM events WHERE session = ?1 AND seq IN (SELECT seq FROM events WHERE session = ?1 LIMIT ?2)`, row, sweepEvents)
-	if err != nil {
-		return err
+func (d *disk) sweep() {
+	d.writes = 0
+	var done int
+	if d.attempt(func(f *file) (err error) { done, err = sweep(f, d.garbage); return err }) {
+		d.garbage = d.garbage[done:]
 	}
-	if n, err := result.RowsAffected(); err != nil || n == sweepEvents {
-		return err
+}
+
+// sweep says how many of the sessions have no events any more.
+func sweep(f *file, garbage []int64) (done int, err error) {
+	left := int64(sweepEvents)
+	for left > 0 && done < min(len(garbage), sweepSessions) {
+		row := garbage[done]
+		result, err := f.conn.ExecContext(context.Background(),
+			`DELETE FROM events WHERE session = ?1 AND seq IN (SELECT seq FROM events WHERE session = ?1 LIMIT ?2)`, row, left)
+		if err != nil {
+			return done, err
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return done, err
+		}
+		if left -= n; left > 0 {
+			if err := f.exec(`DELETE FROM garbage WHERE session = ?`, row); err != nil {
+				return done, err
+			}
+			done++
+		}
 	}
-	if err := f.exec(`DELETE FROM garbage WHERE session = ?`, row); err != nil {
-		return err
-	}
-	d.garbage = d.garbage[1:]
-	return nil
+	return done, nil
 }
 
 // probe writes something, to see whether that is possible.
