@@ -464,6 +464,7 @@ func TestEndedLate(t *testing.T) {
 	l := x.Log()
 	<-s.disk.token // the writer waits from here on
 	n := l.Begin([]byte("1"))
+	eventually(t, "the writer to wait", func() bool { return !x.disk.queued.Load() })
 	for i := range 2 * batchEvents {
 		e := text("%d", i)
 		e.Last = i == 2*batchEvents-1
@@ -473,6 +474,7 @@ func TestEndedLate(t *testing.T) {
 	if len(sv.events) != batchEvents || !sv.more || len(sv.streams) > 0 && sv.streams[0].ended {
 		t.Errorf("%d events, %+v", len(sv.events), sv.streams)
 	}
+	x.disk.queued.Store(true) // it still is: the writer did not take it
 	sv.undo()
 	s.disk.token <- struct{}{}
 	follow(t, l, n, 0, 2*batchEvents)
