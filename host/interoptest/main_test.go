@@ -44,7 +44,7 @@ func run(m *testing.M) int {
 	}
 	// The tests mostly wait for others. Who gives -parallel is heard: go test's
 	// own flags are read later.
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		return broken(err)
 	}
 	status := m.Run()
