@@ -560,3 +560,17 @@ func TestChurn(t *testing.T) {
 		t.Errorf("%v after %s, %s", err, time.Since(begun), kept.Reason())
 	}
 }
+
+// TestEndUnwritten: the last words of a session are read though they will
+// never be in the file.
+func TestEndUnwritten(t *testing.T) {
+	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
+	x := begin(t, s)
+	<-s.disk.token
+	x.Log().Append(Common, text("bye"))
+	x.End(ReasonMaxAge)
+	if got, err := x.Log().Read(Common, 0, true, 0); err != nil || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	s.disk.token <- struct{}{}
+}

@@ -203,11 +203,16 @@ func (l *Log) squeeze() {
 	l.trim()
 }
 
-// close ends all streams: what is there can still be read, nothing comes.
-func (l *Log) close() {
+// close ends all streams: what is there can still be read, nothing comes. What
+// is not in the file yet is there too if the session ended for good: nobody can
+// come back and miss it.
+func (l *Log) close(forGood bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+	if forGood {
+		l.showAll(l.head)
+	}
 	l.count()
 	for _, s := range l.streams {
 		if s.changed != nil {

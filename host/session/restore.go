@@ -113,7 +113,7 @@ func (s *Store) restore(id string, sl *slot) (*Session, error) {
 		delete(s.slots, id)
 	}
 	s.mu.Unlock()
-	x.log.close()
+	x.log.close(true)
 	if lost {
 		s.o.Log.Error("a session is lost: the session store is damaged", "file", s.o.Path, "error", err)
 		s.disk.broken.Store(true)

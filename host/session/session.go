@@ -114,7 +114,7 @@ func (x *Session) End(reason string) {
 	}
 	x.reason = reason
 	x.mu.Unlock()
-	x.finish()
+	x.finish(true)
 	x.disk.remove()
 }
 
@@ -138,7 +138,7 @@ func (x *Session) expire(now time.Time) {
 	}
 	x.reason = reason
 	x.mu.Unlock()
-	x.finish()
+	x.finish(true)
 	x.disk.remove()
 }
 
@@ -151,15 +151,16 @@ func (x *Session) leave() {
 	}
 	x.mu.Unlock()
 	if !ended {
-		x.finish()
+		x.finish(false)
 		x.disk.touch()
 	}
 }
 
-// finish does what follows the end of a session. Only who ended it calls it.
-func (x *Session) finish() {
+// finish does what follows the end of a session, which may live on in the
+// file. Only who ended it calls it.
+func (x *Session) finish(forGood bool) {
 	x.store.remove(x.ID)
-	x.log.close()
+	x.log.close(forGood)
 	close(x.done)
 	if x.store.o.Ended != nil {
 		x.store.o.Ended(x)
