@@ -40,7 +40,7 @@ var allowed = map[string]string{
 	"host/gateway":  "host/catalog host/fault host/identity host/mcp host/outbox host/policy host/schema host/upstream",
 	"host/wrap":     "sdk",
 	"host/export":   "",
-	"host/listen":   "host/gateway host/identity host/outbox sdk/ndjson",
+	"host/listen":   "host/gateway host/identity host/mcp host/outbox host/session sdk/ndjson",
 
 	"host/interoptest": "", // tests only
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -9,35 +10,89 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/listen"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
+// whereConfigured stands for --http without an address. Nobody types that.
+const whereConfigured = " "
+
 func (e *env) serveVerb() *cobra.Command {
-	return &cobra.Command{
-		Use:   "serve",
-		Short: "Offer everything to an MCP client on standard input and output",
-		Long: `Be one MCP server that has the tools, resources and prompts of all configured ones, for the client that
-started this process. Nothing but messages is written to standard output; the log goes to standard error.
-Servers are started when they are first needed. The end of standard input, or SIGTERM, ends it in order.`,
+	var address string
+	cmd := &cobra.Command{
+		Use:   "serve [--http[=ADDRESS]]",
+		Short: "Offer everything to MCP clients: one on standard input and output, or many over HTTP",
+		Long: `Be one MCP server that has the tools, resources and prompts of all configured ones.
+
+Without --http it serves the client that started this process, on standard input and output: nothing but messages
+is written there, and the log goes to standard error. The end of standard input, or SIGTERM, ends it in order.
+
+With --http it serves any number of clients at http://ADDRESS/mcp, as the block gateway { http { } } says; the
+address may be host:port or unix:PATH. SIGTERM ends it in order: nobody new is let in, and calls in flight have
+time to end.
+
+Servers are started when they are first needed.`,
+		Example: `  junctor serve
+  junctor serve --http
+  junctor serve --http=127.0.0.1:9000`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("http") {
+				return e.serveHTTP(cmd.Context(), address)
+			}
+			return e.serve(cmd.Context())
+		},
 	}
+	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this address or where the configuration says")
+	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
+	return cmd
 }
 
 func (e *env) serve(ctx context.Context) error {
+	app, err := e.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams), "version", version)
+	if err := listen.Stdio(ctx, app.Gateway, e.stdin, e.stdout.file); err != nil {
+		e.log.Warn("the client went away", "error", err)
+	}
+	return nil
+}
+
+func (e *env) serveHTTP(ctx context.Context, address string) error {
+	app, err := e.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	h := app.Config.Gateway.HTTP
+	if address != whereConfigured {
+		var diags config.Diagnostics
+		h, diags = h.On(address)
+		e.tellDiagnostics(app, diags)
+		if diags.HasErrors() {
+			return reported(diags.Err())
+		}
+	}
+	return app.ServeHTTP(ctx, h, func(at net.Addr) {
+		e.log.Info("serving over HTTP", "address", at.String(), "servers", len(app.Upstreams), "version", version)
+	})
+}
+
+// prepare loads what is to be served, for as long as the process lives.
+func (e *env) prepare(ctx context.Context) (*host.App, error) {
 	signal.Ignore(syscall.SIGPIPE) // a client that went away is an error of writing
 	process.EndStale()             // a host that was killed with its plugins could not do it
 	app, err := e.load(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := e.required(ctx, app); err != nil {
-		return err
+		return nil, err
 	}
-	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams), "version", version)
 	// A second signal does not wait for anything.
 	context.AfterFunc(ctx, func() {
 		again := make(chan os.Signal, 1)
@@ -47,10 +102,7 @@ func (e *env) serve(ctx context.Context) error {
 		e.dirs.Clean()
 		os.Exit(fault.ExitInterrupted)
 	})
-	if err := listen.Stdio(ctx, app.Gateway, e.stdin, e.stdout.file); err != nil {
-		e.log.Warn("the client went away", "error", err)
-	}
-	return nil
+	return app, nil
 }
 
 // required connects the servers without which there is no point in serving.

@@ -66,6 +66,10 @@ const (
 	CallInput     Code = "call.input_required"
 	CallToolError Code = "call.tool_error"
 
+	ListenAddress Code = "listen.address"
+	ListenTLS     Code = "listen.tls"
+	ListenStore   Code = "listen.store"
+
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
 	WrapChanged Code = "wrap.changed"
@@ -128,6 +132,10 @@ var Codes = map[Code]Entry{
 	CallArguments: {ExitUsage, "The arguments do not fit the tool's schema; the server was not called.", "Each line names an argument. `junctor inspect TOOL` shows the schema."},
 	CallInput:     {ExitAnswer, "The server wants something from the user that this client cannot give.", "Use a client that can answer, or another tool."},
 	CallToolError: {ExitAnswer, "The tool ran and reported an error.", "The message is the tool's own."},
+
+	ListenAddress: {ExitUsage, "The gateway cannot listen at the address.", "Another process may use it; the message says."},
+	ListenTLS:     {ExitUsage, "The certificate of the gateway cannot be used.", "Check the files that `tls` names."},
+	ListenStore:   {ExitUsage, "The file that sessions are kept in cannot be used.", "Another Junctor may serve the same address; the message says."},
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},

@@ -28,7 +28,7 @@ type Use struct {
 	Level        string
 	About        any
 	Progress     func(params []byte)
-	Timeout  time.Duration
+	Timeout      time.Duration
 	// Warn is told what is wrong with a tool that can be used all the same; the
 	// log is when it is nil.
 	Warn func(text string)

@@ -31,8 +31,9 @@ type Client struct {
 	// Sole says that there is no other client: it is meant by whatever servers
 	// ask, also on a connection that is shared.
 	Sole bool
-	// Changed, when not nil, is called after State changed. It must not wait.
-	Changed func()
+	// Changed, when not nil, is told what State returns after that changed. No
+	// lock is held.
+	Changed func(state []byte)
 }
 
 // An Exchange is how one request came in and where its answer goes, together

@@ -44,8 +44,8 @@ type Gateway struct {
 	catalog   *catalog.Catalog
 	upstreams map[string]*upstream.Upstream
 
-	sealer    *sealer
-	work      sync.WaitGroup
+	sealer *sealer
+	work   sync.WaitGroup
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu; see roll.go

@@ -17,7 +17,7 @@ func callTool(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
 	g := r.session.gw
-	t, err := g.FindTool(r.ctx, r.session.client.Principal, name)
+	t, err := g.FindTool(r.ctx, r.session.Principal(), name)
 	if err != nil {
 		return nil, r.fault(err)
 	}
@@ -56,7 +56,7 @@ func getPrompt(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
 	}
 	g := r.session.gw
-	p, err := g.FindPrompt(r.ctx, r.session.client.Principal, name)
+	p, err := g.FindPrompt(r.ctx, r.session.Principal(), name)
 	if err != nil {
 		return nil, r.fault(err)
 	}
@@ -69,7 +69,7 @@ func readResource(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/read needs a uri"}
 	}
 	g := r.session.gw
-	server, err := g.Owner(r.ctx, r.session.client.Principal, uri)
+	server, err := g.Owner(r.ctx, r.session.Principal(), uri)
 	if err != nil {
 		return nil, r.noResource(err)
 	}
@@ -93,7 +93,7 @@ func complete(r *request) ([]byte, *rpcError) {
 	switch kind {
 	case "ref/prompt":
 		name, _ := mcp.TextMember(r.params, "ref", "name")
-		p, err := g.FindPrompt(r.ctx, r.session.client.Principal, name)
+		p, err := g.FindPrompt(r.ctx, r.session.Principal(), name)
 		if err != nil {
 			return nil, r.fault(err)
 		}
@@ -104,11 +104,11 @@ func complete(r *request) ([]byte, *rpcError) {
 	case "ref/resource":
 		uri, _ := mcp.TextMember(r.params, "ref", "uri")
 		g.ensure(r.ctx, nil)
-		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.client.Principal, policy.Template, t.Server, uri) {
+		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.Principal(), policy.Template, t.Server, uri) {
 			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: uri}
 			break
 		}
-		server, err := g.Owner(r.ctx, r.session.client.Principal, uri)
+		server, err := g.Owner(r.ctx, r.session.Principal(), uri)
 		if err != nil {
 			return nil, r.fault(err)
 		}
@@ -121,7 +121,7 @@ func complete(r *request) ([]byte, *rpcError) {
 
 func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError) {
 	g := r.session.gw
-	permit, err := g.permit(r.session.client.Principal, item.Kind, item.Server, item.Name, nil)
+	permit, err := g.permit(r.session.Principal(), item.Kind, item.Server, item.Name, nil)
 	if err != nil {
 		return nil, r.fault(err)
 	}

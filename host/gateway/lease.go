@@ -38,7 +38,7 @@ type leaseKey struct {
 // lease takes a connection for a request.
 func (g *Gateway) lease(server string, r *request) (*lease, error) {
 	caps := reverse(r.caps)
-	principal := r.session.client.Principal
+	principal := r.session.Principal()
 	key := leaseKey{server, principal.Key(), sha256.Sum256(caps)}
 	g.leasing.Lock()
 	defer g.leasing.Unlock()

@@ -47,7 +47,7 @@ func (s *Session) over(server string) (*upstream.Upstream, error) {
 	g := s.gw
 	switch g.opts.Servers[server].Share {
 	case PerTenant:
-		l, err := g.tenantLine(server, s.client.Principal.Tenant)
+		l, err := g.tenantLine(server, s.Principal().Tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (l *line) audience() []*Session {
 	}
 	mine := all[:0]
 	for _, s := range all {
-		if s.client.Principal.Tenant == l.tenant {
+		if s.Principal().Tenant == l.tenant {
 			mine = append(mine, s)
 		}
 	}
@@ -213,4 +213,3 @@ func (l *line) Disconnected(u *upstream.Upstream, err error) {
 		l.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
 	}
 }
-

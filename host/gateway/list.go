@@ -56,7 +56,7 @@ func list(r *request, member string, kind policy.Kind, n int, at func(int) *cata
 	next := n
 	for i := start; i < n; i++ {
 		item := at(i)
-		if !r.session.gw.Visible(r.session.client.Principal, kind, item.Server, item.Name) {
+		if !r.session.gw.Visible(r.session.Principal(), kind, item.Server, item.Name) {
 			continue
 		}
 		if len(page) > empty {

@@ -68,11 +68,11 @@ type subscription struct {
 
 // subscribe subscribes to a resource at the server it belongs to.
 func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub subscription, _ *rpcError) {
-	server, err := g.Owner(ctx, r.session.client.Principal, uri)
+	server, err := g.Owner(ctx, r.session.Principal(), uri)
 	if err != nil {
 		return sub, r.noResource(err)
 	}
-	permit, err := g.permit(r.session.client.Principal, policy.Resource, server, uri, nil)
+	permit, err := g.permit(r.session.Principal(), policy.Resource, server, uri, nil)
 	if err != nil {
 		return sub, r.fault(err)
 	}
@@ -105,7 +105,7 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 // until the client cancels it or the session ends.
 type listen struct {
 	id    mcp.ID
-	lists map[string]bool   // the notifications it wants, by method
+	lists map[string]bool         // the notifications it wants, by method
 	uris  map[string]subscription // and the resources
 	out   Stream
 	once  sync.Once

@@ -79,7 +79,7 @@ func (r *request) about(server string) []byte {
 		asked = mcp.DeleteMember(asked, name)
 	}
 	digest := sha256.Sum256(mcp.Canonical(asked)) // a client may write the same in another order
-	b := append([]byte(r.session.client.Principal.Key()), 0)
+	b := append([]byte(r.session.Principal().Key()), 0)
 	b = append(append(b, server...), 0)
 	b = append(append(b, r.method...), 0)
 	return append(b, digest[:]...)
@@ -87,7 +87,7 @@ func (r *request) about(server string) []byte {
 
 // park puts a talk aside until its client comes back with the state.
 func (g *Gateway) park(t *talk, r *request) (state string, err error) {
-	p := &parked{talk: t, principal: r.session.client.Principal.Key()}
+	p := &parked{talk: t, principal: r.session.Principal().Key()}
 	var tick ticket
 	_, _ = rand.Read(tick[:])
 	g.leasing.Lock()

@@ -111,7 +111,7 @@ func (r *request) use(server string) Use {
 	r.server = server
 	level, caps := s.level, s.caps
 	s.mu.Unlock()
-	u := Use{Principal: s.client.Principal, Params: r.params, About: r}
+	u := Use{Principal: s.Principal(), Params: r.params, About: r}
 	if token := mcp.Member(r.params, "_meta", "progressToken"); token != nil {
 		r.progress.begin(token, func(params []byte) {
 			m := outbox.Text(mcp.AppendNotification(nil, mcp.NoteProgress, params))

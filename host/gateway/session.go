@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
@@ -22,6 +25,7 @@ var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 type Session struct {
 	gw     *Gateway
 	client Client
+	who    atomic.Pointer[identity.Principal]
 	ctx    context.Context // ends with the session
 	end    context.CancelFunc
 	work   sync.WaitGroup
@@ -51,7 +55,20 @@ func (g *Gateway) Open(c Client) *Session {
 // requests knows of it until it is enrolled.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
-	return &Session{gw: g, client: c, ctx: ctx, end: end, inFlight: map[string]*request{}}
+	s := &Session{gw: g, client: c, ctx: ctx, end: end, inFlight: map[string]*request{}}
+	s.who.Store(&c.Principal)
+	return s
+}
+
+// Principal is who the client is.
+func (s *Session) Principal() identity.Principal { return *s.who.Load() }
+
+// Is takes note of who the client proved to be this time: the same as before,
+// in the roles that it has now.
+func (s *Session) Is(p identity.Principal) {
+	if now := s.Principal(); now.Key() != p.Key() || !slices.Equal(now.Roles, p.Roles) {
+		s.who.Store(&p)
+	}
 }
 
 // Answer answers one modern request over HTTP, which stands for itself. It
@@ -76,6 +93,11 @@ func (s *Session) Handle(raw []byte) {
 		s.unread(pe.ID, pe.Shape, mcp.ErrorObject(pe.Code, pe.Error(), nil))
 		return
 	}
+	s.Accept(m)
+}
+
+// Accept is Handle for a message that was parsed.
+func (s *Session) Accept(m *mcp.Message) {
 	if !m.IsRequest() {
 		s.Take(m)
 		return

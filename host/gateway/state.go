@@ -6,16 +6,18 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A state is what has to be known of a legacy session to go on with it in
 // another process.
 type state struct {
-	Revision      mcp.Revision    `json:"revision"`
-	Capabilities  json.RawMessage `json:"capabilities"`
-	Level         string          `json:"level,omitempty"`
-	Subscriptions []string        `json:"subscriptions,omitempty"`
+	Principal     identity.Principal `json:"principal"`
+	Revision      mcp.Revision       `json:"revision"`
+	Capabilities  json.RawMessage    `json:"capabilities"`
+	Level         string             `json:"level,omitempty"`
+	Subscriptions []string           `json:"subscriptions,omitempty"`
 }
 
 // State is what Resume needs to go on with a legacy session. It is nil before
@@ -26,7 +28,7 @@ func (s *Session) State() []byte {
 	if s.revision == "" {
 		return nil
 	}
-	b, err := json.Marshal(state{s.revision, s.caps, s.level, slices.Sorted(maps.Keys(s.subs))})
+	b, err := json.Marshal(state{s.Principal(), s.revision, s.caps, s.level, slices.Sorted(maps.Keys(s.subs))})
 	if err != nil {
 		panic(err) // what was parsed can be rendered
 	}
@@ -43,7 +45,7 @@ func (s *Session) Revision() mcp.Revision {
 // changed tells that State is another one.
 func (s *Session) changed() {
 	if s.client.Changed != nil {
-		s.client.Changed()
+		s.client.Changed(s.State())
 	}
 }
 
@@ -53,6 +55,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 	s := g.session(context.Background(), c)
 	var st state
 	if json.Unmarshal(from, &st) == nil && st.Revision.Known() {
+		s.who.Store(&st.Principal)
 		s.revision, s.caps, s.level = st.Revision, st.Capabilities, st.Level
 	}
 	g.enrol(s)

@@ -1,0 +1,78 @@
+package listen
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/outbox"
+)
+
+// roomInStream is what may wait for a client that does not read, in bytes,
+// besides answers.
+const roomInStream = 4 << 20
+
+// A boxStream is the stream of a modern request, or of a client over HTTP with
+// SSE: what was sent on it is gone.
+type boxStream struct {
+	*outbox.Outbox
+	alive *time.Timer
+}
+
+// newBoxStream begins to stream the answer of an exchange.
+func newBoxStream(x *exchange) streamer {
+	return openBox(newEvents(x.w, x.front.o.Send), x.front.o.Keepalive)
+}
+
+// openBox makes a stream of events, with comments where nothing is sent.
+func openBox(e *events, keepalive time.Duration) *boxStream {
+	sink := &eventSink{events: e}
+	b := &boxStream{Outbox: outbox.New(sink, roomInStream)}
+	sink.dropped.Store(b.Outbox)
+	b.alive = time.AfterFunc(time.Hour, func() {
+		b.TrySend(outbox.Text(comment))
+		b.alive.Reset(keepalive)
+	})
+	b.alive.Reset(keepalive)
+	return b
+}
+
+// finish sends the answer and waits until it was written.
+func (b *boxStream) finish(answer outbox.Message) {
+	if answer.Head != nil {
+		_ = b.Push(answer)
+	}
+	b.alive.Stop()
+	_ = b.Close()
+}
+
+// An eventSink writes each message as an event, and what is none as it stands.
+type eventSink struct {
+	*events
+	dropped atomic.Pointer[outbox.Outbox] // counts what was dropped
+	told    uint64 // of what was dropped
+}
+
+func (s *eventSink) Write(parts ...[]byte) error {
+	if !s.begun {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	}
+	if parts[0][0] != '{' {
+		return s.write(parts...)
+	}
+	return s.event("message", "", parts...)
+}
+
+// Flush sends what was written, and says what was not.
+func (s *eventSink) Flush() error {
+	if box := s.dropped.Load(); box != nil && box.Dropped() > s.told {
+		n := box.Dropped()
+		if err := s.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, n-s.told)); err != nil {
+			return err
+		}
+		s.told = n
+	}
+	return s.flush()
+}

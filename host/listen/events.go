@@ -1,0 +1,105 @@
+package listen
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/outbox"
+)
+
+const (
+	wholeQuick = 32 << 10 // bytes of an answer that the system takes at once
+	chunk      = 64 << 10 // bytes that a client has the time of one event for
+)
+
+// whole writes an answer as a JSON body.
+func whole(w http.ResponseWriter, m outbox.Message, status int) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
+	w.WriteHeader(status)
+	if len(m.Body) < wholeQuick {
+		_, _ = w.Write(append(append(m.Head, m.Body...), m.Tail...))
+		return
+	}
+	e := &events{w: w, control: http.NewResponseController(w), patience: bodyPatience}
+	_ = e.write(m.Head, m.Body, m.Tail)
+	_ = e.flush()
+}
+
+// bodyPatience is how long a client may take for each chunk of a large body.
+const bodyPatience = 30 * time.Second
+
+// An events writes server-sent events to one client. Only one goroutine may use
+// it. A client that does not take what is written within its patience is given
+// up.
+type events struct {
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
+	begun    bool
+}
+
+func newEvents(w http.ResponseWriter, patience time.Duration) *events {
+	return &events{w: w, control: http.NewResponseController(w), patience: patience}
+}
+
+// begin sends the head of the response.
+func (e *events) begin() error {
+	h := e.w.Header()
+	h["Content-Type"] = streamType
+	h["Cache-Control"] = []string{"no-cache, no-transform"}
+	h["X-Accel-Buffering"] = []string{"no"}
+	e.w.WriteHeader(http.StatusOK)
+	e.begun = true
+	return e.flush()
+}
+
+// event writes one event; kind and id may be empty. The data has no line
+// breaks: no message has any.
+func (e *events) event(kind, id string, data ...[]byte) error {
+	var head []byte
+	if kind != "" {
+		head = append(append(append(head, "event: "...), kind...), '\n')
+	}
+	if id != "" {
+		head = append(append(append(head, "id: "...), id...), '\n')
+	}
+	head = append(head, "data: "...)
+	if err := e.write(head); err != nil {
+		return err
+	}
+	if err := e.write(data...); err != nil {
+		return err
+	}
+	return e.write(eventEnd)
+}
+
+var (
+	eventEnd = []byte("\n\n")
+	comment  = []byte(":\n\n")
+)
+
+// write writes in pieces, each of which has its time.
+func (e *events) write(parts ...[]byte) error {
+	for _, p := range parts {
+		for len(p) > 0 {
+			n := min(len(p), chunk)
+			_ = e.control.SetWriteDeadline(time.Now().Add(e.patience))
+			if _, err := e.w.Write(p[:n]); err != nil {
+				return err
+			}
+			p = p[n:]
+		}
+	}
+	return nil
+}
+
+// flush sends what was written.
+func (e *events) flush() error {
+	_ = e.control.SetWriteDeadline(time.Now().Add(e.patience))
+	err := e.control.Flush()
+	_ = e.control.SetWriteDeadline(time.Time{})
+	return err
+}

@@ -1,0 +1,107 @@
+package listen
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/outbox"
+)
+
+// streamAfter is how long an answer may take before its client gets a stream to
+// wait on: one that can be kept alive and, in a session, taken up again.
+const streamAfter = time.Second
+
+// An exchange is one POST with a request. Its answer is a JSON body, unless
+// something is to be sent before it, or it takes long: then it is a stream, of
+// which the answer is the last event.
+type exchange struct {
+	front  *Front
+	w      http.ResponseWriter
+	r      *http.Request
+	takes  accept
+	to     func() streamer // makes the stream
+	clock  *time.Timer
+	header sync.Once
+
+	mu     sync.Mutex
+	stream streamer // guarded by mu; nil: it is not one so far
+	over   bool     // guarded by mu; nothing but the answer can be sent
+}
+
+// A streamer is a stream that ends with an answer.
+type streamer interface {
+	gateway.Stream
+	// finish sends the answer, if there is one, and returns when everything was
+	// sent that could be.
+	finish(answer outbox.Message)
+}
+
+var _ gateway.Stream = (*exchange)(nil)
+
+func (f *Front) exchange(w http.ResponseWriter, r *http.Request, takes accept) *exchange {
+	x := &exchange{front: f, w: w, r: r, takes: takes}
+	if takes.stream {
+		x.clock = time.AfterFunc(streamAfter, func() { _ = x.open() })
+	}
+	return x
+}
+
+// open makes the answer a stream, if the client takes one. It returns nil when
+// there is none.
+func (x *exchange) open() streamer {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stream == nil && !x.over && x.takes.stream {
+		x.stream = x.to()
+	}
+	if x.over {
+		return nil
+	}
+	return x.stream
+}
+
+// finish sends the answer; an empty one when there is none.
+func (x *exchange) finish(answer outbox.Message, status int) {
+	if x.clock != nil {
+		x.clock.Stop()
+	}
+	x.mu.Lock()
+	x.over = true
+	stream := x.stream
+	x.mu.Unlock()
+	switch {
+	case stream != nil:
+		stream.finish(answer)
+	case answer.Head == nil: // the client has gone, or nobody wants to know
+		x.w.WriteHeader(http.StatusNoContent)
+	case !x.takes.json && status == http.StatusOK:
+		stream = x.to()
+		stream.finish(answer)
+	default:
+		whole(x.w, answer, status)
+	}
+}
+
+func (x *exchange) Send(ctx context.Context, m outbox.Message) error {
+	if s := x.open(); s != nil {
+		return s.Send(ctx, m)
+	}
+	return outbox.ErrClosed
+}
+
+func (x *exchange) TrySend(m outbox.Message) bool {
+	s := x.open()
+	return s != nil && s.TrySend(m)
+}
+
+func (x *exchange) Push(m outbox.Message) error {
+	if s := x.open(); s != nil {
+		return s.Push(m)
+	}
+	return outbox.ErrClosed
+}
+
+func (x *exchange) Room(context.Context) error { return nil }

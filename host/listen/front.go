@@ -1,0 +1,173 @@
+package listen
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/session"
+)
+
+// Options are what a front needs to know.
+type Options struct {
+	Gateway *gateway.Gateway
+	Log     hclog.Logger
+	// Auth finds out who asks; nil lets everybody in.
+	Auth identity.Authenticator
+
+	Origins []string // that a browser may come from, as it writes them
+	Hosts   []string // that the Host header may name besides the address itself, with a port or without
+
+	MaxBody     int // of a request, in bytes
+	MaxInFlight int // requests that are being answered
+	LegacySSE   bool
+	PerAddress  Rate // requests of one address; zero: no limit
+	Loopback    bool // PerAddress is about addresses of this machine as well
+
+	Header, Body time.Duration // for the head and the body of a request to arrive
+	Send         time.Duration // for a client to take an event
+	Keepalive    time.Duration // between comments on a stream without events
+	Drain        time.Duration // for calls in flight, once the front is to end
+
+	Sessions session.Options // but for Begin and Ended
+}
+
+// A Front serves the gateway over HTTP: one endpoint for clients of both eras.
+type Front struct {
+	o        Options
+	guard    guard
+	life     time.Duration // of a client at most
+	most     int           // clients that have sessions
+	sessions *session.Store
+	inFlight atomic.Int64
+	*addresses
+	draining chan struct{} // closed when the front is to end
+	work     sync.WaitGroup
+
+	mu  sync.Mutex
+	old map[string]*oldClient // guarded by mu; over HTTP with SSE, by session id
+}
+
+// New makes a front, which Serve ends.
+func New(o Options) (*Front, error) {
+	f := &Front{o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), old: map[string]*oldClient{}, addresses: newAddresses(o)}
+	o.Sessions.Begin, o.Sessions.Ended = f.begin, f.ended
+	store, err := session.Open(o.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	f.sessions = store
+	return f, nil
+}
+
+// ServeHTTP answers one request.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.isDraining() {
+		w.Header().Set("Connection", "close")
+	}
+	switch r.URL.Path {
+	case "/healthz", "/livez", "/readyz":
+		f.health(w, r)
+	case "/mcp":
+		f.endpoint(w, r)
+	case "/sse", "/messages":
+		if f.o.LegacySSE {
+			f.oldEndpoint(w, r)
+			return
+		}
+		refuse(w, http.StatusNotFound, errNowhere)
+	default:
+		refuse(w, http.StatusNotFound, errNowhere)
+	}
+}
+
+// endpoint is where clients of both eras come.
+func (f *Front) endpoint(w http.ResponseWriter, r *http.Request) {
+	p, ok := f.admit(w, r, "GET, POST, DELETE")
+	if !ok {
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		f.post(w, r, p)
+	case http.MethodGet:
+		f.get(w, r, p)
+	case http.MethodDelete:
+		f.remove(w, r, p)
+	default:
+		notAllowed(w, "GET, POST, DELETE")
+	}
+}
+
+// admit lets a request in, or answers it: by where it comes from, by who makes
+// it and by how many there are.
+func (f *Front) admit(w http.ResponseWriter, r *http.Request, methods string) (identity.Principal, bool) {
+	if why := f.guard.check(r); why != nil {
+		f.o.Log.Warn("refused a request", "why", why.reason, "from", r.RemoteAddr)
+		refuse(w, http.StatusForbidden, why)
+		return identity.Principal{}, false
+	}
+	f.allowOrigin(w, r, methods)
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return identity.Principal{}, false
+	}
+	if wait, ok := f.take(r.RemoteAddr); !ok {
+		busy(w, http.StatusTooManyRequests, wait, errTooOften)
+		return identity.Principal{}, false
+	}
+	if f.o.Auth == nil {
+		return identity.Anonymous(), true
+	}
+	p, err := f.o.Auth.Authenticate(r)
+	if err != nil {
+		f.o.Log.Warn("refused a client", "why", err.Error(), "from", r.RemoteAddr)
+		unauthorized(w)
+		return p, false
+	}
+	return p, true
+}
+
+// allowOrigin tells a browser whose page may talk to us that it may.
+func (f *Front) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
+	h.Add("Vary", "Origin")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", methods)
+		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}
+
+// enter counts a request that is being answered, or answers it when there are
+// too many.
+func (f *Front) enter(w http.ResponseWriter) bool {
+	if f.inFlight.Add(1) > int64(f.o.MaxInFlight) {
+		f.inFlight.Add(-1)
+		busy(w, http.StatusServiceUnavailable, time.Second, errOverloaded)
+		return false
+	}
+	return true
+}
+
+func (f *Front) leave() { f.inFlight.Add(-1) }
+
+func (f *Front) isDraining() bool {
+	select {
+	case <-f.draining:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,191 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/session"
+)
+
+// A logStream is the stream of a request of a session: what is sent on it goes
+// into the session's log, from where it is written to the client, and written
+// again to one that comes back.
+type logStream struct {
+	log    *session.Log
+	number uint32
+	done   chan struct{} // closed when nothing is written any longer
+}
+
+// newLogStream begins to stream the answer of an exchange.
+func newLogStream(x *exchange, s *session.Session, id []byte) streamer {
+	l := &logStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{})}
+	f := &follower{front: x.front, session: s, events: newEvents(x.w, x.front.o.Send), number: l.number, live: true}
+	x.front.work.Go(func() {
+		defer close(l.done)
+		taken, release := s.Client.(*client).follow(l.number)
+		defer release()
+		f.taken = taken
+		_ = f.run(x.r.Context())
+	})
+	return l
+}
+
+func (l *logStream) Send(_ context.Context, m outbox.Message) error {
+	add(l.log, l.number, m, false)
+	return nil
+}
+
+func (l *logStream) TrySend(m outbox.Message) bool {
+	add(l.log, l.number, m, false)
+	return true
+}
+
+func (l *logStream) Push(m outbox.Message) error { return l.Send(context.Background(), m) }
+func (l *logStream) Room(context.Context) error  { return nil }
+
+// finish sends the answer and waits until it was written, or the client has
+// gone: then it stays in the log.
+func (l *logStream) finish(answer outbox.Message) {
+	add(l.log, l.number, answer, true)
+	<-l.done
+}
+
+// A follower writes a stream of a session's log to a client as it grows.
+type follower struct {
+	front   *Front
+	session *session.Session
+	events  *events
+	number  uint32
+	at      uint64 // what was written so far
+	back    uint64 // up to here the client missed what was there; see session.Log.Read
+	live    bool
+	taken   <-chan struct{} // closed when another request follows the stream; nil: none can
+}
+
+// readAtOnce is how many events are read from the log at once.
+const readAtOnce = 1000
+
+// run writes until the stream ends, or the client's request, or what it is told
+// at the end says.
+func (f *follower) run(ctx context.Context) error {
+	if err := f.events.begin(); err != nil {
+		return err
+	}
+	// So that a client that is cut off before anything happened can come back.
+	if err := f.events.event("", f.id(f.at)); err != nil {
+		return err
+	}
+	alive := time.NewTicker(f.front.o.Keepalive)
+	defer alive.Stop()
+	for {
+		changed := f.session.Log().Changed(f.number)
+		err := f.write()
+		if errors.Is(err, io.EOF) {
+			return f.goodbye()
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-alive.C:
+			if err := errors.Join(f.events.write(comment), f.events.flush()); err != nil {
+				return err
+			}
+		case <-f.taken:
+			return f.end("end", "replaced")
+		case <-f.draining():
+			return f.end("shutdown", stopping)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// draining is closed when the stream is to end because the gateway does; that of
+// a request lasts until its answer.
+func (f *follower) draining() <-chan struct{} {
+	if f.number != session.Common {
+		return nil
+	}
+	return f.front.draining
+}
+
+// write writes what is there, batch after batch.
+func (f *follower) write() error {
+	for {
+		if !f.live && f.at >= f.back {
+			f.live = true
+		}
+		batch, err := f.session.Log().Read(f.number, f.at, f.live, readAtOnce)
+		if gap, ok := errors.AsType[*session.PurgedError](err); ok {
+			f.at = gap.Resume
+			if err := f.events.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, gap.Missed)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return errors.Join(err, f.events.flush())
+		}
+		if len(batch) == 0 && f.live {
+			return f.events.flush()
+		}
+		for _, e := range batch {
+			if err := f.events.event("message", f.id(e.Seq), e.Data...); err != nil {
+				return err
+			}
+			f.at = e.Seq
+		}
+		if len(batch) == 0 {
+			f.at, f.live = max(f.at, f.back), true
+		}
+	}
+}
+
+// stopping is why streams end because the gateway does.
+const stopping = "the gateway is about to end"
+
+// goodbye says why a stream ends that could have gone on.
+func (f *follower) goodbye() error {
+	reason := f.session.Reason()
+	switch {
+	case f.number != session.Common || reason == "":
+		return f.events.flush()
+	case reason == session.ReasonShutdown:
+		return f.end("shutdown", stopping)
+	}
+	return f.end("end", reason)
+}
+
+// end writes the last event of a stream.
+func (f *follower) end(kind, reason string) error {
+	return errors.Join(f.events.event(kind, "", fmt.Appendf(nil, `{"reason":%q}`, reason)), f.events.flush())
+}
+
+// id is what a client asks for again: the stream and the position.
+func (f *follower) id(at uint64) string {
+	return strconv.FormatUint(uint64(f.number), 10) + "-" + strconv.FormatUint(at, 10)
+}
+
+// lastEvent reads where a client was cut off. found is false when it does not say.
+func lastEvent(h http.Header) (stream uint32, at uint64, found bool, err error) {
+	ids := h["Last-Event-Id"]
+	if len(ids) == 0 {
+		return 0, 0, false, nil
+	}
+	before, after, ok := strings.Cut(ids[0], "-")
+	number, err1 := strconv.ParseUint(before, 10, 32)
+	at, err2 := strconv.ParseUint(after, 10, 64)
+	if len(ids) > 1 || !ok || err1 != nil || err2 != nil || ids[0] != strconv.FormatUint(number, 10)+"-"+strconv.FormatUint(at, 10) {
+		return 0, 0, true, session.ErrNoStream
+	}
+	return uint32(number), at, true, nil
+}

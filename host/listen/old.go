@@ -1,0 +1,124 @@
+package listen
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/session"
+)
+
+// HTTP with SSE is how clients came in before there was one endpoint
+// (2024-11-05, "HTTP with SSE"): a stream that everything is sent on, and an
+// endpoint for what they say. Nothing can be taken up again.
+
+// An oldClient is one such client, as long as its stream is open.
+type oldClient struct {
+	*gateway.Session
+	owner string
+}
+
+func (f *Front) oldEndpoint(w http.ResponseWriter, r *http.Request) {
+	method := http.MethodGet
+	if r.URL.Path == "/messages" {
+		method = http.MethodPost
+	}
+	p, ok := f.admit(w, r, method)
+	switch {
+	case !ok:
+	case r.Method != method:
+		notAllowed(w, method)
+	case method == http.MethodGet:
+		f.oldStream(w, r, p)
+	default:
+		f.oldMessage(w, r, p)
+	}
+}
+
+// oldStream is the stream of a new client, as long as it stays.
+func (f *Front) oldStream(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	if !accepted(r.Header).stream {
+		refuse(w, http.StatusNotAcceptable, errAcceptGet)
+		return
+	}
+	box := openBox(newEvents(w, f.o.Send), f.o.Keepalive)
+	defer box.finish(outbox.Message{})
+	id, c, why := f.oldOpen(p, box)
+	if why != nil {
+		busy(w, http.StatusServiceUnavailable, fullWait, why)
+		return
+	}
+	defer f.oldForget(id)
+	// Relative, so that it holds whatever the client calls us.
+	_ = box.Push(outbox.Text([]byte("event: endpoint\ndata: /messages?sessionId=" + id + "\n\n")))
+	life := time.NewTimer(f.life)
+	defer life.Stop()
+	kind, reason, grace := "", "", time.Duration(0)
+	select {
+	case <-r.Context().Done():
+	case <-box.Done(): // it does not read
+	case <-life.C:
+		kind, reason = "end", session.ReasonMaxAge
+	case <-f.draining:
+		kind, reason, grace = "shutdown", stopping, f.o.Drain
+	}
+	over, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	c.Close(over, grace)
+	if kind != "" {
+		_ = box.Push(outbox.Text(fmt.Appendf(nil, "event: %s\ndata: {\"reason\":%q}\n\n", kind, reason)))
+	}
+}
+
+// oldOpen makes a client, if there is room for one.
+func (f *Front) oldOpen(p identity.Principal, out gateway.Stream) (id string, _ *oldClient, _ *refusal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.isDraining():
+		return "", nil, errStopping
+	case len(f.old)+f.sessions.Len() >= f.most:
+		return "", nil, errFull
+	}
+	c := &oldClient{Session: f.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key()}
+	id = rand.Text()
+	f.old[id] = c
+	return id, c, nil
+}
+
+func (f *Front) oldForget(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.old, id)
+}
+
+// oldMessage takes a message; what it asks for is answered on the stream.
+func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	if !f.enter(w) {
+		return
+	}
+	defer f.leave()
+	ids := r.URL.Query()["sessionId"]
+	if len(ids) != 1 {
+		refuse(w, http.StatusBadRequest, errNoSession)
+		return
+	}
+	f.mu.Lock()
+	c := f.old[ids[0]]
+	f.mu.Unlock()
+	if c == nil || c.owner != p.Key() {
+		refuse(w, http.StatusNotFound, errUnknown)
+		return
+	}
+	m, ok := f.message(w, r)
+	if !ok {
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+	c.Accept(m)
+}

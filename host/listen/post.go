@@ -1,0 +1,222 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outbox"
+)
+
+// post takes one message.
+func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	if !f.enter(w) {
+		return
+	}
+	defer f.leave()
+	takes := accepted(r.Header)
+	if !takes.json && !takes.stream {
+		refuse(w, http.StatusNotAcceptable, errAccept)
+		return
+	}
+	m, ok := f.message(w, r)
+	if !ok {
+		return
+	}
+	if modern(r.Header, m) {
+		f.postModern(w, r, p, m, takes)
+		return
+	}
+	f.postLegacy(w, r, p, m, takes)
+}
+
+// message reads the body, or answers the request.
+func (f *Front) message(w http.ResponseWriter, r *http.Request) (*mcp.Message, bool) {
+	if !isJSON(r.Header) {
+		refuse(w, http.StatusUnsupportedMediaType, errType)
+		return nil, false
+	}
+	text, err := f.read(w, r)
+	if err != nil {
+		if _, long := errors.AsType[*http.MaxBytesError](err); long {
+			w.Header().Set("Connection", "close")
+			refuse(w, http.StatusRequestEntityTooLarge, errTooLarge)
+			return nil, false
+		}
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusRequestTimeout, errSlow)
+		return nil, false
+	}
+	m, err := mcp.Parse(text)
+	if err != nil {
+		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
+		_ = errors.As(err, &pe)
+		body(w, http.StatusBadRequest, mcp.AppendError(nil, pe.ID, mcp.ErrorObject(pe.Code, pe.Error(), nil)))
+		return nil, false
+	}
+	return m, true
+}
+
+
+// read reads the body, which has a size and a time that it may take.
+func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > int64(f.o.MaxBody) {
+		return nil, &http.MaxBytesError{Limit: int64(f.o.MaxBody)}
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(f.o.Body))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	in := http.MaxBytesReader(w, r.Body, int64(f.o.MaxBody))
+	if r.ContentLength < 0 {
+		return io.ReadAll(in)
+	}
+	text := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(in, text)
+	return text, err
+}
+
+// isJSON reports whether the body says that it is JSON, in the only encoding
+// that JSON has.
+func isJSON(h http.Header) bool {
+	kinds := h["Content-Type"]
+	if len(kinds) != 1 || h.Get("Content-Encoding") != "" {
+		return false
+	}
+	if kinds[0] == "application/json" {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(kinds[0])
+	charset := params["charset"]
+	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+// An accept is what a client can read.
+type accept struct{ json, stream bool }
+
+// accepted reads the Accept header. Who does not send it takes everything.
+func accepted(h http.Header) (a accept) {
+	values := h["Accept"]
+	if len(values) == 0 {
+		return accept{true, true}
+	}
+	for _, value := range values {
+		for part := range strings.SplitSeq(value, ",") {
+			kind, _, _ := strings.Cut(part, ";")
+			switch strings.ToLower(strings.TrimSpace(kind)) {
+			case "*/*":
+				return accept{true, true}
+			case "application/json", "application/*":
+				a.json = true
+			case "text/event-stream", "text/*":
+				a.stream = true
+			}
+		}
+	}
+	return a
+}
+
+// postModern answers a message that stands for itself.
+func (f *Front) postModern(w http.ResponseWriter, r *http.Request, p identity.Principal, m *mcp.Message, takes accept) {
+	switch {
+	case m.IsResponse():
+		refuse(w, http.StatusBadRequest, errResponse)
+		return
+	case m.IsNotification():
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if wrong := mismatch(r.Header, m); wrong != nil {
+		body(w, http.StatusBadRequest, mcp.AppendError(nil, m.ID, wrong))
+		return
+	}
+	x := f.exchange(w, r, takes)
+	x.to = func() streamer { return newBoxStream(x) }
+	a := f.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
+	x.finish(a.Message, statusOf(a))
+}
+
+// statusOf is the status of an answer to a modern request.
+func statusOf(a gateway.Answer) int {
+	switch {
+	case a.Code == 0:
+		return http.StatusOK
+	case a.Code == mcp.CodeMethodNotFound && a.Refused:
+		return http.StatusNotFound
+	case a.Refused, a.Code == mcp.CodeHeaderMismatch, a.Code == mcp.CodeMissingCapability, a.Code == mcp.CodeUnsupported:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// postLegacy takes a message of a session, or the one that begins a session.
+func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, p identity.Principal, m *mcp.Message, takes accept) {
+	if !knownVersion(r.Header) {
+		refuse(w, http.StatusBadRequest, errVersion)
+		return
+	}
+	if m.Method == mcp.MethodInitialize && m.IsRequest() {
+		f.initialize(w, r, p, m)
+		return
+	}
+	s, ok := f.find(w, r, p, errUnknown)
+	if !ok {
+		return
+	}
+	defer s.Hold()()
+	c := s.Client.(*client)
+	if !m.IsRequest() {
+		c.Take(m)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	x := f.exchange(w, r, takes)
+	x.to = func() streamer { return newLogStream(x, s, m.ID) }
+	a := c.Answer(m, gateway.Exchange{Out: x})
+	x.finish(a.Message, legacyStatus(a))
+}
+
+// legacyStatus is the status of an answer to a legacy request.
+func legacyStatus(a gateway.Answer) int {
+	if a.Refused && a.Code == mcp.CodeInvalidRequest {
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// initialize begins a session.
+func (f *Front) initialize(w http.ResponseWriter, r *http.Request, p identity.Principal, m *mcp.Message) {
+	if f.isDraining() {
+		busy(w, http.StatusServiceUnavailable, f.o.Drain, errStopping)
+		return
+	}
+	s, err := f.sessions.New(p.Key(), nil)
+	if err != nil {
+		f.noSession(w, err)
+		return
+	}
+	c := s.Client.(*client)
+	c.Is(p)
+	a := c.Answer(m, gateway.Exchange{Out: nowhere{}})
+	if a.Code != 0 || a.Empty() {
+		s.End(sessionRefused)
+		whole(w, a.Message, http.StatusOK)
+		return
+	}
+	w.Header()["Mcp-Session-Id"] = []string{s.ID}
+	whole(w, a.Message, http.StatusOK)
+}
+
+// nowhere is the stream of a request that nothing is sent for but its answer.
+type nowhere struct{}
+
+func (nowhere) Send(context.Context, outbox.Message) error { return outbox.ErrClosed }
+func (nowhere) TrySend(outbox.Message) bool                { return false }
+func (nowhere) Push(outbox.Message) error                  { return outbox.ErrClosed }
+func (nowhere) Room(context.Context) error                 { return nil }

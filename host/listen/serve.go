@@ -1,0 +1,90 @@
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+const (
+	maxHeader    = 16 << 10 // bytes
+	maxStreams   = 100      // of one connection of HTTP/2
+	idleMost     = 2 * time.Minute
+	lingerTime   = 250 * time.Millisecond
+	shutdownTime = 2 * time.Second
+)
+
+// Serve answers requests that come in at l, with TLS if secure is not nil, until
+// ctx ends. Then nothing new is let in, streams are told, and what is being
+// answered has time to be.
+func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) error {
+	f.guard = guard{origins: f.o.Origins, hosts: f.o.Hosts}.at(l.Addr())
+	base, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server := &http.Server{
+		BaseContext: func(net.Listener) context.Context { return base },
+		Handler: f, TLSConfig: secure, ReadHeaderTimeout: f.o.Header, IdleTimeout: idleMost, MaxHeaderBytes: maxHeader,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ErrorLog: f.o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	served := make(chan error, 1)
+	go func() {
+		if secure == nil {
+			served <- server.Serve(l)
+			return
+		}
+		served <- server.ServeTLS(l, "", "")
+	}()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	f.drain(l)
+	f.close()
+	cancel() // whoever is still waiting
+	f.shut(server)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// shut ends the connections, with what is still being written if that is quick.
+func (f *Front) shut(server *http.Server) {
+	limited, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if server.Shutdown(limited) != nil {
+		_ = server.Close()
+	}
+	f.work.Wait()
+}
+
+// drain lets nobody new in and waits for what is being answered. A connection
+// that is used meanwhile is ended with its answer, so that its client does not
+// send into one that has just been closed.
+func (f *Front) drain(l net.Listener) {
+	close(f.draining)
+	_ = l.Close()
+	f.o.Gateway.EndListens()
+	end := time.Now().Add(f.o.Drain)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	quiet := time.Now()
+	for now := time.Now(); now.Before(end) && now.Sub(quiet) < lingerTime; now = <-tick.C {
+		if f.inFlight.Load() > 0 {
+			quiet = now
+		}
+	}
+}
+
+// close ends all sessions, what they still wait for included.
+func (f *Front) close() {
+	if err := f.sessions.Close(); err != nil {
+		f.o.Log.Error("closing the session store", "error", err)
+	}
+}

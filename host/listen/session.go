@@ -1,0 +1,160 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/session"
+)
+
+// sessionRefused is why a session ends whose handshake failed.
+const sessionRefused = "refused"
+
+// maxSessionID bounds what is looked for.
+const maxSessionID = 128
+
+// begin brings the gateway's side of a session to life.
+func (f *Front) begin(s *session.Session) any {
+	c := gateway.Client{Out: &common{s.Log()}, Changed: s.SetState} // the request says who it is
+	from := s.State()
+	if len(from) == 0 {
+		return &client{Session: f.o.Gateway.Open(c)}
+	}
+	// The process that answered them is gone, and nobody knows what became of
+	// the requests that it did not answer.
+	for _, open := range s.Log().Open() {
+		lost := mcp.ErrorObject(mcp.CodeInternal, "junctor was started again before the answer: whether this was done is not known", map[string]string{"reason": "restarted"})
+		s.Log().Append(open.Stream, session.Event{Data: [][]byte{mcp.AppendError(nil, open.Request, lost)}, Last: true})
+	}
+	return &client{Session: f.o.Gateway.Resume(c, from), seen: true}
+}
+
+// ended ends the gateway's side of a session.
+func (f *Front) ended(s *session.Session) {
+	f.work.Go(func() {
+		over, cancel := context.WithCancel(context.Background())
+		cancel() // nobody waits for the answers
+		s.Client.(*client).Close(over, 0)
+	})
+}
+
+// A client is the other end of a session.
+type client struct {
+	*gateway.Session
+
+	mu        sync.Mutex
+	seen      bool                     // guarded by mu; the common stream was read once
+	following map[uint32]chan struct{} // guarded by mu; closed when another request takes the stream over
+}
+
+// follow gives a stream to a request, and takes it from the one that had it: a
+// client that comes back may be quicker than the news that it was cut off.
+func (c *client) follow(number uint32) (taken <-chan struct{}, release func()) {
+	mine := make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before := c.following[number]; before != nil {
+		close(before)
+	}
+	if c.following == nil {
+		c.following = map[uint32]chan struct{}{}
+	}
+	c.following[number] = mine
+	return mine, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.following[number] == mine {
+			delete(c.following, number)
+		}
+	}
+}
+
+// first reports whether the common stream is read for the first time.
+func (c *client) first() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := !c.seen
+	c.seen = true
+	return first
+}
+
+// find returns the session that a request belongs to, or answers it. A session
+// of somebody else looks as if it were not there.
+func (f *Front) find(w http.ResponseWriter, r *http.Request, p identity.Principal, unknown *refusal) (*session.Session, bool) {
+	ids := r.Header["Mcp-Session-Id"]
+	if len(ids) != 1 || ids[0] == "" || len(ids[0]) > maxSessionID {
+		refuse(w, http.StatusBadRequest, errNoSession)
+		return nil, false
+	}
+	s, err := f.sessions.Find(ids[0], p.Key())
+	switch {
+	case err == nil:
+		s.Client.(*client).Is(p)
+		return s, true
+	case errors.Is(err, session.ErrUnknown):
+		refuse(w, http.StatusNotFound, unknown)
+	default:
+		f.noSession(w, err)
+	}
+	return nil, false
+}
+
+// fullWait is when to try again where there is no room for a session.
+const fullWait = 5 * time.Second
+
+// noSession answers a request for which there is no session.
+func (f *Front) noSession(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, session.ErrFull):
+		busy(w, http.StatusServiceUnavailable, fullWait, errFull)
+	case errors.Is(err, session.ErrClosed):
+		busy(w, http.StatusServiceUnavailable, f.o.Drain, errStopping)
+	default:
+		f.o.Log.Error("a session cannot be had", "error", err)
+		busy(w, http.StatusServiceUnavailable, fullWait, errStore)
+	}
+}
+
+// remove ends a session because its client says so.
+func (f *Front) remove(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
+		notAllowed(w, "POST")
+		return
+	}
+	s, ok := f.find(w, r, p, errUnknown)
+	if !ok {
+		return
+	}
+	s.End(session.ReasonClosed)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// A common is the stream of a session that belongs to no request.
+type common struct{ log *session.Log }
+
+var _ gateway.Stream = (*common)(nil)
+
+// add puts a message into the log, where whoever reads the stream finds it.
+func add(log *session.Log, number uint32, m outbox.Message, last bool) {
+	log.Append(number, session.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Passing, Last: last})
+}
+
+func (c *common) Send(_ context.Context, m outbox.Message) error {
+	add(c.log, session.Common, m, false)
+	return nil
+}
+
+func (c *common) TrySend(m outbox.Message) bool {
+	add(c.log, session.Common, m, false)
+	return true
+}
+
+func (c *common) Push(m outbox.Message) error { return c.Send(context.Background(), m) }
+func (c *common) Room(context.Context) error  { return nil }
