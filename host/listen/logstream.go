@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/outbox"
@@ -21,12 +22,22 @@ type logStream struct {
 	log    *session.Log
 	number uint32
 	done   chan struct{} // closed when nothing is written any longer
+	last   *lastWord
+}
+
+// A lastWord is the answer that a stream ends with. The log may drop it before
+// the one who waits for it has read it: many large answers are more than a log
+// keeps for those who are away.
+type lastWord struct {
+	mu      sync.Mutex
+	message outbox.Message // guarded by mu
+	at      uint64         // guarded by mu; its position, 0 before it is there
 }
 
 // newLogStream begins to stream the answer of an exchange.
 func newLogStream(x *exchange, s *session.Session, id []byte) streamer {
-	l := &logStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{})}
-	f := &follower{front: x.front, session: s, events: newEvents(x.w, x.front.o.Send), number: l.number, live: true}
+	l := &logStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{}), last: &lastWord{}}
+	f := &follower{front: x.front, session: s, events: newEvents(x.w, x.front.o.Send), number: l.number, live: true, last: l.last}
 	x.front.work.Go(func() {
 		defer close(l.done)
 		taken, release := s.Client.(*client).follow(l.number)
@@ -53,7 +64,9 @@ func (l *logStream) Room(context.Context) error  { return nil }
 // finish sends the answer and waits until it was written, or the client has
 // gone: then it stays in the log.
 func (l *logStream) finish(answer outbox.Message) {
-	add(l.log, l.number, answer, true)
+	l.last.mu.Lock()
+	l.last.message, l.last.at = answer, add(l.log, l.number, answer, true)
+	l.last.mu.Unlock()
 	<-l.done
 }
 
@@ -66,6 +79,7 @@ type follower struct {
 	at      uint64 // what was written so far
 	back    uint64 // up to here the client missed what was there; see session.Log.Read
 	live    bool
+	last    *lastWord       // nil where only the log has it
 	taken   <-chan struct{} // closed when another request follows the stream; nil: none can
 }
 
@@ -126,6 +140,9 @@ func (f *follower) write() error {
 		}
 		batch, err := f.session.Log().Read(f.number, f.at, f.live, readAtOnce)
 		if gap, ok := errors.AsType[*session.PurgedError](err); ok {
+			if message, at := f.lost(gap); at > 0 {
+				return errors.Join(f.events.event("message", f.id(at), message.Head, message.Body, message.Tail), f.events.flush(), io.EOF)
+			}
 			f.at = gap.Resume
 			if err := f.events.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, gap.Missed)); err != nil {
 				return err
@@ -152,6 +169,19 @@ func (f *follower) write() error {
 
 // stopping is why streams end because the gateway does.
 const stopping = "the gateway is about to end"
+
+// lost returns the answer when the log has dropped it.
+func (f *follower) lost(gap *session.PurgedError) (outbox.Message, uint64) {
+	if f.last == nil {
+		return outbox.Message{}, 0
+	}
+	f.last.mu.Lock()
+	defer f.last.mu.Unlock()
+	if f.last.at == 0 || f.last.at > gap.Resume {
+		return outbox.Message{}, 0
+	}
+	return f.last.message, f.last.at
+}
 
 // goodbye says why a stream ends that could have gone on.
 func (f *follower) goodbye() error {

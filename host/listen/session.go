@@ -142,8 +142,8 @@ type common struct{ log *session.Log }
 var _ gateway.Stream = (*common)(nil)
 
 // add puts a message into the log, where whoever reads the stream finds it.
-func add(log *session.Log, number uint32, m outbox.Message, last bool) {
-	log.Append(number, session.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Passing, Last: last})
+func add(log *session.Log, number uint32, m outbox.Message, last bool) uint64 {
+	return log.Append(number, session.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Passing, Last: last})
 }
 
 func (c *common) Send(_ context.Context, m outbox.Message) error {
