@@ -12,10 +12,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes this test binary the junctor command of the scripts, and a
-// server for them.
+// TestMain makes this test binary the junctor command of the scripts, and the
+// servers for them and for TestDeployJunctor.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned})
+	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker})
 }
 
 // sequential are the scripts about what one command after the other prints or
