@@ -257,7 +257,7 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 func (g *Gateway) Owner(ctx context.Context, p identity.Principal, uri string) (string, error) {
 	server, ok := g.catalog.Snapshot().Owner(uri)
 	if !ok {
-		g.ensure(ctx, nil)
+		g.ensure(ctx, lookTime, nil)
 		if server, ok = g.catalog.Snapshot().Owner(uri); !ok {
 			server, ok = g.onlyOwner(uri)
 		}

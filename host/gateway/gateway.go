@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -99,31 +100,45 @@ func (g *Gateway) permit(p identity.Principal, kind policy.Kind, server, name st
 	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, args).Permit()
 }
 
-// listTime is how long a list waits for servers that nobody has asked before.
-// Each has its own time to start, so this is rarely what ends the wait.
-const listTime = 15 * time.Second
+const (
+	// lookTime is how long something that is not known is looked for at servers
+	// that nobody has asked before. Each has its own time to start, so this is
+	// rarely what ends the wait.
+	lookTime = 15 * time.Second
+	// listTime is how long a list waits for them. It is sent with what there is
+	// then; clients are told when there is more.
+	listTime = 900 * time.Millisecond
+)
 
 // ensure makes sure that every server's lists are known, as far as the servers
-// let us, or that what was looked for is found.
-func (g *Gateway) ensure(ctx context.Context, found func(*catalog.Snapshot) bool) {
-	limited, cancel := context.WithTimeout(ctx, listTime)
+// let us within a time, or that what was looked for is found. It reports whether
+// nothing is still to come.
+func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (whole bool) {
+	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	whole = true
 	for server, err := range g.catalog.Await(limited, found) {
-		if ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil:
+		case limited.Err() != nil && errors.Is(err, limited.Err()):
+			whole = false
+			g.opts.Log.Debug("a server's lists are not known yet", "server", server)
+		default:
 			g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
 		}
 	}
+	return whole
 }
 
 // look makes sure that a name that is not known is unknown to the servers it
 // could belong to as well: their lists may have come from disk.
 func (g *Gateway) look(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
-	g.ensure(ctx, found)
+	g.ensure(ctx, lookTime, found)
 	if found(g.catalog.Snapshot()) {
 		return
 	}
 	if doubtful := g.catalog.Doubtful(exposed); len(doubtful) > 0 {
-		limited, cancel := context.WithTimeout(ctx, listTime)
+		limited, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
 		g.catalog.Refresh(limited, doubtful...)
 	}

@@ -103,7 +103,7 @@ func complete(r *request) ([]byte, *rpcError) {
 		}
 	case "ref/resource":
 		uri, _ := mcp.TextMember(r.params, "ref", "uri")
-		g.ensure(r.ctx, nil)
+		g.ensure(r.ctx, lookTime, nil)
 		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.Principal(), policy.Template, t.Server, uri) {
 			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: uri}
 			break

@@ -41,7 +41,7 @@ func listTemplates(r *request) ([]byte, *rpcError) {
 }
 
 func (r *request) lists() *catalog.Snapshot {
-	r.session.gw.ensure(r.ctx, nil)
+	r.partial = !r.session.gw.ensure(r.ctx, listTime, nil)
 	return r.session.gw.catalog.Snapshot()
 }
 
@@ -73,7 +73,11 @@ func list(r *request, member string, kind policy.Kind, n int, at func(int) *cata
 		page = fmt.Appendf(page, `,"nextCursor":%q`, cursor(next))
 	}
 	if r.modern {
-		page = fmt.Appendf(page, `,"resultType":"complete","ttlMs":%d,"cacheScope":"private"`, listTTL.Milliseconds())
+		ttl := listTTL
+		if r.partial {
+			ttl = 0
+		}
+		page = fmt.Appendf(page, `,"resultType":"complete","ttlMs":%d,"cacheScope":"private"`, ttl.Milliseconds())
 	}
 	return append(page, '}'), nil
 }
