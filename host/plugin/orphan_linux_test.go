@@ -32,6 +32,7 @@ func (h *testHost) family() (*Connection, func() []string) {
 // error open. #4 #13 P2 P13 P19, L13, R1 R23
 func TestPluginKilled(t *testing.T) {
 	h := newHost(t)
+	h.limits.exit = 10 * time.Second // as in TestLeavesNothing
 	c, living := h.family()
 	kill(t, h.pid(), syscall.SIGKILL)
 	var err error
