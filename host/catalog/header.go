@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,41 @@ const headerKey = "x-mcp-header"
 
 // headerDepth bounds how deep properties may be nested to be looked at.
 const headerDepth = 64
+
+// A Header is a header that repeats an argument of a tool.
+type Header struct {
+	Name string   // as HTTP writes it
+	Path []string // of the argument
+}
+
+// headerPrefix begins the names of such headers.
+const headerPrefix = "Mcp-Param-"
+
+// headersOf lists the headers that clients send with a call to a tool with this
+// schema, none when any of them cannot be sent.
+func headersOf(schema []byte) []Header {
+	if !bytes.Contains(schema, []byte(headerKey)) || misheaded(schema) != "" {
+		return nil
+	}
+	return collectHeaders(schema, nil, headerDepth)
+}
+
+func collectHeaders(schema []byte, path []string, depth int) (all []Header) {
+	var s struct {
+		Header     string                     `json:"x-mcp-header"`
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &s) != nil || depth == 0 {
+		return nil
+	}
+	if s.Header != "" && len(path) > 0 {
+		all = append(all, Header{Name: http.CanonicalHeaderKey(headerPrefix + s.Header), Path: slices.Clone(path)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		all = append(all, collectHeaders(s.Properties[name], append(path, name), depth-1)...)
+	}
+	return all
+}
 
 // misheaded says why the headers that the schema of a tool asks for cannot be
 // sent: such a tool must not be offered, says the specification, while others of

@@ -25,6 +25,8 @@ type Tool struct {
 	Item
 	Input  []byte // schema of the arguments as clients see it; nil: none
 	Output []byte // schema of the structured result; nil: none
+	// Headers are those that a client over HTTP sends with a call.
+	Headers []Header
 
 	// What the tool says about itself; not to be trusted.
 	ReadOnly, Destructive *bool
@@ -86,6 +88,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
 			shown = t.view.Name
 		}
 	}
+	t.Headers = headersOf(t.Input)
 	t.Exposed = Expose(s.Prefix, s.Name, shown)
 	if t.Exposed != it.Name {
 		t.Raw = mcp.SetMember(t.Raw, "name", mcp.AppendText(nil, t.Exposed))

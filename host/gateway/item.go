@@ -21,6 +21,9 @@ func callTool(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.fault(err)
 	}
+	if wrong := r.misheaded(t); wrong != nil {
+		return nil, wrong
+	}
 	return r.through(t.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.CallTool(ctx, t, u) })
 }
 
