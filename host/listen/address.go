@@ -77,4 +77,3 @@ func (a *addresses) limiter(network netip.Prefix) *rate.Limiter {
 	}
 	return l
 }
-

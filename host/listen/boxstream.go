@@ -50,7 +50,7 @@ func (b *boxStream) finish(answer outbox.Message) {
 type eventSink struct {
 	*events
 	dropped atomic.Pointer[outbox.Outbox] // counts what was dropped
-	told    uint64 // of what was dropped
+	told    uint64                        // of what was dropped
 }
 
 func (s *eventSink) Write(parts ...[]byte) error {

@@ -84,4 +84,3 @@ func repeats(h http.Header, name, want string, encoded bool) (rpcErr []byte) {
 	}
 	return nil
 }
-

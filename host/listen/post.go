@@ -64,7 +64,6 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request) (*mcp.Message, b
 	return m, true
 }
 
-
 // read reads the body, which has a size and a time that it may take.
 func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > int64(f.o.MaxBody) {

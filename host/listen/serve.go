@@ -27,7 +27,7 @@ func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) e
 	defer cancel()
 	server := &http.Server{
 		BaseContext: func(net.Listener) context.Context { return base },
-		Handler: f, TLSConfig: secure, ReadHeaderTimeout: f.o.Header, IdleTimeout: idleMost, MaxHeaderBytes: maxHeader,
+		Handler:     f, TLSConfig: secure, ReadHeaderTimeout: f.o.Header, IdleTimeout: idleMost, MaxHeaderBytes: maxHeader,
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog: f.o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
