@@ -29,8 +29,14 @@ func openBox(e *events, keepalive time.Duration) *boxStream {
 	sink := &eventSink{events: e}
 	b := &boxStream{Outbox: outbox.New(sink, roomInStream)}
 	sink.dropped.Store(b.Outbox)
-	b.alive = time.AfterFunc(time.Hour, func() {
-		b.TrySend(outbox.Text(comment))
+	b.alive = time.AfterFunc(time.Hour, func() { // an hour: not before the field is set
+		select {
+		case <-b.Done():
+			return
+		default:
+		}
+		// A client that does not even take this is given up before the next one.
+		_ = b.Push(outbox.Text(comment))
 		b.alive.Reset(keepalive)
 	})
 	b.alive.Reset(keepalive)

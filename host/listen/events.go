@@ -18,12 +18,14 @@ func whole(w http.ResponseWriter, m outbox.Message, status int) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
-	w.WriteHeader(status)
 	if len(m.Body) < wholeQuick {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyPatience))
+		w.WriteHeader(status)
 		_, _ = w.Write(append(append(m.Head, m.Body...), m.Tail...))
 		return
 	}
-	e := &events{w: w, control: http.NewResponseController(w), patience: bodyPatience}
+	w.WriteHeader(status)
+	e := newEvents(w, bodyPatience)
 	_ = e.write(m.Head, m.Body, m.Tail)
 	_ = e.flush()
 }

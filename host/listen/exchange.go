@@ -18,13 +18,12 @@ const streamAfter = time.Second
 // something is to be sent before it, or it takes long: then it is a stream, of
 // which the answer is the last event.
 type exchange struct {
-	front  *Front
-	w      http.ResponseWriter
-	r      *http.Request
-	takes  accept
-	to     func() streamer // makes the stream
-	clock  *time.Timer
-	header sync.Once
+	front *Front
+	w     http.ResponseWriter
+	r     *http.Request
+	takes accept
+	to    func() streamer // makes the stream
+	clock *time.Timer
 
 	mu     sync.Mutex
 	stream streamer // guarded by mu; nil: it is not one so far

@@ -44,10 +44,15 @@ type Front struct {
 	life     time.Duration // of a client at most
 	most     int           // clients that have sessions
 	sessions *session.Store
-	inFlight atomic.Int64
 	*addresses
 	draining chan struct{} // closed when the front is to end
 	work     sync.WaitGroup
+
+	inFlight  atomic.Int64 // requests that are being answered
+	listening atomic.Int64 // requests of modern clients that listen to what changes
+
+	handling sync.RWMutex // held for reading while a request is handled
+	over     bool         // guarded by handling; nothing is handled any longer
 
 	mu  sync.Mutex
 	old map[string]*oldClient // guarded by mu; over HTTP with SSE, by session id
@@ -67,6 +72,12 @@ func New(o Options) (*Front, error) {
 
 // ServeHTTP answers one request.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.handling.RLock()
+	defer f.handling.RUnlock()
+	if f.over {
+		return
+	}
+	f.limit(w, r)
 	if f.isDraining() {
 		w.Header().Set("Connection", "close")
 	}
@@ -80,9 +91,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			f.oldEndpoint(w, r)
 			return
 		}
-		refuse(w, http.StatusNotFound, errNowhere)
+		refuse(w, r, http.StatusNotFound, errNowhere)
 	default:
-		refuse(w, http.StatusNotFound, errNowhere)
+		refuse(w, r, http.StatusNotFound, errNowhere)
 	}
 }
 
@@ -100,7 +111,7 @@ func (f *Front) endpoint(w http.ResponseWriter, r *http.Request) {
 	case http.MethodDelete:
 		f.remove(w, r, p)
 	default:
-		notAllowed(w, "GET, POST, DELETE")
+		notAllowed(w, r, "GET, POST, DELETE")
 	}
 }
 
@@ -109,7 +120,7 @@ func (f *Front) endpoint(w http.ResponseWriter, r *http.Request) {
 func (f *Front) admit(w http.ResponseWriter, r *http.Request, methods string) (identity.Principal, bool) {
 	if why := f.guard.check(r); why != nil {
 		f.o.Log.Warn("refused a request", "why", why.reason, "from", r.RemoteAddr)
-		refuse(w, http.StatusForbidden, why)
+		refuse(w, r, http.StatusForbidden, why)
 		return identity.Principal{}, false
 	}
 	f.allowOrigin(w, r, methods)
@@ -118,7 +129,7 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, methods string) (i
 		return identity.Principal{}, false
 	}
 	if wait, ok := f.take(r.RemoteAddr); !ok {
-		busy(w, http.StatusTooManyRequests, wait, errTooOften)
+		busy(w, r, http.StatusTooManyRequests, wait, errTooOften)
 		return identity.Principal{}, false
 	}
 	if f.o.Auth == nil {
@@ -150,12 +161,30 @@ func (f *Front) allowOrigin(w http.ResponseWriter, r *http.Request, methods stri
 	}
 }
 
+// limit begins the time that the body may take, if there is one. The server
+// waits for what is left of it also behind an answer that did not want it, so
+// that the time goes on until the body was read. That of an earlier answer on
+// the same connection ends.
+func (f *Front) limit(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	if r.ContentLength != 0 {
+		_ = control.SetReadDeadline(time.Now().Add(f.o.Body))
+	}
+	if r.ProtoMajor < 2 {
+		_ = control.SetWriteDeadline(time.Time{})
+	}
+}
+
 // enter counts a request that is being answered, or answers it when there are
 // too many.
-func (f *Front) enter(w http.ResponseWriter) bool {
-	if f.inFlight.Add(1) > int64(f.o.MaxInFlight) {
-		f.inFlight.Add(-1)
-		busy(w, http.StatusServiceUnavailable, time.Second, errOverloaded)
+func (f *Front) enter(w http.ResponseWriter, r *http.Request) bool {
+	return f.enterAs(w, r, &f.inFlight, f.o.MaxInFlight, errOverloaded)
+}
+
+func (f *Front) enterAs(w http.ResponseWriter, r *http.Request, count *atomic.Int64, most int, why *refusal) bool {
+	if count.Add(1) > int64(most) {
+		count.Add(-1)
+		busy(w, r, http.StatusServiceUnavailable, time.Second, why)
 		return false
 	}
 	return true

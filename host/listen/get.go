@@ -12,15 +12,15 @@ import (
 // get opens the common stream of a session, or takes up one that was cut off.
 func (f *Front) get(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
-		notAllowed(w, "POST")
+		notAllowed(w, r, "POST")
 		return
 	}
 	switch {
 	case !knownVersion(r.Header):
-		refuse(w, http.StatusBadRequest, errVersion)
+		refuse(w, r, http.StatusBadRequest, errVersion)
 		return
 	case !accepted(r.Header).stream:
-		refuse(w, http.StatusNotAcceptable, errAcceptGet)
+		refuse(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
 	s, ok := f.find(w, r, p, errGone)
@@ -31,7 +31,7 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, p identity.Principal
 	c := s.Client.(*client)
 	follow := &follower{front: f, session: s, events: newEvents(w, f.o.Send)}
 	if why, status := follow.from(r.Header, c); why != nil {
-		refuse(w, status, why)
+		refuse(w, r, status, why)
 		return
 	}
 	taken, release := c.follow(follow.number)

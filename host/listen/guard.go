@@ -35,7 +35,7 @@ func (g guard) at(addr net.Addr) guard {
 	switch {
 	case err != nil:
 	case ip.IsUnspecified():
-		g.any = true
+		g.any, g.own = true, []string{"localhost"}
 	case ip.IsLoopback():
 		g.own = []string{"localhost", "127.0.0.1", "[::1]"}
 	}

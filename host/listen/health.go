@@ -13,7 +13,7 @@ func (f *Front) health(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	default:
-		notAllowed(w, "GET, HEAD")
+		notAllowed(w, r, "GET, HEAD")
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -107,6 +107,9 @@ func (f *follower) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if f.isTaken() {
+			return f.end("end", "replaced")
+		}
 		select {
 		case <-changed:
 		case <-alive.C:
@@ -156,6 +159,9 @@ func (f *follower) write() error {
 			return f.events.flush()
 		}
 		for _, e := range batch {
+			if f.isTaken() {
+				return nil
+			}
 			if err := f.events.event("message", f.id(e.Seq), e.Data...); err != nil {
 				return err
 			}
@@ -164,6 +170,17 @@ func (f *follower) write() error {
 		if len(batch) == 0 {
 			f.at, f.live = max(f.at, f.back), true
 		}
+	}
+}
+
+// isTaken reports whether another request follows the stream, so that what is
+// left is for that one.
+func (f *follower) isTaken() bool {
+	select {
+	case <-f.taken:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -32,7 +32,7 @@ func (f *Front) oldEndpoint(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ok:
 	case r.Method != method:
-		notAllowed(w, method)
+		notAllowed(w, r, method)
 	case method == http.MethodGet:
 		f.oldStream(w, r, p)
 	default:
@@ -43,14 +43,14 @@ func (f *Front) oldEndpoint(w http.ResponseWriter, r *http.Request) {
 // oldStream is the stream of a new client, as long as it stays.
 func (f *Front) oldStream(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if !accepted(r.Header).stream {
-		refuse(w, http.StatusNotAcceptable, errAcceptGet)
+		refuse(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
 	box := openBox(newEvents(w, f.o.Send), f.o.Keepalive)
 	defer box.finish(outbox.Message{})
 	id, c, why := f.oldOpen(p, box)
 	if why != nil {
-		busy(w, http.StatusServiceUnavailable, fullWait, why)
+		busy(w, r, http.StatusServiceUnavailable, fullWait, why)
 		return
 	}
 	defer f.oldForget(id)
@@ -99,20 +99,20 @@ func (f *Front) oldForget(id string) {
 
 // oldMessage takes a message; what it asks for is answered on the stream.
 func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Principal) {
-	if !f.enter(w) {
+	if !f.enter(w, r) {
 		return
 	}
 	defer f.leave()
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
-		refuse(w, http.StatusBadRequest, errNoSession)
+		refuse(w, r, http.StatusBadRequest, errNoSession)
 		return
 	}
 	f.mu.Lock()
 	c := f.old[ids[0]]
 	f.mu.Unlock()
 	if c == nil || c.owner != p.Key() {
-		refuse(w, http.StatusNotFound, errUnknown)
+		refuse(w, r, http.StatusNotFound, errUnknown)
 		return
 	}
 	m, ok := f.message(w, r)

@@ -17,13 +17,14 @@ import (
 
 // post takes one message.
 func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principal) {
-	if !f.enter(w) {
+	if !f.enter(w, r) {
 		return
 	}
-	defer f.leave()
+	place := &f.inFlight
+	defer func() { place.Add(-1) }()
 	takes := accepted(r.Header)
 	if !takes.json && !takes.stream {
-		refuse(w, http.StatusNotAcceptable, errAccept)
+		refuse(w, r, http.StatusNotAcceptable, errAccept)
 		return
 	}
 	m, ok := f.message(w, r)
@@ -31,6 +32,15 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principa
 		return
 	}
 	if modern(r.Header, m) {
+		if m.Method == mcp.MethodListen && m.IsRequest() {
+			// It is answered when the client goes. Until then it counts as what a
+			// session is to a legacy client.
+			if !f.enterAs(w, r, &f.listening, f.most, errListening) {
+				return
+			}
+			f.inFlight.Add(-1)
+			place = &f.listening
+		}
 		f.postModern(w, r, p, m, takes)
 		return
 	}
@@ -40,18 +50,18 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principa
 // message reads the body, or answers the request.
 func (f *Front) message(w http.ResponseWriter, r *http.Request) (*mcp.Message, bool) {
 	if !isJSON(r.Header) {
-		refuse(w, http.StatusUnsupportedMediaType, errType)
+		refuse(w, r, http.StatusUnsupportedMediaType, errType)
 		return nil, false
 	}
 	text, err := f.read(w, r)
 	if err != nil {
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			w.Header().Set("Connection", "close")
-			refuse(w, http.StatusRequestEntityTooLarge, errTooLarge)
+			refuse(w, r, http.StatusRequestEntityTooLarge, errTooLarge)
 			return nil, false
 		}
 		w.Header().Set("Connection", "close")
-		refuse(w, http.StatusRequestTimeout, errSlow)
+		refuse(w, r, http.StatusRequestTimeout, errSlow)
 		return nil, false
 	}
 	m, err := mcp.Parse(text)
@@ -69,15 +79,18 @@ func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > int64(f.o.MaxBody) {
 		return nil, &http.MaxBytesError{Limit: int64(f.o.MaxBody)}
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(f.o.Body))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	in := http.MaxBytesReader(w, r.Body, int64(f.o.MaxBody))
+	var text []byte
+	var err error
 	if r.ContentLength < 0 {
-		return io.ReadAll(in)
+		text, err = io.ReadAll(in)
+	} else {
+		text = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(in, text)
 	}
-	text := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(in, text)
+	if err == nil { // else the time holds for what is left of it: see ServeHTTP
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
 	return text, err
 }
 
@@ -125,7 +138,7 @@ func accepted(h http.Header) (a accept) {
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, p identity.Principal, m *mcp.Message, takes accept) {
 	switch {
 	case m.IsResponse():
-		refuse(w, http.StatusBadRequest, errResponse)
+		refuse(w, r, http.StatusBadRequest, errResponse)
 		return
 	case m.IsNotification():
 		w.WriteHeader(http.StatusAccepted)
@@ -157,7 +170,7 @@ func statusOf(a gateway.Answer) int {
 // postLegacy takes a message of a session, or the one that begins a session.
 func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, p identity.Principal, m *mcp.Message, takes accept) {
 	if !knownVersion(r.Header) {
-		refuse(w, http.StatusBadRequest, errVersion)
+		refuse(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
 	if m.Method == mcp.MethodInitialize && m.IsRequest() {
@@ -192,12 +205,12 @@ func legacyStatus(a gateway.Answer) int {
 // initialize begins a session.
 func (f *Front) initialize(w http.ResponseWriter, r *http.Request, p identity.Principal, m *mcp.Message) {
 	if f.isDraining() {
-		busy(w, http.StatusServiceUnavailable, f.o.Drain, errStopping)
+		busy(w, r, http.StatusServiceUnavailable, f.o.Drain, errStopping)
 		return
 	}
 	s, err := f.sessions.New(p.Key(), nil)
 	if err != nil {
-		f.noSession(w, err)
+		f.noSession(w, r, err)
 		return
 	}
 	c := s.Client.(*client)

@@ -14,52 +14,55 @@ type refusal struct {
 	code    int
 	message string
 	reason  string
+	modern  int // the code for a modern client, if it is another one
 }
 
 var (
-	errNowhere    = &refusal{mcp.CodeInvalidRequest, "there is nothing here; the endpoint is /mcp", "not_found"}
-	errOrigin     = &refusal{-32001, "this origin may not use the gateway", "origin"}
-	errHost       = &refusal{-32001, "the Host header names another server", "host"}
-	errTooOften   = &refusal{-32099, "too many requests from this address", "rate_limited"}
-	errOverloaded = &refusal{-32000, "too many requests are being answered", "overloaded"}
-	errFull       = &refusal{-32000, "there are as many sessions as there may be", "overloaded"}
-	errStopping   = &refusal{-32000, "the gateway is about to end", "stopping"}
-	errMethod     = &refusal{mcp.CodeInvalidRequest, "this method is not used here", "method"}
-	errType       = &refusal{mcp.CodeInvalidRequest, "the body must be application/json", "content_type"}
-	errAccept     = &refusal{mcp.CodeInvalidRequest, "Accept must allow application/json or text/event-stream", "accept"}
-	errAcceptGet  = &refusal{mcp.CodeInvalidRequest, "Accept must allow text/event-stream", "accept"}
-	errTooLarge   = &refusal{mcp.CodeInvalidRequest, "the body is larger than allowed", "message_too_large"}
-	errSlow       = &refusal{mcp.CodeInvalidRequest, "the body did not arrive", "body"}
-	errNoSession  = &refusal{mcp.CodeInvalidRequest, "Mcp-Session-Id is missing; begin with initialize", "session"}
-	errUnknown    = &refusal{mcp.CodeInvalidRequest, "unknown or expired session", "session"}
-	errGone       = &refusal{-32001, "Session not found", "session"}
-	errVersion    = &refusal{mcp.CodeInvalidRequest, "MCP-Protocol-Version names no version that is supported", "version"}
-	errEventID    = &refusal{mcp.CodeInvalidRequest, "Last-Event-ID is none of this session", "event_id"}
-	errPurged     = &refusal{-32001, "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", "events_purged"}
-	errStore      = &refusal{-32000, "the session store cannot be read", "store"}
-	errResponse   = &refusal{mcp.CodeInvalidRequest, "a client of this version sends no responses", "response"}
+	errNowhere    = &refusal{code: mcp.CodeInvalidRequest, message: "there is nothing here; the endpoint is /mcp", reason: "not_found"}
+	errOrigin     = &refusal{code: -32001, message: "this origin may not use the gateway", reason: "origin", modern: -31014}
+	errHost       = &refusal{code: -32001, message: "the Host header names another server", reason: "host", modern: -31014}
+	errTooOften   = &refusal{code: -32099, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
+	errOverloaded = &refusal{code: -32000, message: "too many requests are being answered", reason: "overloaded", modern: -31011}
+	errListening  = &refusal{code: -32000, message: "too many clients listen", reason: "overloaded", modern: -31011}
+	errFull       = &refusal{code: -32000, message: "there are as many sessions as there may be", reason: "overloaded"}
+	errStopping   = &refusal{code: -32000, message: "the gateway is about to end", reason: "stopping"}
+	errMethod     = &refusal{code: mcp.CodeInvalidRequest, message: "this method is not used here", reason: "method"}
+	errType       = &refusal{code: mcp.CodeInvalidRequest, message: "the body must be application/json", reason: "content_type"}
+	errAccept     = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow application/json or text/event-stream", reason: "accept"}
+	errAcceptGet  = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow text/event-stream", reason: "accept"}
+	errTooLarge   = &refusal{code: mcp.CodeInvalidRequest, message: "the body is larger than allowed", reason: "message_too_large"}
+	errSlow       = &refusal{code: mcp.CodeInvalidRequest, message: "the body did not arrive", reason: "body"}
+	errNoSession  = &refusal{code: mcp.CodeInvalidRequest, message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
+	errUnknown    = &refusal{code: mcp.CodeInvalidRequest, message: "unknown or expired session", reason: "session"}
+	errGone       = &refusal{code: -32001, message: "Session not found", reason: "session"}
+	errVersion    = &refusal{code: mcp.CodeInvalidRequest, message: "MCP-Protocol-Version names no version that is supported", reason: "version"}
+	errEventID    = &refusal{code: mcp.CodeInvalidRequest, message: "Last-Event-ID is none of this session", reason: "event_id"}
+	errPurged     = &refusal{code: -32001, message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", reason: "events_purged"}
+	errStore      = &refusal{code: -32000, message: "the session store cannot be read", reason: "store"}
+	errResponse   = &refusal{code: mcp.CodeInvalidRequest, message: "a client of this version sends no responses", reason: "response"}
 )
 
-func (e *refusal) object() []byte {
-	return mcp.ErrorObject(e.code, e.message, map[string]string{"reason": e.reason})
-}
-
 // refuse answers a request that nobody looks at any further.
-func refuse(w http.ResponseWriter, status int, why *refusal) {
-	body(w, status, append(append([]byte(`{"jsonrpc":"2.0","error":`), why.object()...), '}'))
+func refuse(w http.ResponseWriter, r *http.Request, status int, why *refusal) {
+	code := why.code
+	if why.modern != 0 && mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
+		code = why.modern
+	}
+	object := mcp.ErrorObject(code, why.message, map[string]string{"reason": why.reason})
+	body(w, status, append(append([]byte(`{"jsonrpc":"2.0","error":`), object...), '}'))
 }
 
 // busy is refuse for what may go well later.
-func busy(w http.ResponseWriter, status int, wait time.Duration, why *refusal) {
+func busy(w http.ResponseWriter, r *http.Request, status int, wait time.Duration, why *refusal) {
 	seconds := int64((wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.FormatInt(max(1, seconds), 10))
-	refuse(w, status, why)
+	refuse(w, r, status, why)
 }
 
 // notAllowed answers a method that there is not.
-func notAllowed(w http.ResponseWriter, methods string) {
+func notAllowed(w http.ResponseWriter, r *http.Request, methods string) {
 	w.Header().Set("Allow", methods)
-	refuse(w, http.StatusMethodNotAllowed, errMethod)
+	refuse(w, r, http.StatusMethodNotAllowed, errMethod)
 }
 
 // denied is what everybody gets who did not prove who they are: which of the
@@ -76,6 +79,7 @@ func body(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyPatience))
 	w.WriteHeader(status)
 	_, _ = w.Write(text)
 }

@@ -61,6 +61,9 @@ func (f *Front) shut(server *http.Server) {
 	if server.Shutdown(limited) != nil {
 		_ = server.Close()
 	}
+	f.handling.Lock() // whoever still wrote to a connection that was closed
+	f.over = true
+	f.handling.Unlock()
 	f.work.Wait()
 }
 
@@ -76,10 +79,17 @@ func (f *Front) drain(l net.Listener) {
 	defer tick.Stop()
 	quiet := time.Now()
 	for now := time.Now(); now.Before(end) && now.Sub(quiet) < lingerTime; now = <-tick.C {
-		if f.inFlight.Load() > 0 {
+		if f.isBusy() {
 			quiet = now
 		}
 	}
+}
+
+// isBusy reports whether somebody waits for an answer.
+func (f *Front) isBusy() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.inFlight.Load() > 0 || f.listening.Load() > 0 || len(f.old) > 0
 }
 
 // close ends all sessions, what they still wait for included.

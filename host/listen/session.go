@@ -90,7 +90,7 @@ func (c *client) first() bool {
 func (f *Front) find(w http.ResponseWriter, r *http.Request, p identity.Principal, unknown *refusal) (*session.Session, bool) {
 	ids := r.Header["Mcp-Session-Id"]
 	if len(ids) != 1 || ids[0] == "" || len(ids[0]) > maxSessionID {
-		refuse(w, http.StatusBadRequest, errNoSession)
+		refuse(w, r, http.StatusBadRequest, errNoSession)
 		return nil, false
 	}
 	s, err := f.sessions.Find(ids[0], p.Key())
@@ -99,9 +99,9 @@ func (f *Front) find(w http.ResponseWriter, r *http.Request, p identity.Principa
 		s.Client.(*client).Is(p)
 		return s, true
 	case errors.Is(err, session.ErrUnknown):
-		refuse(w, http.StatusNotFound, unknown)
+		refuse(w, r, http.StatusNotFound, unknown)
 	default:
-		f.noSession(w, err)
+		f.noSession(w, r, err)
 	}
 	return nil, false
 }
@@ -110,22 +110,26 @@ func (f *Front) find(w http.ResponseWriter, r *http.Request, p identity.Principa
 const fullWait = 5 * time.Second
 
 // noSession answers a request for which there is no session.
-func (f *Front) noSession(w http.ResponseWriter, err error) {
+func (f *Front) noSession(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, session.ErrFull):
-		busy(w, http.StatusServiceUnavailable, fullWait, errFull)
+		busy(w, r, http.StatusServiceUnavailable, fullWait, errFull)
 	case errors.Is(err, session.ErrClosed):
-		busy(w, http.StatusServiceUnavailable, f.o.Drain, errStopping)
+		busy(w, r, http.StatusServiceUnavailable, f.o.Drain, errStopping)
 	default:
 		f.o.Log.Error("a session cannot be had", "error", err)
-		busy(w, http.StatusServiceUnavailable, fullWait, errStore)
+		busy(w, r, http.StatusServiceUnavailable, fullWait, errStore)
 	}
 }
 
 // remove ends a session because its client says so.
 func (f *Front) remove(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
-		notAllowed(w, "POST")
+		notAllowed(w, r, "POST")
+		return
+	}
+	if !knownVersion(r.Header) {
+		refuse(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
 	s, ok := f.find(w, r, p, errUnknown)

@@ -28,8 +28,12 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	if err := vacate(path); err != nil {
 		return nil, err
 	}
-	var c net.ListenConfig
-	l, err := c.Listen(ctx, "unix", path)
+	var l net.Listener
+	var err error
+	privately(func() { // nobody else can connect before its mode is set
+		var c net.ListenConfig
+		l, err = c.Listen(ctx, "unix", path)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,9 @@ const lookEvery = time.Second
 
 // NewTLS reads the files.
 func NewTLS(c Certificates, log hclog.Logger) (*tls.Config, error) {
-	k := &keeper{files: c, log: log}
-	if err := k.load(); err != nil {
+	k := &keeper{files: c, log: log, stamp: c.stamp(), looked: time.Now()}
+	var err error
+	if k.config, err = c.load(); err != nil {
 		return nil, err
 	}
 	return &tls.Config{
@@ -44,40 +45,49 @@ type keeper struct {
 	looked time.Time   // guarded by mu
 }
 
+// current is the configuration for the next connection. Others do not wait for
+// the one that looks at the files.
 func (k *keeper) current() *tls.Config {
 	k.mu.Lock()
+	config, known, due := k.config, k.stamp, time.Since(k.looked) >= lookEvery
+	if due {
+		k.looked = time.Now()
+	}
+	k.mu.Unlock()
+	if !due {
+		return config
+	}
+	stamp := k.files.stamp()
+	if stamp == known {
+		return config
+	}
+	renewed, err := k.files.load()
+	if err != nil {
+		k.log.Error("the certificate was not renewed", "error", err)
+		renewed = config
+	} else {
+		k.log.Info("the certificate was renewed", "file", k.files.Cert)
+	}
+	k.mu.Lock()
 	defer k.mu.Unlock()
-	if time.Since(k.looked) < lookEvery {
-		return k.config
-	}
-	k.looked = time.Now()
-	if stamp := k.files.stamp(); stamp != k.stamp {
-		if err := k.load(); err != nil {
-			k.log.Error("the certificate was not renewed", "error", err)
-			k.stamp = stamp
-		} else {
-			k.log.Info("the certificate was renewed", "file", k.files.Cert)
-		}
-	}
-	return k.config
+	k.config, k.stamp = renewed, stamp
+	return renewed
 }
 
-// load reads the files. The caller holds mu, if anybody else has the keeper.
-func (k *keeper) load() error {
-	stamp := k.files.stamp()
-	pair, err := tls.LoadX509KeyPair(k.files.Cert, k.files.Key)
+// load reads the files.
+func (f Certificates) load() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
-		return fmt.Errorf("reading the certificate %s and its key: %w", k.files.Cert, err)
+		return nil, fmt.Errorf("reading the certificate %s and its key: %w", f.Cert, err)
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{pair}}
-	if k.files.ClientCA != "" {
-		if c.ClientCAs, err = authorities(k.files.ClientCA); err != nil {
-			return err
+	if f.ClientCA != "" {
+		if c.ClientCAs, err = authorities(f.ClientCA); err != nil {
+			return nil, err
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 	}
-	k.config, k.stamp, k.looked = c, stamp, time.Now()
-	return nil
+	return c, nil
 }
 
 func authorities(path string) (*x509.CertPool, error) {
@@ -93,8 +103,8 @@ func authorities(path string) (*x509.CertPool, error) {
 }
 
 // stamp changes with the files.
-func (c Certificates) stamp() (stamp string) {
-	for _, path := range []string{c.Cert, c.Key, c.ClientCA} {
+func (f Certificates) stamp() (stamp string) {
+	for _, path := range []string{f.Cert, f.Key, f.ClientCA} {
 		if path == "" {
 			continue
 		}
