@@ -77,6 +77,9 @@ func (s *Session) line(server string) (*line, error) {
 	if l.up, err = s.gw.connect(server, l); err != nil {
 		return nil, err
 	}
+	if s.revision != "" {
+		l.up.PreferOld()
+	}
 	if s.lines == nil {
 		s.lines = map[string]*line{}
 	}

@@ -32,14 +32,30 @@ func (c *conn) handshake(ctx context.Context) (again bool, err error) {
 		return false, c.initialize(ctx, nil)
 	}
 	known := c.up.opts.Memory.Revision()
-	if known == "" || known.Modern() {
+	if !c.up.older.Load() && (known == "" || known.Modern()) {
 		return c.probe(ctx)
 	}
-	err = c.initialize(ctx, nil)
+	if err = c.initialize(ctx, nil); err != nil {
+		c.up.older.Store(false) // it may not be able to
+	}
 	if errors.Is(err, errRefused) && c.discover(ctx) == nil {
 		return false, nil // it is no longer the one that we remember
 	}
 	return false, err
+}
+
+// PreferOld makes the upstream begin with initialize, whatever is known of the
+// server: the connection is for a client of the old era, and where the server
+// is of both nothing need cross from one to the other. It is called before the
+// first connection.
+func (u *Upstream) PreferOld() { u.older.Store(true) }
+
+// remember notes what the server speaks, unless there was no choice, or the
+// choice was made for a client.
+func (u *Upstream) remember(r mcp.Revision) {
+	if u.opts.Revision == "" && !u.older.Load() {
+		u.opts.Memory.Remember(r)
+	}
 }
 
 // probe asks a server which era it is of, and shakes hands accordingly.
@@ -184,9 +200,7 @@ func (c *conn) discovered(a answer) (modern bool, err error) {
 	}
 	c.revision = r
 	c.era.Store(modernEra)
-	if c.up.opts.Revision == "" {
-		c.up.opts.Memory.Remember(r)
-	}
+	c.up.remember(r)
 	c.listenToLists()
 	return true, nil
 }

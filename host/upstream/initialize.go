@@ -110,8 +110,6 @@ func (c *conn) initialized(ctx context.Context, a answer) error {
 	if err := c.notify(ctx, mcp.NoteInitialized, nil); err != nil {
 		return c.gone()
 	}
-	if u.opts.Revision == "" {
-		u.opts.Memory.Remember(r.ProtocolVersion)
-	}
+	u.remember(r.ProtocolVersion)
 	return nil
 }

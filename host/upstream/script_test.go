@@ -56,6 +56,7 @@ type stage struct {
 	peer  *recorder
 	up    *Upstream
 	calls map[string]*outcome
+	older bool // the upstream prefers the old era
 
 	mu      sync.Mutex
 	openErr error                // guarded by mu
@@ -91,6 +92,9 @@ func play(t *testing.T, steps []conversation.Step) {
 	}
 	s.up = New(s.opts)
 	defer s.up.Close()
+	if s.older {
+		s.up.PreferOld()
+	}
 	for _, step := range steps {
 		synctest.Wait()
 		if err := s.step(step); err != nil {
@@ -128,6 +132,8 @@ func (s *stage) option(text string) {
 		}
 	case "extends":
 		s.opts.Extends = value == "yes"
+	case "prefers":
+		s.older = value == "old"
 	case "max":
 		s.opts.MaxMessage, _ = strconv.Atoi(value)
 	default:

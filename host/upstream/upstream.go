@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -114,6 +115,7 @@ type Upstream struct {
 	subs     map[string]*subscription // guarded by mu; by URI
 	level    string                   // guarded by mu; of log messages; empty: the server's own
 	idle     idleClock
+	older    atomic.Bool // see PreferOld
 }
 
 // A State is where an upstream is in its life.
