@@ -44,7 +44,7 @@ var handlers map[string]handler
 
 func init() { // handlers refer to each other
 	handlers = map[string]handler{
-		mcp.MethodInitialize:   {answer: initialize, immediate: true},
+		mcp.MethodInitialize:   {answer: initialize, immediate: true, legacy: true},
 		mcp.MethodDiscover:     {answer: discover, immediate: true, modern: true},
 		mcp.MethodPing:         {answer: ping, immediate: true, legacy: true},
 		mcp.MethodSetLevel:     {answer: setLevel, immediate: true, legacy: true},
@@ -79,7 +79,7 @@ func (r *request) noMethod(h handler, known bool) *rpcError {
 func (r *request) setEra() *rpcError {
 	meta := mcp.Member(r.params, "_meta")
 	version, said := mcp.TextMember(meta, mcp.MetaVersion)
-	if !said || r.method == mcp.MethodInitialize {
+	if !said || r.method == mcp.MethodInitialize && mcp.Member(r.params, "protocolVersion") != nil {
 		r.session.mu.Lock()
 		defer r.session.mu.Unlock()
 		if r.session.revision == "" && r.method != mcp.MethodInitialize && r.method != mcp.MethodPing {

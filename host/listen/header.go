@@ -14,8 +14,8 @@ import (
 // modern reports whether a message comes from a modern client: its header says
 // so, or the message itself.
 func modern(h http.Header, m *mcp.Message) bool {
-	if m.Method == mcp.MethodInitialize {
-		return false
+	if m.Method == mcp.MethodInitialize && mcp.Member(m.Params, "protocolVersion") != nil {
+		return false // in whatever way it was sent, it begins a session
 	}
 	if v := mcp.Revision(h.Get("Mcp-Protocol-Version")); v.Modern() {
 		return true
