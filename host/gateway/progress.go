@@ -33,7 +33,7 @@ func (p *progress) begin(token []byte, send func(params []byte)) {
 func (p *progress) report(params []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.over || p.send == nil { // a request that goes on with one may not want it
 		return
 	}
 	wait := progressEvery - time.Since(p.last)
