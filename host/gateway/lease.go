@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -22,9 +23,10 @@ const (
 // A lease is a connection that one request at a time may use.
 type lease struct {
 	line
-	key  leaseKey
-	caps []byte
-	idle *time.Timer // guarded by the gateway's leasing; nil while it is in use
+	key   leaseKey
+	caps  []byte
+	idle  *time.Timer // guarded by the gateway's leasing; nil while it is in use
+	since time.Time   // guarded by the gateway's leasing; when it was given back
 
 	talk *talk // guarded by the gateway's leasing; whose it is
 }
@@ -37,6 +39,32 @@ type leaseKey struct {
 
 // lease takes a connection for a request.
 func (g *Gateway) lease(server string, r *request) (*lease, error) {
+	l, err := g.tryLease(server, r)
+	if err == errFull && g.makeRoom(server) {
+		l, err = g.tryLease(server, r)
+	}
+	return l, err
+}
+
+// makeRoom closes the connection to a server that has waited longest for another
+// request, and reports whether there was one.
+func (g *Gateway) makeRoom(server string) bool {
+	g.leasing.Lock()
+	var oldest *lease
+	for key, free := range g.leases {
+		if key.server == server && (oldest == nil || free[0].since.Before(oldest.since)) {
+			oldest = free[0]
+		}
+	}
+	g.leasing.Unlock()
+	if oldest == nil || !g.takeOut(oldest) {
+		return false
+	}
+	g.close(&oldest.line)
+	return true
+}
+
+func (g *Gateway) tryLease(server string, r *request) (*lease, error) {
 	caps := reverse(r.caps)
 	principal := r.session.Principal()
 	key := leaseKey{server, principal.Key(), sha256.Sum256(caps)}
@@ -51,7 +79,7 @@ func (g *Gateway) lease(server string, r *request) (*lease, error) {
 		l.idle = nil
 		return l, nil
 	}
-	l := &lease{line: line{gw: g, server: server}, key: key, caps: caps}
+	l := &lease{line: line{gw: g, server: server, leased: true}, key: key, caps: caps}
 	var err error
 	l.up, err = g.connect(server, l)
 	return l, err
@@ -69,25 +97,32 @@ func (g *Gateway) giveBack(l *lease, whole bool) {
 	}
 	defer g.leasing.Unlock()
 	g.leases[l.key] = append(g.leases[l.key], l)
+	l.since = time.Now()
 	l.idle = time.AfterFunc(leaseIdle, func() { g.reap(l) })
 }
 
 // reap closes a connection that nobody has used for a while.
 func (g *Gateway) reap(l *lease) {
-	g.leasing.Lock()
-	free := g.leases[l.key]
-	for i, other := range free {
-		if other == l {
-			g.leases[l.key] = append(free[:i:i], free[i+1:]...)
-			if len(free) == 1 {
-				delete(g.leases, l.key)
-			}
-			g.leasing.Unlock()
-			g.retire(&l.line)
-			return
-		}
+	if g.takeOut(l) {
+		g.retire(&l.line)
 	}
-	g.leasing.Unlock()
+}
+
+// takeOut reports whether a connection waited for another request, which it does
+// no longer.
+func (g *Gateway) takeOut(l *lease) bool {
+	g.leasing.Lock()
+	defer g.leasing.Unlock()
+	free := g.leases[l.key]
+	i := slices.Index(free, l)
+	if i < 0 {
+		return false
+	}
+	l.idle.Stop()
+	if g.leases[l.key] = slices.Delete(free, i, i+1); len(free) == 1 {
+		delete(g.leases, l.key)
+	}
+	return true
 }
 
 // using is the request, with those that go on with it, that has the connection.

@@ -21,6 +21,8 @@ const (
 // maxLines bounds the connections to one server that are not shared by all.
 const maxLines = 256
 
+var errFull = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxLines)
+
 // anything is what a server is offered over the connection that its lists come
 // from, when calls have connections of their own: what it lists must not depend
 // on who asked first.
@@ -34,6 +36,7 @@ type line struct {
 	up      *upstream.Upstream // nil for what all share
 	session *Session           // whose it is, if a session's
 	tenant  string             // whose it is, if a tenant's
+	leased  bool               // it is one request's at a time; see lease
 }
 
 var _ upstream.Peer = (*line)(nil)
@@ -45,21 +48,25 @@ func (g *Gateway) Peer(server string) upstream.Peer { return &line{gw: g, server
 // any client where it is shared by more than one.
 func (s *Session) over(server string) (*upstream.Upstream, error) {
 	g := s.gw
-	switch g.opts.Servers[server].Share {
-	case PerTenant:
-		l, err := g.tenantLine(server, s.Principal().Tenant)
-		if err != nil {
-			return nil, err
-		}
-		return l.up, nil
-	case PerSession:
-		l, err := s.line(server)
-		if err != nil {
-			return nil, err
-		}
-		return l.up, nil
+	if share := g.opts.Servers[server].Share; share != PerTenant && share != PerSession {
+		return g.upstreams[server], nil
 	}
-	return g.upstreams[server], nil
+	l, err := s.own(server)
+	if err == errFull && g.makeRoom(server) {
+		l, err = s.own(server)
+	}
+	if err != nil {
+		return nil, fault.In(server, err)
+	}
+	return l.up, nil
+}
+
+// own is the connection to a server that not all clients share.
+func (s *Session) own(server string) (*line, error) {
+	if s.gw.opts.Servers[server].Share == PerTenant {
+		return s.gw.tenantLine(server, s.Principal().Tenant)
+	}
+	return s.line(server)
 }
 
 // line is the session's own connection to a server.
@@ -104,6 +111,9 @@ func (g *Gateway) tenantLine(server, tenant string) (*line, error) {
 		return nil, err
 	}
 	g.tenants[key] = l
+	if level := g.lowestLevel(); level != "" {
+		l.up.SetLevel(level)
+	}
 	return l, nil
 }
 
@@ -116,26 +126,30 @@ func (g *Gateway) connect(server string, peer upstream.Peer) (*upstream.Upstream
 	case g.ending:
 		return nil, errStopping
 	case g.lines[server] >= maxLines:
-		return nil, fault.In(server, fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxLines))
+		return nil, errFull
 	}
 	g.lines[server]++
 	return g.opts.Servers[server].Open(peer), nil
 }
 
 // retire closes a line that nobody uses any longer. It does not wait.
-func (g *Gateway) retire(l *line) {
-	g.work.Go(func() {
-		l.up.Close()
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.lines[l.server]--
-	})
+func (g *Gateway) retire(l *line) { g.work.Go(func() { g.close(l) }) }
+
+// close closes a line that nobody uses any longer.
+func (g *Gateway) close(l *line) {
+	l.up.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lines[l.server]--
 }
 
 // audience are the sessions that what the server says may be meant for.
 func (l *line) audience() []*Session {
-	if l.session != nil {
+	switch {
+	case l.session != nil:
 		return []*Session{l.session}
+	case l.leased:
+		return nil
 	}
 	all := l.gw.all()
 	if l.up == nil {

@@ -41,6 +41,9 @@ func (l *line) logged(about any, params []byte) {
 		r.session.logged(l, r, params)
 		return
 	}
+	if l.up == nil && l.gw.opts.Servers[l.server].Share == PerSession {
+		return // calls have other connections: it is about nobody's
+	}
 	for _, s := range l.audience() {
 		s.logged(l, nil, params)
 	}
@@ -55,19 +58,21 @@ func logServer(log hclog.Logger, server string, params []byte) {
 
 // logged passes a log message on to a client: on the stream of the request that
 // it is about or, where nobody can tell, of one that the server is answering. A
-// client that shares the connection with others hears nothing more unless it
-// said how much it wants to hear.
+// client that shares the connection with others hears what may be about them
+// only if it said how much it wants to hear.
 func (s *Session) logged(l *line, about *request, params []byte) {
 	s.mu.Lock()
+	wants := s.revision != "" && (s.level == "" || atLeast(params, s.level))
+	mine := s.client.Sole || l.session == s || s.level != ""
 	to := Stream(nil)
-	if s.revision != "" && (s.level == "" || atLeast(params, s.level)) && (s.client.Sole || l.session == s || s.level != "") {
+	if wants && mine {
 		to = s.client.Out
 	}
 	for _, r := range s.inFlight {
 		if about != nil && r != about || r.server != l.server {
 			continue
 		}
-		if r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && (s.level == "" || atLeast(params, s.level)) {
+		if r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && wants && (mine || about != nil) {
 			to = r.out
 			break
 		}
@@ -114,6 +119,20 @@ func (g *Gateway) heed(level string) {
 func (g *Gateway) setLevels() {
 	g.leveling.Lock()
 	defer g.leveling.Unlock()
+	lowest := g.lowestLevel()
+	for _, u := range g.upstreams {
+		u.SetLevel(lowest)
+	}
+	g.tenancy.Lock()
+	defer g.tenancy.Unlock()
+	for _, l := range g.tenants {
+		l.up.SetLevel(lowest)
+	}
+}
+
+// lowestLevel is the level that lets through what any client wants; empty when
+// none said.
+func (g *Gateway) lowestLevel() string {
 	g.mu.Lock()
 	lowest := g.level
 	g.mu.Unlock()
@@ -124,14 +143,7 @@ func (g *Gateway) setLevels() {
 		}
 		s.mu.Unlock()
 	}
-	for _, u := range g.upstreams {
-		u.SetLevel(lowest)
-	}
-	g.tenancy.Lock()
-	defer g.tenancy.Unlock()
-	for _, l := range g.tenants {
-		l.up.SetLevel(lowest)
-	}
+	return lowest
 }
 
 // lowerLevel reports whether a lets more messages through than b, or there is
