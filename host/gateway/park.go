@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // A talk is parked while its client finds out what it was asked. The client gets
@@ -23,7 +24,8 @@ const (
 	parkedMax = 1000 // talks, of all clients
 	parkedOne = 100  // and of one principal
 
-	// statePrefix tells our states from those of servers, which pass through.
+	// statePrefix tells our states from those of servers, which pass through; one
+	// of another gateway behind this one looks the same, but does not open.
 	statePrefix = "junctor.1."
 )
 
@@ -129,23 +131,36 @@ func (g *Gateway) unpark(tick ticket) *talk {
 	return p.talk
 }
 
-// resume takes up the talk that a request goes on with. ours is false when it
-// begins one, or has a state that the server made.
-func (g *Gateway) resume(server string, r *request) (t *talk, ours bool, _ *rpcError) {
-	state, ok := mcp.TextMember(r.params, "requestState")
-	if !ok || !strings.HasPrefix(state, statePrefix) {
-		return nil, false, nil
+// resume takes up the talk that a request goes on with; nil when it begins one.
+func (g *Gateway) resume(server string, r *request) (*talk, *rpcError) {
+	if mcp.Member(r.params, "requestState") == nil {
+		return nil, nil
 	}
-	tick, err := g.sealer.open(state, r.about(server))
-	if err == nil {
-		if t = g.unpark(tick); t == nil {
-			err = errState
+	state, _ := mcp.TextMember(r.params, "requestState")
+	if strings.HasPrefix(state, statePrefix) {
+		if tick, err := g.sealer.open(state, r.about(server)); err == nil {
+			if t := g.unpark(tick); t != nil {
+				r.use(server) // which says where its progress goes
+				t.heard(r)
+				return t, nil
+			}
 		}
 	}
-	if err != nil {
-		return nil, true, &rpcError{code: mcp.CodeInvalidParams, message: err.Error(), data: map[string]string{"reason": "request_state"}}
+	return nil, r.foreign(g.upstreams[server])
+}
+
+// foreign judges a state that is none of ours, or not any longer. A modern
+// server may have made it, and knows; to an old one the request would be a new
+// one, which the client does not mean.
+func (r *request) foreign(over *upstream.Upstream) *rpcError {
+	if !r.modern || mcp.Member(r.params, "requestState") == nil {
+		return nil
 	}
-	r.use(server) // which says where its progress goes
-	t.heard(r)
-	return t, true, nil
+	if err := over.Connect(r.ctx); err != nil {
+		return r.fault(err)
+	}
+	if over.Status().Revision.Modern() {
+		return nil
+	}
+	return &rpcError{code: mcp.CodeInvalidParams, message: errState.Error(), data: map[string]string{"reason": "request_state"}}
 }

@@ -21,6 +21,9 @@ func (r *request) through(server string, do func(ctx context.Context, u Use) (up
 	if err != nil {
 		return nil, r.fault(err)
 	}
+	if err := r.foreign(over); err != nil {
+		return nil, err
+	}
 	u := r.use(server)
 	u.Over = over
 	for round := 1; ; round++ {
@@ -48,6 +51,9 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 		return nil, r.fault(err)
 	}
 	if reply.Error != nil {
+		if r.modern && !reply.Revision.Modern() && visiting(reply.Error) {
+			return r.visit(reply.Error)
+		}
 		return nil, &rpcError{raw: r.forEra(reply)}
 	}
 	// Between the same eras the bytes pass without a look: results are large.

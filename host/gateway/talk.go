@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +38,7 @@ type talk struct {
 
 // A question is something that the server asks.
 type question struct {
+	number int // of those of its talk
 	method string
 	params []byte
 	answer chan []byte // takes one result
@@ -44,16 +48,16 @@ type question struct {
 // for itself, or goes on with what an earlier request began.
 func (r *request) leased(server string, do func(ctx context.Context, u Use) (upstream.Reply, error)) ([]byte, *rpcError) {
 	g := r.session.gw
-	t, ours, err := g.resume(server, r)
+	t, err := g.resume(server, r)
 	switch {
 	case err != nil:
 		return nil, err
-	case ours:
+	case t != nil:
 		return r.follow(t)
 	}
 	l, failed := g.lease(server, r)
 	if failed != nil {
-		return nil, r.fault(failed)
+		return nil, r.fault(fault.In(server, failed))
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	t = &talk{
@@ -137,7 +141,8 @@ func (t *talk) ask(ctx context.Context, method string, params []byte) (result, r
 		return nil, mcp.ErrorObject(mcp.CodeInternal, fmt.Sprintf("more than %d questions wait for the client", maxQuestions), nil)
 	}
 	t.count++
-	key := fmt.Sprintf("q%d", t.count)
+	q.number = t.count
+	key := fmt.Sprintf("q%d", q.number)
 	t.open[key] = q
 	t.mu.Unlock()
 	t.notice()
@@ -167,12 +172,9 @@ func (t *talk) asking(state string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	questions := []byte("{}")
-	for i := 1; i <= t.count; i++ {
-		key := fmt.Sprintf("q%d", i)
+	byAge := func(a, b string) int { return cmp.Compare(t.open[a].number, t.open[b].number) }
+	for _, key := range slices.SortedFunc(maps.Keys(t.open), byAge) {
 		q := t.open[key]
-		if q == nil {
-			continue
-		}
 		value := mcp.SetMember(nil, "method", mcp.AppendText(nil, q.method))
 		if q.params != nil {
 			value = mcp.SetMember(value, "params", q.params)

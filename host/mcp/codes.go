@@ -16,6 +16,7 @@ const (
 	CodeInternal          = -32603
 	CodeCancelled         = -32800 // legacy only
 	CodeResourceNotFound  = -32002 // legacy only; modern servers say -32602
+	CodeVisit             = -32042 // legacy only; modern servers ask with input_required
 	CodeHeaderMismatch    = -32020
 	CodeMissingCapability = -32021
 	CodeUnsupported       = -32022 // protocol version

@@ -175,9 +175,11 @@ func (c *conn) forEra(call Call) []byte {
 	for _, name := range []string{mcp.MetaVersion, mcp.MetaClientInfo, mcp.MetaClientCaps, mcp.MetaLogLevel} {
 		stripped = mcp.DeleteMember(stripped, name)
 	}
-	switch {
-	case len(stripped) == len(meta):
+	if len(stripped) == len(meta) {
 		return params
+	}
+	params = mcp.DeleteMember(params, "inputResponses") // which its call was not ended to ask for
+	switch {
 	case mcp.Empty(stripped):
 		return mcp.DeleteMember(params, "_meta")
 	default:
