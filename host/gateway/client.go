@@ -31,8 +31,8 @@ type Client struct {
 	// Sole says that there is no other client: it is meant by whatever servers
 	// ask, also on a connection that is shared.
 	Sole bool
-	// Changed, when not nil, is told what State returns after that changed. No
-	// lock is held.
+	// Changed, when not nil, is told what State returns after that changed, one
+	// at a time and in order. It may wait for a disk.
 	Changed func(state []byte)
 }
 

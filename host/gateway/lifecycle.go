@@ -36,6 +36,11 @@ func initialize(r *request) ([]byte, *rpcError) {
 	s.mu.Lock()
 	changed := !bytes.Equal(s.caps, caps)
 	s.revision, s.caps = revision, bytes.Clone(caps)
+	if changed {
+		for _, l := range s.lines {
+			l.up.Drop() // it was offered something else
+		}
+	}
 	s.mu.Unlock()
 	s.changed()
 	if changed && s.client.Sole && len(reverse(caps)) > len("{}") {

@@ -91,11 +91,15 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 	uri, _ := mcp.TextMember(r.params, "uri")
 	s.mu.Lock()
 	sub, have := s.subs[uri]
+	renewing := s.renewing[uri]
 	delete(s.subs, uri)
+	delete(s.renewing, uri)
 	s.mu.Unlock()
 	if have {
 		s.reserve(-1)
 		sub.over.Unsubscribe(uri)
+	}
+	if have || renewing {
 		s.changed()
 	}
 	return []byte("{}"), nil

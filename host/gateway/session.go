@@ -29,14 +29,21 @@ type Session struct {
 	ctx    context.Context // ends with the session
 	end    context.CancelFunc
 	work   sync.WaitGroup
+	saving sync.Mutex // a turn to tell the state, so that the last one stays; nobody needs both it and mu
+	saved  []byte     // guarded by saving; the state that was told last
 
-	mu         sync.Mutex
-	revision   mcp.Revision            // guarded by mu; of a legacy session; empty: none
-	caps       []byte                  // guarded by mu; what the legacy client offers
-	level      string                  // guarded by mu; of log messages; empty: all
+	mu       sync.Mutex
+	revision mcp.Revision // guarded by mu; of a legacy session; empty: none
+	caps     []byte       // guarded by mu; what the legacy client offers
+	level    string       // guarded by mu; of log messages; empty: all
+	// stopRenewing ends the wait for servers that are to be subscribed to again;
+	// nil in a session that did not go on.
+	stopRenewing context.CancelFunc
+
 	inFlight   map[string]*request     // guarded by mu; by id as it was written
 	closing    bool                    // guarded by mu
 	subs       map[string]subscription // guarded by mu; legacy ones, by URI
+	renewing   map[string]bool         // guarded by mu; subscriptions of a session that goes on, not made again so far
 	subscribed int                     // guarded by mu; subscriptions of both eras, and those being made
 	listens    map[string]*listen      // guarded by mu; modern ones, by id
 	asks       map[uint64]*asking      // guarded by mu; what we asked the client
@@ -272,6 +279,9 @@ func say(to Stream, method string, params []byte) {
 func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.mu.Lock()
 	s.closing = true
+	if s.stopRenewing != nil {
+		s.stopRenewing()
+	}
 	for _, l := range s.listens {
 		l.stop()
 	}

@@ -1,10 +1,15 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -28,7 +33,14 @@ func (s *Session) State() []byte {
 	if s.revision == "" {
 		return nil
 	}
-	b, err := json.Marshal(state{s.Principal(), s.revision, s.caps, s.level, slices.Sorted(maps.Keys(s.subs))})
+	subs := maps.Clone(s.renewing)
+	if subs == nil {
+		subs = map[string]bool{}
+	}
+	for uri := range s.subs {
+		subs[uri] = true
+	}
+	b, err := json.Marshal(state{s.Principal(), s.revision, s.caps, s.level, slices.Sorted(maps.Keys(subs))})
 	if err != nil {
 		panic(err) // what was parsed can be rendered
 	}
@@ -44,9 +56,17 @@ func (s *Session) Revision() mcp.Revision {
 
 // changed tells that State is another one.
 func (s *Session) changed() {
-	if s.client.Changed != nil {
-		s.client.Changed(s.State())
+	if s.client.Changed == nil {
+		return
 	}
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	state := s.State()
+	if bytes.Equal(state, s.saved) {
+		return // somebody who had the turn before told that as well
+	}
+	s.saved = state
+	s.client.Changed(state)
 }
 
 // Resume goes on with a legacy session that another process began. What it was
@@ -58,19 +78,84 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 		s.who.Store(&st.Principal)
 		s.revision, s.caps, s.level = st.Revision, st.Capabilities, st.Level
 	}
+	ctx, stop := context.WithCancel(s.ctx)
+	s.renewing, s.stopRenewing = map[string]bool{}, stop
+	for _, uri := range st.Subscriptions {
+		s.renewing[uri] = true
+	}
 	g.enrol(s)
 	if s.level != "" {
 		g.setLevels()
 	}
 	if len(st.Subscriptions) > 0 {
-		s.work.Go(func() {
-			for _, uri := range st.Subscriptions {
-				r := &request{session: s, ctx: s.ctx, params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri))}
-				if _, err := subscribe(r); err != nil {
-					g.opts.Log.Warn("a subscription was not renewed", "uri", clip(uri), "error", string(err.object()))
-				}
-			}
-		})
+		s.work.Go(func() { s.renew(ctx, st.Subscriptions) })
 	}
 	return s
+}
+
+// A server that is not there when a session goes on gets more time: the client
+// believes that it is subscribed.
+const (
+	renewAfter = time.Second // doubled each time
+	renewals   = 10
+)
+
+// renew subscribes to resources anew until none is left or nobody wants them.
+func (s *Session) renew(ctx context.Context, uris []string) {
+	wait := renewAfter
+	for range renewals {
+		failed := make([]error, len(uris))
+		var all errgroup.Group
+		all.SetLimit(subscribingAtOnce)
+		for i, uri := range uris {
+			all.Go(func() error { failed[i] = s.renewOne(ctx, uri); return nil })
+		}
+		_ = all.Wait()
+		var left []string
+		for i, uri := range uris {
+			if failed[i] != nil {
+				s.gw.opts.Log.Warn("a subscription was not renewed", "uri", clip(uri), "error", failed[i])
+				left = append(left, uri)
+			}
+		}
+		if uris = left; len(uris) == 0 {
+			return
+		}
+		select {
+		case <-time.After(wait):
+			wait *= 2
+		case <-ctx.Done():
+			return
+		}
+	}
+	s.mu.Lock()
+	clear(s.renewing)
+	s.mu.Unlock()
+	s.changed()
+}
+
+// renewOne subscribes to a resource anew, unless the client meanwhile did not
+// want it any longer.
+func (s *Session) renewOne(ctx context.Context, uri string) error {
+	if !s.renews(uri) {
+		return nil
+	}
+	r := &request{session: s, ctx: ctx, params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri))}
+	if _, err := subscribe(r); err != nil {
+		return errors.New(string(err.object()))
+	}
+	wanted := s.renews(uri)
+	s.mu.Lock()
+	delete(s.renewing, uri)
+	s.mu.Unlock()
+	if !wanted {
+		_, _ = unsubscribe(r)
+	}
+	return nil
+}
+
+func (s *Session) renews(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.renewing[uri]
 }
