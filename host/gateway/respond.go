@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/rand"
 	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -30,13 +31,15 @@ func wantsInput(reply upstream.Reply) bool {
 // respond asks the client what a result asks for and returns the params of the
 // request with its answers.
 func (r *request) respond(over *upstream.Upstream, result []byte) (params []byte, failed *rpcError) {
-	answers, n := []byte("{}"), 0
-	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
+	asked, answers, n := mcp.Member(result, "inputRequests"), []byte("{}"), 0
+	for range mcp.Members(asked) {
 		if n++; n > maxQuestions {
 			return nil, r.fault(fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions))
 		}
+	}
+	for key, question := range mcp.Members(asked) {
 		method, _ := mcp.TextMember(question, "method")
-		answer, err := r.session.question(r.ctx, r.out, over, method, mcp.Member(question, "params"))
+		answer, err := r.session.question(r.ctx, r.out, over, method, legacyQuestion(method, mcp.Member(question, "params")))
 		if err != nil {
 			if answer = declined(method, err); answer == nil {
 				return nil, r.unanswered(method, err)
@@ -52,6 +55,15 @@ func (r *request) respond(over *upstream.Upstream, result []byte) (params []byte
 		params = mcp.SetMember(params, "requestState", state)
 	}
 	return params, nil
+}
+
+// legacyQuestion gives a question what legacy clients expect of it: that a page
+// the user is sent to has an id, by which its end could be told.
+func legacyQuestion(method string, params []byte) []byte {
+	if mode, _ := mcp.TextMember(params, "mode"); method != mcp.MethodElicit || mode != "url" || mcp.Member(params, "elicitationId") != nil {
+		return params
+	}
+	return mcp.SetMember(params, "elicitationId", mcp.AppendText(nil, rand.Text()))
 }
 
 // declined is the answer to a question that the client was asked and did not

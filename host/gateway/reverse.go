@@ -48,7 +48,11 @@ func askable(caps []byte, method string, params []byte) (rpcErr []byte) {
 	case mcp.Member(caps, capability) == nil:
 		return mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf("the client does not have the capability %q", capability),
 			map[string]string{"reason": noCapability})
-	case method == mcp.MethodElicit:
+	}
+	if err := beyond(mcp.Member(caps, capability), method, params); err != "" {
+		return mcp.ErrorObject(mcp.CodeInvalidParams, err, map[string]string{"reason": noCapability})
+	}
+	if method == mcp.MethodElicit {
 		if asked := mcp.Member(params, "requestedSchema"); asked != nil {
 			if err := schema.VetElicitation(asked); err != nil {
 				return mcp.ErrorObject(mcp.CodeInvalidParams, "requestedSchema: "+err.Error(), nil)
@@ -56,6 +60,22 @@ func askable(caps []byte, method string, params []byte) (rpcErr []byte) {
 		}
 	}
 	return nil
+}
+
+// beyond says what a question needs besides the capability itself; empty:
+// nothing that is missing.
+func beyond(capability []byte, method string, params []byte) string {
+	has := func(name string) bool { return mcp.Member(capability, name) != nil }
+	mode, _ := mcp.TextMember(params, "mode")
+	switch {
+	case method == mcp.MethodElicit && mode == "url" && !has("url"):
+		return "the client does not have the capability \"elicitation.url\""
+	case method == mcp.MethodElicit && mode != "url" && has("url") && !has("form"):
+		return "the client does not have the capability \"elicitation.form\""
+	case method == mcp.MethodSample && !has("tools") && (mcp.Member(params, "tools") != nil || mcp.Member(params, "toolChoice") != nil):
+		return "the client does not have the capability \"sampling.tools\""
+	}
+	return ""
 }
 
 // noClient is the error of a question that nobody can answer.
