@@ -71,6 +71,9 @@ func build() error {
 		"plugins/junctor-plugin-sse":   "./plugins/sse",
 		"conformance":                  "./testdata/conformance",
 		"gosdk":                        "./testdata/interop/gosdk",
+		"demo":                         "./testdata/demo",
+		// What the Go SDK itself is tested with.
+		"everything-server": "github.com/modelcontextprotocol/go-sdk/conformance/everything-server",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		cmd := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace", "-o", program(name), source)

@@ -1,0 +1,153 @@
+package interoptest
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestConformanceServer lets the suite test Junctor as a server, at one URL for
+// both eras at once. Behind it is the server that the Go SDK is tested with,
+// whose names it must not change: one that speaks both eras, or just one.
+func TestConformanceServer(t *testing.T) {
+	pinned := func(of func(*testing.T) server, revision string) func(*testing.T) server {
+		return func(t *testing.T) server { return of(t).pinned(revision) }
+	}
+	for name, behind := range map[string]func(*testing.T) server{
+		"stdio": everythingServer, "stdio legacy": pinned(everythingServer, latestLegacy), "stdio modern": pinned(everythingServer, modern),
+		"http":        everythingServerBoth,
+		"http legacy": everythingServerAt("-stateless=false"),
+		"http modern": pinned(everythingServerAt("-stateless=true"), modern),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("it starts many programs")
+			}
+			t.Parallel()
+			suite.require(t)
+			expected := expectedOf(t, append(strings.Fields(name), "any"))
+			e := newSite(t, behind(t).with("  prefix = \"\"\n  share = \"session\"\n")).serveHTTP()
+			for revision, atLeast := range map[string]int{latestLegacy: 29, modern: 36} {
+				t.Run(revision, func(t *testing.T) {
+					t.Parallel()
+					passed := conform(t, expected, "server", "--url", e.url, "--requirements", revision)
+					if passed < atLeast {
+						t.Errorf("%d scenarios passed, want at least %d", passed, atLeast)
+					}
+					t.Logf("%d scenarios passed", passed)
+				})
+			}
+		})
+	}
+}
+
+// expectedOf writes the list of what is expected to fail, for the suite, from
+// some of the parts of ours.
+func expectedOf(t *testing.T, parts []string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(repository, "testdata", "conformance", "server.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, part := "server:\n", ""
+	for line := range strings.Lines(string(b)) {
+		if name, head := strings.CutSuffix(strings.TrimSpace(line), ":"); head {
+			part = name
+		} else if slices.Contains(parts, part) {
+			list += line
+		}
+	}
+	file := filepath.Join(t.TempDir(), "expected.yaml")
+	if err := os.WriteFile(file, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// everythingServer is the server that the Go SDK is tested with.
+func everythingServer(*testing.T) server {
+	return server{name: "everything", command: []string{program("everything-server")}}
+}
+
+// everythingServerAt is the same over HTTP, of one era or the other.
+func everythingServerAt(era string) func(*testing.T) server {
+	return func(t *testing.T) server {
+		t.Helper()
+		return server{name: "everything", web: &web{plugin: "http", url: everythingURL(t, era)}}
+	}
+}
+
+// everythingURL starts it and returns where it is. It cannot be told to choose a
+// port, so it gets one that was free a moment ago.
+func everythingURL(t *testing.T, era string) string {
+	t.Helper()
+	for range 5 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		l.Close()
+		p := launch(t, exec.Command(program("everything-server"), "-http", address, era))
+		if p.answers(address) {
+			return "http://" + address + "/"
+		}
+	}
+	t.Fatal("the server does not listen")
+	return ""
+}
+
+// answers waits until a process can be reached, or has ended.
+func (p *process) answers(address string) bool {
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		select {
+		case <-p.exited: // somebody else has the port
+			return false
+		default:
+		}
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			return true
+		}
+	}
+	return false
+}
+
+// everythingServerBoth is one address with a server of each era behind it: with
+// the Go SDK one server over HTTP has sessions or speaks 2026-07-28, not both.
+func everythingServerBoth(t *testing.T) server {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	door := func(era string) http.Handler {
+		to, err := url.Parse(everythingURL(t, era))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &httputil.ReverseProxy{
+			Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // of streams that clients closed
+			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		}
+	}
+	sessions, stateless := door("-stateless=false"), door("-stateless=true")
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= modern {
+			stateless.ServeHTTP(w, r)
+			return
+		}
+		sessions.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	return server{name: "everything", web: &web{plugin: "http", url: front.URL + "/"}}
+}
