@@ -22,7 +22,7 @@ type exchange struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	takes accept
-	to    func() streamer // makes the stream
+	to    func(*exchange) streamer // makes the stream
 	clock *time.Timer
 
 	mu     sync.Mutex
@@ -40,8 +40,8 @@ type streamer interface {
 
 var _ gateway.Stream = (*exchange)(nil)
 
-func (f *Front) exchange(w http.ResponseWriter, r *http.Request, takes accept) *exchange {
-	x := &exchange{front: f, w: w, r: r, takes: takes}
+func (f *Front) exchange(w http.ResponseWriter, r *http.Request, takes accept, to func(*exchange) streamer) *exchange {
+	x := &exchange{front: f, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
 		x.clock = time.AfterFunc(streamAfter, func() { _ = x.open() })
 	}
@@ -54,7 +54,7 @@ func (x *exchange) open() streamer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stream == nil && !x.over && x.takes.stream {
-		x.stream = x.to()
+		x.stream = x.to(x)
 	}
 	if x.over {
 		return nil
@@ -77,7 +77,7 @@ func (x *exchange) finish(answer outbox.Message, status int) {
 	case answer.Head == nil: // the client has gone, or nobody wants to know
 		x.w.WriteHeader(http.StatusNoContent)
 	case !x.takes.json && status == http.StatusOK:
-		stream = x.to()
+		stream = x.to(x)
 		stream.finish(answer)
 	default:
 		whole(x.w, answer, status)

@@ -148,8 +148,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, p identity.Pr
 		body(w, http.StatusBadRequest, mcp.AppendError(nil, m.ID, wrong))
 		return
 	}
-	x := f.exchange(w, r, takes)
-	x.to = func() streamer { return newBoxStream(x) }
+	x := f.exchange(w, r, takes, newBoxStream)
 	a := f.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
 	x.finish(a.Message, statusOf(a))
 }
@@ -188,8 +187,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, p identity.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	x := f.exchange(w, r, takes)
-	x.to = func() streamer { return newLogStream(x, s, m.ID) }
+	x := f.exchange(w, r, takes, func(x *exchange) streamer { return newLogStream(x, s, m.ID) })
 	a := c.Answer(m, gateway.Exchange{Out: x})
 	x.finish(a.Message, legacyStatus(a))
 }
