@@ -30,7 +30,27 @@ type fake struct {
 	views  map[string]*catalog.View
 	repeat func(string) bool
 	call   time.Duration
+	share  Share
 	got    chan string // what it was sent and does not answer by itself
+
+	mu  sync.Mutex
+	own map[*conversation.Link]chan string // guarded by mu; the same by connection, when not all share one
+}
+
+// at is what a connection was sent.
+func (f *fake) at(l *conversation.Link) chan string {
+	if f.share == "" {
+		return f.got
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.own == nil {
+		f.own = map[*conversation.Link]chan string{}
+	}
+	if f.own[l] == nil {
+		f.own[l] = make(chan string, 1<<12)
+	}
+	return f.own[l]
 }
 
 // newFake makes a server that leaves to the test what is not a handshake, a
@@ -38,22 +58,16 @@ type fake struct {
 func newFake(name, revision string) *fake {
 	f := &fake{name: name, call: time.Minute, got: make(chan string, 1<<12)}
 	f.Revision = revision
-	f.Answer = func(_ *conversation.Link, m conversation.Message) string {
+	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		_, isList := conversation.Lists[m.Method]
 		switch {
 		case isList, m.Method == mcp.MethodInitialize, m.Method == mcp.MethodDiscover, m.Method == mcp.NoteInitialized, m.Method == mcp.MethodPing:
 			return ""
 		}
-		f.got <- f.last()
+		f.at(l) <- m.Text
 		return conversation.Later
 	}
 	return f
-}
-
-// last is what it was sent last.
-func (f *fake) last() string {
-	seen := f.Seen(true)
-	return seen[len(seen)-1]
 }
 
 // A desk is a gateway with scripted servers and clients.
@@ -88,6 +102,15 @@ type remembered struct{ revision mcp.Revision }
 func (r remembered) Revision() mcp.Revision { return r.revision }
 func (remembered) Remember(mcp.Revision)    {}
 
+// upstream is a connection to the server.
+func (f *fake) upstream(p upstream.Peer, log hclog.Logger) *upstream.Upstream {
+	return upstream.New(upstream.Options{
+		Name: f.name, Peer: p, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
+		Start: 10 * time.Second, Call: f.call, Shutdown: time.Second,
+		Open: func(context.Context) (upstream.Link, error) { return f.Open(), nil },
+	})
+}
+
 // newDesk opens a gateway of servers in their order, which remembers nothing.
 func newDesk(fakes ...*fake) *desk { return newDeskIn("", fakes...) }
 
@@ -97,16 +120,13 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 	log := hclog.New(&hclog.LoggerOptions{Output: d.log, Level: hclog.Debug})
 	rules, servers := map[string]policy.Server{}, map[string]Server{}
 	for _, f := range fakes {
-		rules[f.name], servers[f.name], d.fakes[f.name] = f.rules, Server{Repeat: f.repeat}, f
+		rules[f.name], d.fakes[f.name] = f.rules, f
+		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Open: func(p upstream.Peer) *upstream.Upstream { return f.upstream(p, log) }}
 	}
 	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers})
 	var all []*catalog.Server
 	for _, f := range fakes {
-		u := upstream.New(upstream.Options{
-			Name: f.name, Peer: d.Peer(f.name), Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
-			Start: 10 * time.Second, Call: f.call, Shutdown: time.Second,
-			Open: func(context.Context) (upstream.Link, error) { return f.Open(), nil },
-		})
+		u := f.upstream(d.Peer(f.name), log)
 		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name}
 		if f.bare {
 			s.Prefix = ""
@@ -115,7 +135,7 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 		d.close = append(d.close, u.Close)
 	}
 	c := catalog.New(all, dir, log, d.ListsChanged)
-	d.close = append([]func(){c.Stop}, d.close...)
+	d.close = append([]func(){d.Stop, c.Stop}, d.close...)
 	d.Bind(c)
 	return d
 }
@@ -153,10 +173,23 @@ func (c *client) Write(parts ...[]byte) error {
 
 func (c *client) Flush() error { return nil }
 
+// client is the only client of a gateway on stdio.
 func (d *desk) client() *client {
+	c := newClient()
+	c.Session = d.Open(Client{Principal: identity.Local(), Out: c.box, Sole: true})
+	return c
+}
+
+// visitor is one of many clients over HTTP.
+func (d *desk) visitor(subject, tenant string) *client {
+	c := newClient()
+	c.Session = d.Open(Client{Principal: identity.Principal{Subject: subject, Tenant: tenant, Method: "test"}, Out: c.box})
+	return c
+}
+
+func newClient() *client {
 	c := &client{Sent: make(chan string, 1<<16)}
 	c.box = outbox.New(c, 1<<20)
-	c.Session = d.Open(Client{Principal: identity.Local(), Out: c.box, Sole: true})
 	return c
 }
 

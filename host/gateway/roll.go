@@ -21,7 +21,9 @@ func (g *Gateway) leave(s *Session) {
 	s.subs, s.lines = nil, nil
 	s.mu.Unlock()
 	for uri, sub := range subs {
-		sub.over.Unsubscribe(uri)
+		if l := lines[sub.server]; l == nil || l.up != sub.over { // one of its own is closed anyway
+			sub.over.Unsubscribe(uri)
+		}
 	}
 	for _, l := range lines {
 		g.retire(l)

@@ -3,11 +3,13 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -16,6 +18,7 @@ import (
 //
 //	server NAME REVISION CAPABILITIES
 //	bare NAME · deny NAME TOOL · repeat NAME · timeout NAME DURATION
+//	share NAME session|tenant
 //	list NAME METHOD ITEM        one item more in a list
 //	cold                         nobody has asked the servers before
 //
@@ -30,7 +33,16 @@ import (
 //	                             pings go on behind the scenes
 //	a exit · a set METHOD ITEM   it ends; one of its lists becomes another
 //	wait DURATION · log N TEXT   time; how often the log has a text
-//	connections a N
+//	connections a N · open a N   that there were, and that there are
+//	a#2> · a#2< · a#2 exit       one of the connections to a server that is
+//	                             shared by not all clients; a is the first
+//	as C SUBJECT TENANT          C is one of many clients from now on
+//	C.x> MESSAGE · C.x<          C makes a request over HTTP, with a stream of its
+//	                             own; without a session it is modern
+//	C.x drop                     its connection is closed
+//	keep A                       $A is the requestState that a client was sent
+//	                             last, as $S is until there is another; $X is $S
+//	                             with one bit changed
 //
 // Before each step everything has come to rest, and whoever was sent something
 // must have been expected to by the time a server speaks or time passes.
@@ -50,10 +62,12 @@ type stage struct {
 	cold    bool
 	desk    *desk
 	clients map[string]*client
+	posts   map[string]*post
+	states  map[string]string // what $S and its like stand for
 }
 
 func play(t *testing.T, steps []conversation.Step) {
-	s := &stage{t: t, lists: map[string]map[string][]string{}, clients: map[string]*client{}}
+	s := &stage{t: t, lists: map[string]map[string][]string{}, clients: map[string]*client{}, posts: map[string]*post{}, states: map[string]string{}}
 	for len(steps) > 0 && s.setUp(steps[0]) {
 		steps = steps[1:]
 	}
@@ -69,6 +83,9 @@ func play(t *testing.T, steps []conversation.Step) {
 	}
 	s.clients["C"] = s.desk.client()
 	defer func() {
+		for _, p := range s.posts {
+			p.end()
+		}
 		for _, c := range s.clients {
 			c.hangUp()
 		}
@@ -98,6 +115,8 @@ func (s *stage) setUp(step conversation.Step) bool {
 	case "deny":
 		f := s.fake(w[0])
 		f.rules.Deny = append(f.rules.Deny, policy.Rule{At: "f:1:1", Match: func(name string) bool { return name == w[1] }})
+	case "share":
+		s.fake(w[0]).share = Share(w[1])
 	case "repeat":
 		s.fake(w[0]).repeat = func(string) bool { return true }
 	case "timeout":
@@ -129,9 +148,16 @@ func (s *stage) quiet() error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	for name, p := range s.posts {
+		if err := conversation.Nothing(p.Sent); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	for _, f := range s.fakes {
-		if err := conversation.Nothing(f.got); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+		for i, l := range f.Links() {
+			if err := conversation.Nothing(f.at(l)); err != nil {
+				return fmt.Errorf("%s#%d: %w", f.name, i+1, err)
+			}
 		}
 	}
 	return nil
@@ -139,23 +165,87 @@ func (s *stage) quiet() error {
 
 func (s *stage) step(step conversation.Step) error {
 	if who, ok := strings.CutSuffix(step.Verb, "<"); ok {
-		if c := s.clients[who]; c != nil {
-			return conversation.Next(c.Sent, expand(step.Rest))
-		}
-		return conversation.Next(s.fake(who).got, expand(step.Rest))
+		return s.hears(who, s.expand(step.Rest))
 	}
 	if who, ok := strings.CutSuffix(step.Verb, ">"); ok {
-		if c := s.clients[who]; c != nil {
-			c.say("%s", step.Rest)
-			return nil
-		}
-		if err := s.quiet(); err != nil {
-			return err
-		}
-		s.fake(who).Link().Say(expand(step.Rest))
-		return nil
+		return s.says(who, s.expand(step.Rest))
 	}
 	return s.direct(step)
+}
+
+func (s *stage) hears(who, pattern string) error {
+	sent := (chan string)(nil)
+	switch {
+	case s.clients[who] != nil:
+		sent = s.clients[who].Sent
+	case s.posts[who] != nil:
+		sent = s.posts[who].Sent
+	default:
+		f, l := s.connection(who)
+		return conversation.Next(f.at(l), pattern)
+	}
+	select {
+	case msg := <-sent:
+		if state, ok := mcp.TextMember([]byte(msg), "result", "requestState"); ok {
+			s.states["$S"], s.states["$X"] = state, flipped(state)
+		}
+		if !conversation.Match(pattern, msg) {
+			return fmt.Errorf("%s was sent\n\t%s\nand not\n\t%s", who, msg, pattern)
+		}
+		return nil
+	default:
+		return fmt.Errorf("%s was not sent\n\t%s", who, pattern)
+	}
+}
+
+func (s *stage) says(who, text string) error {
+	if c := s.clients[who]; c != nil {
+		c.say("%s", text)
+		return nil
+	}
+	if name, _, ok := strings.Cut(who, "."); ok {
+		if s.posts[who] != nil {
+			if err := conversation.Nothing(s.posts[who].Sent); err != nil {
+				return err
+			}
+			s.posts[who].end()
+		}
+		s.posts[who] = s.desk.post(s.clients[name], text)
+		return nil
+	}
+	if err := s.quiet(); err != nil {
+		return err
+	}
+	_, l := s.connection(who)
+	l.Say(text)
+	return nil
+}
+
+// expand puts states and what every modern request says into a message.
+func (s *stage) expand(text string) string {
+	for name, state := range s.states {
+		text = strings.ReplaceAll(text, `"`+name+`"`, `"`+state+`"`)
+	}
+	return expand(text)
+}
+
+// connection is one of those to a server: a, or a#2 for the second. Where all
+// share one, it is the last.
+func (s *stage) connection(name string) (*fake, *conversation.Link) {
+	name, number, _ := strings.Cut(name, "#")
+	f := s.fake(name)
+	links := f.Links()
+	n, err := strconv.Atoi(number)
+	switch {
+	case err != nil && f.share == "":
+		n = len(links)
+	case err != nil:
+		n = 1
+	}
+	if n < 1 || n > len(links) {
+		s.t.Fatalf("%s has %d connections", name, len(links))
+	}
+	return f, links[n-1]
 }
 
 // direct plays what is not a message.
@@ -177,6 +267,26 @@ func (s *stage) direct(step conversation.Step) error {
 	case "log":
 		if n := s.desk.log.count(w[1]); fmt.Sprint(n) != w[0] {
 			return fmt.Errorf("%d times", n)
+		}
+	case "keep":
+		s.states["$"+w[0]] = s.states["$S"]
+	case "as":
+		subject, tenant, _ := strings.Cut(w[1], " ")
+		if c := s.clients[w[0]]; c != nil {
+			c.hangUp()
+		}
+		s.clients[w[0]] = s.desk.visitor(subject, tenant)
+	case "open":
+		n := 0
+		for _, l := range s.fake(w[0]).Links() {
+			select {
+			case <-l.Closed():
+			default:
+				n++
+			}
+		}
+		if fmt.Sprint(n) != w[1] {
+			return fmt.Errorf("%d", n)
 		}
 	case "connections":
 		if n := s.fake(w[0]).Connections(); fmt.Sprint(n) != w[1] {
@@ -203,11 +313,16 @@ func (s *stage) act(who, verb, text string) error {
 		}
 		return nil
 	}
+	if p := s.posts[who]; p != nil && verb == "drop" {
+		p.disconnect()
+		return nil
+	}
 	switch verb {
 	case "joins":
 		s.clients[who] = s.desk.client()
 	case "exit":
-		s.fake(who).Link().End(nil)
+		_, l := s.connection(who)
+		l.End(nil)
 	case "set":
 		method, item, _ := strings.Cut(text, " ")
 		s.fake(who).Set(method, item)

@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,6 +15,7 @@ type Message struct {
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
+	Text   string          `json:"-"` // the whole
 }
 
 // A Server is an MCP server that answers the handshake, lists and pings by
@@ -98,6 +100,13 @@ func (s *Server) Link() *Link {
 	return s.links[len(s.links)-1]
 }
 
+// Links are all connections that there were, in order.
+func (s *Server) Links() []*Link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.links)
+}
+
 // Connections is how many there were.
 func (s *Server) Connections() int {
 	s.mu.Lock()
@@ -138,6 +147,7 @@ func (s *Server) take(l *Link, text string) {
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
 		panic(fmt.Sprintf("the host sent %q: %v", text, err))
 	}
+	m.Text = text
 	reply := ""
 	if answer != nil {
 		reply = answer(l, m)
