@@ -1,0 +1,314 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// curious is an old server that asks for the client's roots before it answers a
+// call.
+func curious(name string) *fake {
+	f := simple(name)
+	f.share = PerSession
+	f.Answer = func(l *conversation.Link, m conversation.Message) string {
+		switch {
+		case m.Method == mcp.MethodCallTool:
+			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"of %s","method":"roots/list"}`, m.ID))
+			return conversation.Later
+		case m.Method == "" && m.Result != nil:
+			id := strings.Trim(strings.TrimPrefix(string(m.ID), `"of `), `"`)
+			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"heard":%s}}`, id, m.Result))
+			return conversation.Later
+		}
+		return ""
+	}
+	return f
+}
+
+// rooted is a modern request of a client that has roots.
+const rooted = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}`
+
+// ask makes a request over HTTP and returns its answer.
+func (d *desk) ask(of *client, text string) string {
+	p := d.post(of, text)
+	<-p.done
+	select {
+	case answer := <-p.Sent:
+		return answer
+	default:
+		return ""
+	}
+}
+
+func stateOf(answer string) string {
+	state, _ := mcp.TextMember([]byte(answer), "result", "requestState")
+	return state
+}
+
+// TestParkedMost: a principal has a hundred calls that wait for their client, all
+// have a thousand, and a server 256 connections; what is over that is refused,
+// and there is room again when one goes on.
+func TestParkedMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var servers []*fake
+		for i := range 5 {
+			servers = append(servers, curious(fmt.Sprintf("s%d", i)))
+		}
+		d := newDesk(servers...)
+		defer d.end()
+		d.warm(t)
+		var states []string
+		call := func(c *client, server int) string {
+			answer := d.ask(c, fmt.Sprintf(rooted, fmt.Sprintf("s%d__t", server), ""))
+			if state := stateOf(answer); state != "" {
+				states = append(states, state)
+				return ""
+			}
+			return answer
+		}
+		var clients []*client
+		for i := range parkedMax/parkedOne + 1 {
+			c := d.visitor(fmt.Sprint(i), "")
+			defer c.hangUp()
+			clients = append(clients, c)
+		}
+		for i := range parkedOne {
+			if got := call(clients[0], 0); got != "" {
+				t.Fatalf("call %d: %s", i, got)
+			}
+		}
+		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) {
+			t.Fatalf("the 101st of one principal: %s", got)
+		}
+		for i := parkedOne; i < parkedMax; i++ {
+			if got := call(clients[i/parkedOne], i/parkedOne/2); got != "" {
+				t.Fatalf("call %d: %s", i, got)
+			}
+		}
+		if got := call(clients[len(clients)-1], 4); !strings.Contains(got, `"code":-31011,`) {
+			t.Fatalf("the 1001st: %s", got)
+		}
+		got := d.ask(clients[0], fmt.Sprintf(rooted, "s0__t", fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, states[0])))
+		if !strings.Contains(got, `"heard":{"roots":[1]}`) {
+			t.Fatal(got)
+		}
+		if got := call(clients[len(clients)-1], 4); got != "" {
+			t.Errorf("there is room again: %s", got)
+		}
+		d.Stop()
+		for _, f := range servers {
+			for _, l := range f.Links()[1:] {
+				select {
+				case <-l.Closed():
+				default:
+					t.Fatalf("a connection to %s was left", f.name)
+				}
+			}
+		}
+	})
+}
+
+// TestLinesMost: a server has 256 connections that not all share, and one that
+// waits for another request makes room.
+func TestLinesMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := curious("a")
+		d := newDesk(f)
+		defer d.end()
+		d.warm(t)
+		open := func() (n int) {
+			for _, l := range f.Links() {
+				select {
+				case <-l.Closed():
+				default:
+					n++
+				}
+			}
+			return n - 1 // but for that of the lists
+		}
+		states := map[int]string{}
+		for i := range maxLines {
+			c := d.visitor(fmt.Sprint(i/parkedOne), "")
+			defer c.hangUp()
+			if states[i] = stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", ""))); states[i] == "" {
+				t.Fatal(i)
+			}
+		}
+		late := d.visitor("late", "")
+		defer late.hangUp()
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) || open() != maxLines {
+			t.Fatalf("the 257th: %s; %d are open", got, open())
+		}
+		late.greet(t, `{"roots":{}}`)
+		if got := d.ask(late, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}`); !strings.Contains(got, `"reason":"overloaded"`) {
+			t.Fatalf("the 257th, of a session: %s", got)
+		}
+		first := d.visitor("0", "")
+		defer first.hangUp()
+		d.ask(first, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, states[0])))
+		if open() != maxLines {
+			t.Fatalf("%d are open", open())
+		}
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" || open() != maxLines {
+			t.Errorf("in the place of one that was idle: %s; %d are open", got, open())
+		}
+	})
+}
+
+// TestQuestionsMost: the 33rd question that waits is refused, whoever is asked.
+func TestQuestionsMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := simple("a")
+		f.share = PerSession
+		d := newDesk(f)
+		defer d.end()
+		d.warm(t)
+		c := d.visitor("c", "")
+		defer c.hangUp()
+		p := d.post(c, fmt.Sprintf(rooted, "a__t", ""))
+		defer p.end()
+		synctest.Wait()
+		l := f.Link()
+		<-f.at(l)
+		for i := range maxQuestions + 1 {
+			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i))
+		}
+		if refused := <-f.at(l); !strings.Contains(refused, `"code":-32603,`) {
+			t.Error(refused)
+		}
+		if answer := <-p.Sent; strings.Count(answer, `"method":"roots/list"`) != maxQuestions {
+			t.Error(answer)
+		}
+	})
+}
+
+// TestParkTime: a call that nobody goes on with is cancelled after ten minutes,
+// not before, and its state is no good afterwards.
+func TestParkTime(t *testing.T) {
+	for _, after := range []time.Duration{parkTime - time.Second, parkTime + time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			f := curious("a")
+			d := newDesk(f)
+			defer d.end()
+			d.warm(t)
+			c := d.visitor("c", "")
+			defer c.hangUp()
+			state := stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", "")))
+			time.Sleep(after)
+			got := d.ask(c, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
+			if good := strings.Contains(got, `"heard":{}`); good != (after < parkTime) {
+				t.Errorf("after %s: %s", after, got)
+			}
+		})
+	}
+}
+
+// TestManyAsk: fifty modern clients and as many old ones, whom a server that each
+// has a connection to asks at random; every answer reaches the call that it was
+// for.
+func TestManyAsk(t *testing.T) {
+	f := simple("a")
+	f.share = PerSession
+	f.Answer = func(l *conversation.Link, m conversation.Message) string { return quiz(l, m) }
+	d := newDesk(f)
+	defer d.end()
+	d.warm(t)
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() { d.modernQuiz(t, fmt.Sprintf("modern %d", i)) })
+		all.Go(func() { d.oldQuiz(t, fmt.Sprintf("old %d", i)) })
+	}
+	all.Wait()
+	if n := f.Connections(); n > 1+maxLines {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// quiz is a server that asks each caller its name, once or twice, and answers with
+// the names that it heard. The questions of a call are numbered with its id.
+func quiz(l *conversation.Link, m conversation.Message) string {
+	ask := func(call string, round int, heard string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s/%d/%s","method":"sampling/createMessage","params":{"from":%q}}`, call, round, heard, heard)
+	}
+	switch {
+	case m.Method == mcp.MethodCallTool:
+		who, _ := mcp.TextMember(m.Params, "arguments", "who")
+		l.Say(ask(string(m.ID), len(who)%3, who))
+		return conversation.Later
+	case m.Method != "" || m.ID == nil || m.ID[0] != '"':
+		return ""
+	}
+	parts := strings.Split(strings.Trim(string(m.ID), `"`), "/")
+	said, _ := mcp.TextMember(m.Result, "who")
+	if said != parts[2] {
+		l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"wrong":%q,"instead of":%q}}`, parts[0], said, parts[2]))
+		return conversation.Later
+	}
+	if parts[1] > "0" {
+		l.Say(ask(parts[0], int(parts[1][0]-'1'), parts[2]))
+		return conversation.Later
+	}
+	l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"heard":%q}}`, parts[0], said))
+	return conversation.Later
+}
+
+const quizCalls = 6
+
+func (d *desk) modernQuiz(t *testing.T, name string) {
+	c := &client{Session: d.session(t.Context(), Client{Principal: identity.Principal{Subject: name[:len(name)-1]}})} // some share a principal
+	for i := range quizCalls {
+		who := fmt.Sprintf("%s call %d", name, i)
+		form := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q},%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}}`
+		answer := d.ask(c, fmt.Sprintf(form, who, ""))
+		for range maxRounds {
+			state := stateOf(answer)
+			if state == "" {
+				break
+			}
+			var answers []string
+			for key, q := range mcp.Members(mcp.Member([]byte(answer), "result", "inputRequests")) {
+				if from, _ := mcp.TextMember(q, "params", "from"); from != who {
+					t.Errorf("%s was asked what %s should be", who, from)
+				}
+				answers = append(answers, fmt.Sprintf(`%q:{"who":%q}`, key, who))
+			}
+			answer = d.ask(c, fmt.Sprintf(form, who, fmt.Sprintf(`"requestState":%q,"inputResponses":{%s},`, state, strings.Join(answers, ","))))
+		}
+		if heard, _ := mcp.TextMember([]byte(answer), "result", "heard"); heard != who {
+			t.Errorf("%s got %s", who, answer)
+		}
+	}
+}
+
+func (d *desk) oldQuiz(t *testing.T, name string) {
+	c := d.visitor(name, "")
+	defer c.hangUp()
+	c.greet(t, `{"sampling":{}}`)
+	for i := range quizCalls {
+		who := fmt.Sprintf("%s call %d", name, i)
+		p := d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q}}}`, i, who))
+		for {
+			msg := <-p.Sent
+			if from, asked := mcp.TextMember([]byte(msg), "params", "from"); asked {
+				if from != who {
+					t.Errorf("%s was asked what %s should be", who, from)
+				}
+				c.say(`{"jsonrpc":"2.0","id":%s,"result":{"who":%q}}`, mcp.Member([]byte(msg), "id"), who)
+				continue
+			}
+			if heard, _ := mcp.TextMember([]byte(msg), "result", "heard"); heard != who {
+				t.Errorf("%s got %s", who, msg)
+			}
+			break
+		}
+		p.end()
+	}
+}
