@@ -212,7 +212,7 @@ func TestVisible(t *testing.T) {
 			for _, item := range items {
 				visible = append(visible, item[kind.id].(string))
 			}
-			for _, name := range d.all(kind.member) {
+			for _, name := range d.names(kind.member) {
 				got := ask(kind.use, fmt.Sprintf(kind.params, name))
 				used := strings.Contains(got, `"result":`)
 				// What is refused looks as if it did not exist.
@@ -228,8 +228,8 @@ func TestVisible(t *testing.T) {
 	})
 }
 
-// all lists every item of a kind that there is, whoever may see it.
-func (d *desk) all(member string) (names []string) {
+// names lists every item of a kind that there is, whoever may see it.
+func (d *desk) names(member string) (names []string) {
 	s := d.Catalog().Snapshot()
 	switch member {
 	case "tools":
