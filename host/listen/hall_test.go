@@ -40,8 +40,8 @@ type performer struct {
 	conversation.Server
 	name  string
 	share gateway.Share
-	calls chan waiting   // that wait
-	stops chan string // ids of requests that were cancelled
+	calls chan waiting // that wait
+	stops chan string  // ids of requests that were cancelled
 
 	mu     sync.Mutex
 	asking map[string]string // guarded by mu; calls by the id of what was asked in their course
