@@ -35,11 +35,11 @@ var (
 	}
 	npmClients = &kit{
 		name: "clients", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"clients/package.json", "clients/package-lock.json"},
+		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/report.mjs"},
 	}
 	npmWeb = &kit{
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs"},
+		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs", "clients/report.mjs"},
 	}
 	pythonOne = &kit{
 		name: "python-1", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,

@@ -31,10 +31,16 @@ const told = 1000
 // its options; nil does not.
 func (g *gateway) connect(d dialect, change func(*mcp.ClientOptions)) *session {
 	g.t.Helper()
+	return connect(g.t, g.transport(), d, change)
+}
+
+// connect is the same for any way to a gateway.
+func connect(t *testing.T, way mcp.Transport, d dialect, change func(*mcp.ClientOptions)) *session {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-	g.t.Cleanup(cancel)
+	t.Cleanup(cancel)
 	s := &session{
-		t: g.t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, told), logs: make(chan *mcp.LoggingMessageParams, told),
+		t: t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, told), logs: make(chan *mcp.LoggingMessageParams, told),
 		updated: make(chan string, told), tools: make(chan struct{}, told), prompts: make(chan struct{}, told), resource: make(chan struct{}, told),
 	}
 	o := s.options()
@@ -50,14 +56,14 @@ func (g *gateway) connect(d dialect, change func(*mcp.ClientOptions)) *session {
 		s.client.AddRoots(&mcp.Root{URI: "file:///the/root", Name: "the root"})
 	}
 	var err error
-	s.ClientSession, err = s.client.Connect(ctx, g.transport(), so)
+	s.ClientSession, err = s.client.Connect(ctx, way, so)
 	if err != nil {
-		g.t.Fatalf("connecting: %v", err)
+		t.Fatalf("connecting: %v", err)
 	}
 	if got := s.InitializeResult().ProtocolVersion; got != d.revision {
-		g.t.Fatalf("the client and junctor agreed on revision %s, want %s", got, d.revision)
+		t.Fatalf("the client and junctor agreed on revision %s, want %s", got, d.revision)
 	}
-	g.t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 

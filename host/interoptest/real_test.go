@@ -1,0 +1,204 @@
+package interoptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An account is what a client says that it did: the scripts of the SDKs print it.
+type account struct {
+	Revision                          string
+	Tools                             []string
+	Sum, Everything, Resource, Prompt string
+	Elicited, Sampled                 map[string]string    // by the server that asked: old, new
+	Progress                          map[string][]float64 // by server, like what follows: go, goold
+	Logs, Cancelled, Grown            map[string]bool
+	Updated                           bool
+}
+
+// check compares a report with what there is at the gateway.
+func (r account) check(t *testing.T, revision string) {
+	t.Helper()
+	if r.Revision != revision {
+		t.Errorf("the client and junctor speak %s, want %s", r.Revision, revision)
+	}
+	for _, name := range []string{"demo__add", "every__get-sum", "go__echo", "goold__echo", "old__test_sampling", "new__test_input_required_result_sampling"} {
+		if !slices.Contains(r.Tools, name) {
+			t.Errorf("%s is not among the tools %v", name, r.Tools)
+		}
+	}
+	for got, want := range map[string]string{
+		r.Sum: "42", r.Everything: "is 5", r.Resource: "junctor joins", r.Prompt: "Introduce Ada",
+		r.Elicited["old"]: "username:Ada", r.Elicited["new"]: "Hello, Ada", r.Sampled["old"]: "LLM response: Paris", r.Sampled["new"]: "Sampling response: Paris",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	for _, of := range []string{"go", "goold"} {
+		p := r.Progress[of]
+		if len(p) < 2 || p[len(p)-1] != 3 || !slices.IsSorted(p) {
+			t.Errorf("%s: progress %v, which should end with 3", of, p)
+		}
+		if !r.Logs[of] || !r.Cancelled[of] || !r.Grown[of] {
+			t.Errorf("%s: a log message heard: %t, a call cancelled: %t, the list's change heard: %t", of, r.Logs[of], r.Cancelled[of], r.Grown[of])
+		}
+	}
+	if !r.Updated {
+		t.Error("the change of a resource was not heard")
+	}
+}
+
+// TestRealClients: clients of four SDKs, in each era that they know, and
+// programs made with them, use one gateway at the same time.
+func TestRealClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts many programs")
+	}
+	t.Parallel()
+	npmClients.require(t)
+	npmWeb.require(t)
+	pythonOne.require(t)
+	pythonTwo.require(t)
+	const own = "  share = \"session\"\n"
+	all := newSite(t, everything(t), server{name: "demo", command: []string{program("demo")}},
+		gosdk(), gosdk().under("goold").pinned(latestLegacy),
+		everythingServer(t).under("old").pinned(latestLegacy).with(own), everythingServer(t).under("new").pinned(modern).with(own))
+	all.run("tools").exits(0) // what is slow to start is in the first list as well then
+	e := all.serveHTTP()
+	sdks := map[string]func(name, era string) *exec.Cmd{
+		"ts1": func(name, _ string) *exec.Cmd {
+			return exec.Command("node", npmClients.path("client.mjs"), e.url, name)
+		},
+		"ts2": func(name, era string) *exec.Cmd {
+			return exec.Command("node", npmWeb.path("client.mjs"), e.url, name, era)
+		},
+		"py1": func(name, era string) *exec.Cmd {
+			return exec.Command(pythonOne.python(), source("python/client.py"), e.url, name, era)
+		},
+		"py2": func(name, era string) *exec.Cmd {
+			return exec.Command(pythonTwo.python(), "-W", "ignore", source("python/client.py"), e.url, name, era)
+		},
+	}
+	t.Run("all", func(t *testing.T) {
+		for sdk, command := range sdks {
+			for era, d := range eras {
+				if strings.HasSuffix(sdk, "1") && d.modern() {
+					continue // its SDK knows no other era
+				}
+				t.Run(sdk+"/"+era, func(t *testing.T) {
+					t.Parallel()
+					var a account
+					decode(t, output(t, command(sdk+"-"+era, era)), &a)
+					a.check(t, d.revision)
+				})
+			}
+		}
+		for era, d := range eras {
+			t.Run("go/"+era, func(t *testing.T) {
+				t.Parallel()
+				accountOf(e.connect(t, d, answeringAsAda), "go-"+era).check(t, d.revision)
+			})
+		}
+		e.programs(t)
+	})
+	// Each of the eight clients above withdrew a call at each of the two.
+	s := e.connect(t, newDialect, nil)
+	for _, of := range []string{"go", "goold"} {
+		if got := s.call(of+"__reach", object{"number": 8}); got != "8" {
+			t.Errorf("%s: %s calls were cancelled, want 8", of, got)
+		}
+	}
+}
+
+// programs uses the endpoint with programs that are made for people.
+func (e *endpoint) programs(t *testing.T) {
+	run := func(t *testing.T, name string, args ...string) string {
+		t.Helper()
+		home := filepath.Join(e.site.dir, strings.ReplaceAll(t.Name(), "/", "-"))
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("node", append([]string{npmClients.bin(name)}, args...)...)
+		cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "NO_COLOR=1", "CI=1")
+		return string(output(t, cmd))
+	}
+	holds := func(t *testing.T, printed string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if !strings.Contains(printed, text) {
+				t.Errorf("no %q in:\n%s", text, clip(printed))
+			}
+		}
+	}
+	t.Run("mcporter", func(t *testing.T) {
+		t.Parallel()
+		to := []string{"--http-url", e.url, "--allow-http"}
+		holds(t, run(t, "mcporter", append([]string{"list"}, to...)...), "demo__add", "every__get-sum")
+		holds(t, run(t, "mcporter", append([]string{"call"}, append(to, "demo__add", "a=2", "b=40")...)...), "42")
+	})
+	t.Run("mcpc", func(t *testing.T) {
+		t.Parallel()
+		holds(t, run(t, "mcpc", "connect", e.url, "@h"), "demo__add")
+		defer run(t, "mcpc", "@h", "close")
+		holds(t, run(t, "mcpc", "@h", "tools-list"), "demo__add", "every__get-sum")
+		holds(t, run(t, "mcpc", "@h", "tools-call", "demo__add", "a:=2", "b:=40"), "42")
+		holds(t, run(t, "mcpc", "@h", "resources-read", "demo://about"), "junctor joins")
+		holds(t, run(t, "mcpc", "@h", "prompts-get", "demo__introduce", "who:=Ada"), "Introduce Ada")
+	})
+	t.Run("inspector", func(t *testing.T) {
+		t.Parallel()
+		for _, one := range []struct{ args, says string }{
+			{"tools/list", "every__get-sum"},
+			{"tools/call --tool-name every__get-sum --tool-arg a=2 --tool-arg b=3", "is 5"},
+			{"resources/read --uri demo://about", "junctor joins"},
+			{"prompts/get --prompt-name demo__introduce --prompt-args who=Ada", "Introduce Ada"},
+		} {
+			args := append([]string{"--cli", e.url, "--transport", "http", "--method"}, strings.Fields(one.args)...)
+			holds(t, run(t, "mcp-inspector", args...), one.says)
+		}
+	})
+	t.Run("mcp-remote", func(t *testing.T) {
+		t.Parallel()
+		cmd := exec.Command("node", npmClients.bin("mcp-remote"), e.url, "--allow-http")
+		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
+		p := newPeer(t, launch(t, cmd), oldDialect)
+		p.greet()
+		if tools := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(tools, "every__get-sum") {
+			t.Errorf("tools: %v", tools)
+		}
+		if got := p.tool("demo__add", object{"a": 2, "b": 40}); !strings.Contains(got.raw, `{"sum":42}`) {
+			t.Errorf("2 + 40: %s", got.raw)
+		}
+		holds(t, p.call("resources/read", object{"uri": "demo://about"}).raw, "junctor joins")
+		holds(t, p.call("prompts/get", object{"name": "demo__introduce", "arguments": object{"who": "Ada"}}).raw, "Introduce Ada")
+	})
+}
+
+// output runs a program to its end and returns what it printed.
+func output(t *testing.T, cmd *exec.Cmd) json.RawMessage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
+	err := cmd.Wait()
+	t.Logf("it took %s", time.Since(begin))
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, clip(stdout.String()), clip(stderr.String()))
+	}
+	return stdout.Bytes()
+}
