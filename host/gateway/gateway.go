@@ -46,6 +46,7 @@ type Gateway struct {
 	upstreams map[string]*upstream.Upstream
 
 	sealer *sealer
+	tasks  *tasks
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -54,6 +55,8 @@ type Gateway struct {
 	level    string                // guarded by mu; the lowest that a modern request asked for
 	lines    map[string]int        // guarded by mu; connections that not all share, by server
 	ending   bool                  // guarded by mu; nothing that lasts may begin
+
+	introductions map[string]introduction // guarded by mu; by server
 
 	tenancy sync.Mutex
 	tenants map[string]*line // guarded by tenancy; by server and tenant
@@ -72,7 +75,7 @@ const schemasKept = 20_000
 // it is bound.
 func New(o Options) *Gateway {
 	return &Gateway{
-		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(),
+		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), introductions: map[string]introduction{},
 		sessions: map[*Session]struct{}{}, warned: map[string]bool{}, lines: map[string]int{},
 		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
 	}

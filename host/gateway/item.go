@@ -24,7 +24,13 @@ func callTool(r *request) ([]byte, *rpcError) {
 	if wrong := r.misheaded(t); wrong != nil {
 		return nil, wrong
 	}
-	return r.through(t.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.CallTool(ctx, t, u) })
+	return r.through(t.Server, func(ctx context.Context, u Use) (upstream.Reply, error) {
+		reply, err := g.CallTool(ctx, t, u)
+		if err == nil {
+			err = r.tasked(t, reply)
+		}
+		return reply, err
+	})
 }
 
 // refused is the result of a call whose arguments do not fit: one that a model

@@ -52,7 +52,9 @@ func initialize(r *request) ([]byte, *rpcError) {
 		}
 		s.gw.catalog.Offer(s.gw.offer())
 	}
-	return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, capabilities, s.gw.serverInfo()), nil
+	offered, instructions := r.greeting()
+	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, s.gw.serverInfo())
+	return instructed(result, instructions), nil
 }
 
 // discover tells a modern client what there is.
@@ -61,8 +63,18 @@ func discover(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, &rpcError{code: mcp.CodeInternal, message: err.Error()}
 	}
-	return fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
-		versions, capabilities, listTTL.Milliseconds(), mcp.MetaServerInfo, r.session.gw.serverInfo()), nil
+	offered, instructions := r.greeting()
+	result := fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
+		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, r.session.gw.serverInfo())
+	return instructed(result, instructions), nil
+}
+
+// instructed adds what models are told to a greeting.
+func instructed(result []byte, instructions string) []byte {
+	if instructions == "" {
+		return result
+	}
+	return mcp.SetMember(result, "instructions", mcp.AppendText(nil, instructions))
 }
 
 func ping(*request) ([]byte, *rpcError) { return []byte("{}"), nil }

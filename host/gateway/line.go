@@ -216,6 +216,7 @@ func (s *Session) streamFor(about any, server string) Stream {
 // Connected is called when a server was connected.
 func (l *line) Connected(u *upstream.Upstream) {
 	if l.up == nil && l.gw.catalog != nil {
+		l.gw.introduced(u)
 		l.gw.catalog.Connected(u.Name())
 	}
 }

@@ -59,6 +59,9 @@ func init() { // handlers refer to each other
 		mcp.MethodSubscribe:    {answer: subscribe, legacy: true},
 		mcp.MethodUnsubscribe:  {answer: unsubscribe, legacy: true},
 		mcp.MethodListen:       {answer: listenTo, modern: true},
+		mcp.MethodGetTask:      {answer: aboutTask, modern: true},
+		mcp.MethodUpdateTask:   {answer: aboutTask, modern: true},
+		mcp.MethodCancelTask:   {answer: aboutTask, modern: true},
 	}
 }
 

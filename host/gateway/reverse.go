@@ -27,10 +27,11 @@ var offered = map[string]string{
 // noCapability is the reason of an error about a client that cannot be asked.
 const noCapability = "no_capability"
 
-// reverse keeps of a client's capabilities what servers may ask it for.
+// reverse keeps of a client's capabilities what servers may ask it for, and the
+// extensions that it knows.
 func reverse(caps []byte) []byte {
 	out := []byte("{}")
-	for _, name := range []string{"roots", "sampling", "elicitation"} {
+	for _, name := range []string{"roots", "sampling", "elicitation", "extensions"} {
 		if v := mcp.Member(caps, name); v != nil {
 			out = mcp.SetMember(out, name, v)
 		}

@@ -18,7 +18,7 @@ import (
 //
 //	server NAME REVISION CAPABILITIES
 //	bare NAME · deny NAME TOOL · repeat NAME · timeout NAME DURATION
-//	share NAME session|tenant
+//	share NAME session|tenant · instructions NAME TEXT
 //	list NAME METHOD ITEM        one item more in a list
 //	cold                         nobody has asked the servers before
 //
@@ -115,6 +115,8 @@ func (s *stage) setUp(step conversation.Step) bool {
 	case "deny":
 		f := s.fake(w[0])
 		f.rules.Deny = append(f.rules.Deny, policy.Rule{At: "f:1:1", Match: func(name string) bool { return name == w[1] }})
+	case "instructions":
+		s.fake(w[0]).Instructions = step.Words(2)[1]
 	case "share":
 		s.fake(w[0]).share = Share(w[1])
 	case "repeat":

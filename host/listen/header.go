@@ -37,6 +37,9 @@ var named = map[string]string{
 	mcp.MethodCallTool:     "name",
 	mcp.MethodGetPrompt:    "name",
 	mcp.MethodReadResource: "uri",
+	mcp.MethodGetTask:      "taskId",
+	mcp.MethodUpdateTask:   "taskId",
+	mcp.MethodCancelTask:   "taskId",
 }
 
 // mismatch compares the headers of a modern request with its message. The error

@@ -45,6 +45,10 @@ const (
 	MethodListPrompts  = "prompts/list"
 	MethodGetPrompt    = "prompts/get"
 
+	MethodGetTask    = "tasks/get"
+	MethodUpdateTask = "tasks/update"
+	MethodCancelTask = "tasks/cancel"
+
 	MethodSample = "sampling/createMessage"
 	MethodElicit = "elicitation/create"
 	MethodRoots  = "roots/list"

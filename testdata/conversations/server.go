@@ -24,6 +24,7 @@ type Message struct {
 type Server struct {
 	Revision     string // that it speaks: a modern one, or the newest of the old ones that it has
 	Capabilities string // JSON; empty: tools, resources, prompts
+	Instructions string // for models; empty: none
 	// Answer says what to answer a request with, before the server does; nothing
 	// leaves it to the server. Notifications and answers of the host it is told
 	// as well. The goroutine that serves a link calls it. See On.
@@ -193,11 +194,15 @@ func (s *Server) greeting(method string) string {
 		caps = `{"tools":{},"resources":{},"prompts":{}}`
 	}
 	modern := s.Revision >= "2026"
+	instructions := ""
+	if s.Instructions != "" {
+		instructions = fmt.Sprintf(`,"instructions":%q`, s.Instructions)
+	}
 	switch {
 	case method == "server/discover" && modern:
-		return fmt.Sprintf(`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"}`, s.Revision, caps)
+		return fmt.Sprintf(`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"%s}`, s.Revision, caps, instructions)
 	case method == "initialize" && !modern:
-		return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}}`, s.Revision, caps)
+		return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}%s}`, s.Revision, caps, instructions)
 	case method == "server/discover" || method == "initialize":
 		return ""
 	}

@@ -190,14 +190,19 @@ func Refuse(msg, id []byte) []byte {
 	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"error":`...), e...), '}')
 }
 
-// Subject is what a request is about: the tool's or the prompt's name, or the
-// resource's URI; empty for methods that are about none.
+// The methods of the extension for tasks.
+const getTask, updateTask, cancelTask = "tasks/get", "tasks/update", "tasks/cancel"
+
+// Subject is what a request is about: the tool's or the prompt's name, the
+// resource's URI or the task's id; empty for methods that are about none.
 func (e *Envelope) Subject() string {
 	switch e.Method {
 	case CallTool, GetPrompt:
 		return text(e.Params, "name")
 	case Read:
 		return text(e.Params, "uri")
+	case getTask, updateTask, cancelTask:
+		return text(e.Params, "taskId")
 	}
 	return ""
 }

@@ -1,0 +1,123 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A modern server may answer a call with a task, which its client asks about
+// afterwards (the extension io.modelcontextprotocol/tasks). The gateway remembers
+// whose task it is, and of which server.
+
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+const (
+	taskOwners = 1000 // principals whose tasks are remembered
+	tasksOne   = 1000 // tasks of one of them
+)
+
+// A task is what a server does for a principal.
+type task struct{ server, tool string }
+
+// Tasks are remembered by principal and id. Those that were not asked about for
+// the longest time are forgotten first, each principal's own.
+type tasks struct {
+	mu sync.Mutex
+	of *simplelru.LRU[string, *simplelru.LRU[string, task]] // guarded by mu
+}
+
+func newTasks() *tasks { return &tasks{of: newLRU[*simplelru.LRU[string, task]](taskOwners)} }
+
+func newLRU[V any](most int) *simplelru.LRU[string, V] {
+	l, err := simplelru.NewLRU[string, V](most, nil)
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return l
+}
+
+// add remembers a task. It reports false when the principal has one of this id
+// at another server: the first keeps it, or that server could take it over.
+func (t *tasks) add(principal, id string, made task) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mine, ok := t.of.Get(principal)
+	if !ok {
+		mine = newLRU[task](tasksOne)
+		t.of.Add(principal, mine)
+	}
+	if before, ok := mine.Get(id); ok && before.server != made.server {
+		return false
+	}
+	mine.Add(id, made)
+	return true
+}
+
+func (t *tasks) find(principal, id string) (task, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if mine, ok := t.of.Get(principal); ok {
+		return mine.Get(id)
+	}
+	return task{}, false
+}
+
+// tasked takes note of a task that a call was answered with. A client that did
+// not say that it knows tasks has no use for one.
+func (r *request) tasked(t *catalog.Tool, reply upstream.Reply) error {
+	if !r.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
+		return nil
+	}
+	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind != "task" {
+		return nil
+	}
+	id, ok := mcp.TextMember(reply.Result, "taskId")
+	if !ok || len(id) > maxTaskID {
+		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId"))
+	}
+	if !r.session.gw.tasks.add(r.session.Principal().Key(), id, task{t.Server, t.Name}) {
+		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task whose taskId is that of another server's"))
+	}
+	return nil
+}
+
+// maxTaskID bounds what is remembered of one task.
+const maxTaskID = 1024
+
+func (r *request) knowsTasks() bool {
+	return r.modern && mcp.Member(r.caps, "extensions", tasksExtension) != nil
+}
+
+// aboutTask asks the server of a task about it, or tells it something. Who may
+// not call the tool any longer has no task either.
+func aboutTask(r *request) ([]byte, *rpcError) {
+	if !r.knowsTasks() {
+		return nil, &rpcError{code: mcp.CodeMissingCapability, message: r.method + " is part of " + tasksExtension,
+			data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}}
+	}
+	g := r.session.gw
+	id, ok := mcp.TextMember(r.params, "taskId")
+	if !ok {
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a taskId"}
+	}
+	unknown := &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
+	t, ok := g.tasks.find(r.session.Principal().Key(), id)
+	if !ok {
+		return nil, unknown
+	}
+	permit, err := g.permit(r.session.Principal(), policy.Tool, t.server, t.tool, nil)
+	if err != nil {
+		return nil, unknown
+	}
+	return r.through(t.server, func(ctx context.Context, u Use) (upstream.Reply, error) {
+		return g.relay(ctx, t.server, permit, r.method, u.Params, u, r.method == mcp.MethodGetTask)
+	})
+}
