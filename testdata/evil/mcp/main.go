@@ -7,7 +7,8 @@
 // a test can see whether the session survived, and a tool "bad", which does
 // what the mode is named after. Modes that are about something else than calls
 // do it there: hang-initialize, hang-list, cyclic, manytools, badnames,
-// crashloop.
+// crashloop. A MODE that begins with "modern-" is the rest of it, of a server
+// that speaks 2026-07-28 only.
 package main
 
 import (
@@ -31,6 +32,7 @@ type message struct {
 // A server is one run.
 type server struct {
 	mode   string
+	modern bool
 	number int
 	out    *bufio.Writer
 	lists  int // how often tools/list was asked for
@@ -40,7 +42,7 @@ type server struct {
 func main() {
 	s := &server{mode: "ok", number: 1000, out: bufio.NewWriterSize(os.Stdout, 1<<20)}
 	if len(os.Args) > 1 {
-		s.mode = os.Args[1]
+		s.mode, s.modern = strings.CutPrefix(os.Args[1], "modern-")
 	}
 	if len(os.Args) > 2 {
 		s.number, _ = strconv.Atoi(os.Args[2])
@@ -77,6 +79,9 @@ func (s *server) result(m message, result string) {
 }
 
 func (s *server) take(m message) {
+	if s.modern && s.takeModern(m) {
+		return
+	}
 	switch m.Method {
 	case "initialize":
 		if s.mode == "hang-initialize" {
@@ -100,7 +105,7 @@ func (s *server) take(m message) {
 			s.bad(m, string(p.Meta.Token))
 			return
 		}
-		s.result(m, fmt.Sprintf(`{"content":[],"echo":%s}`, m.Params))
+		s.result(m, s.complete(fmt.Sprintf(`{"content":[],"echo":%s}`, m.Params)))
 	default:
 		if m.ID != nil && m.Method != "" {
 			s.line(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
@@ -187,6 +192,11 @@ func (s *server) bad(m message, token string) {
 		fmt.Fprintln(os.Stderr, "segmentation fault, so to speak")
 		os.Exit(6)
 	case "hang":
+	case "late": // by NUMBER milliseconds, while others are answered
+		go func() {
+			time.Sleep(time.Duration(s.number) * time.Millisecond)
+			_, _ = fmt.Fprintf(os.Stdout, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
+		}()
 	case "slow": // a byte a second
 		for _, b := range []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, m.ID)) {
 			_, _ = os.Stdout.Write([]byte{b})

@@ -10,7 +10,7 @@ const Odd = `{ "isError":false,"content":[{"type":"hologram","data":"%%","n":900
 func (s *server) odd(m message) {
 	switch s.mode {
 	case "odd":
-		s.result(m, Odd)
+		s.result(m, s.complete(Odd))
 	case "odd-error":
 		s.line(`{"error":{ "data":{"elicitations":[{"url":"https://x","n":9007199254740993}]},"message":"URL needed\/","code":-32042,"more":[] },"id":%s,"jsonrpc":"2.0"}`, m.ID)
 	case "hidden": // a second message between CRs
