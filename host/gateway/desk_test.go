@@ -31,7 +31,8 @@ type fake struct {
 	repeat func(string) bool
 	call   time.Duration
 	share  Share
-	got    chan string // what it was sent and does not answer by itself
+	idle   time.Duration // after which connections are closed; 0: never
+	got    chan string   // what it was sent and does not answer by itself
 
 	mu  sync.Mutex
 	own map[*conversation.Link]chan string // guarded by mu; the same by connection, when not all share one
@@ -106,7 +107,7 @@ func (remembered) Remember(mcp.Revision)    {}
 func (f *fake) upstream(p upstream.Peer, log hclog.Logger) *upstream.Upstream {
 	return upstream.New(upstream.Options{
 		Name: f.name, Peer: p, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
-		Start: 10 * time.Second, Call: f.call, Shutdown: time.Second,
+		Start: 10 * time.Second, Call: f.call, Shutdown: time.Second, Idle: upstream.Idle{After: f.idle},
 		Open: func(context.Context) (upstream.Link, error) { return f.Open(), nil },
 	})
 }

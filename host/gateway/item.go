@@ -134,11 +134,12 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	over, err := r.completer(item.Server)
-	if err == nil {
-		err = over.Connect(r.ctx)
-	}
+	over, done, err := r.completer(item.Server)
 	if err != nil {
+		return nil, r.fault(err)
+	}
+	defer done()
+	if err := over.Connect(r.ctx); err != nil {
 		return nil, r.fault(err)
 	}
 	if !over.Status().Capable("completions") && over.Status().Revision >= mcp.Revision20250326 {
@@ -152,9 +153,9 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 
 // completer is the connection to ask for completions, in the course of which no
 // server asks anything: for a modern client the one that all share.
-func (r *request) completer(server string) (*upstream.Upstream, error) {
+func (r *request) completer(server string) (up *upstream.Upstream, done func(), err error) {
 	if r.modern && r.session.gw.opts.Servers[server].Share == PerSession {
-		return r.session.gw.upstreams[server], nil
+		return r.session.gw.upstreams[server], func() {}, nil
 	}
 	return r.session.over(server)
 }

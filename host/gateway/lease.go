@@ -46,24 +46,6 @@ func (g *Gateway) lease(server string, r *request) (*lease, error) {
 	return l, err
 }
 
-// makeRoom closes the connection to a server that has waited longest for another
-// request, and reports whether there was one.
-func (g *Gateway) makeRoom(server string) bool {
-	g.leasing.Lock()
-	var oldest *lease
-	for key, free := range g.leases {
-		if key.server == server && (oldest == nil || free[0].since.Before(oldest.since)) {
-			oldest = free[0]
-		}
-	}
-	g.leasing.Unlock()
-	if oldest == nil || !g.takeOut(oldest) {
-		return false
-	}
-	g.close(&oldest.line)
-	return true
-}
-
 func (g *Gateway) tryLease(server string, r *request) (*lease, error) {
 	caps := reverse(r.caps)
 	principal := r.session.Principal()

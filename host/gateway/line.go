@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -37,6 +38,7 @@ type line struct {
 	session *Session           // whose it is, if a session's
 	tenant  string             // whose it is, if a tenant's
 	leased  bool               // it is one request's at a time; see lease
+	users   atomic.Int32       // who got it from over and is not done
 }
 
 var _ upstream.Peer = (*line)(nil)
@@ -45,20 +47,20 @@ var _ upstream.Peer = (*line)(nil)
 func (g *Gateway) Peer(server string) upstream.Peer { return &line{gw: g, server: server} }
 
 // over is the connection to a server that is meant for a legacy client, or for
-// any client where it is shared by more than one.
-func (s *Session) over(server string) (*upstream.Upstream, error) {
+// any client where it is shared by more than one. It stays until done is called.
+func (s *Session) over(server string) (up *upstream.Upstream, done func(), err error) {
 	g := s.gw
 	if share := g.opts.Servers[server].Share; share != PerTenant && share != PerSession {
-		return g.upstreams[server], nil
+		return g.upstreams[server], func() {}, nil
 	}
 	l, err := s.own(server)
 	if err == errFull && g.makeRoom(server) {
 		l, err = s.own(server)
 	}
 	if err != nil {
-		return nil, fault.In(server, err)
+		return nil, nil, fault.In(server, err)
 	}
-	return l.up, nil
+	return l.up, func() { l.users.Add(-1) }, nil
 }
 
 // own is the connection to a server that not all clients share.
@@ -74,12 +76,14 @@ func (s *Session) line(server string) (*line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.lines[server]; l != nil {
+		l.users.Add(1)
 		return l, nil
 	}
 	if s.closing {
 		return nil, errStopping
 	}
 	l := &line{gw: s.gw, server: server, session: s}
+	l.users.Add(1)
 	var err error
 	if l.up, err = s.gw.connect(server, l); err != nil {
 		return nil, err
@@ -103,9 +107,11 @@ func (g *Gateway) tenantLine(server, tenant string) (*line, error) {
 	defer g.tenancy.Unlock()
 	key := server + "\x00" + tenant
 	if l := g.tenants[key]; l != nil {
+		l.users.Add(1)
 		return l, nil
 	}
 	l := &line{gw: g, server: server, tenant: tenant}
+	l.users.Add(1)
 	var err error
 	if l.up, err = g.connect(server, l); err != nil {
 		return nil, err

@@ -76,11 +76,12 @@ func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub su
 	if err != nil {
 		return sub, r.fault(err)
 	}
-	over, err := r.completer(server)
-	if err == nil {
-		err = over.Subscribe(ctx, permit, uri)
-	}
+	over, done, err := r.completer(server)
 	if err != nil {
+		return sub, r.fault(err)
+	}
+	defer done()
+	if err := over.Subscribe(ctx, permit, uri); err != nil {
 		return sub, r.fault(err)
 	}
 	return subscription{server, over}, nil

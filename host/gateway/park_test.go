@@ -163,6 +163,73 @@ func TestLinesMost(t *testing.T) {
 	})
 }
 
+// TestLinesSpare: old clients and tenants whose connections were closed as idle do
+// not keep others from having one; those that are used or subscribed do.
+func TestLinesSpare(t *testing.T) {
+	for _, share := range []Share{PerSession, PerTenant} {
+		synctest.Test(t, func(t *testing.T) {
+			f := library("a", 1)
+			f.share, f.idle = share, time.Minute
+			d := newDesk(f)
+			defer d.end()
+			d.warm(t)
+			call := func(c *client, method, params string) string {
+				p := d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":"x","method":%q,"params":{%s}}`, method, params))
+				<-p.done
+				var answer string
+				for len(p.Sent) > 0 {
+					answer = <-p.Sent
+				}
+				return answer
+			}
+			var all []*client
+			for i := range maxLines + 3 {
+				c := d.visitor(fmt.Sprint(i), fmt.Sprint(i))
+				defer c.hangUp()
+				c.greet(t, "{}")
+				all = append(all, c)
+			}
+			for i, c := range all[:maxLines] {
+				method, params := "tools/call", `"name":"a__t"`
+				if i == 0 {
+					method, params = "resources/subscribe", `"uri":"a:0"`
+				}
+				if got := call(c, method, params); !strings.Contains(got, `"result"`) {
+					t.Fatalf("client %d: %s", i, got)
+				}
+			}
+			if got := call(all[maxLines], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"reason":"overloaded"`) {
+				t.Fatalf("while all are open: %s", got)
+			}
+			time.Sleep(2 * time.Minute)
+			before := f.Connections()
+			for i, c := range all[maxLines:] {
+				if got := call(c, "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {
+					t.Fatalf("client %d: %s", maxLines+i, got)
+				}
+			}
+			if got := call(all[1], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {
+				t.Errorf("who comes back: %s", got)
+			}
+			if n := f.Connections() - before; n != 4 {
+				t.Errorf("%d new connections", n)
+			}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.lines["a"] > maxLines {
+				t.Errorf("%d connections are counted", d.lines["a"])
+			}
+			for _, l := range f.Links()[1:2] { // of who is subscribed
+				select {
+				case <-l.Closed():
+					t.Error("the connection of a subscription was closed")
+				default:
+				}
+			}
+		})
+	}
+}
+
 // TestQuestionsMost: the 33rd question that waits is refused, whoever is asked.
 func TestQuestionsMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

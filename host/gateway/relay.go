@@ -17,10 +17,11 @@ func (r *request) through(server string, do func(ctx context.Context, u Use) (up
 	if r.modern && r.session.gw.opts.Servers[server].Share == PerSession {
 		return r.leased(server, do)
 	}
-	over, err := r.session.over(server)
+	over, done, err := r.session.over(server)
 	if err != nil {
 		return nil, r.fault(err)
 	}
+	defer done()
 	if err := r.foreign(over); err != nil {
 		return nil, err
 	}

@@ -172,18 +172,21 @@ type Status struct {
 	Instructions string
 	Offered      []byte // of the client's capabilities, to a server of the old era
 	InFlight     int
-	Connects     int
-	Ignored      uint64 // messages that were not valid, or answered nothing
-	Retry        time.Time
-	Err          error
-	Link         Link // nil when not connected
+	// Subscriptions are the resources that somebody is subscribed to, connected
+	// or not.
+	Subscriptions int
+	Connects      int
+	Ignored       uint64 // messages that were not valid, or answered nothing
+	Retry         time.Time
+	Err           error
+	Link          Link // nil when not connected
 }
 
 // Status says how the upstream is.
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	s := Status{State: u.state, Connects: u.connects, Err: u.err}
+	s := Status{State: u.state, Connects: u.connects, Err: u.err, Subscriptions: len(u.subs)}
 	if u.state == Failed {
 		s.Retry = u.retry
 	}
