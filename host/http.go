@@ -78,8 +78,11 @@ func authenticator(h config.HTTP) identity.Authenticator {
 			panic("an auth block of a kind that nobody makes an authenticator of: " + auth.Kind)
 		}
 	}
-	if len(tokens) == 0 {
-		return nil
+	switch {
+	case len(tokens) > 0:
+		return identity.NewTokens(tokens)
+	case h.TLS != nil && h.TLS.ClientCA != "":
+		return identity.Certificates{}
 	}
-	return identity.NewTokens(tokens)
+	return nil
 }

@@ -77,9 +77,28 @@ func (e *env) serveHTTP(ctx context.Context, address string) error {
 			return reported(diags.Err())
 		}
 	}
+	defer e.ignoreHangup()()
 	return app.ServeHTTP(ctx, h, func(at net.Addr) {
 		e.log.Info("serving over HTTP", "address", at.String(), "servers", len(app.Upstreams), "version", version)
 	})
+}
+
+// ignoreHangup keeps SIGHUP, which is to mean that the configuration should be
+// read again, from ending the process before it does.
+func (e *env) ignoreHangup() (stop func()) {
+	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer close(done)
+		for range hangups {
+			e.log.Warn("SIGHUP is ignored: this version reads its configuration once; start it again to use another")
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+		<-done
+	}
 }
 
 // prepare loads what is to be served, for as long as the process lives.

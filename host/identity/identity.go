@@ -16,7 +16,7 @@ import (
 type Principal struct {
 	Subject string
 	Tenant  string
-	Method  string // of the proof: "local", "none" or "static_token"
+	Method  string // of the proof: "local", "none", "static_token" or "certificate"
 	Roles   []string
 }
 

@@ -92,7 +92,7 @@ func Parse(b []byte) (*Message, error) {
 // check completes m and says what is wrong with the envelope, if anything.
 func (m *Message) check(b, version, method []byte) (reason string) {
 	switch {
-	case bytes.HasPrefix(bytes.TrimLeft(b, " \t"), []byte("[")):
+	case b[skipSpace(b, 0)] == '[':
 		return "is a batch, which MCP does not have"
 	case string(version) != `"2.0"`:
 		return `has no "jsonrpc":"2.0"`
