@@ -2,6 +2,7 @@ package listen
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -191,10 +192,20 @@ func openHall(t testing.TB, change func(*Options), servers ...*performer) *hall 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openHallAt(t, l, change, servers...)
+	return openHallAt(t, l, nil, change, servers...)
 }
 
-func openHallAt(t testing.TB, l net.Listener, change func(*Options), servers ...*performer) *hall {
+// openSecureHall is openHall with TLS.
+func openSecureHall(t testing.TB, secure *tls.Config, servers ...*performer) *hall {
+	t.Helper()
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openHallAt(t, l, secure, nil, servers...)
+}
+
+func openHallAt(t testing.TB, l net.Listener, secure *tls.Config, change func(*Options), servers ...*performer) *hall {
 	t.Helper()
 	h := &hall{t: t, at: l.Addr().String(), servers: map[string]*performer{}, log: &locked{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: h.log, Level: hclog.Debug})
@@ -212,7 +223,7 @@ func openHallAt(t testing.TB, l net.Listener, change func(*Options), servers ...
 	h.Front = f
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- f.Serve(ctx, l, nil) }()
+	go func() { ended <- f.Serve(ctx, l, secure) }()
 	h.end = sync.OnceFunc(func() {
 		cancel()
 		select {
