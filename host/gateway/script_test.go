@@ -36,6 +36,7 @@ import (
 //	connections a N · open a N   that there were, and that there are
 //	a#2> · a#2< · a#2 exit       one of the connections to a server that is
 //	                             shared by not all clients; a is the first
+//	a#2 whatever                 what it was sent depends on who was quicker
 //	as C SUBJECT TENANT          C is one of many clients from now on
 //	C.x> MESSAGE · C.x<          C makes a request over HTTP, with a stream of its
 //	                             own; without a session it is modern
@@ -325,6 +326,11 @@ func (s *stage) act(who, verb, text string) error {
 	case "exit":
 		_, l := s.connection(who)
 		l.End(nil)
+	case "whatever":
+		f, l := s.connection(who)
+		for len(f.at(l)) > 0 {
+			<-f.at(l)
+		}
 	case "set":
 		method, item, _ := strings.Cut(text, " ")
 		s.fake(who).Set(method, item)
