@@ -278,6 +278,38 @@ func TestParkTime(t *testing.T) {
 	}
 }
 
+// TestAbout: a state fits nothing that differs in one thing from what it was made
+// for, and what is written otherwise but says the same.
+func TestAbout(t *testing.T) {
+	made := func(subject, server, method, params string) string {
+		s := &Session{}
+		s.who.Store(&identity.Principal{Subject: subject})
+		return string((&request{session: s, method: method, params: []byte(params)}).about(server))
+	}
+	first := made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`)
+	for _, same := range []string{
+		made("alice", "a", "tools/call", `{"arguments":{"y":2,"x":1}, "name":"\u0074"}`),
+		made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2},"inputResponses":{"q":{}},"requestState":"s","_meta":{"a":1}}`),
+	} {
+		if same != first {
+			t.Errorf("%q is not %q", same, first)
+		}
+	}
+	for _, other := range []string{
+		made("bob", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`),
+		made("alice", "b", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`),
+		made("alice", "a", "prompts/get", `{"name":"t","arguments":{"x":1,"y":2}}`),
+		made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":3}}`),
+		made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":"1","y":2}}`),
+		made("alice", "a", "tools/call", `{"name":"u","arguments":{"x":1,"y":2}}`),
+		made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2},"more":null}`),
+	} {
+		if other == first {
+			t.Errorf("%q fits what it was not made for", other)
+		}
+	}
+}
+
 // TestManyAsk: fifty modern clients and as many old ones, whom a server that each
 // has a connection to asks at random; every answer reaches the call that it was
 // for.
