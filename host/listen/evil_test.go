@@ -159,6 +159,9 @@ func TestIDs(t *testing.T) {
 // TestHang: each phase that can hang ends in its time, says which it was, and
 // harms nobody else.
 func TestHang(t *testing.T) {
+	if !soak() {
+		t.Parallel() // it only waits
+	}
 	settings := second[:len(second)-4] + "\n    start = \"2s\"\n  }"
 	p := serve(t, settings, "hang", "hang-initialize", "slow", "half 100", "ok")
 	p.works("e")
