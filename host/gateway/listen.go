@@ -132,6 +132,9 @@ var filters = map[string]string{
 func listenTo(r *request) ([]byte, *rpcError) {
 	s := r.session
 	asked := mcp.Member(r.params, "notifications")
+	if mcp.Member(asked, "taskIds") != nil && !r.knowsTasks() {
+		return nil, noTasks("taskIds") // of one that does, none is agreed to: it asks about them
+	}
 	l := &listen{id: r.id, lists: map[string]bool{}, uris: map[string]subscription{}, out: r.out, ended: make(chan struct{})}
 	agreed := []byte("{}")
 	for _, member := range slices.Sorted(maps.Keys(filters)) {

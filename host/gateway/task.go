@@ -96,12 +96,17 @@ func (r *request) knowsTasks() bool {
 	return r.modern && mcp.Member(r.caps, "extensions", tasksExtension) != nil
 }
 
+// noTasks is the error of a client that did not say that it knows tasks.
+func noTasks(what string) *rpcError {
+	return &rpcError{code: mcp.CodeMissingCapability, message: what + " is part of " + tasksExtension,
+		data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}}
+}
+
 // aboutTask asks the server of a task about it, or tells it something. Who may
 // not call the tool any longer has no task either.
 func aboutTask(r *request) ([]byte, *rpcError) {
 	if !r.knowsTasks() {
-		return nil, &rpcError{code: mcp.CodeMissingCapability, message: r.method + " is part of " + tasksExtension,
-			data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}}
+		return nil, noTasks(r.method)
 	}
 	g := r.session.gw
 	id, ok := mcp.TextMember(r.params, "taskId")
