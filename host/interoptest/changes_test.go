@@ -13,6 +13,7 @@ import (
 func TestListsChange(t *testing.T) {
 	converse(t, func(t *testing.T, s server, d dialect) {
 		c := newSite(t, s).serve().connect(d, nil)
+		c.awaits(s.name)
 		before := c.toolNames()
 		c.call(s.name+"__grow", object{"name": "sprout"})
 		after := c.toolsAfterChange(func(names []string) bool { return slices.Contains(names, s.name+"__sprout") })

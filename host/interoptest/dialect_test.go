@@ -3,7 +3,10 @@ package interoptest
 import (
 	"encoding/json"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 // The revisions of MCP.
@@ -106,6 +109,19 @@ func (p *peer) list(method, member string) []json.RawMessage {
 		}
 		params = object{"cursor": page["nextCursor"]}
 	}
+}
+
+// awaits waits until a server's tools are in the list: one that is slow to start
+// comes into it later.
+func (p *peer) awaits(server string) {
+	p.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+		listed := names(p.t, p.list("tools/list", "tools"), "name")
+		if slices.ContainsFunc(listed, func(name string) bool { return strings.HasPrefix(name, server+"__") }) {
+			return
+		}
+	}
+	p.t.Fatalf("the tools of %s are not listed", server)
 }
 
 // names returns one member of each item.

@@ -206,6 +206,7 @@ func (r relay) compare(t *testing.T, direct, behind server, d dialect) {
 	alone.greet()
 	p := newSite(t, behind).serve().speak(d)
 	p.greet()
+	p.awaits(behind.name)
 	compareLists(t, alone, p, behind.name)
 	for _, q := range r.questions {
 		want := alone.call(q.method, q.in(direct).params)

@@ -3,9 +3,7 @@ package interoptest
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -34,31 +32,13 @@ func TestGoSDKClient(t *testing.T) {
 			t.Run(way+"/"+era, func(t *testing.T) {
 				t.Parallel()
 				c := newSite(t, of(t)...).serve().connect(d, nil)
-				c.waitsForAll()
+				c.awaits("every", "memory", "py1", "py2", "go")
 				c.readsEverything()
 				c.promptsEverything()
 				c.completes()
 				c.reports()
 				c.cancels()
 			})
-		}
-	}
-}
-
-// waitsForAll waits until the lists have what all servers have: one that is
-// slow to start comes into them later.
-func (s *session) waitsForAll() {
-	s.t.Helper()
-	for late := time.After(patience); ; {
-		all := strings.Join(s.toolNames(), " ")
-		if !slices.ContainsFunc([]string{"every__", "memory__", "py1__", "py2__", "go__"}, func(prefix string) bool { return !strings.Contains(all, prefix) }) {
-			return
-		}
-		select {
-		case <-s.tools:
-		case <-time.After(200 * time.Millisecond): // what changed before it subscribed
-		case <-late:
-			s.t.Fatalf("tools: %s", all)
 		}
 	}
 }

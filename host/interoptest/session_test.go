@@ -2,6 +2,8 @@ package interoptest
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +126,27 @@ func textOf(r *mcp.CallToolResult) string {
 		}
 	}
 	return text
+}
+
+// awaits waits until the tools of servers are in the list: what is slow to start
+// comes into it later.
+func (s *session) awaits(servers ...string) {
+	s.t.Helper()
+	for late := time.Now().Add(patience); len(servers) > 0; {
+		all := s.toolNames()
+		servers = slices.DeleteFunc(servers, func(server string) bool {
+			return slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, server+"__") })
+		})
+		if time.Now().After(late) {
+			s.t.Fatalf("the tools of %v are not listed", servers)
+		}
+		if len(servers) > 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	for len(s.tools) > 0 { // they are no change that anybody waits for
+		<-s.tools
+	}
 }
 
 // toolNames lists the tools.
