@@ -52,7 +52,7 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 		return nil, r.fault(err)
 	}
 	if reply.Error != nil {
-		if r.modern && !reply.Revision.Modern() && visiting(reply.Error) {
+		if r.modern && !reply.Revision.Modern() && r.method != mcp.MethodComplete && visiting(reply.Error) {
 			return r.visit(reply.Error)
 		}
 		return nil, &rpcError{raw: r.forEra(reply)}
