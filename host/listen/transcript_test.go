@@ -126,6 +126,9 @@ func (s *transcript) play(steps []conversation.Step) {
 		}
 		steps = steps[n:]
 	}
+	if log := s.hall.log.String(); strings.Contains(log, aliceToken) || strings.Contains(log, bobToken) {
+		s.t.Error("a token is in the log")
+	}
 }
 
 // block plays the steps of one request, of one response, or one other step.
