@@ -69,6 +69,9 @@ func (e *env) serveHTTP(ctx context.Context, address string) error {
 		return err
 	}
 	h := app.Config.Gateway.HTTP
+	if address == whereConfigured && !h.Given {
+		address = h.Listen // nobody has looked at it yet
+	}
 	if address != whereConfigured {
 		var diags config.Diagnostics
 		h, diags = h.On(address)

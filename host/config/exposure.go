@@ -76,7 +76,7 @@ func (h HTTP) objections(called string) []objection {
 		if isSocket(h.Listen) {
 			who = "%s lets in every program that can open it: nothing authenticates clients"
 		}
-		if !authenticated && h.Given {
+		if !authenticated {
 			object(Warning, "listen", authHint, who)
 		}
 		return all
@@ -100,8 +100,12 @@ func (h HTTP) objections(called string) []objection {
 	return all
 }
 
-// exposed reports the objections, each at what would have to change.
+// exposed reports the objections, each at what would have to change. Without a
+// block nothing is served over HTTP, unless the command line says so: see On.
 func (s section) exposed(h HTTP) {
+	if !h.Given {
+		return
+	}
 	called := inFile(h.Listen)
 	if text, _, set := s.text("listen"); set {
 		called = inFile(text)
@@ -127,7 +131,10 @@ func (h HTTP) On(listen string) (HTTP, Diagnostics) {
 	if err != nil {
 		return h, Diagnostics{h.diagnostic(objection{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHint})}
 	}
-	said := h.objections("")
+	var said []objection
+	if h.Given {
+		said = h.objections("")
+	}
 	h.Listen = listen
 	var ds Diagnostics
 	for _, o := range h.objections(called) {

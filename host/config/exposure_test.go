@@ -131,8 +131,8 @@ func TestOn(t *testing.T) {
 		text, listen string
 		want         []string // in this order; what is refused begins with "!"
 	}{
-		{"", "127.0.0.1:0", nil},
-		{"", "unix:x.sock", nil},
+		{"", "127.0.0.1:0", []string{open}},
+		{"", "unix:x.sock", []string{open}},
 		{"", "0.0.0.0:80", []string{"!" + auth, "!" + tls}},
 		{"", ":80", []string{"!" + auth, "!" + tls}},
 		{"", "", []string{"!is not an address"}},
