@@ -47,7 +47,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	@./testdata/fuzz.sh $(FUZZTIME)
 
 .PHONY: bench
-bench: build ## relay and start-up compared with a direct connection, in one run
+bench: build ## relay, gateway and start-up compared with a direct connection, in one run
 	go run ./testdata/bench
 
 .PHONY: soak

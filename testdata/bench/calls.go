@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,9 @@ var phases = []phase{
 type sample struct {
 	perSecond float64
 	median    time.Duration
+	p99       time.Duration
 	cpu       time.Duration // of the tree without the echo server, per call
+	others    float64       // processors that the rest of the machine kept busy
 }
 
 // calls measures calls through each target, in turns.
@@ -86,24 +89,34 @@ func (b *bench) measure(t target, into map[string][]sample) error {
 }
 
 func (b *bench) phase(c *client, p phase) (sample, error) {
+	one := func() (time.Duration, error) {
+		at := time.Now()
+		err := c.call(p.bytes)
+		return time.Since(at), err
+	}
+	return drive(c.cmd.Process.Pid, b.time, slices.Repeat([]func() (time.Duration, error){one}, p.lanes))
+}
+
+// drive makes calls on every lane, one after the other, for so long. The tree of pid is what answers them.
+func drive(pid int, long time.Duration, lanes []func() (time.Duration, error)) (sample, error) {
 	var mu sync.Mutex
 	var took []time.Duration
 	var failed error
-	cpu := treeCPU(c.cmd.Process.Pid)
+	cpu, busy, ours := treeCPU(pid), busyCPU(), familyCPU()
 	begin := time.Now()
 	var wg sync.WaitGroup
-	for range p.lanes {
+	for _, call := range lanes {
 		wg.Go(func() {
 			var mine []time.Duration
-			for time.Since(begin) < b.time {
-				at := time.Now()
-				if err := c.call(p.bytes); err != nil {
+			for time.Since(begin) < long {
+				d, err := call()
+				if err != nil {
 					mu.Lock()
 					failed = err
 					mu.Unlock()
 					return
 				}
-				mine = append(mine, time.Since(at))
+				mine = append(mine, d)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -117,9 +130,15 @@ func (b *bench) phase(c *client, p phase) (sample, error) {
 	all := time.Since(begin)
 	slices.Sort(took)
 	return sample{
-		perSecond: float64(len(took)) / all.Seconds(), median: took[len(took)/2],
-		cpu: (treeCPU(c.cmd.Process.Pid) - cpu) / time.Duration(len(took)),
+		perSecond: float64(len(took)) / all.Seconds(), median: took[len(took)/2], p99: percentile(took, 99),
+		cpu:    (treeCPU(pid) - cpu) / time.Duration(len(took)),
+		others: max(0, (busyCPU()-busy-familyCPU()+ours).Seconds()/all.Seconds()),
 	}, nil
+}
+
+// percentile picks from what is sorted.
+func percentile(sorted []time.Duration, p int) time.Duration {
+	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
 }
 
 // report prints medians over the rounds, and how they compare.
@@ -160,8 +179,12 @@ func middle(s []sample) sample {
 	return sample{
 		perSecond: pick(func(a, b sample) int { return int(a.perSecond - b.perSecond) }).perSecond,
 		median:    pick(func(a, b sample) int { return int(a.median - b.median) }).median,
+		p99:       pick(func(a, b sample) int { return int(a.p99 - b.p99) }).p99,
 		cpu:       pick(func(a, b sample) int { return int(a.cpu - b.cpu) }).cpu,
+		others:    pick(func(a, b sample) int { return cmp.Compare(a.others, b.others) }).others,
 	}
 }
+
+func milli(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
 
 func micro(d time.Duration) string { return fmt.Sprintf("%d µs", d.Microseconds()) }

@@ -5,51 +5,95 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"sync"
+	"time"
 )
 
+// The tools of the server at the end. Their schemas are closed, so that whoever
+// checks arguments has something to check.
+const echoTools = `[{"name":"echo","description":"Answer with the text, or with as many bytes of another.",` +
+	`"inputSchema":{"type":"object","properties":{"bytes":{"type":"integer","minimum":0},"text":{"type":"string"}},"additionalProperties":false}},` +
+	`{"name":"sleep","description":"Answer after so many milliseconds; others are answered meanwhile.",` +
+	`"inputSchema":{"type":"object","properties":{"ms":{"type":"integer","minimum":0}},"required":["ms"],"additionalProperties":false}},` +
+	`{"name":"stall","description":"Read nothing and answer nothing for so many milliseconds.",` +
+	`"inputSchema":{"type":"object","properties":{"ms":{"type":"integer","minimum":0}},"required":["ms"],"additionalProperties":false}}]`
+
+// toolsEach is how many tools that are.
+const toolsEach = 3
+
+// A question is what a client asked of the server at the end.
+type question struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name      string `json:"name"`
+		Arguments struct {
+			Bytes int             `json:"bytes"`
+			Text  json.RawMessage `json:"text"`
+			MS    int             `json:"ms"`
+		} `json:"arguments"`
+	} `json:"params"`
+}
+
+func (q *question) pause() time.Duration {
+	return time.Duration(q.Params.Arguments.MS) * time.Millisecond
+}
+
+// answerTo returns the answer in parts, because one of them may be large. It
+// does not wait for anything.
+func answerTo(q *question) [][]byte {
+	switch q.Method {
+	case "initialize":
+		return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`, q.ID)}
+	case "tools/list":
+		return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, q.ID, echoTools)}
+	case "tools/call":
+		text := []byte(q.Params.Arguments.Text)
+		if text == nil {
+			text = textOf(q.Params.Arguments.Bytes)
+		}
+		return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":`, q.ID), text, []byte(`}]}}`)}
+	}
+	return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, q.ID)}
+}
+
 // echo is the server at the end: hand-written, so that what it costs is next to
-// nothing. Its one tool answers with as many bytes as asked for.
+// nothing.
 func echo() {
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	var mu sync.Mutex
+	write := func(q *question) { // the caller holds mu
+		for _, part := range answerTo(q) {
+			_, _ = out.Write(part)
+		}
+		_ = out.WriteByte('\n')
+	}
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
-	texts := map[int][]byte{}
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		var r struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				Arguments struct {
-					Bytes int `json:"bytes"`
-				} `json:"arguments"`
-			} `json:"params"`
-		}
-		if json.Unmarshal(line, &r) != nil || r.ID == nil {
+		var q question
+		if json.Unmarshal(line, &q) != nil || q.ID == nil {
 			continue
 		}
-		mu.Lock()
-		switch r.Method {
-		case "initialize":
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`+"\n", r.ID)
-		case "tools/list":
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","description":"Answer with text.","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}}]}}`+"\n", r.ID)
-		case "tools/call":
-			n := r.Params.Arguments.Bytes
-			if texts[n] == nil {
-				texts[n] = textOf(n)
-			}
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":`, r.ID)
-			_, _ = out.Write(texts[n])
-			_, _ = out.WriteString("}\n")
-		default:
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", r.ID)
+		switch q.Params.Name {
+		case "sleep":
+			time.AfterFunc(q.pause(), func() {
+				mu.Lock()
+				defer mu.Unlock()
+				write(&q)
+				_ = out.Flush()
+			})
+			continue
+		case "stall":
+			time.Sleep(q.pause())
 		}
+		mu.Lock()
+		write(&q)
 		if in.Buffered() == 0 {
 			_ = out.Flush()
 		}
@@ -57,13 +101,22 @@ func echo() {
 	}
 }
 
-// textOf is a result with n bytes of text that looks like text: words, quotes
-// and line ends, which JSON escapes.
+// mute is a server that hangs from the first: it reads and never answers.
+func mute() { _, _ = io.Copy(io.Discard, os.Stdin) }
+
+var texts sync.Map // the texts that were asked for, by size
+
+// textOf is JSON text of n bytes that looks like text: words, quotes and line
+// ends, which JSON escapes.
 func textOf(n int) []byte {
+	if known, ok := texts.Load(n); ok {
+		return known.([]byte)
+	}
 	line := []byte("Lines of \"ordinary\" text, as tools return them, 0123456789.\n")
 	quoted, err := json.Marshal(string(bytes.Repeat(line, n/len(line)+1)[:n]))
 	if err != nil {
 		panic(err) // text can always be rendered
 	}
-	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, quoted)
+	texts.Store(n, quoted)
+	return quoted
 }

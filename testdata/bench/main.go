@@ -3,6 +3,7 @@
 //
 //	go run ./testdata/bench              # bin/junctor against the echo server
 //	go run ./testdata/bench -ref 'CMD'   # and another gateway beside it
+//	go run ./testdata/bench -only gateway -ref-http 'CMD {addr} {echo}'
 //
 // Machines differ, and the same machine differs from minute to minute: only
 // numbers of one run may be compared, and phases of the targets alternate so
@@ -19,30 +20,33 @@ import (
 	"time"
 )
 
+// servers are what this program can be instead, when it is started by itself.
+var servers = map[string]func(){"echo": echo, "echo-http": echoHTTP, "mute": mute}
+
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "echo" {
-		echo()
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "echo-http" {
-		echoHTTP()
-		return
+	if len(os.Args) > 1 {
+		if server, ok := servers[os.Args[1]]; ok {
+			server()
+			return
+		}
 	}
 	junctor := flag.String("junctor", "bin/junctor", "the program to measure")
 	ref := flag.String("ref", "", "another gateway to measure: a command that serves {echo} over stdio")
+	refHTTP := flag.String("ref-http", "", "another gateway to measure: a command that serves {echo} over HTTP at {addr}")
 	rounds := flag.Int("rounds", 3, "rounds of everything; medians are shown")
 	pause := flag.Duration("time", 1500*time.Millisecond, "how long each phase lasts")
-	only := flag.String("only", "", "calls, http, wrapped, start or memory; empty is all")
+	only := flag.String("only", "", "calls, http, wrapped, start, memory or gateway; empty is all")
 	flag.Parse()
 	b, err := newBench(*junctor, *ref, *rounds, *pause)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(b.dir)
+	b.refHTTP = strings.ReplaceAll(*refHTTP, "{echo}", b.self+" echo")
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"calls", b.calls}, {"http", b.http}, {"wrapped", b.wrapped}, {"start", b.starts}, {"memory", b.memory}} {
+	}{{"calls", b.calls}, {"http", b.http}, {"wrapped", b.wrapped}, {"start", b.starts}, {"memory", b.memory}, {"gateway", b.gateway}} {
 		if *only != "" && *only != part.name {
 			continue
 		}
@@ -54,10 +58,10 @@ func main() {
 
 // A bench is one run.
 type bench struct {
-	self, junctor, ref string
-	dir                string
-	rounds             int
-	time               time.Duration
+	self, junctor, ref, refHTTP string
+	dir                         string
+	rounds                      int
+	time                        time.Duration
 }
 
 func newBench(junctor, ref string, rounds int, d time.Duration) (*bench, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +17,21 @@ const tick = 10 * time.Millisecond
 
 // tree returns pid and everything below it, without the echo servers.
 func tree(pid int) []int {
+	return slices.DeleteFunc(family(pid), func(p int) bool { return nameOf(p) == "bench-echo" })
+}
+
+func nameOf(pid int) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return strings.TrimSpace(string(text))
+}
+
+// family returns pid and everything below it.
+func family(pid int) []int {
 	below := map[int][]int{}
 	entries, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil
 	}
-	names := map[int]string{}
 	for _, path := range entries {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -31,7 +41,7 @@ func tree(pid int) []int {
 		if err != nil {
 			continue
 		}
-		name, rest, ok := strings.Cut(string(text), ") ")
+		_, rest, ok := strings.Cut(string(text), ") ")
 		fields := strings.Fields(rest)
 		if !ok || len(fields) < 2 {
 			continue
@@ -40,14 +50,11 @@ func tree(pid int) []int {
 		if err != nil {
 			continue
 		}
-		_, names[child], _ = strings.Cut(name, "(")
 		below[parent] = append(below[parent], child)
 	}
 	var all []int
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
-		if names[queue[0]] != "bench-echo" {
-			all = append(all, queue[0])
-		}
+		all = append(all, queue[0])
 		queue = append(queue, below[queue[0]]...)
 	}
 	return all
@@ -82,22 +89,52 @@ func oneCPU(pid int) time.Duration {
 	return sum
 }
 
+// familyCPU is the processor time of this process and all that it started.
+func familyCPU() time.Duration {
+	var sum time.Duration
+	for _, p := range family(os.Getpid()) {
+		sum += oneCPU(p)
+	}
+	return sum
+}
+
+// busyCPU is the processor time that the whole machine has used.
+func busyCPU() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	var sum time.Duration
+	for i, f := range strings.Fields(line) {
+		// user, nice, system, idle, iowait, irq, softirq, steal: idle and waiting are not busy.
+		if n, err := strconv.ParseInt(f, 10, 64); err == nil && i <= 8 && i != 4 && i != 5 {
+			sum += time.Duration(n) * tick
+		}
+	}
+	return sum
+}
+
 // treePSS is the memory of a tree in KiB, shared pages counted once.
 func treePSS(pid int) int {
 	sum := 0
 	for _, p := range tree(pid) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p))
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
-				n, err := strconv.Atoi(strings.Fields(rest)[0])
-				if err == nil {
-					sum += n
-				}
-			}
-		}
+		sum += onePSS(p)
 	}
 	return sum
+}
+
+// onePSS is the memory of one process in KiB.
+func onePSS(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+)
+
+// An endpoint is an MCP server over HTTP as one client of it sees it: with a
+// session, or, if it is modern, with everything in each request.
+type endpoint struct {
+	address string
+	token   string // empty: none is asked for
+	modern  bool
+	session string       // that the server gave; empty: none
+	ids     atomic.Int64 // the requests of one session have different ones
+}
+
+const (
+	legacyVersion = "2025-11-25"
+	modernVersion = "2026-07-28"
+	clientInfo    = `{"name":"bench","version":"1"}`
+	modernMeta    = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modernVersion +
+		`","io.modelcontextprotocol/clientInfo":` + clientInfo + `,"io.modelcontextprotocol/clientCapabilities":{}}`
+)
+
+// A request is written once and sent many times, with another id each time.
+type request struct {
+	head []byte // of HTTP, up to the length of the body
+	rest []byte // of the body, behind the id
+	want []byte // the text of the result, as JSON; nil: any
+}
+
+// request composes one. params are the members of an object, without braces;
+// name is the item that modern clients name in a header too.
+func (e *endpoint) request(method, name, params string) *request {
+	head := fmt.Appendf(nil, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n", e.address)
+	if e.token != "" {
+		head = fmt.Appendf(head, "Authorization: Bearer %s\r\n", e.token)
+	}
+	switch {
+	case e.modern:
+		head = fmt.Appendf(head, "Mcp-Protocol-Version: %s\r\nMcp-Method: %s\r\n", modernVersion, method)
+		if name != "" {
+			head = fmt.Appendf(head, "Mcp-Name: %s\r\n", name)
+		}
+		if params != "" {
+			params += ","
+		}
+		params += modernMeta
+	case method != "initialize":
+		head = fmt.Appendf(head, "Mcp-Protocol-Version: %s\r\n", legacyVersion)
+		if e.session != "" {
+			head = fmt.Appendf(head, "Mcp-Session-Id: %s\r\n", e.session)
+		}
+	}
+	return &request{head: head, rest: fmt.Appendf(nil, `,"method":%q,"params":{%s}}`, method, params)}
+}
+
+func (e *endpoint) call(tool, arguments string) *request {
+	return e.request("tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
+}
+
+// echo asks for so many bytes. Few are sent along, many are only named: it is
+// results that are large.
+func (e *endpoint) echo(tool string, size int) *request {
+	text := textOf(size)
+	arguments := fmt.Sprintf(`{"bytes":%d}`, size)
+	if size < 1<<10 {
+		arguments = fmt.Sprintf(`{"text":%s}`, text)
+	}
+	r := e.call(tool, arguments)
+	r.want = text
+	return r
+}
+
+// open shakes hands, if the client has a session.
+func (e *endpoint) open() error {
+	if e.modern {
+		return nil
+	}
+	l, err := e.lane()
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	e.session = ""
+	hello := e.request("initialize", "", fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":%s`, legacyVersion, clientInfo))
+	if _, err := l.do(hello); err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	e.session = l.session
+	ready := e.request("notifications/initialized", "", "")
+	return l.notify(ready.head, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+}
+
+// list returns how many tools there are.
+func (e *endpoint) list() (int, error) {
+	l, err := e.lane()
+	if err != nil {
+		return 0, err
+	}
+	defer l.close()
+	if _, err := l.do(e.request("tools/list", "", "")); err != nil {
+		return 0, fmt.Errorf("tools/list: %w", err)
+	}
+	var m struct {
+		Result struct {
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
+		} `json:"result"`
+	}
+	err = json.Unmarshal(l.answer, &m)
+	return len(m.Result.Tools), err
+}
+
+// once makes one call on a connection of its own.
+func (e *endpoint) once(r *request) error {
+	l, err := e.lane()
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	_, err = l.do(r)
+	return err
+}
+
+// check says what is wrong with an answer.
+func (r *request) check(answer []byte, id int64) error {
+	first, last := answer[:min(len(answer), 200)], answer[max(0, len(answer)-200):]
+	switch {
+	case !answers(answer, id):
+		return fmt.Errorf("not the answer to %d: %.200q", id, answer)
+	case bytes.Contains(first, []byte(`"error":`)), bytes.Contains(first, []byte(`"isError":true`)), bytes.Contains(last, []byte(`"isError":true`)):
+		return fmt.Errorf("an error: %.300q", answer)
+	case r.want == nil:
+		return nil
+	}
+	_, text, found := bytes.Cut(answer, []byte(`"text":`))
+	if !found || !bytes.HasPrefix(text, r.want) {
+		return fmt.Errorf("not the text that was asked for: %.200q", answer)
+	}
+	return nil
+}
+
+// answers reports whether a message is the answer to a request: its id stands
+// near the beginning or the end, depending on who wrote it.
+func answers(message []byte, id int64) bool {
+	member := fmt.Appendf(nil, `"id":%d`, id)
+	for _, part := range [][]byte{message[:min(len(message), 64)], message[max(0, len(message)-64):]} {
+		if _, rest, found := bytes.Cut(part, member); found && len(rest) > 0 && (rest[0] == ',' || rest[0] == '}') {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A neighbour is what goes on while small calls are made. It returns once it
+// does; end waits for what it began and says what went wrong.
+type neighbour struct {
+	title string
+	can   func(d *door) bool
+	calls int // small ones that are made; 0: as many as fit into the time of a phase
+	begin func(b *bench, d *door) (end func() error, err error)
+}
+
+const (
+	turns    = 5 // of quiet and not quiet; medians are shown
+	settle   = 100 * time.Millisecond
+	sleepers = 100
+	hungFor  = 3 * time.Second
+	hungWith = 16 // calls that wait for the hung server
+)
+
+var neighbours = []neighbour{
+	{title: "100 calls sleep on the same server", begin: asleep},
+	{title: "2 lanes fetch 1 MiB from the same server", begin: fetching},
+	{title: "1000 calls while another server hangs", calls: 1000, begin: hung, can: func(d *door) bool { return d.next != "" }},
+}
+
+// neighbours measures small calls beside something else against small calls
+// alone, in turns.
+func (b *bench) neighbours(doors []*door) error {
+	fmt.Printf("\n## Neighbours\n\nSmall calls, one at a time, alone and beside something else; medians of %d turns, each compared with the one before it.\n", turns)
+	fmt.Print("\n| beside | way | alone p50 | p50 | alone p99 | p99 | p99 to alone |\n|---|---|---|---|---|---|---|\n")
+	for _, n := range neighbours {
+		for _, d := range doors {
+			if n.can != nil && !n.can(d) {
+				continue
+			}
+			if err := b.neighbour(n, d); err != nil {
+				return fmt.Errorf("%s: %s: %w", d.name, n.title, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) neighbour(n neighbour, d *door) error {
+	var alone, beside, alone50, beside50 []time.Duration
+	var ratios []float64
+	for range turns {
+		quiet, err := b.small(n, d)
+		if err != nil {
+			return err
+		}
+		end, err := n.begin(b, d)
+		if err != nil {
+			return err
+		}
+		time.Sleep(settle)
+		busy, err := b.small(n, d)
+		if ended := end(); err == nil {
+			err = ended
+		}
+		if err != nil {
+			return err
+		}
+		alone, beside = append(alone, percentile(quiet, 99)), append(beside, percentile(busy, 99))
+		alone50, beside50 = append(alone50, percentile(quiet, 50)), append(beside50, percentile(busy, 50))
+		ratios = append(ratios, float64(percentile(busy, 99))/float64(percentile(quiet, 99)))
+	}
+	fmt.Printf("| %s | %s | %s | %s | %s | %s | %.2f |\n", n.title, d.name, micro(median(alone50)), micro(median(beside50)),
+		micro(median(alone)), micro(median(beside)), median(ratios))
+	return nil
+}
+
+// small makes small calls and returns how long each took, sorted.
+func (b *bench) small(n neighbour, d *door) ([]time.Duration, error) {
+	l, err := d.lane()
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	r := d.echo(d.tool+"echo", 200)
+	var took []time.Duration
+	most := n.calls
+	if most == 0 {
+		most = math.MaxInt
+	}
+	for begin := time.Now(); len(took) < most && (n.calls > 0 || time.Since(begin) < b.time); {
+		t, err := l.do(r)
+		if err != nil {
+			return nil, err
+		}
+		took = append(took, t)
+	}
+	slices.Sort(took)
+	return took, nil
+}
+
+// A crowd is calls that are made beside others.
+type crowd struct {
+	calls sync.WaitGroup
+	size  int
+	ended atomic.Int32
+
+	mu  sync.Mutex
+	err error // guarded by mu; what went wrong first
+}
+
+// add makes calls on a lane of its own, until enough says so.
+func (c *crowd) add(d *door, r *request, enough func() bool) {
+	c.size++
+	c.calls.Go(func() {
+		err := repeat(d, r, enough)
+		c.ended.Add(1)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.err = cmp.Or(c.err, err)
+	})
+}
+
+func repeat(d *door, r *request, enough func() bool) error {
+	l, err := d.lane()
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for {
+		if _, err := l.do(r); err != nil || enough() {
+			return err
+		}
+	}
+}
+
+func (c *crowd) wait() error {
+	c.calls.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// during is wait for calls that had to last longer than what they disturb:
+// otherwise it was measured without them.
+func (c *crowd) during() error {
+	early := c.ended.Load()
+	if err := c.wait(); err != nil {
+		return err
+	}
+	if early > 0 {
+		return fmt.Errorf("%d of %d calls ended before those that they should disturb: the machine is too slow for this", early, c.size)
+	}
+	return nil
+}
+
+func one() bool { return true }
+
+func asleep(b *bench, d *door) (func() error, error) {
+	c := &crowd{}
+	r := d.call(d.tool+"sleep", fmt.Sprintf(`{"ms":%d}`, (b.time+time.Second).Milliseconds()))
+	for range sleepers {
+		c.add(d, r, one)
+	}
+	return c.during, nil
+}
+
+func fetching(_ *bench, d *door) (func() error, error) {
+	c := &crowd{}
+	var over atomic.Bool
+	r := d.echo(d.tool+"echo", 1<<20)
+	for range 2 {
+		c.add(d, r, over.Load)
+	}
+	return func() error { over.Store(true); return c.wait() }, nil
+}
+
+func hung(_ *bench, d *door) (func() error, error) {
+	c := &crowd{}
+	if err := d.once(d.echo(d.next+"echo", 200)); err != nil { // it runs
+		return nil, err
+	}
+	c.add(d, d.call(d.next+"stall", fmt.Sprintf(`{"ms":%d}`, hungFor.Milliseconds())), one)
+	time.Sleep(settle) // nothing is read any longer
+	for range hungWith {
+		c.add(d, d.echo(d.next+"echo", 200), one)
+	}
+	return c.during, nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// gatewayReport prints medians over the rounds. What compares two ways compares
+// them within each round first: the machine changes between rounds.
+func (b *bench) gatewayReport(doors []*door, samples map[string][]sample) {
+	fmt.Printf("\n## Gateway\n\nMedians of %d rounds; CPU is per call, of host and plugin together; others is how many processors the rest of the machine used.\n", b.rounds)
+	fmt.Print("\n| phase | way | calls/s | of direct | median | added | p99 | CPU | CPU of reference | others |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, p := range gatewayPhases {
+		direct, ref := samples["direct/"+p.name], samples["reference/"+p.name]
+		for _, d := range doors {
+			mine := samples[d.name+"/"+p.name]
+			m := middle(mine)
+			against := "–"
+			if ref != nil && d.name != "direct" {
+				against = fmt.Sprintf("%.2f×", pairs(mine, ref, func(a, b sample) float64 { return float64(a.cpu) / float64(max(b.cpu, 1)) }))
+			}
+			cpu := micro(m.cpu)
+			if d.name == "direct" { // it is the echo server, which is never counted
+				cpu = "–"
+			}
+			fmt.Printf("| %s | %s | %.0f | %.2f | %s | %.0f µs | %s | %s | %s | %.1f |\n", p.name, d.name, m.perSecond,
+				pairs(mine, direct, func(a, b sample) float64 { return a.perSecond / b.perSecond }), micro(m.median),
+				pairs(mine, direct, func(a, b sample) float64 { return float64(a.median-b.median) / float64(time.Microsecond) }),
+				micro(m.p99), cpu, against, m.others)
+		}
+	}
+}
+
+// pairs is the median of what two ways had to do with each other in each round.
+func pairs(a, b []sample, compare func(a, b sample) float64) float64 {
+	each := make([]float64, len(a))
+	for i := range a {
+		each[i] = compare(a[i], b[i])
+	}
+	return median(each)
+}
+
+func median[T int | float64 | time.Duration](of []T) T {
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[len(sorted)/2]
+}
