@@ -37,7 +37,7 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 	if err != nil {
 		return &fault.Error{
 			Code: fault.ListenAddress, At: h.At.String(), Message: "cannot listen: " + err.Error(), Err: err,
-			Hint: "end the process that uses the address, or choose another one with listen or --http",
+			Hint: "end the process that uses the address, if there is one, or choose another address with listen or --http",
 		}
 	}
 	front, err := listen.New(a.frontOptions(h))

@@ -57,6 +57,9 @@ that the configuration reads with env() have to be set for it.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x.remote, x.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
+			if x.write && x.dryRun {
+				return fault.New(fault.Usage, "--write writes, and --dry-run does not").WithHint("leave out --write to see what it would change")
+			}
 			if !x.write && !x.dryRun && cmd.Flags().Changed("scope") {
 				return fault.New(fault.Usage, "--scope says where --write writes").WithHint("add --write or --dry-run")
 			}
@@ -73,7 +76,6 @@ that the configuration reads with env() have to be set for it.`,
 	f.BoolVar(&x.dryRun, "dry-run", false, "show what --write would change")
 	f.StringVar(&x.scope, "scope", string(export.User), "whose file: "+strings.Join(export.Scopes, ", "))
 	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
-	cmd.MarkFlagsMutuallyExclusive("write", "dry-run")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(export.Scopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -99,6 +101,9 @@ func (e *env) export(ctx context.Context, x exporting, client string) error {
 		}
 	} else if err := e.install(x, c, t); err != nil {
 		return exportFault(err)
+	}
+	if x.remote && t.Token != "" && overNetwork(t.URL) {
+		e.remark("%s sends the token as it is to %s, and whoever is in between reads it: use https", c.Title, t.URL)
 	}
 	switch {
 	case t.Local() || t.Token == "":

@@ -37,7 +37,12 @@ Servers are started when they are first needed.`,
 		Example: `  junctor serve
   junctor serve --http
   junctor serve --http=127.0.0.1:9000`,
-		Args:              takes(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && address == whereConfigured {
+				return fault.New(fault.Usage, "%q stands apart from --http", args[0]).WithHint("write --http=%s", args[0])
+			}
+			return takes()(cmd, args)
+		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {

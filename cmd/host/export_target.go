@@ -102,6 +102,17 @@ func endpoint(given string) (string, error) {
 	return u.String(), nil
 }
 
+// overNetwork reports whether what is sent to an address leaves this machine
+// without TLS.
+func overNetwork(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
+}
+
 // listening is the address under which clients reach what listens.
 func (e *env) listening(h config.HTTP) (string, error) {
 	host, port, err := net.SplitHostPort(h.Listen)

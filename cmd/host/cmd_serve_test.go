@@ -1,0 +1,30 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestServeHTTPWithoutBlock: where nothing is configured, --http alone says that
+// it lets everybody on the machine in. The address is taken, whoever has it, so
+// that it ends.
+func TestServeHTTPWithoutBlock(t *testing.T) {
+	if l, err := net.Listen("tcp", "127.0.0.1:7575"); err == nil {
+		defer l.Close()
+	}
+	file := filepath.Join(t.TempDir(), "junctor.hcl")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "junctor", "-c", file, "serve", "--http")
+	cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+t.TempDir())
+	said, err := cmd.CombinedOutput()
+	if err == nil || !strings.HasPrefix(string(said), "warning: --http 127.0.0.1:7575 lets every program on this machine in") ||
+		!strings.Contains(string(said), "code: listen.address") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
