@@ -119,7 +119,7 @@ func (f *Front) endpoint(w http.ResponseWriter, r *http.Request) {
 // it and by how many there are.
 func (f *Front) admit(w http.ResponseWriter, r *http.Request, methods string) (identity.Principal, bool) {
 	if why := f.guard.check(r); why != nil {
-		f.o.Log.Warn("refused a request", "why", why.reason, "from", r.RemoteAddr)
+		f.o.Log.Warn("refused a request", "why", why.reason, "host", short(r.Host), "origin", short(r.Header.Get("Origin")), "from", r.RemoteAddr)
 		refuse(w, r, http.StatusForbidden, why)
 		return identity.Principal{}, false
 	}

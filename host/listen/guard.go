@@ -97,3 +97,20 @@ func (g *guard) mine(host string) bool {
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
 	return g.any && err == nil
 }
+
+// longestNamed is how much of a name the log repeats.
+const longestNamed = 100
+
+// short is what a client says of itself, for the log: who set up a proxy has to
+// see which name arrived. A name has no other characters than those of ASCII.
+func short(name string) string {
+	if len(name) > longestNamed {
+		name = name[:longestNamed] + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, name)
+}

@@ -120,3 +120,23 @@ func TestGuardHosts(t *testing.T) {
 		t.Error("a page of nowhere may ask")
 	}
 }
+
+// TestGuardTells: who set up a proxy reads in the log which name arrived there,
+// as text and not for ever.
+func TestGuardTells(t *testing.T) {
+	t.Parallel()
+	h := openHall(t, nil, newPerformer("a", "2025-11-25"))
+	long := strings.Repeat("x", 5000)
+	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: mcp.example.com\r\nConnection: close\r\n\r\n")
+	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.at+"\r\nOrigin: https://\x9b31m.example.com\r\nConnection: close\r\n\r\n")
+	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.at+"\r\nOrigin: https://"+long+"\r\nConnection: close\r\n\r\n")
+	log := h.log.String()
+	for _, want := range []string{"why=host host=mcp.example.com ", "why=origin host=" + h.at + " origin=", ".example.com"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%q is not in the log:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, "\x9b") || strings.Contains(log, long[:200]) {
+		t.Errorf("the log has what the client wrote:\n%s", log)
+	}
+}
