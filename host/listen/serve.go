@@ -73,6 +73,7 @@ func (f *Front) shut(server *http.Server) {
 func (f *Front) drain(l net.Listener) {
 	close(f.draining)
 	_ = l.Close()
+	f.o.Log.Info("about to end: nobody new is let in", "in_flight", f.inFlight.Load(), "within", f.o.Drain.String())
 	f.o.Gateway.EndListens()
 	end := time.Now().Add(f.o.Drain)
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -82,6 +83,9 @@ func (f *Front) drain(l net.Listener) {
 		if f.isBusy() {
 			quiet = now
 		}
+	}
+	if left := f.inFlight.Load(); left > 0 {
+		f.o.Log.Warn("requests that took longer were given up", "in_flight", left)
 	}
 }
 
