@@ -21,7 +21,8 @@ type client struct {
 
 	mu      sync.Mutex // one write at a time
 	next    int
-	waiting map[int]chan int // size of the answer, by id
+	waiting map[int]chan int // size of the answer, by id; negative when it is an error
+	failed  string           // guarded by mu; the last such answer
 	err     error
 	done    chan struct{}
 }
@@ -77,6 +78,9 @@ func (c *client) read() {
 			size = -1
 		}
 		c.mu.Lock()
+		if size < 0 {
+			c.failed = fmt.Sprintf("%.500s", line)
+		}
 		answer := c.waiting[id]
 		delete(c.waiting, id)
 		c.mu.Unlock()
@@ -106,7 +110,9 @@ func (c *client) ask(method, params string) (size int, err error) {
 		return 0, fmt.Errorf("%s was not answered", method)
 	}
 	if size < 0 {
-		return 0, fmt.Errorf("%s failed", method)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return 0, fmt.Errorf("%s failed: %s", method, c.failed)
 	}
 	return size, nil
 }
