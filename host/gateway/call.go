@@ -169,6 +169,9 @@ func (g *Gateway) warn(t *catalog.Tool, u Use, what string, args ...any) {
 	u.Warn(text)
 }
 
+// warnedMost bounds what is remembered of what the log said.
+const warnedMost = 10_000
+
 // warnOnce is warn for what does not change from call to call, of which the log
 // needs no more than one line. The first value tells apart what has the same words.
 func (g *Gateway) warnOnce(t *catalog.Tool, u Use, what string, args ...any) {
@@ -178,7 +181,10 @@ func (g *Gateway) warnOnce(t *catalog.Tool, u Use, what string, args ...any) {
 	}
 	g.mu.Lock()
 	warned := g.warned[key]
-	if u.Warn == nil {
+	if u.Warn == nil && !warned {
+		if len(g.warned) >= warnedMost {
+			clear(g.warned) // a server that renames its tools could go on for ever
+		}
 		g.warned[key] = true
 	}
 	g.mu.Unlock()

@@ -33,6 +33,9 @@ func initialize(r *request) ([]byte, *rpcError) {
 	if len(caps) == 0 || caps[0] != '{' {
 		caps = []byte("{}")
 	}
+	if len(caps) > maxCaps {
+		return nil, tooCapable()
+	}
 	s.mu.Lock()
 	changed := !bytes.Equal(s.caps, caps)
 	s.revision, s.caps = revision, bytes.Clone(caps)

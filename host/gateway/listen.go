@@ -21,6 +21,8 @@ const (
 	maxSubscriptions = 1000
 	// subscribingAtOnce bounds what is asked of servers at the same time.
 	subscribingAtOnce = 16
+	// maxURI bounds what is kept of a subscription.
+	maxURI = 8 << 10
 )
 
 // subscribe subscribes a legacy client to a resource.
@@ -68,6 +70,9 @@ type subscription struct {
 
 // subscribe subscribes to a resource at the server it belongs to.
 func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub subscription, _ *rpcError) {
+	if len(uri) > maxURI {
+		return sub, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
+	}
 	server, err := g.Owner(ctx, r.session.Principal(), uri)
 	if err != nil {
 		return sub, r.noResource(err)

@@ -17,13 +17,13 @@ func (l *line) ServerNotification(u *upstream.Upstream, about any, method string
 		l.gw.catalog.Changed(u.Name())
 	case mcp.NoteResUpdated:
 		uri, _ := mcp.TextMember(params, "uri")
-		for _, s := range l.audience() {
+		for _, s := range l.hearers(method, params) {
 			s.updated(u, uri, params)
 		}
 	case mcp.NoteMessage:
 		l.logged(about, params)
 	case mcp.NoteElicitDone:
-		for _, s := range l.audience() {
+		for _, s := range l.hearers(method, params) {
 			if s.legacy() {
 				s.tell(method, params)
 			}
@@ -44,9 +44,24 @@ func (l *line) logged(about any, params []byte) {
 	if l.up == nil && l.gw.opts.Servers[l.server].Share == PerSession {
 		return // calls have other connections: it is about nobody's
 	}
-	for _, s := range l.audience() {
+	for _, s := range l.hearers(mcp.NoteMessage, params) {
 		s.logged(l, nil, params)
 	}
+}
+
+// newsMost bounds what a server can tell more than one client at once, in bytes:
+// each gets a copy, which may be kept for it.
+const newsMost = 256 << 10
+
+// hearers are the sessions that are told something. What is large is told only
+// where there is just one.
+func (l *line) hearers(method string, params []byte) []*Session {
+	all := l.audience()
+	if len(params) > newsMost && len(all) > 1 {
+		l.gw.opts.Log.Debug("ignored a notification that is too large for many clients", "server", l.server, "method", method, "bytes", len(params))
+		return nil
+	}
+	return all
 }
 
 // logServer writes a server's log message into ours.

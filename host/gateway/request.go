@@ -99,6 +99,9 @@ func (r *request) setEra() *rpcError {
 	if r.caps = mcp.Member(meta, mcp.MetaClientCaps); len(r.caps) == 0 || r.caps[0] != '{' {
 		return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("_meta has no %s", mcp.MetaClientCaps)}
 	}
+	if len(r.caps) > maxCaps {
+		return tooCapable()
+	}
 	if level, ok := mcp.TextMember(meta, mcp.MetaLogLevel); ok {
 		if !slices.Contains(mcp.Levels, level) {
 			return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("%q is not a log level", clip(level))}
@@ -106,6 +109,14 @@ func (r *request) setEra() *rpcError {
 		r.level = level
 	}
 	return nil
+}
+
+// maxCaps bounds what a client says it can do, which is kept as long as its
+// session, or as a connection that was made for it.
+const maxCaps = 64 << 10
+
+func tooCapable() *rpcError {
+	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("the capabilities have more than %d bytes", maxCaps)}
 }
 
 // use is what the request asks of an item of a server, with its notifications.

@@ -100,22 +100,26 @@ func (s *Session) Handle(raw []byte) {
 		s.unread(pe.ID, pe.Shape, mcp.ErrorObject(pe.Code, pe.Error(), nil))
 		return
 	}
-	s.Accept(m)
+	s.Accept(m, func() {})
 }
 
-// Accept is Handle for a message that was parsed.
-func (s *Session) Accept(m *mcp.Message) {
+// Accept is Handle for a message that was parsed. done is called once, when
+// nothing is done about the message any longer.
+func (s *Session) Accept(m *mcp.Message, done func()) {
 	if !m.IsRequest() {
 		s.Take(m)
+		done()
 		return
 	}
 	r, h, refused := s.newRequest(m, Exchange{Out: s.client.Out})
 	if refused != nil {
 		s.push(failure(m.ID, refused))
+		done()
 		return
 	}
 	answer := func() {
 		defer s.work.Done()
+		defer done()
 		s.push(s.finish(r, h.answer))
 	}
 	if h.immediate {
@@ -220,11 +224,16 @@ func (s *Session) finish(r *request, do func(*request) ([]byte, *rpcError)) Answ
 func (s *Session) result(r *request, do func(*request) ([]byte, *rpcError)) (result []byte, err *rpcError) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.gw.opts.Log.Error("a request panicked", "method", clip(r.method), "panic", p, "stack", string(debug.Stack()))
-			result, err = nil, r.fault(fault.New(fault.Internal, "something went wrong in junctor; its log says what"))
+			result, err = nil, r.fault(s.gw.panicked(r.method, p))
 		}
 	}()
 	return do(r)
+}
+
+// panicked takes note of a mistake of ours and returns what a client is told.
+func (g *Gateway) panicked(method string, p any) error {
+	g.opts.Log.Error("a request panicked", "method", clip(method), "panic", p, "stack", string(debug.Stack()))
+	return fault.New(fault.Internal, "something went wrong in junctor; its log says what")
 }
 
 // notified takes note of what the client says.

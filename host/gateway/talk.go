@@ -77,6 +77,11 @@ func (r *request) leased(server string, do func(ctx context.Context, u Use) (ups
 	}
 	g.work.Go(func() {
 		defer close(t.done)
+		defer func() {
+			if p := recover(); p != nil {
+				t.err = g.panicked(r.method, p)
+			}
+		}()
 		t.reply, t.err = do(ctx, u)
 	})
 	return r.follow(t)

@@ -21,6 +21,7 @@ import (
 type oldClient struct {
 	*gateway.Session
 	owner string
+	out   gateway.Stream
 }
 
 func (f *Front) oldEndpoint(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +86,7 @@ func (f *Front) oldOpen(p identity.Principal, out gateway.Stream) (id string, _ 
 	case len(f.old)+f.sessions.Len() >= f.most:
 		return "", nil, errFull
 	}
-	c := &oldClient{Session: f.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key()}
+	c := &oldClient{Session: f.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
 	f.old[id] = c
 	return id, c, nil
@@ -102,7 +103,12 @@ func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Pr
 	if !f.enter(w, r) {
 		return
 	}
-	defer f.leave()
+	accepted := false // then it counts until it is answered
+	defer func() {
+		if !accepted {
+			f.leave()
+		}
+	}()
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		refuse(w, r, http.StatusBadRequest, errNoSession)
@@ -119,6 +125,11 @@ func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Pr
 	if !ok {
 		return
 	}
+	if m.IsRequest() && c.out.Room(canceled()) != nil { // it does not read what it asked for before
+		busy(w, r, http.StatusServiceUnavailable, time.Second, errUnread)
+		return
+	}
 	w.WriteHeader(http.StatusAccepted)
-	c.Accept(m)
+	accepted = true
+	c.Accept(m, f.leave)
 }

@@ -85,13 +85,30 @@ func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 {
 		text, err = io.ReadAll(in)
 	} else {
-		text = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(in, text)
+		text, err = readFull(in, int(r.ContentLength))
 	}
 	if err == nil { // else the time holds for what is left of it: see ServeHTTP
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return text, err
+}
+
+// readFirst is how much of a body there is room for before any of it came.
+const readFirst = 16 << 10
+
+// readFull reads a body of some size. It takes memory as the body comes: a
+// client may promise more than it sends.
+func readFull(in io.Reader, size int) ([]byte, error) {
+	text := make([]byte, min(size, readFirst))
+	for had := 0; ; {
+		n, err := io.ReadFull(in, text[had:])
+		if had += n; err != nil || had == size {
+			return text[:had], err
+		}
+		more := make([]byte, min(size, 4*len(text)))
+		copy(more, text)
+		text = more
+	}
 }
 
 // isJSON reports whether the body says that it is JSON, in the only encoding

@@ -23,6 +23,7 @@ var (
 	errHost       = &refusal{code: -32001, message: "the Host header names another server", reason: "host", modern: -31014}
 	errTooOften   = &refusal{code: -32099, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
 	errOverloaded = &refusal{code: -32000, message: "too many requests are being answered", reason: "overloaded", modern: -31011}
+	errUnread     = &refusal{code: -32000, message: "the stream is full of what was not read", reason: "overloaded"}
 	errListening  = &refusal{code: -32000, message: "too many clients listen", reason: "overloaded", modern: -31011}
 	errFull       = &refusal{code: -32000, message: "there are as many sessions as there may be", reason: "overloaded"}
 	errStopping   = &refusal{code: -32000, message: "the gateway is about to end", reason: "stopping"}
