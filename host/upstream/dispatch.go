@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -184,7 +185,7 @@ func (c *conn) requested(m *mcp.Message) {
 		defer cancel()
 		// A person may take longer to answer than a call may last.
 		defer c.hold(related)()
-		result, rpcError := c.up.opts.Peer.ServerRequest(ctx, c.up, about, method, params)
+		result, rpcError := c.answerTo(ctx, about, method, params)
 		if !c.finished(string(id)) || ctx.Err() != nil {
 			return // cancelled, or over: nobody waits for the answer
 		}
@@ -196,6 +197,17 @@ func (c *conn) requested(m *mcp.Message) {
 			_ = c.send(ctx, mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal, err.Error(), nil)))
 		}
 	})
+}
+
+// answerTo asks the peer. A mistake of ours costs the question only.
+func (c *conn) answerTo(ctx context.Context, about any, method string, params []byte) (result, rpcError []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.up.opts.Log.Error("a question panicked", "server", c.up.opts.Name, "panic", p, "stack", string(debug.Stack()))
+			result, rpcError = nil, mcp.ErrorObject(mcp.CodeInternal, "something went wrong in junctor", nil)
+		}
+	}()
+	return c.up.opts.Peer.ServerRequest(ctx, c.up, about, method, params)
 }
 
 // related returns the id of our request that the message belongs to which was

@@ -42,7 +42,7 @@ func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri stri
 	case <-s.ready:
 		return fault.In(u.opts.Name, s.err)
 	case <-ctx.Done():
-		u.Unsubscribe(uri)
+		u.giveUp(uri, s)
 		return fault.In(u.opts.Name, gaveUp(ctx, mcp.MethodSubscribe))
 	}
 }
@@ -125,13 +125,27 @@ func (u *Upstream) answered(c *conn, p *pending) error {
 // Unsubscribe takes one subscription back. It does not wait for the server.
 func (u *Upstream) Unsubscribe(uri string) {
 	u.mu.Lock()
-	s := u.subs[uri]
+	defer u.mu.Unlock()
+	u.release(uri, u.subs[uri])
+}
+
+// giveUp takes back one subscription that nobody waits for any longer, unless the
+// server has refused it meanwhile: there may be another one in its place.
+func (u *Upstream) giveUp(uri string, s *subscription) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.subs[uri] == s {
+		u.release(uri, s)
+	}
+}
+
+// release gives back one share of a subscription; nil is none. The caller holds
+// mu.
+func (u *Upstream) release(uri string, s *subscription) {
 	if s == nil {
-		u.mu.Unlock()
 		return
 	}
 	if s.count--; s.count > 0 {
-		u.mu.Unlock()
 		return
 	}
 	delete(u.subs, uri)
@@ -144,7 +158,6 @@ func (u *Upstream) Unsubscribe(uri string) {
 		u.work.Go(func() { u.unsubscribed(c, p) })
 	}
 	u.rest()
-	u.mu.Unlock()
 }
 
 // unsubscribed waits for the server's answer, which changes nothing.
