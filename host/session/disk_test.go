@@ -373,8 +373,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	s = again(t, s)
 	x, y = find(t, s, x), find(t, s, y)
-	if got, err := x.Log().Read(Common, 0, true, 0); err != nil || len(got) != 100 || string(x.State()) != "x" {
-		t.Errorf("%d events, %v, state %s", len(got), err, x.State())
+	if got := follow(t, x.Log(), Common, 0, 100); len(got) != 100 || string(x.State()) != "x" {
+		t.Errorf("%d events, state %s", len(got), x.State())
 	}
 	if got, err := y.Log().Read(Common, 500, true, 0); err != nil || len(got) != 500 || string(y.State()) != "y" {
 		t.Errorf("%d events, %v, state %s", len(got), err, y.State())

@@ -5,11 +5,15 @@ import "io"
 // readMost is how many events are read at once when the reader does not say.
 const readMost = 1000
 
+// readBytes is how much is read at once, unless one event has more: the reader
+// holds it as long as its client takes, also when the log has dropped it.
+const readBytes = squeezedBytes
+
 // closedChannel is what has changed already.
 var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// Read returns the events of a stream behind a position, in order, at most n;
-// none when there are none yet. Transient ones are among them if live.
+// Read returns the events of a stream behind a position, in order, at most n,
+// and fewer where they are large; none when there are none yet. Transient ones are among them if live.
 //
 // A reader that was there all the time reads live. One that comes back asks
 // for the Head first and reads up to it not live; then it goes on from there,
@@ -49,6 +53,7 @@ func (l *Log) collect(number uint32, after uint64, live bool, n int) []Event {
 	if live {
 		j = l.passing.after(after)
 	}
+	size := 0
 	for len(events) < n && (i < l.kept.n || j < l.passing.n) {
 		var e *entry
 		if j == l.passing.n || i < l.kept.n && l.kept.at(i).Seq < l.passing.at(j).Seq {
@@ -62,6 +67,9 @@ func (l *Log) collect(number uint32, after uint64, live bool, n int) []Event {
 			break
 		}
 		if e.stream == number {
+			if size += e.size(); size > readBytes && len(events) > 0 {
+				break
+			}
 			events = append(events, e.Event)
 		}
 	}
