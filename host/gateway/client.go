@@ -58,9 +58,16 @@ type Answer struct {
 // Empty reports whether nothing is to be sent.
 func (a *Answer) Empty() bool { return a.Message.Head == nil }
 
-// result is the answer to a request that was done.
-func result(id mcp.ID, value []byte) Answer {
+// result is the answer to a request that was done. lead are members, each with
+// its comma, to put before those of the value.
+func result(id mcp.ID, lead, value []byte) Answer {
 	head, tail := mcp.Answer(id)
+	if len(lead) > 0 {
+		if mcp.Empty(value) {
+			lead = lead[:len(lead)-1]
+		}
+		head, value = append(append(head, '{'), lead...), value[1:]
+	}
 	return Answer{Message: outbox.Message{Head: head, Body: value, Tail: tail}}
 }
 

@@ -72,12 +72,11 @@ func (g *Gateway) tryLease(server string, r *request) (*lease, error) {
 func (g *Gateway) giveBack(l *lease, whole bool) {
 	g.leasing.Lock()
 	l.talk = nil
+	defer g.leasing.Unlock()
 	if !whole || len(g.leases[l.key]) >= idleMost || g.isEnding() {
-		g.leasing.Unlock()
 		g.retire(&l.line)
 		return
 	}
-	defer g.leasing.Unlock()
 	g.leases[l.key] = append(g.leases[l.key], l)
 	l.since = time.Now()
 	l.idle = time.AfterFunc(leaseIdle, func() { g.reap(l) })
@@ -85,7 +84,9 @@ func (g *Gateway) giveBack(l *lease, whole bool) {
 
 // reap closes a connection that nobody has used for a while.
 func (g *Gateway) reap(l *lease) {
-	if g.takeOut(l) {
+	g.leasing.Lock()
+	defer g.leasing.Unlock() // before that, Stop does not wait
+	if g.remove(l) {
 		g.retire(&l.line)
 	}
 }
@@ -95,6 +96,11 @@ func (g *Gateway) reap(l *lease) {
 func (g *Gateway) takeOut(l *lease) bool {
 	g.leasing.Lock()
 	defer g.leasing.Unlock()
+	return g.remove(l)
+}
+
+// remove is takeOut for who holds leasing.
+func (g *Gateway) remove(l *lease) bool {
 	free := g.leases[l.key]
 	i := slices.Index(free, l)
 	if i < 0 {

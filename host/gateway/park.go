@@ -111,8 +111,10 @@ func (g *Gateway) park(t *talk, r *request) (state string, err error) {
 	t.mu.Unlock()
 	g.parked[tick] = p
 	p.timer = time.AfterFunc(parkTime, func() {
-		if g.unpark(tick) != nil {
-			t.end(fault.New(fault.CallTimeout, "the client did not come back with an answer"))
+		g.leasing.Lock()
+		defer g.leasing.Unlock() // before that, Stop does not wait
+		if g.take(tick) != nil {
+			g.work.Go(func() { t.end(fault.New(fault.CallTimeout, "the client did not come back with an answer")) })
 		}
 	})
 	return g.sealer.seal(tick, r.about(t.lease.server)), nil
@@ -122,6 +124,11 @@ func (g *Gateway) park(t *talk, r *request) (state string, err error) {
 func (g *Gateway) unpark(tick ticket) *talk {
 	g.leasing.Lock()
 	defer g.leasing.Unlock()
+	return g.take(tick)
+}
+
+// take is unpark for who holds leasing.
+func (g *Gateway) take(tick ticket) *talk {
 	p := g.parked[tick]
 	if p == nil {
 		return nil

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -77,13 +78,24 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 
 // completed adds what every modern result has.
 func (r *request) completed(result []byte) []byte {
-	result = mcp.SetMember(result, "resultType", []byte(`"complete"`))
+	result = r.complete(result, "resultType", `"complete"`)
 	if r.method == mcp.MethodReadResource {
 		// What a legacy server cannot say about its resources is assumed in
 		// the safe direction.
-		result = mcp.SetMember(result, "ttlMs", []byte("0"))
-		result = mcp.SetMember(result, "cacheScope", []byte(`"private"`))
+		result = r.complete(result, "ttlMs", "0")
+		result = r.complete(result, "cacheScope", `"private"`)
 	}
+	return result
+}
+
+// complete sets a member of a result that the client is to see. Results are
+// large: unless something in it could be the member's name, as it is or escaped,
+// it is put before the others when the answer is composed.
+func (r *request) complete(result []byte, name, value string) []byte {
+	if bytes.Contains(result, []byte(name)) || bytes.Contains(result, []byte(`\u`)) {
+		return mcp.SetMember(result, name, []byte(value))
+	}
+	r.lead = fmt.Appendf(r.lead, `%q:%s,`, name, value)
 	return result
 }
 

@@ -24,6 +24,7 @@ type request struct {
 	caps      []byte // that a modern request comes with
 	level     string // of log messages that a modern request asks for; empty: none
 	server    string // guarded by the session's mu; that answers it; empty: none so far
+	lead      []byte // members of the result before those that the server gave it
 	partial   bool   // a list lacks what is not known yet
 	progress  progress
 	cancelled bool // guarded by the session's mu; by the client

@@ -51,6 +51,13 @@ func (g *Gateway) only() *Session {
 	return all[0]
 }
 
+// GiveUp cancels what is still being answered to sessions; each client is told.
+func (g *Gateway) GiveUp() {
+	for _, s := range g.all() {
+		s.giveUp()
+	}
+}
+
 // EndListens ends what modern clients listen to, with an answer that says so,
 // and lets nobody listen any longer.
 func (g *Gateway) EndListens() {

@@ -217,7 +217,7 @@ func (s *Session) finish(r *request, do func(*request) ([]byte, *rpcError)) Answ
 	case value == nil:
 		return Answer{}
 	}
-	return result(r.id, value)
+	return result(r.id, r.lead, value)
 }
 
 // result calls a handler. A mistake of ours in it costs this request only.
@@ -302,16 +302,22 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		s.mu.Lock()
-		for _, r := range s.inFlight {
-			r.stopped = true
-			r.cancel(errStopping)
-		}
-		s.mu.Unlock()
+		s.giveUp()
 	}
 	s.end()
 	<-done
 	s.gw.leave(s)
+}
+
+// giveUp cancels what is being answered because junctor stops.
+func (s *Session) giveUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	for _, r := range s.inFlight {
+		r.stopped = true
+		r.cancel(errStopping)
+	}
 }
 
 // clip shortens what a stranger wrote, for a message.

@@ -156,12 +156,15 @@ func (t *talk) ask(ctx context.Context, method string, params []byte) (result, r
 	select {
 	case result := <-q.answer:
 		return result, nil
+	case <-t.done:
+		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the call that this is about is over", map[string]string{"reason": "over"})
 	case <-ctx.Done():
-		t.mu.Lock()
-		delete(t.open, key)
-		t.mu.Unlock()
-		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
+		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, key)
+	return nil, rpcErr
 }
 
 // notice says that there is something to ask.
