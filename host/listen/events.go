@@ -3,6 +3,7 @@ package listen
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/outbox"
@@ -21,7 +22,10 @@ func whole(w http.ResponseWriter, m outbox.Message, status int) {
 	if len(m.Body) < wholeQuick {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyPatience))
 		w.WriteHeader(status)
-		_, _ = w.Write(append(append(m.Head, m.Body...), m.Tail...))
+		b := wholes.Get().(*[]byte)
+		defer wholes.Put(b)
+		*b = append(append(append((*b)[:0], m.Head...), m.Body...), m.Tail...)
+		_, _ = w.Write(*b)
 		return
 	}
 	w.WriteHeader(status)
@@ -29,6 +33,9 @@ func whole(w http.ResponseWriter, m outbox.Message, status int) {
 	_ = e.write(m.Head, m.Body, m.Tail)
 	_ = e.flush()
 }
+
+// wholes are buffers for small answers, which are written in one piece.
+var wholes = sync.Pool{New: func() any { return new([]byte) }}
 
 // bodyPatience is how long a client may take for each chunk of a large body.
 const bodyPatience = 30 * time.Second

@@ -43,9 +43,16 @@ var _ gateway.Stream = (*exchange)(nil)
 func (f *Front) exchange(w http.ResponseWriter, r *http.Request, takes accept, to func(*exchange) streamer) *exchange {
 	x := &exchange{front: f, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
-		x.clock = time.AfterFunc(streamAfter, func() { _ = x.open() })
+		x.clock = time.AfterFunc(streamAfter, x.await)
 	}
 	return x
+}
+
+// await makes the answer a stream that its client can see to be one.
+func (x *exchange) await() {
+	if box, ok := x.open().(*boxStream); ok {
+		box.TrySend(outbox.Text(comment)) // the other kind begins with an id
+	}
 }
 
 // open makes the answer a stream, if the client takes one. It returns nil when

@@ -49,6 +49,8 @@ type Front struct {
 	work     sync.WaitGroup
 
 	inFlight  atomic.Int64 // requests that are being answered
+	held      atomic.Int64 // bytes of what these say
+	heldMost  int64
 	listening atomic.Int64 // requests of modern clients that listen to what changes
 
 	handling sync.RWMutex // held for reading while a request is handled
@@ -60,7 +62,7 @@ type Front struct {
 
 // New makes a front, which Serve ends.
 func New(o Options) (*Front, error) {
-	f := &Front{o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), old: map[string]*oldClient{}, addresses: newAddresses(o)}
+	f := &Front{heldMost: heldMost, o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), old: map[string]*oldClient{}, addresses: newAddresses(o)}
 	o.Sessions.Begin, o.Sessions.Ended = f.begin, f.ended
 	store, err := session.Open(o.Sessions)
 	if err != nil {

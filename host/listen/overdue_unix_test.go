@@ -3,8 +3,11 @@
 package listen
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -20,11 +23,21 @@ func TestOverdue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	waiting, err := s.visit(t).greet().request(t.Context(), http.MethodPost, legacyCall(2, "a__bad", `{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.close()
-	_ = answer.Body.Close()
+	for id, stream := range map[int]*http.Response{1: answer, 2: waiting} {
+		text, _ := io.ReadAll(stream.Body)
+		if !strings.Contains(string(text), fmt.Sprintf(`"id":%d,"error"`, id)) {
+			t.Errorf("call %d was not answered: %s", id, text)
+		}
+		_ = stream.Body.Close()
+	}
 	said := s.said.String()
 	for _, want := range []string{"about to end: nobody new is let in", "requests that took longer were given up"} {
-		if !regexp.MustCompile(`"@message":"` + want + `".*"in_flight":1\b`).MatchString(said) {
+		if !regexp.MustCompile(`"@message":"` + want + `".*"in_flight":2\b`).MatchString(said) {
 			t.Errorf("the log does not say %q with the number\n%s", want, said)
 		}
 	}

@@ -15,6 +15,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
 
+// heldMost bounds the requests that are being answered, in bytes of what they
+// say, all together. A single one is always taken, and so is a small one, of no
+// more than a heldSmall-th part.
+const (
+	heldMost  = 256 << 20
+	heldSmall = 4096
+)
+
 // post takes one message.
 func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if !f.enter(w, r) {
@@ -29,6 +37,12 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principa
 	}
 	m, ok := f.message(w, r)
 	if !ok {
+		return
+	}
+	size := int64(len(m.Params))
+	defer f.held.Add(-size)
+	if f.held.Add(size) > f.heldMost && size > f.heldMost/heldSmall && f.inFlight.Load() > 1 {
+		busy(w, r, http.StatusServiceUnavailable, time.Second, errOverloaded)
 		return
 	}
 	if modern(r.Header, m) {

@@ -15,6 +15,7 @@ const (
 	maxStreams   = 100      // of one connection of HTTP/2
 	idleMost     = 2 * time.Minute
 	lingerTime   = 250 * time.Millisecond
+	giveUpTime   = 250 * time.Millisecond // for clients to be told of it
 	shutdownTime = 2 * time.Second
 )
 
@@ -44,9 +45,9 @@ func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) e
 	case err = <-served:
 	case <-ctx.Done():
 	}
-	f.drain(l)
+	f.drain(l, cancel)
 	f.close()
-	cancel() // whoever is still waiting
+	cancel() // who listens
 	f.shut(server)
 	if ctx.Err() != nil {
 		return nil
@@ -69,8 +70,9 @@ func (f *Front) shut(server *http.Server) {
 
 // drain lets nobody new in and waits for what is being answered. A connection
 // that is used meanwhile is ended with its answer, so that its client does not
-// send into one that has just been closed.
-func (f *Front) drain(l net.Listener) {
+// send into one that has just been closed. What takes too long is given up, and
+// its client told.
+func (f *Front) drain(l net.Listener, giveUp func()) {
 	close(f.draining)
 	_ = l.Close()
 	f.o.Log.Info("about to end: nobody new is let in", "in_flight", f.inFlight.Load(), "within", f.o.Drain.String())
@@ -84,8 +86,17 @@ func (f *Front) drain(l net.Listener) {
 			quiet = now
 		}
 	}
-	if left := f.inFlight.Load(); left > 0 {
-		f.o.Log.Warn("requests that took longer were given up", "in_flight", left)
+	left := f.inFlight.Load()
+	if left == 0 {
+		return
+	}
+	f.o.Log.Warn("requests that took longer were given up", "in_flight", left)
+	// First those of sessions: what ends the others cuts their streams off.
+	for _, end := range []func(){f.o.Gateway.GiveUp, giveUp} {
+		end()
+		for until := time.Now().Add(giveUpTime); f.inFlight.Load() > 0 && time.Now().Before(until); {
+			<-tick.C
+		}
 	}
 }
 
