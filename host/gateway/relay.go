@@ -88,11 +88,12 @@ func (r *request) completed(result []byte) []byte {
 	return result
 }
 
-// complete sets a member of a result that the client is to see. Results are
-// large: unless something in it could be the member's name, as it is or escaped,
-// it is put before the others when the answer is composed.
+// complete sets a member of a result that the client is to see: before the
+// others, when the answer is composed. Results are large, and looked at only when
+// something in them could be the member's name, as it is or escaped.
 func (r *request) complete(result []byte, name, value string) []byte {
-	if bytes.Contains(result, []byte(name)) || bytes.Contains(result, []byte(`\u`)) {
+	possible := bytes.Contains(result, []byte(name)) || bytes.Contains(result, []byte(`\u`))
+	if possible && mcp.Member(result, name) != nil {
 		return mcp.SetMember(result, name, []byte(value))
 	}
 	r.lead = fmt.Appendf(r.lead, `%q:%s,`, name, value)

@@ -50,7 +50,10 @@ func (f *Front) exchange(w http.ResponseWriter, r *http.Request, takes accept, t
 
 // await makes the answer a stream that its client can see to be one.
 func (x *exchange) await() {
-	if box, ok := x.open().(*boxStream); ok {
+	x.mu.Lock()
+	waits := x.stream == nil && !x.over
+	x.mu.Unlock()
+	if box, ok := x.open().(*boxStream); ok && waits {
 		box.TrySend(outbox.Text(comment)) // the other kind begins with an id
 	}
 }

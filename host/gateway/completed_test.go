@@ -1,0 +1,31 @@
+package gateway
+
+import (
+	"testing"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// TestCompleted: a modern client never sees what an old server says in the place
+// of what only modern servers say, however it is written.
+func TestCompleted(t *testing.T) {
+	for _, c := range []struct{ method, result, want string }{
+		{mcp.MethodCallTool, `{}`, `{"resultType":"complete"}`},
+		{mcp.MethodCallTool, `{ }`, `{"resultType":"complete" }`},
+		{mcp.MethodCallTool, `{"content":[]}`, `{"resultType":"complete","content":[]}`},
+		{mcp.MethodCallTool, `{"text":"resultType"}`, `{"resultType":"complete","text":"resultType"}`},
+		{mcp.MethodCallTool, `{"text":"\u0041"}`, `{"resultType":"complete","text":"\u0041"}`},
+		{mcp.MethodCallTool, `{"a":{"resultType":"x"}}`, `{"resultType":"complete","a":{"resultType":"x"}}`},
+		{mcp.MethodCallTool, `{"a":1,"resultType":"input_required"}`, `{"a":1,"resultType":"complete"}`},
+		{mcp.MethodCallTool, `{"result\u0054ype":"input_required","a":1}`, `{"result\u0054ype":"complete","a":1}`},
+		{mcp.MethodReadResource, `{"contents":[]}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]}`},
+		{mcp.MethodReadResource, `{"cacheScope":"public"}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`},
+	} {
+		r := &request{method: c.method, modern: true}
+		value := r.completed([]byte(c.result))
+		m := result(mcp.ID("1"), r.lead, value).Message
+		if got := string(m.Head) + string(m.Body) + string(m.Tail); got != `{"jsonrpc":"2.0","id":1,"result":`+c.want+`}` {
+			t.Errorf("%s: %s\nwant %s", c.result, got, c.want)
+		}
+	}
+}
