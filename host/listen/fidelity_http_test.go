@@ -37,8 +37,8 @@ type faithful struct {
 	fault  string
 }
 
-// asModern is a result as a modern server says it, asCompleted as Junctor says it
-// for a server that is not, asSent as it was.
+// asModern is a result as a modern server says it, and Junctor for a server that
+// is not; asSent as it was.
 func asModern(result string) string { return `{"resultType":"complete",` + result[1:] }
 
 // asShortened is what is left of it for a client that does not know the member,
