@@ -23,9 +23,12 @@ func whole(w http.ResponseWriter, m outbox.Message, status int) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyPatience))
 		w.WriteHeader(status)
 		b := wholes.Get().(*[]byte)
-		defer wholes.Put(b)
 		*b = append(append(append((*b)[:0], m.Head...), m.Body...), m.Tail...)
-		_, _ = w.Write(*b)
+		// After a write that failed HTTP/2 may not be done with the buffer, and what
+		// is another client's must not get into it.
+		if _, err := w.Write(*b); err == nil {
+			wholes.Put(b)
+		}
 		return
 	}
 	w.WriteHeader(status)

@@ -1,5 +1,5 @@
-// Package listen is where clients come in: so far, on the standard streams of
-// the process that one of them started.
+// Package listen is where clients come in: one on the standard streams of the
+// process that it started, any number over HTTP.
 package listen
 
 import (
