@@ -22,8 +22,8 @@ figures() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill'
-figures ./host/plugin 'Kill'
+figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts'
+figures ./host/plugin 'Kill|LeavesNothing'
 figures ./sdk/plugintest .
 
 echo "==> what is found out about real programs"
