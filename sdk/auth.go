@@ -59,9 +59,14 @@ type AuthStatus struct {
 // An AuthServer is the server that an [Authorizer] is for.
 type AuthServer struct {
 	Name   string // the label of the server block
+	URL    string // of the server, where its transport's settings have one; else empty
 	Tenant string
-	Log    hclog.Logger
-	Host   Host
+	Dir    string // the directory of the file that holds the block
+	// Env holds, as NAME=value, the host's environment variables that the
+	// settings name in an attribute of the format "env_names".
+	Env  []string
+	Log  hclog.Logger
+	Host Host
 }
 
 // NewAuth makes an Auth from a settings struct C and a function that starts an

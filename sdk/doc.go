@@ -1,8 +1,8 @@
 // Package sdk is what the author of a Junctor plugin needs to know.
 //
 // A plugin is a program that the host starts. It offers transports, which
-// reach MCP servers of one kind, and auth providers, which obtain the
-// credentials for them. An author describes the settings as a struct with
+// reach MCP servers of one kind, auth providers, which obtain the credentials
+// for them, and secret stores, which keep secrets at rest. An author describes the settings as a struct with
 // tags, writes one function that opens a connection, and hands both to
 // [github.com/junctor-mcp/junctor/sdk/serve.Main]:
 //

@@ -15,7 +15,7 @@ type Host struct {
 	Events      Events
 }
 
-// Secrets keeps small secrets at rest, at most 2 KiB each. Keys are the
+// Secrets keeps small secrets at rest, at most [MaxSecret] bytes each. Keys are the
 // plugin's own: no other plugin, server or tenant sees them.
 type Secrets interface {
 	// Secret returns the value and whether there is one.
@@ -87,6 +87,9 @@ type Credential struct {
 	Query   map[string]string
 	Expires time.Time // zero: not known
 	Account string    // for people to recognise; never a secret
+	// Name is the host's name for this credential, for Challenge.Presented. An
+	// auth provider leaves it empty.
+	Name string
 }
 
 // A Challenge is a server's refusal: 401 or 403 and what it said.
@@ -94,7 +97,11 @@ type Challenge struct {
 	AuthRequest
 	Status          int
 	WWWAuthenticate []string
-	Attempt         int // 1 for the first refusal of a request
+	// Attempt is 1 for the first refusal of a request. A 2 reports that what was
+	// presented after a challenge was refused as well, which nobody tries again.
+	Attempt int
+	// Presented is the Name of the credential that was refused; empty: not known.
+	Presented string
 }
 
 // A ChallengeResult says what to do about a refusal.

@@ -10,14 +10,15 @@ import (
 // "PLUGIN describe" prints as JSON. Unknown members are ignored, so that it
 // can grow.
 type Manifest struct {
-	Name        string            `json:"name"`
-	Version     string            `json:"version"`
-	Description string            `json:"description,omitempty"`
-	SDK         string            `json:"sdk"`
-	Protocols   []int             `json:"protocols"` // majors it speaks, newest first
-	Features    []string          `json:"features,omitempty"`
-	Transports  map[string]Schema `json:"transports,omitempty"`
-	Auths       map[string]Schema `json:"auths,omitempty"`
+	Name         string            `json:"name"`
+	Version      string            `json:"version"`
+	Description  string            `json:"description,omitempty"`
+	SDK          string            `json:"sdk"`
+	Protocols    []int             `json:"protocols"` // majors it speaks, newest first
+	Features     []string          `json:"features,omitempty"`
+	Transports   map[string]Schema `json:"transports,omitempty"`
+	Auths        map[string]Schema `json:"auths,omitempty"`
+	SecretStores map[string]Schema `json:"secret_stores,omitempty"`
 }
 
 var (
@@ -38,7 +39,7 @@ func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) 
 	if !versionRule.MatchString(p.Version) {
 		return m, fmt.Errorf("plugin version %q: want a semantic version such as 1.2.3", p.Version)
 	}
-	if len(p.Transports)+len(p.Auths) == 0 {
+	if len(p.Transports)+len(p.Auths)+len(p.SecretStores) == 0 {
 		return m, fmt.Errorf("plugin %s offers nothing", p.Name)
 	}
 	add := func(into *map[string]Schema, kind, name string, s Schema) error {
@@ -67,6 +68,14 @@ func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) 
 			return m, fmt.Errorf("auth %q is nil", name)
 		}
 		if err := add(&m.Auths, "auth", name, a.Schema()); err != nil {
+			return m, err
+		}
+	}
+	for name, st := range p.SecretStores {
+		if st == nil {
+			return m, fmt.Errorf("secret store %q is nil", name)
+		}
+		if err := add(&m.SecretStores, "secret store", name, st.Schema()); err != nil {
 			return m, err
 		}
 	}

@@ -28,6 +28,11 @@ func transports(names ...string) map[string]sdk.Transport {
 	return m
 }
 
+func stores(name string) map[string]sdk.SecretStore {
+	return map[string]sdk.SecretStore{name: sdk.NewSecretStore(
+		func(context.Context, *sdk.StoreServer, *nothing) (sdk.Vault, error) { return nil, nil })}
+}
+
 func byHand(a ...sdk.Attribute) map[string]sdk.Transport {
 	return map[string]sdk.Transport{"t": bare{schema: sdk.Schema{Attributes: a}}}
 }
@@ -56,6 +61,9 @@ func TestDescribe(t *testing.T) {
 			func(context.Context, *sdk.AuthServer, *nothing) (sdk.Authorizer, error) { return nil, nil })}}, `auth name ""`},
 		{"nil transport", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": nil}}, "is nil"},
 		{"nil auth", sdk.Plugin{Name: "x", Version: "1.0.0", Auths: map[string]sdk.Auth{"t": nil}}, "is nil"},
+		{"a secret store alone", sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: stores("keyring")}, ""},
+		{"secret store name", sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: stores("Key Ring")}, `secret store name "Key Ring"`},
+		{"nil secret store", sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: map[string]sdk.SecretStore{"t": nil}}, "is nil"},
 		{"schema without description", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: byHand(sdk.Attribute{Name: "a", Type: text})}, `setting "a" has no description`},
 		{"schema without type", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: byHand(sdk.Attribute{Name: "a", Description: "d"})}, `setting "a" has no type`},
 		{"schema with a bad default", sdk.Plugin{Name: "x", Version: "1.0.0",

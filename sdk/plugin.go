@@ -8,7 +8,8 @@ import (
 )
 
 // A Plugin is a program's whole offer. The maps are keyed by the name that
-// stands in the configuration: transport "acme" { } or auth "acme" { }.
+// stands in the configuration: transport "acme" { }, auth "acme" { } or
+// secret_store "acme" { }.
 type Plugin struct {
 	// Name is the plugin's own name: lower case letters, digits and dashes,
 	// at most 64, beginning with a letter or digit.
@@ -18,8 +19,9 @@ type Plugin struct {
 	// Description says in one sentence what the plugin is for.
 	Description string
 
-	Transports map[string]Transport
-	Auths      map[string]Auth
+	Transports   map[string]Transport
+	Auths        map[string]Auth
+	SecretStores map[string]SecretStore
 }
 
 // A Transport reaches MCP servers of one kind. [NewTransport] makes one from a

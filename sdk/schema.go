@@ -30,8 +30,9 @@ type Attribute struct {
 	Enum     []string        `json:"enum,omitempty"`
 	// Format narrows the type: "duration" is a string such as "1m30s",
 	// "integer" a number without a fraction, "env_names" a list of names of
-	// environment variables that the host passes in Server.Env. Others inform
-	// people only.
+	// environment variables that the host passes in Server.Env, "watched_file" the
+	// path of a file from which an auth provider has what it presents: when it
+	// changes, the host asks anew. Others inform people only.
 	Format     string `json:"format,omitempty"`
 	Sensitive  bool   `json:"sensitive,omitempty"`  // never printed
 	Deprecated string `json:"deprecated,omitempty"` // what to use instead
@@ -136,6 +137,8 @@ func (a *Attribute) check(names map[string]bool) error {
 		return fmt.Errorf("has an enum but is not a string")
 	case a.Format == "env_names" && string(a.Type) != `["list","string"]`:
 		return fmt.Errorf("has the format env_names but is not a list of strings")
+	case a.Format == "watched_file" && string(a.Type) != `"string"`:
+		return fmt.Errorf("has the format watched_file but is not a string")
 	}
 	var word string
 	if a.Enum != nil && a.Default != nil && json.Unmarshal(a.Default, &word) == nil && !slices.Contains(a.Enum, word) {

@@ -165,6 +165,9 @@ func TestSchemaOfRefuses(t *testing.T) {
 		{"names that are no list", sdk.SchemaOf[struct {
 			A string `hcl:"a" doc:"d" format:"env_names"`
 		}], "env_names"},
+		{"files that are a list", sdk.SchemaOf[struct {
+			A []string `hcl:"a" doc:"d" format:"watched_file"`
+		}], "watched_file"},
 		{"label at the top", sdk.SchemaOf[inner], "named already"},
 		{"label in a single block", sdk.SchemaOf[struct {
 			A inner `hcl:"a,block" doc:"d"`

@@ -101,7 +101,7 @@ func recv(t *testing.T, c sdk.Conn) []byte {
 
 func closeNow(t *testing.T, c sdk.Conn) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if err := c.Close(ctx); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)

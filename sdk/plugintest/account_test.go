@@ -3,23 +3,29 @@ package plugintest
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
+
+type accountSettings struct {
+	Busy bool `hcl:"busy" doc:"Whoever knows the tokens does not answer." default:"false"`
+}
 
 // account is an authorizer that a person logs in to with a password, with one
 // flaw.
 type account struct {
 	flaw string
 	host sdk.Host
+	busy bool
 
 	mu       sync.Mutex
 	password string // guarded by mu; of the flaw that keeps it here
 	done     chan struct{}
 }
 
-func newAccount(flaw string, s *sdk.AuthServer) (sdk.Authorizer, error) {
-	a := &account{flaw: flaw, host: s.Host, done: make(chan struct{})}
+func newAccount(flaw string, s *sdk.AuthServer, c *accountSettings) (sdk.Authorizer, error) {
+	a := &account{flaw: flaw, host: s.Host, busy: c.Busy, done: make(chan struct{})}
 	if flaw == "impatient" {
 		_, _ = a.Login(context.Background(), nil)
 	}
@@ -35,6 +41,13 @@ func (a *account) Close() error {
 }
 
 func (a *account) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	switch {
+	case a.busy && a.flaw == "engrossed":
+		time.Sleep(time.Second)
+	case a.busy:
+		<-ctx.Done()
+		return sdk.Credential{}, ctx.Err()
+	}
 	a.mu.Lock()
 	password := a.password
 	a.mu.Unlock()

@@ -22,6 +22,7 @@ func (c Auth) questions() []question {
 		about("secret", askAuthSecret),
 		about("start", askStart),
 		about("authorize", askAuthorize),
+		about("cancel", askAuthCancel),
 		about("login", askLogin),
 		about("refused services", askRefusedServices),
 		about("stop", askStop),
@@ -54,6 +55,31 @@ func (l *link) startAuth(t testing.TB, c *Auth, capability string) *wire.RemoteA
 		t.Fatalf("starting: %v", err)
 	}
 	return l.Authorizer(handle)
+}
+
+// askAuthCancel: nobody waits for an authorizer longer than he wants to, and it
+// does not go on for nobody.
+func askAuthCancel(t testing.TB, s *subject, c *Auth) {
+	hanging := *c
+	if c.Hang != nil {
+		hanging.Settings = c.Hang(t)
+	}
+	l := s.start(t, c.host(t))
+	a := l.startAuth(t, &hanging, capabilityAll)
+	for _, wait := range []time.Duration{time.Millisecond, 50 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		_, err := a.Authorize(ctx, c.Request)
+		cancel()
+		late, ok := errors.AsType[*wire.LateError](l.note(err))
+		if c.Hang != nil && wait > time.Millisecond && sdk.CodeOf(err) != sdk.Deadline && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Authorize was to wait until it is cancelled: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(context.Background(), interrupted)
+		if ok && !late.Answered(ctx) {
+			t.Errorf("Authorize goes on %s after it was cancelled", interrupted)
+		}
+		cancel()
+	}
 }
 
 // authorize asks for a credential and compares it.

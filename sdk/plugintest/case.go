@@ -16,15 +16,16 @@ import (
 // error.
 const Canary = "canary-8d1f5b2e-do-not-print"
 
-// How long a question waits for what should come at once, and for what was
-// used to be given back.
+// How long a question waits for what should come at once, for what was used to
+// be given back, and for a provider to notice that it was cancelled.
 var (
-	patience = 20 * time.Second
-	settle   = 5 * time.Second
+	patience    = 20 * time.Second
+	settle      = 5 * time.Second
+	interrupted = 2 * time.Second
 )
 
-// A Case says how to try one thing that a plugin offers. It is a [Transport] or
-// an [Auth].
+// A Case says how to try one thing that a plugin offers. It is a [Transport], an
+// [Auth] or a [Store].
 type Case interface {
 	questions() []question
 }
@@ -76,6 +77,11 @@ type Auth struct {
 	// Host returns what the host does for the provider: a new one each time.
 	// Nil grants nothing.
 	Host func(t testing.TB) *Host
+
+	// Hang returns settings with which Authorize waits until it is cancelled:
+	// for a token endpoint that accepts and never answers. Without it nothing
+	// shows that the provider can be interrupted.
+	Hang func(t testing.TB) string
 
 	// Login says that a person must log in first. Until then Authorize is
 	// expected to fail with the code NeedsLogin.

@@ -42,8 +42,11 @@ func (s *subject) schema(t testing.TB, c component) sdk.Schema {
 	t.Helper()
 	m := s.manifest(t)
 	schema, ok := m.Transports[c.name]
-	if c.kind == "auth" {
+	switch c.kind {
+	case "auth":
 		schema, ok = m.Auths[c.name]
+	case "secret_store":
+		schema, ok = m.SecretStores[c.name]
 	}
 	if !ok {
 		t.Fatalf("the plugin has no %s %q", c.kind, c.name)
@@ -66,7 +69,7 @@ func askDescribe(t testing.TB, s *subject) {
 		t.Errorf("the manifest has %d bytes, at most %d are right", len(first), describeSize)
 	}
 	m := s.manifest(t)
-	if m.Name == "" || m.Version == "" || !slices.Contains(m.Protocols, wire.Major) || len(m.Transports)+len(m.Auths) == 0 {
+	if m.Name == "" || m.Version == "" || !slices.Contains(m.Protocols, wire.Major) || len(m.Transports)+len(m.Auths)+len(m.SecretStores) == 0 {
 		t.Errorf("the manifest is incomplete: %+v", m)
 	}
 	if l := s.start(t, nil); !bytes.Equal(l.manifest, first) {
@@ -83,6 +86,9 @@ func askDocumentation(t testing.TB, s *subject) {
 	}
 	for name, schema := range m.Auths {
 		documented(t, "auth "+name, schema)
+	}
+	for name, schema := range m.SecretStores {
+		documented(t, "secret store "+name, schema)
 	}
 }
 
@@ -142,6 +148,8 @@ func askGrease(t testing.TB, s *subject) {
 	for what, err := range map[string]error{
 		"validating for an unknown transport": l.Validate(ctx, "transport", "grease-5f0c", []byte("{}")),
 		"validating for an unknown provider":  l.Validate(ctx, "auth", "grease-5f0c", []byte("{}")),
+		"validating for an unknown store":     l.Validate(ctx, "secret_store", "grease-5f0c", []byte("{}")),
+		"opening an unknown store":            l.StoreOpen(ctx, wire.StoreOpenArgs{Component: "grease-5f0c", Handle: "h"}),
 		"starting an unknown provider":        l.AuthStart(ctx, wire.AuthStartArgs{Component: "grease-5f0c", Handle: "h"}),
 		"opening an unknown transport":        opening(l.Open(ctx, wire.OpenArgs{Component: "grease-5f0c", Instance: "i"})),
 	} {
@@ -154,7 +162,7 @@ func askGrease(t testing.TB, s *subject) {
 	}
 	l.call(t, "Cancel", wire.CancelArgs{ID: 1 << 62}, new(wire.Reply))
 	m := s.manifest(t)
-	for kind, names := range map[string]map[string]sdk.Schema{"transport": m.Transports, "auth": m.Auths} {
+	for kind, names := range map[string]map[string]sdk.Schema{"transport": m.Transports, "auth": m.Auths, "secret_store": m.SecretStores} {
 		for name := range names {
 			for _, settings := range []string{"", "\x00", "[]", `"x"`, strings.Repeat("[", 1000), `{"":{}}`, `{"a":` + strings.Repeat("9", 400) + `}`} {
 				if err := l.note(l.Validate(ctx, kind, name, []byte(settings))); sdk.CodeOf(err) == sdk.Panicked {

@@ -21,5 +21,9 @@
 // question is a subtest. They count goroutines, descriptors and processes, so
 // no other test may run in parallel with them.
 //
+// An auth provider's author has two more: [Host] plays the person who logs in, and
+// [Vendor] the server to log in to, with its authorization server, as wrong as
+// a test wants them.
+//
 // It is no framework: it needs nothing but package testing.
 package plugintest

@@ -122,8 +122,11 @@ func flawed(flaw string) *sdk.Plugin {
 	})
 	return &sdk.Plugin{
 		Name: "flawed", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": t},
-		Auths: map[string]sdk.Auth{"a": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, _ *struct{}) (sdk.Authorizer, error) {
-			return newAccount(flaw, s)
+		Auths: map[string]sdk.Auth{"a": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, c *accountSettings) (sdk.Authorizer, error) {
+			return newAccount(flaw, s, c)
+		})},
+		SecretStores: map[string]sdk.SecretStore{"v": sdk.NewSecretStore(func(_ context.Context, s *sdk.StoreServer, _ *drawerSettings) (sdk.Vault, error) {
+			return newDrawer(flaw, s)
 		})},
 	}
 }

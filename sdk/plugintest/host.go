@@ -92,8 +92,8 @@ func (s services) Secret(_ context.Context, key string) ([]byte, bool, error) {
 }
 
 func (s services) SetSecret(_ context.Context, key string, value []byte, _ string) error {
-	if len(value) > 2<<10 {
-		return sdk.Errorf(sdk.Invalid, "a secret has at most 2 KiB, this one has %d bytes", len(value))
+	if len(value) > sdk.MaxSecret {
+		return sdk.Errorf(sdk.Invalid, "a secret has at most %d bytes, this one has %d", sdk.MaxSecret, len(value))
 	}
 	s.Keep(key, string(value))
 	return nil

@@ -25,13 +25,19 @@ var transportCase = Transport{
 
 var authCase = Auth{
 	Name: "a", Settings: `{}`, Login: true, Account: "alice",
+	Hang: func(testing.TB) string { return `{"busy":true}` },
 	Host: func(testing.TB) *Host { return &Host{Answers: map[string]string{"user": "alice", "password": Canary}} },
 	Want: sdk.Credential{Headers: map[string]string{"Authorization": "Basic " + Canary}},
 }
 
-func TestInProcess(t *testing.T) { InProcess(t, flawed(""), transportCase, authCase) }
+var storeCase = Store{
+	Name: "v", Settings: `{"password":"` + Canary + `"}`,
+	Refused: []Refusal{{Settings: `{"password":["x"]}`, Paths: []string{"password"}}},
+}
 
-func TestBinary(t *testing.T) { Binary(t, linked(t, ""), transportCase, authCase) }
+func TestInProcess(t *testing.T) { InProcess(t, flawed(""), transportCase, authCase, storeCase) }
+
+func TestBinary(t *testing.T) { Binary(t, linked(t, ""), transportCase, authCase, storeCase) }
 
 // caught is which question finds which flaw, in process (p), in a program (b)
 // or both.
@@ -74,14 +80,21 @@ var caught = []struct{ flaw, where, question string }{
 	{"indiscreet", "pb", "auth a secret"},
 	{"fragile", "pb", "auth a refused services"},
 	{"unclosed", "p", "auth a stop"},
+	{"engrossed", "pb", "auth a cancel"},
+	{"confiding", "pb", "secret store v secret"},
+	{"stingy", "p", "secret store v contents"},
+	{"folding", "p", "secret store v keys"},
+	{"selfish", "p", "secret store v many"},
+	{"volatile", "pb", "secret store v restart"},
+	{"ajar", "p", "secret store v close"},
 }
 
 // TestFlaws: every question is able to fail.
 func TestFlaws(t *testing.T) {
-	savedPatience, savedSettle := patience, settle
-	patience, settle = 2*time.Second, 500*time.Millisecond
-	defer func() { patience, settle = savedPatience, savedSettle }()
-	questions := slices.Concat(commonQuestions(), transportCase.questions(), authCase.questions())
+	savedPatience, savedSettle, savedInterrupted := patience, settle, interrupted
+	patience, settle, interrupted = 2*time.Second, 500*time.Millisecond, 100*time.Millisecond
+	defer func() { patience, settle, interrupted = savedPatience, savedSettle, savedInterrupted }()
+	questions := slices.Concat(commonQuestions(), transportCase.questions(), authCase.questions(), storeCase.questions())
 	asked := map[string]bool{}
 	for _, c := range caught {
 		i := slices.IndexFunc(questions, func(q question) bool { return q.name == c.question })

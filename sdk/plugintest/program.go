@@ -185,6 +185,9 @@ func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 		t.Fatal(err)
 	}
 	_ = l.session.SyncStreams(&l.printed, &l.heard)
+	if parts[2] == "unix" {
+		l.sockets = sockets
+	}
 	l.hangUp = l.shutDown
 }
 

@@ -77,6 +77,7 @@ type link struct {
 	session  *plugin.RPCClient
 	manifest []byte
 	process  *running // nil in process
+	sockets  string   // where the program's sockets are; empty: it has none
 
 	heard   transcript // what the plugin printed, logged and complained about
 	printed transcript // what it printed to standard output
@@ -128,6 +129,7 @@ func (s *subject) start(t testing.TB, host *Host) *link {
 		t.Fatalf("dispensing: %v", err)
 	}
 	l.Client = object.(*wire.Client)
+	l.UseSockets(l.sockets)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if l.manifest, err = l.Attach(ctx, "0.0.0-plugintest", "trace"); err != nil {

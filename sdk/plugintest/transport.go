@@ -187,7 +187,9 @@ func askFrames(t testing.TB, s *subject, c *Transport) {
 	if err := l.note(r.Status.Err()); err != nil {
 		t.Fatalf("opening: %v", err)
 	}
-	conn, err := l.broker.Dial(r.Stream)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := l.Data(ctx, &r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,6 +55,7 @@ var programs = map[string]func(args []string){
 	"endothers": endOthers,
 	"execwait":  execWait,
 	"execdrop":  execDrop,
+	"letgo":     letGo,
 }
 
 func TestMain(m *testing.M) {

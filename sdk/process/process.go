@@ -39,6 +39,11 @@ type Command struct {
 	// programs that clean up after themselves.
 	Soft bool
 
+	// Release lets the process go as soon as it runs: a browser that a person
+	// goes on using. Neither the end of this program nor anything in this
+	// package ends it or what it starts, and [Process.Kill] does nothing to it.
+	Release bool
+
 	// Limits bound what the process may use. They are set right after the
 	// start, before which the program may have run for some microseconds; what
 	// it starts later has them too. Only Linux has them: elsewhere Start fails
@@ -59,7 +64,8 @@ type Limits struct {
 type Process struct {
 	mark  string
 	proc  *os.Process
-	group group
+	group group // nothing for one that was released
+	free  bool  // it was released
 	done  chan struct{}
 	state *os.ProcessState // valid once done is closed
 
@@ -107,12 +113,16 @@ func Start(c Command) (*Process, error) {
 	}
 	p := &Process{
 		mark: fmt.Sprintf("%d.%d.%d", os.Getpid(), time.Now().UnixNano(), marks.Add(1)),
-		done: make(chan struct{}),
+		done: make(chan struct{}), free: c.Release,
 	}
-	attr := &os.ProcAttr{
-		Dir: c.Dir, Files: files, Sys: attributes(c.Soft),
-		Env: append(handOn(append([]string(nil), c.Env...)), MarkVariable+"="+p.mark),
+	attr := &os.ProcAttr{Dir: c.Dir, Files: files, Sys: attributes(c.Soft), Env: append([]string(nil), c.Env...)}
+	if c.Release {
+		attr.Sys, p.mark = releasedAttributes(), releasedMark
+		released.Store(true)
+	} else {
+		attr.Env = handOn(attr.Env)
 	}
+	attr.Env = append(attr.Env, MarkVariable+"="+p.mark)
 	path := c.Path
 	if c.File != nil {
 		path = openedPath(c.File, path)
@@ -126,7 +136,9 @@ func Start(c Command) (*Process, error) {
 		defer mu.Unlock()
 		if p.proc, err = os.StartProcess(path, c.Args, attr); err == nil {
 			limited = c.Limits.set(p.proc.Pid)
-			p.group = newGroup(p.proc)
+			if !p.free {
+				p.group = newGroup(p.proc)
+			}
 			tracked[p.proc.Pid] = p
 		}
 	})
@@ -154,10 +166,19 @@ func (p *Process) wait() {
 		delete(tracked, p.proc.Pid)
 	}
 	mu.Unlock()
-	endAdopted(p.mark)
-	p.group.close()
+	if !p.free {
+		endAdopted(p.mark)
+		p.group.close()
+	}
 	close(p.done)
 }
+
+// releasedMark is what stands in the environment of every process that was
+// released, and of those that they start.
+const releasedMark = "released"
+
+// released says that there may be such processes.
+var released atomic.Bool
 
 // PID is the process's number.
 func (p *Process) PID() int { return p.proc.Pid }
@@ -199,7 +220,7 @@ func (p *Process) Kill() { p.signal(group.kill) }
 func (p *Process) signal(send func(group)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
+	if !p.reaped && !p.free {
 		send(p.group)
 	}
 }

@@ -29,6 +29,10 @@ func attributes(soft bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
 }
 
+// releasedAttributes are those of a process that is let go: a session of its own,
+// which no terminal ends.
+func releasedAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 // keepDescriptors keeps what this process has open from those that it starts. Go
 // marks what it opens itself, but not what a shell or the author's libraries
 // left open.
@@ -58,7 +62,9 @@ func (p *Process) reap() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.group.kill()
+	if !p.free {
+		p.group.kill()
+	}
 	p.state, _ = p.proc.Wait()
 	p.reaped = true
 }
@@ -109,6 +115,12 @@ func inherit() {
 
 // foreign reports whether a child is none of ours to end. The caller holds mu.
 func foreign(pid int) bool {
+	if p := tracked[pid]; p != nil {
+		return p.free
+	}
+	if released.Load() && carries(environment(pid), releasedMark) {
+		return true
+	}
 	if was, ok := inherited[pid]; ok {
 		if now, err := name(pid); err == nil && now == was {
 			return true
@@ -118,9 +130,9 @@ func foreign(pid int) bool {
 		return false
 	}
 	// What it belongs to shows in what was handed down to it.
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil || len(env) == 0 {
-		return false // it is ending
+	env := environment(pid)
+	if len(env) == 0 {
+		return false // it is ending, or beginning
 	}
 	env = append([]byte{0}, env...)
 	for _, run := range []string{Run(), os.Getenv(RunVariable)} {
@@ -211,23 +223,24 @@ func adopted() []int {
 func own() []int {
 	mu.Lock()
 	defer mu.Unlock()
-	return slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return tracked[pid] == nil && foreign(pid) })
+	return slices.DeleteFunc(children(os.Getpid()), foreign)
 }
 
 // endAdopted ends the adopted children that carry mark, with all below them.
 func endAdopted(mark string) {
-	end(func(pid int) bool { return marked(pid, mark) })
+	end(func(_ int, env []byte) bool { return carries(env, mark) })
 }
 
 // end ends the adopted children that which accepts. Every process that ends may
 // leave one more child to adopt, so it looks again until it has seen the end of
 // all, within reason.
-func end(which func(pid int) bool) {
-	killed, gone := map[int]bool{}, map[int]bool{}
+func end(which func(pid int, env []byte) bool) {
+	killed, gone, bare := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for range endPasses {
 		again := false
 		for _, pid := range adopted() {
-			if which(pid) {
+			env := environment(pid)
+			if which(pid, env) {
 				killed[pid], again = true, true
 				killTree(pid)
 				continue
@@ -240,6 +253,11 @@ func end(which func(pid int) bool) {
 				gone[pid] = true
 			case s.ending:
 				again = true
+			case len(env) == 0 && !bare[pid]:
+				// Nor is there one in the moment in which it becomes another program,
+				// when there are no arguments either. It may be over by now.
+				bare[pid] = len(read(pid, "cmdline")) > 0
+				again = true
 			}
 		}
 		collect(func(pid int) bool { return killed[pid] || fostered(pid) })
@@ -250,15 +268,26 @@ func end(which func(pid int) bool) {
 	}
 }
 
-func marked(pid int, mark string) bool {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+MarkVariable+"="+mark+"\x00"))
+// environment is what a process was given; nothing where it cannot be read.
+func environment(pid int) []byte { return read(pid, "environ") }
+
+func read(pid int, file string) []byte {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// carries reports whether a process with this environment was given a mark.
+func carries(env []byte, mark string) bool {
+	return bytes.Contains(append([]byte{0}, env...), []byte("\x00"+MarkVariable+"="+mark+"\x00"))
 }
 
 // EndAdopted ends every child that this process did not start itself, with all
 // below them: what plugins that died had left behind.
 func EndAdopted() {
-	end(func(pid int) bool {
+	end(func(pid int, _ []byte) bool {
 		s, ok := statOf(pid)
 		return ok && !s.dead
 	})

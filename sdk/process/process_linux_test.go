@@ -186,6 +186,30 @@ func TestFamily(t *testing.T) {
 	}
 }
 
+// TestBegins: what is left ends, too, when it is just about to become another
+// program and can be told by nothing.
+func TestBegins(t *testing.T) {
+	if err := Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	rounds := 40
+	if testing.Short() {
+		rounds = 20
+	}
+	var all []*run
+	for range rounds {
+		p := start(t, `setsid sh -c 'sleep 1000; :' & setsid sleep 1000 & exit 0`)
+		all = append(all, p)
+		if !p.Wait(patience) {
+			t.Fatal("it does not end")
+		}
+	}
+	time.Sleep(20 * time.Millisecond) // until they are what they become
+	for _, p := range all {
+		p.count(0)
+	}
+}
+
 // orphaned starts a process that starts children, and kills it once they are
 // there. It returns what the children print from then on, and their family.
 func orphaned(t *testing.T, children ...string) (*bufio.Reader, string) {

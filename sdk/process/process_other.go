@@ -19,7 +19,9 @@ func (p *Process) reap() {
 	p.state, _ = p.proc.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.group.kill()
+	if !p.free {
+		p.group.kill()
+	}
 	p.reaped = true
 }
 
@@ -36,7 +38,9 @@ func EndAll(d time.Duration) {
 	mu.Lock()
 	var all []*Process
 	for _, p := range tracked {
-		all = append(all, p)
+		if !p.free {
+			all = append(all, p)
+		}
 	}
 	mu.Unlock()
 	for _, p := range all {

@@ -83,6 +83,11 @@ func attributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: createNewProcessGroup | createNoWindow, HideWindow: true}
 }
 
+// releasedAttributes are those of a process that is let go. It gets no job.
+func releasedAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: createNewProcessGroup}
+}
+
 // keepDescriptors has nothing to do: handles are inherited only when named.
 func keepDescriptors() {}
 

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -73,6 +74,9 @@ func serve(p *sdk.Plugin) int {
 	}
 
 	server := wire.NewServer(p, logger, hideHandshake)
+	if dir := os.Getenv(plugin.EnvUnixSocketDir); runtime.GOOS != "windows" {
+		server.UseSockets(dir)
+	}
 	done := make(chan int, 2)
 	go func() {
 		_, _ = io.Copy(io.Discard, lifeline)

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/rpc"
 	"runtime/debug"
@@ -17,7 +18,8 @@ import (
 // context that ends with its timeout, a Cancel, or the conversation, and
 // keeps a panic from taking the process down.
 type calls struct {
-	log func(stack string) // told of a panic; may be nil
+	log  func(stack string) // told of a panic; may be nil
+	most int                // how many may run at a time; 0: any number
 
 	mu      sync.Mutex
 	running map[uint64]context.CancelFunc // guarded by mu
@@ -38,8 +40,8 @@ func (c *calls) do(call Call, f func(context.Context) error) (status Status) {
 		ctx, stop = context.WithTimeout(ctx, time.Duration(call.Timeout))
 		defer stop()
 	}
-	if !c.enter(call.ID, cancel) {
-		return StatusOf(context.Canceled)
+	if err := c.enter(call.ID, cancel); err != nil {
+		return StatusOf(err)
 	}
 	defer c.leave(call.ID)
 	defer func() {
@@ -54,18 +56,24 @@ func (c *calls) do(call Call, f func(context.Context) error) (status Status) {
 	return StatusOf(f(ctx))
 }
 
-func (c *calls) enter(id uint64, cancel context.CancelFunc) bool {
+func (c *calls) enter(id uint64, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended || c.early[id] {
 		delete(c.early, id)
-		return false
+		return context.Canceled
+	}
+	switch {
+	case c.most > 0 && len(c.running) >= c.most:
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "overloaded", Message: fmt.Sprintf("%d calls are being answered already", c.most)}
+	case c.most > 0 && c.running[id] != nil: // it would not be counted
+		return sdk.Errorf(sdk.Internal, "call %d is being answered already", id)
 	}
 	if c.running == nil {
 		c.running = map[uint64]context.CancelFunc{}
 	}
 	c.running[id] = cancel
-	return true
+	return nil
 }
 
 func (c *calls) leave(id uint64) {

@@ -20,6 +20,11 @@ type Client struct {
 	broker  *plugin.MuxBroker
 	granter Granter
 	serving sync.WaitGroup
+	sockets string // the directory they are in; empty: none are dialled
+
+	mu     sync.Mutex
+	open   map[*socket]struct{} // guarded by mu
+	hungUp bool                 // guarded by mu
 }
 
 // HostSide is what go-plugin dispenses to the host: a [*Client] whose plugin is
@@ -33,7 +38,7 @@ func (hostSide) Server(*plugin.MuxBroker) (any, error) {
 }
 
 func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
-	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter}, nil
+	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter, open: map[*socket]struct{}{}}, nil
 }
 
 // Attach begins the conversation and returns the plugin's manifest as it
@@ -41,7 +46,7 @@ func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
 func (c *Client) Attach(ctx context.Context, hostVersion, logLevel string) ([]byte, error) {
 	call := c.call.begin(ctx)
 	r, err := invoke[AttachReply](ctx, &c.call, "Attach", call,
-		AttachArgs{Call: call, HostVersion: hostVersion, Features: Features, LogLevel: logLevel})
+		AttachArgs{Call: call, HostVersion: hostVersion, Features: c.features(), LogLevel: logLevel})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +86,7 @@ func (c *Client) Open(ctx context.Context, a OpenArgs) (*Stream, error) {
 	if err := r.Status.Err(); err != nil {
 		return nil, err
 	}
-	conn, err := c.dial(ctx, r.Stream)
+	conn, err := c.Data(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("dialling for the connection: %w", err)
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -27,6 +28,7 @@ func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 			return err
 		}
 		c.server.attached()
+		c.server.sockets.meets(a.Features)
 		r.Manifest = m.JSON()
 		if l := hclog.LevelFromString(a.LogLevel); l != hclog.NoLevel {
 			c.server.log.SetLevel(l)
@@ -41,12 +43,19 @@ func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 // Validate asks the author's code about settings.
 func (c *Control) Validate(a ValidateArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
-		if a.Kind == "auth" {
+		switch a.Kind {
+		case "auth":
 			auth, ok := c.server.plugin.Auths[a.Component]
 			if !ok {
 				return missing("auth provider", a.Component)
 			}
 			return auth.Validate(ctx, a.Settings)
+		case "secret_store":
+			store, ok := c.server.plugin.SecretStores[a.Component]
+			if !ok {
+				return missing("secret store", a.Component)
+			}
+			return store.Validate(ctx, a.Settings)
 		}
 		t, ok := c.server.plugin.Transports[a.Component]
 		if !ok {
@@ -67,14 +76,25 @@ func (c *Control) Open(a OpenArgs, r *OpenReply) error {
 		if err != nil {
 			return err
 		}
-		r.Stream = c.broker.NextId()
+		accept := c.offer(r)
 		go func() {
 			defer c.server.forget(a.Instance)
-			i.run(c.broker, r.Stream)
+			i.run(accept)
 		}()
 		return nil
 	})
 	return nil
+}
+
+// offer makes the data stream of a connection: a socket of its own, or else one
+// of the broker's.
+func (c *Control) offer(r *OpenReply) (accept func() (net.Conn, error)) {
+	if r.Socket, accept = c.server.sockets.offer(); accept != nil {
+		return accept
+	}
+	id := c.broker.NextId()
+	r.Stream = id
+	return func() (net.Conn, error) { return c.broker.Accept(id) }
 }
 
 // Close ends a connection. One that is not open is closed already.

@@ -7,9 +7,11 @@
 // the time it has; every reply carries a [Status], because an error returned
 // through net/rpc would lose its class and the reply.
 //
-// The data plane is one broker stream for each open server, which carries
-// frames; see [Stream]. A net/rpc call for every message would cost twice the
-// time under load and let one large result hold up everything else.
+// The data plane is one stream for each open server, which carries frames; see
+// [Stream]. A net/rpc call for every message would cost twice the time under
+// load and let one large result hold up everything else. Where both sides have
+// the feature "sockets" the stream is a unix socket in the directory that
+// go-plugin made for them, elsewhere one of the broker's.
 //
 // The plugin accepts and the host dials, for every stream there is: data, the
 // host's services, and the throw-away stream that proves the plugin's health.
@@ -32,7 +34,7 @@ import (
 const Major = 1
 
 // Features are the abilities of this side beyond what the major implies.
-var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache"}
+var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", featureSockets}
 
 // Handshake is the cookie that tells a plugin that a host started it. It is
 // not a secret.

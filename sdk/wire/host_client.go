@@ -17,9 +17,29 @@ type hostClient struct {
 	ready chan struct{} // closed when the host has come
 	once  sync.Once
 	call  caller
+	creds chan struct{} // a place for each question about credentials
 }
 
-func newHostClient() *hostClient { return &hostClient{ready: make(chan struct{})} }
+// credsMost is how many questions about credentials the host is asked at a
+// time. All requests of a transport may have one when a token has expired, and
+// the provider that answers them may need the host too, from the same process.
+const credsMost = servedMost / 2
+
+func newHostClient() *hostClient {
+	return &hostClient{ready: make(chan struct{}), creds: make(chan struct{}, credsMost)}
+}
+
+// waitCreds takes a place, which leaveCreds gives back.
+func (h *hostClient) waitCreds(ctx context.Context) error {
+	select {
+	case h.creds <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *hostClient) leaveCreds() { <-h.creds }
 
 // accept waits for the host to come for the stream it was offered.
 func (h *hostClient) accept(broker *plugin.MuxBroker, id uint32) {
@@ -76,6 +96,9 @@ func (s *services) Secret(ctx context.Context, key string) ([]byte, bool, error)
 }
 
 func (s *services) SetSecret(ctx context.Context, key string, value []byte, label string) error {
+	if err := checkValue(value); err != nil {
+		return err
+	}
 	_, err := ask(ctx, s.hostClient, "SecretSet", func(c Call) any {
 		return SecretArgs{Call: c, Capability: s.capability, Key: key, Value: value, Label: label}
 	}, plain)
@@ -148,6 +171,10 @@ func (c *callback) Close() error {
 }
 
 func (s *services) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	if err := s.waitCreds(ctx); err != nil {
+		return sdk.Credential{}, err
+	}
+	defer s.leaveCreds()
 	args := authorizeArgs(r)
 	args.Handle, args.Capability = s.handle, s.capability
 	reply, err := ask(ctx, s.hostClient, "Authorize", func(c Call) any { args.Call = c; return args },
@@ -159,7 +186,12 @@ func (s *services) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Creden
 }
 
 func (s *services) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
+	if err := s.waitCreds(ctx); err != nil {
+		return sdk.ChallengeResult{}, err
+	}
+	defer s.leaveCreds()
 	args := challengeArgs(c)
+	args.WWWAuthenticate = clipAll(args.WWWAuthenticate)
 	args.Handle, args.Capability = s.handle, s.capability
 	reply, err := ask(ctx, s.hostClient, "Challenge", func(c Call) any { args.Call = c; return args },
 		func(r *ChallengeReply) Status { return r.Status })
@@ -169,9 +201,24 @@ func (s *services) Challenge(ctx context.Context, c sdk.Challenge) (sdk.Challeng
 	return reply.result(), nil
 }
 
+// What is passed on of a server's refusal. The host ends a plugin whose message
+// is too large, and this is not its fault.
+const (
+	linesKept = 16
+	lineKept  = 4 << 10
+)
+
+func clipAll(lines []string) []string {
+	var kept []string
+	for _, line := range lines[:min(len(lines), linesKept)] {
+		kept = append(kept, clip(line, lineKept))
+	}
+	return kept
+}
+
 func (s *services) Event(ctx context.Context, name, detail string) error {
 	_, err := ask(ctx, s.hostClient, "Event", func(c Call) any {
-		return EventArgs{Call: c, Capability: s.capability, Name: name, Detail: detail}
+		return EventArgs{Call: c, Capability: s.capability, Name: clip(name, lineKept), Detail: clip(detail, textKept)}
 	}, plain)
 	return err
 }

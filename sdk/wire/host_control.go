@@ -2,11 +2,6 @@ package wire
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"net"
-	"net/rpc"
-	"slices"
 	"sync"
 
 	"github.com/junctor-mcp/junctor/sdk"
@@ -28,43 +23,11 @@ type HostControl struct {
 	next      int                 // guarded by mu
 }
 
-// A listener belongs to the capability that opened it.
-type listener struct {
-	sdk.Callback
-	capability string
-}
-
-// serveHost answers a plugin's calls on conn until it ends.
-func serveHost(conn net.Conn, g Granter) {
-	h := &HostControl{granter: g, callbacks: map[string]listener{}}
-	server := rpc.NewServer()
-	if err := server.RegisterName("Host", h); err != nil {
-		panic(err) // the methods below do not depend on input
-	}
-	// ServeConn waits for calls that run, and those wait for a person.
-	server.ServeConn(hangup{conn, h.calls.end})
-	h.mu.Lock()
-	open := slices.Collect(maps.Values(h.callbacks))
-	clear(h.callbacks)
-	h.mu.Unlock()
-	for _, c := range open {
-		_ = c.Close()
-	}
-}
-
-// hangup is a connection that calls gone when the other side has ended it.
-type hangup struct {
-	net.Conn
-	gone func()
-}
-
-func (h hangup) Read(b []byte) (int, error) {
-	n, err := h.Conn.Read(b)
-	if err != nil {
-		h.gone()
-	}
-	return n, err
-}
+// What a plugin may have at a time, or ask at once.
+const (
+	callbacksMost = 16
+	fieldsMost    = 32
+)
 
 // granted runs f with what the capability allows.
 func (h *HostControl) granted(call Call, capability string, f func(context.Context, sdk.Host) error) Status {
@@ -102,6 +65,9 @@ func (h *HostControl) SecretGet(a SecretArgs, r *SecretReply) error {
 // SecretSet stores a secret.
 func (h *HostControl) SecretSet(a SecretArgs, r *Reply) error {
 	r.Status = h.secrets(a.Call, a.Capability, func(ctx context.Context, s sdk.Secrets) error {
+		if err := checkValue(a.Value); err != nil {
+			return err
+		}
 		return s.SetSecret(ctx, a.Key, a.Value, a.Label)
 	})
 	return nil
@@ -135,8 +101,8 @@ func (h *HostControl) OpenURL(a OpenURLArgs, r *Reply) error {
 // Prompt asks a person.
 func (h *HostControl) Prompt(a PromptArgs, r *PromptReply) error {
 	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) (err error) {
-		if len(a.Labels) != len(a.Names) || len(a.Hidden) != len(a.Names) {
-			return sdk.Errorf(sdk.Internal, "a prompt's fields do not match")
+		if len(a.Labels) != len(a.Names) || len(a.Hidden) != len(a.Names) || len(a.Names) > fieldsMost {
+			return sdk.Errorf(sdk.Internal, "a prompt's fields do not match, or are more than %d", fieldsMost)
 		}
 		prompt := sdk.Prompt{Title: a.Title}
 		for i, name := range a.Names {
@@ -144,65 +110,6 @@ func (h *HostControl) Prompt(a PromptArgs, r *PromptReply) error {
 		}
 		r.Answers, err = p.Prompt(ctx, prompt)
 		return err
-	})
-	return nil
-}
-
-// CallbackOpen opens a loopback listener.
-func (h *HostControl) CallbackOpen(a CallbackArgs, r *CallbackReply) error {
-	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) error {
-		c, err := p.Callback(ctx, a.Path)
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil { // nobody would ever close it
-			_ = c.Close()
-			return ctx.Err()
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.next++
-		r.Handle, r.URL = fmt.Sprint(h.next), c.URL()
-		h.callbacks[r.Handle] = listener{c, a.Capability}
-		return nil
-	})
-	return nil
-}
-
-// callback returns a listener to whoever opened it.
-func (h *HostControl) callback(a CallbackArgs) (sdk.Callback, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if l, ok := h.callbacks[a.Handle]; ok && l.capability == a.Capability {
-		return l.Callback, nil
-	}
-	return nil, sdk.Errorf(sdk.Unavailable, "the listener is not open")
-}
-
-// CallbackWait waits for a redirect.
-func (h *HostControl) CallbackWait(a CallbackArgs, r *CallbackReply) error {
-	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, _ sdk.Person) error {
-		c, err := h.callback(a)
-		if err != nil {
-			return err
-		}
-		r.Query, err = c.Wait(ctx)
-		return err
-	})
-	return nil
-}
-
-// CallbackClose closes a listener.
-func (h *HostControl) CallbackClose(a CallbackArgs, r *Reply) error {
-	r.Status = h.person(a.Call, a.Capability, func(context.Context, sdk.Person) error {
-		c, err := h.callback(a)
-		if err != nil {
-			return nil
-		}
-		h.mu.Lock()
-		delete(h.callbacks, a.Handle)
-		h.mu.Unlock()
-		return c.Close()
 	})
 	return nil
 }

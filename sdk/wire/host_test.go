@@ -272,6 +272,35 @@ func TestCallbackOwner(t *testing.T) {
 	}
 }
 
+// TestCallbackLeftBehind: a listener does not outlive the capability that opened
+// it, whether the plugin closes it late or never.
+func TestCallbackLeftBehind(t *testing.T) {
+	h := &fakeHost{}
+	g := grants{"c": h.all(), "d": h.all()}
+	host, p := asHost(t, g, "c")
+	late, err := host.Person.Callback(t.Context(), "/late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closedLate := h.redirect.closed
+	if _, err := host.Person.Callback(t.Context(), "/never"); err != nil {
+		t.Fatal(err)
+	}
+	closedNever := h.redirect.closed
+	delete(g, "c")
+	if _, err := late.Wait(t.Context()); sdk.CodeOf(err) != sdk.Denied {
+		t.Errorf("waiting without a capability: %v", err)
+	}
+	if err := late.Close(); err != nil {
+		t.Error(err)
+	}
+	within(t, "the close of the one that is closed late", closedLate)
+	if _, err := (&services{hostClient: p.server.host, capability: "d"}).Callback(t.Context(), "/next"); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the close of the one that nobody closes", closedNever)
+}
+
 // TestHostPanics: a panic in the host's code does not end the host.
 func TestHostPanics(t *testing.T) {
 	h := &fakeHost{}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
@@ -42,8 +42,8 @@ func newInstance(conn sdk.Conn, limit int, log hclog.Logger) *instance {
 
 // run joins the connection to the host's stream until either ends. It returns
 // when nothing is left of both.
-func (i *instance) run(broker *plugin.MuxBroker, id uint32) {
-	c, err := broker.Accept(id)
+func (i *instance) run(accept func() (net.Conn, error)) {
+	c, err := accept()
 	if err != nil {
 		close(i.sent)
 		close(i.recvEnd)
@@ -76,6 +76,7 @@ func (i *instance) run(broker *plugin.MuxBroker, id uint32) {
 	_ = stream.Close()
 	_ = c.SetReadDeadline(time.Now()) // the host may keep its side open as long as it likes
 	<-i.sent
+	stream.Leave() // the author's code may have ended the reading, and not the host
 }
 
 // toHost passes messages on from the server. It returns why there are no more,
@@ -190,7 +191,7 @@ func (i *instance) hangUp(stream *Stream) {
 	case <-i.recvEnd:
 	case <-time.After(closeGrace):
 		i.log.Warn("the connection was closed but still receives")
-		_ = stream.Close()
+		stream.Leave()
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -106,9 +108,16 @@ type pair struct {
 // attach joins a plugin to a host. Both are gone when the test ends.
 func attach(t *testing.T, p *sdk.Plugin, g Granter) *pair {
 	t.Helper()
+	return attachWith(t, p, g, "", "")
+}
+
+// attachWith also says where host and plugin look for sockets, if at all.
+func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pair {
+	t.Helper()
 	p.Name, p.Version = "fake", "1.0.0"
 	ours, theirs := net.Pipe()
 	server := NewServer(p, hclog.NewNullLogger(), nil)
+	server.UseSockets(guest)
 	rpcServer := &plugin.RPCServer{
 		Plugins: map[string]plugin.Plugin{Object: server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
 	}
@@ -125,8 +134,10 @@ func attach(t *testing.T, p *sdk.Plugin, g Granter) *pair {
 	t.Cleanup(func() {
 		server.Close(expired())
 		_ = client.Close()
+		pr.HangUp()
 		pr.Wait()
 	})
+	pr.UseSockets(host)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := pr.Attach(ctx, "test", "info"); err != nil {
@@ -135,10 +146,41 @@ func attach(t *testing.T, p *sdk.Plugin, g Granter) *pair {
 	return pr
 }
 
-// transport joins a host to a plugin with one transport, "t".
+// transport joins a host to a plugin with one transport, "t", as host and
+// plugin are joined on this system.
 func transport(t *testing.T, o opener) *pair {
 	t.Helper()
-	return attach(t, &sdk.Plugin{Transports: map[string]sdk.Transport{"t": o}}, grants{})
+	dir := ""
+	if runtime.GOOS != "windows" {
+		dir = socketDir(t)
+	}
+	return transportWith(t, o, dir, dir)
+}
+
+func transportWith(t *testing.T, o opener, host, guest string) *pair {
+	t.Helper()
+	return attachWith(t, &sdk.Plugin{Transports: map[string]sdk.Transport{"t": o}}, grants{}, host, guest)
+}
+
+// socketDir is a directory with a short name, as the name of a socket must be.
+// It has to be empty again when the test ends.
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "jw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		err := os.Remove(dir)
+		for begun := time.Now(); err != nil && time.Since(begun) < 2*acceptTime; err = os.Remove(dir) {
+			time.Sleep(5 * time.Millisecond) // it may just be accepting
+		}
+		if err != nil {
+			t.Errorf("a socket is left: %v", err)
+			_ = os.RemoveAll(dir)
+		}
+	})
+	return dir
 }
 
 // open opens a connection and closes its stream when the test ends.

@@ -21,10 +21,12 @@ type Server struct {
 	log      hclog.Logger
 	host     *hostClient
 	attached func()
+	sockets  sockets
 
 	mu        sync.Mutex
 	instances map[string]*instance      // guarded by mu; nil while it is being opened
 	auths     map[string]sdk.Authorizer // guarded by mu
+	vaults    map[string]sdk.Vault      // guarded by mu
 	opening   sync.WaitGroup            // calls of Open that may still add an instance
 	closing   context.Context           // done when Close was called
 	closeAll  context.CancelFunc        // called with mu held
@@ -38,7 +40,7 @@ func NewServer(p *sdk.Plugin, log hclog.Logger, attached func()) *Server {
 	}
 	s := &Server{
 		plugin: p, log: log, host: newHostClient(), attached: attached,
-		instances: map[string]*instance{}, auths: map[string]sdk.Authorizer{},
+		instances: map[string]*instance{}, auths: map[string]sdk.Authorizer{}, vaults: map[string]sdk.Vault{},
 	}
 	s.closing, s.closeAll = context.WithCancel(context.Background())
 	return s
@@ -60,14 +62,16 @@ func (pluginSide) Client(*plugin.MuxBroker, *rpc.Client) (any, error) {
 }
 
 // Close ends every connection, politely while ctx lasts, then by force, and
-// every authorizer. It returns when nothing is left. Nothing can be opened
+// every authorizer and vault. It returns when nothing is left. Nothing can be opened
 // afterwards.
 func (s *Server) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.closeAll()
 	instances := slices.Collect(maps.Values(s.instances))
 	auths := slices.Collect(maps.Values(s.auths))
+	vaults := slices.Collect(maps.Values(s.vaults))
 	clear(s.auths)
+	clear(s.vaults)
 	s.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, i := range instances {
@@ -76,14 +80,20 @@ func (s *Server) Close(ctx context.Context) {
 		}
 	}
 	for _, a := range auths {
-		wg.Go(func() {
-			if err := guard(s.log, func() error { return closeAuthorizer(a) }); err != nil {
-				s.log.Debug("closing an authorizer", "error", err)
-			}
-		})
+		wg.Go(func() { s.closeQuietly("authorizer", a) })
+	}
+	for _, v := range vaults {
+		wg.Go(func() { s.closeQuietly("vault", v) })
 	}
 	wg.Wait()
 	s.opening.Wait()
+}
+
+// closeQuietly closes what nobody is left to hear about.
+func (s *Server) closeQuietly(what string, v any) {
+	if err := guard(s.log, func() error { return closeIfCloser(v) }); err != nil {
+		s.log.Debug("closing", "what", what, "error", err)
+	}
 }
 
 // open calls the author's code.

@@ -20,7 +20,7 @@ func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
 			return shuttingDown()
 		}
 		started, err := auth.Start(ctx, &sdk.AuthServer{
-			Name: a.Server, Tenant: a.Tenant, Log: s.log.With("server", a.Server),
+			Name: a.Server, URL: a.URL, Tenant: a.Tenant, Dir: a.Dir, Env: a.Env, Log: s.log.With("server", a.Server),
 			Host: s.host.services(a.Handle, a.Capability),
 		}, a.Settings)
 		if err != nil {
@@ -30,7 +30,7 @@ func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
 			return sdk.Errorf(sdk.Internal, "the auth provider started no authorizer")
 		}
 		if err := s.keepAuthorizer(ctx, a.Handle, started); err != nil {
-			_ = closeAuthorizer(started)
+			_ = closeIfCloser(started)
 			return err
 		}
 		return nil
@@ -53,8 +53,9 @@ func (s *Server) keepAuthorizer(ctx context.Context, handle string, a sdk.Author
 	return nil
 }
 
-func closeAuthorizer(a sdk.Authorizer) error {
-	if c, ok := a.(io.Closer); ok {
+// closeIfCloser closes what the author made, where it can be closed.
+func closeIfCloser(v any) error {
+	if c, ok := v.(io.Closer); ok {
 		return c.Close()
 	}
 	return nil
@@ -68,7 +69,7 @@ func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
 		auth := s.auths[a.Handle]
 		delete(s.auths, a.Handle)
 		s.mu.Unlock()
-		return closeAuthorizer(auth)
+		return closeIfCloser(auth)
 	})
 	return nil
 }
@@ -158,23 +159,23 @@ func authorizeArgs(r sdk.AuthRequest) AuthorizeArgs {
 func (a ChallengeArgs) challenge() sdk.Challenge {
 	return sdk.Challenge{
 		AuthRequest: sdk.AuthRequest{Method: a.Method, URL: a.URL, Resource: a.Resource, Scopes: a.Scopes, Subject: a.Subject},
-		Status:      a.HTTPStatus, WWWAuthenticate: a.WWWAuthenticate, Attempt: a.Attempt,
+		Status:      a.HTTPStatus, WWWAuthenticate: a.WWWAuthenticate, Attempt: a.Attempt, Presented: a.Presented,
 	}
 }
 
 func challengeArgs(c sdk.Challenge) ChallengeArgs {
 	return ChallengeArgs{
 		Method: c.Method, URL: c.URL, Resource: c.Resource, Scopes: c.Scopes, Subject: c.Subject,
-		HTTPStatus: c.Status, WWWAuthenticate: c.WWWAuthenticate, Attempt: c.Attempt,
+		HTTPStatus: c.Status, WWWAuthenticate: c.WWWAuthenticate, Attempt: c.Attempt, Presented: c.Presented,
 	}
 }
 
 func (r *AuthorizeReply) set(c sdk.Credential) {
-	r.Headers, r.Query, r.Account, r.Expires = c.Headers, c.Query, c.Account, unixNano(c.Expires)
+	r.Headers, r.Query, r.Account, r.Name, r.Expires = c.Headers, c.Query, c.Account, c.Name, unixNano(c.Expires)
 }
 
 func (r *AuthorizeReply) credential() sdk.Credential {
-	return sdk.Credential{Headers: r.Headers, Query: r.Query, Account: r.Account, Expires: fromUnixNano(r.Expires)}
+	return sdk.Credential{Headers: r.Headers, Query: r.Query, Account: r.Account, Name: r.Name, Expires: fromUnixNano(r.Expires)}
 }
 
 func (r *ChallengeReply) set(c sdk.ChallengeResult) {

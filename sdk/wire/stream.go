@@ -197,6 +197,15 @@ func (s *Stream) SetWriteDeadline(t time.Time) error { return s.conn.SetWriteDea
 // What it still sends can be read.
 func (s *Stream) Close() error { return s.conn.Close() }
 
+// Leave ends both sides, when nobody reads what the other one still sends.
+func (s *Stream) Leave() {
+	if c, ok := s.conn.(*socket); ok {
+		c.leave()
+		return
+	}
+	_ = s.conn.Close()
+}
+
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

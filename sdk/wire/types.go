@@ -50,7 +50,7 @@ type AttachReply struct {
 // ValidateArgs ask for the plugin's own opinion of settings.
 type ValidateArgs struct {
 	Call      Call
-	Kind      string // "transport" or "auth"
+	Kind      string // "transport", "auth" or "secret_store"
 	Component string
 	Settings  []byte
 }
@@ -70,9 +70,9 @@ type OpenArgs struct {
 	Cache      string // a directory of the plugin's own; empty: none
 }
 
-// OpenReply names the connection's data stream: a broker stream, or a unix
-// socket in the directory of the plugin's own when both sides have that
-// feature.
+// OpenReply names the connection's data stream: a broker stream, or when both
+// sides have that feature a unix socket, by its name in the directory that the
+// host made for the plugin's.
 type OpenReply struct {
 	Status Status
 	Stream uint32
@@ -132,6 +132,9 @@ type AuthStartArgs struct {
 	Handle     string // the host's name for the authorizer
 	Settings   []byte
 	Capability string
+	URL        string // of the server, where it has one
+	Dir        string
+	Env        []string
 }
 
 // AuthArgs name an authorizer.
@@ -160,6 +163,7 @@ type AuthorizeReply struct {
 	Query   map[string]string
 	Expires int64 // unix nanoseconds; 0: not known
 	Account string
+	Name    string // from the host only
 }
 
 // ChallengeArgs report a refusal.
@@ -175,6 +179,7 @@ type ChallengeArgs struct {
 	HTTPStatus      int
 	WWWAuthenticate []string
 	Attempt         int
+	Presented       string // the credential's Name; empty: not known
 }
 
 // ChallengeReply says what to do about it.

@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// What a vault keeps. The keys of a full one fit in one message.
+const (
+	keySize  = 200  // bytes of a key
+	keysMost = 4096 // keys of one vault
+	labelMax = 256  // bytes of a label
+)
+
+// StoreOpen opens a vault.
+func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
+		s := c.server
+		store, ok := s.plugin.SecretStores[a.Component]
+		if !ok {
+			return missing("secret store", a.Component)
+		}
+		if s.closing.Err() != nil {
+			return shuttingDown()
+		}
+		v, err := store.Open(ctx, &sdk.StoreServer{Dir: a.Dir, Log: s.log.With("secret_store", a.Component)}, a.Settings)
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			return sdk.Errorf(sdk.Internal, "the secret store opened no vault")
+		}
+		if err := s.keepVault(ctx, a.Handle, v); err != nil {
+			_ = closeIfCloser(v)
+			return err
+		}
+		return nil
+	})
+	return nil
+}
+
+func (s *Server) keepVault(ctx context.Context, handle string, v sdk.Vault) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.closing.Err() != nil:
+		return shuttingDown()
+	case s.vaults[handle] != nil:
+		return sdk.Errorf(sdk.Internal, "vault %q is open already", handle)
+	}
+	s.vaults[handle] = v
+	return nil
+}
+
+// StoreClose closes a vault. One that is not open is closed already.
+func (c *Control) StoreClose(a StoreArgs, r *Reply) error {
+	r.Status = c.calls.do(a.Call, func(context.Context) error {
+		s := c.server
+		s.mu.Lock()
+		v := s.vaults[a.Handle]
+		delete(s.vaults, a.Handle)
+		s.mu.Unlock()
+		return closeIfCloser(v)
+	})
+	return nil
+}
+
+// vault calls f with the vault that a handle names.
+func (c *Control) vault(a StoreArgs, f func(context.Context, sdk.Vault) error) Status {
+	return c.calls.do(a.Call, func(ctx context.Context) error {
+		c.server.mu.Lock()
+		v := c.server.vaults[a.Handle]
+		c.server.mu.Unlock()
+		if v == nil {
+			return sdk.Errorf(sdk.Unavailable, "vault %q is not open", a.Handle)
+		}
+		return f(ctx, v)
+	})
+}
+
+// keyed calls f with a vault, if the key is one.
+func (c *Control) keyed(a StoreArgs, f func(context.Context, sdk.Vault) error) Status {
+	return c.vault(a, func(ctx context.Context, v sdk.Vault) error {
+		if err := checkKey(a.Key); err != nil {
+			return err
+		}
+		return f(ctx, v)
+	})
+}
+
+// StoreGet reads a secret.
+func (c *Control) StoreGet(a StoreArgs, r *SecretReply) error {
+	r.Status = c.keyed(a, func(ctx context.Context, v sdk.Vault) error {
+		value, found, err := v.Secret(ctx, a.Key)
+		if err != nil {
+			return err
+		}
+		if err := checkValue(value); err != nil {
+			return sdk.Errorf(sdk.Internal, "the secret store returned a secret that is too large: %v", err)
+		}
+		r.Value, r.Found = value, found
+		return nil
+	})
+	return nil
+}
+
+// StoreSet stores a secret.
+func (c *Control) StoreSet(a StoreArgs, r *Reply) error {
+	r.Status = c.keyed(a, func(ctx context.Context, v sdk.Vault) error {
+		if err := checkValue(a.Value); err != nil {
+			return err
+		}
+		return v.SetSecret(ctx, a.Key, a.Value, clip(a.Label, labelMax))
+	})
+	return nil
+}
+
+// StoreDelete removes a secret.
+func (c *Control) StoreDelete(a StoreArgs, r *Reply) error {
+	r.Status = c.keyed(a, func(ctx context.Context, v sdk.Vault) error { return v.DeleteSecret(ctx, a.Key) })
+	return nil
+}
+
+// StoreKeys lists the keys.
+func (c *Control) StoreKeys(a StoreArgs, r *StoreKeysReply) error {
+	r.Status = c.vault(a, func(ctx context.Context, v sdk.Vault) error {
+		keys, err := v.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		r.Keys, err = checkKeys(keys)
+		return err
+	})
+	return nil
+}
+
+func checkKey(key string) error {
+	if key == "" || len(key) > keySize || !visible(key) {
+		return &sdk.Error{Code: sdk.Invalid, Reason: "bad_key", Message: fmt.Sprintf("a key has 1 to %d visible ASCII characters", keySize)}
+	}
+	return nil
+}
+
+func visible(s string) bool {
+	for _, b := range []byte(s) {
+		if b <= ' ' || b > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func checkValue(value []byte) error {
+	if len(value) > sdk.MaxSecret {
+		return &sdk.Error{
+			Code: sdk.Invalid, Reason: "too_large", Message: fmt.Sprintf("a secret has at most %d bytes, this one has %d", sdk.MaxSecret, len(value)),
+		}
+	}
+	return nil
+}
+
+// checkKeys leaves out what is not a key of the host's: a store may share its
+// place with others.
+func checkKeys(keys []string) ([]string, error) {
+	var good []string
+	for _, k := range keys {
+		if checkKey(k) == nil {
+			good = append(good, k)
+		}
+	}
+	if len(good) > keysMost {
+		return nil, sdk.Errorf(sdk.Internal, "the secret store holds %d secrets, at most %d can be listed", len(good), keysMost)
+	}
+	return good, nil
+}
