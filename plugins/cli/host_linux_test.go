@@ -63,7 +63,7 @@ func opened(t *testing.T, settings string) *host {
 }
 
 func (h *host) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if err := h.conn.Close(ctx); err != nil {
 		h.t.Error(err)

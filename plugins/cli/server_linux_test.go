@@ -146,7 +146,7 @@ func TestCancel(t *testing.T) {
 		if _, err := os.Stat("/proc/" + pid); err != nil {
 			break
 		}
-		if time.Since(begun) > 3*time.Second {
+		if time.Since(begun) > 20*time.Second {
 			t.Fatal("it still runs")
 		}
 	}
@@ -165,7 +165,7 @@ func TestClose(t *testing.T) {
 	if err := h.conn.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("closing took %s", took)
 	}
 	if _, err := os.Stat("/proc/" + pid); err == nil {

@@ -144,12 +144,15 @@ func connect(t testing.TB, url string, more ...string) *client {
 
 func try(t testing.TB, url string, more ...string) (*client, error) {
 	t.Helper()
+	return tryServer(t, &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger()}, url, more...)
+}
+
+func tryServer(t testing.TB, server *sdk.Server, url string, more ...string) (*client, error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	settings := `{` + strings.Join(append(more, fmt.Sprintf(`"url":%q`, url)), ",") + `}`
-	conn, err := plugin().Transports["http"].Open(ctx, &sdk.Server{
-		Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger(),
-	}, []byte(settings))
+	conn, err := plugin().Transports["http"].Open(ctx, server, []byte(settings))
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +182,7 @@ func try(t testing.TB, url string, more ...string) (*client, error) {
 }
 
 func (c *client) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience/2)
 	defer cancel()
 	if err := c.conn.Close(ctx); err != nil {
 		c.t.Error(err)

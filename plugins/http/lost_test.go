@@ -113,7 +113,7 @@ func TestForgottenButOneHangs(t *testing.T) {
 	begun := time.Now()
 	c.send(request(3, "tools/call"))
 	c.fails("3", "session_lost")
-	if g := c.next(); g.err == nil || time.Since(begun) > 3*time.Second {
+	if g := c.next(); g.err == nil || time.Since(begun) > patience/2 {
 		t.Errorf("after %s: %q, %v", time.Since(begun), g.msg, g.err)
 	}
 }
@@ -221,7 +221,7 @@ func TestCloseInBetween(t *testing.T) {
 				time.Sleep(time.Duration(wait*wait) * 5 * time.Millisecond)
 				begun := time.Now()
 				c.close()
-				if d := time.Since(begun); d > 2*time.Second {
+				if d := time.Since(begun); d > patience/2 {
 					t.Errorf("closing took %s", d)
 				}
 				if g := c.next(); g.err != io.EOF {

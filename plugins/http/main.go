@@ -22,7 +22,7 @@ type settings struct {
 	Mode           string            `hcl:"mode" doc:"How to speak to it: streamable HTTP, the older HTTP with server-sent events (sse), or auto, which takes the older one when the server refuses the newer with status 400, 404, 405 or 415." enum:"auto,streamable,sse" default:"auto"`
 	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true"`
 	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
-	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers to be sent over http:// to another machine."`
+	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers and credentials to be sent over http:// to another machine."`
 	TLS            *web.TLS          `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
 	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"How long connecting may take, and the TLS handshake after it." default:"5s"`
 	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"How long a server that sends signs of life on its stream may be silent; only for mode sse." default:"60s"`
@@ -42,7 +42,7 @@ func (s *settings) Validate() error {
 
 func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) {
 	o := s.options(server.Dir)
-	o.Log = server.Log
+	o.Log, o.Credentials = server.Log, server.Host.Credentials
 	client, err := web.NewClient(o)
 	if err != nil {
 		return nil, err
@@ -50,14 +50,14 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 	old := legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log}
 	if known := onlySSE.Load(client.URL.String()); s.Mode == "sse" || s.Mode == "auto" && known {
 		c, err := legacysse.Dial(ctx, old)
-		switch {
-		case err == nil:
+		if err == nil {
 			return c, nil
-		case s.Mode == "sse" || !answered(err):
+		}
+		onlySSE.Forget(client.URL.String()) // it may no longer be the one that we know
+		if s.Mode == "sse" || !answered(err) {
 			client.Close()
 			return nil, err // and not a Conn that is not nil
 		}
-		onlySSE.Forget(client.URL.String()) // it answers, but is no longer the one that we know
 	}
 	return newConn(client, server, s.Mode == "auto", old), nil
 }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
 // TestSession: what an older server is told with every request, from the
@@ -236,33 +241,59 @@ func TestEnd(t *testing.T) {
 }
 
 // TestAutoForgets: a server that had the older transport only and now has the
-// newer one is found again.
+// newer one is found again, by the next attempt where the newer one, too, has a
+// stream, on which it does not say where to post.
 func TestAutoForgets(t *testing.T) {
 	t.Parallel()
-	var renewed atomic.Bool
-	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
-		switch {
-		case renewed.Load():
-			return false
-		case r.Method == "GET":
-			events(w, "event: endpoint\ndata: /m\n\n", data(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`))
-			<-r.Context().Done()
-		case r.URL.Path == "/m":
-			w.WriteHeader(http.StatusAccepted)
-		default:
-			w.WriteHeader(http.StatusMethodNotAllowed)
-		}
-		return true
-	})
-	c := connect(t, s.url)
-	c.send(initialize)
-	c.want(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`)
-	renewed.Store(true)
-	again := connect(t, s.url)
-	again.shake()
-	again.send(request(2, "tools/list"))
-	again.want(result(2))
-	if _, err := try(t, s.url, `"mode":"sse"`); err == nil {
-		t.Error("mode sse reaches a server without it")
+	for name, silent := range map[string]bool{"no stream": false, "a silent stream": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var renewed atomic.Bool
+			s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
+				switch {
+				case renewed.Load() && silent && r.Method == "GET":
+					events(w, ": nothing yet\n")
+					<-r.Context().Done()
+				case renewed.Load():
+					return false
+				case r.Method == "GET":
+					events(w, "event: endpoint\ndata: /m\n\n", data(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`))
+					<-r.Context().Done()
+				case r.URL.Path == "/m":
+					w.WriteHeader(http.StatusAccepted)
+				default:
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				}
+				return true
+			})
+			c := connect(t, s.url)
+			c.send(initialize)
+			c.want(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`)
+			renewed.Store(true)
+			if silent {
+				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				defer cancel()
+				if _, err := opened(t, ctx, s.url); sdk.CodeOf(err) != sdk.Deadline {
+					t.Errorf("a stream that says nothing: %v", err)
+				}
+			}
+			again := connect(t, s.url)
+			again.shake()
+			again.send(request(2, "tools/list"))
+			again.want(result(2))
+			if silent {
+				return
+			}
+			if _, err := try(t, s.url, `"mode":"sse"`); err == nil {
+				t.Error("mode sse reaches a server without it")
+			}
+		})
 	}
+}
+
+// opened opens a connection and nothing else.
+func opened(t *testing.T, ctx context.Context, url string) (sdk.Conn, error) {
+	t.Helper()
+	server := &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger()}
+	return plugin().Transports["http"].Open(ctx, server, fmt.Appendf(nil, `{"url":%q}`, url))
 }

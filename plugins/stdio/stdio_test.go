@@ -51,7 +51,7 @@ func started(t *testing.T, server *sdk.Server, script string, more string) (stri
 		return "", err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := conn.Close(ctx); err != nil {
 			t.Error(err)

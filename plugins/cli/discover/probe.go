@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -135,7 +134,7 @@ func newReading(pipe *os.File, limit int, stop func()) *reading {
 	r := &reading{pipe: pipe, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
-		r.text, _ = io.ReadAll(io.LimitReader(lastWords{pipe}, int64(limit)+1))
+		r.text, _ = io.ReadAll(io.LimitReader(process.LastWords(pipe, afterEnd), int64(limit)+1))
 		if len(r.text) > limit {
 			r.text = r.text[:limit]
 			r.long.Store(true)
@@ -147,20 +146,9 @@ func newReading(pipe *os.File, limit int, stop func()) *reading {
 
 // end returns what was read once the program is gone.
 func (r *reading) end() []byte {
-	_ = r.pipe.SetReadDeadline(time.Now().Add(afterEnd))
+	_ = r.pipe.SetReadDeadline(time.Now())
 	<-r.done
 	return r.text
-}
-
-// lastWords ends where nothing comes any more, although the pipe is open.
-type lastWords struct{ pipe *os.File }
-
-func (l lastWords) Read(b []byte) (int, error) {
-	n, err := l.pipe.Read(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = io.EOF
-	}
-	return n, err
 }
 
 var (

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -132,23 +131,9 @@ func feed(w *os.File, text string) {
 	_ = w.Close()
 }
 
-// read reads a pipe to its end, or for a moment longer than the program ran:
-// what the program wrote is in the pipe by then.
+// read reads a pipe to its end, or for a moment longer than the program ran.
 func read(pipe *os.File, into *capture) {
-	b := make([]byte, chunk)
-	last := false
-	for {
-		n, err := pipe.Read(b)
-		_, _ = into.Write(b[:n])
-		switch {
-		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && !last:
-			last = true
-			_ = pipe.SetReadDeadline(time.Now().Add(afterExit))
-		default:
-			return
-		}
-	}
+	_, _ = io.CopyBuffer(into, process.LastWords(pipe, afterExit), make([]byte, chunk))
 }
 
 // await waits for the end of the program and sees to it that there is one.

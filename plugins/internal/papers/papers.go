@@ -18,8 +18,17 @@ func Check(t *testing.T, p *sdk.Plugin) {
 		t.Errorf("CHANGELOG.md has no entry for %s", p.Version)
 	}
 	readme := read(t, "README.md")
+	var schemas []sdk.Schema
 	for _, transport := range p.Transports {
-		s := transport.Schema()
+		schemas = append(schemas, transport.Schema())
+	}
+	for _, auth := range p.Auths {
+		schemas = append(schemas, auth.Schema())
+	}
+	for _, store := range p.SecretStores {
+		schemas = append(schemas, store.Schema())
+	}
+	for _, s := range schemas {
 		for _, a := range s.Attributes {
 			if !strings.Contains(readme, "\n| `"+a.Name+"` | ") {
 				t.Errorf("README.md has no row for %s", a.Name)

@@ -75,7 +75,7 @@ func get(t *testing.T, o Options) error {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	res, _, err := c.Do(ctx, Request{Method: "GET"})
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -53,7 +54,8 @@ type Options struct {
 	TLS          *TLS
 	Dir          string // that relative file names are relative to
 	Connect      time.Duration
-	Agent        string // of the User-Agent header
+	Agent        string          // of the User-Agent header
+	Credentials  sdk.Credentials // asked for every request; nil: the headers must do
 	Log          hclog.Logger
 }
 
@@ -64,6 +66,11 @@ type Client struct {
 	agent   string
 	calls   *http.Client
 	side    *http.Client // what must not wait for calls, such as answers to what the server asks in one
+
+	credentials sdk.Credentials // nil: none
+	plain       bool            // they may be sent without TLS to another machine
+	alone       atomic.Bool     // the host has no auth provider for the server
+	overruled   atomic.Bool     // the server refused the configured headers
 }
 
 // Check says what is wrong with the options, without touching files.
@@ -142,7 +149,10 @@ func NewClient(o Options) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	return &Client{URL: u, headers: headers, agent: o.Agent, calls: client(Sockets), side: client(0)}, nil
+	return &Client{
+		URL: u, headers: headers, agent: o.Agent, calls: client(Sockets), side: client(0),
+		credentials: o.Credentials, plain: o.AllowPlain,
+	}, nil
 }
 
 // Close gives back the connections that are not in use.

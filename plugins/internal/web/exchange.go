@@ -29,10 +29,8 @@ type Request struct {
 	Call   bool // waits for one of the connections for calls
 }
 
-// Do sends a request. sent reports whether the server may have seen any of it.
-// The caller closes the body of what is returned. An error is an *sdk.Error, or
-// the context's.
-func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bool, err error) {
+// send sends a request once, with what the credential adds to it.
+func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.Response, sent bool, err error) {
 	// The transport writes on a goroutine of its own, which may go on when the
 	// request has failed: wrote is asked only once that is certain.
 	wrote := make(chan struct{}, 1)
@@ -42,10 +40,7 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 		default:
 		}
 	}}
-	u := r.URL
-	if u == nil {
-		u = c.URL
-	}
+	u := add.url(c.target(r))
 	req := (&http.Request{
 		Method: r.Method, URL: u, Host: u.Host, Header: r.Header.Clone(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(httptrace.WithClientTrace(ctx, trace))
@@ -53,9 +48,7 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 		req.Header = http.Header{}
 	}
 	req.Header.Set("User-Agent", c.agent) // unless the configuration has another
-	for name, values := range c.headers {
-		req.Header[name] = values
-	}
+	c.dress(req.Header, add)
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
@@ -134,7 +127,7 @@ func Refusal(res *http.Response) (e *sdk.Error, body []byte) {
 		return e, body
 	case code == http.StatusUnauthorized:
 		e.Code = sdk.AuthRequired
-		e.Hint = "give credentials with headers, such as Authorization"
+		e.Hint = `add auth "oauth" {} or auth "bearer" {} to the server's block, or give credentials with headers`
 	case code == http.StatusForbidden:
 		e.Hint = "the credentials, if any were given, do not allow this"
 	case code == http.StatusBadGateway || code == http.StatusGatewayTimeout:

@@ -15,7 +15,10 @@ import (
 // Serve starts a server on the loopback. die ends it with every connection.
 func Serve(t testing.TB, h http.Handler) (url string, die func()) {
 	t.Helper()
-	s := httptest.NewServer(h)
+	s := httptest.NewUnstartedServer(h)
+	_ = s.Listener.Close()
+	s.Listener = listen(t)
+	s.Start()
 	die = sync.OnceFunc(func() {
 		s.CloseClientConnections()
 		_ = s.Listener.Close()
@@ -23,6 +26,25 @@ func Serve(t testing.TB, h http.Handler) (url string, die func()) {
 	})
 	t.Cleanup(die)
 	return s.URL, die
+}
+
+// used are the addresses that were listened at. A transport remembers what it has
+// found out about a URL, which is not to be another server's later.
+var used sync.Map
+
+// listen listens at an address that no server of this process has had.
+func listen(t testing.TB) net.Listener {
+	t.Helper()
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, again := used.LoadOrStore(l.Addr().String(), nil); !again {
+			return l
+		}
+		defer l.Close() // not before there is another one
+	}
 }
 
 // EchoSSE is a server of HTTP with server-sent events that sends back every
@@ -68,10 +90,7 @@ func EchoSSE(t testing.TB) (url string, die func()) {
 // Silent is an address that accepts connections and never answers.
 func Silent(t testing.TB) (url string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listen(t)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
