@@ -1,0 +1,11 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/papers"
+)
+
+// TestDocuments: the changelog knows the version that stands in the code, and
+// the README every setting.
+func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }

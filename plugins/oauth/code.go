@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+const (
+	portsMost = 16 // that are tried for the one that was registered by hand
+	strayMost = 20 // answers that belong to no login of ours, before we stop listening
+)
+
+// byCode is the authorization code grant with PKCE.
+func (a *authorizer) byCode(ctx context.Context, s *site, scopes []string) (*login, error) {
+	if !slices.Contains(s.AS.CodeChallengeMethodsSupported, "S256") {
+		return nil, &sdk.Error{
+			Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, without which a login can be stolen", hostOf(s.AS.Issuer)),
+			Hint: "whoever runs it has to turn it on and list it in code_challenge_methods_supported",
+		}
+	}
+	endpoint, err := a.visitor.URL("the authorization endpoint", s.AS.AuthorizationEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	listener, redirect, err := a.listen(ctx, s.AS)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	c, err := a.become(ctx, s.AS, redirect)
+	if err != nil {
+		return nil, err
+	}
+	state, verifier := rand.Text()+rand.Text(), oauth2.GenerateVerifier()
+	query := endpoint.Query()
+	for name, value := range map[string]string{
+		"response_type": "code", "client_id": c.ID, "redirect_uri": redirect, "state": state, "resource": s.Resource,
+		"code_challenge": oauth2.S256ChallengeFromVerifier(verifier), "code_challenge_method": "S256",
+	} {
+		query.Set(name, value)
+	}
+	if len(scopes) > 0 {
+		query.Set("scope", strings.Join(scopes, " "))
+	}
+	if strings.Contains(" "+query.Get("scope")+" ", " offline_access ") {
+		query.Set("prompt", "consent") // OpenID Connect Core §11 grants it only then
+	}
+	page := *endpoint
+	page.RawQuery = query.Encode()
+	if err := a.host.Person.OpenURL(ctx, page.String(), "log in to "+a.name+sentBy(s.AS, &page)); err != nil {
+		return nil, err
+	}
+	// The time is the person's: a slow authorization server takes none of it.
+	tooLate := a.tooLate()
+	asked, cancel := context.WithTimeoutCause(ctx, a.LoginTimeout, tooLate)
+	defer cancel()
+	code, err := a.wait(asked, listener, s.AS, state)
+	if err != nil {
+		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline // the host, who waits, has the same clock
+		if c.From == byItself && (late || ctx.Err() != nil) {
+			// Many servers show a client that they no longer know a page, and send
+			// nobody back.
+			a.dropClient(context.WithoutCancel(ctx), c, s.AS.Issuer)
+		}
+		if late {
+			return nil, tooLate
+		}
+		return nil, err
+	}
+	t, err := a.token(ctx, s.AS, c, url.Values{
+		"grant_type": {byCode}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
+	})
+	if err != nil {
+		return nil, a.loginError(ctx, err, c, s.AS)
+	}
+	return a.login(s, c, t, scopes), nil
+}
+
+// sentBy tells a person who names a page that is somebody else's: an authorization
+// server that sends people to the page of another may be after what they allow
+// there. Where that one does not say who it is in the end (RFC 9207), only a person
+// can notice.
+func sentBy(as *issuer, page *url.URL) string {
+	if by := hostOf(as.Issuer); !strings.EqualFold(by, page.Host) {
+		return " (" + by + " sends you to a page of " + page.Host + ")"
+	}
+	return ""
+}
+
+// listen opens the listener for the end of the login, before anybody is told
+// of it. Where its address was registered by hand, it has to have that port: the
+// others that the host gives are held meanwhile, so that it gives another.
+func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, string, error) {
+	address := a.RedirectURL
+	if address == "" {
+		c, err := a.entered(ctx, as)
+		if err != nil {
+			return nil, "", err
+		}
+		if c != nil {
+			address = c.Redirect
+		}
+	}
+	if address == "" {
+		listener, err := a.host.Person.Callback(ctx, "/callback")
+		if err != nil {
+			return nil, "", err
+		}
+		return listener, listener.URL(), nil
+	}
+	want, err := url.Parse(address)
+	if err != nil {
+		return nil, "", sdk.AttrErrorf("redirect_url", "is not a URL")
+	}
+	for range portsMost {
+		listener, err := a.host.Person.Callback(ctx, want.Path)
+		if err != nil {
+			break
+		}
+		if got, err := url.Parse(listener.URL()); err == nil && got.Port() == want.Port() {
+			return listener, address, nil
+		}
+		defer listener.Close()
+	}
+	const busy = ", which is not free, or not among the ports of the callback"
+	e := &sdk.Error{
+		Code: sdk.Unavailable, Reason: "callback_port", Path: "redirect_url", Message: "names port " + want.Port() + busy,
+		Hint: "log in with --callback-port " + want.Port() + ", and end what listens there",
+	}
+	if a.RedirectURL == "" {
+		e.Path, e.Message = "", "the client that was entered is registered with port "+want.Port()+busy
+		e.Hint += "; or log out, to be asked for a client again"
+	}
+	return nil, "", e
+}
+
+// wait waits for the person to come back. What others send to the listener does
+// not end the login.
+func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer, state string) (string, error) {
+	for range strayMost {
+		text, err := listener.Wait(ctx)
+		if err != nil {
+			return "", err
+		}
+		q, err := url.ParseQuery(text)
+		if err != nil || len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
+			a.log.Warn("an answer to another login than this one was ignored")
+			continue
+		}
+		// RFC 9207: who sent the person back is compared before anything else that
+		// was said is looked at.
+		iss := q["iss"]
+		if len(iss) > 1 || len(iss) == 1 && iss[0] != as.Issuer || len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
+			return "", &sdk.Error{
+				Code: sdk.Denied, Reason: "issuer_mismatch", Message: "the login was answered by another authorization server than the one that was asked",
+				Hint: "do not try again before whoever runs the server has looked at it",
+			}
+		}
+		switch code := q.Get("error"); {
+		case code == "access_denied":
+			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined", Hint: "run the login again to decide otherwise"}
+		case code != "":
+			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: "the authorization server ended the login: " + readCode(code)}
+		}
+		if code := q["code"]; len(code) == 1 && visible(code[0]) {
+			return code[0], nil
+		}
+		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: "the authorization server ended the login without a code and without an error"}
+	}
+	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("%d answers to other logins arrived, so this one was ended", strayMost)}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+const (
+	pollEvery = 5 * time.Second // where the server does not say
+	pollMost  = time.Minute
+)
+
+// Tests are in a hurry; a server that says it is, is not believed.
+var pollLeast, pollSlower = time.Second, 5 * time.Second
+
+var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout", Message: "the code expired before anybody had entered it", Hint: "run the login again, which gets another code"}
+
+// byDevice is the device grant (RFC 8628): the person logs in wherever there is
+// a browser, with a code.
+func (a *authorizer) byDevice(ctx context.Context, s *site, scopes []string) (*login, error) {
+	if s.AS.DeviceEndpoint == "" {
+		return nil, &sdk.Error{Code: sdk.Invalid, Path: "grant", Message: fmt.Sprintf("the authorization server %s has no device login", hostOf(s.AS.Issuer)), Hint: "use grant = \"authorization_code\""}
+	}
+	c, err := a.become(ctx, s.AS, "")
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{"resource": {s.Resource}}
+	if len(scopes) > 0 {
+		form.Set("scope", strings.Join(scopes, " "))
+	}
+	body, u, err := a.post(ctx, "the device authorization endpoint", s.AS.DeviceEndpoint, s.AS, c, form)
+	if err != nil {
+		return nil, a.loginError(ctx, err, c, s.AS)
+	}
+	var d struct {
+		Device   string  `json:"device_code"`
+		User     string  `json:"user_code"`
+		Page     string  `json:"verification_uri"`
+		Complete string  `json:"verification_uri_complete"`
+		Expires  float64 `json:"expires_in"`
+		Interval float64 `json:"interval"`
+	}
+	if json.Unmarshal(body, &d) != nil || !visible(d.Device) || !isUserCode(d.User) {
+		return nil, badReply(u, "to the device login is not valid")
+	}
+	page := d.Page
+	if d.Complete != "" {
+		page = d.Complete
+	}
+	where, err := a.visitor.URL("the page of the device login", page)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.host.Person.OpenURL(ctx, where.String(), fmt.Sprintf("log in to %s: enter the code %s", a.name, d.User)+sentBy(s.AS, where)); err != nil {
+		return nil, err
+	}
+	limit, tooLate := a.LoginTimeout, a.tooLate()
+	if d.Expires >= 1 && d.Expires < limit.Seconds() {
+		limit, tooLate = time.Duration(d.Expires*float64(time.Second)), codeExpired
+	}
+	asked, cancel := context.WithTimeoutCause(ctx, limit, tooLate)
+	defer cancel()
+	every := pollEvery
+	if d.Interval > 0 {
+		every = time.Duration(min(d.Interval, pollMost.Seconds()) * float64(time.Second))
+	}
+	t, err := a.poll(ctx, asked, s, c, d.Device, max(every, pollLeast))
+	if err != nil {
+		return nil, a.loginError(ctx, err, c, s.AS)
+	}
+	return a.login(s, c, t, scopes), nil
+}
+
+// isUserCode keeps what is printed to what a person can type.
+func isUserCode(code string) bool {
+	return code != "" && len(code) <= 32 && !strings.ContainsFunc(code, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == ' ')
+	})
+}
+
+// poll asks for the tokens until the person has decided, or asked has ended: a
+// request that is on its way then may still bring them.
+func (a *authorizer) poll(ctx, asked context.Context, s *site, c *client, device string, every time.Duration) (*tokenReply, error) {
+	for {
+		select {
+		case <-time.After(every):
+		case <-asked.Done():
+			return nil, context.Cause(asked)
+		}
+		t, err := a.token(ctx, s.AS, c, url.Values{"grant_type": {deviceGrant}, "device_code": {device}, "resource": {s.Resource}})
+		switch {
+		case err == nil:
+			return t, nil
+		case refusedWith(err, "authorization_pending"):
+		case refusedWith(err, "slow_down"):
+			every = min(every+pollSlower, pollMost)
+		case refusedWith(err, "access_denied"):
+			return nil, &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined", Hint: "run the login again to decide otherwise"}
+		case refusedWith(err, "expired_token"):
+			return nil, codeExpired
+		case sdk.CodeOf(err) == sdk.Unavailable:
+			every = min(2*every, pollMost) // RFC 8628 §3.5, of a connection that timed out
+		default:
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,135 @@
+// Command junctor-plugin-oauth obtains credentials with OAuth 2.1, as the
+// revisions of MCP from 2025-03-26 to 2026-07-28 say: it finds out who guards a
+// server, becomes a client there, lets a person log in, and keeps the tokens
+// fresh from then on.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/serve"
+)
+
+// version is the plugin's own; CHANGELOG.md says what changed.
+const version = "0.1.0"
+
+// The grants, in the words of the configuration.
+const (
+	byCode     = "authorization_code"
+	byDevice   = "device"
+	bySecret   = "client_credentials"
+	byExchange = "token_exchange"
+	byJWT      = "jwt_bearer"
+)
+
+type settings struct {
+	Grant             string        `hcl:"grant" doc:"How tokens are obtained: a person logs in with a browser (authorization_code) or on another device (device), or nobody is needed: client_credentials, token_exchange (RFC 8693) and jwt_bearer (RFC 7523)." enum:"authorization_code,device,client_credentials,token_exchange,jwt_bearer" default:"authorization_code"`
+	Scopes            []string      `hcl:"scopes,optional" doc:"The scopes to ask for. Unset: those that the server asks for."`
+	ClientID          string        `hcl:"client_id,optional" doc:"The client that was registered by hand. Unset: the client registers itself."`
+	ClientSecret      string        `hcl:"client_secret,optional" doc:"Its secret." sensitive:"true" requires:"client_id" conflicts:"private_key"`
+	PrivateKey        string        `hcl:"private_key,optional" doc:"Its private key in PEM, for private_key_jwt: RSA, P-256, P-384 or Ed25519." sensitive:"true" requires:"client_id"`
+	ClientAuth        string        `hcl:"client_auth,optional" doc:"How the client shows who it is. Unset: as the authorization server's metadata says." enum:"client_secret_basic,client_secret_post,private_key_jwt,none"`
+	ClientMetadataURL string        `hcl:"client_metadata_url,optional" doc:"The address of a client ID metadata document, which is then the client's id where the authorization server supports that."`
+	Registration      string        `hcl:"registration" doc:"Whether the client may register itself (RFC 7591) where it has no other identity." enum:"auto,never" default:"auto"`
+	Issuer            string        `hcl:"issuer,optional" doc:"The only authorization server to trust. Unset: the one that the server names."`
+	Resource          string        `hcl:"resource,optional" doc:"The resource indicator (RFC 8707). Unset: what the server publishes, or its URL."`
+	Audience          string        `hcl:"audience,optional" doc:"The audience of a token exchange."`
+	SubjectToken      string        `hcl:"subject_token,optional" doc:"The token to exchange, or the assertion of jwt_bearer." sensitive:"true"`
+	SubjectTokenType  string        `hcl:"subject_token_type" doc:"What kind of token subject_token is." default:"urn:ietf:params:oauth:token-type:access_token"`
+	RedirectURL       string        `hcl:"redirect_url,optional" doc:"The redirect address that was registered by hand, http://127.0.0.1:PORT/PATH. Unset: a free port from 8085 to 8099."`
+	LoginTimeout      time.Duration `hcl:"login_timeout" doc:"How long a person has for a login, from 1s to 1h." default:"5m"`
+	AllowPrivate      bool          `hcl:"allow_private,optional" doc:"Allows the authorization server to be at a private, link-local or loopback address."`
+	TLS               *trust        `hcl:"tls,block" doc:"How to check the certificates of the authorization server and of the server's metadata."`
+}
+
+type trust struct {
+	CA string `hcl:"ca,optional" doc:"A file with the certificates, in PEM, of the authorities to trust instead of the system's."`
+}
+
+// Validate checks what the schema cannot say.
+func (s *settings) Validate() error {
+	var errs []error
+	wrong := func(path, format string, args ...any) {
+		errs = append(errs, sdk.AttrErrorf(path, format, args...))
+	}
+	for path, text := range map[string]string{"issuer": s.Issuer, "resource": s.Resource, "client_metadata_url": s.ClientMetadataURL, "redirect_url": s.RedirectURL} {
+		if u, err := url.Parse(text); text != "" && (err != nil || u.Host == "" || u.Fragment != "" || u.User != nil) {
+			wrong(path, "is not a URL with a host and without a user name or fragment")
+		}
+	}
+	if u, err := url.Parse(s.ClientMetadataURL); err == nil && u.Host != "" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == "") {
+		wrong("client_metadata_url", "must begin with https:// and have a path")
+	}
+	if u, err := url.Parse(s.RedirectURL); err == nil && u.Host != "" && (u.Scheme != "http" || !web.IsLocalhost(u.Hostname()) || !isPort(u.Port()) || u.Path == "") {
+		wrong("redirect_url", "must be http://127.0.0.1 or http://localhost with a port from 1 to 65535 and a path")
+	}
+	for i, one := range s.Scopes {
+		if !isScope(one) {
+			wrong(fmt.Sprintf("scopes[%d]", i), "is not a scope: visible ASCII without spaces, quotes and backslashes")
+		}
+	}
+	if (s.Grant == byExchange || s.Grant == byJWT) && s.SubjectToken == "" {
+		wrong("subject_token", "is needed for the grant %s", s.Grant)
+	}
+	if s.Grant == bySecret && (s.ClientID == "" || s.ClientSecret == "" && s.PrivateKey == "") {
+		wrong("client_id", "is needed with client_secret or private_key for the grant client_credentials")
+	}
+	if s.LoginTimeout < time.Second || s.LoginTimeout > time.Hour {
+		wrong("login_timeout", "must be from 1s to 1h")
+	}
+	if s.PrivateKey != "" {
+		if _, err := readKey(s.PrivateKey); err != nil {
+			wrong("private_key", "%v", err)
+		}
+	}
+	if s.ClientAuth == "private_key_jwt" && s.PrivateKey == "" {
+		wrong("client_auth", "needs private_key")
+	}
+	if strings.HasPrefix(s.ClientAuth, "client_secret") && s.ClientSecret == "" {
+		wrong("client_auth", "needs client_secret")
+	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(errs...)
+}
+
+// person reports whether the grant needs one.
+func (s *settings) person() bool { return s.Grant == byCode || s.Grant == byDevice }
+
+func start(_ context.Context, s *sdk.AuthServer, c *settings) (sdk.Authorizer, error) {
+	a := &authorizer{
+		settings: *c, name: s.Name, dir: s.Dir, host: s.Host, log: s.Log,
+		turn: make(chan struct{}, 1), logins: make(chan struct{}, 1),
+	}
+	if s.URL == "" {
+		return a, nil // the first request tells
+	}
+	if err := a.settle(s.URL); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func plugin() *sdk.Plugin {
+	return &sdk.Plugin{
+		Name:        "oauth",
+		Version:     version,
+		Description: "Obtains credentials with OAuth 2.1.",
+		Auths:       map[string]sdk.Auth{"oauth": sdk.NewAuth(start)},
+	}
+}
+
+func main() { serve.Main(plugin()) }
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+// stale makes every token one that has expired when it arrives.
+func stale(_ url.Values, m map[string]any) { m["expires_in"] = 20 }
+
+// TestRefresh: an expired token is renewed unseen, for the same resource and as
+// the same client, whatever the server does with the refresh token.
+func TestRefresh(t *testing.T) {
+	for name, reply := range map[string]func(form url.Values, m map[string]any){
+		"a refresh token that rotates": stale,
+		"one that stays": func(form url.Values, m map[string]any) {
+			stale(form, m)
+			if form.Get("grant_type") == "refresh_token" {
+				delete(m, "refresh_token")
+			}
+		},
+		"a life in words": func(_ url.Values, m map[string]any) { m["expires_in"] = "20" },
+	} {
+		v := newVendor(t)
+		v.Tokens = reply
+		d := sit(t, v, nil, `{}`)
+		d.login(t)
+		for range 3 {
+			if status, err := d.request(t); status != 200 || err != nil {
+				t.Fatalf("%s: %d, %v", name, status, err)
+			}
+		}
+		all := v.grants("refresh_token")
+		if len(all) != 3 {
+			t.Fatalf("%s: refreshed %d times", name, len(all))
+		}
+		for _, f := range all {
+			if f.Get("resource") != v.URL || f.Get("client_id") != "client-1" {
+				t.Errorf("%s: asked with %v", name, f)
+			}
+		}
+	}
+}
+
+// TestTokensWithoutEnd: a life that is not said, or cannot be meant, is not a
+// reason to renew.
+func TestTokensWithoutEnd(t *testing.T) {
+	for name, life := range map[string]any{"none": nil, "zero": 0, "negative": -1, "nonsense": "soon", "too long": 1e300} {
+		v := newVendor(t)
+		v.Tokens = func(_ url.Values, m map[string]any) { m["expires_in"] = life }
+		d := sit(t, v, nil, `{}`)
+		d.login(t)
+		if status, err := d.request(t); status != 200 || err != nil || len(v.grants("refresh_token")) > 0 {
+			t.Errorf("%s: %d, %v", name, status, err)
+		}
+	}
+}
+
+// TestManyCallers: a hundred calls with an expired token are one refresh.
+func TestManyCallers(t *testing.T) {
+	v := newVendor(t)
+	v.Tokens = func(form url.Values, m map[string]any) {
+		if form.Get("grant_type") == "authorization_code" {
+			stale(form, m)
+		}
+	}
+	d := sit(t, v, nil, `{}`)
+	d.login(t)
+	other := sit(t, v, d.host, `{}`) // another process with the same store, later
+	var callers sync.WaitGroup
+	for range 100 {
+		callers.Go(func() {
+			if cred, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil || len(cred.Headers) != 1 {
+				t.Errorf("%v, %v", cred, err)
+			}
+		})
+	}
+	callers.Wait()
+	if _, err := other.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil {
+		t.Error(err)
+	}
+	if n := len(v.grants("refresh_token")); n != 1 {
+		t.Errorf("refreshed %d times", n)
+	}
+}
+
+// TestRefreshRefused: a login is over when the authorization server says so,
+// and only then.
+func TestRefreshRefused(t *testing.T) {
+	fail := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	lost := func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }
+	for _, one := range []struct {
+		name   string
+		answer http.HandlerFunc
+		code   sdk.Code
+		over   bool
+	}{
+		{"invalid_grant", fail(400, `{"error":"invalid_grant"}`), sdk.NeedsLogin, true},
+		{"invalid_client", fail(401, `{"error":"invalid_client"}`), sdk.NeedsLogin, true},
+		{"invalid_scope", fail(400, `{"error":"invalid_scope"}`), sdk.AuthRequired, false},
+		{"a reply that is lost", lost, sdk.Unavailable, false},
+		{"trouble", fail(503, `{"error":"invalid_grant"}`), sdk.Unavailable, false},
+		{"too many requests", fail(429, `{"error":"invalid_grant"}`), sdk.Unavailable, false},
+		{"a page", fail(200, `<html>`), sdk.Unavailable, false},
+		{"a refusal without a reason", fail(400, `no`), sdk.Unavailable, false},
+		{"two tokens", fail(200, `{"access_token":"a","access_token":"b"}`), sdk.Unavailable, false},
+		{"no token", fail(200, `{"token_type":"Bearer"}`), sdk.Unavailable, false},
+		{"a token with a line break", fail(200, `{"access_token":"a\r\nX: y"}`), sdk.Unavailable, false},
+		{"a token of another type", fail(200, `{"access_token":"a","token_type":"DPoP"}`), sdk.Unavailable, false},
+	} {
+		v := newVendor(t)
+		v.Tokens = stale
+		d := sit(t, v, nil, `{}`)
+		d.login(t)
+		v.Instead("/token", one.answer)
+		for range 2 {
+			_, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL})
+			if sdk.CodeOf(err) != one.code && !(one.over && err == nil) {
+				t.Errorf("%s: %v", one.name, err)
+			}
+		}
+		if n := v.seen("/token"); one.over && n != 2 {
+			t.Errorf("%s: the token endpoint was asked %d times", one.name, n)
+		}
+		v.Instead("/token", nil)
+		_, err := d.request(t)
+		if one.over != (sdk.CodeOf(err) == sdk.NeedsLogin) || !one.over && err != nil {
+			t.Errorf("%s: afterwards: %v", one.name, err)
+		}
+	}
+}
+
+// TestRefreshGoesOn: who asked has gone, and the refresh token that came is not
+// lost.
+func TestRefreshGoesOn(t *testing.T) {
+	v := newVendor(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	v.Tokens = func(form url.Values, m map[string]any) {
+		stale(form, m)
+		if form.Get("grant_type") == "refresh_token" {
+			cancel()
+		}
+	}
+	d := sit(t, v, nil, `{}`)
+	d.login(t)
+	_, _ = d.Authorize(ctx, sdk.AuthRequest{URL: v.URL})
+	next := sit(t, v, d.host, `{}`)
+	if status, err := next.request(t); status != 200 || err != nil {
+		t.Errorf("afterwards: %d, %v", status, err)
+	}
+	if _, err := d.Authorize(ctx, sdk.AuthRequest{URL: v.URL}); !errors.Is(err, context.Canceled) {
+		t.Errorf("whoever has gone already got %v", err)
+	}
+}
+
+// TestRevokedToken: a token that is refused before its time is renewed, once.
+func TestRevokedToken(t *testing.T) {
+	v := newVendor(t)
+	d := sit(t, v, nil, `{}`)
+	d.login(t)
+	v.Expire()
+	if status, err := d.request(t); status != 200 || err != nil {
+		t.Fatalf("%d, %v", status, err)
+	}
+	// From now on the server refuses whatever it is given.
+	v.Challenge = v.Bearer(`, error="invalid_token"`)
+	v.Instead("/mcp", v.Refuse)
+	before := v.seen("/token")
+	if _, err := d.request(t); sdk.CodeOf(err) != sdk.NeedsLogin {
+		t.Errorf("a server that refuses everything: %v", err)
+	}
+	if n := v.seen("/token") - before; n > 1 {
+		t.Errorf("refreshed %d times", n)
+	}
+}
+
+// TestUnkept: what the store does not take any more is used as long as the
+// plugin runs.
+func TestUnkept(t *testing.T) {
+	v := newVendor(t)
+	host := &plugintest.Host{Browser: plugintest.Follow}
+	services := host.Services()
+	services.Secrets = full{services.Secrets, "login-"}
+	a, err := startWith(t, v.URL, services, `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{authorizer: a, host: host, vendor: v}
+	v.Tokens = stale
+	if _, err := d.Login(t.Context(), nil); reason(err) != "locked" || !strings.Contains(err.Error(), "succeeded") {
+		t.Errorf("the login says %v", err)
+	}
+	for range 2 {
+		if status, err := d.request(t); status != 200 || err != nil {
+			t.Errorf("%d, %v", status, err)
+		}
+	}
+	for key := range host.Secrets() {
+		if strings.HasPrefix(key, "login-") {
+			t.Error("the login was stored")
+		}
+	}
+}
+
+// TestUnkeepable: where nothing can be kept, nobody is sent through a login.
+func TestUnkeepable(t *testing.T) {
+	v := newVendor(t)
+	host := &plugintest.Host{Browser: plugintest.Follow}
+	services := host.Services()
+	services.Secrets = full{services.Secrets, ""}
+	a, err := startWith(t, v.URL, services, `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Login(t.Context(), nil)
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "locked" || e.Hint != "unlock it" || !strings.Contains(e.Message, "none was begun") {
+		t.Errorf("the login says %v", err)
+	}
+	if len(host.Opened()) > 0 {
+		t.Errorf("opened %v", host.Opened())
+	}
+}
+
+// full is a store without room for what begins so.
+type full struct {
+	sdk.Secrets
+	prefix string
+}
+
+func (f full) SetSecret(ctx context.Context, key string, value []byte, label string) error {
+	if strings.HasPrefix(key, f.prefix) {
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "locked", Message: "the keyring is locked", Hint: "unlock it"}
+	}
+	return f.Secrets.SetSecret(ctx, key, value, label)
+}
+
+// TestExpiry: half a minute before its time a token is not presented any more.
+func TestExpiry(t *testing.T) {
+	for left, want := range map[time.Duration]bool{time.Hour: true, skew + time.Second: true, skew - time.Second: false, -time.Hour: false} {
+		if l := (&login{Expires: time.Now().Add(left)}); l.fresh() != want {
+			t.Errorf("%s before: %t", left, !want)
+		}
+	}
+}

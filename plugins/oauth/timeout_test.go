@@ -1,0 +1,77 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+// TestLoginTimeout: what a person may be given, and how it is said.
+func TestLoginTimeout(t *testing.T) {
+	for text, says := range map[string]string{
+		"1s": "1s", "90s": "1m30s", "5m": "5m", "1h": "1h", "30m": "30m", "0s": "", "-1s": "", "999ms": "", "1h1s": "", "61m": "", "soon": "", "": "",
+	} {
+		a, err := startWith(t, "https://mcp.example.com/mcp", sdk.Host{}, `{"login_timeout":"`+text+`"}`)
+		if (err == nil) != (says != "") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err == nil && a.tooLate().Error() != "nobody finished the login within "+says {
+			t.Errorf("%q is told as %q", text, a.tooLate())
+		}
+	}
+}
+
+// TestUsualTimeout: without the setting it is five minutes, as the documents say.
+func TestUsualTimeout(t *testing.T) {
+	a, err := startWith(t, "https://mcp.example.com/mcp", sdk.Host{}, `{}`)
+	if err != nil || a.LoginTimeout != 5*time.Minute {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestLoginEnds: nobody is waited for longer than the settings say, and what the
+// authorization server takes is not the person's time.
+func TestLoginEnds(t *testing.T) {
+	hurry(t)
+	nobody := func(string) error { return nil }
+	for name, one := range map[string]struct {
+		settings string
+		browser  func(string) error
+		slow     string // an address that takes longer than a person has
+		expires  int
+		want     string
+	}{
+		"nobody":           {settings: `{"login_timeout":"1s"}`, browser: nobody, want: "nobody finished the login within 1s"},
+		"nobody elsewhere": {settings: `{"login_timeout":"1s","grant":"device"}`, browser: nobody, expires: 600, want: "nobody finished the login within 1s"},
+		"a short code":     {settings: `{"grant":"device"}`, browser: nobody, expires: 1, want: codeExpired.Error()},
+		"slow to register": {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/register"},
+		"slow tokens":      {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVendor(t)
+			v.Metadata = func(m map[string]any) { m["device_authorization_endpoint"] = v.Issuer + "/device" }
+			v.Instead("/device", func(w http.ResponseWriter, _ *http.Request) {
+				answer(w, 200, map[string]any{"device_code": "dc", "user_code": "ABCD-1234", "verification_uri": "http://127.0.0.1:1/device", "expires_in": one.expires, "interval": 0.1})
+			})
+			if one.expires > 0 {
+				v.Instead("/token", func(w http.ResponseWriter, _ *http.Request) {
+					answer(w, 400, map[string]any{"error": "authorization_pending"})
+				})
+			}
+			if one.slow != "" {
+				v.Instead(one.slow, func(w http.ResponseWriter, r *http.Request) {
+					time.Sleep(1200 * time.Millisecond)
+					v.Usual(w, r)
+				})
+			}
+			_, err := sit(t, v, &plugintest.Host{Browser: one.browser}, one.settings).Login(t.Context(), nil)
+			if (err == nil) != (one.want == "") || err != nil && err.Error() != one.want {
+				t.Errorf("%v, want %q", err, one.want)
+			}
+		})
+	}
+}
