@@ -1,0 +1,105 @@
+// Command junctor-plugin-keyring keeps secrets in the key ring of the desktop:
+// Secret Service or KWallet on Linux, Keychain on macOS, the credential manager
+// on Windows; or in the kernel's, or in pass, where those are asked for.
+//
+// What happens first: package bus keeps the session bus away from this process,
+// which only checks and waits ([vault]). Each operation is done by another
+// process of the same program ([work]), which is ended when it takes too long:
+// a bus can be mute, and a key ring can wait for a person.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/plugins/keyring/bus"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/serve"
+)
+
+// version is the plugin's own; CHANGELOG.md says what changed.
+const version = "0.1.0"
+
+type settings struct {
+	Backend    string `hcl:"backend" doc:"Which key ring. auto is the one that belongs to the system: secret-service on Linux, keychain on macOS, wincred on Windows, pass elsewhere." enum:"auto,secret-service,kwallet,keychain,wincred,keyctl,pass" default:"auto"`
+	Collection string `hcl:"collection,optional" doc:"The collection of secret-service, or the wallet of kwallet, that secrets are put into; it must exist. login and kdewallet, which open with the session, when it is not given."`
+}
+
+// native is the key ring of each system.
+var native = map[string]string{"linux": "secret-service", "darwin": "keychain", "windows": "wincred"}
+
+// systems are where a backend is, when it is not everywhere.
+var systems = map[string][]string{
+	"secret-service": {"linux"}, "kwallet": {"linux"}, "keyctl": {"linux"}, "keychain": {"darwin"}, "wincred": {"windows"},
+}
+
+// backend is the one that is meant.
+func (s *settings) backend() string {
+	if s.Backend != "auto" {
+		return s.Backend
+	}
+	if name, ok := native[runtime.GOOS]; ok {
+		return name
+	}
+	return "pass"
+}
+
+func (s *settings) collection() string {
+	if s.Collection == "" {
+		return map[string]string{"secret-service": "login", "kwallet": "kdewallet"}[s.backend()]
+	}
+	return s.Collection
+}
+
+// Validate refuses what could never work on this system.
+func (s *settings) Validate() error {
+	b := s.backend()
+	if where, some := systems[b]; some && !slices.Contains(where, runtime.GOOS) {
+		return sdk.AttrErrorf("backend", "%s is on %s only, not on %s", b, where[0], runtime.GOOS)
+	}
+	if s.Collection != "" && b != "secret-service" && b != "kwallet" {
+		return sdk.AttrErrorf("collection", "%s has no collections", b)
+	}
+	return nil
+}
+
+func open(_ context.Context, _ *sdk.StoreServer, s *settings) (sdk.Vault, error) {
+	if s.backend() == "keychain" && !keychain {
+		return nil, &sdk.Error{
+			Code: sdk.Unavailable, Reason: "absent", Message: "this build cannot use the macOS keychain, for it was made without cgo",
+			Hint: "build junctor-plugin-keyring on a Mac with CGO_ENABLED=1",
+		}
+	}
+	return newVault(s.backend(), s.collection()), nil
+}
+
+// description says what this build lacks.
+func description() string {
+	if runtime.GOOS == "darwin" && !keychain {
+		return "Keeps secrets in a key ring. This build was made without cgo and cannot use the macOS keychain."
+	}
+	return "Keeps secrets in the key ring of the desktop."
+}
+
+func plugin() *sdk.Plugin {
+	return &sdk.Plugin{
+		Name:         "keyring",
+		Version:      version,
+		Description:  description(),
+		SecretStores: map[string]sdk.SecretStore{"keyring": sdk.NewSecretStore(open)},
+	}
+}
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == bus.Worker {
+		if err := work(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	serve.Main(plugin())
+}

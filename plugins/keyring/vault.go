@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/junctor-mcp/junctor/plugins/keyring/bus"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+// patience is how long an operation may take, with the wait for its turn. The
+// host ends this process after three seconds.
+const patience = 2500 * time.Millisecond
+
+// A vault has its operations done by workers, one at a time.
+type vault struct {
+	backend, collection string
+	bus                 string // the session bus that this program was given
+	patience            time.Duration
+	turn                chan struct{}
+}
+
+func newVault(backend, collection string) *vault {
+	return &vault{backend: backend, collection: collection, bus: bus.Given(), patience: patience, turn: make(chan struct{}, 1)}
+}
+
+func (v *vault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
+	a, err := v.order(ctx, order{Do: "get", Key: key})
+	return a.Value, a.Found, err
+}
+
+func (v *vault) SetSecret(ctx context.Context, key string, value []byte, _ string) error {
+	_, err := v.order(ctx, order{Do: "set", Key: key, Value: value})
+	return err
+}
+
+func (v *vault) DeleteSecret(ctx context.Context, key string) error {
+	_, err := v.order(ctx, order{Do: "delete", Key: key})
+	return err
+}
+
+func (v *vault) Keys(ctx context.Context) ([]string, error) {
+	a, err := v.order(ctx, order{Do: "keys"})
+	return a.Keys, err
+}
+
+// order has one operation done.
+func (v *vault) order(outer context.Context, o order) (answer, error) {
+	o.Backend, o.Collection = v.backend, v.collection
+	address, err := v.address()
+	if err != nil {
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(outer, v.patience)
+	defer cancel()
+	var a answer
+	select {
+	case v.turn <- struct{}{}:
+		a, err = employ(ctx, o, address)
+		<-v.turn
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	switch {
+	case outer.Err() != nil:
+		return answer{}, outer.Err()
+	case ctx.Err() != nil:
+		return answer{}, v.mute()
+	case err != nil:
+		return answer{}, err
+	case a.Wrong != nil:
+		return answer{}, a.Wrong
+	}
+	return a, nil
+}
+
+func (v *vault) mute() error {
+	return &sdk.Error{
+		Code: sdk.Deadline, Reason: "mute", Message: fmt.Sprintf("%s did not answer within %s", v.backend, v.patience),
+		Hint: "it may wait for a person: unlock it and try again; or choose another place: secret_store \"file\" {}",
+	}
+}
+
+// address is the session bus of a backend that needs one.
+func (v *vault) address() (string, error) {
+	if v.backend != "secret-service" && v.backend != "kwallet" {
+		return bus.Nowhere, nil
+	}
+	if v.bus != "" && v.bus != "autolaunch:" {
+		return v.bus, nil
+	}
+	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), fmt.Sprint("/run/user/", os.Getuid())} {
+		if info, err := os.Stat(dir + "/bus"); dir != "" && err == nil && info.Mode().Type() == os.ModeSocket {
+			return "unix:path=" + dir + "/bus", nil
+		}
+	}
+	return "", absent("there is one in a desktop session; elsewhere choose another place: secret_store \"file\" {}", "there is no session bus to reach %s by", v.backend)
+}
+
+// employ starts a worker and waits for its answer, or ends it with ctx.
+func employ(ctx context.Context, o order, address string) (answer, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return answer{}, err
+	}
+	defer clear(text)
+	self, err := program()
+	if err != nil {
+		return answer{}, err
+	}
+	in, toWorker, err := os.Pipe()
+	if err != nil {
+		return answer{}, err
+	}
+	defer toWorker.Close()
+	fromWorker, out, err := os.Pipe()
+	if err != nil {
+		_ = in.Close()
+		return answer{}, err
+	}
+	defer fromWorker.Close()
+	p, err := process.Start(process.Command{
+		Path: self, Args: []string{os.Args[0], bus.Worker}, Env: bus.Environ(address), Stdin: in, Stdout: out, Stderr: os.Stderr,
+	})
+	_, _ = in.Close(), out.Close()
+	if err != nil {
+		return answer{}, fmt.Errorf("starting a worker: %w", err)
+	}
+	defer func() { p.Kill(); <-p.Done() }()
+	// A killed worker closes both pipes, unless it cannot be killed. Their own
+	// deadline never comes before that of ctx: the error would not say whose it is.
+	stop := context.AfterFunc(ctx, func() {
+		p.Kill()
+		now := time.Now()
+		_, _ = toWorker.SetDeadline(now), fromWorker.SetDeadline(now)
+	})
+	defer stop()
+	_, err = toWorker.Write(text)
+	_ = toWorker.Close()
+	if err == nil {
+		return hear(fromWorker)
+	}
+	return answer{}, fmt.Errorf("telling a worker what to do: %w", err)
+}
+
+// hear reads the answer of a worker that goes on to end.
+func hear(r io.Reader) (a answer, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, mostAnswer))
+	defer clear(text)
+	if err != nil {
+		return answer{}, err
+	}
+	if json.Unmarshal(text, &a) != nil {
+		return answer{}, errors.New("the process that asks the key ring ended without an answer; its log says more")
+	}
+	return a, nil
+}
+
+// program is what to start: this very program, whatever stands at its path by
+// now.
+func program() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
+}
+
+var _ sdk.Vault = (*vault)(nil)
