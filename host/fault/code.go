@@ -55,10 +55,13 @@ const (
 	UpstreamUnsupported     Code = "upstream.unsupported"
 	UpstreamError           Code = "upstream.error"
 	UpstreamAuth            Code = "upstream.auth_required"
+	UpstreamLogin           Code = "upstream.needs_login"
 	UpstreamAddress         Code = "upstream.address_refused"
 	UpstreamSession         Code = "upstream.session_lost"
 	UpstreamStatus          Code = "upstream.http_status"
 	UpstreamLimited         Code = "upstream.rate_limited"
+
+	LoginFailed Code = "login.failed"
 
 	CallTimeout   Code = "call.timeout"
 	CallCanceled  Code = "call.canceled"
@@ -69,6 +72,14 @@ const (
 	ListenAddress Code = "listen.address"
 	ListenTLS     Code = "listen.tls"
 	ListenStore   Code = "listen.store"
+
+	SecretLocked   Code = "secret.locked"
+	SecretPassword Code = "secret.password"
+	SecretDamaged  Code = "secret.damaged"
+	SecretStore    Code = "secret.store"
+	SecretUnknown  Code = "secret.unknown"
+	SecretName     Code = "secret.name"
+	SecretTooLarge Code = "secret.too_large"
 
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
@@ -121,11 +132,14 @@ var Codes = map[Code]Entry{
 	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down.", "Nothing."},
 	UpstreamUnsupported:     {ExitUnreachable, "The server does not offer this.", "`junctor status SERVER` shows what it offers."},
 	UpstreamError:           {ExitAnswer, "The server answered with a JSON-RPC error.", "The message and `data` are the server's own."},
-	UpstreamAuth:            {ExitCredentials, "The server wants credentials.", "This version has no auth providers; give credentials through `env` or `headers`."},
+	UpstreamAuth:            {ExitCredentials, "The server wants credentials, or refuses those it was given.", "Add an `auth` block to the server's, or check the one that is there; `env` and `headers` do for what never expires."},
+	UpstreamLogin:           {ExitCredentials, "Somebody has to log in to the server. Other servers go on.", "Run the command that the message ends with, `junctor login SERVER`."},
 	UpstreamAddress:         {ExitUsage, "The server's name leads to an address that may not be used, or the server redirects to another one.", "Set `allow_private = true` where a private address is meant; give the address that is redirected to as `url`."},
 	UpstreamSession:         {ExitUnreachable, "The server forgot the session. The next call begins a new one; what was in flight may or may not have been done.", "Call again when that is harmless."},
 	UpstreamStatus:          {ExitUnreachable, "The server answered with an HTTP status that says it did not do what was asked.", "The message has the status and the beginning of the body."},
 	UpstreamLimited:         {ExitUnreachable, "The server is busy, or asks to be called less often.", "Wait as long as the message says."},
+
+	LoginFailed: {ExitCredentials, "The login did not come to its end; what was kept before is kept.", "The message says what ended it. Run `junctor login SERVER` again."},
 
 	CallTimeout:   {ExitTimeout, "The call did not end in time; the server was told to stop.", "Raise `timeouts { call }` or `--timeout`."},
 	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},
@@ -136,6 +150,14 @@ var Codes = map[Code]Entry{
 	ListenAddress: {ExitUsage, "The gateway cannot listen at the address.", "Another process may use it; the message says."},
 	ListenTLS:     {ExitUsage, "The certificate of the gateway cannot be used.", "Check the files that `tls` names."},
 	ListenStore:   {ExitUsage, "The file that sessions are kept in cannot be used.", "Another Junctor may serve the same address; the message says."},
+
+	SecretLocked:   {ExitCredentials, "The secret store is locked: the key ring is, or there is no password for the encrypted file.", "Unlock the key ring, or give the password in one of the ways that the hint names."},
+	SecretPassword: {ExitCredentials, "The password is not the one that the secret store was made with. Nothing was changed.", "Try again with the right one."},
+	SecretDamaged:  {ExitCredentials, "The secret store, or a secret in it, cannot be read. A damaged file was kept under another name; the message has it.", "Put back a copy of the file, or save the secrets and log in again."},
+	SecretStore:    {ExitCredentials, "The secret store cannot be used.", "The message says why. A `secret_store` block chooses another one."},
+	SecretUnknown:  {ExitCredentials, "There is no secret of this name.", "`junctor secret list` shows what there is; `junctor secret set NAME` saves one."},
+	SecretName:     {ExitUsage, "This cannot be the name of a secret.", "A name has 1 to 128 letters, digits and . _ / -, starting with a letter or a digit."},
+	SecretTooLarge: {ExitUsage, "A secret is too large, or the store has no room for it.", "Keep it in a file, and name the file in the configuration."},
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,6 +93,9 @@ func TestBrokenStream(t *testing.T) {
 		{"eventjunk", "", []string{"event"}},
 		{"eventlong", "", []string{"frame of 2097152 bytes"}},
 		{"noevent", "{}", []string{"without saying why"}},
+		{"socketframelong", "", []string{"frame of 2147483648 bytes"}},
+		{"socketframehalf", "", []string{"without saying why"}},
+		{"socketnoevent", "{}", []string{"without saying why"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
@@ -108,6 +112,20 @@ func TestBrokenStream(t *testing.T) {
 			conn.Close(0)
 			h.mustOpen(r)
 			if s := h.Status(); s[0].Starts != 1 {
+				t.Errorf("status %+v", s)
+			}
+		})
+	}
+}
+
+// TestSocketElsewhere: the host dials no socket but in the directory that it
+// made. L11
+func TestSocketElsewhere(t *testing.T) {
+	for mode, word := range map[string]string{"socketaway": "not in its directory", "socketparent": "not in its directory", "socketnobody": "no such file"} {
+		t.Run(mode, func(t *testing.T) {
+			h := newHost(t)
+			h.mustNotOpen(h.request(mode, "", ""), fault.PluginBroken, word)
+			if s := h.Status(); s[0].State != Ready || s[0].Connections != 0 {
 				t.Errorf("status %+v", s)
 			}
 		})
@@ -145,7 +163,7 @@ func TestDropped(t *testing.T) {
 // TestEventFlood: events without end are read as they come, and cost neither
 // memory nor the neighbour, and a flooding connection can be closed. R11
 func TestEventFlood(t *testing.T) {
-	for _, mode := range []string{"eventflood", "dropflood"} {
+	for _, mode := range []string{"eventflood", "dropflood", "socketeventflood"} {
 		t.Run(mode, func(t *testing.T) {
 			h := newHost(t, func(h *testHost) { h.limits.hangUp = time.Second })
 			neighbour := h.mustOpen(h.request("", "", ""))
@@ -176,6 +194,9 @@ func TestEventFlood(t *testing.T) {
 // TestNotAccepted: a stream that the plugin offers but does not accept ends the
 // Open when the caller has had enough, or when its broker has. #9 #10
 func TestNotAccepted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a broker's five seconds")
+	}
 	h := newHost(t)
 	r := h.request("noaccept", "", "")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -292,6 +313,7 @@ func TestStuckClose(t *testing.T) {
 	}{
 		{"closehang", "", false}, // the connection ends when its stream does
 		{"noend", "", true},
+		{"socketnoend", "", true},
 		{"", "stay", true},
 	} {
 		t.Run(c.mode+c.do, func(t *testing.T) {
@@ -314,6 +336,10 @@ func TestStuckClose(t *testing.T) {
 				t.Errorf("Read again: %v", err)
 			}
 			if c.killed {
+				// Whoever came before it was ended would share its fate.
+				eventually(t, "it is ended", func() error {
+					return none(slices.DeleteFunc(h.Status(), func(s Status) bool { return s.PID != pid }))
+				})
 				h.mustOpen(h.request("", "", "")).echoes(t)
 			} else if h.pid() != pid {
 				t.Error("it was ended")

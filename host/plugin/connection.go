@@ -20,21 +20,20 @@ type Request struct {
 	Spec      Spec
 	Component string // which of the plugin's transports
 	Server    string // the label of the server block
+	Tenant    string // on whose behalf, where servers are shared by tenant
 	Settings  []byte
 	Dir       string
 	Env       []string // NAME=value, what the settings asked for by name
 	// MaxMessage bounds messages in either direction, in bytes.
 	MaxMessage int
 	Cache      string // where the plugin may keep what can be found out again
-	// Grant is what the plugin may ask for on behalf of this server: nothing, as
-	// long as there are no credentials to ask for.
+	// Grant is what the plugin may ask for on behalf of this server.
 	Grant sdk.Host
 }
 
 // A Connection is one open channel to an upstream, through a plugin. One
 // goroutine reads, one writes; Close and Status may be called at any time.
 type Connection struct {
-	sup        *Supervisor
 	proc       *proc
 	link       *link
 	stream     *wire.Stream
@@ -66,11 +65,11 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 		return nil, err
 	}
 	c := &Connection{
-		sup: s, proc: p, link: l, instance: fmt.Sprintf("%s#%d", r.Server, instances.Add(1)), capability: rand.Text(),
+		proc: p, link: l, instance: fmt.Sprintf("%s#%d", r.Server, instances.Add(1)), capability: rand.Text(),
 	}
-	s.grant(c.capability, r.Grant)
+	l.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
-		Component: r.Component, Server: r.Server, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
+		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
 		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache,
 	})
 	if err != nil {
@@ -103,18 +102,6 @@ func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 		return
 	}
 	l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not return from opening a connection to server %q that was given up", server))
-}
-
-func (s *Supervisor) grant(capability string, h sdk.Host) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.grants[capability] = h
-}
-
-func (s *Supervisor) revoke(capability string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.grants, capability)
 }
 
 // Read returns the next message. An error is the end, and says how it came,
@@ -226,12 +213,13 @@ func (c *Connection) Close(grace time.Duration) {
 			c.link.log.Warn("the plugin did not close a connection", "instance", c.instance, "error", err)
 		}
 		c.drain()
+		c.stream.Leave()
 	})
 }
 
 // drain returns when the plugin has ended its side of the stream too. One that
-// does not is stuck and is ended itself: yamux would leave whoever reads
-// waiting for five minutes more.
+// does not is stuck and is ended itself: whoever reads would wait for ever, or
+// for five minutes where yamux is between.
 func (c *Connection) drain() {
 	done := make(chan struct{})
 	go func() {
@@ -255,7 +243,7 @@ func (c *Connection) drain() {
 
 func (c *Connection) release() {
 	c.released.Do(func() {
-		c.sup.revoke(c.capability)
+		c.link.revoke(c.capability)
 		c.proc.put()
 	})
 }

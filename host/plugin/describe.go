@@ -181,12 +181,12 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer func() { p.Kill(); <-p.Done() }()
-	reading.Go(func() { readLines(errR, said) })
-	reading.Go(func() { hearOut(p, s.limits.last, outR, errR) })
+	reading.Go(func() { readLines(errR, s.limits.last, said) })
+	reading.Go(func() { hearOut(p, outR, errR) })
 
 	read := make(chan []byte, 1)
 	reading.Go(func() {
-		text, _ := io.ReadAll(io.LimitReader(outR, describeSize+1))
+		text, _ := io.ReadAll(io.LimitReader(process.LastWords(outR, s.limits.last), describeSize+1))
 		read <- text
 		_ = outR.Close()
 	})
@@ -219,7 +219,7 @@ func parseManifest(text []byte) (sdk.Manifest, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, errors.New("it is not JSON of the expected shape")
 	}
-	if m.Name == "" || m.Version == "" || len(m.Transports)+len(m.Auths) == 0 {
+	if m.Name == "" || m.Version == "" || len(m.Transports)+len(m.Auths)+len(m.SecretStores) == 0 {
 		return m, errors.New("it lacks a name, a version or an offer")
 	}
 	return m, nil

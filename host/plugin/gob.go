@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -10,6 +11,9 @@ const (
 	// 1 MiB, and nothing else comes near that. What gob makes of a message may
 	// be fifty times as large.
 	maxGob = describeSize + 64<<10
+	// maxService bounds what a plugin asks of the host at once: a secret is
+	// what is largest there.
+	maxService = 128 << 10
 	// maxTypes bounds the types that a plugin defines on one stream; gob
 	// remembers all of them. The whole protocol has some thirty.
 	maxTypes = 256
@@ -23,6 +27,7 @@ type gobMeter struct {
 	left   uint64 // bytes of the message that follow
 	typed  bool   // the number of the message's type has been read
 	types  int
+	most   uint64 // bytes of a message; 0: maxGob
 }
 
 func (m *gobMeter) inspect(b []byte) error {
@@ -53,8 +58,8 @@ func (m *gobMeter) inspect(b []byte) error {
 		if !done {
 			continue
 		}
-		if m.number.value > maxGob {
-			return fmt.Errorf("it sent a control message of %d bytes, %d are allowed", m.number.value, maxGob)
+		if most := cmp.Or(m.most, maxGob); m.number.value > most {
+			return fmt.Errorf("it sent a control message of %d bytes, %d are allowed", m.number.value, most)
 		}
 		m.left, m.typed = m.number.value, false
 	}

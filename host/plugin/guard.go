@@ -28,6 +28,7 @@ type guard struct {
 	ending  sync.Once
 	began   time.Time
 	extra   float64 // frames that belong to no open stream
+	held    []byte  // the header of a frame whose payload comes next; room for both
 
 	mu   sync.Mutex
 	open map[uint32]bool // guarded by mu; streams that the plugin may send on
@@ -41,8 +42,8 @@ const (
 )
 
 func newGuard(c net.Conn, over func(broke error)) *guard {
-	g := &guard{Conn: c, over: over, began: time.Now(), open: map[uint32]bool{}}
-	g.gobs = map[uint32]*gobMeter{1: {}, 7: {}, 9: {}}
+	g := &guard{Conn: c, over: over, began: time.Now(), open: map[uint32]bool{}, held: make([]byte, 0, frameSize+joinMost)}
+	g.gobs = map[uint32]*gobMeter{1: {}, 7: {}, 9: {most: maxService}}
 	g.in.begin, g.in.payload = g.comes, g.carries
 	g.out.begin, g.out.payload = g.goes, func(uint32, []byte) error { return nil }
 	return g
@@ -67,13 +68,35 @@ func (g *guard) Read(p []byte) (int, error) {
 
 func (g *guard) inspect(b []byte) error { return g.in.split(b) }
 
-// Write never fails: yamux prints why, and Read ends all the same.
+// Write never fails: yamux prints why, and Read ends all the same. Of a frame
+// yamux writes the header first and then the payload; when that is small both
+// leave together, or the plugin would be woken twice for each message.
 func (g *guard) Write(p []byte) (int, error) {
 	_ = g.out.split(p)
-	if _, err := g.Conn.Write(p); err != nil {
+	if len(p) == frameSize && len(g.held) == 0 && g.out.left > 0 {
+		g.held = append(g.held, p...)
+		return len(p), nil
+	}
+	if len(p) > joinMost {
+		g.send(g.held)
+		g.send(p)
+	} else {
+		g.send(append(g.held, p...))
+	}
+	g.held = g.held[:0]
+	return len(p), nil
+}
+
+// joinMost is the size of a payload that is worth copying.
+const joinMost = 16 << 10
+
+func (g *guard) send(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if _, err := g.Conn.Write(b); err != nil {
 		_ = g.Conn.Close()
 	}
-	return len(p), nil
 }
 
 // goes takes note of the streams that the host opens.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -78,7 +79,9 @@ func TestGuard(t *testing.T) {
 		{"much on a stream of data", two(func(int) string { return dataOn(11, strings.Repeat("x", 1<<20)) }, 8), ""},
 		{"small messages", two(func(n int) string { return dataOn(1, gobbed(n)) }, 300), ""},
 		{"a large message", dataOn(7, gobbed(maxGob)), ""},
-		{"large messages", two(func(int) string { return dataOn(9, gobbed(1<<20)) }, 8), ""},
+		{"large messages", two(func(int) string { return dataOn(7, gobbed(1<<20)) }, 8), ""},
+		{"large questions to the host", two(func(int) string { return dataOn(9, gobbed(maxService)) }, 64), ""},
+		{"too large a question to the host", dataOn(9, gobbed(maxService + 1)[:9]), "131073 bytes, 131072 are allowed"},
 		{"too large a message", dataOn(1, gobbed(maxGob + 1)[:9]), "control message of"},
 		{"one of 2 GiB", dataOn(7, "\xfc\x80\x00\x00\x00"), "2147483648 bytes"},
 		{"one of almost no end", dataOn(9, "\xf8"+strings.Repeat("\xff", 8)), "control message of"},
@@ -161,6 +164,51 @@ func TestGuardReads(t *testing.T) {
 			t.Errorf("%s: written %d, %v", c.name, n, err)
 		}
 	}
+}
+
+// TestGuardJoins: a frame's header leaves with its payload, unless that is
+// large, and nothing is held that nothing follows.
+func TestGuardJoins(t *testing.T) {
+	large := strings.Repeat("x", joinMost+1)
+	for _, c := range []struct {
+		name   string
+		writes []string
+		want   []string
+	}{
+		{"payload", []string{muxFrame(frameData, 0, 11, 2, ""), "ab"}, []string{dataOn(11, "ab")}},
+		{"empty", []string{muxFrame(frameData, flagFIN, 11, 0, ""), muxFrame(framePing, flagSYN, 0, 1, "")},
+			[]string{muxFrame(frameData, flagFIN, 11, 0, ""), muxFrame(framePing, flagSYN, 0, 1, "")}},
+		{"window", []string{muxFrame(frameWindow, 0, 11, 512, "")}, []string{muxFrame(frameWindow, 0, 11, 512, "")}},
+		{"large", []string{muxFrame(frameData, 0, 11, joinMost+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")},
+			[]string{muxFrame(frameData, 0, 11, joinMost+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")}},
+		{"payload that looks like a header", []string{muxFrame(frameData, 0, 11, frameSize, ""), muxFrame(frameData, 0, 11, 5, ""), muxFrame(frameWindow, 0, 11, 1, "")},
+			[]string{dataOn(11, muxFrame(frameData, 0, 11, 5, "")), muxFrame(frameWindow, 0, 11, 1, "")}},
+		{"payload in two pieces", []string{muxFrame(frameData, 0, 11, 3, ""), "a", "bc"}, []string{muxFrame(frameData, 0, 11, 3, "") + "a", "bc"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			to := &writes{}
+			g := newGuard(to, func(error) {})
+			for _, w := range c.writes {
+				if n, err := g.Write([]byte(w)); n != len(w) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			if !slices.Equal(to.all, c.want) {
+				t.Errorf("wrote %q, want %q", to.all, c.want)
+			}
+		})
+	}
+}
+
+// writes is a connection that remembers what was written at a time.
+type writes struct {
+	net.Conn
+	all []string
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.all = append(w.all, string(p))
+	return len(p), nil
 }
 
 // TestGuardAllows: an ordinary plugin that opens and closes many connections

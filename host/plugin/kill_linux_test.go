@@ -191,7 +191,11 @@ func TestKillBelow(t *testing.T) {
 		pids = k.says("ready")
 		slowestStart = max(slowestStart, time.Since(begun))
 	}
-	if slowestEnd > time.Second || slowestStart > 5*time.Second {
+	mostEnd, mostStart := time.Second, 5*time.Second
+	if os.Getenv("JUNCTOR_SOAK") == "" {
+		mostEnd, mostStart = patience, patience
+	}
+	if slowestEnd > mostEnd || slowestStart > mostStart {
 		t.Errorf("what waited failed after %s, and a new connection took %s", slowestEnd, slowestStart)
 	}
 	t.Logf("what waited failed within %s, and a new connection took %s", slowestEnd, slowestStart)
@@ -206,7 +210,7 @@ func TestKillBelow(t *testing.T) {
 // TestKillHost kills the host at any moment: nothing that it started, whatever
 // that forked, outlives it by more than half a second. #3 P1 P17 P18, R20
 func TestKillHost(t *testing.T) {
-	most := 2 * time.Second
+	most := patience
 	if os.Getenv("JUNCTOR_SOAK") != "" {
 		most = 500 * time.Millisecond
 	}
@@ -222,7 +226,7 @@ func TestKillHost(t *testing.T) {
 		time.Sleep(rand.N(100 * time.Millisecond))
 		kill(t, k.PID(), syscall.SIGKILL)
 		begun := time.Now()
-		for len(k.living()) > 0 && time.Since(begun) < patience/2 {
+		for len(k.living()) > 0 && time.Since(begun) < 2*patience {
 			time.Sleep(time.Millisecond)
 		}
 		d := time.Since(begun)

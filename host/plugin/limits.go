@@ -7,7 +7,7 @@ type limits struct {
 	start    time.Duration // from the first byte to a plugin that can be asked
 	describe time.Duration // for a program to describe itself
 	last     time.Duration // for the last words of a process that ended
-	exit     time.Duration // for a process to end once its lifeline was cut
+	exit     time.Duration // for a process to end once its lifeline was cut, or a connection broke
 	hangUp   time.Duration // for a plugin to end the stream of a connection that was closed
 
 	healthEvery time.Duration

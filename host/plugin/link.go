@@ -39,7 +39,8 @@ type link struct {
 	cleaned chan struct{} // closed when nothing is left
 
 	mu      sync.Mutex
-	verdict *fault.Error // guarded by mu; why the host ended the process, if it did
+	verdict *fault.Error        // guarded by mu; why the host ended the process, if it did
+	grants  map[string]sdk.Host // guarded by mu; by capability; nil when the process has ended
 }
 
 // A pulse is the part of the conversation that is about the process.
@@ -55,7 +56,7 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 	l := &link{
 		name: spec.Name, binary: b, limits: s.limits, log: log,
 		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal}, conceal: s.conceal,
-		lost: make(chan struct{}), cleaned: make(chan struct{}),
+		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()
@@ -78,7 +79,7 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 // start runs the process and dispenses its object.
 func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	useTLS := runtime.GOOS == "windows" // elsewhere the socket is in a directory of our own
-	l.sets = wire.Sets(wire.HostSide(s))
+	l.sets = wire.Sets(wire.HostSide(l))
 	config := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
 		VersionedPlugins: l.sets,
@@ -155,6 +156,9 @@ func (l *link) dispense() error {
 	}
 	l.wire = raw.(*wire.Client)
 	l.pulse = l.wire
+	if runtime.GOOS != "windows" { // there the conversation is encrypted, and sockets would not be
+		l.wire.UseSockets(l.runner.dir)
+	}
 	return nil
 }
 
@@ -191,6 +195,7 @@ func (l *link) kill() {
 // process.
 func (l *link) clean() {
 	defer close(l.cleaned)
+	l.revokeAll()
 	if l.conn != nil {
 		_ = l.conn.Close()
 	}
@@ -198,6 +203,7 @@ func (l *link) clean() {
 		_ = l.rpc.Close()
 	}
 	if l.wire != nil {
+		l.wire.HangUp()
 		l.wire.Wait()
 	}
 	l.runner.end()

@@ -152,7 +152,11 @@ func (p *proc) quarantined(now time.Time) error {
 
 // start starts the process once.
 func (p *proc) start() {
-	ctx, cancel := context.WithTimeout(p.sup.ctx, p.sup.limits.start+p.sup.limits.describe)
+	limit := p.sup.limits.start + p.sup.limits.describe
+	if p.spec.Start > 0 {
+		limit = min(limit, p.spec.Start)
+	}
+	ctx, cancel := context.WithTimeout(p.sup.ctx, limit)
 	defer cancel()
 	l, err := p.sup.begin(ctx, p.spec)
 

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -36,11 +37,10 @@ func (l *link) condemn(f *fault.Error) {
 // dies reports whether the process has ended or is about to, so that an error
 // is a consequence of that.
 func (l *link) dies() bool {
-	patience := l.limits.last
-	if closed(l.lost) {
-		patience = 4 * l.limits.exit // its end is certain
+	if l.runner.proc.Wait(l.limits.exit) {
+		return true
 	}
-	return l.runner.proc.Wait(patience)
+	return closed(l.lost) && l.runner.proc.Wait(4*l.limits.exit) // its end is certain
 }
 
 // gone is the fault of a process that ended, with the last it said.
@@ -118,7 +118,13 @@ func (l *link) asFault(err error) error {
 	switch {
 	case e.Code == sdk.Invalid:
 		f.Code, f.Message = fault.UpstreamSettings, l.conceal.hide(err.Error())
-	case e.Code == sdk.AuthRequired || e.Code == sdk.NeedsLogin:
+	case e.Code == sdk.NeedsLogin:
+		f.Code = fault.UpstreamLogin
+		// What the host answers to a refusal is one sentence, with what to do in it.
+		if what, do, ok := strings.Cut(f.Message, ": run `"); ok && f.Hint == "" {
+			f.Message, f.Hint = what, "run `"+do
+		}
+	case e.Code == sdk.AuthRequired:
 		f.Code = fault.UpstreamAuth
 	case e.Code == sdk.Panicked || e.Code == sdk.Internal || e.Code == sdk.Unimplemented:
 		f.Code = fault.PluginBroken
@@ -138,8 +144,15 @@ func (l *link) asFault(err error) error {
 	return f
 }
 
-// reasons are the words of transports that go through a network.
+// reasons are the words of transports that go through a network, and those for
+// what keeps a secret from its auth provider.
 var reasons = map[string]fault.Code{
+	"locked":         fault.SecretLocked,
+	"password":       fault.SecretPassword,
+	"damaged":        fault.SecretDamaged,
+	"secret_store":   fault.SecretStore,
+	"secret_unknown": fault.SecretUnknown,
+
 	"address_refused":   fault.UpstreamAddress,
 	"redirect_refused":  fault.UpstreamAddress,
 	"session_lost":      fault.UpstreamSession,

@@ -76,8 +76,8 @@ func (r *processRunner) Start(ctx context.Context) error {
 		return cannotRun(r.binary, err)
 	}
 	r.proc, r.lifeline = proc, inW
-	r.reading.Go(func() { readLines(errR, r.journal) })
-	r.reading.Go(func() { hearOut(proc, r.limits.last, errR, outR) })
+	r.reading.Go(func() { readLines(errR, r.limits.last, r.journal) })
+	r.reading.Go(func() { hearOut(proc, errR, outR) })
 	line, err := r.handshake(ctx, outR)
 	if err != nil {
 		r.end()
@@ -94,20 +94,20 @@ func (r *processRunner) Start(ctx context.Context) error {
 }
 
 // readLines gives a journal what a process writes, to its end.
-func readLines(r *os.File, j *journal) {
+func readLines(r *os.File, last time.Duration, j *journal) {
 	w := &lines{journal: j}
-	_, _ = io.Copy(w, r)
+	_, _ = io.Copy(w, process.LastWords(r, last))
 	w.end()
 	_ = r.Close()
 }
 
-// hearOut ends the reading from a process soon after the process itself.
-// Whoever inherited the pipes may hold them open; what the process wrote is in
-// them by now.
-func hearOut(proc child, last time.Duration, pipes ...*os.File) {
+// hearOut tells those who read from a process that it has ended. Whoever
+// inherited the pipes may hold them open; what the process wrote is in them by
+// now.
+func hearOut(proc child, pipes ...*os.File) {
 	<-proc.Done()
 	for _, p := range pipes {
-		_ = p.SetReadDeadline(time.Now().Add(last))
+		_ = p.SetReadDeadline(time.Now())
 	}
 }
 
@@ -119,7 +119,7 @@ func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string,
 	}
 	got := make(chan first, 1)
 	r.reading.Go(func() {
-		br := bufio.NewReaderSize(stdout, handshakeLine)
+		br := bufio.NewReaderSize(process.LastWords(stdout, r.limits.last), handshakeLine)
 		line, err := br.ReadSlice('\n')
 		got <- first{string(line), err}
 		_, _ = io.Copy(io.Discard, br) // a plugin that goes on printing must not block

@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"runtime"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -56,10 +56,12 @@ type Spec struct {
 	// Alone names the one server that a process of its own is for; empty: the
 	// process is shared.
 	Alone string
+	// Start is how long a start may take, where that is less than usual.
+	Start time.Duration
 }
 
 func (s Spec) key() string {
-	return strings.Join(append([]string{s.Name, s.Path, s.SHA256, s.Alone}, s.Env...), "\x00")
+	return strings.Join(append([]string{s.Name, s.Path, s.SHA256, s.Alone, s.Start.String()}, s.Env...), "\x00")
 }
 
 // A Supervisor runs plugin processes. Its methods may be called concurrently.
@@ -72,10 +74,9 @@ type Supervisor struct {
 	begin  func(context.Context, Spec) (*link, error) // start, but in tests
 
 	mu        sync.Mutex
-	programs  map[string]*known   // guarded by mu; by path
-	processes map[string]*proc    // guarded by mu; by Spec.key
-	grants    map[string]sdk.Host // guarded by mu; by capability
-	stopped   bool                // guarded by mu
+	programs  map[string]*known // guarded by mu; by path
+	processes map[string]*proc  // guarded by mu; by Spec.key
+	stopped   bool              // guarded by mu
 	logs      logs
 	concealer atomic.Pointer[concealer]
 }
@@ -89,7 +90,7 @@ func New(o Options) *Supervisor {
 	s := &Supervisor{
 		opts: o, limits: defaults, ctx: ctx, cancel: cancel,
 		run:      process.Run(),
-		programs: map[string]*known{}, processes: map[string]*proc{}, grants: map[string]sdk.Host{},
+		programs: map[string]*known{}, processes: map[string]*proc{},
 	}
 	s.begin = s.start
 	return s
@@ -100,7 +101,7 @@ func New(o Options) *Supervisor {
 func (s *Supervisor) start(ctx context.Context, spec Spec) (*link, error) {
 	b, m, err := s.learn(ctx, spec.Path, spec.SHA256)
 	if err != nil {
-		return nil, err
+		return nil, untimely(err)
 	}
 	if err := speaks(m); err != nil {
 		return nil, err
@@ -111,6 +112,15 @@ func (s *Supervisor) start(ctx context.Context, spec Spec) (*link, error) {
 		}
 	}
 	return s.launch(ctx, spec, b, m)
+}
+
+// untimely makes a fault of the time that passed before a program had described
+// itself.
+func untimely(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fault.Because(fault.PluginStartTimeout, err, "the plugin did not describe itself in time")
 }
 
 // reopen opens a program anew that is no longer the same file, but must be the
@@ -180,14 +190,6 @@ func (s *Supervisor) conceal(text string) string {
 		return f.hide(text)
 	}
 	return text
-}
-
-// Grant says what the holder of a capability may ask the host for.
-func (s *Supervisor) Grant(capability string) (sdk.Host, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h, ok := s.grants[capability]
-	return h, ok
 }
 
 // A Status is how one plugin process is at one moment.

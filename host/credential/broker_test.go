@@ -1,0 +1,329 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// TestOneRefresh: a hundred calls that come when the credential has expired get
+// the next one from one question. AUO-10
+func TestOneRefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{takes: time.Second, authorize: func(n int) (sdk.Credential, error) { return bearer(n, time.Hour), nil }}
+		b := broker(t, Options{Auth: p})
+		for round := 1; round <= 2; round++ {
+			var calls sync.WaitGroup
+			for range 100 {
+				calls.Go(func() {
+					c, err := b.Authorize(t.Context(), request)
+					if want := fmt.Sprintf("Bearer token-%d", round); err != nil || c.Headers["Authorization"] != want {
+						t.Errorf("%v, %v; want %s", c, err, want)
+					}
+				})
+			}
+			calls.Wait()
+			if n, _ := p.asked(); n != round {
+				t.Fatalf("the provider was asked %d times in %d rounds", n, round)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestExpiry: what is about to expire is replaced, and where that fails still
+// used as long as it is good.
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var down error
+		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 10*time.Minute), down }}
+		b := broker(t, Options{Auth: p})
+		at := func(d time.Duration) { time.Sleep(d) }
+		want := func(token string, asked int) {
+			t.Helper()
+			c, err := b.Authorize(t.Context(), request)
+			n, _ := p.asked()
+			if token == "" && err == nil || token != "" && (err != nil || c.Headers["Authorization"] != "Bearer "+token) || n != asked {
+				t.Fatalf("%v, %v after %d questions; want %q after %d", c, err, n, token, asked)
+			}
+		}
+		want("token-1", 1)
+		at(9*time.Minute + 29*time.Second)
+		want("token-1", 1)
+		at(time.Second)
+		want("token-2", 2)
+		down = sdk.Errorf(sdk.Unavailable, "the issuer is down")
+		at(9*time.Minute + 31*time.Second)
+		want("token-2", 3) // and now it is not asked for a second
+		want("token-2", 3)
+		at(time.Second)
+		want("token-2", 4)
+		at(30 * time.Second)
+		want("", 5)
+		if s := b.State(); s.Kind != "failed" || s.Reason != "the issuer is down" {
+			t.Errorf("the state is %+v", s)
+		}
+		down = nil
+		at(10 * time.Second)
+		want("token-6", 6)
+		if s := b.State(); s.Kind != "ready" || s.Account != "ada" || !s.Expires.Equal(time.Now().Add(10*time.Minute)) || !s.Since.Equal(time.Now()) {
+			t.Errorf("the state is %+v", s)
+		}
+	})
+}
+
+// TestShortLived: a credential that never lasts for half a minute is used all the
+// same, and for half its life the provider is left alone.
+func TestShortLived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lasts := []time.Duration{-time.Hour, time.Second, 20 * time.Second, skew, time.Hour}
+		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, lasts[n-1]), nil }}
+		b := broker(t, Options{Auth: p})
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{0, 1}, {0, 2}, {0, 2}, {499 * time.Millisecond, 2}, {time.Millisecond, 3}, {9 * time.Second, 3}, {time.Second, 4}, {14 * time.Second, 4}, {time.Second, 5}, {59 * time.Minute, 5}} {
+			time.Sleep(step.after)
+			if c, err := b.Authorize(t.Context(), request); err != nil || c.Headers["Authorization"] != fmt.Sprintf("Bearer token-%d", step.want) {
+				t.Errorf("%d: %v, %v", step.want, c, err)
+			}
+		}
+	})
+}
+
+// TestFailures: a provider that fails is asked less and less often, and callers
+// hear at once why and when it is worth coming back.
+func TestFailures(t *testing.T) {
+	for name, failure := range map[string]error{
+		"unreachable": &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the issuer is down", Hint: "check the network"},
+		"plugin":      fault.New(fault.PluginExited, "the plugin's process ended").WithHint("see its log"),
+		"settings":    sdk.AttrErrorf("token", "the variable TOKEN is not set"),
+		"odd":         errors.New("odd"),
+		"late":        context.DeadlineExceeded,
+		"absent":      sdk.Errorf(sdk.Unimplemented, "no such method"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &provider{authorize: func(int) (sdk.Credential, error) { return sdk.Credential{}, failure }}
+				b := broker(t, Options{Auth: p})
+				var e *sdk.Error
+				for range 60 * 60 {
+					_, err := b.Authorize(t.Context(), request)
+					if !errors.As(err, &e) || e.Code == sdk.Unimplemented || e.Code == sdk.Internal || !strings.Contains(e.Hint, "it is tried again in ") {
+						t.Fatalf("%#v", err)
+					}
+					time.Sleep(time.Second)
+				}
+				if n, _ := p.asked(); n < 60 || n > 70 {
+					t.Errorf("asked %d times in an hour", n)
+				}
+				if f := new(fault.Error); errors.As(failure, &f) && (e.Message != f.Message || !strings.HasPrefix(e.Hint, "see its log; ")) {
+					t.Errorf("%+v", e)
+				}
+			})
+		})
+	}
+}
+
+// TestNeedsLogin: a provider that wants a person is not asked again before
+// something is stored, and everybody hears which command to run. AUO-16
+func TestNeedsLogin(t *testing.T) {
+	for tenant, want := range map[string]string{
+		"":           "junctor login github",
+		"ada@x.org":  "junctor login github --tenant ada@x.org",
+		"o'neill; x": `junctor login github --tenant 'o'\''neill; x'`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var s stamp
+			loggedIn := false
+			p := &provider{authorize: func(n int) (sdk.Credential, error) {
+				if !loggedIn {
+					return sdk.Credential{}, &sdk.Error{Code: sdk.NeedsLogin, Message: "the login expired", Hint: "whatever the plugin says"}
+				}
+				return bearer(n, 0), nil
+			}}
+			b := broker(t, Options{Auth: p, Changed: s.now, Tenant: tenant})
+			for range 1000 {
+				_, err := b.Authorize(t.Context(), request)
+				if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.NeedsLogin || e.Reason != "needs_login" || e.Message != "the login expired" || e.Hint != "run `"+want+"`" {
+					t.Fatalf("%#v", err)
+				}
+				time.Sleep(time.Minute)
+			}
+			res, err := b.Challenge(t.Context(), sdk.Challenge{AuthRequest: request, Status: 401, Attempt: 1})
+			if err != nil || res.Retry || !res.NeedsLogin || res.Reason != "the login expired: run `"+want+"`" {
+				t.Errorf("%+v, %v", res, err)
+			}
+			if n, m := p.asked(); n != 1 || m != 0 {
+				t.Errorf("asked %d and %d times", n, m)
+			}
+			s.change() // by another server
+			if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.NeedsLogin {
+				t.Error(err)
+			}
+			if state := b.State(); state.Kind != "needs_login" || state.Reason != "the login expired" || time.Since(state.Since) < 900*time.Minute {
+				t.Errorf("the state is %+v", state)
+			}
+			loggedIn = true
+			if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.NeedsLogin {
+				t.Error("nothing was stored, and it was asked:", err)
+			}
+			s.change()
+			if c, err := b.Authorize(t.Context(), request); err != nil || c.Account != "ada" {
+				t.Errorf("%v, %v", c, err)
+			}
+		})
+	}
+}
+
+// TestLeaving: a caller that gives up leaves, and the question goes on: its answer
+// is there for the next.
+func TestLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{takes: 10 * time.Second, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
+		b := broker(t, Options{Auth: p})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		if _, err := b.Authorize(ctx, request); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+		time.Sleep(9 * time.Second)
+		begun = time.Now()
+		if _, err := b.Authorize(t.Context(), request); err != nil || time.Since(begun) != 0 {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+		if n, _ := p.asked(); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// TestSlow: a provider that does not answer is not waited for without end, and not at
+// all once the broker is closed.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{takes: time.Hour, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
+		b := broker(t, Options{Auth: p, Timeout: 20 * time.Second})
+		begun := time.Now()
+		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Deadline || time.Since(begun) != 20*time.Second {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+		time.Sleep(time.Second)
+		begun = time.Now()
+		time.AfterFunc(time.Second, b.Close)
+		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled || time.Since(begun) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+		b.Forget()
+		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled {
+			t.Error(err)
+		}
+	})
+}
+
+// TestForget: after a login in this process nothing that was there before counts.
+func TestForget(t *testing.T) {
+	p := &provider{
+		authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil },
+		challenge: func(int) (sdk.ChallengeResult, error) {
+			return sdk.ChallengeResult{NeedsLogin: true, Reason: "revoked"}, nil
+		},
+	}
+	b := broker(t, Options{Auth: p})
+	refusing := true
+	takes := func(string) int {
+		if refusing {
+			return http.StatusUnauthorized
+		}
+		return http.StatusOK
+	}
+	for range 3 {
+		if _, err := call(t, b, takes); sdk.CodeOf(err) != sdk.NeedsLogin {
+			t.Fatal(err)
+		}
+	}
+	if b.Forget(); b.State().Kind != "unknown" {
+		t.Errorf("the state is %+v", b.State())
+	}
+	refusing = false
+	if status, err := call(t, b, takes); err != nil || status != http.StatusOK {
+		t.Errorf("%d, %v", status, err)
+	}
+	if n, m := p.asked(); n != 2 || m != 1 {
+		t.Errorf("asked %d and %d times", n, m)
+	}
+}
+
+// TestPurposes: credentials for one thing are not used for another, and there
+// are not many.
+func TestPurposes(t *testing.T) {
+	p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
+	b := broker(t, Options{Auth: p})
+	for i, r := range []struct {
+		sdk.AuthRequest
+		token int
+	}{
+		{sdk.AuthRequest{Method: "POST", URL: "https://x/mcp"}, 1},
+		{sdk.AuthRequest{Method: "GET", URL: "https://x/mcp#f"}, 1},
+		{sdk.AuthRequest{URL: "https://x/other", Resource: "https://x/mcp"}, 1},
+		{sdk.AuthRequest{URL: "https://x/other"}, 2},
+		{sdk.AuthRequest{URL: "https://x/mcp", Scopes: []string{"b", "a"}}, 3},
+		{sdk.AuthRequest{URL: "https://x/mcp", Scopes: []string{"a", "b"}}, 3},
+		{sdk.AuthRequest{URL: "https://x/mcp", Subject: "ada"}, 4},
+		{sdk.AuthRequest{URL: "https://x/mcp", Subject: "bob"}, 5},
+	} {
+		c, err := b.Authorize(t.Context(), r.AuthRequest)
+		if err != nil || c.Headers["Authorization"] != fmt.Sprintf("Bearer token-%d", r.token) {
+			t.Errorf("%d: %v, %v", i, c, err)
+		}
+	}
+	for i := range 100 {
+		if _, err := b.Authorize(t.Context(), sdk.AuthRequest{URL: fmt.Sprint("https://x/", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(b.held); n > heldMost {
+		t.Errorf("%d are kept", n)
+	}
+}
+
+// TestFreshPurposes: what fails is not forgotten by asking for something else.
+func TestFreshPurposes(t *testing.T) {
+	p := &provider{authorize: func(int) (sdk.Credential, error) { return sdk.Credential{}, sdk.Errorf(sdk.NeedsLogin, "") }}
+	b := broker(t, Options{Auth: p})
+	for i := range 100 {
+		_, err := b.Authorize(t.Context(), sdk.AuthRequest{URL: fmt.Sprint("https://x/", i)})
+		if want := sdk.NeedsLogin; i < heldMost && sdk.CodeOf(err) != want || i >= heldMost && sdk.CodeOf(err) != sdk.Denied {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+	if n, _ := p.asked(); n != heldMost {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// TestConcealed: whoever prints knows what not to, before anybody has it.
+func TestConcealed(t *testing.T) {
+	var concealed []string
+	p := &provider{authorize: func(int) (sdk.Credential, error) {
+		return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer abc", "X-Key": "def"}, Query: map[string]string{"key": "ghi"}}, nil
+	}}
+	b := broker(t, Options{Auth: p, Conceal: func(secret string) { concealed = append(concealed, secret) }})
+	if _, err := b.Authorize(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"Bearer abc", "abc", "def", "ghi"}; !slices.Equal(concealed, want) {
+		t.Errorf("%q", concealed)
+	}
+}

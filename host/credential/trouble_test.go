@@ -1,0 +1,39 @@
+package credential
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// TestLastLines: what a provider's program printed last is what people look for
+// when it fails. It passes as the host conceals it.
+func TestLastLines(t *testing.T) {
+	said := &sdk.Error{Code: sdk.Unavailable, Message: "gcloud ended with status 1", Output: []string{"token s3cret is bad", "log in first"}}
+	concealed := &fault.Error{Code: fault.UpstreamUnavailable, Message: said.Message, Err: said, Output: []string{"token *** is bad", "log in first"}}
+	for _, c := range []struct {
+		err  error
+		want []string
+	}{
+		{said, said.Output},
+		{fmt.Errorf("asking: %w", said), said.Output},
+		{concealed, concealed.Output},
+	} {
+		if e := asError(c.err); e.Message != said.Message || !slices.Equal(e.Output, c.want) {
+			t.Errorf("%v became %q with %q", c.err, e.Message, e.Output)
+		}
+	}
+}
+
+// TestConcealedReason: a provider's words are passed on as the host conceals
+// them, to a transport that is another's and in the state.
+func TestConcealedReason(t *testing.T) {
+	said := &sdk.Error{Code: sdk.Invalid, Path: "token", Message: "s3cret is bad", Hint: "s3cret is not a token"}
+	e := asError(&fault.Error{Code: fault.UpstreamSettings, Message: "token: *** is bad", Hint: "*** is not a token", Path: "token", Err: said})
+	if e.Code != sdk.Invalid || e.Path != "token" || e.Message != "*** is bad" || e.Hint != "*** is not a token" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -1,0 +1,85 @@
+//go:build unix
+
+package secret
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// start starts a process that writes n keys.
+func start(t *testing.T, path, name string, n int) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childFile+"="+path, childName+"="+name, childMost+"="+strconv.Itoa(n))
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c, bufio.NewScanner(out)
+}
+
+// TestFileKilled kills a process that writes, at any moment: what it said was
+// stored is there, and the file can be read.
+func TestFileKilled(t *testing.T) {
+	path := somewhere(t)
+	for round := range 8 {
+		name := fmt.Sprint("round", round, "-")
+		c, lines := start(t, path, name, 1000)
+		stored := -1
+		for lines.Scan() {
+			stored, _ = strconv.Atoi(lines.Text())
+			if stored == 1 {
+				// Somewhere within the next writes, of some milliseconds each:
+				// the only use of time is to hit many places.
+				time.AfterFunc(time.Duration(round)*7*time.Millisecond, func() { _ = c.Process.Kill() })
+			}
+		}
+		_ = c.Wait()
+		f, warned := newFile(t, path)
+		if stored < 1 {
+			t.Fatal("nothing was stored")
+		}
+		for i := range stored + 1 {
+			mustHave(t, f, fmt.Sprint(name, i), fmt.Sprint("value ", i))
+		}
+		mustSet(t, f, fmt.Sprint("after", round), "1")
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 2 || len(*warned) != 0 {
+			t.Fatalf("left %q, warned %q", left, *warned)
+		}
+	}
+}
+
+// TestFileShared has three processes write at once.
+func TestFileShared(t *testing.T) {
+	const each = 20
+	path := somewhere(t)
+	var all []*exec.Cmd
+	for _, name := range []string{"a", "b", "c"} {
+		c, lines := start(t, path, name, each)
+		all = append(all, c)
+		go func() {
+			for lines.Scan() {
+			}
+		}()
+	}
+	for _, c := range all {
+		if err := c.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _ := newFile(t, path)
+	if keys, err := f.Keys(t.Context()); err != nil || len(keys) != 3*each {
+		t.Errorf("%d keys, %v; want %d", len(keys), err, 3*each)
+	}
+}
