@@ -9,10 +9,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -29,6 +30,12 @@ type Options struct {
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
 	AllPlugins bool                        // describe every plugin that is required, used or not
+
+	// Password asks a person for the password of the encrypted file of secrets,
+	// twice when confirm is set; nil where there is nobody to ask.
+	Password func(ctx context.Context, confirm bool) ([]byte, error)
+	// Warn tells a person something once; nil: the log has it.
+	Warn func(msg, hint string)
 }
 
 // An App is a configured host. Nothing runs until something is used.
@@ -38,9 +45,13 @@ type App struct {
 	Catalog    *catalog.Catalog
 	Gateway    *gateway.Gateway
 	Upstreams  map[string]*upstream.Upstream // of the enabled servers, by name
+	Secrets    *Secrets
 
-	opts      Options
-	described map[string]Described
+	opts        Options
+	described   map[string]Described
+	credentials credential.Pool
+	pages       pages
+	veil        veil
 }
 
 // Described is what is known of a plugin without running it.
@@ -73,7 +84,9 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		return nil, diags
 	}
 	a.Config = cfg
-	a.Supervisor.Conceal(cfg.Conceal)
+	a.veil.first = cfg.Conceal
+	a.Supervisor.Conceal(a.veil.hide)
+	a.Secrets = a.keepSecrets()
 	a.wire()
 	return a, diags
 }
@@ -107,12 +120,15 @@ func (a *App) wire() {
 			rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
 			calls[s.Name] = gateway.Server{
 				Repeat: repeats(s.Tools), Share: gateway.Share(s.Share),
-				Open: func(peer upstream.Peer) *upstream.Upstream { return a.upstream(s, peer) },
+				Open: func(peer upstream.Peer, p identity.Principal) *upstream.Upstream {
+					return a.upstream(s, peer, Tenant(s, p))
+				},
 			}
 		}
 	}
 	a.Gateway = gateway.New(gateway.Options{
 		Version: a.opts.Version, Policy: policy.New(rules), Log: a.opts.Log, Servers: calls,
+		Login: a.loginPage,
 	})
 	var servers []*catalog.Server
 	for _, s := range a.Config.Servers {
@@ -126,7 +142,7 @@ func (a *App) wire() {
 
 // server makes the upstream of a server block that all clients share.
 func (a *App) server(s *config.Server) *catalog.Server {
-	u := a.upstream(s, a.Gateway.Peer(s.Name))
+	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, identity.Local()))
 	a.Upstreams[s.Name] = u
 	of := &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: a.key(s)}
 	if s.Share == string(gateway.PerSession) {
@@ -141,28 +157,42 @@ func (a *App) key(s *config.Server) string {
 	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
 }
 
-// upstream makes a connection to a server, which talks to peer.
-func (a *App) upstream(s *config.Server, peer upstream.Peer) *upstream.Upstream {
-	p := a.plugin(s.Transport.Plugin)
-	described := a.described[p.Use]
+// upstream makes a connection to a server on behalf of a tenant, which talks to
+// peer.
+func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
 	revision := mcp.Revision(s.Protocol)
 	if s.Protocol == "auto" {
 		revision = ""
 	}
+	var changed func() string
+	if s.Auth != nil {
+		owner := a.owner(s, tenant)
+		changed = func() string { return a.changed(s, owner) }
+	}
 	return upstream.New(upstream.Options{
-		Name: s.Name, Peer: peer, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
+		Name: s.Name, Peer: peer, Changed: changed, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage,
 		Idle:       upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
-		Open: func(ctx context.Context) (upstream.Link, error) {
-			c, err := a.Supervisor.Open(ctx, a.request(s, p, described))
-			if err != nil {
-				return nil, locate(s, err)
-			}
-			return c, nil
-		},
+		Open:       func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
 	})
+}
+
+// open opens a link to a server, with settings that need not be the
+// configuration's.
+func (a *App) open(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
+	settings, err := a.resolve(ctx, settings)
+	if err != nil {
+		return nil, locate(s, err)
+	}
+	r := a.request(s)
+	r.Settings, r.Tenant, r.Grant = settings, tenant, a.grant(s, tenant)
+	c, err := a.Supervisor.Open(ctx, r)
+	if err != nil {
+		return nil, locate(s, err)
+	}
+	return c, nil
 }
 
 func (a *App) plugin(name string) config.Plugin {
@@ -174,23 +204,24 @@ func (a *App) plugin(name string) config.Plugin {
 	return config.Plugin{Name: name, Use: name}
 }
 
+// spec is the process of a plugin that is for a server.
+func (a *App) spec(name, server string) plugin.Spec {
+	p := a.plugin(name)
+	spec := plugin.Spec{Name: p.Name, Path: a.described[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
+	if p.Isolation == "server" {
+		spec.Alone = server
+	}
+	return spec
+}
+
 // request is what to ask a plugin for to reach a server.
-func (a *App) request(s *config.Server, p config.Plugin, d Described) plugin.Request {
+func (a *App) request(s *config.Server) plugin.Request {
 	r := plugin.Request{
-		Spec:      plugin.Spec{Name: p.Name, Path: d.Path, SHA256: p.SHA256, Env: p.Env},
-		Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage,
+		Spec: a.spec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
+		MaxMessage: s.MaxMessage, Env: a.variables(s.Transport.EnvNames),
 	}
 	if a.opts.Dirs.Cache != "" {
-		r.Cache = filepath.Join(string(a.opts.Dirs.Cache), "plugins", p.Name)
-	}
-	if p.Isolation == "server" {
-		r.Spec.Alone = s.Name
-	}
-	for _, name := range s.Transport.EnvNames {
-		if v, ok := a.opts.Lookup(name); ok {
-			r.Env = append(r.Env, name+"="+v)
-		}
+		r.Cache = filepath.Join(string(a.opts.Dirs.Cache), "plugins", s.Transport.Plugin)
 	}
 	return r
 }
@@ -205,6 +236,8 @@ func (a *App) Stop() {
 		wg.Go(u.Close)
 	}
 	wg.Wait()
+	a.credentials.Close()
+	a.Secrets.Close()
 	a.Supervisor.Stop(stopGrace)
 }
 
@@ -251,24 +284,4 @@ func viewsOf(views []config.View) map[string]*catalog.View {
 		}
 	}
 	return m
-}
-
-// remembered is an upstream's memory, in the cache.
-type remembered struct {
-	dir  cache.Dir
-	name string
-}
-
-func (r remembered) Revision() mcp.Revision {
-	text, _ := r.dir.Read(r.name)
-	if v := mcp.Revision(text); v.Known() {
-		return v
-	}
-	return ""
-}
-
-func (r remembered) Remember(v mcp.Revision) {
-	if r.Revision() != v {
-		r.dir.Write(r.name, []byte(v))
-	}
 }

@@ -2,9 +2,11 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -14,18 +16,11 @@ import (
 // Ask opens a connection of its own to a server, with other settings than the
 // configuration's, asks one thing until answer is content, and closes it.
 func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
-	p := a.plugin(s.Transport.Plugin)
 	u := upstream.New(upstream.Options{
 		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
 		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
-			r := a.request(s, p, a.described[p.Use])
-			r.Settings = settings
-			c, err := a.Supervisor.Open(ctx, r)
-			if err != nil {
-				return nil, locate(s, err)
-			}
-			return c, nil
+			return a.open(ctx, s, settings, Tenant(s, identity.Local()))
 		},
 	})
 	defer u.Close()
@@ -50,32 +45,59 @@ func (a *App) Manifest(s *config.Server) sdk.Manifest {
 }
 
 // ValidateSettings asks the plugins what they think of every enabled server's
-// settings. It starts plugins, never upstreams. What the plugins refuse becomes
-// diagnostics; failed holds, by server, why a plugin could not be asked.
+// settings, and of the secret store's, with the secrets of keyring() in them. It
+// starts plugins, never upstreams. What the plugins refuse becomes diagnostics;
+// failed holds, by server, why a plugin could not be asked, and under
+// "secret_store" what is about that.
 func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
+	check := func(name, kind string, b *config.Block, s *config.Server) {
+		err := a.validateBlock(ctx, kind, b, s.Name)
+		if complaints := plugin.Refusals(err); len(complaints) > 0 {
+			refused = append(refused, b.Refused(complaints)...)
+		} else if err != nil {
+			failed[name] = locateIn(s, b, err)
+		}
+	}
 	for _, s := range a.Config.Servers {
 		if !s.Enabled {
 			continue
 		}
-		p := a.plugin(s.Transport.Plugin)
-		r := a.request(s, p, a.described[p.Use])
-		err := a.Supervisor.Validate(ctx, r.Spec, "transport", r.Component, r.Settings)
-		if complaints := plugin.Refusals(err); len(complaints) > 0 {
-			refused = append(refused, s.Refused(complaints)...)
-		} else if err != nil {
-			failed[s.Name] = locate(s, err)
+		check(s.Name, "transport", &s.Transport, s)
+		if s.Auth != nil && failed[s.Name] == nil {
+			check(s.Name, "auth", s.Auth, s)
 		}
+	}
+	if store := a.Config.SecretStore; store != nil && store.File == nil {
+		check("secret_store", "secret_store", &store.Block, &config.Server{At: store.At})
 	}
 	return refused, failed
 }
 
+// validateTime bounds what one plugin takes to look at settings, with its start:
+// that of a key ring may hang.
+const validateTime = 10 * time.Second
+
+// validateBlock asks a plugin what it thinks of a block's settings.
+func (a *App) validateBlock(ctx context.Context, kind string, b *config.Block, server string) error {
+	settings, err := a.resolve(ctx, b.Settings)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, validateTime)
+	defer cancel()
+	return a.Supervisor.Validate(ctx, a.spec(b.Plugin, server), kind, b.Component, settings)
+}
+
 // locate says where in the configuration an error of a plugin belongs.
-func locate(s *config.Server, err error) error {
+func locate(s *config.Server, err error) error { return locateIn(s, &s.Transport, err) }
+
+// locateIn is locate for an error about one of the server's blocks.
+func locateIn(s *config.Server, b *config.Block, err error) error {
 	f := *fault.As(err)
 	f.Server = s.Name
 	if f.Path != "" {
-		f.At = s.Transport.Locate(f.Path).String()
+		f.At = b.Locate(f.Path).String()
 	} else if f.At == "" {
 		f.At = s.At.String()
 	}

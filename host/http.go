@@ -18,8 +18,9 @@ import (
 // The limit of one address where the configuration has none, for other machines
 // than this one.
 const (
-	defaultRate  = 60
-	defaultBurst = 120
+	defaultRate        = 60
+	defaultBurst       = 120
+	defaultConnections = 256
 )
 
 // ServeHTTP serves the gateway over HTTP until ctx ends. listening is told the
@@ -30,35 +31,47 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 		var err error
 		secure, err = listen.NewTLS(listen.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, a.opts.Log)
 		if err != nil {
-			return &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err}
+			return &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err,
+				Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
 		}
 	}
-	l, err := listen.Listen(ctx, h.Listen)
+	l, err := listen.Listen(ctx, h.Listen, h.SocketMode)
 	if err != nil {
 		return &fault.Error{
 			Code: fault.ListenAddress, At: h.At.String(), Message: "cannot listen: " + err.Error(), Err: err,
 			Hint: "end the process that uses the address, if there is one, or choose another address with listen or --http",
 		}
 	}
-	front, err := listen.New(a.frontOptions(h))
+	auth, err := a.authenticator(ctx, h)
 	if err != nil {
 		_ = l.Close()
-		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err}
+		return err
+	}
+	front, err := listen.New(a.frontOptions(h, auth))
+	if err != nil {
+		_ = l.Close()
+		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
+			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
+	}
+	if isHere(l.Addr(), h.Hosts) {
+		defer a.offerPages(ctx)()
 	}
 	listening(l.Addr())
+	defer a.attend()()
 	return front.Serve(ctx, l, secure)
 }
 
-func (a *App) frontOptions(h config.HTTP) listen.Options {
+func (a *App) frontOptions(h config.HTTP, auth identity.Authenticator) listen.Options {
 	o := listen.Options{
-		Gateway: a.Gateway, Log: a.opts.Log, Auth: authenticator(h),
+		Gateway: a.Gateway, Log: a.opts.Log, Auth: auth,
 		Origins: h.Origins, Hosts: h.Hosts, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
-		PerAddress: listen.Rate{PerSecond: defaultRate, Burst: defaultBurst},
-		Header:     h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
+		PerAddress: listen.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, Several: several(h),
+		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
 		Sessions: session.Options{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events, Log: a.opts.Log},
 	}
 	if h.PerIP != nil {
 		o.PerAddress, o.Loopback = listen.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true
+		o.Connections = h.PerIP.Connections
 	}
 	if h.Sessions.Store == "sqlite" {
 		sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share one
@@ -67,22 +80,39 @@ func (a *App) frontOptions(h config.HTTP) listen.Options {
 	return o
 }
 
+// several reports whether clients may be of more than one principal.
+func several(h config.HTTP) bool {
+	who := map[[2]string]bool{}
+	for _, auth := range h.Auth {
+		s, ok := auth.Settings.(config.StaticToken)
+		if !ok {
+			return true // whoever a provider knows
+		}
+		who[[2]string{s.Tenant, s.Subject}] = true
+	}
+	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
+}
+
 // authenticator makes what finds out who asks; nil when nobody has to say.
-func authenticator(h config.HTTP) identity.Authenticator {
+func (a *App) authenticator(ctx context.Context, h config.HTTP) (identity.Authenticator, error) {
 	var tokens []identity.StaticToken
 	for _, auth := range h.Auth {
 		switch s := auth.Settings.(type) {
 		case config.StaticToken:
-			tokens = append(tokens, identity.StaticToken{Token: s.Token, Subject: s.Subject, Tenant: s.Tenant, Roles: s.Roles})
+			token, err := a.Config.ResolveToken(s, a.look(ctx))
+			if err != nil {
+				return nil, err
+			}
+			tokens = append(tokens, identity.StaticToken{Token: token, Subject: s.Subject, Tenant: s.Tenant, Roles: s.Roles})
 		default:
 			panic("an auth block of a kind that nobody makes an authenticator of: " + auth.Kind)
 		}
 	}
 	switch {
 	case len(tokens) > 0:
-		return identity.NewTokens(tokens)
+		return identity.NewTokens(tokens), nil
 	case h.TLS != nil && h.TLS.ClientCA != "":
-		return identity.Certificates{}
+		return identity.Certificates{}, nil
 	}
-	return nil
+	return nil, nil
 }

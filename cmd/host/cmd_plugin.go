@@ -49,15 +49,16 @@ func (e *env) pluginVerb() *cobra.Command {
 
 // pluginJSON is a plugin for programs.
 type pluginJSON struct {
-	Name       string   `json:"name"`
-	Version    string   `json:"version"`
-	Source     string   `json:"source"`
-	Path       string   `json:"path"`
-	SHA256     string   `json:"sha256"`
-	Protocols  []int    `json:"protocols"`
-	Transports []string `json:"transports"`
-	Auths      []string `json:"auths,omitempty"`
-	At         string   `json:"at,omitempty"`
+	Name         string   `json:"name"`
+	Version      string   `json:"version"`
+	Source       string   `json:"source"`
+	Path         string   `json:"path"`
+	SHA256       string   `json:"sha256"`
+	Protocols    []int    `json:"protocols"`
+	Transports   []string `json:"transports"`
+	Auths        []string `json:"auths,omitempty"`
+	SecretStores []string `json:"secret_stores,omitempty"`
+	At           string   `json:"at,omitempty"`
 }
 
 func (e *env) pluginList(ctx context.Context) error {
@@ -70,7 +71,7 @@ func (e *env) pluginList(ctx context.Context) error {
 	}
 	var rows [][]string
 	for _, p := range known {
-		rows = append(rows, []string{p.Name, p.Version, strings.Join(append(slices.Clone(p.Transports), p.Auths...), ", "), p.Source, p.SHA256[:12]})
+		rows = append(rows, []string{p.Name, p.Version, strings.Join(slices.Concat(p.Transports, p.Auths, p.SecretStores), ", "), p.Source, p.SHA256[:12]})
 	}
 	e.table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
 	return nil
@@ -80,15 +81,11 @@ func (e *env) pluginList(ctx context.Context) error {
 // ones.
 func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
-	app, diags, err := e.tryLoad(ctx, true)
-	switch {
-	case fault.Is(err, fault.ConfigMissing):
-	case err != nil:
+	app, err := e.loadAny(ctx, true)
+	if err != nil {
 		return nil, err
-	case app == nil:
-		diags.Render(safeWriter{e.stderr})
-		return nil, reported(diags.Err())
-	default:
+	}
+	if app != nil {
 		for _, p := range app.Config.Plugins {
 			if d, ok := app.Described(p); ok {
 				found[p.Name] = listed(p.Name, p.Source, d, p.At.String())
@@ -127,7 +124,8 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 func listed(name, source string, d host.Described, at string) pluginJSON {
 	return pluginJSON{
 		Name: name, Version: d.Manifest.Version, Source: source, Path: d.Path, SHA256: d.Digest, Protocols: d.Manifest.Protocols,
-		Transports: slices.Sorted(maps.Keys(d.Manifest.Transports)), Auths: slices.Sorted(maps.Keys(d.Manifest.Auths)), At: at,
+		Transports: slices.Sorted(maps.Keys(d.Manifest.Transports)), Auths: slices.Sorted(maps.Keys(d.Manifest.Auths)),
+		SecretStores: slices.Sorted(maps.Keys(d.Manifest.SecretStores)), At: at,
 	}
 }
 
@@ -165,15 +163,15 @@ func (e *env) pluginDescribe(ctx context.Context, word string) error {
 		}{m, path, digest})
 	}
 	e.printf("%s %s\n%s\n\n  program    %s\n  sha256     %s\n  protocols  %v, SDK %s\n", m.Name, m.Version, indent(m.Description), path, digest, m.Protocols, m.SDK)
-	for _, name := range slices.Sorted(maps.Keys(m.Transports)) {
-		s := m.Transports[name]
-		e.printf("\ntransport %q\n", name)
-		e.printSchema(&s, "  ")
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Auths)) {
-		s := m.Auths[name]
-		e.printf("\nauth %q\n", name)
-		e.printSchema(&s, "  ")
+	for _, offer := range []struct {
+		kind string
+		all  map[string]sdk.Schema
+	}{{"transport", m.Transports}, {"auth", m.Auths}, {"secret_store", m.SecretStores}} {
+		for _, name := range slices.Sorted(maps.Keys(offer.all)) {
+			s := offer.all[name]
+			e.printf("\n%s %q\n", offer.kind, name)
+			e.printSchema(&s, "  ")
+		}
 	}
 	return nil
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/listen"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// whereConfigured stands for --http without an address. Nobody types that.
-const whereConfigured = " "
+// whereConfigured stands for --http without an address, in the help as well.
+const whereConfigured = "configured"
 
 func (e *env) serveVerb() *cobra.Command {
 	var address string
@@ -51,43 +50,43 @@ Servers are started when they are first needed.`,
 			return e.serve(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this address or where the configuration says")
+	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
 	return cmd
 }
 
 func (e *env) serve(ctx context.Context) error {
-	app, err := e.prepare(ctx)
+	app, err := e.prepare(ctx, nil)
 	if err != nil {
 		return err
 	}
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams), "version", version)
-	if err := listen.Stdio(ctx, app.Gateway, e.stdin, e.stdout.file); err != nil {
+	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client went away", "error", err)
 	}
 	return nil
 }
 
 func (e *env) serveHTTP(ctx context.Context, address string) error {
-	app, err := e.prepare(ctx)
+	var h config.HTTP
+	app, err := e.prepare(ctx, func(c *config.Config, loaded config.Diagnostics) (all config.Diagnostics) {
+		h = c.Gateway.HTTP
+		if address == whereConfigured && h.Given {
+			return loaded
+		}
+		if address == whereConfigured {
+			address = h.Listen // nobody has looked at it yet
+		}
+		h, all = h.On(address, loaded)
+		return all
+	})
 	if err != nil {
 		return err
 	}
-	h := app.Config.Gateway.HTTP
-	if address == whereConfigured && !h.Given {
-		address = h.Listen // nobody has looked at it yet
-	}
-	if address != whereConfigured {
-		var diags config.Diagnostics
-		h, diags = h.On(address)
-		e.tellDiagnostics(app, diags)
-		if diags.HasErrors() {
-			return reported(diags.Err())
-		}
-	}
 	defer e.ignoreHangup()()
 	return app.ServeHTTP(ctx, h, func(at net.Addr) {
-		e.log.Info("serving over HTTP", "address", at.String(), "servers", len(app.Upstreams), "version", version)
+		said := append([]any{"address", at.String()}, reached(at, h)...)
+		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams), "version", version)...)
 	})
 }
 
@@ -109,13 +108,21 @@ func (e *env) ignoreHangup() (stop func()) {
 	}
 }
 
-// prepare loads what is to be served, for as long as the process lives.
-func (e *env) prepare(ctx context.Context) (*host.App, error) {
+// prepare loads what is to be served, for as long as the process lives. look, if
+// there is one, decides what is said of the configuration.
+func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*host.App, error) {
 	signal.Ignore(syscall.SIGPIPE) // a client that went away is an error of writing
 	process.EndStale()             // a host that was killed with its plugins could not do it
-	app, err := e.load(ctx)
+	app, diags, err := e.tryLoad(ctx, false)
 	if err != nil {
 		return nil, err
+	}
+	if app != nil && look != nil {
+		diags = look(app.Config, diags)
+	}
+	e.tellDiagnostics(app, diags)
+	if diags.HasErrors() {
+		return nil, reported(diags.Err())
 	}
 	if err := e.required(ctx, app); err != nil {
 		return nil, err

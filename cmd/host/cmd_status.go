@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -53,6 +54,10 @@ type serverStatus struct {
 
 	err error
 }
+
+// needsAuth is the state of a server that is in order but for the credentials
+// it wants.
+const needsAuth = upstream.State("needs_auth")
 
 func (e *env) status(ctx context.Context, args []string, offline bool) error {
 	app, err := e.load(ctx)
@@ -107,6 +112,9 @@ func connect(ctx context.Context, app *host.App, st *serverStatus) {
 	st.OK, st.State, st.Error = st.err == nil, now.State, errorOf(st.err)
 	st.Revision, st.ServerInfo = string(now.Revision), now.ServerInfo
 	if st.err != nil {
+		if fault.Is(st.err, fault.UpstreamLogin) || fault.Is(st.err, fault.UpstreamAuth) {
+			st.State = needsAuth
+		}
 		return
 	}
 	if err := app.Catalog.Refresh(ctx, st.Server)[st.Server]; err != nil {

@@ -109,7 +109,7 @@ type diagnosticJSON struct {
 	File     string     `json:"file"`
 	Start    pointJSON  `json:"start"`
 	End      pointJSON  `json:"end"`
-	Code     fault.Code `json:"code"`
+	Code     fault.Code `json:"code,omitempty"`
 }
 
 type pointJSON struct {

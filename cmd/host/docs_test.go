@@ -84,7 +84,7 @@ func cliPage() string {
 		{"JUNCTOR_LOG", "how much to log to standard error, when `--log` is not given"},
 		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
 		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
-		{"CI", "nothing moves on the terminal, as with `TERM=dumb`"},
+		{"CI", "unless it is `false` or `0`: nothing moves on the terminal, as with `TERM=dumb`, and no browser opens"},
 	} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", row[0], row[1])
 	}

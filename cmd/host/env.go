@@ -29,6 +29,7 @@ type env struct {
 
 	json    bool
 	text    bool
+	serving bool // nobody is asked anything
 	config  string
 	logFlag string
 
@@ -88,7 +89,14 @@ func (e *env) findDirs() error {
 
 // options are what the host needs to know.
 func (e *env) options() host.Options {
-	return host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted}
+	o := host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted}
+	if !e.serving {
+		o.Warn = e.warn
+		if isTerminal(e.stdin) {
+			o.Password = e.password
+		}
+	}
+	return o
 }
 
 // load finds and loads the configuration. Warnings go to standard error.
@@ -99,6 +107,22 @@ func (e *env) load(ctx context.Context) (*host.App, error) {
 	}
 	e.tellDiagnostics(app, diags)
 	if app == nil {
+		return nil, reported(diags.Err())
+	}
+	return app, nil
+}
+
+// loadAny is load for verbs that also work without a configuration: the App is
+// nil when there is none.
+func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
+	app, diags, err := e.tryLoad(ctx, all)
+	switch {
+	case fault.Is(err, fault.ConfigMissing):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case app == nil:
+		diags.Render(safeWriter{e.stderr})
 		return nil, reported(diags.Err())
 	}
 	return app, nil
@@ -156,7 +180,8 @@ func (e *env) root() *cobra.Command {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				return nil // a shell that completes a word has no use for a log
 			}
-			return e.startLog(cmd.Name() == "serve")
+			e.serving = cmd.Name() == "serve"
+			return e.startLog(e.serving)
 		},
 	}
 	root.SetOut(e.stdout)
@@ -176,7 +201,7 @@ func (e *env) root() *cobra.Command {
 	flags.StringVar(&e.logFlag, "log", "", "log to standard error: "+strings.Join(logLevels, ", ")+"; info for serve, off for the others if not given")
 	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "serve", Title: "Serve:"},
-		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
+		&cobra.Group{ID: "configure", Title: "Configure:"}, &cobra.Group{ID: "credentials", Title: "Credentials:"}, &cobra.Group{ID: "plugins", Title: "Plugins:"}, &cobra.Group{ID: "operate", Title: "Operate:"})
 	for _, group := range []struct {
 		id    string
 		verbs []*cobra.Command
@@ -184,6 +209,7 @@ func (e *env) root() *cobra.Command {
 		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb(), e.statusVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
 		{"configure", []*cobra.Command{e.validateVerb(), e.wrapVerb(), e.exportVerb()}},
+		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
 		{"operate", []*cobra.Command{e.versionVerb()}},
 	} {

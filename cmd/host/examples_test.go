@@ -30,6 +30,7 @@ type example struct {
 
 var examples = map[string]example{
 	"demo.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
+	"gateway.hcl":     {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"views.hcl":       {run: []string{"call", "office__welcome", "name=Ada", "Guten Tag, Ada!"}},
 	"files.hcl":       {}, // host/interoptest, which has servers from npm, runs it
 	"several.hcl":     {}, // and this one
@@ -41,7 +42,10 @@ var examples = map[string]example{
 	"git.hcl":         {run: []string{"tools", "git", `"name": "git__log"`}, needs: "git"},
 	"kubectl.hcl":     {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
 	"cage.hcl":        {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
-	"language.hcl":    {lacks: []string{"auth", "confirm", "policy"}, plugin: true},
+	"language.hcl":    {lacks: []string{"confirm", "policy"}, plugin: true},
+	"bearer.hcl":      {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
+	"command.hcl":     {}, // gcloud is on few machines
+	"oauth.hcl":       {}, // logins are tested with an authorization server
 }
 
 // TestExamples runs every file in examples/. One that is not in the table fails.
@@ -55,7 +59,7 @@ func TestExamples(t *testing.T) {
 	}
 	bin := t.TempDir()
 	build(t, filepath.Join(bin, "junctor"), "./cmd/host")
-	for _, name := range []string{"stdio", "http", "sse", "cli"} {
+	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "command", "oauth"} {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
@@ -117,6 +121,7 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 		t.Setenv("REMOTE_URL", streamable)
 		t.Setenv("SSE_URL", old)
 		t.Setenv("AUTO_URL", old)
+		t.Setenv("TOKEN", "a-token-of-an-example")
 	}
 	return at
 }

@@ -90,6 +90,18 @@ func (e *env) note(server, text string) {
 	fmt.Fprintf(e.stderr, "note: server %q: %s\n", server, oneText(text))
 }
 
+// warn prints what people should know that is about no server.
+func (e *env) warn(text, hint string) {
+	if e.json {
+		e.printStderrJSON("warning", map[string]string{"message": text, "hint": hint})
+		return
+	}
+	fmt.Fprintf(e.stderr, "warning: %s\n", oneText(text))
+	if hint != "" {
+		fmt.Fprintf(e.stderr, "hint: %s\n", oneText(hint))
+	}
+}
+
 func (e *env) printError(err error) {
 	f := faultOf(err)
 	var b strings.Builder

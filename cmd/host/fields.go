@@ -53,7 +53,7 @@ func fieldsOf(text string) (head string, fields []field) {
 
 func fieldLines(head string, fields []field) string {
 	var lines []string
-	if head = strings.TrimRight(head, ": \n"); head != "" {
+	if head = strings.TrimRight(strings.TrimSpace(head), ": \n"); head != "" {
 		lines = append(lines, head+":")
 	}
 	for _, f := range fields {

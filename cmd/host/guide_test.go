@@ -17,8 +17,10 @@ var goBlocks = regexp.MustCompile("(?s)```go\n(.*?)```")
 // is no whole file is not looked at.
 func TestGuides(t *testing.T) {
 	for guide, want := range map[string][]string{
-		"README.md":       {"main.go"},
-		"docs/plugins.md": {"main.go", "main_test.go"},
+		"README.md":                    {"main.go"},
+		"docs/plugins.md":              {"main.go", "main_test.go"},
+		"docs/plugins/auth.md":         {"main.go", "main_test.go"},
+		"docs/plugins/secret-store.md": {"main.go"},
 	} {
 		t.Run(guide, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("..", "..", guide))

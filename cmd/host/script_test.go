@@ -10,18 +10,20 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
 // TestMain makes this test binary the junctor command of the scripts, and the
 // servers for them and for TestDeployJunctor.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker})
+	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "visitor": visitor})
 }
 
 // sequential are the scripts about what one command after the other prints or
 // writes. The race detector makes every start slow and has nothing to find in
 // them that it does not find in the others.
-var sequential = []string{"begin", "completion", "environment", "export", "fields", "forged", "lists", "names", "output", "promises", "save", "validate"}
+var sequential = []string{"auth", "auth_file", "auth_login", "begin", "completion", "environment", "export", "fields", "forged", "lists", "names", "output", "promises", "save", "secret", "thirdparty", "validate"}
 
 // scripts are the files to run.
 func scripts(t *testing.T) []string {
@@ -42,12 +44,15 @@ func scripts(t *testing.T) []string {
 // in a directory of its own, with the real plugins and real servers.
 func TestScripts(t *testing.T) {
 	bin := t.TempDir()
-	for _, name := range []string{"stdio", "http", "sse", "cli"} {
+	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "keyring", "oauth"} {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
 	build(t, filepath.Join(bin, "junctor-plugin-evil"), "./testdata/evil/plugin")
+	acme := filepath.Join(bin, "acme", "junctor-plugin-acme-auth")
+	buildIn(t, filepath.Join("testdata", "thirdparty"), acme, "./acme-auth")
+	address, vendor, port := guarded(t), plugintest.NewVendor(t), freePort(t)
 	testscript.Run(t, testscript.Params{
 		Files:               scripts(t),
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -59,6 +64,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("BIN", bin)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("GUARDED", address)
+			e.Setenv("VENDOR", vendor.URL)
+			e.Setenv("CALLBACK", port)
+			e.Setenv("GOOD", "the-good-token")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "json": isJSON},
@@ -67,8 +76,14 @@ func TestScripts(t *testing.T) {
 
 func build(t *testing.T, out, pkg string) {
 	t.Helper()
+	buildIn(t, ".", out, pkg)
+}
+
+// buildIn is build for a module below the root of the repository.
+func buildIn(t *testing.T, dir, out, pkg string) {
+	t.Helper()
 	cmd := exec.Command("go", "build", "-o", out, pkg)
-	cmd.Dir = filepath.Join("..", "..")
+	cmd.Dir = filepath.Join("..", "..", dir)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", pkg, err, text)
 	}

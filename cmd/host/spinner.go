@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/person"
 )
 
 const (
@@ -30,7 +32,7 @@ type spinner struct {
 // nothing is shown.
 func (e *env) spin(text string) *spinner {
 	s := &spinner{out: e.stderr, end: make(chan struct{}), text: text}
-	if e.errTTY && e.get("TERM") != "dumb" && e.get("CI") == "" {
+	if e.errTTY && e.get("TERM") != "dumb" && !person.CI(e.lookup) {
 		s.done.Go(s.run)
 	}
 	return s

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -227,12 +228,15 @@ func (c *Catalog) publish(s *Server, l *lists) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.lists[s.Name]
-	c.lists[s.Name] = l
 	kinds := l.changes(before)
 	if len(kinds) == 0 && before != nil && l.degraded() == before.degraded() {
+		c.lists[s.Name] = l
 		return
 	}
-	c.snapshot.Store(build(c.servers, c.lists))
+	lists := maps.Clone(c.lists) // what no snapshot can be made of stays out
+	lists[s.Name] = l
+	c.snapshot.Store(build(c.servers, lists))
+	c.lists = lists
 	close(c.published)
 	c.published = make(chan struct{})
 	c.announce(kinds)

@@ -81,7 +81,8 @@ func (l *lists) degraded() (all [4]string) {
 // refresh asks a server for all its lists and publishes them. A list that the
 // server could not give stays as it was; when there is nothing else, or the
 // connection failed, nothing changes.
-func (c *Catalog) refresh(ctx context.Context, s *Server) error {
+func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
+	defer c.saved(s.Name, &err)
 	l, err := c.fetch(ctx, s)
 	if err != nil {
 		return err
@@ -119,6 +120,7 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 		g, ctx := errgroup.WithContext(ctx)
 		for _, k := range kinds {
 			g.Go(func() (err error) {
+				defer c.saved(s.Name, &err)
 				*k.of(l), err = s.Upstream.List(ctx, k.kind)
 				return err
 			})

@@ -3,10 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"net"
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -68,6 +71,29 @@ func socketAt(path, dir string) (string, error) {
 		return "", fmt.Errorf("is a path of %d bytes; that of a socket has at most %d", len(path), maxSocket)
 	}
 	return unixPrefix + path, nil
+}
+
+// privateSocket is the mode of a socket that the user alone can connect to.
+const privateSocket fs.FileMode = 0o600
+
+// socketModes are what a socket's mode may be. Whoever connects has to write, and
+// no program is run.
+var socketModes = map[string]fs.FileMode{"0600": privateSocket, "0660": 0o660, "0666": 0o666}
+
+// socketMode reads who may connect to a unix socket.
+func (s section) socketMode() fs.FileMode {
+	return socketModes[s.choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
+}
+
+// letIn says who can connect to a socket, for messages.
+func letIn(mode fs.FileMode) string {
+	switch mode {
+	case privateSocket:
+		return "every program that can open it"
+	case socketModes["0660"]:
+		return "every program of its group"
+	}
+	return "every program on this machine"
 }
 
 // isSocket reports whether an address is that of a unix socket.

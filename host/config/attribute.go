@@ -20,16 +20,32 @@ import (
 
 // value evaluates an attribute and makes it fit a type.
 func (s section) value(name string, want cty.Type) (v cty.Value, a *hclsyntax.Attribute, set bool) {
+	v, a, set = s.raw(name)
+	if !set || s.early(a, v) {
+		return cty.NilVal, a, false
+	}
+	v, ok := s.fit(a, v, want)
+	return v, a, ok
+}
+
+// raw evaluates an attribute, which may hold secrets that are read later.
+func (s section) raw(name string) (v cty.Value, a *hclsyntax.Attribute, set bool) {
 	a = s.body.Attributes[name]
 	if a == nil {
 		return cty.NilVal, nil, false
 	}
 	v, ok := s.eval(s.in, a.Expr)
-	if !ok || v.IsNull() {
-		return cty.NilVal, a, false
+	return v, a, ok && !v.IsNull()
+}
+
+// early refuses a secret that is read later, for what is needed now.
+func (s section) early(a *hclsyntax.Attribute, v cty.Value) bool {
+	steps, found := s.keyring.in(v)
+	if found {
+		s.wrong(locate(a.Expr, steps), "keyring() is for settings of transports and auth that are secret, such as env and headers, and for tokens",
+			"%q is needed when the configuration is read, so it cannot come from keyring()", a.Name)
 	}
-	v, ok = s.fit(a, v, want)
-	return v, a, ok
+	return found
 }
 
 // stands reports whether an attribute is there and not null, whatever else is
@@ -74,10 +90,16 @@ func (s section) path(name string) string {
 	case text == "":
 		s.wrong(a.Expr.Range(), "", "%q is empty", name)
 		return ""
-	case filepath.IsAbs(text):
-		return filepath.Clean(text)
 	}
-	return filepath.Join(s.byName[a.SrcRange.Filename].dir, text)
+	return s.absolute(a, text)
+}
+
+// absolute is a path that stands in an attribute.
+func (s section) absolute(a *hclsyntax.Attribute, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(s.byName[a.SrcRange.Filename].dir, path)
 }
 
 func (s section) flag(name string, unset bool) bool {

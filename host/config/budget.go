@@ -27,15 +27,26 @@ const (
 	errorWork   = 20   // a diagnostic is larger than an element
 )
 
-var errSpent = errors.New("the configuration computes too much")
+var (
+	errSpent = errors.New("the configuration computes too much")
+	errLook  = errors.New("the value is not known yet") // never shown
+)
 
-type budget struct{ left int }
+type budget struct {
+	left    int
+	keyring *keyring
+	looks   []look // at placeholders; [loader.eval] reports them
+}
 
 // metered is an expression that pays. It is an hclsyntax.Expression by
 // embedding one, which is the only way to be one.
+//
+// Where something looks at the value, other than to hand it on, a placeholder
+// of keyring() fails it.
 type metered struct {
 	hclsyntax.Expression
 	budget *budget
+	by     string // what looks at the value; empty: nothing
 }
 
 func (m *metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -46,6 +57,16 @@ func (m *metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	m.budget.left -= 1 + errorWork*len(diags)
 	if err := m.budget.pay(v, 0); err != nil {
 		return m.refuse(err, diags)
+	}
+	if m.by != "" && m.budget.keyring.used() {
+		// Looking for one costs what making the value did.
+		if err := m.budget.pay(v, 0); err != nil {
+			return m.refuse(err, diags)
+		}
+		if _, found := m.budget.keyring.in(v); found {
+			m.budget.looks = append(m.budget.looks, look{m.Range(), m.by})
+			return m.refuse(errLook, diags)
+		}
 	}
 	return v, diags
 }

@@ -18,7 +18,11 @@ type Config struct {
 	Servers []*Server
 	Gateway Gateway
 
+	// SecretStore is where secrets are kept; nil: wherever this machine can.
+	SecretStore *SecretStore
+
 	secrets *strings.Replacer
+	keyring keyring // for Resolve
 }
 
 // A Plugin is one process's worth of a plugin, under its local name.
@@ -48,7 +52,8 @@ type Server struct {
 	// MaxMessage bounds a message in either direction, in bytes.
 	MaxMessage int
 
-	Transport Transport
+	Transport Block
+	Auth      *Block // nil: none
 	Tools     Tools
 	Views     []View
 
@@ -71,19 +76,25 @@ type Timeouts struct {
 	Extends               bool // progress of a call begins its time anew
 }
 
-// A Transport is a transport block, decoded with its plugin's schema.
-type Transport struct {
+// A Block is a block whose body belongs to a plugin, decoded with the plugin's
+// schema: a transport, an auth provider or a secret store.
+type Block struct {
 	Kind      string   // the label as it stands in the file
 	Plugin    string   // the plugin's local name
-	Component string   // the transport's name in the plugin's manifest
-	Settings  []byte   // JSON for the plugin, secrets included
+	Component string   // what the plugin's manifest calls it
+	Settings  []byte   // JSON for the plugin, secrets included; those of keyring() are to be put in by Config.Resolve
 	Shown     []byte   // the same for people, every sensitive value "(sensitive)"
 	EnvNames  []string // host variables the plugin asked to be passed, sorted
 	Dir       string   // absolute directory of the file the block stands in
 	At        Position
 
-	origin origin // for Locate and Refused
+	files  []string // absolute
+	origin origin   // for Locate and Refused
 }
+
+// Files are those from which an auth provider has what it presents, and which
+// are worth a look before each request.
+func (b *Block) Files() []string { return b.files }
 
 // Tools says what of a server's tools is offered and how they are classified.
 //

@@ -21,6 +21,14 @@ func (s Severity) String() string {
 	return "error"
 }
 
+// code is that of what has none of its own.
+func (s Severity) code() fault.Code {
+	if s == Warning {
+		return ""
+	}
+	return fault.ConfigInvalid
+}
+
 // A Diagnostic is one thing that is wrong, safe to show to anybody who may see
 // the names in the configuration: it holds no values that could be secret.
 type Diagnostic struct {
@@ -31,10 +39,11 @@ type Diagnostic struct {
 	Output   []string // the last lines that a plugin printed; may be empty
 	In       string   // the block around it, such as `server "github"`; may be empty
 	At, End  Position
-	Snippet  []string // the source line, with *** for what could be secret
-	Code     fault.Code
+	Snippet  []string   // the source line, with *** for what could be secret
+	Code     fault.Code // a warning has none, unless there is one for what it is about
 
-	from, to int // what of the snippet is meant, in characters; equal: nothing
+	address  bool // about where to listen, for HTTP.On
+	from, to int  // what of the snippet is meant, in characters; equal: nothing
 }
 
 // Diagnostics are in the order of the files and the places in them, errors and

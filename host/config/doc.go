@@ -14,11 +14,13 @@
 // A load goes through the files in this order. Text: source reads it safely and
 // prescan decides whether it may be parsed. Expressions: local and eval compute
 // them with the functions in function, while budget, meter and guard see to it
-// that they end. Blocks: section and attribute read any block, require and
-// describe those about plugins, server and tools those about servers, and
-// settings, setting and fit a transport's, with the plugin's schema; gateway,
-// address, origin, auth and static_token the gateway's, of which exposure says
-// whether it is safe to listen with. People:
+// that they end, and handson that none looks at a secret which is not read yet.
+// Blocks: section and attribute read any block, require and describe those about
+// plugins, server, auth and tools those about servers, secret_store the one
+// about secrets, and use, settings, setting and fit what belongs to a plugin,
+// with the plugin's schema; gateway, address, origin, authentication and
+// static_token the gateway's, of which exposure says whether it is safe to listen
+// with. Afterwards keyring and resolve put in what was not read. People:
 // problem collects what is wrong and foreign what HCL finds; snippet, mask and
 // line show where, and hush words it, without telling secrets; render writes it.
 package config

@@ -23,6 +23,15 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 			hint: "use smaller lists, and fewer \"for\" within each other"})
 		return cty.NilVal, false
 	}
+	if looks := l.budget.looks; len(looks) > 0 {
+		// Also when try() would hide it, and whatever HCL says because of it.
+		l.budget.looks = nil
+		for _, look := range looks[:min(len(looks), MaxDiagnostics)] {
+			l.problem(problem{in: in, at: look.at, hint: `hand it on as it is, alone or in a text: "Bearer ${keyring("NAME")}"`,
+				summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", look.by)})
+		}
+		return cty.NilVal, false
+	}
 	for _, d := range diags {
 		l.problem(foreign(in, d))
 	}
@@ -139,7 +148,7 @@ func (v *vetting) Exit(node hclsyntax.Node) hcl.Diagnostics {
 
 func (v *vetting) call(e *hclsyntax.FunctionCallExpr) {
 	if e.Name == "keyring" {
-		v.wrong(e.Range(), `use env("NAME") or file("path")`, "this version does not have keyring() yet")
+		v.stored(e)
 		return
 	}
 	if _, known := functions[e.Name]; !known {

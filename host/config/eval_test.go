@@ -61,7 +61,7 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 		}
 	}
 	for _, name := range functionNames {
-		if !called[name] && !slices.Contains([]string{"can", "file"}, name) {
+		if !called[name] && !slices.Contains([]string{"can", "file", "keyring"}, name) {
 			t.Errorf("%s is not tried", name)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-
-	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // An httpOrigin is what it takes to point at the http block after the load.
@@ -71,10 +69,13 @@ func (h HTTP) objections(called string) []objection {
 	if isSocket(h.Listen) && h.TLS != nil {
 		object(Error, "tls", "remove tls, or listen on a port", "%s is a unix socket, which has no TLS")
 	}
+	if !isSocket(h.Listen) && h.SocketMode != privateSocket {
+		object(Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" says nothing`)
+	}
 	if isLocal(h.Listen) {
 		who := "%s lets every program on this machine in: nothing authenticates clients"
 		if isSocket(h.Listen) {
-			who = "%s lets in every program that can open it: nothing authenticates clients"
+			who = "%s lets in " + letIn(h.SocketMode) + ": nothing authenticates clients"
 		}
 		if !authenticated {
 			object(Warning, "listen", authHint, who)
@@ -115,32 +116,26 @@ func (s section) exposed(h HTTP) {
 		if b, found := s.block(o.place); found {
 			at = b.head
 		}
-		s.problem(problem{severity: o.severity, in: s.in, at: at, summary: o.summary, hint: o.hint})
+		s.problem(problem{severity: o.severity, in: s.in, at: at, summary: o.summary, hint: o.hint, address: true})
 	}
 }
 
 // On is the same settings at the address that a --http flag names, checked
-// again. A socket's relative path starts at the working directory. What the
-// load warned of already is not said again.
-func (h HTTP) On(listen string) (HTTP, Diagnostics) {
+// again. A socket's relative path starts at the working directory. What the load
+// had to say comes back, but for what was about the address of the file: nobody
+// listens there.
+func (h HTTP) On(listen string, loaded Diagnostics) (HTTP, Diagnostics) {
+	ds := slices.DeleteFunc(slices.Clone(loaded), func(d Diagnostic) bool { return d.address })
 	called := onCommandLine(listen)
 	here, err := filepath.Abs(".")
 	if err == nil {
 		listen, err = listenAt(listen, here)
 	}
 	if err != nil {
-		return h, Diagnostics{h.diagnostic(objection{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHint})}
-	}
-	var said []objection
-	if h.Given {
-		said = h.objections("")
+		return h, append(ds, h.diagnostic(objection{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHint}))
 	}
 	h.Listen = listen
-	var ds Diagnostics
 	for _, o := range h.objections(called) {
-		if o.severity == Warning && slices.ContainsFunc(said, func(before objection) bool { return before.place == o.place }) {
-			continue
-		}
 		ds = append(ds, h.diagnostic(o))
 	}
 	return h, ds
@@ -148,7 +143,7 @@ func (h HTTP) On(listen string) (HTTP, Diagnostics) {
 
 // diagnostic points at the http block, if there is one.
 func (h HTTP) diagnostic(o objection) Diagnostic {
-	d := Diagnostic{Severity: o.severity, Summary: o.summary, Hint: o.hint, Code: fault.ConfigInvalid}
+	d := Diagnostic{Severity: o.severity, Summary: o.summary, Hint: o.hint, Code: o.severity.code()}
 	if h.Given {
 		d.In, d.At, d.End = h.origin.in, startOf(h.origin.head), endOf(h.origin.head)
 		d.quote(h.origin.source, h.origin.head)

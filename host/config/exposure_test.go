@@ -138,15 +138,20 @@ func TestOn(t *testing.T) {
 		{"", "", []string{"!is not an address"}},
 		{"", "80", []string{"!is not an address"}},
 		{"", strings.Repeat("9", 1<<20), []string{"!the address of --http is not an address"}},
-		{front(""), "127.0.0.1:0", nil}, // the load said that nothing authenticates
-		{front(""), "unix:x.sock", nil},
+		{front(""), "127.0.0.1:0", []string{open}},
+		{front(""), "unix:x.sock", []string{"that can open it: " + open}},
+		{front("socket_mode = \"0660\""), "unix:x.sock", []string{"of its group: " + open}},
+		{front("socket_mode = \"0666\""), "unix:x.sock", []string{"on this machine: " + open}},
+		{front(aToken + "socket_mode = \"0660\""), "unix:x.sock", nil},
+		{front(aToken + "socket_mode = \"0660\"\nlisten = \"unix:/x.sock\""), "127.0.0.1:0", []string{"no unix socket"}},
 		{front(""), "[::]:80", []string{"!" + auth, "!" + tls}},
 		{front(aToken), "127.0.0.1:0", nil},
 		{front(aToken), "0.0.0.0:80", []string{"!" + tls}},
 		{front(aToken + aCert), "0.0.0.0:80", nil},
 		{front(aToken + aCert), "unix:x.sock", []string{"!which has no TLS"}},
 		{front(aToken + "allow_plaintext = true"), "0.0.0.0:80", []string{plain}},
-		{front(aToken + "allow_plaintext = true\nlisten = \":1\""), "0.0.0.0:80", nil}, // said
+		{front(aToken + "allow_plaintext = true\nlisten = \":1\""), "0.0.0.0:80", []string{plain}},
+		{front(aToken + "allow_plaintext = true\nlisten = \":1\""), "127.0.0.1:80", nil},
 		{front("allow_plaintext = true"), "0.0.0.0:80", []string{"!" + auth, plain}},
 		{front(aCert), "0.0.0.0:80", []string{"!" + auth}},
 		{front(anyCA), "0.0.0.0:80", nil},
@@ -155,8 +160,12 @@ func TestOn(t *testing.T) {
 		{front(anyCA + "listen = \":80\""), "127.0.0.1:80", nil},
 		{front(aCert + aToken + "listen = \":80\""), "example.com:80", nil},
 	} {
-		h := loadGood(t, c.text).Gateway.HTTP
-		got, ds := h.On(c.listen)
+		loaded, said := loadText(t, c.text)
+		if loaded == nil {
+			t.Fatal(rendered(said))
+		}
+		h := loaded.Gateway.HTTP
+		got, ds := h.On(c.listen, said)
 		if len(ds) != len(c.want) {
 			t.Errorf("%q on %.40q:\n%s\nwant %q", c.text, c.listen, rendered(ds), c.want)
 			continue
@@ -164,7 +173,7 @@ func TestOn(t *testing.T) {
 		for i, d := range ds {
 			want, refused := strings.CutPrefix(c.want[i], "!")
 			if !strings.Contains(d.Summary, want) || refused != (d.Severity == Error) || !strings.Contains(d.Summary, "--http") ||
-				len(d.Summary) > 300 || d.Hint == "" || d.Code != fault.ConfigInvalid {
+				len(d.Summary) > 300 || d.Hint == "" || d.Code != map[bool]fault.Code{true: fault.ConfigInvalid}[refused] {
 				t.Errorf("%q on %.40q: %+v, want %q", c.text, c.listen, d, c.want[i])
 			}
 			if place := fmt.Sprint(d.At, d.In, d.Snippet); h.Given && place != "junctor.hcl:2:3gateway[  http {]" || !h.Given && place != "[]" {
@@ -174,6 +183,24 @@ func TestOn(t *testing.T) {
 		if !ds.HasErrors() && !strings.HasPrefix(c.listen, "unix:") && got.Listen != c.listen || h.Listen != loadGood(t, c.text).Gateway.HTTP.Listen {
 			t.Errorf("listens on %s instead of %s", got.Listen, c.listen)
 		}
+	}
+}
+
+// TestOnKeeps: what the load warned of beside the address is still said, once.
+func TestOnKeeps(t *testing.T) {
+	text := front("auth \"static_token\" {\n token = \"literal-of-the-file\"\n subject = \"a\"\n}\nallow_plaintext = true\nlisten = \":1\"")
+	c, loaded := loadText(t, text)
+	if c == nil || len(loaded) != 2 {
+		t.Fatal(rendered(loaded))
+	}
+	for listen, want := range map[string]int{"127.0.0.1:1": 1, ":2": 2, "": 2} {
+		_, ds := c.Gateway.HTTP.On(listen, loaded)
+		if len(ds) != want || !strings.Contains(ds[0].Summary, "token") || strings.Contains(rendered(ds), "listen = ") {
+			t.Errorf("%q:\n%s", listen, rendered(ds))
+		}
+	}
+	if len(loaded) != 2 {
+		t.Error("it changed what the load said")
 	}
 }
 
@@ -197,8 +224,8 @@ func TestOnSocket(t *testing.T) {
 	if want := "unix:" + filepath.Join(here, "conf", "x.sock"); c.Gateway.HTTP.Listen != want {
 		t.Errorf("%s, want %s", c.Gateway.HTTP.Listen, want)
 	}
-	on, ds := c.Gateway.HTTP.On("unix:x.sock")
-	if want := "unix:" + filepath.Join(here, "x.sock"); on.Listen != want || len(ds) > 0 {
+	on, ds := c.Gateway.HTTP.On("unix:x.sock", nil)
+	if want := "unix:" + filepath.Join(here, "x.sock"); on.Listen != want || len(ds) != 1 {
 		t.Errorf("%s, want %s\n%s", on.Listen, want, rendered(ds))
 	}
 }

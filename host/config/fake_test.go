@@ -60,6 +60,36 @@ type strictSettings struct {
 	} `hcl:"login,block" doc:"A block that must stand."`
 }
 
+// httpSettings is part of what plugins/http declares; what follows it is like
+// plugins for auth and secrets.
+type httpSettings struct {
+	URL     string            `hcl:"url" doc:"Where the server is."`
+	Headers map[string]string `hcl:"headers,optional" doc:"Headers for every request." sensitive:"true"`
+}
+
+type oauthSettings struct {
+	Scopes   []string `hcl:"scopes,optional" doc:"What to ask for."`
+	ClientID string   `hcl:"client_id,optional" doc:"Who asks."`
+	Secret   string   `hcl:"client_secret,optional" doc:"The client's secret." sensitive:"true" requires:"client_id"`
+	Subject  string   `hcl:"subject_token,optional" doc:"What is exchanged." sensitive:"true"`
+	Issuer   string   `hcl:"issuer,optional" doc:"Who is asked."`
+}
+
+type bearerSettings struct {
+	Token  string `hcl:"token,optional" doc:"The token." sensitive:"true"`
+	Env    string `hcl:"env,optional" doc:"The variable that holds it." conflicts:"token"`
+	Header string `hcl:"header" doc:"The header." default:"Authorization"`
+}
+
+type keyringSettings struct {
+	Service string `hcl:"service,optional" doc:"What the entries are called."`
+}
+
+type shelfSettings struct {
+	Address string `hcl:"address" doc:"Where it is."`
+	PIN     string `hcl:"pin,optional" doc:"What opens it." sensitive:"true"`
+}
+
 // handmade is a schema that no Go struct makes.
 var handmade = sdk.Schema{Attributes: []sdk.Attribute{
 	{Name: "colours", Type: json.RawMessage(`["list","string"]`), Enum: []string{"red", "green"}},
@@ -71,9 +101,16 @@ var mistaken = sdk.Schema{Attributes: []sdk.Attribute{{Name: "odd", Type: json.R
 
 // fakes are manifests by source, relative to the working directory.
 var fakes = map[string]sdk.Manifest{
-	"builtin/stdio": {Name: "stdio", Version: "0.1.0", Transports: map[string]sdk.Schema{"stdio": sdk.SchemaOf[stdioSettings]()}},
-	"builtin/cli":   {Name: "cli", Version: "0.1.0", Transports: map[string]sdk.Schema{"cli": sdk.SchemaOf[stdioSettings]()}},
-	"kitchen":       {Name: "kitchen", Version: "1.2.3", Transports: map[string]sdk.Schema{"sink": sdk.SchemaOf[kitchenSettings]()}},
+	"builtin/stdio":   {Name: "stdio", Version: "0.1.0", Transports: map[string]sdk.Schema{"stdio": sdk.SchemaOf[stdioSettings]()}},
+	"builtin/cli":     {Name: "cli", Version: "0.1.0", Transports: map[string]sdk.Schema{"cli": sdk.SchemaOf[stdioSettings]()}},
+	"builtin/http":    {Name: "http", Version: "0.1.0", Transports: map[string]sdk.Schema{"http": sdk.SchemaOf[httpSettings]()}},
+	"builtin/oauth":   {Name: "oauth", Version: "0.1.0", Auths: map[string]sdk.Schema{"oauth": sdk.SchemaOf[oauthSettings]()}},
+	"builtin/bearer":  {Name: "bearer", Version: "0.1.0", Auths: map[string]sdk.Schema{"bearer": sdk.SchemaOf[bearerSettings]()}},
+	"builtin/keyring": {Name: "keyring", Version: "0.1.0", SecretStores: map[string]sdk.Schema{"keyring": sdk.SchemaOf[keyringSettings]()}},
+	"vault": {Name: "vault", Version: "1.0.0",
+		Auths:        map[string]sdk.Schema{"ticket": sdk.SchemaOf[bearerSettings](), "badge": sdk.SchemaOf[oauthSettings]()},
+		SecretStores: map[string]sdk.Schema{"shelf": sdk.SchemaOf[shelfSettings]()}},
+	"kitchen": {Name: "kitchen", Version: "1.2.3", Transports: map[string]sdk.Schema{"sink": sdk.SchemaOf[kitchenSettings]()}},
 	"many": {Name: "many", Version: "2.0.0-beta.1", Transports: map[string]sdk.Schema{
 		"one": sdk.SchemaOf[strictSettings](), "two": handmade, "three": mistaken,
 	}},

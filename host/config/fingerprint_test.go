@@ -15,6 +15,10 @@ server "a" {
     headers = { a = "1", b = "2" }
     token   = env("API_TOKEN")
     vars    = ["A", "B"]
+    bag     = { a = keyring("one") }
+  }
+  auth "bearer" {
+    token = keyring("two")
   }
   protocol = "auto"
   timeouts {
@@ -44,6 +48,7 @@ server "a" {
 		{`protocol = "auto"`, "prefix = \"p\"\nidle = \"never\"\nrequired = true\nshare = \"global\"\ntools {\n allow = [\"x\"]\n}"},
 		{`transport "kitchen"`, `transport "kitchen/sink"`},
 		{`env("API_TOKEN")`, `"s3cr3t-from-env"`},
+		{`keyring("one")`, `try(keyring("one"), "x")`},
 	} {
 		if edit(same[0], same[1]) != want {
 			t.Errorf("%q for %q changes the fingerprint", same[1], same[0])
@@ -54,6 +59,12 @@ server "a" {
 		{`b = "2"`, `b = "3"`},
 		{`env("API_TOKEN")`, `"another"`},
 		{`"A", "B"`, `"A", "C"`},
+		{`keyring("one")`, `keyring("two")`},
+		{`keyring("one")`, `"keyring"`},
+		{`keyring("two")`, `keyring("one")`},
+		{`token = keyring("two")`, "header = \"X-Key\"\n    token  = keyring(\"two\")"},
+		{"auth \"bearer\" {\n    token = keyring(\"two\")", "auth \"oauth\" {"},
+		{"  auth \"bearer\" {\n    token = keyring(\"two\")\n  }\n", ""},
 		{`"auto"`, `"2025-11-25"`},
 		{`protocol = "auto"`, `max_message = "32MiB"`},
 		{`"./kitchen"`, `"./elsewhere/kitchen"`},

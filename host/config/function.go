@@ -19,7 +19,7 @@ import (
 // functions are all that expressions can call. Those that are empty here
 // need a load to work with.
 var functions = map[string]function.Function{
-	"env": {}, "file": {},
+	"env": {}, "file": {}, "keyring": {},
 
 	"try": tryfunc.TryFunc, "can": tryfunc.CanFunc,
 
@@ -85,6 +85,8 @@ func (l *loader) hostFunctions() map[string]function.Function {
 		switch name {
 		case "env":
 			all[name] = l.env()
+		case "keyring":
+			all[name] = l.keyringCall()
 		case "file":
 		case "try", "can": // take expressions, not values
 			all[name] = f

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,9 +15,11 @@ type Gateway struct{ HTTP HTTP }
 
 // HTTP is what listens for clients over HTTP.
 type HTTP struct {
-	Given   bool // there is an http block
-	At      Position
-	Listen  string   // "host:port", or "unix:" and an absolute path
+	Given      bool // there is an http block
+	At         Position
+	Listen     string      // "host:port", or "unix:" and an absolute path
+	SocketMode fs.FileMode // of a unix socket: who may connect
+
 	Origins []string // that a request may have, each exactly as browsers send it
 	Hosts   []string // in lower case, with or without a port: what the Host header may say beyond the address itself
 
@@ -26,10 +29,10 @@ type HTTP struct {
 	Plaintext   bool // something in front of a public address has TLS
 
 	Timeouts HTTPTimeouts
-	PerIP    *RateLimit // nil: 60 and 120 for addresses that are not loopback
+	PerIP    *RateLimit // nil: 60, 120 and 256 for addresses that are not loopback
 	Sessions SessionRules
 	TLS      *TLS // nil: none
-	Auth     []Auth
+	Auth     []Authentication
 
 	origin httpOrigin // for On
 }
@@ -43,10 +46,12 @@ type HTTPTimeouts struct {
 }
 
 // A RateLimit is how much one address may ask: Rate requests a second, and
-// Burst at once. A Rate of 0 is no limit.
+// Burst at once, on so many Connections. A Rate of 0 is no limit, and so are 0
+// Connections.
 type RateLimit struct {
-	Rate  float64
-	Burst int
+	Rate        float64
+	Burst       int
+	Connections int
 }
 
 // SessionRules bound the sessions of clients that have them.
@@ -78,12 +83,14 @@ const (
 	mostSessions = 100_000
 	mostEvents   = 1_000_000
 	mostRate     = 1_000_000
+
+	mostConnections = 100_000
 )
 
 var gatewayForm = form{blocks: map[string]shape{"http": {}}}
 
 var httpForm = form{
-	attributes: []string{"listen", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
+	attributes: []string{"listen", "socket_mode", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
 	blocks: map[string]shape{
 		"timeouts": {}, "per_ip": {}, "sessions": {}, "tls": {}, "auth": {labels: 1, many: true},
 	},
@@ -125,6 +132,7 @@ func (s section) http(given bool) HTTP {
 	s.check(httpForm)
 	h := HTTP{
 		Given: given, At: startOf(s.head), origin: httpOrigin{head: s.head, in: s.in},
+		SocketMode:  s.socketMode(),
 		Origins:     s.origins(),
 		Hosts:       s.hosts(),
 		MaxBody:     s.size("max_body", 1<<20, leastBody, mostBody),
@@ -161,8 +169,8 @@ func (s section) perIP() *RateLimit {
 	if !found {
 		return nil
 	}
-	b.check(form{attributes: []string{"rate", "burst"}})
-	r := &RateLimit{Rate: b.number("rate", 60, mostRate)}
+	b.check(form{attributes: []string{"rate", "burst", "connections"}})
+	r := &RateLimit{Rate: b.number("rate", 60, mostRate), Connections: b.whole("connections", 256, 0, mostConnections)}
 	if r.Rate > 0 {
 		r.Burst = max(1, int(2*r.Rate))
 	}

@@ -21,7 +21,7 @@ func TestGatewayPage(t *testing.T) {
 	h := loadGood(t, "gateway {\n  http {\n    per_ip {\n    }\n  }\n}\n").Gateway.HTTP
 	for name, is := range map[string]any{
 		"max_in_flight": h.MaxInFlight, "sessions.max": h.Sessions.Max, "sessions.events": h.Sessions.Events,
-		"per_ip.rate": h.PerIP.Rate, "per_ip.burst": h.PerIP.Burst, "max_body": fmt.Sprintf("%d MiB", h.MaxBody>>20),
+		"per_ip.rate": h.PerIP.Rate, "per_ip.burst": h.PerIP.Burst, "per_ip.connections": h.PerIP.Connections, "max_body": fmt.Sprintf("%d MiB", h.MaxBody>>20),
 		"sessions.idle": h.Sessions.Idle, "sessions.life": h.Sessions.Life,
 		"timeouts.header": h.Timeouts.Header, "timeouts.body": h.Timeouts.Body, "timeouts.send": h.Timeouts.Send,
 		"timeouts.keepalive": h.Timeouts.Keepalive, "timeouts.drain": h.Timeouts.Drain,

@@ -29,7 +29,7 @@ func TestGatewayDefaults(t *testing.T) {
 	if c == nil || len(ds) > 0 {
 		t.Fatal(rendered(ds))
 	}
-	want := `{"HTTP":{"Given":false,"At":{"File":"","Line":0,"Column":0},"Listen":"127.0.0.1:7575",` +
+	want := `{"HTTP":{"Given":false,"At":{"File":"","Line":0,"Column":0},"Listen":"127.0.0.1:7575","SocketMode":384,` +
 		`"Origins":["http://localhost","http://127.0.0.1"],"Hosts":null,"MaxBody":1048576,"MaxInFlight":500,"LegacySSE":false,"Plaintext":false,` +
 		`"Timeouts":{"Header":10000000000,"Body":30000000000,"Send":5000000000,"Keepalive":15000000000,"Drain":10000000000},"PerIP":null,` +
 		`"Sessions":{"Store":"memory","Max":1000,"Idle":300000000000,"Life":86400000000000,"Events":10000},"TLS":null,"Auth":null}}`
@@ -54,6 +54,7 @@ func TestNullIsUnset(t *testing.T) {
 gateway {
   http {
     listen        = null
+    socket_mode   = null
     origins       = null
     hosts         = null
     max_body      = null
@@ -81,7 +82,7 @@ gateway {
 `)
 	h := c.Gateway.HTTP
 	if h.Listen != defaultListen || len(h.Origins) != 2 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
-		*h.PerIP != (RateLimit{60, 120}) || h.Sessions.Store != "memory" || h.Auth[0].Settings.(StaticToken).Tenant != "default" {
+		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "memory" || h.Auth[0].Settings.(StaticToken).Tenant != "default" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -177,7 +178,7 @@ func TestDocumentedGateway(t *testing.T) {
 		t.Fatal(rendered(ds))
 	}
 	said, usual := got.Gateway.HTTP, loadGood(t, "").Gateway.HTTP
-	if *said.PerIP != (RateLimit{Rate: 60, Burst: 120}) || len(said.Hosts) != 1 || said.TLS.ClientCA == "" || len(said.Auth) != 1 {
+	if *said.PerIP != (RateLimit{Rate: 60, Burst: 120, Connections: 256}) || len(said.Hosts) != 1 || said.TLS.ClientCA == "" || len(said.Auth) != 1 {
 		t.Errorf("%+v", said)
 	}
 	said.Given, said.At, said.Hosts, said.PerIP, said.TLS, said.Auth, said.origin = false, Position{}, nil, nil, nil, nil, usual.origin

@@ -73,27 +73,38 @@ func dump(t *testing.T, c *Config) string {
 	if c == nil {
 		return ""
 	}
-	type transport struct {
-		Transport
+	type block struct {
+		Block
 		Settings, Shown json.RawMessage
 	}
 	type server struct {
 		*Server
 		Transport   any
+		Auth        any    `json:",omitempty"`
 		Fingerprint string `json:",omitempty"`
 	}
 	all := struct {
 		*Config
-		Servers []server
-		Gateway *Gateway `json:",omitempty"` // TestGatewayDefaults has the one that is not given
+		Servers     []server
+		SecretStore any      `json:",omitempty"`
+		Gateway     *Gateway `json:",omitempty"` // TestGatewayDefaults has the one that is not given
 	}{Config: c}
+	if k := c.SecretStore; k != nil {
+		all.SecretStore = struct {
+			block
+			File *SecretFile `json:",omitempty"`
+		}{block{k.Block, k.Settings, k.Shown}, k.File}
+	}
 	if c.Gateway.HTTP.Given {
 		all.Gateway = &c.Gateway
 	}
 	for _, s := range c.Servers {
 		one := server{Server: s}
 		if s.Enabled {
-			one.Transport = transport{s.Transport, s.Transport.Settings, s.Transport.Shown}
+			one.Transport = block{s.Transport, s.Transport.Settings, s.Transport.Shown}
+			if s.Auth != nil {
+				one.Auth = block{*s.Auth, s.Auth.Settings, s.Auth.Shown}
+			}
 			if len(s.Fingerprint) != 64 {
 				t.Errorf("server %s: fingerprint %q", s.Name, s.Fingerprint)
 			}
@@ -111,7 +122,7 @@ func dump(t *testing.T, c *Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer(here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
+	return strings.NewReplacer(c.keyring.nonce, "$NONCE", here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
 }
 
 // decodeAll checks that plugins can read their settings.

@@ -50,7 +50,7 @@ func (l *loader) tells(s *source, text string) bool {
 var fixedWords = func() map[string]bool {
 	words := map[string]bool{"true": true, "false": true, "if": true, "for": true, "name": true, "fallback": true, "path": true}
 	for name, f := range functions {
-		if name == "env" || name == "file" {
+		if name == "env" || name == "file" || name == "keyring" {
 			continue // they say "name", "fallback" and "path", and are made later
 		}
 		if f.VarParam() != nil {
@@ -92,12 +92,12 @@ func unescaped(text string) string {
 }
 
 // scrubbed replaces every one of the secrets in text.
-func scrubbed(text string, secrets []string) string { return scrubber(secrets).Replace(text) }
+func scrubbed(text string, secrets []string) string { return Scrubber(secrets).Replace(text) }
 
-// scrubber replaces secrets, also where they stand as Go or JSON quote them; the
+// Scrubber replaces secrets, also where they stand as Go or JSON quote them; the
 // longest first, because one may be the beginning of another.
-func scrubber(secrets []string) *strings.Replacer {
-	// Who prints a key of many lines prints many lines.
+func Scrubber(secrets []string) *strings.Replacer {
+	// Who prints a key of many lines prints many lines, and not the last line break.
 	for _, w := range slices.Clone(secrets) {
 		if strings.Contains(w, "\n") {
 			for line := range strings.Lines(w) {

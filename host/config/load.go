@@ -50,6 +50,7 @@ type loader struct {
 	byName   map[string]*source
 	problems []problem
 	secrets  []string // what env() and file() returned
+	keyring  keyring
 
 	budget      *budget
 	spent       bool
@@ -68,7 +69,9 @@ func newLoader(o Options) *loader {
 		byName: map[string]*source{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
 		manifests: map[string]*sdk.Manifest{},
 		budget:    &budget{left: maxWork}, localValues: cty.EmptyObjectVal,
+		keyring: newKeyring(),
 	}
+	l.budget.keyring = &l.keyring
 	if l.lookup == nil {
 		l.lookup = os.LookupEnv
 	}
@@ -103,15 +106,17 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		drafts = append(drafts, l.server(b))
 	}
 	checkNames(l, drafts)
-	l.describeAll(ctx, drafts)
+	store := l.secretStore(top["secret_store"])
+	l.describeAll(ctx, uses(drafts, store))
 	for _, d := range drafts {
 		l.finish(d)
 	}
+	kept := store.finish()
 	ds := l.diagnostics()
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	c := l.config(drafts)
+	c := l.config(drafts, kept)
 	c.Gateway = gateway
 	return c, ds
 }
@@ -120,7 +125,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 var whole = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
-		"gateway": {many: true}, // one; see there
+		"gateway": {many: true}, "secret_store": {labels: 1, many: true}, // one of each; see there
 	},
 	later: []string{"policy"},
 }
@@ -141,8 +146,24 @@ func (l *loader) collect() map[string][]*hclsyntax.Block {
 	return top
 }
 
-func (l *loader) config(drafts []*draft) *Config {
-	c := &Config{Path: l.Path}
+// uses are all blocks whose bodies belong to plugins.
+func uses(drafts []*draft, store *storeDraft) []use {
+	var all []use
+	for _, d := range drafts {
+		all = append(all, d.transport)
+		if d.auth != nil {
+			all = append(all, *d.auth)
+		}
+	}
+	if store != nil {
+		all = append(all, store.use)
+	}
+	return all
+}
+
+func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
+	l.keyring.sorted(l.sources)
+	c := &Config{Path: l.Path, SecretStore: store, keyring: l.keyring}
 	for _, s := range l.sources {
 		c.Files = append(c.Files, s.name)
 	}
@@ -154,7 +175,13 @@ func (l *loader) config(drafts []*draft) *Config {
 	for _, d := range drafts {
 		c.Servers = append(c.Servers, d.Server)
 		secrets = append(secrets, hiddenTexts(d.Transport.Settings, d.Transport.Shown)...)
+		if d.Auth != nil {
+			secrets = append(secrets, hiddenTexts(d.Auth.Settings, d.Auth.Shown)...)
+		}
 	}
-	c.secrets = scrubber(secrets)
+	if store != nil {
+		secrets = append(secrets, hiddenTexts(store.Settings, store.Shown)...)
+	}
+	c.secrets = Scrubber(secrets)
 	return c
 }

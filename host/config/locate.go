@@ -81,13 +81,13 @@ func textOf(steps []step) string {
 // Locate returns where a setting stands that a plugin named by its path, such
 // as headers["Host"] or retry[0].max: the setting itself or, where that does
 // not stand in the file, what is nearest around it.
-func (t *Transport) Locate(path string) Position { return startOf(t.locate(path)) }
+func (b *Block) Locate(path string) Position { return startOf(b.locate(path)) }
 
-func (t *Transport) locate(path string) hcl.Range {
-	if t.origin.body == nil {
-		return hcl.Range{Filename: t.At.File, Start: hcl.Pos{Line: t.At.Line, Column: t.At.Column}}
+func (b *Block) locate(path string) hcl.Range {
+	if b.origin.body == nil {
+		return hcl.Range{Filename: b.At.File, Start: hcl.Pos{Line: b.At.Line, Column: b.At.Column}}
 	}
-	return locateIn(t.origin.body, t.origin.head, parsePath(path))
+	return locateIn(b.origin.body, b.origin.head, parsePath(path))
 }
 
 // locateIn resolves steps in a block.

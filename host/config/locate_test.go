@@ -64,7 +64,7 @@ server "a" {
 			t.Errorf("%s is at %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Transport{At: Position{File: "x", Line: 1, Column: 2}}).Locate("url"); got.String() != "x:1:2" {
+	if got := (&Block{At: Position{File: "x", Line: 1, Column: 2}}).Locate("url"); got.String() != "x:1:2" {
 		t.Error(got)
 	}
 }

@@ -29,20 +29,21 @@ func (s *source) mask(i int) bool {
 var login = regexp.MustCompile(`://[^/?#\s]*@`)
 
 // isLabel: a literal that names something in every message: the label of a
-// block, a variable of the environment, a file.
+// block, a variable of the environment, a file, a secret.
 func (s *source) isLabel(i int) bool {
 	if s.typeAt(i-1) != hclsyntax.TokenOQuote {
 		return false
 	}
 	switch s.wordAt(i - 2) {
-	case "server", "transport", "plugin", "tool", "auth":
+	case "server", "transport", "plugin", "tool", "auth", "secret_store":
 		return true
 	}
 	if s.typeAt(i-2) != hclsyntax.TokenOParen {
 		return false
 	}
 	called := s.wordAt(i - 3)
-	return called == "file" || called == "env" && envRule.Match(s.tokens[i].Bytes)
+	return called == "file" || called == "env" && envRule.Match(s.tokens[i].Bytes) ||
+		called == "keyring" && SecretName.Match(s.tokens[i].Bytes)
 }
 
 // isName: a word that is the name of an attribute, a block, a member, a

@@ -48,10 +48,11 @@ func (b *budget) meterChildren(e hclsyntax.Expression) {
 		e.Tuple = b.meter(e.Tuple)
 	case *hclsyntax.FunctionCallExpr:
 		b.meterAll(e.Args)
+		watchCall(e)
 	case *hclsyntax.RelativeTraversalExpr:
 		e.Source = b.meter(e.Source)
 	case *hclsyntax.IndexExpr:
-		e.Collection, e.Key = b.meter(e.Collection), b.meter(e.Key)
+		e.Collection, e.Key = b.meter(e.Collection), watched("an index", b.meter(e.Key))
 	case *hclsyntax.SplatExpr:
 		e.Source, e.Each = b.meter(e.Source), b.meter(e.Each)
 	case *hclsyntax.TupleConsExpr:
@@ -64,21 +65,22 @@ func (b *budget) meterChildren(e hclsyntax.Expression) {
 	case *hclsyntax.ObjectConsKeyExpr:
 		// A bare word is a literal key, which HCL tells by the node's type.
 		if _, bare := literal(e); !bare {
-			e.Wrapped = b.meter(e.Wrapped)
+			e.Wrapped = watched("a name", b.meter(e.Wrapped))
 		}
 	case *hclsyntax.UnaryOpExpr:
-		e.Val = b.meter(e.Val)
+		e.Val = watched("an operator", b.meter(e.Val))
 	case *hclsyntax.BinaryOpExpr:
-		e.LHS, e.RHS = b.meter(e.LHS), b.meter(e.RHS)
+		e.LHS, e.RHS = watched("an operator", b.meter(e.LHS)), watched("an operator", b.meter(e.RHS))
 	case *hclsyntax.ConditionalExpr:
-		e.Condition, e.TrueResult, e.FalseResult = b.meter(e.Condition), b.meter(e.TrueResult), b.meter(e.FalseResult)
+		e.Condition = watched("a condition", b.meter(e.Condition))
+		e.TrueResult, e.FalseResult = b.meter(e.TrueResult), b.meter(e.FalseResult)
 	case *hclsyntax.ForExpr:
 		e.CollExpr, e.ValExpr = b.meter(e.CollExpr), b.meter(e.ValExpr)
 		if e.KeyExpr != nil {
-			e.KeyExpr = b.meter(e.KeyExpr)
+			e.KeyExpr = watched("a name", b.meter(e.KeyExpr))
 		}
 		if e.CondExpr != nil {
-			e.CondExpr = b.meter(e.CondExpr)
+			e.CondExpr = watched("a condition", b.meter(e.CondExpr))
 		}
 	}
 }

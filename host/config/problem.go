@@ -20,7 +20,8 @@ type problem struct {
 	in       string
 	output   []string // what a plugin printed last
 	at       hcl.Range
-	code     fault.Code // empty: config.invalid
+	code     fault.Code // empty: config.invalid for an error, none for a warning
+	address  bool       // about where to listen
 	quoted   bool       // what stands in quotes may be a value: see hushed
 }
 
@@ -51,17 +52,18 @@ func (l *loader) diagnostics() Diagnostics {
 // more counts the problems that nobody describes.
 func more(count int, errors bool) Diagnostic {
 	d := Diagnostic{Severity: Warning, Summary: fmt.Sprintf("and %d more problems", count),
-		Hint: "mend these first; some of the rest may go with them", Code: fault.ConfigInvalid}
+		Hint: "mend these first; some of the rest may go with them"}
 	if errors {
 		d.Severity = Error
 	}
+	d.Code = d.Severity.code()
 	return d
 }
 
 func (l *loader) diagnostic(p problem) Diagnostic {
 	d := Diagnostic{
 		Severity: p.severity, Summary: p.summary, Detail: p.detail, Hint: p.hint, In: p.in,
-		At: startOf(p.at), End: endOf(p.at), Code: cmp.Or(p.code, fault.ConfigInvalid),
+		At: startOf(p.at), End: endOf(p.at), Code: cmp.Or(p.code, p.severity.code()), address: p.address,
 	}
 	s := l.byName[p.at.Filename]
 	if p.quoted {

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An origin is what a transport's block came from: what it takes to point at a
+// An origin is what a block came from: what it takes to point at a
 // place in it long after the load.
 type origin struct {
 	source  *source
@@ -25,16 +25,19 @@ type origin struct {
 }
 
 // Refused makes diagnostics of what a plugin said against the settings of the
-// server's transport, in the order of their places.
-func (s *Server) Refused(complaints []*sdk.Error) Diagnostics {
+// server's transport; see [Block.Refused].
+func (s *Server) Refused(complaints []*sdk.Error) Diagnostics { return s.Transport.Refused(complaints) }
+
+// Refused makes diagnostics of what the plugin said against the settings of the
+// block, in the order of their places.
+func (b *Block) Refused(complaints []*sdk.Error) Diagnostics {
 	if len(complaints) == 0 {
 		return nil
 	}
-	t := &s.Transport
-	secrets := slices.Concat(t.origin.secrets, hiddenTexts(t.Settings, t.Shown))
+	secrets := slices.Concat(b.origin.secrets, hiddenTexts(b.Settings, b.Shown))
 	var ds Diagnostics
 	for _, c := range complaints[:min(len(complaints), MaxDiagnostics)] {
-		ds = append(ds, t.refused(c, secrets))
+		ds = append(ds, b.refused(c, secrets))
 	}
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
@@ -46,17 +49,17 @@ func (s *Server) Refused(complaints []*sdk.Error) Diagnostics {
 }
 
 // refused is one complaint. It may quote any setting, so secrets are taken out.
-func (t *Transport) refused(c *sdk.Error, secrets []string) Diagnostic {
-	at := t.locate(c.Path)
+func (b *Block) refused(c *sdk.Error, secrets []string) Diagnostic {
+	at := b.locate(c.Path)
 	summary, detail, _ := strings.Cut(strings.TrimSpace(c.Error()), "\n")
 	d := Diagnostic{
 		Summary: scrubbed(summary, secrets), Detail: scrubbed(detail, secrets), Hint: scrubbed(c.Hint, secrets),
-		In: t.origin.in, At: startOf(at), End: endOf(at), Code: fault.UpstreamSettings,
+		In: b.origin.in, At: startOf(at), End: endOf(at), Code: fault.UpstreamSettings,
 	}
 	for _, line := range c.Output {
 		d.Output = append(d.Output, scrubbed(line, secrets))
 	}
-	d.quote(t.origin.source, at)
+	d.quote(b.origin.source, at)
 	return d
 }
 

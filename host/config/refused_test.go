@@ -81,6 +81,45 @@ error: tls.pass: "***" is bad
 	}
 }
 
+// TestRefusedAuth: so has one of an auth provider or a secret store.
+func TestRefusedAuth(t *testing.T) {
+	c, ds := loadText(t, `secret_store "keyring" {
+  service = "x"
+}
+server "a" {
+  transport "http" {
+    url = "x"
+  }
+  auth "bearer" {
+    token = env("API_TOKEN")
+  }
+}
+`)
+	if c == nil {
+		t.Fatal(rendered(ds))
+	}
+	got := c.Servers[0].Auth.Refused([]*sdk.Error{sdk.AttrErrorf("token", "%q will not do", "s3cr3t-from-env")})
+	got = append(got, c.SecretStore.Refused([]*sdk.Error{sdk.AttrErrorf("service", "is taken")})...)
+	const want = `error: token: "***" will not do
+  at junctor.hcl:9:5, in server "a"
+  9 |     token = env("API_TOKEN")
+    |     ^^^^^
+  code: upstream.settings
+
+error: service: is taken
+  at junctor.hcl:2:3, in secret_store "keyring"
+  2 |   service = "x"
+    |   ^^^^^^^
+  code: upstream.settings
+`
+	if rendered(got) != want {
+		t.Errorf("got:\n%s\nwant:\n%s", rendered(got), want)
+	}
+	if at := c.Servers[0].Auth.Locate("header").String(); at != "junctor.hcl:8:3" {
+		t.Error(at)
+	}
+}
+
 // TestRefusedOften: a plugin that never ends complaining does not fill the
 // screen.
 func TestRefusedOften(t *testing.T) {

@@ -49,7 +49,9 @@ func (d Diagnostic) render(b *strings.Builder) {
 	if d.Hint != "" {
 		fmt.Fprintf(b, "  hint: %s\n", d.Hint)
 	}
-	fmt.Fprintf(b, "  code: %s\n", d.Code)
+	if d.Code != "" {
+		fmt.Fprintf(b, "  code: %s\n", d.Code)
+	}
 }
 
 // blank is the space under the first n characters of line, tabs kept.

@@ -15,9 +15,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// bundled plugins are there without being required.
-var bundled = []string{"stdio", "http", "sse", "cli"}
-
 var (
 	labelRule   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 	builtinRule = regexp.MustCompile(`^builtin/[a-z0-9][a-z0-9-]{0,63}$`)

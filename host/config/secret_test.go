@@ -21,7 +21,32 @@ func TestSecretsStayIn(t *testing.T) {
 	gateway := func(body string) string {
 		return "gateway {\n  http {\n    auth \"static_token\" {\n      subject = \"a\"\n" + body + "\n    }\n  }\n}\n"
 	}
+	auth := func(body string) string {
+		return "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"bearer\" {\n" + body + "\n  }\n}\n"
+	}
+	store := func(body string) string {
+		return "plugins {\n  required = { vault = { source = \"./vault\" } }\n}\nsecret_store \"vault\" {\n    address = \"x\"\n" + body + "\n}\n"
+	}
 	cases := map[string]string{
+		"auth, in a list":            auth(`token = ["CANARY"]`),
+		"auth, misspelt":             auth(`tokn = "CANARY"`),
+		"auth, without quotes":       auth(`token = CANARY`),
+		"auth, twice":                auth("token = \"a\"\n}\nauth \"oauth\" {\nclient_secret = \"CANARY\""),
+		"auth, as a label":           "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"oauth\" \"CANARY\" {\n  }\n}\n",
+		"auth, as an attribute":      "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth = \"CANARY\"\n}\n",
+		"auth, from outside":         auth(`header = { a = env("SECRET") }`),
+		"auth, of a program":         "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n  auth \"bearer\" {\n    token = \"CANARY\"\n  }\n}\n",
+		"auth, of an unknown kind":   "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"beare\" {\n    token = \"CANARY\"\n  }\n}\n",
+		"auth, beside a header":      auth("tokn = env(\"SECRET\")\n}\nidle = \"x\"\ntransport \"http\" {\nheaders = { Authorization = \"CANARY\" }"),
+		"store, in a list":           store(`pin = ["CANARY"]`),
+		"store, misspelt":            store(`pln = "CANARY"`),
+		"store, a password":          "secret_store \"file\" {\n  password = \"CANARY\"\n}\n",
+		"store, a descriptor":        "secret_store \"file\" {\n  password_fd = \"CANARY\"\n}\n",
+		"keyring, no name":           kitchen(`token = keyring("CANARY !")`),
+		"keyring, two names":         kitchen(`token = keyring("a", "CANARY")`),
+		"keyring, from outside":      kitchen(`token = keyring(env("SECRET"))`),
+		"keyring, beside a literal":  kitchen(`token = upper("${keyring("a")}CANARY")`),
+		"keyring, without quotes":    kitchen(`token = keyring(CANARY)`),
 		"token with a space":         gateway(`token = "CANARY x"`),
 		"token in a list":            gateway(`token = ["CANARY"]`),
 		"token in an object":         gateway(`token = { a = "CANARY" }`),
@@ -128,7 +153,7 @@ func TestSecretsStayIn(t *testing.T) {
 // piece or line by line.
 func TestConceal(t *testing.T) {
 	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
-	hide := scrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
+	hide := Scrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
 	for text, want := range map[string]string{
 		"nothing to hide":                     "nothing to hide",
 		"got short-lived-token!":              "got ***!",

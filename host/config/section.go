@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -73,6 +74,9 @@ type shape struct {
 	many   bool
 }
 
+// example is how a block's labels are written.
+func (s shape) example() string { return strings.Repeat(` "NAME"`, s.labels) }
+
 func (f form) names() []string {
 	return slices.Concat(f.attributes, f.private, slices.Collect(maps.Keys(f.blocks)))
 }
@@ -81,7 +85,7 @@ func (f form) names() []string {
 // literals snippets may show. It evaluates nothing.
 func (s section) check(f form) {
 	for name, attr := range s.body.Attributes {
-		_, block := f.blocks[name]
+		shape, block := f.blocks[name]
 		switch {
 		case slices.Contains(f.attributes, name):
 			s.reveal(attr)
@@ -89,9 +93,13 @@ func (s section) check(f form) {
 		case slices.Contains(f.later, name):
 			s.wrong(attr.NameRange, "", "this version does not have %q yet", name)
 		case block:
-			s.wrong(attr.NameRange, fmt.Sprintf("write %s { ... }, without an equals sign", name), "%q is a block", name)
+			s.wrong(attr.NameRange, fmt.Sprintf("write %s%s { ... }, without an equals sign", name, shape.example()), "%q is a block", name)
 		default:
-			s.wrong(attr.NameRange, didYouMean(name, f.names()), "unknown attribute %q", name)
+			hint := didYouMean(name, f.names())
+			if near := nearest(name, f.names()); near != "" && slices.Contains(slices.Collect(maps.Keys(f.blocks)), near) {
+				hint = fmt.Sprintf("did you mean the block %s%s { ... }?", near, f.blocks[near].example())
+			}
+			s.wrong(attr.NameRange, hint, "unknown attribute %q", name)
 		}
 	}
 	first := map[string]*hclsyntax.Block{}

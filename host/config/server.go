@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,25 +27,23 @@ const (
 )
 
 // A draft is a Server in the making: what is needed between reading its block
-// and decoding its transport, which waits for the plugins' manifests.
+// and decoding what belongs to plugins, which waits for their manifests.
 type draft struct {
 	*Server
 	block     section
 	prefixAt  hcl.Range
-	transport section
-	plugin    *plugin // nil: not to be decoded
-	component string
+	transport use
+	auth      *use // nil: none
 }
 
 var serverForm = form{
 	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled", "max_message"},
 	blocks: map[string]shape{
-		"transport": {labels: 1}, "timeouts": {}, "tools": {}, "tool": {labels: 1, many: true},
+		"transport": {labels: 1}, "auth": {labels: 1}, "timeouts": {}, "tools": {}, "tool": {labels: 1, many: true},
 	},
-	later: []string{"auth"},
 }
 
-// server reads a server block, apart from its transport's body.
+// server reads a server block, apart from the bodies that belong to plugins.
 func (l *loader) server(b *hclsyntax.Block) *draft {
 	s := l.section(b, "")
 	s.check(serverForm)
@@ -65,9 +62,12 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	if !d.Enabled {
 		return d
 	}
-	if found && t.label != "" {
-		d.transport = t
-		d.plugin, d.component = l.target(t)
+	if found {
+		d.transport = t.use(transports)
+	}
+	if a, found := s.block("auth"); found {
+		auth := a.use(providers)
+		d.auth = &auth
 	}
 	d.Prefix = s.prefix(d)
 	d.Required = s.flag("required", false)
@@ -180,28 +180,18 @@ func checkNames(l *loader, drafts []*draft) {
 	}
 }
 
-// finish decodes a server's transport.
+// finish decodes a server's transport and auth.
 func (l *loader) finish(d *draft) {
-	if d.plugin == nil {
-		return
+	transport, ok := d.transport.decode()
+	if d.auth != nil {
+		if auth, ok := d.auth.decode(); ok {
+			d.Auth = &auth
+		}
 	}
-	m := l.manifests[d.plugin.Use]
-	if m == nil {
-		return // reported
-	}
-	s := d.transport
-	name, ok := s.component(d.plugin, m, d.component)
 	if !ok {
 		return
 	}
-	got := s.settings(m.Transports[name])
-	slices.Sort(got.env)
-	source := l.byName[s.head.Filename]
-	d.Transport = Transport{
-		Kind: s.label, Plugin: d.plugin.Name, Component: name,
-		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
-		Dir: source.dir, At: startOf(s.head),
-		origin: origin{source: source, body: s.body, head: s.head, in: s.in, secrets: l.secrets},
-	}
-	d.Fingerprint = fingerprint(d.Server, d.plugin.Plugin)
+	d.Transport = transport
+	d.checkAuth()
+	d.Fingerprint = l.fingerprint(d)
 }

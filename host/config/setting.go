@@ -43,12 +43,33 @@ func (s section) setting(a sdk.Attribute) (cty.Value, bool) {
 		}
 		return cty.NilVal, false
 	}
+	if !s.mayWait(a, attr, v, want) {
+		return cty.NilVal, false
+	}
 	v, ok = s.fit(attr, v, want)
 	if !ok {
 		return cty.NilVal, false
 	}
 	s.narrow(a, attr, v)
 	return v, true
+}
+
+// mayWait refuses secrets that are read later, unless the setting is a text that
+// is kept from people, or has a name in a map. What is neither may be seen by
+// everybody on the machine, such as the arguments of a program.
+func (s section) mayWait(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
+	steps, found := s.keyring.in(v)
+	switch {
+	case !found:
+		return true
+	case len(a.Enum) > 0, slices.Contains([]string{"duration", "integer", "env_names"}, a.Format):
+		return !s.early(attr, v)
+	case a.Sensitive, want.IsMapType():
+		return true
+	}
+	s.wrong(locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
+		"%q is no setting for secrets, so it cannot come from keyring()", a.Name)
+	return false
 }
 
 // narrow checks what the schema asks for beyond the type.

@@ -16,6 +16,7 @@ import (
 type settings struct {
 	full, shown map[string]cty.Value
 	env         []string // from attributes of format "env_names"
+	files       []string // from attributes of format "watched_file", as they are written
 }
 
 // object is the settings as one value, for people or for the plugin.
@@ -34,8 +35,13 @@ func (s section) settings(schema sdk.Schema) settings {
 		if v, set := s.setting(a); set {
 			got.full[a.Name], _ = v.UnmarkDeep()
 			got.shown[a.Name] = shownValue(v, a.Sensitive)
-			if a.Format == "env_names" {
+			switch a.Format {
+			case "env_names":
 				got.env = append(got.env, s.envNames(a, v)...)
+			case "watched_file":
+				if path := got.full[a.Name]; path.Type() == cty.String && path.AsString() != "" {
+					got.files = append(got.files, path.AsString())
+				}
 			}
 		}
 	}
@@ -80,7 +86,7 @@ func (s section) inner(b sdk.Block, got *settings) {
 			s.revealLabel(t.labelAt)
 		}
 		full, shown = append(full, in.object(false)), append(shown, in.object(true))
-		got.env = append(got.env, in.env...)
+		got.env, got.files = append(got.env, in.env...), append(got.files, in.files...)
 	}
 	switch {
 	case len(full) == 0 && b.Need:

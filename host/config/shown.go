@@ -52,15 +52,30 @@ func jsonOf(v cty.Value) []byte {
 
 // fingerprint covers what a running connection was made from. Timeouts, names
 // and permissions are looked up at each call and are not part of it.
-func fingerprint(s *Server, p Plugin) string {
-	b, err := json.Marshal(map[string]any{
-		"plugin": p.Name, "use": p.Use, "source": p.Source,
-		"component": s.Transport.Component, "settings": json.RawMessage(s.Transport.Settings),
-		"env": s.Transport.EnvNames, "dir": s.Transport.Dir, "protocol": s.Protocol, "max_message": s.MaxMessage,
-	})
+func (l *loader) fingerprint(d *draft) string {
+	t := l.printed(d.transport.plugin.Plugin, d.Transport)
+	t["protocol"], t["max_message"] = d.Protocol, d.MaxMessage
+	if d.Auth != nil {
+		t["auth"] = l.printed(d.auth.plugin.Plugin, *d.Auth)
+	}
+	b, err := json.Marshal(t)
 	if err != nil {
 		panic(err) // strings, and JSON that was just made
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// printed is what counts of a block. The placeholders of keyring() are new with
+// each load, so their names and places count instead.
+func (l *loader) printed(p Plugin, b Block) map[string]any {
+	settings, places := l.keyring.normal(b.Settings)
+	all := map[string]any{
+		"plugin": p.Name, "use": p.Use, "source": p.Source,
+		"component": b.Component, "settings": json.RawMessage(settings), "env": b.EnvNames, "dir": b.Dir,
+	}
+	if len(places) > 0 {
+		all["keyring"] = places
+	}
+	return all
 }

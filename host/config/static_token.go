@@ -13,7 +13,8 @@ import (
 // A StaticToken lets in whoever sends the token.
 type StaticToken struct {
 	Token    string `json:"-"`
-	Variable string `json:"-"` // the environment variable that the token came from; empty: from somewhere else
+	Variable string `json:"-"`          // the environment variable that the token came from; empty: from somewhere else
+	Late     bool   `json:",omitempty"` // the token is made with keyring(): see Config.ResolveToken
 	Subject  string
 	Tenant   string
 	Roles    []string
@@ -27,6 +28,7 @@ var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, p
 
 const (
 	defaultTenant = "default"
+	ownTenant     = "local" // of whoever runs Junctor; see the package identity
 
 	leastToken = 16   // bytes, before anybody could guess it
 	maxToken   = 4096 // headers have room for it
@@ -39,6 +41,7 @@ var tenantRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
 
 func (s section) staticToken() any {
 	t := StaticToken{Token: s.token(), Variable: s.variable("token"), Tenant: defaultTenant}
+	t.Late = s.keyring.stands(t.Token)
 	if text, a, set := s.text("subject"); set {
 		t.Subject = text
 		if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unprintable) {
@@ -52,6 +55,10 @@ func (s section) staticToken() any {
 		if !tenantRule.MatchString(text) {
 			s.wrong(a.Expr.Range(), `leave it out for the tenant "default"`,
 				`"tenant" must be 1 to 64 of a-z, 0-9, _ and -, with neither _ nor - at its ends`)
+		}
+		if text == ownTenant {
+			s.doubtful(a.Expr.Range(), "choose another name, unless the token is for programs of your own",
+				`the tenant %q is whoever runs Junctor, so this token uses that person's logins at servers with share = "tenant"`, text)
 		}
 	}
 	for _, e := range s.texts("roles") {
@@ -71,7 +78,10 @@ func unprintable(r rune) bool {
 
 // token reads the token. Whatever it is, it is kept out of all output.
 func (s section) token() string {
-	v, a, set := s.value("token", cty.String)
+	v, a, set := s.raw("token")
+	if set {
+		v, set = s.fit(a, v, cty.String)
+	}
 	if !set {
 		if !s.stands("token") {
 			s.missing("token", s.head)
@@ -80,23 +90,37 @@ func (s section) token() string {
 	}
 	v, marks := v.Unmark()
 	token := v.AsString()
+	if s.keyring.stands(token) {
+		return token
+	}
 	s.secrets = append(s.secrets, token)
 	at := a.Expr.Range()
-	const hint = "make one with: openssl rand -hex 32"
+	why := mistoken(token)
 	switch {
-	case token == "":
-		s.wrong(at, hint, "the token%s is empty", comesFrom(a.Expr))
-	case strings.ContainsFunc(token, unsendable):
-		s.wrong(at, hint, "the token%s has white space or other characters in it that a header cannot carry", comesFrom(a.Expr))
-	case len(token) > maxToken:
-		s.wrong(at, hint, "the token%s is longer than %d bytes", comesFrom(a.Expr), maxToken)
+	case why != "":
+		s.wrong(at, tokenHint, "the token%s %s", comesFrom(a.Expr), why)
 	case len(token) < leastToken:
-		s.doubtful(at, hint, "the token%s is shorter than %d characters, so it can be guessed", comesFrom(a.Expr), leastToken)
+		s.doubtful(at, tokenHint, "the token%s is shorter than %d characters, so it can be guessed", comesFrom(a.Expr), leastToken)
 	}
 	if len(marks) == 0 && token != "" {
 		s.doubtful(at, `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`, "the token stands in the configuration file")
 	}
 	return token
+}
+
+const tokenHint = "make one with: openssl rand -hex 32"
+
+// mistoken says what is wrong with a token, if anything is.
+func mistoken(token string) string {
+	switch {
+	case token == "":
+		return "is empty"
+	case strings.ContainsFunc(token, unsendable):
+		return "has white space or other characters in it that a header cannot carry"
+	case len(token) > maxToken:
+		return fmt.Sprintf("is longer than %d bytes", maxToken)
+	}
+	return ""
 }
 
 // unsendable: a header carries visible ASCII as it is, and nothing else for
@@ -134,7 +158,7 @@ func (s section) variable(attribute string) string {
 }
 
 // sameTokens refuses a token that stands for two subjects.
-func (s section) sameTokens(all []Auth) {
+func (s section) sameTokens(all []Authentication) {
 	first := map[string]Position{}
 	for i, b := range s.blocksOf("auth") {
 		t, ok := all[i].Settings.(StaticToken)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // TestCompleted: a modern client never sees what an old server says in the place
@@ -18,11 +19,17 @@ func TestCompleted(t *testing.T) {
 		{mcp.MethodCallTool, `{"a":{"resultType":"x"}}`, `{"resultType":"complete","a":{"resultType":"x"}}`},
 		{mcp.MethodCallTool, `{"a":1,"resultType":"input_required"}`, `{"a":1,"resultType":"complete"}`},
 		{mcp.MethodCallTool, `{"result\u0054ype":"input_required","a":1}`, `{"result\u0054ype":"complete","a":1}`},
+		{mcp.MethodCallTool, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"resultType":"x"}`,
+			`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"resultType":"complete"}`},
 		{mcp.MethodReadResource, `{"contents":[]}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]}`},
 		{mcp.MethodReadResource, `{"cacheScope":"public"}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`},
 	} {
+		answer, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":` + c.result + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := &request{method: c.method, modern: true}
-		value := r.completed([]byte(c.result))
+		value := r.completed(upstream.Reply{Result: answer.Result, Names: answer.Names})
 		m := result(mcp.ID("1"), r.lead, value).Message
 		if got := string(m.Head) + string(m.Body) + string(m.Tail); got != `{"jsonrpc":"2.0","id":1,"result":`+c.want+`}` {
 			t.Errorf("%s: %s\nwant %s", c.result, got, c.want)

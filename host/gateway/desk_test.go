@@ -13,6 +13,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
@@ -29,10 +30,12 @@ type fake struct {
 	rules  policy.Server
 	views  map[string]*catalog.View
 	repeat func(string) bool
+	start  time.Duration
 	call   time.Duration
 	share  Share
 	idle   time.Duration // after which connections are closed; 0: never
 	got    chan string   // what it was sent and does not answer by itself
+	login  *login        // that it needs before it can be connected; nil: none
 
 	mu  sync.Mutex
 	own map[*conversation.Link]chan string // guarded by mu; the same by connection, when not all share one
@@ -57,7 +60,7 @@ func (f *fake) at(l *conversation.Link) chan string {
 // newFake makes a server that leaves to the test what is not a handshake, a
 // list or a ping.
 func newFake(name, revision string) *fake {
-	f := &fake{name: name, call: time.Minute, got: make(chan string, 1<<12)}
+	f := &fake{name: name, start: 10 * time.Second, call: time.Minute, got: make(chan string, 1<<12)}
 	f.Revision = revision
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		_, isList := conversation.Lists[m.Method]
@@ -107,8 +110,13 @@ func (remembered) Remember(mcp.Revision)    {}
 func (f *fake) upstream(p upstream.Peer, log hclog.Logger) *upstream.Upstream {
 	return upstream.New(upstream.Options{
 		Name: f.name, Peer: p, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
-		Start: 10 * time.Second, Call: f.call, Shutdown: time.Second, Idle: upstream.Idle{After: f.idle},
-		Open: func(context.Context) (upstream.Link, error) { return f.Open(), nil },
+		Start: f.start, Call: f.call, Shutdown: time.Second, Idle: upstream.Idle{After: f.idle},
+		Open: func(context.Context) (upstream.Link, error) {
+			if f.login != nil && !f.login.good.Load() {
+				return nil, fault.New(fault.UpstreamLogin, "nobody is logged in").WithHint("run `junctor login %s`", f.name)
+			}
+			return f.Open(), nil
+		},
 	})
 }
 
@@ -122,9 +130,9 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 	rules, servers := map[string]policy.Server{}, map[string]Server{}
 	for _, f := range fakes {
 		rules[f.name], d.fakes[f.name] = f.rules, f
-		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Open: func(p upstream.Peer) *upstream.Upstream { return f.upstream(p, log) }}
+		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Open: func(p upstream.Peer, _ identity.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
-	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers})
+	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers, Login: d.login})
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := f.upstream(d.Peer(f.name), log)

@@ -23,15 +23,20 @@ type Options struct {
 	Policy  *policy.Policy
 	Log     hclog.Logger
 	Servers map[string]Server
+	// Login finds the page on which a principal's user logs in to a server, and
+	// begins the login when none goes on; false: only the command does. nil: there
+	// are no pages.
+	Login func(ctx context.Context, server string, p identity.Principal) (page Page, ok bool)
 }
 
 // A Server is what the configuration says about one server's calls.
 type Server struct {
 	// Share says who uses the same connection; empty: all clients.
 	Share Share
-	// Open makes a further connection to the server, which talks to peer. It is
-	// needed where not all clients share one.
-	Open func(peer upstream.Peer) *upstream.Upstream
+	// Open makes a further connection to the server, which talks to peer, on
+	// behalf of a principal, of whom a tenant's connection knows the tenant only.
+	// It is needed where not all clients share one.
+	Open func(peer upstream.Peer, p identity.Principal) *upstream.Upstream
 	// Repeat reports whether a tool may be called again after the connection
 	// ended before the answer: it is marked read-only or idempotent.
 	Repeat func(tool string) bool
@@ -51,9 +56,11 @@ type Gateway struct {
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu; see roll.go
-	warned   map[string]bool       // guarded by mu; what the log said once of a tool
+	warned   map[string]bool       // guarded by mu; what the log said once
 	level    string                // guarded by mu; the lowest that a modern request asked for
 	lines    map[string]int        // guarded by mu; connections that not all share, by server
+	owned    map[owner]int         // guarded by mu; and by principal
+	several  bool                  // guarded by mu; none of whom gets all of them
 	ending   bool                  // guarded by mu; nothing that lasts may begin
 
 	introductions map[string]introduction // guarded by mu; by server
@@ -76,7 +83,7 @@ const schemasKept = 20_000
 func New(o Options) *Gateway {
 	return &Gateway{
 		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), introductions: map[string]introduction{},
-		sessions: map[*Session]struct{}{}, warned: map[string]bool{}, lines: map[string]int{},
+		sessions: map[*Session]struct{}{}, warned: map[string]bool{}, lines: map[string]int{}, owned: map[owner]int{},
 		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
 	}
 }
@@ -105,8 +112,7 @@ func (g *Gateway) permit(p identity.Principal, kind policy.Kind, server, name st
 
 const (
 	// lookTime is how long something that is not known is looked for at servers
-	// that nobody has asked before. Each has its own time to start, so this is
-	// rarely what ends the wait.
+	// that nobody has asked before.
 	lookTime = 15 * time.Second
 	// listTime is how long a list waits for them. It is sent with what there is
 	// then; clients are told when there is more.
@@ -114,29 +120,32 @@ const (
 )
 
 // ensure makes sure that every server's lists are known, as far as the servers
-// let us within a time, or that what was looked for is found. It reports whether
-// nothing is still to come.
-func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (whole bool) {
+// let us within a time, or that what was looked for is found. It returns those of
+// which something is still to come.
+func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	whole = true
 	for server, err := range g.catalog.Await(limited, found) {
 		switch {
 		case ctx.Err() != nil:
 		case limited.Err() != nil && errors.Is(err, limited.Err()):
-			whole = false
+			late = append(late, server)
 			g.opts.Log.Debug("a server's lists are not known yet", "server", server)
+		case g.wantsLogin(server, err):
 		default:
 			g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
 		}
 	}
-	return whole
+	return late
 }
 
 // look makes sure that a name that is not known is unknown to the servers it
 // could belong to as well: their lists may have come from disk.
 func (g *Gateway) look(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
-	g.ensure(ctx, lookTime, found)
+	late := g.ensure(ctx, lookTime, found)
+	if server, ok := g.catalog.Unlisted(exposed); ok && slices.Contains(late, server) {
+		g.catalog.Ensure(ctx, server) // it is meant, and may take as long to start as it is allowed to
+	}
 	if found(g.catalog.Snapshot()) {
 		return
 	}

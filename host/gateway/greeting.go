@@ -59,7 +59,7 @@ func (r *request) greeting() (caps []byte, instructions string) {
 			continue
 		}
 		for name, settings := range mcp.Members(i.extensions) {
-			crosses := name != tasksExtension || r.modern && i.modern
+			crosses := name != mcp.ExtensionTasks || r.modern && i.modern
 			if _, have := extensions[name]; !have && crosses && len(settings) > 0 && settings[0] == '{' {
 				extensions[name] = settings
 			}

@@ -62,9 +62,9 @@ func TestLargeNews(t *testing.T) {
 	} {
 		f.Link().Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":`+news+`}`, padding))
 	}
-	f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`)
+	f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"the last"}}`)
 	for _, c := range all {
-		for got := ""; !strings.Contains(got, `"elicitationId":"e"`); {
+		for got := ""; !strings.Contains(got, `"the last"`); {
 			got = <-c.Sent
 			if len(got) > size {
 				got = got[:0]

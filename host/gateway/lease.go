@@ -40,7 +40,7 @@ type leaseKey struct {
 // lease takes a connection for a request.
 func (g *Gateway) lease(server string, r *request) (*lease, error) {
 	l, err := g.tryLease(server, r)
-	if err == errFull && g.makeRoom(server) {
+	if g.madeRoom(err, server, r.session.Principal()) {
 		l, err = g.tryLease(server, r)
 	}
 	return l, err
@@ -63,7 +63,7 @@ func (g *Gateway) tryLease(server string, r *request) (*lease, error) {
 	}
 	l := &lease{line: line{gw: g, server: server, leased: true}, key: key, caps: caps}
 	var err error
-	l.up, err = g.connect(server, l)
+	l.up, err = g.connect(&l.line, l, principal)
 	return l, err
 }
 

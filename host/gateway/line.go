@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -22,7 +23,13 @@ const (
 // maxLines bounds the connections to one server that are not shared by all.
 const maxLines = 256
 
-var errFull = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxLines)
+// With several principals, each has half of them at most.
+const maxOwn = maxLines / 2
+
+var (
+	errFull   = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxLines)
+	errEnough = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open for this client", maxOwn)
+)
 
 // anything is what a server is offered over the connection that its lists come
 // from, when calls have connections of their own: what it lists must not depend
@@ -39,6 +46,7 @@ type line struct {
 	tenant  string             // whose it is, if a tenant's
 	leased  bool               // it is one request's at a time; see lease
 	users   atomic.Int32       // who got it from over and is not done
+	owner   owner              // for whom it counts, once it is connected
 }
 
 var _ upstream.Peer = (*line)(nil)
@@ -54,7 +62,7 @@ func (s *Session) over(server string) (up *upstream.Upstream, done func(), err e
 		return g.upstreams[server], func() {}, nil
 	}
 	l, err := s.own(server)
-	if err == errFull && g.makeRoom(server) {
+	if g.madeRoom(err, server, s.Principal()) {
 		l, err = s.own(server)
 	}
 	if err != nil {
@@ -85,7 +93,7 @@ func (s *Session) line(server string) (*line, error) {
 	l := &line{gw: s.gw, server: server, session: s}
 	l.users.Add(1)
 	var err error
-	if l.up, err = s.gw.connect(server, l); err != nil {
+	if l.up, err = s.gw.connect(l, l, s.Principal()); err != nil {
 		return nil, err
 	}
 	if s.revision != "" {
@@ -113,7 +121,7 @@ func (g *Gateway) tenantLine(server, tenant string) (*line, error) {
 	l := &line{gw: g, server: server, tenant: tenant}
 	l.users.Add(1)
 	var err error
-	if l.up, err = g.connect(server, l); err != nil {
+	if l.up, err = g.connect(l, l, identity.Principal{Tenant: tenant}); err != nil {
 		return nil, err
 	}
 	g.tenants[key] = l
@@ -123,19 +131,23 @@ func (g *Gateway) tenantLine(server, tenant string) (*line, error) {
 	return l, nil
 }
 
-// connect makes a connection to a server, which talks to peer, that is not for
-// all.
-func (g *Gateway) connect(server string, peer upstream.Peer) (*upstream.Upstream, error) {
+// connect makes a connection to a line's server, which talks to peer, that is not
+// for all, on behalf of a principal.
+func (g *Gateway) connect(l *line, peer upstream.Peer, p identity.Principal) (*upstream.Upstream, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	l.owner = owner{l.server, p.Key()}
 	switch {
 	case g.ending:
 		return nil, errStopping
-	case g.lines[server] >= maxLines:
+	case g.lines[l.server] >= maxLines:
 		return nil, errFull
+	case g.several && g.owned[l.owner] >= maxOwn:
+		return nil, errEnough
 	}
-	g.lines[server]++
-	return g.opts.Servers[server].Open(peer), nil
+	g.lines[l.server]++
+	g.owned[l.owner]++
+	return g.opts.Servers[l.server].Open(peer, p), nil
 }
 
 // retire closes a line that nobody uses any longer. It does not wait.
@@ -147,6 +159,9 @@ func (g *Gateway) close(l *line) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lines[l.server]--
+	if g.owned[l.owner]--; g.owned[l.owner] == 0 {
+		delete(g.owned, l.owner)
+	}
 }
 
 // audience are the sessions that what the server says may be meant for.
@@ -221,6 +236,7 @@ func (s *Session) streamFor(about any, server string) Stream {
 
 // Connected is called when a server was connected.
 func (l *line) Connected(u *upstream.Upstream) {
+	l.gw.loggedIn(u.Name())
 	if l.up == nil && l.gw.catalog != nil {
 		l.gw.introduced(u)
 		l.gw.catalog.Connected(u.Name())
@@ -232,7 +248,7 @@ const lastWords = 5
 
 // Disconnected is called when a connection ended or could not be made.
 func (l *line) Disconnected(u *upstream.Upstream, err error) {
-	if err != nil && !fault.Is(err, fault.UpstreamStopped) {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !l.gw.wantsLogin(u.Name(), err) {
 		said := fault.As(err).Output
 		l.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
 	}

@@ -41,7 +41,7 @@ func listTemplates(r *request) ([]byte, *rpcError) {
 }
 
 func (r *request) lists() *catalog.Snapshot {
-	r.partial = !r.session.gw.ensure(r.ctx, listTime, nil)
+	r.partial = len(r.session.gw.ensure(r.ctx, listTime, nil)) > 0
 	return r.session.gw.catalog.Snapshot()
 }
 

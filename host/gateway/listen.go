@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -117,6 +116,8 @@ type listen struct {
 	id    mcp.ID
 	lists map[string]bool         // the notifications it wants, by method
 	uris  map[string]subscription // and the resources
+	tasks map[string]subscription // guarded by the session's mu; and the tasks
+	early map[string][]byte       // guarded by the session's mu; see caughtUp; nil: it was acknowledged
 	out   Stream
 	once  sync.Once
 	ended chan struct{}
@@ -138,9 +139,9 @@ func listenTo(r *request) ([]byte, *rpcError) {
 	s := r.session
 	asked := mcp.Member(r.params, "notifications")
 	if mcp.Member(asked, "taskIds") != nil && !r.knowsTasks() {
-		return nil, noTasks("taskIds") // of one that does, none is agreed to: it asks about them
+		return nil, noTasks("taskIds")
 	}
-	l := &listen{id: r.id, lists: map[string]bool{}, uris: map[string]subscription{}, out: r.out, ended: make(chan struct{})}
+	l := &listen{id: r.id, lists: map[string]bool{}, out: r.out, ended: make(chan struct{})}
 	agreed := []byte("{}")
 	for _, member := range slices.Sorted(maps.Keys(filters)) {
 		if string(mcp.Member(asked, member)) == "true" {
@@ -148,18 +149,27 @@ func listenTo(r *request) ([]byte, *rpcError) {
 			agreed = mcp.SetMember(agreed, member, []byte("true"))
 		}
 	}
-	uris := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"))
-	if !s.reserve(len(uris)) {
+	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions")), uniqueTexts(mcp.Member(asked, "taskIds"))
+	if !s.reserve(len(uris) + len(tasks)) {
 		return nil, tooMany()
 	}
-	defer s.reserve(-len(uris))
+	defer s.reserve(-len(uris) - len(tasks))
 	defer func() {
 		for uri, sub := range l.uris {
 			sub.over.Unsubscribe(uri)
 		}
 	}()
-	if list := l.subscribe(r, uris); list != nil {
+	var list []byte
+	l.uris, list = agree(uris, func(uri string) (subscription, *rpcError) { return s.gw.subscribe(r.ctx, r, uri) })
+	if list != nil {
 		agreed = mcp.SetMember(agreed, "resourceSubscriptions", list)
+	}
+	if len(tasks) > 0 {
+		list = l.follow(r, tasks)
+		defer s.unfollow(l)
+	}
+	if len(tasks) > 0 && list != nil {
+		agreed = mcp.SetMember(agreed, "taskIds", list)
 	}
 	s.begin(l, agreed)
 	defer s.forget(l)
@@ -184,37 +194,37 @@ func uniqueTexts(array []byte) []string {
 	return all
 }
 
-// subscribe subscribes to resources, at many servers at the same time, and
-// returns those that it could: what cannot be subscribed to is left out of what
-// is agreed to.
-func (l *listen) subscribe(r *request, uris []string) (agreed []byte) {
-	subs := make([]subscription, len(uris))
+// agree subscribes to what is named, at many servers at the same time, and
+// returns what it could subscribe to: the rest is left out of what is agreed to.
+func agree(names []string, subscribe func(name string) (subscription, *rpcError)) (all map[string]subscription, agreed []byte) {
+	subs := make([]subscription, len(names))
 	var g errgroup.Group
 	g.SetLimit(subscribingAtOnce)
-	for i, uri := range uris {
+	for i, name := range names {
 		g.Go(func() error {
-			if sub, err := r.session.gw.subscribe(r.ctx, r, uri); err == nil {
+			if sub, err := subscribe(name); err == nil {
 				subs[i] = sub
 			}
 			return nil
 		})
 	}
 	_ = g.Wait()
-	for i, uri := range uris {
+	all = map[string]subscription{}
+	for i, name := range names {
 		if subs[i].over == nil {
 			continue
 		}
-		l.uris[uri] = subs[i]
+		all[name] = subs[i]
 		sep := byte('[')
 		if agreed != nil {
 			sep = ','
 		}
-		agreed = mcp.AppendText(append(agreed, sep), uri)
+		agreed = mcp.AppendText(append(agreed, sep), name)
 	}
 	if agreed != nil {
 		agreed = append(agreed, ']')
 	}
-	return agreed
+	return all, agreed
 }
 
 // reserve makes room for n more subscriptions, if there is some.
@@ -245,6 +255,7 @@ func (s *Session) begin(l *listen, agreed []byte) {
 		s.listens = map[string]*listen{}
 	}
 	s.listens[string(l.id)] = l
+	s.caughtUp(l)
 }
 
 func (s *Session) forget(l *listen) {
@@ -256,68 +267,4 @@ func (s *Session) forget(l *listen) {
 // tagged says in a notification which listen request it is for.
 func (l *listen) tagged(params []byte) []byte {
 	return mcp.SetPath(params, []string{"_meta", mcp.MetaSubscription}, l.id)
-}
-
-// ListsChanged tells every client that lists changed.
-func (g *Gateway) ListsChanged(kinds []upstream.ListKind) {
-	var methods []string
-	for _, k := range kinds {
-		if !slices.Contains(methods, k.Changed) {
-			methods = append(methods, k.Changed)
-		}
-	}
-	for _, s := range g.all() {
-		for _, method := range methods {
-			s.listChanged(method)
-		}
-	}
-}
-
-func (s *Session) listChanged(method string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.revision != "" {
-		s.tell(method, nil)
-	}
-	for _, l := range s.listens {
-		if l.lists[method] {
-			say(l.out, method, l.tagged(nil))
-		}
-	}
-}
-
-// updated tells a client that a resource changed, if it wants to know.
-func (s *Session) updated(from *upstream.Upstream, uri string, params []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if within(uri, func(of string) bool { return s.subs[of].over == from }) {
-		s.tell(mcp.NoteResUpdated, params)
-	}
-	for _, l := range s.listens {
-		if within(uri, func(of string) bool { return l.uris[of].over == from }) {
-			say(l.out, mcp.NoteResUpdated, l.tagged(params))
-		}
-	}
-}
-
-// partsTried bounds how many resources one can be seen as a part of.
-const partsTried = 32
-
-// within reports whether somebody is subscribed to a resource or to what it is
-// a part of: the protocol lets servers name the part that changed.
-func within(uri string, subscribed func(uri string) bool) bool {
-	for range partsTried {
-		if subscribed(uri) {
-			return true
-		}
-		i := strings.LastIndexAny(strings.TrimRight(uri, "/"), "/?#")
-		if i <= 0 {
-			return false
-		}
-		if subscribed(uri[:i+1]) {
-			return true
-		}
-		uri = uri[:i]
-	}
-	return false
 }

@@ -20,14 +20,12 @@ func (l *line) ServerNotification(u *upstream.Upstream, about any, method string
 		for _, s := range l.hearers(method, params) {
 			s.updated(u, uri, params)
 		}
+	case mcp.NoteTask:
+		l.wentOn(u, params)
 	case mcp.NoteMessage:
 		l.logged(about, params)
 	case mcp.NoteElicitDone:
-		for _, s := range l.hearers(method, params) {
-			if s.legacy() {
-				s.tell(method, params)
-			}
-		}
+		l.done(params)
 	default:
 		l.gw.opts.Log.Debug("ignored a notification", "server", u.Name(), "method", clip(method))
 	}

@@ -162,6 +162,57 @@ func TestLinesMost(t *testing.T) {
 	})
 }
 
+// TestLinesOfOne: one of several clients has half of them, in its sessions and its
+// modern requests together; what it does not need makes room for itself alone.
+func TestLinesOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := library("a", 1)
+		f.share = PerSession
+		d := newDesk(f)
+		defer d.end()
+		d.Share()
+		d.warm(t)
+		call := func(c *client) string {
+			return d.ask(c, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"a__t"}}`)
+		}
+		var greedy []*client
+		for range maxOwn + 1 {
+			c := d.visitor("greedy", "")
+			defer c.hangUp()
+			c.greet(t, "{}")
+			greedy = append(greedy, c)
+		}
+		const modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{$M}}}`
+		other := d.visitor("other", "")
+		defer other.hangUp()
+		if got := d.ask(other, modern); !strings.Contains(got, `"result"`) { // its connection waits for another request
+			t.Fatal(got)
+		}
+		for i, c := range greedy[:maxOwn] {
+			if got := call(c); !strings.Contains(got, `"result"`) {
+				t.Fatalf("session %d: %s", i, got)
+			}
+		}
+		before := f.Connections()
+		for _, got := range []string{call(greedy[maxOwn]), d.ask(greedy[maxOwn], modern)} {
+			if !strings.Contains(got, "for this client") {
+				t.Errorf("one too many: %s", got)
+			}
+		}
+		if got := d.ask(other, modern); !strings.Contains(got, `"result"`) || f.Connections() != before {
+			t.Errorf("%d new connections, %s", f.Connections()-before, got)
+		}
+		greedy[0].Close(t.Context(), 0)
+		synctest.Wait()
+		if got := d.ask(greedy[maxOwn], modern); !strings.Contains(got, `"result"`) {
+			t.Errorf("in the place of one that ended: %s", got)
+		}
+		if got := call(greedy[maxOwn]); !strings.Contains(got, `"result"`) {
+			t.Errorf("in the place of one that waits: %s", got)
+		}
+	})
+}
+
 // TestLinesSpare: old clients and tenants whose connections were closed as idle do
 // not keep others from having one; those that are used or subscribed do.
 func TestLinesSpare(t *testing.T) {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +55,9 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 		if r.modern && !reply.Revision.Modern() && r.method != mcp.MethodComplete && visiting(reply.Error) {
 			return r.visit(reply.Error)
 		}
+		if !r.modern {
+			r.sentAll(reply.Error)
+		}
 		return nil, &rpcError{raw: r.forEra(reply)}
 	}
 	// Between the same eras the bytes pass without a look: results are large.
@@ -65,7 +67,7 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 	case reply.Result[0] != '{':
 		return nil, r.fault(fault.New(fault.UpstreamBadMessage, "the server's result is not an object"))
 	case r.modern:
-		return r.completed(reply.Result), nil
+		return r.completed(reply), nil
 	}
 	switch kind, _ := mcp.TextMember(reply.Result, "resultType"); kind {
 	case "", "complete":
@@ -77,23 +79,22 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 }
 
 // completed adds what every modern result has.
-func (r *request) completed(result []byte) []byte {
-	result = r.complete(result, "resultType", `"complete"`)
+func (r *request) completed(reply upstream.Reply) []byte {
+	result := r.complete(reply.Result, reply.Names, "resultType", `"complete"`)
 	if r.method == mcp.MethodReadResource {
 		// What a legacy server cannot say about its resources is assumed in
 		// the safe direction.
-		result = r.complete(result, "ttlMs", "0")
-		result = r.complete(result, "cacheScope", `"private"`)
+		result = r.complete(result, reply.Names, "ttlMs", "0")
+		result = r.complete(result, reply.Names, "cacheScope", `"private"`)
 	}
 	return result
 }
 
 // complete sets a member of a result that the client is to see: before the
-// others, when the answer is composed. Results are large, and looked at only when
-// something in them could be the member's name, as it is or escaped.
-func (r *request) complete(result []byte, name, value string) []byte {
-	possible := bytes.Contains(result, []byte(name)) || bytes.Contains(result, []byte(`\u`))
-	if possible && mcp.Member(result, name) != nil {
+// others, when the answer is composed. Results are large, and looked through only
+// when they may have the member.
+func (r *request) complete(result []byte, names mcp.Names, name, value string) []byte {
+	if names.Maybe(name) && mcp.Member(result, name) != nil {
 		return mcp.SetMember(result, name, []byte(value))
 	}
 	r.lead = fmt.Appendf(r.lead, `%q:%s,`, name, value)

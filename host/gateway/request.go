@@ -53,9 +53,9 @@ func init() { // handlers refer to each other
 		mcp.MethodListRes:      {answer: listResources},
 		mcp.MethodListTempl:    {answer: listTemplates},
 		mcp.MethodListPrompts:  {answer: listPrompts},
-		mcp.MethodCallTool:     {answer: callTool},
-		mcp.MethodGetPrompt:    {answer: getPrompt},
-		mcp.MethodReadResource: {answer: readResource},
+		mcp.MethodCallTool:     {answer: loggingIn(callTool)},
+		mcp.MethodGetPrompt:    {answer: loggingIn(getPrompt)},
+		mcp.MethodReadResource: {answer: loggingIn(readResource)},
 		mcp.MethodComplete:     {answer: complete},
 		mcp.MethodSubscribe:    {answer: subscribe, legacy: true},
 		mcp.MethodUnsubscribe:  {answer: unsubscribe, legacy: true},
@@ -161,7 +161,8 @@ type rpcError struct {
 	code    int
 	message string
 	data    any
-	refused bool // see Answer
+	refused bool  // see Answer
+	cause   error // of an error of our own
 }
 
 func (e *rpcError) object() []byte {
@@ -172,7 +173,7 @@ func (e *rpcError) object() []byte {
 }
 
 func faultError(err error, modern bool) *rpcError {
-	return &rpcError{raw: mcp.FaultError(err, modern)}
+	return &rpcError{raw: mcp.FaultError(err, modern), cause: err}
 }
 
 // fault is an error of our own as this client gets it. What is not allowed

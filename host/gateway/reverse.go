@@ -109,6 +109,9 @@ func (s *Session) question(ctx context.Context, to Stream, u *upstream.Upstream,
 	if a.token != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, text)
 	}
+	if method == mcp.MethodElicit {
+		s.sent(u.Name(), params)
+	}
 	if err := to.Send(ctx, outbox.Text(mcp.AppendRequest(nil, text, method, params))); err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client cannot be asked", nil)
 	}

@@ -1,19 +1,45 @@
 package gateway
 
-import "github.com/junctor-mcp/junctor/host/upstream"
+import (
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
 
 // When as many connections to a server were made for some of the clients as there
 // may be, one that nobody needs makes room for another.
 
-// makeRoom closes a connection to a server that nobody needs, and reports whether
-// there was one.
-func (g *Gateway) makeRoom(server string) bool {
-	l := g.oldestLease(server)
-	if l == nil {
+// An owner is who has connections to a server.
+type owner struct{ server, principal string }
+
+// Share says that there are several principals, none of whom gets all the
+// connections that there may be.
+func (g *Gateway) Share() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.several = true
+}
+
+// madeRoom reports whether a connection that could not be made, because of err,
+// can be now: one that nobody needs was closed.
+func (g *Gateway) madeRoom(err error, server string, p identity.Principal) bool {
+	switch err {
+	case errFull:
+		return g.makeRoom(server, "")
+	case errEnough:
+		return g.makeRoom(server, p.Key())
+	}
+	return false
+}
+
+// makeRoom closes a connection to a server that nobody needs, of a principal if
+// one is named, and reports whether there was one.
+func (g *Gateway) makeRoom(server, principal string) bool {
+	l := g.oldestLease(server, principal)
+	if l == nil && principal == "" {
 		l = g.spareTenant(server)
 	}
 	for _, s := range g.all() {
-		if l == nil {
+		if l == nil && (principal == "" || principal == s.Principal().Key()) {
 			l = s.spare(server)
 		}
 	}
@@ -25,11 +51,11 @@ func (g *Gateway) makeRoom(server string) bool {
 }
 
 // oldestLease takes out the connection that has waited longest for another request.
-func (g *Gateway) oldestLease(server string) *line {
+func (g *Gateway) oldestLease(server, principal string) *line {
 	g.leasing.Lock()
 	var oldest *lease
 	for key, free := range g.leases {
-		if key.server == server && (oldest == nil || free[0].since.Before(oldest.since)) {
+		if key.server == server && (principal == "" || principal == key.principal) && (oldest == nil || free[0].since.Before(oldest.since)) {
 			oldest = free[0]
 		}
 	}

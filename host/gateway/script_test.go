@@ -20,6 +20,7 @@ import (
 //	bare NAME · deny NAME TOOL · repeat NAME · timeout NAME DURATION
 //	share NAME session|tenant · instructions NAME TEXT
 //	list NAME METHOD ITEM        one item more in a list
+//	login NAME [URL]             it needs a login first, for which there is a page
 //	cold                         nobody has asked the servers before
 //
 // then, where C is the client, D another one, and any other name a server:
@@ -32,6 +33,7 @@ import (
 //	a> MESSAGE · a< MESSAGE      the same for a server; its handshake, lists and
 //	                             pings go on behind the scenes
 //	a exit · a set METHOD ITEM   it ends; one of its lists becomes another
+//	a login good|declined        the login ends
 //	wait DURATION · log N TEXT   time; how often the log has a text
 //	connections a N · open a N   that there were, and that there are
 //	a#2> · a#2< · a#2 exit       one of the connections to a server that is
@@ -126,6 +128,8 @@ func (s *stage) setUp(step conversation.Step) bool {
 		s.fake(w[0]).call, _ = time.ParseDuration(w[1])
 	case "list":
 		s.lists[w[0]][w[1]] = append(s.lists[w[0]][w[1]], w[2])
+	case "login":
+		s.fake(w[0]).login = &login{url: w[1], done: make(chan struct{})}
 	case "cold":
 		s.cold = true
 	default:
@@ -331,6 +335,8 @@ func (s *stage) act(who, verb, text string) error {
 		for len(f.at(l)) > 0 {
 			<-f.at(l)
 		}
+	case "login":
+		s.desk.endLogin(s.fake(who), text)
 	case "set":
 		method, item, _ := strings.Cut(text, " ")
 		s.fake(who).Set(method, item)

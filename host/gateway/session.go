@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,9 +45,12 @@ type Session struct {
 	renewing   map[string]bool         // guarded by mu; subscriptions of a session that goes on, not made again so far
 	subscribed int                     // guarded by mu; subscriptions of both eras, and those being made
 	listens    map[string]*listen      // guarded by mu; modern ones, by id
+	following  []*listen               // guarded by mu; those that are about tasks, also before they are in listens
 	asks       map[uint64]*asking      // guarded by mu; what we asked the client
 	lastAsk    uint64                  // guarded by mu
+	pages      map[string]bool         // guarded by mu; logins whose end the legacy client is to be told, by id
 	lines      map[string]*line        // guarded by mu; the client's own connections, by server
+	visits     []pageOf                // guarded by mu; see sent
 }
 
 // Open begins a session.
@@ -73,7 +75,7 @@ func (s *Session) Principal() identity.Principal { return *s.who.Load() }
 // Is takes note of who the client proved to be this time: the same as before,
 // in the roles that it has now.
 func (s *Session) Is(p identity.Principal) {
-	if now := s.Principal(); now.Key() != p.Key() || !slices.Equal(now.Roles, p.Roles) {
+	if !s.Principal().Is(p) {
 		s.who.Store(&p)
 	}
 }

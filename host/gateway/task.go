@@ -17,8 +17,6 @@ import (
 // afterwards (the extension io.modelcontextprotocol/tasks). The gateway remembers
 // whose task it is, and of which server.
 
-const tasksExtension = "io.modelcontextprotocol/tasks"
-
 const (
 	taskOwners = 1000 // principals whose tasks are remembered
 	tasksOne   = 1000 // tasks of one of them
@@ -93,17 +91,26 @@ func (r *request) tasked(t *catalog.Tool, reply upstream.Reply) error {
 const maxTaskID = 1024
 
 func (r *request) knowsTasks() bool {
-	return r.modern && mcp.Member(r.caps, "extensions", tasksExtension) != nil
+	return r.modern && mcp.Member(r.caps, "extensions", mcp.ExtensionTasks) != nil
 }
 
 // noTasks is the error of a client that did not say that it knows tasks.
 func noTasks(what string) *rpcError {
-	return &rpcError{code: mcp.CodeMissingCapability, message: what + " is part of " + tasksExtension,
-		data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}}
+	return &rpcError{code: mcp.CodeMissingCapability, message: what + " is part of " + mcp.ExtensionTasks,
+		data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{mcp.ExtensionTasks: struct{}{}}}}}
 }
 
-// aboutTask asks the server of a task about it, or tells it something. Who may
-// not call the tool any longer has no task either.
+// task finds a task of the client. Who may not call the tool any longer has none.
+func (r *request) task(id string) (t task, permit policy.Permit, ok bool) {
+	g := r.session.gw
+	if t, ok = g.tasks.find(r.session.Principal().Key(), id); !ok {
+		return t, permit, false
+	}
+	permit, err := g.permit(r.session.Principal(), policy.Tool, t.server, t.tool, nil)
+	return t, permit, err == nil
+}
+
+// aboutTask asks the server of a task about it, or tells it something.
 func aboutTask(r *request) ([]byte, *rpcError) {
 	if !r.knowsTasks() {
 		return nil, noTasks(r.method)
@@ -113,14 +120,9 @@ func aboutTask(r *request) ([]byte, *rpcError) {
 	if !ok {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a taskId"}
 	}
-	unknown := &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
-	t, ok := g.tasks.find(r.session.Principal().Key(), id)
+	t, permit, ok := r.task(id)
 	if !ok {
-		return nil, unknown
-	}
-	permit, err := g.permit(r.session.Principal(), policy.Tool, t.server, t.tool, nil)
-	if err != nil {
-		return nil, unknown
+		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
 	}
 	return r.through(t.server, func(ctx context.Context, u Use) (upstream.Reply, error) {
 		return g.relay(ctx, t.server, permit, r.method, u.Params, u, r.method == mcp.MethodGetTask)

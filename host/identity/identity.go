@@ -7,8 +7,9 @@
 package identity
 
 import (
-	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 )
 
 // A Principal is who a client proved to be. Whoever gets one does not change
@@ -23,7 +24,21 @@ type Principal struct {
 // Key is what a session belongs to: the same for two requests exactly when the
 // same subject of the same tenant made them in the same way. It says nothing of
 // the token, which may be another one each time.
-func (p Principal) Key() string { return fmt.Sprintf("%q %q %q", p.Tenant, p.Method, p.Subject) }
+func (p Principal) Key() string {
+	b := make([]byte, 0, 96)
+	for i, part := range [...]string{p.Tenant, p.Method, p.Subject} {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendQuote(b, part)
+	}
+	return string(b)
+}
+
+// Is reports whether both are the same one, in the same roles.
+func (p Principal) Is(q Principal) bool {
+	return p.Tenant == q.Tenant && p.Method == q.Method && p.Subject == q.Subject && slices.Equal(p.Roles, q.Roles)
+}
 
 // Local is the user who runs Junctor: at the command line, or behind the
 // client that started "junctor serve" on its standard streams. Whoever that is

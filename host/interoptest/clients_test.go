@@ -1,15 +1,12 @@
 package interoptest
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A foreigner is a client from npm, with a home directory of its own, that
@@ -23,26 +20,28 @@ type foreigner struct {
 func newForeigner(t *testing.T) *foreigner {
 	t.Helper()
 	npmClients.require(t)
-	return &foreigner{t: t, site: newSite(t, gosdk(), everything(t)), home: t.TempDir()}
+	f := &foreigner{t: t, site: newSite(t, gosdk(), everything(t)), home: t.TempDir()}
+	// Who lists once does not wait for a server that is slow to start, but hears
+	// what it had the last time.
+	if out, err := f.site.command("tools").CombinedOutput(); err != nil {
+		t.Fatalf("junctor tools: %v\n%s", err, out)
+	}
+	return f
+}
+
+// command is a program of the kit, in a home of its own.
+func (f *foreigner) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command("node", append([]string{npmClients.bin(name)}, args...)...)
+	cmd.Dir = f.home
+	// The site's own variables, for those who pass on what they have.
+	cmd.Env = append(f.site.command().Env, "HOME="+f.home, "NO_COLOR=1", "CI=1")
+	return cmd
 }
 
 // run runs a program of the kit to its end and returns what it prints.
 func (f *foreigner) run(name string, args ...string) string {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", append([]string{npmClients.bin(name)}, args...)...)
-	cmd.Dir = f.home
-	// The site's own variables, for those who pass on what they have.
-	cmd.Env = append(f.site.command().Env, "HOME="+f.home, "NO_COLOR=1", "CI=1")
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	begin := time.Now()
-	defer func() { f.t.Logf("%s %s took %s", name, strings.Join(args, " "), time.Since(begin)) }()
-	if err := cmd.Run(); err != nil {
-		f.t.Fatalf("%s %s: %v\n%s\n%s", name, strings.Join(args, " "), err, clip(stdout.String()), clip(stderr.String()))
-	}
-	return stdout.String()
+	return string(output(f.t, f.command(name, args...)))
 }
 
 // holds checks that a program printed each of the texts.
@@ -82,7 +81,7 @@ func TestMcpc(t *testing.T) {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.holds("connect", f.run("mcpc", "connect", file+":junctor", "@j"), "junctor", "go__echo")
+	f.holds("connect", connectMcpc(t, func() *exec.Cmd { return f.command("mcpc", "connect", file+":junctor", "@j") }), "junctor", "go__echo")
 	defer f.run("mcpc", "@j", "close")
 	f.holds("tools", f.run("mcpc", "@j", "tools-list"), "go__echo", "task:forbidden")
 	f.holds("call", f.run("mcpc", "@j", "tools-call", "go__echo", "text:=hello"), "hello")

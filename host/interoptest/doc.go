@@ -13,6 +13,8 @@
 // directory of its own (site_test.go), a peer is one end of a conversation in
 // JSON-RPC, as bytes (peer_test.go), and a dialect is how a client of one
 // revision speaks (dialect_test.go). A server is started by Junctor, or by the
-// test, which then lets it listen on loopback (web_test.go). A session of the Go SDK stands beside the
-// peer as a client that we did not write (session_test.go).
+// test, which then lets it listen on loopback (web_test.go). A vendor wants
+// credentials and counts what comes (vendor_test.go); a screen is a terminal for
+// somebody who logs in (terminal_test.go). A session of the Go SDK stands beside
+// the peer as a client that we did not write (session_test.go).
 package interoptest

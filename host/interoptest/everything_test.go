@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -53,7 +54,16 @@ func TestEveryToolOfEverything(t *testing.T) {
 		if !d.modern() {
 			uses = append(slices.Clone(ordinary), asking...)
 		}
+		s.awaits("every")
+		// Some are there only once the server knows what the client can do, which is
+		// after its first list.
+		missing := func(listed []string) bool {
+			return slices.ContainsFunc(uses, func(u use) bool { return !slices.Contains(listed, "every__"+u.tool) })
+		}
 		listed := s.toolNames()
+		for late := time.Now().Add(patience); missing(listed) && time.Now().Before(late); listed = s.toolNames() {
+			time.Sleep(20 * time.Millisecond)
+		}
 		for _, u := range uses {
 			name := "every__" + u.tool
 			if !slices.Contains(listed, name) {

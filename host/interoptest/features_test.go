@@ -6,62 +6,58 @@ import (
 	"testing"
 )
 
-// conversing are the servers with tools for what crosses besides answers.
-var conversing = map[string]func(t *testing.T) server{
-	"fastmcp":      fastmcp,
-	"mcpserver":    mcpserver,
-	"gosdk":        func(*testing.T) server { return gosdk() },
-	"gosdk-legacy": func(*testing.T) server { return gosdk().pinned(latestLegacy) },
+// conversing are the servers with tools for what crosses besides answers, and the
+// era of the clients that they have in every run: none is both.
+var conversing = map[string]struct {
+	server  func(t *testing.T) server
+	clients string
+}{
+	"gosdk":          {func(*testing.T) server { return gosdk() }, ""},
+	"gosdk-legacy":   {func(*testing.T) server { return gosdk().pinned(latestLegacy) }, ""},
+	"gosdk-http":     {gosdkOver("http", "/modern"), ""},
+	"gosdk-sessions": {gosdkOver("http", "/mcp"), ""},
+	"gosdk-sse":      {gosdkOver("sse", "/sse"), ""},
 
-	"fastmcp-http":   pythonOver(fastmcp, "streamable-http"),
-	"fastmcp-sse":    pythonOver(fastmcp, "sse"),
-	"mcpserver-http": pythonOver(mcpserver, "streamable-http"),
-	"mcpserver-sse":  pythonOver(mcpserver, "sse"),
-	"gosdk-http":     gosdkOver("http", "/modern"),
-	"gosdk-sessions": gosdkOver("http", "/mcp"),
-	"gosdk-sse":      gosdkOver("sse", "/sse"),
-	"typescript":     typescript,
-	"typescript-old": func(t *testing.T) server { return typescript(t).pinned(latestLegacy) },
+	"fastmcp":        {fastmcp, "modern"},
+	"mcpserver":      {mcpserver, "legacy"},
+	"fastmcp-http":   {pythonOver(fastmcp, "streamable-http"), "legacy"},
+	"fastmcp-sse":    {pythonOver(fastmcp, "sse"), "modern"},
+	"mcpserver-http": {pythonOver(mcpserver, "streamable-http"), "modern"},
+	"mcpserver-sse":  {pythonOver(mcpserver, "sse"), "legacy"},
+	"typescript":     {typescript, "legacy"},
+	"typescript-old": {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "modern"},
 }
 
-// converse runs a test with each of them, in both eras.
+// converse runs a test with each of them and clients of both eras.
 func converse(t *testing.T, test func(t *testing.T, s server, d dialect)) {
-	for name, of := range conversing {
+	for name, c := range conversing {
 		for era, d := range eras {
 			t.Run(name+"/"+era, func(t *testing.T) {
+				if c.clients != "" && c.clients != era {
+					rarely(t)
+				}
 				t.Parallel()
-				test(t, of(t), d)
+				test(t, c.server(t), d)
 			})
 		}
 	}
 }
 
-// converseTogether does the same for a test that changes nothing in a server:
-// one that listens on a port serves both eras.
-func converseTogether(t *testing.T, test func(t *testing.T, s server, d dialect)) {
-	for name, of := range conversing {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := of(t)
-			for era, d := range eras {
-				t.Run(era, func(t *testing.T) {
-					t.Parallel()
-					test(t, s, d)
-				})
-			}
-		})
-	}
-}
-
-// TestProgress: reports reach the client in order, with its own token, and all
-// of them before the result; the last one is never left out.
-func TestProgress(t *testing.T) {
-	converseTogether(t, func(t *testing.T, s server, d dialect) {
+// TestFeatures: reports of progress, log messages and cancellations cross, one
+// after the other in one conversation.
+func TestFeatures(t *testing.T) {
+	converse(t, func(t *testing.T, s server, d dialect) {
+		d.level = "warning"
 		p := newSite(t, s).serve().speak(d)
 		p.greet()
+		p.awaits(s.name)
+		p.checkLogging(s.name)
+		// In order, with the client's own token, and all before the result; the last
+		// one is never left out.
 		for _, token := range []string{`"a \"token\""`, `0`, `9007199254740993`} {
 			checkProgress(t, p, token, 40, object{"name": s.name + "__count", "arguments": object{"steps": 40}})
 		}
+		p.checkCancellation(s.name)
 	})
 }
 
@@ -114,66 +110,57 @@ func heardProgress(t *testing.T, p *peer, token string, total float64, params ob
 	return last
 }
 
-// TestLogging: what a client asks for arrives, and nothing below it.
-func TestLogging(t *testing.T) {
-	converseTogether(t, func(t *testing.T, s server, d dialect) {
-		d.level = "warning"
-		p := newSite(t, s).serve().speak(d)
-		p.greet()
-		if !d.modern() {
-			p.call("logging/setLevel", object{"level": d.level}).into(t, &object{})
+// checkLogging: what the client asks for arrives, and nothing below it.
+func (p *peer) checkLogging(server string) {
+	t, level := p.t, p.dialect.level
+	t.Helper()
+	if !p.dialect.modern() {
+		p.call("logging/setLevel", object{"level": level}).into(t, &object{})
+	}
+	for _, level := range []string{"info", "warning", "debug", "critical"} {
+		p.tool(server+"__speak", object{"level": level, "text": "this is " + level}).text(t)
+	}
+	for _, level := range []string{"warning", "critical"} {
+		p.note(0, "notifications/message", func(params json.RawMessage) bool {
+			var m struct{ Level, Data string }
+			decode(t, params, &m)
+			return m.Level == level && m.Data == "this is "+level
+		})
+	}
+	for _, m := range p.all("notifications/message") {
+		if strings.Contains(m.raw, "this is info") || strings.Contains(m.raw, "this is debug") {
+			t.Errorf("below the level: %s", m.raw)
 		}
-		speak := func(level string) message {
-			t.Helper()
-			p.tool(s.name+"__speak", object{"level": level, "text": "this is " + level}).text(t)
-			return message{}
-		}
-		speak("info")
-		speak("warning")
-		speak("debug")
-		speak("critical")
-		for _, level := range []string{"warning", "critical"} {
-			p.note(0, "notifications/message", func(params json.RawMessage) bool {
-				var m struct{ Level, Data string }
-				decode(t, params, &m)
-				return m.Level == level && m.Data == "this is "+level
-			})
-		}
-		for _, m := range p.all("notifications/message") {
-			if strings.Contains(m.raw, "this is info") || strings.Contains(m.raw, "this is debug") {
-				t.Errorf("below the level: %s", m.raw)
-			}
-		}
-	})
+	}
 }
 
-// TestCancellation: the server hears that a call is not wanted, and the
+// checkCancellation: the server hears that a call is not wanted, and the
 // connection is as good as before.
-func TestCancellation(t *testing.T) {
-	converse(t, func(t *testing.T, s server, d dialect) {
-		p := newSite(t, s).serve().speak(d)
-		p.greet()
-		for number := 1; number <= 2; number++ {
-			mark := p.mark()
-			id := p.begin("tools/call", object{
-				"name": s.name + "__wait", "arguments": object{}, "_meta": object{"progressToken": number},
-			})
-			p.note(mark, "notifications/progress", nil)
-			p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id), "reason": "no longer wanted"})
-			if got := p.tool(s.name+"__reach", object{"number": number}).text(t); got != encode(t, number) {
-				t.Errorf("%s calls were cancelled, want %d", got, number)
-			}
-			if d.modern() {
-				for _, m := range p.all("") {
-					if string(m.ID) == id {
-						t.Errorf("a modern client was answered after it cancelled: %s", m.raw)
-					}
-				}
-			} else if code := p.answer(id).failure(t).Code; code != -32800 {
+func (p *peer) checkCancellation(server string) {
+	t := p.t
+	t.Helper()
+	for number := 1; number <= 2; number++ {
+		mark := p.mark()
+		id := p.begin("tools/call", object{
+			"name": server + "__wait", "arguments": object{}, "_meta": object{"progressToken": number},
+		})
+		p.note(mark, "notifications/progress", nil)
+		p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id), "reason": "no longer wanted"})
+		if got := p.tool(server+"__reach", object{"number": number}).text(t); got != encode(t, number) {
+			t.Errorf("%s calls were cancelled, want %d", got, number)
+		}
+		if !p.dialect.modern() {
+			if code := p.answer(id).failure(t).Code; code != -32800 {
 				t.Errorf("code %d after a cancellation, want -32800", code)
 			}
+			continue
 		}
-	})
+		for _, m := range p.all("") {
+			if string(m.ID) == id {
+				t.Errorf("a modern client was answered after it cancelled: %s", m.raw)
+			}
+		}
+	}
 }
 
 // TestLogMessagesBelongToARequest: a modern client that wants to hear what one

@@ -173,12 +173,18 @@ func TestAnswersCrossUnchanged(t *testing.T) {
 	for name, r := range relayed {
 		for era, d := range eras {
 			t.Run(name+"/"+era, func(t *testing.T) {
+				if r.native.modern() != d.modern() && slices.Contains([]string{"memory", "filesystem", "mcpserver"}, name) {
+					rarely(t)
+				}
 				t.Parallel()
 				r.compare(t, r.server(t), r.server(t), d)
 			})
 		}
 		for way, of := range overWeb[name] {
 			t.Run(name+"/"+way, func(t *testing.T) {
+				if way == "http" && name != "gosdk" && name != "fastmcp" || way == "sse" && name != "everything" {
+					rarely(t)
+				}
 				t.Parallel()
 				s := of(t)
 				direct := s

@@ -152,7 +152,7 @@ func checkLogging(t *testing.T, c *session) {
 	if got := c.call(toggle, object{}); !strings.Contains(got, "Started") {
 		t.Errorf("on: %s", got)
 	}
-	for _, what := range []string{"the first message", "the message after 5 s"} {
+	for _, what := range []string{"the first message", "the message of its timer"} {
 		if m := next(t, what, c.logs); !strings.Contains(fmt.Sprint(m.Data), "level") || m.Level == "" {
 			t.Errorf("%s: %s", what, encode(t, m))
 		}
@@ -163,6 +163,6 @@ func checkLogging(t *testing.T, c *session) {
 	select {
 	case m := <-c.logs:
 		t.Errorf("a message after the end of them: %s", encode(t, m))
-	case <-time.After(5500 * time.Millisecond): // the next would have come after 5 s
+	case <-time.After(time.Second): // the next would have come after half of it
 	}
 }

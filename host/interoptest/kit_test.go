@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,6 +41,10 @@ var (
 	npmWeb = &kit{
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs", "clients/report.mjs"},
+	}
+	npmIdentity = &kit{
+		name: "oidc", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
+		sources: []string{"oidc/package.json", "oidc/package-lock.json", "oidc/provider.mjs"},
 	}
 	pythonOne = &kit{
 		name: "python-1", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
@@ -121,6 +126,27 @@ func (k *kit) get() error {
 	return os.WriteFile(stamp, []byte(want), 0o644)
 }
 
+// fetching are the installations that prefetch began.
+var fetching sync.WaitGroup
+
+// prefetch installs what is missing while the programs are being built, when all
+// tests run and none may be left out. Otherwise a kit is installed for the first
+// test that needs it.
+func prefetch() {
+	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") == "" || testing.Short() || flag.Lookup("test.run").Value.String() != "" {
+		return
+	}
+	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, npmClients, npmIdentity}
+	turn := make(chan struct{}, 2)
+	for _, k := range kits {
+		fetching.Go(func() {
+			turn <- struct{}{}
+			k.once.Do(func() { k.err = k.get() })
+			<-turn
+		})
+	}
+}
+
 // digest changes with what there is to install, and with the interpreter.
 func (k *kit) digest() (string, error) {
 	h := sha256.New()
@@ -174,7 +200,7 @@ func tool(ctx context.Context, dir, name string, args ...string) error {
 // TestLockFilesNameNoRegistry: whoever installs from a mirror must not be sent
 // elsewhere by our lock files.
 func TestLockFilesNameNoRegistry(t *testing.T) {
-	for _, k := range []*kit{npmServers, npmClients, npmWeb, suite} {
+	for _, k := range []*kit{npmServers, npmClients, npmWeb, npmIdentity, suite} {
 		b, err := os.ReadFile(source(k.name + "/package-lock.json"))
 		if err != nil {
 			t.Fatal(err)

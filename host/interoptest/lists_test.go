@@ -16,6 +16,8 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			p := newSite(t, crowded(tools, describe), gosdk("-page", "1")).serve().speak(d)
 			p.greet()
+			p.awaits("go")
+			p.awaits("crowd")
 			var first map[string]json.RawMessage
 			p.call("tools/list", nil).into(t, &first)
 			if first["nextCursor"] == nil {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -21,6 +24,25 @@ const patience = 30 * time.Second
 
 // programs is where TestMain builds what the tests run.
 var programs string
+
+// sources are the packages of the programs, by what the tests call them. No two of
+// them are called the same.
+var sources = map[string]string{
+	"junctor":                        "./cmd/host",
+	"plugins/junctor-plugin-stdio":   "./plugins/stdio",
+	"plugins/junctor-plugin-http":    "./plugins/http",
+	"plugins/junctor-plugin-sse":     "./plugins/sse",
+	"plugins/junctor-plugin-oauth":   "./plugins/oauth",
+	"plugins/junctor-plugin-bearer":  "./plugins/bearer",
+	"plugins/junctor-plugin-command": "./plugins/command",
+	"plugins/junctor-plugin-evil":    "./testdata/evil/plugin",
+	"conformance":                    "./testdata/conformance",
+	"gosdk":                          "./testdata/interop/gosdk",
+	"demo":                           "./testdata/demo",
+	"browser":                        "./testdata/interop/browser",
+	// What the Go SDK itself is tested with.
+	"everything-server": "github.com/modelcontextprotocol/go-sdk/conformance/everything-server",
+}
 
 // repository is the root of the source tree.
 var repository string
@@ -39,15 +61,19 @@ func run(m *testing.M) int {
 		return broken(err)
 	}
 	defer os.RemoveAll(programs)
+	// The tests mostly wait for others. Who gives -parallel is heard: go test's
+	// own flags are read now.
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		return broken(err)
+	}
+	flag.Parse()
+	prefetch()
+	defer fetching.Wait()
 	if err := build(); err != nil {
 		return broken(err)
 	}
-	// The tests mostly wait for others. Who gives -parallel is heard: go test's
-	// own flags are read later.
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		return broken(err)
-	}
 	status := m.Run()
+	fetching.Wait()
 	fmt.Print(summary())
 	if status == 0 {
 		if err := goleak.Find(); err != nil {
@@ -62,26 +88,25 @@ func broken(err error) int {
 	return 1
 }
 
-// build compiles what the tests run.
+// build compiles what the tests run, with one command: it finds out what there is
+// to do once, and links side by side.
 func build() error {
-	for name, source := range map[string]string{
-		"junctor":                      "./cmd/host",
-		"plugins/junctor-plugin-stdio": "./plugins/stdio",
-		"plugins/junctor-plugin-http":  "./plugins/http",
-		"plugins/junctor-plugin-sse":   "./plugins/sse",
-		"conformance":                  "./testdata/conformance",
-		"gosdk":                        "./testdata/interop/gosdk",
-		"demo":                         "./testdata/demo",
-		// What the Go SDK itself is tested with.
-		"everything-server": "github.com/modelcontextprotocol/go-sdk/conformance/everything-server",
-	} {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-		cmd := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace", "-o", program(name), source)
-		cmd.Dir = repository
-		out, err := cmd.CombinedOutput()
-		cancel()
-		if err != nil {
-			return fmt.Errorf("building %s: %w\n%s", source, err, out)
+	built := filepath.Join(programs, "built")
+	args := []string{"build", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", built + string(filepath.Separator)}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", slices.Concat(args, slices.Collect(maps.Values(sources)))...)
+	cmd.Dir = repository
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building what the tests run: %w\n%s", err, out)
+	}
+	if err := os.Mkdir(filepath.Join(programs, "plugins"), 0o755); err != nil {
+		return err
+	}
+	for name, source := range sources {
+		made := filepath.Join(built, path.Base(source)) + filepath.Ext(program(name))
+		if err := os.Rename(made, program(name)); err != nil {
+			return err
 		}
 	}
 	return nil

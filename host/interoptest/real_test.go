@@ -1,16 +1,12 @@
 package interoptest
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // An account is what a client says that it did: the scripts of the SDKs print it.
@@ -121,7 +117,7 @@ func TestRealClients(t *testing.T) {
 
 // programs uses the endpoint with programs that are made for people.
 func (e *endpoint) programs(t *testing.T) {
-	run := func(t *testing.T, name string, args ...string) string {
+	command := func(t *testing.T, name string, args ...string) *exec.Cmd {
 		t.Helper()
 		home := filepath.Join(e.site.dir, strings.ReplaceAll(t.Name(), "/", "-"))
 		if err := os.MkdirAll(home, 0o700); err != nil {
@@ -129,7 +125,11 @@ func (e *endpoint) programs(t *testing.T) {
 		}
 		cmd := exec.Command("node", append([]string{npmClients.bin(name)}, args...)...)
 		cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "NO_COLOR=1", "CI=1")
-		return string(output(t, cmd))
+		return cmd
+	}
+	run := func(t *testing.T, name string, args ...string) string {
+		t.Helper()
+		return string(output(t, command(t, name, args...)))
 	}
 	holds := func(t *testing.T, printed string, texts ...string) {
 		t.Helper()
@@ -147,7 +147,7 @@ func (e *endpoint) programs(t *testing.T) {
 	})
 	t.Run("mcpc", func(t *testing.T) {
 		t.Parallel()
-		holds(t, run(t, "mcpc", "connect", e.url, "@h"), "demo__add")
+		holds(t, connectMcpc(t, func() *exec.Cmd { return command(t, "mcpc", "connect", e.url, "@h") }), "demo__add")
 		defer run(t, "mcpc", "@h", "close")
 		holds(t, run(t, "mcpc", "@h", "tools-list"), "demo__add", "every__get-sum")
 		holds(t, run(t, "mcpc", "@h", "tools-call", "demo__add", "a:=2", "b:=40"), "42")
@@ -181,24 +181,4 @@ func (e *endpoint) programs(t *testing.T) {
 		holds(t, p.call("resources/read", object{"uri": "demo://about"}).raw, "junctor joins")
 		holds(t, p.call("prompts/get", object{"name": "demo__introduce", "arguments": object{"who": "Ada"}}).raw, "Introduce Ada")
 	})
-}
-
-// output runs a program to its end and returns what it printed.
-func output(t *testing.T, cmd *exec.Cmd) json.RawMessage {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	begin := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
-	err := cmd.Wait()
-	t.Logf("it took %s", time.Since(begin))
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, clip(stdout.String()), clip(stderr.String()))
-	}
-	return stdout.Bytes()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -32,6 +33,9 @@ func TestServersAskTheClient(t *testing.T) {
 		"typescript":     func(t *testing.T) server { return typescript(t).pinned(latestLegacy) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "fastmcp-sse" || name == "mcpserver-http" {
+				rarely(t)
+			}
 			t.Parallel()
 			s := of(t)
 			p := newSite(t, s).serve().speak(oldDialect.offering(everyCapability))
@@ -206,8 +210,12 @@ func TestCapabilitiesDecideWhatIsListed(t *testing.T) {
 	}
 	g := s.serve()
 	able := g.connect(oldDialect, answering)
-	if names := able.toolNames(); !slices.Contains(names, tool) {
-		t.Errorf("a client that can be asked does not see %s", tool)
+	// The server adds them once it knows the client, which is after its first list.
+	for names := able.toolNames(); !slices.Contains(names, tool); names = able.toolNames() {
+		if able.ctx.Err() != nil {
+			t.Fatalf("a client that can be asked does not see %s", tool)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	able.call(tool, object{"prompt": "x"})
 	_ = able.Close()

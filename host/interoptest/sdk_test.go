@@ -30,6 +30,9 @@ func TestGoSDKClient(t *testing.T) {
 	for way, of := range ways {
 		for era, d := range eras {
 			t.Run(way+"/"+era, func(t *testing.T) {
+				if way == "http" && d.modern() || way == "sse" && !d.modern() {
+					rarely(t)
+				}
 				t.Parallel()
 				c := newSite(t, of(t)...).serve().connect(d, nil)
 				c.awaits("every", "memory", "py1", "py2", "go")

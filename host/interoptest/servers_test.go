@@ -7,11 +7,11 @@ import (
 )
 
 // everything is the reference server that uses every feature there was before
-// 2026-07-28.
+// 2026-07-28, in a hurry.
 func everything(t *testing.T) server {
 	t.Helper()
 	npmServers.require(t)
-	return server{name: "every", command: []string{"node", npmServers.bin("mcp-server-everything")}}
+	return server{name: "every", command: []string{"node", npmServers.bin("mcp-server-everything")}, env: preloaded("servers/hurry.cjs")}
 }
 
 // filesystem is the reference server for the files of a directory.

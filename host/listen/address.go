@@ -46,25 +46,35 @@ func (a *addresses) take(remote string) (wait time.Duration, ok bool) {
 	if a.rate.PerSecond == 0 {
 		return 0, true
 	}
-	from, err := netip.ParseAddrPort(remote)
-	if err != nil { // a unix socket
+	from, counted := network(remote, a.loopback)
+	if !counted {
 		return 0, true
 	}
-	addr := from.Addr().Unmap().WithZone("")
-	if addr.IsLoopback() && !a.loopback {
-		return 0, true
-	}
-	bits := addr.BitLen()
-	if addr.Is6() {
-		bits = networkBits
-	}
-	network, _ := addr.Prefix(bits)
-	r := a.limiter(network).Reserve()
+	r := a.limiter(from).Reserve()
 	if wait = r.Delay(); wait > 0 {
 		r.Cancel()
 		return wait, false
 	}
 	return 0, true
+}
+
+// network is what counts as one address. What is not counted is no address, like
+// a unix socket, or one of this machine.
+func network(remote string, loopback bool) (of netip.Prefix, counted bool) {
+	from, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return of, false
+	}
+	addr := from.Addr().Unmap().WithZone("")
+	if addr.IsLoopback() && !loopback {
+		return of, false
+	}
+	bits := addr.BitLen()
+	if addr.Is6() {
+		bits = networkBits
+	}
+	of, _ = addr.Prefix(bits)
+	return of, true
 }
 
 func (a *addresses) limiter(network netip.Prefix) *rate.Limiter {

@@ -15,7 +15,7 @@ const (
 )
 
 // whole writes an answer as a JSON body.
-func whole(w http.ResponseWriter, m outbox.Message, status int) {
+func whole(w http.ResponseWriter, r *http.Request, m outbox.Message, status int) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
@@ -26,9 +26,11 @@ func whole(w http.ResponseWriter, m outbox.Message, status int) {
 		*b = append(append(append((*b)[:0], m.Head...), m.Body...), m.Tail...)
 		// After a write that failed HTTP/2 may not be done with the buffer, and what
 		// is another client's must not get into it.
-		if _, err := w.Write(*b); err == nil {
-			wholes.Put(b)
-		}
+		joined(r, len(*b), func() {
+			if _, err := w.Write(*b); err == nil {
+				wholes.Put(b)
+			}
+		})
 		return
 	}
 	w.WriteHeader(status)

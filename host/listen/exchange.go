@@ -4,15 +4,10 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
-
-// streamAfter is how long an answer may take before its client gets a stream to
-// wait on: one that can be kept alive and, in a session, taken up again.
-const streamAfter = time.Second
 
 // An exchange is one POST with a request. Its answer is a JSON body, unless
 // something is to be sent before it, or it takes long: then it is a stream, of
@@ -23,7 +18,6 @@ type exchange struct {
 	r     *http.Request
 	takes accept
 	to    func(*exchange) streamer // makes the stream
-	clock *time.Timer
 
 	mu     sync.Mutex
 	stream streamer // guarded by mu; nil: it is not one so far
@@ -43,7 +37,7 @@ var _ gateway.Stream = (*exchange)(nil)
 func (f *Front) exchange(w http.ResponseWriter, r *http.Request, takes accept, to func(*exchange) streamer) *exchange {
 	x := &exchange{front: f, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
-		x.clock = time.AfterFunc(streamAfter, x.await)
+		f.overdue.begin(x)
 	}
 	return x
 }
@@ -74,8 +68,8 @@ func (x *exchange) open() streamer {
 
 // finish sends the answer; an empty one when there is none.
 func (x *exchange) finish(answer outbox.Message, status int) {
-	if x.clock != nil {
-		x.clock.Stop()
+	if x.takes.stream {
+		x.front.overdue.end(x)
 	}
 	x.mu.Lock()
 	x.over = true
@@ -83,15 +77,26 @@ func (x *exchange) finish(answer outbox.Message, status int) {
 	x.mu.Unlock()
 	switch {
 	case stream != nil:
-		stream.finish(answer)
+		x.end(stream, answer)
 	case answer.Head == nil: // the client has gone, or nobody wants to know
 		x.w.WriteHeader(http.StatusNoContent)
 	case !x.takes.json && status == http.StatusOK:
-		stream = x.to(x)
-		stream.finish(answer)
+		x.end(x.to(x), answer)
 	default:
-		whole(x.w, answer, status)
+		whole(x.w, x.r, answer, status)
 	}
+}
+
+// end ends the stream. After a mistake of ours in it nobody may touch the response,
+// which is being written to.
+func (x *exchange) end(s streamer, answer outbox.Message) {
+	defer func() {
+		if p := recover(); p != nil {
+			x.front.panicked(p)
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	s.finish(answer)
 }
 
 func (x *exchange) Send(ctx context.Context, m outbox.Message) error {

@@ -28,7 +28,7 @@ func TestPromisedBody(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", h.at, 16<<20)
 	}
-	for until := time.Now().Add(patience); h.inFlight.Load() < clients; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(patience); h.reading.Load() < clients; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("they are not read")
 		}

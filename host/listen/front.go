@@ -19,6 +19,9 @@ type Options struct {
 	Log     hclog.Logger
 	// Auth finds out who asks; nil lets everybody in.
 	Auth identity.Authenticator
+	// Several says that there may be more than one principal, none of whom is to
+	// get everything that there is.
+	Several bool
 
 	Origins []string // that a browser may come from, as it writes them
 	Hosts   []string // that the Host header may name besides the address itself, with a port or without
@@ -27,7 +30,8 @@ type Options struct {
 	MaxInFlight int // requests that are being answered
 	LegacySSE   bool
 	PerAddress  Rate // requests of one address; zero: no limit
-	Loopback    bool // PerAddress is about addresses of this machine as well
+	Connections int  // of one address; zero: no limit
+	Loopback    bool // both are about addresses of this machine as well
 
 	Header, Body time.Duration // for the head and the body of a request to arrive
 	Send         time.Duration // for a client to take an event
@@ -45,13 +49,16 @@ type Front struct {
 	most     int           // clients that have sessions
 	sessions *session.Store
 	*addresses
+	overdue  *overdue
 	draining chan struct{} // closed when the front is to end
 	work     sync.WaitGroup
 
-	inFlight  atomic.Int64 // requests that are being answered
+	reading   atomic.Int64 // requests whose bodies have not all come
+	arriving  room         // for what has come of these, in bytes
+	inFlight  room         // for requests that are being answered
 	held      atomic.Int64 // bytes of what these say
 	heldMost  int64
-	listening atomic.Int64 // requests of modern clients that listen to what changes
+	listening room // for requests of modern clients that listen to what changes
 
 	handling sync.RWMutex // held for reading while a request is handled
 	over     bool         // guarded by handling; nothing is handled any longer
@@ -62,7 +69,17 @@ type Front struct {
 
 // New makes a front, which Serve ends.
 func New(o Options) (*Front, error) {
-	f := &Front{heldMost: heldMost, o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), old: map[string]*oldClient{}, addresses: newAddresses(o)}
+	f := &Front{heldMost: heldMost, o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), overdue: newOverdue(), old: map[string]*oldClient{}, addresses: newAddresses(o)}
+	f.inFlight.most, f.inFlight.full, f.inFlight.enough = int64(o.MaxInFlight), errOverloaded, errEnough
+	f.arriving.most, f.arriving.full, f.arriving.enough = arrivingMost, errCrowded, errEnoughBytes
+	f.listening.most, f.listening.full, f.listening.enough = int64(o.Sessions.Max), errListening, errEnoughListen
+	if o.Several {
+		f.arriving.share()
+		f.inFlight.share()
+		f.listening.share()
+		o.Sessions.Each = int(half(int64(o.Sessions.Max)))
+		o.Gateway.Share()
+	}
 	o.Sessions.Begin, o.Sessions.Ended = f.begin, f.ended
 	store, err := session.Open(o.Sessions)
 	if err != nil {
@@ -76,6 +93,7 @@ func New(o Options) (*Front, error) {
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.handling.RLock()
 	defer f.handling.RUnlock()
+	defer f.saved(w, r)
 	if f.over {
 		return
 	}
@@ -168,31 +186,22 @@ func (f *Front) allowOrigin(w http.ResponseWriter, r *http.Request, methods stri
 // that the time goes on until the body was read. That of an earlier answer on
 // the same connection ends.
 func (f *Front) limit(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
 	if r.ContentLength != 0 {
-		_ = control.SetReadDeadline(time.Now().Add(f.o.Body))
+		limitBody(w, r, f.o.Body)
 	}
 	if r.ProtoMajor < 2 {
-		_ = control.SetWriteDeadline(time.Time{})
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	}
 }
 
-// enter counts a request that is being answered, or answers it when there are
-// too many.
-func (f *Front) enter(w http.ResponseWriter, r *http.Request) bool {
-	return f.enterAs(w, r, &f.inFlight, f.o.MaxInFlight, errOverloaded)
-}
-
-func (f *Front) enterAs(w http.ResponseWriter, r *http.Request, count *atomic.Int64, most int, why *refusal) bool {
-	if count.Add(1) > int64(most) {
-		count.Add(-1)
-		busy(w, r, http.StatusServiceUnavailable, time.Second, why)
-		return false
+// enter takes a place for a request, or answers it when there is none.
+func (f *Front) enter(w http.ResponseWriter, r *http.Request, p identity.Principal, in *room) bool {
+	why := in.enter(p, 1)
+	if why != nil {
+		busy(w, r, why.busy(), time.Second, why)
 	}
-	return true
+	return why == nil
 }
-
-func (f *Front) leave() { f.inFlight.Add(-1) }
 
 func (f *Front) isDraining() bool {
 	select {

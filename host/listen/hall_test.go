@@ -188,7 +188,7 @@ func (l *locked) String() string {
 // openHall serves at a port of its own until the test ends.
 func openHall(t testing.TB, change func(*Options), servers ...*performer) *hall {
 	t.Helper()
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "127.0.0.1:0", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func openHall(t testing.TB, change func(*Options), servers ...*performer) *hall 
 // openSecureHall is openHall with TLS.
 func openSecureHall(t testing.TB, secure *tls.Config, servers ...*performer) *hall {
 	t.Helper()
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "127.0.0.1:0", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func (h *hall) hire(log hclog.Logger, servers []*performer) (stop func()) {
 	}
 	for _, p := range servers {
 		h.servers[p.name], rules[p.name] = p, policy.Server{}
-		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer) *upstream.Upstream { return open(p, peer) }}
+		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ identity.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
 	h.gateway = gateway.New(gateway.Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: set})
 	var all []*catalog.Server

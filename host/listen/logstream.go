@@ -40,6 +40,11 @@ func newLogStream(x *exchange, s *session.Session, id []byte) streamer {
 	f := &follower{front: x.front, session: s, events: newEvents(x.w, x.front.o.Send), number: l.number, live: true, last: l.last}
 	x.front.work.Go(func() {
 		defer close(l.done)
+		defer func() {
+			if p := recover(); p != nil {
+				x.front.panicked(p) // the client can come back for what is in the log
+			}
+		}()
 		taken, release := s.Client.(*client).follow(l.number)
 		defer release()
 		f.taken = taken

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -51,7 +52,7 @@ func (f *Front) oldStream(w http.ResponseWriter, r *http.Request, p identity.Pri
 	defer box.finish(outbox.Message{})
 	id, c, why := f.oldOpen(p, box)
 	if why != nil {
-		busy(w, r, http.StatusServiceUnavailable, fullWait, why)
+		busy(w, r, why.busy(), fullWait, why)
 		return
 	}
 	defer f.oldForget(id)
@@ -85,11 +86,23 @@ func (f *Front) oldOpen(p identity.Principal, out gateway.Stream) (id string, _ 
 		return "", nil, errStopping
 	case len(f.old)+f.sessions.Len() >= f.most:
 		return "", nil, errFull
+	case f.o.Several && f.oldOf(p.Key())+f.sessions.Of(p.Key()) >= int(half(int64(f.most))):
+		return "", nil, errEnoughSessions
 	}
 	c := &oldClient{Session: f.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
 	f.old[id] = c
 	return id, c, nil
+}
+
+// oldOf counts the clients of a principal. The caller holds mu.
+func (f *Front) oldOf(owner string) (n int) {
+	for _, c := range f.old {
+		if c.owner == owner {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *Front) oldForget(id string) {
@@ -100,15 +113,6 @@ func (f *Front) oldForget(id string) {
 
 // oldMessage takes a message; what it asks for is answered on the stream.
 func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Principal) {
-	if !f.enter(w, r) {
-		return
-	}
-	accepted := false // then it counts until it is answered
-	defer func() {
-		if !accepted {
-			f.leave()
-		}
-	}()
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		refuse(w, r, http.StatusBadRequest, errNoSession)
@@ -121,7 +125,17 @@ func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Pr
 		refuse(w, r, http.StatusNotFound, errUnknown)
 		return
 	}
-	m, ok := f.message(w, r)
+	text, ok := f.text(w, r, p)
+	if !ok || !f.enter(w, r, p, &f.inFlight) {
+		return
+	}
+	leave, accepted := sync.OnceFunc(func() { f.inFlight.leave(p, 1) }), false // then it counts until it is answered
+	defer func() {
+		if !accepted {
+			leave()
+		}
+	}()
+	m, ok := parsed(w, text)
 	if !ok {
 		return
 	}
@@ -130,6 +144,6 @@ func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Pr
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
+	c.Accept(m, leave)
 	accepted = true
-	c.Accept(m, f.leave)
 }

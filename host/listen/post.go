@@ -2,9 +2,6 @@ package listen
 
 import (
 	"context"
-	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -25,17 +22,21 @@ const (
 
 // post takes one message.
 func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principal) {
-	if !f.enter(w, r) {
-		return
-	}
-	place := &f.inFlight
-	defer func() { place.Add(-1) }()
 	takes := accepted(r.Header)
 	if !takes.json && !takes.stream {
 		refuse(w, r, http.StatusNotAcceptable, errAccept)
 		return
 	}
-	m, ok := f.message(w, r)
+	text, ok := f.text(w, r, p)
+	if !ok {
+		return
+	}
+	place := &f.inFlight
+	if !f.enter(w, r, p, place) {
+		return
+	}
+	defer func() { place.leave(p, 1) }()
+	m, ok := parsed(w, text)
 	if !ok {
 		return
 	}
@@ -49,95 +50,16 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principa
 		if m.Method == mcp.MethodListen && m.IsRequest() {
 			// It is answered when the client goes. Until then it counts as what a
 			// session is to a legacy client.
-			if !f.enterAs(w, r, &f.listening, f.most, errListening) {
+			if !f.enter(w, r, p, &f.listening) {
 				return
 			}
-			f.inFlight.Add(-1)
+			f.inFlight.leave(p, 1)
 			place = &f.listening
 		}
 		f.postModern(w, r, p, m, takes)
 		return
 	}
 	f.postLegacy(w, r, p, m, takes)
-}
-
-// message reads the body, or answers the request.
-func (f *Front) message(w http.ResponseWriter, r *http.Request) (*mcp.Message, bool) {
-	if !isJSON(r.Header) {
-		refuse(w, r, http.StatusUnsupportedMediaType, errType)
-		return nil, false
-	}
-	text, err := f.read(w, r)
-	if err != nil {
-		if _, long := errors.AsType[*http.MaxBytesError](err); long {
-			w.Header().Set("Connection", "close")
-			refuse(w, r, http.StatusRequestEntityTooLarge, errTooLarge)
-			return nil, false
-		}
-		w.Header().Set("Connection", "close")
-		refuse(w, r, http.StatusRequestTimeout, errSlow)
-		return nil, false
-	}
-	m, err := mcp.Parse(text)
-	if err != nil {
-		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
-		_ = errors.As(err, &pe)
-		body(w, http.StatusBadRequest, mcp.AppendError(nil, pe.ID, mcp.ErrorObject(pe.Code, pe.Error(), nil)))
-		return nil, false
-	}
-	return m, true
-}
-
-// read reads the body, which has a size and a time that it may take.
-func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > int64(f.o.MaxBody) {
-		return nil, &http.MaxBytesError{Limit: int64(f.o.MaxBody)}
-	}
-	in := http.MaxBytesReader(w, r.Body, int64(f.o.MaxBody))
-	var text []byte
-	var err error
-	if r.ContentLength < 0 {
-		text, err = io.ReadAll(in)
-	} else {
-		text, err = readFull(in, int(r.ContentLength))
-	}
-	if err == nil { // else the time holds for what is left of it: see ServeHTTP
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	}
-	return text, err
-}
-
-// readFirst is how much of a body there is room for before any of it came.
-const readFirst = 16 << 10
-
-// readFull reads a body of some size. It takes memory as the body comes: a
-// client may promise more than it sends.
-func readFull(in io.Reader, size int) ([]byte, error) {
-	text := make([]byte, min(size, readFirst))
-	for had := 0; ; {
-		n, err := io.ReadFull(in, text[had:])
-		if had += n; err != nil || had == size {
-			return text[:had], err
-		}
-		more := make([]byte, min(size, 4*len(text)))
-		copy(more, text)
-		text = more
-	}
-}
-
-// isJSON reports whether the body says that it is JSON, in the only encoding
-// that JSON has.
-func isJSON(h http.Header) bool {
-	kinds := h["Content-Type"]
-	if len(kinds) != 1 || h.Get("Content-Encoding") != "" {
-		return false
-	}
-	if kinds[0] == "application/json" {
-		return true
-	}
-	kind, params, err := mime.ParseMediaType(kinds[0])
-	charset := params["charset"]
-	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
 // An accept is what a client can read.
@@ -180,7 +102,9 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, p identity.Pr
 		return
 	}
 	x := f.exchange(w, r, takes, newBoxStream)
-	a := f.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
+	a := x.answer(m, func() gateway.Answer {
+		return f.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
+	})
 	x.finish(a.Message, statusOf(a))
 }
 
@@ -219,7 +143,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, p identity.Pr
 		return
 	}
 	x := f.exchange(w, r, takes, func(x *exchange) streamer { return newLogStream(x, s, m.ID) })
-	a := c.Answer(m, gateway.Exchange{Out: x})
+	a := x.answer(m, func() gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
 	x.finish(a.Message, legacyStatus(a))
 }
 
@@ -247,11 +171,11 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, p identity.Pr
 	a := c.Answer(m, gateway.Exchange{Out: nowhere{}})
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
-		whole(w, a.Message, http.StatusOK)
+		whole(w, r, a.Message, http.StatusOK)
 		return
 	}
 	w.Header()["Mcp-Session-Id"] = []string{s.ID}
-	whole(w, a.Message, http.StatusOK)
+	whole(w, r, a.Message, http.StatusOK)
 }
 
 // nowhere is the stream of a request that nothing is sent for but its answer.

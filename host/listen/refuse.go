@@ -18,29 +18,34 @@ type refusal struct {
 }
 
 var (
-	errNowhere    = &refusal{code: mcp.CodeInvalidRequest, message: "there is nothing here; the endpoint is /mcp", reason: "not_found"}
-	errOrigin     = &refusal{code: -32001, message: "this origin may not use the gateway", reason: "origin", modern: -31014}
-	errHost       = &refusal{code: -32001, message: "the Host header names another server", reason: "host", modern: -31014}
-	errTooOften   = &refusal{code: -32099, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
-	errOverloaded = &refusal{code: -32000, message: "too many requests are being answered", reason: "overloaded", modern: -31011}
-	errUnread     = &refusal{code: -32000, message: "the stream is full of what was not read", reason: "overloaded"}
-	errListening  = &refusal{code: -32000, message: "too many clients listen", reason: "overloaded", modern: -31011}
-	errFull       = &refusal{code: -32000, message: "there are as many sessions as there may be", reason: "overloaded"}
-	errStopping   = &refusal{code: -32000, message: "the gateway is about to end", reason: "stopping"}
-	errMethod     = &refusal{code: mcp.CodeInvalidRequest, message: "this method is not used here", reason: "method"}
-	errType       = &refusal{code: mcp.CodeInvalidRequest, message: "the body must be application/json", reason: "content_type"}
-	errAccept     = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow application/json or text/event-stream", reason: "accept"}
-	errAcceptGet  = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow text/event-stream", reason: "accept"}
-	errTooLarge   = &refusal{code: mcp.CodeInvalidRequest, message: "the body is larger than allowed", reason: "message_too_large"}
-	errSlow       = &refusal{code: mcp.CodeInvalidRequest, message: "the body did not arrive", reason: "body"}
-	errNoSession  = &refusal{code: mcp.CodeInvalidRequest, message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
-	errUnknown    = &refusal{code: mcp.CodeInvalidRequest, message: "unknown or expired session", reason: "session"}
-	errGone       = &refusal{code: -32001, message: "Session not found", reason: "session"}
-	errVersion    = &refusal{code: mcp.CodeInvalidRequest, message: "MCP-Protocol-Version names no version that is supported", reason: "version"}
-	errEventID    = &refusal{code: mcp.CodeInvalidRequest, message: "Last-Event-ID is none of this session", reason: "event_id"}
-	errPurged     = &refusal{code: -32001, message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", reason: "events_purged"}
-	errStore      = &refusal{code: -32000, message: "the session store cannot be read", reason: "store"}
-	errResponse   = &refusal{code: mcp.CodeInvalidRequest, message: "a client of this version sends no responses", reason: "response"}
+	errNowhere        = &refusal{code: mcp.CodeInvalidRequest, message: "there is nothing here; the endpoint is /mcp", reason: "not_found"}
+	errOrigin         = &refusal{code: -32001, message: "this origin may not use the gateway", reason: "origin", modern: -31014}
+	errHost           = &refusal{code: -32001, message: "the Host header names another server", reason: "host", modern: -31014}
+	errTooOften       = &refusal{code: -32099, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
+	errOverloaded     = &refusal{code: -32000, message: "too many requests are being answered", reason: "overloaded", modern: -31011}
+	errCrowded        = &refusal{code: -32000, message: "too much is being sent at a time", reason: "overloaded", modern: -31011}
+	errUnread         = &refusal{code: -32000, message: "the stream is full of what was not read", reason: "overloaded"}
+	errListening      = &refusal{code: -32000, message: "too many clients listen", reason: "overloaded", modern: -31011}
+	errFull           = &refusal{code: -32000, message: "there are as many sessions as there may be", reason: "overloaded"}
+	errStopping       = &refusal{code: -32000, message: "the gateway is about to end", reason: "stopping"}
+	errMethod         = &refusal{code: mcp.CodeInvalidRequest, message: "this method is not used here", reason: "method"}
+	errType           = &refusal{code: mcp.CodeInvalidRequest, message: "the body must be application/json", reason: "content_type"}
+	errAccept         = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow application/json or text/event-stream", reason: "accept"}
+	errAcceptGet      = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow text/event-stream", reason: "accept"}
+	errTooLarge       = &refusal{code: mcp.CodeInvalidRequest, message: "the body is larger than allowed", reason: "message_too_large"}
+	errSlow           = &refusal{code: mcp.CodeInvalidRequest, message: "the body did not arrive", reason: "body"}
+	errNoSession      = &refusal{code: mcp.CodeInvalidRequest, message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
+	errUnknown        = &refusal{code: mcp.CodeInvalidRequest, message: "unknown or expired session", reason: "session"}
+	errGone           = &refusal{code: -32001, message: "Session not found", reason: "session"}
+	errVersion        = &refusal{code: mcp.CodeInvalidRequest, message: "MCP-Protocol-Version names no version that is supported", reason: "version"}
+	errEventID        = &refusal{code: mcp.CodeInvalidRequest, message: "Last-Event-ID is none of this session", reason: "event_id"}
+	errPurged         = &refusal{code: -32001, message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", reason: "events_purged"}
+	errStore          = &refusal{code: -32000, message: "the session store cannot be read", reason: "store"}
+	errEnough         = &refusal{code: -32099, message: "half of the requests that are answered at a time are yours; the rest is for others", reason: "share", modern: -31010}
+	errEnoughBytes    = &refusal{code: -32099, message: "half of what may be sent at a time is yours; the rest is for others", reason: "share", modern: -31010}
+	errEnoughListen   = &refusal{code: -32099, message: "half of those that may listen are yours; the rest is for others", reason: "share", modern: -31010}
+	errEnoughSessions = &refusal{code: -32099, message: "half of the sessions that there may be are yours; the rest is for others", reason: "share", modern: -31010}
+	errResponse       = &refusal{code: mcp.CodeInvalidRequest, message: "a client of this version sends no responses", reason: "response"}
 )
 
 // refuse answers a request that nobody looks at any further.
@@ -58,6 +63,15 @@ func busy(w http.ResponseWriter, r *http.Request, status int, wait time.Duration
 	seconds := int64((wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.FormatInt(max(1, seconds), 10))
 	refuse(w, r, status, why)
+}
+
+// busy is the status of a refusal for what may go well later: it is about the
+// gateway, or about this client alone.
+func (r *refusal) busy() int {
+	if r.code == errTooOften.code {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusServiceUnavailable
 }
 
 // notAllowed answers a method that there is not.

@@ -28,18 +28,21 @@ func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) e
 	defer cancel()
 	server := &http.Server{
 		BaseContext: func(net.Listener) context.Context { return base },
-		Handler:     f, TLSConfig: secure, ReadHeaderTimeout: f.o.Header, IdleTimeout: idleMost, MaxHeaderBytes: maxHeader,
+		Handler:     f, TLSConfig: secure, MaxHeaderBytes: maxHeader,
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog: f.o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
 	served := make(chan error, 1)
-	go func() {
-		if secure == nil {
-			served <- server.Serve(l)
-			return
-		}
-		served <- server.ServeTLS(l, "", "")
-	}()
+	l = f.limited(l)
+	if secure == nil {
+		w := newWatch(f.o.Header, idleMost)
+		server.ConnContext, server.ConnState = remember, w.state
+		f.work.Go(func() { w.run(base, min(f.o.Header, f.o.Body)) })
+		go func() { served <- server.Serve(w.on(l)) }()
+	} else {
+		server.ReadHeaderTimeout, server.IdleTimeout = f.o.Header, idleMost
+		go func() { served <- server.ServeTLS(l, "", "") }()
+	}
 	var err error
 	select {
 	case err = <-served:
@@ -100,11 +103,11 @@ func (f *Front) drain(l net.Listener, giveUp func()) {
 	}
 }
 
-// isBusy reports whether somebody waits for an answer.
+// isBusy reports whether somebody waits for an answer, or still asks for one.
 func (f *Front) isBusy() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.inFlight.Load() > 0 || f.listening.Load() > 0 || len(f.old) > 0
+	return f.reading.Load() > 0 || f.inFlight.Load() > 0 || f.listening.Load() > 0 || len(f.old) > 0
 }
 
 // close ends all sessions, what they still wait for included.

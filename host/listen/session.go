@@ -111,8 +111,11 @@ const fullWait = 5 * time.Second
 
 // noSession answers a request for which there is no session.
 func (f *Front) noSession(w http.ResponseWriter, r *http.Request, err error) {
+	full, ok := errors.AsType[*session.FullError](err)
 	switch {
-	case errors.Is(err, session.ErrFull):
+	case ok && full.Owner:
+		busy(w, r, errEnoughSessions.busy(), fullWait, errEnoughSessions)
+	case ok:
 		busy(w, r, http.StatusServiceUnavailable, fullWait, errFull)
 	case errors.Is(err, session.ErrClosed):
 		busy(w, r, http.StatusServiceUnavailable, f.o.Drain, errStopping)

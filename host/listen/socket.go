@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -17,13 +19,13 @@ var keepalive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interv
 // unixPrefix begins the address of a unix socket.
 const unixPrefix = "unix:"
 
-// Listen listens at an address: "host:port", or "unix:" and a path, which only
-// the user can connect to.
-func Listen(ctx context.Context, address string) (net.Listener, error) {
+// Listen listens at an address: "host:port", or "unix:" and a path, where mode
+// says who can connect.
+func Listen(ctx context.Context, address string, mode fs.FileMode) (net.Listener, error) {
 	path, isUnix := strings.CutPrefix(address, unixPrefix)
 	if !isUnix {
 		c := net.ListenConfig{KeepAliveConfig: keepalive}
-		return c.Listen(ctx, "tcp", address)
+		return c.Listen(ctx, networkOf(address), address)
 	}
 	if err := vacate(path); err != nil {
 		return nil, err
@@ -37,11 +39,21 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		_ = l.Close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// networkOf is where to listen for "host:port". Who writes 0.0.0.0 means every
+// address of IP version 4, where package net would take those of version 6 too.
+func networkOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if ip, bad := netip.ParseAddr(host); err == nil && bad == nil && ip.Is4() {
+		return "tcp4"
+	}
+	return "tcp"
 }
 
 // vacate removes the socket of a process that is gone.

@@ -44,6 +44,13 @@ var answers = map[fault.Code]answer{
 	fault.UpstreamLimited:     {-32001, -31011, "overloaded"},
 	fault.UpstreamUnsupported: {CodeMethodNotFound, CodeMethodNotFound, "unsupported"},
 	fault.UpstreamAuth:        {-32001, -31017, "auth_required"},
+	fault.UpstreamLogin:       {-32001, -31017, "needs_login"},
+
+	fault.SecretLocked:   {-32001, -31017, "auth_required"}, // what a server is to get cannot be read
+	fault.SecretPassword: {-32001, -31017, "auth_required"},
+	fault.SecretDamaged:  {-32001, -31017, "auth_required"},
+	fault.SecretStore:    {-32001, -31017, "auth_required"},
+	fault.SecretUnknown:  {-32001, -31017, "auth_required"},
 
 	fault.PluginQuarantined: {-32000, -31013, "quarantined"},
 
@@ -77,8 +84,8 @@ var answers = map[fault.Code]answer{
 var upstreamDown = answer{-32000, -31015, "upstream_down"}
 
 // FaultError is the JSON-RPC error object for a fault, in the codes of the
-// era. Its data holds the reason, the fault's own code and, where there is
-// one, when to try again.
+// era. Its data holds the reason, the fault's own code and, where there are
+// such, what to do and when to try again.
 func FaultError(err error, modern bool) []byte {
 	f := fault.As(err)
 	a, ok := answers[f.Code]
@@ -94,7 +101,10 @@ func FaultError(err error, modern bool) []byte {
 		message += " (" + f.Hint + ")"
 	}
 	data := map[string]any{"reason": a.reason, "code": string(f.Code)}
-	if f.RetryAfter > 0 {
+	if f.Hint != "" {
+		data["hint"] = f.Hint
+	}
+	if f.RetryAfter > 0 && f.Code != fault.UpstreamLogin { // time alone does not help there
 		data["retry_after_ms"] = f.RetryAfter.Milliseconds()
 	}
 	if f.Server != "" {

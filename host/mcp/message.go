@@ -20,6 +20,7 @@ type Message struct {
 	Params []byte // an object, or nil
 	Result []byte // any value, or nil
 	Error  []byte // an object, or nil
+	Names  Names  // of Result's members, when it is an object
 }
 
 // An ID is a request's id in its JSON form: a string or an integer, or null in
@@ -60,7 +61,7 @@ func (e *ParseError) Error() string { return "message " + e.Reason }
 func Parse(b []byte) (*Message, error) {
 	var m Message
 	var version, method []byte
-	err := scan(b, func(name string, value []byte) {
+	err := scan(b, func(name string, value []byte, names Names) {
 		switch name {
 		case "jsonrpc":
 			version = value
@@ -71,7 +72,7 @@ func Parse(b []byte) (*Message, error) {
 		case "params":
 			m.Params = value
 		case "result":
-			m.Result = value
+			m.Result, m.Names = value, names
 		case "error":
 			m.Error = value
 		}

@@ -64,6 +64,7 @@ const (
 	NoteRootsChanged   = "notifications/roots/list_changed"
 	NoteElicitDone     = "notifications/elicitation/complete"
 	NoteAcknowledged   = "notifications/subscriptions/acknowledged"
+	NoteTask           = "notifications/tasks"
 )
 
 // Names in _meta that the protocol defines.
@@ -75,6 +76,9 @@ const (
 	MetaServerInfo   = "io.modelcontextprotocol/serverInfo"
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
+
+// ExtensionTasks is what those who know tasks say they can do.
+const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
 // Levels are the log levels, least severe first.
 var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -31,8 +32,9 @@ var (
 func Scan(b []byte) error { return scan(b, nil) }
 
 // scan is Scan. When the value is an object, member is called with each of its
-// members, as parts of b, before the rest has been checked.
-func scan(b []byte, member func(name string, value []byte)) error {
+// members, as parts of b, before the rest has been checked; for the result of a
+// response names are those of its own members.
+func scan(b []byte, member func(name string, value []byte, names Names)) error {
 	if !utf8.Valid(b) {
 		return errUTF8
 	}
@@ -68,7 +70,7 @@ type decoder struct {
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // read checks b in one pass.
-func (d *decoder) read(b []byte, member func(name string, value []byte)) error {
+func (d *decoder) read(b []byte, member func(name string, value []byte, names Names)) error {
 	d.src = *bytes.NewBuffer(b)
 	d.json.Reset(&d.src, jsontext.AllowInvalidUTF8(true))
 	if d.json.PeekKind() != '{' {
@@ -89,13 +91,21 @@ func (d *decoder) read(b []byte, member func(name string, value []byte)) error {
 		if member != nil {
 			name = token.String() // before the decoder moves on
 		}
+		if name == "result" && d.json.PeekKind() == '{' {
+			value, names, err := d.object(b)
+			if err != nil {
+				return err
+			}
+			member(name, value, names)
+			continue
+		}
 		value, err := d.json.ReadValue()
 		if err != nil {
 			return err
 		}
 		if member != nil {
 			end := int(d.json.InputOffset())
-			member(name, b[end-len(value):end:end])
+			member(name, b[end-len(value):end:end], Names{})
 		}
 	}
 	if _, err := d.json.ReadToken(); err != nil {
@@ -103,6 +113,49 @@ func (d *decoder) read(b []byte, member func(name string, value []byte)) error {
 	}
 	return d.end()
 }
+
+// object reads an object that stands in b, and the names of its members.
+func (d *decoder) object(b []byte) (value []byte, names Names, err error) {
+	if _, err := d.json.ReadToken(); err != nil {
+		return nil, names, err
+	}
+	start := int(d.json.InputOffset()) - 1
+	for d.json.PeekKind() != '}' {
+		token, err := d.json.ReadToken()
+		if err != nil {
+			return nil, names, err
+		}
+		names.add(token)
+		if err := d.json.SkipValue(); err != nil {
+			return nil, names, err
+		}
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return nil, names, err
+	}
+	end := int(d.json.InputOffset())
+	return b[start:end:end], names, nil
+}
+
+// Names are the names of an object's members. Results are large: who knows
+// their names need not look through them.
+type Names struct {
+	known []string
+	more  bool // there are others
+}
+
+const namesMost = 16
+
+func (n *Names) add(token jsontext.Token) {
+	if len(n.known) == namesMost {
+		n.more = true
+		return
+	}
+	n.known = append(n.known, token.String())
+}
+
+// Maybe reports whether there may be a member of a name.
+func (n Names) Maybe(name string) bool { return n.more || slices.Contains(n.known, name) }
 
 // end checks that nothing follows.
 func (d *decoder) end() error {

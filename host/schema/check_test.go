@@ -176,6 +176,9 @@ func TestCheckKeepsSecrets(t *testing.T) {
 // TestCheckIsBounded has schemas that pass the vetter and multiply with the
 // instance.
 func TestCheckIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("does one thing at a time, which the race detector makes slow")
+	}
 	const tooLarge = "is too large to be checked against this schema"
 	colliding := func(n int) string { // one hash, n different lists
 		var items []string

@@ -3,24 +3,31 @@ package schema
 import (
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// within fails when f takes too long three times; once may be the machine.
+// within fails when f takes too long ten times: others may have the processor.
+// What hangs takes seconds or for ever; how long the rest takes is known only
+// where nobody else runs, in make soak.
 func within(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
+	limit *= slow
+	if os.Getenv("JUNCTOR_SOAK") == "" {
+		limit *= 10
+	}
 	var took time.Duration
-	for range 10 { // others may have the processor
+	for range 10 {
 		start := time.Now()
 		f()
-		if took = time.Since(start); took <= limit*slow {
+		if took = time.Since(start); took <= limit {
 			return
 		}
 	}
-	t.Errorf("took %v, at most %v allowed", took, limit*slow)
+	t.Errorf("took %v, at most %v allowed", took, limit)
 }
 
 // TestHostile has the schemas that were measured to hang or kill processes.
@@ -96,6 +103,9 @@ func badPatterns() string {
 
 // TestLargestSchemas: what passes the vetter compiles in bounded time.
 func TestLargestSchemas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("does one thing at a time, which the race detector makes slow")
+	}
 	many := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {

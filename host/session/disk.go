@@ -15,6 +15,8 @@ var (
 	errStuck  = errors.New("the disk does not answer")
 	errBehind = errors.New("the disk does not keep up")
 	errNoFile = errors.New("the file is damaged and cannot be replaced")
+	// errReplaced is no longer true when what is in memory is in the new file.
+	errReplaced = errors.New("the file was damaged and has been replaced")
 )
 
 // A disk writes the sessions to the file, in one goroutine. What waits to be
@@ -49,6 +51,8 @@ type disk struct {
 	// Only the writer uses these.
 	garbage []int64 // sessions whose events are to be deleted
 	writes  int     // since the last sweep
+	renewed bool    // the file was replaced, and has still to be filled
+	last    bool    // it was tried once more, since the store is being closed
 }
 
 // follow makes the follower of a new session.

@@ -18,10 +18,17 @@ var (
 	ErrNoStream = errors.New("there is no such stream, or it never got that far")
 )
 
-// A FullError says that there are as many sessions as there may be.
-type FullError struct{ Max int }
+// A FullError says that there are as many sessions as there may be: at all or,
+// with Owner, of the one who wants another.
+type FullError struct {
+	Max   int
+	Owner bool
+}
 
 func (e *FullError) Error() string {
+	if e.Owner {
+		return "the client has as many sessions as one may have"
+	}
 	return fmt.Sprintf("there are %d sessions already, which is as many as there may be", e.Max)
 }
 

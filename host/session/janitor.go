@@ -14,6 +14,9 @@ func (s *Store) janitor() {
 			return
 		case <-tick.C:
 			s.expire()
+			if n := s.limits.lost.Swap(0); n > 0 {
+				s.o.Log.Warn("large messages were dropped before their clients had read them: all sessions together had too much to keep", "messages", n, "bytes", s.limits.most)
+			}
 		case <-s.limits.squeeze:
 			for _, x := range s.awake() {
 				x.log.squeeze()

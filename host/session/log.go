@@ -149,7 +149,7 @@ func (l *Log) showAll(position uint64) {
 }
 
 // trim drops the oldest events until the log is within its bounds; the newest
-// is always kept. The caller holds mu.
+// is kept, unless there is no room. The caller holds mu.
 func (l *Log) trim() {
 	most := l.limits.bytes()
 	for l.kept.n > 1 && (l.kept.n > l.limits.events || l.kept.bytes > most) {
@@ -159,6 +159,30 @@ func (l *Log) trim() {
 		l.passing.pop()
 	}
 	l.count()
+	if l.limits.over() {
+		l.clear()
+		l.count()
+	}
+}
+
+// clear drops what is large, the newest included: that is a gap, which whoever
+// reads the stream is told of. The caller holds mu.
+func (l *Log) clear() {
+	for l.passing.bytes > squeezedBytes {
+		l.passing.pop()
+	}
+	if l.kept.bytes <= squeezedBytes {
+		return
+	}
+	if l.disk != nil {
+		l.disk.lapse(l) // so that readers get to where the gap is
+	}
+	for l.kept.bytes > squeezedBytes {
+		l.drop()
+		if l.kept.n == 0 {
+			l.limits.lost.Add(1)
+		}
+	}
 }
 
 func (l *Log) count() {

@@ -11,6 +11,7 @@ import (
 // Options are how a store is made.
 type Options struct {
 	Max    int           // sessions at one time; 1000 when zero
+	Each   int           // of these, those of one owner; no limit when zero
 	Idle   time.Duration // a session that is not used ends after this; 5 minutes when zero
 	Life   time.Duration // a session ends after this; a day when zero
 	Events int           // kept of a session; 10 000 when zero
@@ -112,18 +113,19 @@ func (s *Store) session(id, owner string) *Session {
 func (s *Store) reserve(x *Session) error {
 	for again := true; ; again = false {
 		s.mu.Lock()
+		enough := s.o.Each > 0 && s.of(x.Owner) >= s.o.Each
 		switch {
 		case s.closed:
 			s.mu.Unlock()
 			return ErrClosed
-		case len(s.slots) < s.o.Max:
+		case len(s.slots) < s.o.Max && !enough:
 			s.slots[x.ID] = &slot{owner: x.Owner, woken: make(chan struct{})}
 			s.mu.Unlock()
 			return nil
 		}
 		s.mu.Unlock()
 		if !again {
-			return &FullError{Max: s.o.Max}
+			return &FullError{Max: s.o.Max, Owner: enough}
 		}
 		s.expire() // the janitor may not have come yet
 	}
@@ -195,6 +197,23 @@ func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.slots)
+}
+
+// Of is how many of them are an owner's.
+func (s *Store) Of(owner string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of(owner)
+}
+
+// of is Of for who holds mu.
+func (s *Store) of(owner string) (n int) {
+	for _, slot := range s.slots {
+		if slot.owner == owner {
+			n++
+		}
+	}
+	return n
 }
 
 // Healthy says why the store cannot write its file, if it cannot.

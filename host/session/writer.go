@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -59,8 +58,12 @@ func (d *disk) pause() {
 }
 
 // again leaves a disk that fails alone for a while and reports whether to try
-// again: once more when the store is being closed.
+// again: once more when the store is being closed, also into a new file.
 func (d *disk) again() bool {
+	if d.closing() && d.renewed && !d.last {
+		d.last = true
+		return true
+	}
 	if d.closing() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -217,6 +220,7 @@ func (d *disk) attempt(do func(*file) error) bool {
 		d.fail(err)
 		return false
 	}
+	d.renewed = false
 	d.well()
 	return true
 }
@@ -261,10 +265,10 @@ func (d *disk) startOver(why error) error {
 		return err
 	}
 	d.broken.Store(false)
-	d.garbage = nil
+	d.garbage, d.renewed = nil, true
 	d.store.dropAsleep()
 	for _, x := range d.store.awake() {
 		x.disk.reset()
 	}
-	return fmt.Errorf("the file was damaged and has been replaced: %v", why)
+	return errReplaced
 }

@@ -39,6 +39,7 @@ type Call struct {
 // A Reply is what the server answered: a result or an error object.
 type Reply struct {
 	Result, Error []byte
+	Names         mcp.Names // of Result's members
 	Revision      mcp.Revision
 }
 
@@ -133,7 +134,7 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 		if !call.own {
 			c.useful.Store(true)
 		}
-		return Reply{Result: a.result, Error: a.rpcError, Revision: c.revision}, true, nil
+		return Reply{Result: a.result, Names: a.names, Error: a.rpcError, Revision: c.revision}, true, nil
 	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
 		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")

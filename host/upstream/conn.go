@@ -92,7 +92,10 @@ func (c *conn) inFlight() int {
 }
 
 // read delivers everything the server sends, until the end.
-func (c *conn) read() {
+func (c *conn) read() { c.over(c.readAll()) }
+
+func (c *conn) readAll() (err error) {
+	defer c.up.saved("reading what the server sends", &err)
 	for {
 		raw, err := c.link.Read()
 		if err != nil {
@@ -104,8 +107,7 @@ func (c *conn) read() {
 				c.unanswered(failed)
 				continue
 			}
-			c.over(err)
-			return
+			return err
 		}
 		m, err := mcp.Parse(raw)
 		if err != nil {

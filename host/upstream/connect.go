@@ -60,11 +60,15 @@ func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 			return c, nil
 		case u.state == Ready: // it has just ended, which watch records
 		case u.state == Failed && (waited || soon > retrySoon):
-			err := u.err
+			err, stamp := u.err, u.stamp
 			if !waited {
 				err = u.later(err)
 			}
 			u.mu.Unlock()
+			if !waited && stamp != u.credentials() {
+				u.Retry()
+				continue
+			}
 			return nil, err
 		case u.state == Failed && soon > 0:
 			due = time.After(soon)
@@ -163,6 +167,7 @@ func (c *conn) testify(err error) error {
 
 // failed records an attempt that failed.
 func (u *Upstream) failed(err error) {
+	stamp := u.credentials()
 	u.mu.Lock()
 	if u.closed {
 		u.mu.Unlock()
@@ -170,7 +175,7 @@ func (u *Upstream) failed(err error) {
 	}
 	u.err = err
 	u.retry = time.Now().Add(u.delays.NextBackOff())
-	u.conn = nil
+	u.conn, u.stamp = nil, stamp
 	u.set(Failed)
 	u.mu.Unlock()
 	u.opts.Peer.Disconnected(u, err)
@@ -179,11 +184,12 @@ func (u *Upstream) failed(err error) {
 // watch waits for the end of a connection and records it.
 func (u *Upstream) watch(c *conn) {
 	<-c.done
+	stamp := u.credentials()
 	u.mu.Lock()
 	mine := u.conn == c
 	again := false
 	if mine {
-		u.conn, u.err = nil, c.err
+		u.conn, u.err, u.stamp = nil, c.err, stamp
 		u.idle.stop()
 		// A connection that lasted is worth another attempt at once, and one
 		// that was good for something very soon.
@@ -239,12 +245,13 @@ func (u *Upstream) reconnect() {
 }
 
 // dial opens a channel and shakes hands.
-func (u *Upstream) dial(ctx context.Context) (*conn, error) {
+func (u *Upstream) dial(ctx context.Context) (c *conn, err error) {
+	defer u.saved("connecting", &err) // with the connection, so that it is closed
 	link, err := u.opts.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := newConn(u, link)
+	c = newConn(u, link)
 	again, err := c.handshake(ctx)
 	if !again {
 		return c, err
@@ -256,70 +263,6 @@ func (u *Upstream) dial(ctx context.Context) (*conn, error) {
 	}
 	c = newConn(u, link)
 	return c, c.initialize(ctx, nil)
-}
-
-// busy reports whether the connection is in use or wanted. The caller holds mu.
-func (u *Upstream) busy() bool {
-	return u.users > 0 || u.conn.inFlight() > 0 || u.conn.requests.Load() > 0
-}
-
-// rest does what there is to do when nothing is going on: it begins to count
-// idle time. The caller holds mu.
-func (u *Upstream) rest() {
-	switch {
-	case u.closed || u.state != Ready || u.busy():
-	case u.outdated:
-		u.drop()
-	case len(u.subs) == 0:
-		u.idle.start(u.idleOver)
-	}
-}
-
-// settle is rest after something that is not a call.
-func (u *Upstream) settle() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.rest()
-}
-
-// idleOver closes the connection, unless something has begun meanwhile.
-func (u *Upstream) idleOver() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.idle.stop()
-	if u.closed || u.state != Ready || u.busy() || len(u.subs) > 0 {
-		return
-	}
-	u.opts.Log.Debug("closing an idle connection", "server", u.opts.Name)
-	u.stop("idle")
-}
-
-// stop closes the connection. The caller holds mu.
-func (u *Upstream) stop(reason string) {
-	c := u.conn
-	u.conn = nil
-	u.idle.stop()
-	u.set(Stopped)
-	u.work.Go(func() { c.close(reason, u.opts.Shutdown) })
-}
-
-// Drop closes the connection so that the next call opens a new one, as when
-// what should be offered to the server has changed. One that is in use, or being
-// made, is dropped when it is no longer.
-func (u *Upstream) Drop() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.outdated = u.state == Starting || u.state == Ready
-	u.rest()
-}
-
-// drop closes a connection that nobody uses. The caller holds mu.
-func (u *Upstream) drop() {
-	u.outdated = false
-	u.stop("reconnecting")
-	if len(u.subs) > 0 {
-		u.work.Go(u.reconnect)
-	}
 }
 
 func gaveUp(ctx context.Context, doing string) error {

@@ -15,7 +15,7 @@ import (
 // a second answer.
 func (c *conn) deliver(m *mcp.Message) {
 	if p := c.answered(m.ID); p != nil {
-		p.answer <- answer{result: m.Result, rpcError: m.Error}
+		p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error}
 		return
 	}
 	c.ignored.Add(1)
@@ -117,6 +117,9 @@ func (c *conn) notified(m *mcp.Message) {
 		params := m.Params
 		if c.era.Load() == modernEra {
 			params = withoutSubscription(params)
+		}
+		if m.Method == mcp.NoteTask {
+			c.up.noteTask(params)
 		}
 		var about any
 		if p := c.inFlightAs(c.related()); p != nil {

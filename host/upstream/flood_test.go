@@ -115,6 +115,9 @@ func TestListBounds(t *testing.T) {
 		{"empty pages", next, func(int) string { return "" }, 0, "it has more than 1000 pages"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && (c.name == "endless bytes" || c.name == "endless cursors") {
+				t.Skip("reads a lot, which the race detector makes slow")
+			}
 			s := endless(c.cursor, c.items)
 			u := New(usual(newRecorder(), s.Open))
 			defer u.Close()

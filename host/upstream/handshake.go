@@ -98,7 +98,7 @@ func away(err error) bool {
 		return false
 	}
 	switch fault.As(err).Code {
-	case fault.UpstreamUnavailable, fault.UpstreamAddress, fault.UpstreamAuth, fault.UpstreamLimited:
+	case fault.UpstreamUnavailable, fault.UpstreamAddress, fault.UpstreamAuth, fault.UpstreamLogin, fault.UpstreamLimited:
 		return true
 	}
 	return false

@@ -40,7 +40,7 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 			}
 			question = nil
 		case a := <-p.answer:
-			if c.lateModern(ctx, question, a.rpcError != nil) {
+			if c.lateModern(ctx, question, a) {
 				return nil
 			}
 			return c.initialized(ctx, a)
@@ -50,14 +50,18 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	}
 }
 
-// lastChance is how long a server that refused initialize has to show that it
-// is modern: one that was slow to start gets both questions at once, and may
-// answer them in any order.
-const lastChance = time.Second
+// A server that was slow to start gets both questions at once, and may answer
+// them in any order. So long it has to show that it is modern when it answered
+// initialize first: less where it accepted it, since most that do are old and
+// ignore what they do not know.
+const (
+	lastChance    = time.Second
+	acceptedFirst = 250 * time.Millisecond
+)
 
-// lateModern reports whether the server has answered, before initialize or
-// soon after refusing that, that it is modern.
-func (c *conn) lateModern(ctx context.Context, question chan answer, refused bool) bool {
+// lateModern reports whether the server has answered, before initialize or soon
+// after its first answer, the one to that, that it is modern.
+func (c *conn) lateModern(ctx context.Context, question chan answer, first answer) bool {
 	if question == nil {
 		return false
 	}
@@ -67,14 +71,20 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, refused boo
 		return modern
 	default:
 	}
-	if !refused {
+	chance := acceptedFirst
+	switch {
+	case first.err != nil:
 		return false
+	case first.rpcError != nil:
+		chance = lastChance
 	}
+	wait := time.NewTimer(chance)
+	defer wait.Stop()
 	select {
 	case a := <-question:
 		modern, _ := c.settle(ctx, a)
 		return modern
-	case <-time.After(lastChance):
+	case <-wait.C:
 	case <-ctx.Done():
 	}
 	return false

@@ -36,7 +36,7 @@ func (c *conn) tellLevel() <-chan struct{} {
 	told := make(chan struct{})
 	c.level, c.told = u.level, told
 	p := c.ask(mcp.MethodSetLevel, "level", u.level)
-	u.work.Go(func() {
+	c.goes("setting the log level", func() {
 		defer u.settle()
 		defer close(told)
 		ctx, cancel := context.WithTimeout(c.ctx, levelTime)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -36,6 +37,7 @@ type filter struct {
 	Prompts   bool     `json:"promptsListChanged,omitempty"`
 	Resources bool     `json:"resourcesListChanged,omitempty"`
 	URIs      []string `json:"resourceSubscriptions,omitempty"`
+	Tasks     []string `json:"taskIds,omitempty"`
 }
 
 // A listening is something to be listened to until it is over.
@@ -45,6 +47,8 @@ type listening struct {
 	anew   chan struct{}   // takes one; asks for a new request in place of the one there is
 	begun  func(err error) // told once what became of the first request
 	missed func()          // told when a new request follows a time of not listening
+	lost   func()          // told when no new request is agreed to; nil: nobody needs to know
+	ended  atomic.Bool     // nothing more will be heard: it was about a task, whose end was told
 }
 
 // changeable are the lists of the server that may change.
@@ -81,10 +85,12 @@ func (c *conn) missed() {
 	}
 	c.changed(c.changeable())
 	c.up.mu.Lock()
-	uris := slices.Sorted(maps.Keys(c.up.subs))
+	topics := slices.SortedFunc(maps.Keys(c.up.subs), topic.compare)
 	c.up.mu.Unlock()
-	for _, uri := range uris {
-		c.updated(uri)
+	for _, t := range topics {
+		if t.uri != "" {
+			c.updated(t.uri)
+		}
 	}
 }
 
@@ -100,10 +106,12 @@ func (c *conn) listenToLists() {
 	c.listen(c.lists)
 }
 
-// listenTo listens to a resource.
-func (c *conn) listenTo(uri string, begun func(error)) *listening {
-	l := &listening{
-		filter: filter{URIs: []string{uri}}, over: make(chan struct{}), begun: begun, missed: func() { c.updated(uri) },
+// listenTo listens to a resource or a task.
+func (c *conn) listenTo(t topic, begun func(error)) *listening {
+	l := &listening{filter: filter{URIs: []string{t.uri}}, over: make(chan struct{}), begun: begun, missed: func() { c.updated(t.uri) }}
+	if t.task != "" {
+		l.filter, l.missed = filter{Tasks: []string{t.task}}, func() { c.askAbout(t.task) }
+		l.lost = func() { c.loseTask(t.task) }
 	}
 	c.listen(l)
 	return l
@@ -112,7 +120,7 @@ func (c *conn) listenTo(uri string, begun func(error)) *listening {
 // listen begins to listen. It does not wait.
 func (c *conn) listen(l *listening) {
 	p := c.askToListen(l)
-	c.up.work.Go(func() { c.keep(l, p) })
+	c.goes("listening", func() { c.keep(l, p) })
 }
 
 func (c *conn) askToListen(l *listening) *pending {
@@ -125,7 +133,11 @@ func (c *conn) askToListen(l *listening) *pending {
 	if err != nil {
 		panic(err) // strings can always be rendered
 	}
-	c.push(p, c.withMeta(mcp.SetMember(nil, "notifications", text), c.revision))
+	params := mcp.SetMember(nil, "notifications", text)
+	if l.filter.Tasks != nil {
+		params = knowingTasks(params)
+	}
+	c.push(p, c.withMeta(params, c.revision))
 	return p
 }
 
@@ -133,7 +145,7 @@ func (c *conn) askToListen(l *listening) *pending {
 func (c *conn) keep(l *listening, p *pending) {
 	err := c.agreed(l, p)
 	l.begun(err)
-	wait := relistenAfter
+	listened, wait := err == nil, relistenAfter
 	for err == nil || c.broken(err) {
 		begun := time.Now()
 		how := overByServer
@@ -148,6 +160,9 @@ func (c *conn) keep(l *listening, p *pending) {
 		case overAnew:
 			c.withdraw(p)
 		case overByServer:
+			if l.ended.Load() {
+				return
+			}
 			if time.Since(begun) > relistenMost {
 				wait = relistenAfter
 			}
@@ -169,6 +184,9 @@ func (c *conn) keep(l *listening, p *pending) {
 		}
 	}
 	c.up.opts.Log.Debug("not listened to", "server", c.up.opts.Name, "error", err)
+	if listened && l.lost != nil {
+		l.lost()
+	}
 }
 
 // broken reports whether a request to listen failed for a reason that may pass

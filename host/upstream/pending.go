@@ -41,6 +41,7 @@ func (p *pending) over() {
 
 type answer struct {
 	result, rpcError []byte
+	names            mcp.Names // of the result's members
 	err              error
 }
 

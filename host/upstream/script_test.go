@@ -272,6 +272,13 @@ func (s *stage) hostDoes(step conversation.Step) bool {
 		})
 	case "unsubscribe":
 		s.up.Unsubscribe(step.Rest)
+	case "follow":
+		w := step.Words(2)
+		s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
+			return "done", s.up.Follow(ctx, permitted(s.t), w[1])
+		})
+	case "unfollow":
+		s.up.Unfollow(step.Rest)
 	case "notify":
 		w := step.Words(2)
 		s.up.Notify(w[0], []byte(w[1]))

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -15,7 +16,16 @@ import (
 // and made anew after a reconnect. An old server has a request for each, a
 // modern one a request that stays open (listen.go).
 
-// A subscription is one resource that somebody wants to hear about.
+// A topic is what somebody wants to hear about: a resource or a task.
+type topic struct{ uri, task string }
+
+func (t topic) compare(other topic) int {
+	return cmp.Or(cmp.Compare(t.uri, other.uri), cmp.Compare(t.task, other.task))
+}
+
+func (t topic) name() string { return cmp.Or(t.uri, t.task) }
+
+// A subscription is one topic, and how many want to hear about it.
 type subscription struct {
 	count int           // guarded by the upstream's mu
 	ready chan struct{} // closed when the server answered
@@ -26,6 +36,10 @@ type subscription struct {
 
 // Subscribe asks the server to say when a resource changes.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
+	return u.subscribeTo(ctx, permit, topic{uri: uri})
+}
+
+func (u *Upstream) subscribeTo(ctx context.Context, permit policy.Permit, t topic) error {
 	if !permit.For(u.opts.Name) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit"))
 	}
@@ -34,28 +48,36 @@ func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri stri
 		return err
 	}
 	defer u.put()
-	if !capable(c.capabilities, "resources", "subscribe") {
+	if !c.tells(t) {
 		return fault.In(u.opts.Name, fault.New(fault.UpstreamUnsupported, "the server has no subscriptions"))
 	}
-	s := u.subscribe(c, uri)
+	s := u.subscribe(c, t)
 	select {
 	case <-s.ready:
 		return fault.In(u.opts.Name, s.err)
 	case <-ctx.Done():
-		u.giveUp(uri, s)
+		u.giveUp(t, s)
 		return fault.In(u.opts.Name, gaveUp(ctx, mcp.MethodSubscribe))
 	}
 }
 
+// tells reports whether the server may tell about a topic at all.
+func (c *conn) tells(t topic) bool {
+	if t.task != "" {
+		return c.revision.Modern() && capable(c.capabilities, "extensions", mcp.ExtensionTasks)
+	}
+	return capable(c.capabilities, "resources", "subscribe")
+}
+
 // subscribe counts a subscription, and asks the server when it is the first to
-// the resource. That goes on when whoever was first gives up.
-func (u *Upstream) subscribe(c *conn, uri string) *subscription {
+// the topic. That goes on when whoever was first gives up.
+func (u *Upstream) subscribe(c *conn, t topic) *subscription {
 	u.mu.Lock()
-	s := u.subs[uri]
+	s := u.subs[t]
 	first := s == nil
 	if first {
 		s = &subscription{ready: make(chan struct{})}
-		u.subs[uri] = s
+		u.subs[t] = s
 	}
 	s.count++
 	switch {
@@ -64,10 +86,10 @@ func (u *Upstream) subscribe(c *conn, uri string) *subscription {
 		s.err = u.err
 		close(s.ready)
 	case c.revision.Modern():
-		s.heard = c.listenTo(uri, func(err error) { u.subscribed(uri, s, err) })
+		s.heard = c.listenTo(t, func(err error) { u.subscribed(t, s, err) })
 	default:
-		p := c.ask(mcp.MethodSubscribe, "uri", uri)
-		u.work.Go(func() { u.subscribed(uri, s, u.answered(c, p)) })
+		p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
+		c.goes("subscribing", func() { u.subscribed(t, s, u.answered(c, p)) })
 	}
 	u.mu.Unlock()
 	return s
@@ -88,11 +110,11 @@ func (c *conn) ask(method, name, value string) *pending {
 
 // subscribed takes note of the server's answer. What it refuses is not
 // subscribed to.
-func (u *Upstream) subscribed(uri string, s *subscription, err error) {
+func (u *Upstream) subscribed(t topic, s *subscription, err error) {
 	if s.err = err; err != nil {
 		u.mu.Lock()
-		if u.subs[uri] == s {
-			delete(u.subs, uri)
+		if u.subs[t] == s {
+			delete(u.subs, t)
 			if s.heard != nil {
 				close(s.heard.over) // or it would be tried again and again for nobody
 			}
@@ -123,39 +145,41 @@ func (u *Upstream) answered(c *conn, p *pending) error {
 }
 
 // Unsubscribe takes one subscription back. It does not wait for the server.
-func (u *Upstream) Unsubscribe(uri string) {
+func (u *Upstream) Unsubscribe(uri string) { u.unsubscribe(topic{uri: uri}) }
+
+func (u *Upstream) unsubscribe(t topic) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.release(uri, u.subs[uri])
+	u.release(t, u.subs[t])
 }
 
 // giveUp takes back one subscription that nobody waits for any longer, unless the
 // server has refused it meanwhile: there may be another one in its place.
-func (u *Upstream) giveUp(uri string, s *subscription) {
+func (u *Upstream) giveUp(t topic, s *subscription) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.subs[uri] == s {
-		u.release(uri, s)
+	if u.subs[t] == s {
+		u.release(t, s)
 	}
 }
 
 // release gives back one share of a subscription; nil is none. The caller holds
 // mu.
-func (u *Upstream) release(uri string, s *subscription) {
+func (u *Upstream) release(t topic, s *subscription) {
 	if s == nil {
 		return
 	}
 	if s.count--; s.count > 0 {
 		return
 	}
-	delete(u.subs, uri)
+	delete(u.subs, t)
 	c := u.conn
 	switch {
 	case s.heard != nil:
 		close(s.heard.over)
-	case c != nil && !u.closed:
-		p := c.ask(mcp.MethodUnsubscribe, "uri", uri)
-		u.work.Go(func() { u.unsubscribed(c, p) })
+	case c != nil && !u.closed && t.uri != "":
+		p := c.ask(mcp.MethodUnsubscribe, "uri", t.uri)
+		c.goes("unsubscribing", func() { u.unsubscribed(c, p) })
 	}
 	u.rest()
 }
@@ -170,20 +194,30 @@ func (u *Upstream) unsubscribed(c *conn, p *pending) {
 // else is asked there. It does not wait for the answers; a subscription that the
 // server no longer takes is not worth failing over.
 func (u *Upstream) resubscribe(c *conn) {
-	renewed := func(uri string, err error) {
-		if err != nil && c.alive() {
-			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "uri", uri, "error", err)
+	renewed := func(t topic, err error) {
+		switch {
+		case err != nil && c.alive():
+			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "to", t.name(), "error", err)
+			if t.task != "" {
+				c.loseTask(t.task)
+			}
+		case err == nil && t.task != "":
+			c.askAbout(t.task) // it may have ended meanwhile
 		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, uri := range slices.Sorted(maps.Keys(u.subs)) {
-		if c.revision.Modern() {
-			u.subs[uri].heard = c.listenTo(uri, func(err error) { renewed(uri, err) })
+	for _, t := range slices.SortedFunc(maps.Keys(u.subs), topic.compare) {
+		if l := u.subs[t].heard; l != nil && l.ended.Load() {
 			continue
 		}
-		u.subs[uri].heard = nil
-		p := c.ask(mcp.MethodSubscribe, "uri", uri)
-		u.work.Go(func() { renewed(uri, u.answered(c, p)) })
+		u.subs[t].heard = nil
+		switch {
+		case c.revision.Modern():
+			u.subs[t].heard = c.listenTo(t, func(err error) { renewed(t, err) })
+		case t.uri != "": // an old server has no tasks
+			p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
+			c.goes("subscribing again", func() { renewed(t, u.answered(c, p)) })
+		}
 	}
 }

@@ -90,6 +90,9 @@ type Options struct {
 	Shutdown time.Duration
 	Extends  bool // progress of a call begins its time anew
 	Idle     Idle
+	// Changed is a stamp of the credentials, where the server wants some: when it
+	// differs, an attempt that failed is repeated at once. nil: there are none.
+	Changed func() string
 	// MaxMessage is what the link takes, in bytes; 0: 16 MiB.
 	MaxMessage int
 }
@@ -106,14 +109,15 @@ type Upstream struct {
 	changed  chan struct{} // guarded by mu; closed and replaced when state changes
 	conn     *conn         // guarded by mu; valid when ready
 	err      error         // guarded by mu; why it is not ready
-	retry    time.Time     // guarded by mu; no attempt before that
+	retry    time.Time     // guarded by mu; no attempt before that, unless Changed
+	stamp    string        // guarded by mu; what Changed said after the last attempt
 	delays   *backoff.ExponentialBackOff
-	connects int                      // guarded by mu
-	users    int                      // guarded by mu; who have or want the connection
-	closed   bool                     // guarded by mu
-	outdated bool                     // guarded by mu; the connection is to be dropped
-	subs     map[string]*subscription // guarded by mu; by URI
-	level    string                   // guarded by mu; of log messages; empty: the server's own
+	connects int                     // guarded by mu
+	users    int                     // guarded by mu; who have or want the connection
+	closed   bool                    // guarded by mu
+	outdated bool                    // guarded by mu; the connection is to be dropped
+	subs     map[topic]*subscription // guarded by mu
+	level    string                  // guarded by mu; of log messages; empty: the server's own
 	idle     idleClock
 	older    atomic.Bool // see PreferOld
 }
@@ -149,7 +153,7 @@ func New(o Options) *Upstream {
 	delays.Reset()
 	return &Upstream{
 		opts: o, ctx: ctx, end: end, state: Stopped, changed: make(chan struct{}), delays: delays,
-		subs: map[string]*subscription{}, idle: idleClock{rule: o.Idle},
+		subs: map[topic]*subscription{}, idle: idleClock{rule: o.Idle},
 	}
 }
 
@@ -172,8 +176,8 @@ type Status struct {
 	Instructions string
 	Offered      []byte // of the client's capabilities, to a server of the old era
 	InFlight     int
-	// Subscriptions are the resources that somebody is subscribed to, connected
-	// or not.
+	// Subscriptions are the resources and tasks that somebody is subscribed to,
+	// connected or not.
 	Subscriptions int
 	Connects      int
 	Ignored       uint64 // messages that were not valid, or answered nothing

@@ -10,8 +10,9 @@ gateway {
       drain     = "1h"
     }
     per_ip {
-      rate  = -1
-      burst = 0
+      rate        = -1
+      burst       = 0
+      connections = -1
     }
     sessions {
       store  = "redis"

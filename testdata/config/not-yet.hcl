@@ -4,9 +4,7 @@ policy {
 
 server "a" {
   transport "stdio" {
-    command = ["x", keyring("token")]
-  }
-  auth "oauth" {
+    command = ["x"]
   }
   tools {
     confirm = ["x"]

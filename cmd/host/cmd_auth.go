@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/identity"
+)
+
+func (e *env) authVerb() *cobra.Command {
+	verb := &cobra.Command{Use: "auth", Short: "Show the credentials of servers", Args: takesVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	var tenant string
+	status := &cobra.Command{
+		Use:   "status [SERVER…]",
+		Short: "Show who is logged in, for what and for how long, without reaching any server",
+		Long: `Show, of each server with an auth block (none named: of all that are enabled), whether there are credentials,
+whose they are, which scopes they have, when they expire and where they are kept. No server is reached.`,
+		ValidArgsFunction: e.completes(completeLogin),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.authStatus(cmd.Context(), args, tenant) },
+	}
+	tenantFlag(status, &tenant)
+	verb.AddCommand(status)
+	return verb
+}
+
+// authJSON is how it stands with a server's credentials, for programs.
+type authJSON struct {
+	Server   string     `json:"server"`
+	Provider string     `json:"provider"`
+	Tenant   string     `json:"tenant,omitempty"`
+	State    string     `json:"state"`
+	Account  string     `json:"account,omitempty"`
+	Scopes   []string   `json:"scopes,omitempty"`
+	Expires  *time.Time `json:"expires,omitempty"`
+	Stored   string     `json:"stored,omitempty"`
+	Store    string     `json:"store,omitempty"`
+	At       string     `json:"at"`
+	Error    *errorJSON `json:"error,omitempty"`
+
+	err error
+}
+
+func (e *env) authStatus(ctx context.Context, names []string, tenant string) error {
+	app, servers, err := e.authServers(ctx, names, tenant)
+	if err != nil {
+		return err
+	}
+	list := []*authJSON{}
+	var first error
+	for _, s := range servers {
+		one := authOf(ctx, app, s, tenant)
+		if list = append(list, one); first == nil {
+			first = one.err
+		}
+	}
+	if e.machine() {
+		if err := e.printJSON(list); err != nil {
+			return err
+		}
+		return reported(first)
+	}
+	if len(list) == 0 {
+		e.printf("no server has an auth block\n")
+		return nil
+	}
+	e.authTable(list)
+	if store, why := app.Secrets.Found(); why != "" {
+		e.printf("\nsecrets are kept in %s: %s\n", store, why)
+	} else if store != "" {
+		e.printf("\nsecrets are kept in %s\n", store)
+	}
+	for _, a := range list {
+		if a.err != nil {
+			e.printError(a.err)
+		}
+	}
+	return reported(first)
+}
+
+// authTable prints on whose behalf only where that makes a difference.
+func (e *env) authTable(list []*authJSON) {
+	head := []string{"SERVER", "PROVIDER", "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "KEPT IN"}
+	shared := !slices.ContainsFunc(list, func(a *authJSON) bool { return a.Tenant != "" })
+	if !shared {
+		head = slices.Insert(head, 1, "TENANT")
+	}
+	var rows [][]string
+	for _, a := range list {
+		row := []string{a.Server, a.Provider, a.State, dash(a.Account), dash(strings.Join(a.Scopes, " ")), expiry(a.Expires), dash(a.Stored)}
+		if !shared {
+			row = slices.Insert(row, 1, dash(a.Tenant))
+		}
+		rows = append(rows, row)
+	}
+	e.table(head, rows)
+}
+
+// authServers are the servers that are named, or all that have credentials.
+func (e *env) authServers(ctx context.Context, names []string, tenant string) (*host.App, []*config.Server, error) {
+	app, err := e.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var servers []*config.Server
+	for _, name := range names {
+		s, _, err := authServerOf(app, name, tenant)
+		if err != nil {
+			return nil, nil, err
+		}
+		servers = append(servers, s)
+	}
+	if len(names) > 0 {
+		return app, servers, nil
+	}
+	for _, s := range app.Config.Servers {
+		if s.Enabled && s.Auth != nil && (tenant == "" || s.Share == "tenant" || s.Share == "session" && ofPerson(tenant)) {
+			servers = append(servers, s)
+		}
+	}
+	return app, servers, nil
+}
+
+func authOf(ctx context.Context, app *host.App, s *config.Server, tenant string) *authJSON {
+	if tenant == "" {
+		tenant = host.Tenant(s, identity.Local())
+	}
+	one := &authJSON{Server: s.Name, Provider: s.Auth.Kind, Tenant: tenant, State: "unknown", At: s.Auth.At.String()}
+	state, err := app.AuthState(ctx, s, tenant)
+	if err != nil {
+		one.State, one.err, one.Error = "failed", err, errorOf(err)
+		return one
+	}
+	one.State, one.Account, one.Scopes, one.Stored = state.State, state.Account, state.Scopes, state.Stored
+	one.Store, _ = app.Secrets.Found()
+	if !state.Expires.IsZero() {
+		one.Expires = &state.Expires
+	}
+	return one
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// expiry says when something expires, as seen from now.
+func expiry(t *time.Time) string {
+	switch {
+	case t == nil:
+		return "-"
+	case time.Until(*t) <= 0:
+		return "expired"
+	}
+	return "in " + time.Until(*t).Round(time.Second).String()
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// portsVariable is where the ports of the callback come from without the flag.
+const portsVariable = "JUNCTOR_CALLBACK_PORTS"
+
+func (e *env) loginVerb() *cobra.Command {
+	var o loginOptions
+	cmd := &cobra.Command{
+		Use:   "login SERVER",
+		Short: "Log in to a server, as its auth block says",
+		Long: `Log in to a server, as its auth block says, and keep what that obtains in the key ring or an encrypted file.
+
+The page to log in on opens in the browser. Without one, and with --no-browser, NO_BROWSER or CI set, its address
+is printed: open it anywhere, and paste the address that it leads to in the end.`,
+		Example: `  junctor login github
+  junctor login github --no-browser
+  junctor login github --scope repo --scope gist`,
+		Args:              takes("SERVER"),
+		ValidArgsFunction: e.completes(completeLogin),
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.login(cmd.Context(), args[0], o) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.scopes, "scope", nil, "ask for this scope as well; may be repeated")
+	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the page's address instead of opening it")
+	flags.StringVar(&o.ports, "callback-port", "", "port of 127.0.0.1 for the end of the login: one, a range a-b, or 0 for any (default 8085-8099, or "+portsVariable+")")
+	tenantFlag(cmd, &o.tenant)
+	return cmd
+}
+
+type loginOptions struct {
+	scopes        []string
+	noBrowser     bool
+	ports, tenant string
+}
+
+// tenantFlag is for verbs about the credentials of a server that is not shared
+// by all.
+func tenantFlag(cmd *cobra.Command, tenant *string) {
+	cmd.Flags().StringVar(tenant, "tenant", "", `on whose behalf: TENANT where the server has share = "tenant", TENANT/SUBJECT with "session" (default: your own)`)
+	_ = cmd.RegisterFlagCompletionFunc("tenant", cobra.NoFileCompletions)
+}
+
+func (e *env) login(ctx context.Context, name string, o loginOptions) error {
+	app, s, tenant, err := e.authServer(ctx, name, o.tenant)
+	if err != nil {
+		return err
+	}
+	for _, ports := range []string{e.get(portsVariable), host.RegisteredPort(s)} {
+		if o.ports == "" {
+			o.ports = ports
+		}
+	}
+	out := safeWriter{e.stderr}
+	if hint, ok := person.HintFor(host.Address(s)); ok {
+		e.note(s.Name, hint.String())
+	}
+	p, err := person.New(person.Options{
+		In: e.stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: e.lookup,
+	})
+	if err != nil {
+		return fault.Because(fault.Usage, err, "the port of the callback").WithHint("write --callback-port 8085, 8085-8099 or 0")
+	}
+	account, err := app.Login(ctx, s, tenant, p, o.scopes)
+	if err != nil {
+		return nothingToLogIn(err, s)
+	}
+	if e.machine() {
+		return e.printJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets.Where()})
+	}
+	as := ""
+	if account != "" {
+		as = " as " + account
+	}
+	e.printf("logged in to %s%s; kept in %s\n", s.Name, as, app.Secrets.Where())
+	return nil
+}
+
+func (e *env) logoutVerb() *cobra.Command {
+	var tenant string
+	cmd := &cobra.Command{
+		Use:   "logout SERVER",
+		Short: "Forget what a login obtained, and revoke it where the server can",
+		Args:  takes("SERVER"), ValidArgsFunction: e.completes(completeLogin),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			app, s, tenant, err := e.authServer(cmd.Context(), args[0], tenant)
+			if err != nil {
+				return err
+			}
+			if err := app.Logout(cmd.Context(), s, tenant); err != nil {
+				return nothingToLogIn(err, s)
+			}
+			if e.machine() {
+				return e.printJSON(map[string]string{"server": s.Name})
+			}
+			e.printf("logged out of %s\n", s.Name)
+			return nil
+		},
+	}
+	tenantFlag(cmd, &tenant)
+	return cmd
+}
+
+// authServer finds a server that has an auth block, and on whose behalf a verb
+// is about it.
+func (e *env) authServer(ctx context.Context, name, tenant string) (*host.App, *config.Server, string, error) {
+	app, err := e.load(ctx)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	s, tenant, err := authServerOf(app, name, tenant)
+	return app, s, tenant, err
+}
+
+// authServerOf is authServer in a configuration that is loaded.
+func authServerOf(app *host.App, name, tenant string) (*config.Server, string, error) {
+	s, err := serverNamed(app, name)
+	if err == nil {
+		err = enabled(app, name)
+	}
+	switch {
+	case err != nil:
+		return nil, "", err
+	case s.Auth == nil:
+		f := fault.New(fault.Usage, "server %q has no auth block, so there is nothing to log in to", name)
+		f.At = s.At.String()
+		if hint, ok := person.HintFor(host.Address(s)); ok {
+			return nil, "", f.WithHint("%s", hint)
+		}
+		return nil, "", f.WithHint("write auth \"oauth\" { } or auth \"bearer\" { ... } in its block")
+	case tenant != "" && s.Share == "global":
+		return nil, "", fault.New(fault.Usage, "server %q is shared by all, so its credentials are nobody's in particular", name).
+			WithHint(`leave --tenant out, or write share = "tenant" in the server's block`)
+	case tenant != "" && s.Share == "session" && !ofPerson(tenant):
+		return nil, "", fault.New(fault.Usage, "server %q has credentials for each person, and %q names a tenant alone", name, tenant).
+			WithHint("write --tenant %s/SUBJECT, as the error says that the person gets", tenant)
+	case tenant == "":
+		tenant = host.Tenant(s, identity.Local())
+	}
+	return s, tenant, nil
+}
+
+// ofPerson reports whether a text is TENANT/SUBJECT.
+func ofPerson(tenant string) bool {
+	of, subject, both := strings.Cut(tenant, "/")
+	return both && of != "" && subject != ""
+}
+
+// nothingToLogIn says what to do instead where the provider needs no person.
+func nothingToLogIn(err error, s *config.Server) error {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unimplemented || e.Reason != "" {
+		return err
+	}
+	f := *fault.As(err)
+	if f.Code = fault.Usage; f.Hint == "" {
+		f.Hint = fmt.Sprintf("it obtains credentials by itself: `junctor status %s` tries them", s.Name)
+	}
+	return &f
+}
+
+// completeLogin offers the servers that one can log in to.
+func completeLogin(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
+	if len(before) > 0 {
+		return nil, false
+	}
+	for _, s := range app.Config.Servers {
+		if s.Enabled && s.Auth != nil {
+			words = offer(words, s.Name, s.Auth.Kind)
+		}
+	}
+	return words, false
+}

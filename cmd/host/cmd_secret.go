@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/host/secret"
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/process"
+)
+
+func (e *env) secretVerb() *cobra.Command {
+	verb := &cobra.Command{
+		Use: "secret", Short: "Keep secrets that the configuration names with keyring()", Args: takesVerb,
+		Long: `Keep secrets in the key ring of this machine or, where there is none, in an encrypted file, for
+keyring("NAME") in the configuration. What auth providers obtain is kept there as well and is not listed.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	verb.AddCommand(
+		&cobra.Command{
+			Use: "set NAME", Short: "Keep a secret: typed at a prompt, or all of standard input", Args: takes("NAME"),
+			Long: `Keep a secret, in place of one of the same name. It is typed at a prompt, without being shown, or read from
+standard input, of which the last line break is left out. It never stands on the command line, where every user of
+the machine could see it.`,
+			Example:           "  junctor secret set github\n  pass show github | junctor secret set github",
+			ValidArgsFunction: cobra.NoFileCompletions,
+			RunE:              func(cmd *cobra.Command, args []string) error { return e.secretSet(cmd.Context(), args[0]) },
+		},
+		&cobra.Command{
+			Use: "get NAME", Short: "Print a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			RunE: func(cmd *cobra.Command, args []string) error { return e.secretGet(cmd.Context(), args[0]) },
+		},
+		&cobra.Command{
+			Use: "list", Short: "List the names of the secrets", Args: takes(),
+			RunE: func(cmd *cobra.Command, _ []string) error { return e.secretList(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use: "remove NAME", Short: "Forget a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			RunE: func(cmd *cobra.Command, args []string) error { return e.secretRemove(cmd.Context(), args[0]) },
+		},
+	)
+	return verb
+}
+
+// secrets opens what keeps the secrets: what the configuration says, if there
+// is one.
+func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
+	app, err := e.loadAny(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	if app != nil {
+		return app.Secrets, nil
+	}
+	if err := e.findDirs(); err != nil {
+		return nil, err
+	}
+	if err := process.Adopt(); err != nil {
+		e.log.Warn("what plugins leave behind will not be found", "error", err)
+	}
+	o := e.options()
+	sup := host.NewSupervisor(o)
+	e.sup = sup
+	return host.NewSecrets(o, sup), nil
+}
+
+func (e *env) secretSet(ctx context.Context, name string) error {
+	s, err := e.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	value, err := e.readSecret(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer clear(value)
+	if len(value) == 0 {
+		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("junctor secret remove %s forgets one", name)
+	}
+	if err := s.User().Set(ctx, name, value); err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(map[string]string{"name": name, "stored": s.Where()})
+	}
+	e.printf("kept %s in %s\n", name, s.Where())
+	return nil
+}
+
+// readSecret reads a secret from the terminal or from standard input.
+func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
+	if isTerminal(e.stdin) {
+		text, err := e.ask(ctx, "Secret "+name)
+		return []byte(text), err
+	}
+	value, err := interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(e.stdin, secret.MostValue+2)) })
+	if err != nil {
+		return nil, fault.Because(fault.Usage, err, "reading the secret from standard input")
+	}
+	value = bytes.TrimSuffix(value, []byte("\n"))
+	return bytes.TrimSuffix(value, []byte("\r")), nil
+}
+
+// ask asks for one thing at the terminal, without showing what is typed.
+func (e *env) ask(ctx context.Context, label string) (string, error) {
+	p, err := person.New(person.Options{In: e.stdin, Out: safeWriter{e.stderr}, Lookup: e.lookup})
+	if err != nil {
+		return "", err
+	}
+	answers, err := p.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: true}}})
+	if err != nil {
+		return "", err
+	}
+	return answers["value"], nil
+}
+
+// password asks for the password of the encrypted file, twice when it is to
+// be one.
+func (e *env) password(ctx context.Context, confirm bool) ([]byte, error) {
+	if !confirm {
+		text, err := e.ask(ctx, "Password of the encrypted file of secrets")
+		return []byte(text), err
+	}
+	first, err := e.ask(ctx, "New password for the encrypted file of secrets")
+	if err != nil {
+		return nil, err
+	}
+	second, err := e.ask(ctx, "The same again")
+	if err == nil && first != second {
+		err = fault.New(fault.Usage, "the two passwords are not the same; nothing was written")
+	}
+	return []byte(first), err
+}
+
+func (e *env) secretGet(ctx context.Context, name string) error {
+	s, err := e.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	value, err := s.User().Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer clear(value)
+	switch {
+	case e.json:
+		return e.printJSON(map[string]string{"name": name, "value": string(value)})
+	case e.outTTY:
+		e.printf("%s\n", value)
+		return nil
+	}
+	_, err = e.stdout.Write(value) // for the program behind the pipe, which wants nothing else
+	return err
+}
+
+func (e *env) secretList(ctx context.Context) error {
+	s, err := e.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	names, err := s.User().List(ctx)
+	if err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(map[string]any{"names": append([]string{}, names...), "stored": s.Where()})
+	}
+	if len(names) == 0 {
+		fmt.Fprintln(e.stderr, safe("no secrets in "+s.Where()))
+	}
+	for _, name := range names {
+		e.printf("%s\n", name)
+	}
+	return nil
+}
+
+func (e *env) secretRemove(ctx context.Context, name string) error {
+	s, err := e.secrets(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.User().Remove(ctx, name); err != nil {
+		return err
+	}
+	if e.machine() {
+		return e.printJSON(map[string]string{"name": name})
+	}
+	e.printf("forgot %s\n", name)
+	return nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// visitor is a person's browser for scripts: "visitor go FILE" opens the address
+// that a login prints into a file, and follows where it leads; "visitor look FILE"
+// is on another machine, and prints the address that it cannot reach.
+func visitor() {
+	address := printed(os.Args[2])
+	client := http.Client{Timeout: 10 * time.Second}
+	if os.Args[1] == "look" {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	res, err := client.Get(address)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_ = res.Body.Close()
+	fmt.Println(res.Header.Get("Location"))
+}
+
+// printed waits for an address on a line of its own.
+func printed(file string) string {
+	line := regexp.MustCompile(`(?m)^  (http://\S+)$`)
+	for range 200 {
+		text, _ := os.ReadFile(file)
+		if found := line.FindSubmatch(text); found != nil {
+			return string(found[1])
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	fmt.Fprintln(os.Stderr, "no address is printed in", file)
+	os.Exit(1)
+	return ""
+}
+
+// freePort is one that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}

@@ -1,0 +1,40 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestVeil: a secret that came late is hidden however others print it: quoted,
+// line by line, or without the white space around it.
+func TestVeil(t *testing.T) {
+	const key = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJrYq\nRwQm8nUu\n-----END PRIVATE KEY-----\n"
+	v := &veil{}
+	for _, secret := range []string{"tok3n-of-ada", key, "trimmed-t0ken\n\n", `a "quoted" one`, "short"} {
+		v.add(secret)
+	}
+	for text, want := range map[string]string{
+		"Bearer tok3n-of-ada!":                     "Bearer ***!",
+		"line: MC4CAQAwBQYDK2VwBCIEIJrYq":          "line: ***",
+		"line: RwQm8nUu":                           "line: ***",
+		"the token is trimmed-t0ken":               "the token is ***",
+		`{"t":"a \"quoted\" one"}`:                 `{"t":"***"}`,
+		fmt.Sprintf("%q", "x"+key):                 `"x***"`,
+		"a short word":                             "a short word",
+		"nothing of it":                            "nothing of it",
+		strings.ReplaceAll(key, "\n", "\r\n")[:29]: "***\r\n",
+	} {
+		if got := v.hide(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	v.keep("a person's secret")
+	for n := range veilMost {
+		v.later = append(v.later, fmt.Sprintf("another-token-%d", n))
+	}
+	v.add("the-last-token")
+	if got := v.hide("tok3n-of-ada, a person's secret, another-token-1, the-last-token"); got != "tok3n-of-ada, ***, ***, ***" {
+		t.Errorf("the oldest goes first: %s", got)
+	}
+}

@@ -1,0 +1,257 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+const storing = `plugins { required = { kitchen = { source = "./kitchen" } } }
+locals { token = keyring("github/token") }
+server "a" {
+  transport "kitchen" {
+    url     = "x"
+    token   = keyring("one")
+    headers = { Authorization = "Bearer ${local.token}", Both = "${keyring("one")}, ${keyring("two")}" }
+    bag     = { deep = [1, keyring("one")], text = "keyring:X:one; keyring()" }
+  }
+  auth "bearer" { token = local.token }
+}
+server "off" {
+  enabled = false
+  transport "stdio" { command = [keyring("never")] }
+}
+gateway {
+  http {
+    auth "static_token" {
+      token   = keyring("front")
+      subject = "alice"
+    }
+  }
+}
+`
+
+// kept looks secrets up in a map, and counts.
+func kept(secrets map[string]string, asked *[]string) func(string) (string, error) {
+	return func(name string) (string, error) {
+		if asked != nil {
+			*asked = append(*asked, name)
+		}
+		if secret, ok := secrets[name]; ok {
+			return secret, nil
+		}
+		return "", fault.New(fault.NameUnknown, "there is no secret %q", name).WithHint("junctor secret set %s", name)
+	}
+}
+
+// TestResolve: a secret arrives as it is, whatever is in it, and is looked up
+// once.
+func TestResolve(t *testing.T) {
+	c, ds := loadText(t, storing)
+	if c == nil {
+		t.Fatal(rendered(ds))
+	}
+	hostile := "a\"b\\ \n</x>\u2028, \"token\": \"" + c.keyring.placeholder("two")
+	var asked []string
+	got, err := c.Resolve(c.Servers[0].Transport.Settings, kept(map[string]string{"one": hostile, "two": "2", "github/token": "ghp_x"}, &asked))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings struct {
+		URL, Token string
+		Headers    map[string]string
+		Bag        struct {
+			Deep []any
+			Text string
+		}
+	}
+	if err := json.Unmarshal(got, &settings); err != nil {
+		t.Fatalf("%v: %s", err, got)
+	}
+	if settings.URL != "x" || settings.Token != hostile || settings.Headers["Authorization"] != "Bearer ghp_x" ||
+		settings.Headers["Both"] != hostile+", 2" || settings.Bag.Deep[1] != hostile || settings.Bag.Text != "keyring:X:one; keyring()" {
+		t.Errorf("%s", got)
+	}
+	slices.Sort(asked)
+	if want := []string{"github/token", "one", "two"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
+	}
+	if got, err = c.Resolve(c.Servers[0].Auth.Settings, kept(map[string]string{"github/token": "ghp_x"}, nil)); string(got) != `{"token":"ghp_x"}` || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	plain := []byte(`{"url":"x"}`)
+	if got, err = c.Resolve(plain, nil); string(got) != string(plain) || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestUnresolved: what is wrong with a secret says which one, and where it is
+// used, and never what it is.
+func TestUnresolved(t *testing.T) {
+	c, _ := loadText(t, storing)
+	settings := c.Servers[0].Transport.Settings
+	for name, test := range map[string]struct {
+		lookup       func(string) (string, error)
+		code         fault.Code
+		message, tip string
+	}{
+		"absent":    {kept(map[string]string{"two": "2", "github/token": "t"}, nil), fault.NameUnknown, `there is no secret "one"`, "junctor secret set one"},
+		"locked":    {func(string) (string, error) { return "", errors.New("locked") }, fault.Internal, `: locked`, ""},
+		"large":     {func(string) (string, error) { return strings.Repeat("s3cr3t", 4000), nil }, fault.ConfigInvalid, `is larger than 16 KiB`, ""},
+		"not UTF-8": {func(string) (string, error) { return "s3cr3t\xff", nil }, fault.ConfigInvalid, `is not valid UTF-8`, ""},
+	} {
+		got, err := c.Resolve(settings, test.lookup)
+		f := fault.As(err)
+		if len(got) > 0 || f.Code != test.code || !strings.Contains(f.Message, test.message) || f.Hint != test.tip || !strings.HasPrefix(f.At, "junctor.hcl:") {
+			t.Errorf("%s: %q, %+v", name, got, f)
+		}
+		if strings.Contains(fmt.Sprintf("%+v", f), "s3cr3t") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// TestResolveIsBounded: the same secret over and over does not fill the memory.
+func TestResolveIsBounded(t *testing.T) {
+	c, ds := loadText(t, `plugins { required = { kitchen = { source = "./kitchen" } } }
+server "a" {
+  transport "kitchen" {
+    url = "x"
+    bag = { all = [for i in range(1000) : keyring("one")] }
+  }
+}
+`)
+	if c == nil {
+		t.Fatal(rendered(ds))
+	}
+	_, err := c.Resolve(c.Servers[0].Transport.Settings, kept(map[string]string{"one": strings.Repeat("x", maxSecret)}, nil))
+	if err == nil || !strings.Contains(err.Error(), "larger than 1024 KiB together") {
+		t.Error(err)
+	}
+}
+
+// TestKeyring: it is known which secrets a configuration uses, and where.
+func TestKeyring(t *testing.T) {
+	c, _ := loadText(t, storing)
+	var got []string
+	for _, use := range c.Keyring() {
+		got = append(got, use.Name+" "+use.At.String())
+	}
+	want := []string{"github/token junctor.hcl:2:18", "one junctor.hcl:6:15", "one junctor.hcl:7:68", "two junctor.hcl:7:87", "one junctor.hcl:8:28", "front junctor.hcl:19:17"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestPlaceholder: it differs with each load, so that a text that somebody kept
+// does not become a secret in the next.
+func TestPlaceholder(t *testing.T) {
+	one, _ := loadText(t, storing)
+	fakeEnv["OLD"] = string(one.keyring.placeholder("one"))
+	defer delete(fakeEnv, "OLD")
+	two, ds := loadText(t, strings.Replace(storing, `url     = "x"`, `url = env("OLD")`, 1))
+	if two == nil {
+		t.Fatal(rendered(ds))
+	}
+	got, err := two.Resolve(two.Servers[0].Transport.Settings, kept(map[string]string{"one": "1", "two": "2", "github/token": "t"}, nil))
+	if err != nil || !strings.Contains(string(got), `"url":"keyring:`) {
+		t.Errorf("%s, %v", got, err)
+	}
+	if one.Servers[0].Fingerprint == two.Servers[0].Fingerprint {
+		t.Error("another URL does not change the fingerprint")
+	}
+	again, _ := loadText(t, storing)
+	if one.Servers[0].Fingerprint != again.Servers[0].Fingerprint {
+		t.Error("the same configuration has another fingerprint")
+	}
+}
+
+// TestNormal: texts that have the same placeholders in the same places are the
+// same, and no others.
+func TestNormal(t *testing.T) {
+	k := keyring{nonce: "N"}
+	seen := map[string]string{}
+	for _, text := range []string{
+		"", "a", k.placeholder("a"), k.placeholder("b"), "x" + k.placeholder("a"), k.placeholder("a") + "x", k.placeholder("a") + k.placeholder("b"),
+		k.placeholder("b") + k.placeholder("a"), k.placeholder("a") + "x" + k.placeholder("b"), "keyring:" + "a;", k.opening(), k.opening() + "a",
+	} {
+		normal, places := k.normal([]byte(text))
+		print := fmt.Sprintf("%q %q", normal, places)
+		if other, both := seen[print]; both {
+			t.Errorf("%q and %q are %s", text, other, print)
+		}
+		seen[print] = text
+	}
+}
+
+// TestResolveToken: the rules for tokens hold for a secret that becomes one.
+func TestResolveToken(t *testing.T) {
+	c, _ := loadText(t, storing)
+	token := c.Gateway.HTTP.Auth[0].Settings.(StaticToken)
+	if !token.Late {
+		t.Fatalf("%#v", token)
+	}
+	for secret, why := range map[string]string{
+		"0123456789abcdef":        "",
+		"":                        "the token is empty",
+		"s3cr3t s3cr3t":           "white space",
+		"s3cr3t\n":                "white space",
+		strings.Repeat("x", 5000): "is longer than 4096 bytes",
+	} {
+		got, err := c.ResolveToken(token, kept(map[string]string{"front": secret}, nil))
+		if why == "" {
+			if got != secret || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+			continue
+		}
+		if f := fault.As(err); got != "" || err == nil || !strings.Contains(f.Message, why) || f.At != "junctor.hcl:19:17" || strings.Contains(f.Message, "s3cr3t") {
+			t.Errorf("%q: %q, %+v", secret, got, f)
+		}
+	}
+	if _, err := c.ResolveToken(token, kept(nil, nil)); fault.As(err).Code != fault.NameUnknown {
+		t.Error(err)
+	}
+}
+
+var keyringName = regexp.MustCompile(`\bK\b`)
+
+// TestHandsOn: what functions hand on keeps the placeholder whole, and all
+// other functions are known to look.
+func TestHandsOn(t *testing.T) {
+	for _, e := range []string{
+		`K`, `"${K}"`, `"a ${K} b"`, `(K)`, `[K]`, `{ a = K }`, `[K][0]`, `{ a = K }.a`, `{ a = K }["a"]`, `[K][*]`, `[{ a = K }][*].a`,
+		`true ? K : "x"`, `[for k in [K] : k]`, `{ for k in [K] : "a" => k }`, `{ for k in [K, K] : "a" => k... }`, `"%{ for k in [K] }${k}%{ endfor }"`,
+		"<<EOT\n${K}\nEOT", `try(K, "x")`, `coalesce(null, K)`, `concat([K], ["a"])`, `merge({ a = K }, {})`, `values({ a = K })`, `flatten([[K]])`, `join(",", [K])`,
+		`join(K, ["a", "b"])`, `tostring(K)`, `tolist([K])`, `tomap({ a = K })`, `lookup({ a = K }, "a", "x")`, `lookup({}, "a", K)`, `env("NOT_SET", K)`, `concat([[K]]...)`,
+	} {
+		v, l := evaluate(t, keyringName.ReplaceAllString(e, `keyring("x")`))
+		steps, found := l.keyring.in(v)
+		if len(l.problems) > 0 || !found || !v.ContainsMarked() {
+			t.Errorf("%s: %v, %v, %v", e, v, l.problems, steps)
+			continue
+		}
+		for _, text := range textsIn(unmarked([]cty.Value{v})...) {
+			if strings.Contains(text, "keyring") && !strings.Contains(text, l.keyring.placeholder("x")) {
+				t.Errorf("%s: %s", e, text)
+			}
+		}
+	}
+	for _, name := range functionNames {
+		if _, handed := handsOn[name]; handed || name == "keyring" {
+			continue
+		}
+		v, l := evaluate(t, `try(`+name+`(keyring("x")), `+name+`("a", keyring("x")), `+name+`("a", "b", keyring("x")), "x")`)
+		if len(l.problems) == 0 {
+			t.Errorf("%s() gives %#v", name, v)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+const (
+	maxSecret  = 16 << 10 // bytes of one secret
+	maxSecrets = 1 << 20  // of all that are put into one block's settings
+)
+
+// Resolve puts the secrets of keyring() into a block's settings. They must be
+// settings of this very configuration. Every secret is looked up once; what
+// lookup says against one gets the place where the secret is used.
+func (c *Config) Resolve(settings []byte, lookup func(name string) (string, error)) ([]byte, error) {
+	text, err := c.keyring.fill(string(settings), lookup, inJSON)
+	return []byte(text), err
+}
+
+// ResolveToken is Resolve for a token that is Late.
+func (c *Config) ResolveToken(t StaticToken, lookup func(name string) (string, error)) (string, error) {
+	token, err := c.keyring.fill(t.Token, lookup, func(secret string) string { return secret })
+	if err != nil {
+		return "", err
+	}
+	if why := mistoken(token); why != "" {
+		_, name, _, _ := c.keyring.next(t.Token)
+		return "", c.keyring.misuse(name, fault.New(fault.ConfigInvalid, "the token %s", why).WithHint(tokenHint))
+	}
+	return token, nil
+}
+
+// inJSON is a text as it stands between the quotes of JSON.
+func inJSON(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		panic(err) // a text can be written
+	}
+	return strings.TrimSuffix(strings.TrimSpace(b.String())[1:], `"`)
+}
+
+func (k *keyring) fill(text string, lookup func(string) (string, error), quote func(string) string) (string, error) {
+	var all strings.Builder
+	known, total := map[string]string{}, 0
+	for {
+		before, name, after, found := k.next(text)
+		all.WriteString(before)
+		if !found {
+			return all.String(), nil
+		}
+		secret, ok := known[name]
+		if !ok {
+			var err error
+			if secret, err = k.read(name, lookup); err != nil {
+				return "", err
+			}
+			secret = quote(secret)
+			known[name] = secret
+		}
+		if total += len(secret); total > maxSecrets {
+			return "", k.misuse(name, fault.New(fault.ConfigInvalid, "the secrets of one block are larger than %d KiB together", maxSecrets>>10))
+		}
+		all.WriteString(secret)
+		text = after
+	}
+}
+
+// read looks up one secret.
+func (k *keyring) read(name string, lookup func(string) (string, error)) (string, error) {
+	secret, err := lookup(name)
+	switch {
+	case err != nil:
+		return "", k.misuse(name, err)
+	case len(secret) > maxSecret:
+		return "", k.misuse(name, fault.New(fault.ConfigInvalid, "the secret %q is larger than %d KiB", name, maxSecret>>10))
+	case !utf8.ValidString(secret):
+		return "", k.misuse(name, fault.New(fault.ConfigInvalid, "the secret %q is not valid UTF-8", name))
+	}
+	return secret, nil
+}
+
+// misuse says where the secret is used first.
+func (k *keyring) misuse(name string, err error) error {
+	f := *fault.As(err)
+	if !strings.Contains(f.Message, name) {
+		f.Message = fmt.Sprintf("secret %q: %s", name, f.Message)
+	}
+	if i := slices.IndexFunc(k.uses, func(u SecretUse) bool { return u.Name == name }); i >= 0 {
+		f.At = k.uses[i].At.String()
+	}
+	return &f
+}

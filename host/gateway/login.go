@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A server that somebody has to log in to is as good as not there. Clients that
+// call it get the command to run; the log has it once, however often it is tried.
+
+// wantsLogin reports whether an error says that somebody has to log in to a
+// server, and takes care that the log says so.
+func (g *Gateway) wantsLogin(server string, err error) bool {
+	if !fault.Is(err, fault.UpstreamLogin) {
+		return false
+	}
+	f := fault.As(err)
+	key := loginKey(server) + f.Hint
+	g.mu.Lock()
+	warned := g.warned[key]
+	if !warned {
+		g.remember(key)
+	}
+	g.mu.Unlock()
+	if !warned {
+		g.opts.Log.Warn("a server needs a login", "server", server, "error", err, "hint", f.Hint)
+	}
+	return true
+}
+
+// loginKey begins what is remembered of a server that needs a login.
+func loginKey(server string) string { return "login\x00" + server + "\x00" }
+
+// loggedIn takes note that a server was connected: when it needs a login again,
+// that is news.
+func (g *Gateway) loggedIn(server string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.warned, func(key string, _ bool) bool { return strings.HasPrefix(key, loginKey(server)) })
+}
+
+// Retry makes whoever uses a server next connect at once, over whatever
+// connection: what kept it from that has changed, as after a login.
+func (g *Gateway) Retry(server string) {
+	if u := g.upstreams[server]; u != nil {
+		u.Retry()
+	}
+	g.tenancy.Lock()
+	for _, l := range g.tenants {
+		if l.server == server {
+			l.up.Retry()
+		}
+	}
+	g.tenancy.Unlock()
+	g.leasing.Lock()
+	for key, free := range g.leases {
+		for _, l := range free {
+			if key.server == server {
+				l.up.Retry()
+			}
+		}
+	}
+	g.leasing.Unlock()
+	for _, s := range g.all() {
+		s.mu.Lock()
+		if l := s.lines[server]; l != nil {
+			l.up.Retry()
+		}
+		s.mu.Unlock()
+	}
+}

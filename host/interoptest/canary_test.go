@@ -1,0 +1,181 @@
+package interoptest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/sdk/plugintest"
+)
+
+// A canary is a secret of its own, whose name says where it stood.
+func canary(place string) string { return "canary-" + place + "-" + rand.Text() }
+
+// A mirror refuses everything, and says to everybody what it was shown.
+func mirror(t *testing.T) (url string, seen func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all strings.Builder
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown := fmt.Sprint(r.Header)
+		mu.Lock()
+		all.WriteString(shown)
+		mu.Unlock()
+		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="no good: `+strings.ReplaceAll(shown, `"`, "")+`"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","error":{"code":-32001,"message":%q}}`, "refused "+shown)
+	}))
+	t.Cleanup(web.Close)
+	return web.URL + "/mcp", func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all.String()
+	}
+}
+
+// places are where a secret can stand: the block of a server that has one there.
+// URL is an address of the mirror. The variable C_NAME and the file NAME hold the
+// canary of the place, and so does the secret of its name where it is kept.
+var places = []struct {
+	name, block string
+	kept        bool
+	unsent      bool // no server is shown it
+}{
+	{name: "bearer", block: `transport "http" { url = "URL" }; auth "bearer" { token = env("C_BEARER") }`},
+	{name: "tokenfile", block: `transport "http" { url = "URL" }; auth "bearer" { token_file = "tokenfile" }`},
+	{name: "kept", block: `transport "http" { url = "URL" }; auth "bearer" { token = keyring("kept") }`, kept: true},
+	{name: "header", block: `transport "http" { url = "URL"; headers = { X-Key = env("C_HEADER") } }`},
+	{name: "infile", block: `transport "http" { url = "URL"; headers = { X-Key = "is ${file("infile")}" } }`},
+	{name: "keptheader", block: `transport "http" { url = "URL"; headers = { X-Key = "is ${keyring("keptheader")}" } }`, kept: true},
+	{name: "output", block: `transport "http" { url = "URL" }; auth "command" { command = ["cat", "output"]; format = "token" }`},
+	{name: "words", block: `transport "http" { url = "URL" }; auth "command" { command = ["sh", "-c", "echo $T >&2;exit 1"]; env = { T = env("C_WORDS") } }`, unsent: true},
+	{name: "panic", block: `transport "evil" { do = "panic"; arg = env("C_PANIC") }`, unsent: true},
+	{name: "stray", block: `transport "evil" { do = "print"; arg = env("C_STRAY") }`, unsent: true},
+	{name: "stderr", block: `transport "evil" { do = "stderr"; arg = env("C_STDERR") }`, unsent: true},
+	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`, unsent: true},
+}
+
+// TestCanaries: a secret reaches the server that it is for, and nothing else:
+// nothing that is printed, logged or written, however talkative the servers
+// and plugins are.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	url, seen := mirror(t)
+	v := newVendor(t)
+	v.Metadata = func(m map[string]any) { m["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"} }
+	s := newSite(t, v.server("  auth \"oauth\" {\n    client_id = \"me\"\n    client_secret = env(\"C_CLIENT\")\n  }\n")).withSecrets()
+	birds := map[string]string{"client": canary("client"), "password": canary("password"), "mine": canary("mine")}
+	s.env = append(s.env, "C_CLIENT="+birds["client"])
+	s.writes("password", birds["password"])
+	s.adds("plugins {\n  required = {\n    evil = { source = \"builtin/evil\" }\n  }\n}\n")
+	for _, p := range places {
+		birds[p.name] = canary(p.name)
+		s.env = append(s.env, "C_"+strings.ToUpper(p.name)+"="+birds[p.name])
+		s.writes(p.name, birds[p.name]+"\n")
+		s.adds(fmt.Sprintf("server %q {\n%s\n}\n", p.name, strings.NewReplacer("URL", url, " { ", " {\n", " }", "\n}", "; ", "\n").Replace(p.block)))
+		if p.kept {
+			s.runWith(birds[p.name], "secret", "set", p.name).exits(0)
+		}
+	}
+	var heard []string // everything that was printed
+	run := func(args ...string) {
+		o := s.run(append([]string{"--log", "trace"}, args...)...)
+		heard = append(heard, fmt.Sprintf("%v\n%s%s", args, o.stdout, o.stderr))
+	}
+	s.runWith(birds["mine"], "secret", "set", "mine").exits(0)
+	s.run("login", "up").exits(0)
+	s.run("call", "up__whoami").exits(0)
+	v.Expire()
+	v.Instead("/token", func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		plugintest.Reply(http.StatusBadRequest, object{"error": "invalid_grant", "error_description": fmt.Sprint("no good: ", r.PostForm)})(w, r)
+	})
+	for _, args := range [][]string{
+		{"status"}, {"--text", "status"}, {"auth", "status"}, {"validate"}, {"tools"}, {"secret", "list"}, {"call", "up__whoami"}, {"--text", "inspect", "up__whoami"},
+		{"call", "--timeout", "5s", "panic__x"}, {"plugin", "list"},
+	} {
+		run(args...)
+	}
+	for _, plugin := range []string{"http", "bearer", "command", "oauth", "stdio", "evil"} {
+		run("plugin", "logs", plugin)
+	}
+	g := launch(t, s.command("serve", "--log", "trace"))
+	p := newPeer(t, g, newDialect)
+	p.call("tools/list", nil)
+	environs := ""
+	for _, process := range marked(g.cmd.Process.Pid) {
+		pid, _, _ := strings.Cut(process, " ")
+		text, _ := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		environs += string(text)
+	}
+	_ = g.stdin.Close()
+	g.wait()
+	heard = append(heard, "serve "+g.stderr.String(), "environments of plugins "+environs)
+	heard = append(heard, s.written(t)...)
+
+	for i, token := range v.Issued() {
+		birds[fmt.Sprint("token ", i)] = token
+	}
+	for place, bird := range birds {
+		for _, text := range heard {
+			if at := strings.Index(text, bird); at >= 0 {
+				t.Errorf("the canary of %s is in: %s", place, clip(text[max(0, at-300):]))
+			}
+		}
+	}
+	for _, talk := range []string{"the author's mistake ***", "stray ***", "GIVEN=***", "Authorization:[Bearer ***]", "X-Key:[***]"} {
+		if !strings.Contains(strings.Join(heard, "\n"), talk) {
+			t.Errorf("nobody said %s, so this shows little", talk)
+		}
+	}
+	if v.tally().refreshes == 0 {
+		t.Error("the authorization server had nothing to tell")
+	}
+	for _, p := range places {
+		if sent := strings.Contains(seen(), birds[p.name]); sent == p.unsent {
+			t.Errorf("the canary of %s was sent to the server: %t", p.name, sent)
+		}
+	}
+	child, err := os.ReadFile(filepath.Join(s.dir, "child.env"))
+	if err != nil || strings.Count(string(child), "canary-") != 1 || !strings.Contains(string(child), "GIVEN="+birds["child"]) {
+		t.Errorf("%v; the server's environment is %s", err, child)
+	}
+}
+
+// writes writes a file beside the configuration, which nobody else can read.
+func (s *site) writes(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// written is what there is in files of junctor's own.
+func (s *site) written(t *testing.T) (texts []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(s.dir, "home"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		text, err := io.ReadAll(f)
+		texts = append(texts, path+": "+string(text))
+		return err
+	})
+	if err != nil || len(texts) == 0 {
+		t.Fatalf("%d files, %v", len(texts), err)
+	}
+	return texts
+}

@@ -1,0 +1,34 @@
+package listen
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFixedLimits: docs/gateway.md has the limits that nobody can change as they
+// are.
+func TestFixedLimits(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("%d KiB of header", maxHeader>>10),
+		fmt.Sprintf("%d MiB for what has come of bodies that are under way, above which one of more than %d KiB", arrivingMost>>20, readFirst>>10),
+		fmt.Sprintf("above %d MiB of what all requests in flight say", heldMost>>20),
+		fmt.Sprintf("%d streams of one connection of HTTP/2", maxStreams),
+		fmt.Sprintf("%d seconds for a client to take 64 KiB of a large answer", bodyPatience/time.Second),
+		map[time.Duration]string{2 * time.Minute: "an unused one closed after two"}[idleMost],
+		map[time.Duration]string{time.Minute: "the log says once a minute"}[refusedEvery],
+		map[int64]string{50: "gets half at most"}[half(100)],
+	} {
+		if want == "" || !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package listen
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A watch ends connections whose clients take too long to send what they
+// began, or to begin. net/http would set a deadline several times a request
+// for that, each of which wakes a thread: a fifth of what a small call costs.
+// Here each connection notes when its time is over, and one goroutine looks
+// now and then. Connections with TLS keep net/http's deadlines, which those of
+// HTTP/2 need.
+type watch struct {
+	header, idle time.Duration
+
+	mu    sync.Mutex
+	conns map[*watched]struct{} // guarded by mu
+}
+
+// A watched is a connection of a watch.
+type watched struct {
+	net.Conn
+	watch   *watch
+	due     atomic.Int64 // when reading is over, in nanoseconds since 1970; 0: no limit
+	resting atomic.Bool  // nothing of the next request has come
+	joint   *joint       // of the goroutine that answers a request; mostly nil
+}
+
+func newWatch(header, idle time.Duration) *watch {
+	return &watch{header: header, idle: idle, conns: map[*watched]struct{}{}}
+}
+
+// on makes every connection of a listener one of the watch.
+func (w *watch) on(l net.Listener) net.Listener { return &watchedListener{l, w} }
+
+type watchedListener struct {
+	net.Listener
+	watch *watch
+}
+
+func (l *watchedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &watched{Conn: conn, watch: l.watch}
+	c.within(l.watch.header)
+	l.watch.mu.Lock()
+	defer l.watch.mu.Unlock()
+	l.watch.conns[c] = struct{}{}
+	return c, nil
+}
+
+// state follows a connection from request to request.
+func (w *watch) state(conn net.Conn, s http.ConnState) {
+	c, ok := conn.(*watched)
+	if !ok {
+		return
+	}
+	switch s {
+	case http.StateActive: // the head of a request has come
+		c.unlimited()
+	case http.StateIdle:
+		c.resting.Store(true)
+		c.within(w.idle)
+	case http.StateClosed, http.StateHijacked:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.conns, c)
+	}
+}
+
+// Read notes the beginning of a request.
+func (c *watched) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && c.resting.Load() {
+		c.resting.Store(false)
+		c.within(c.watch.header)
+	}
+	return n, err
+}
+
+// Write is what net/http's pieces of a response go through.
+func (c *watched) Write(p []byte) (int, error) {
+	if c.joint != nil {
+		return c.joint.write(p)
+	}
+	return c.Conn.Write(p)
+}
+
+// within limits the time of what is being read from now on.
+func (c *watched) within(d time.Duration) { c.due.Store(time.Now().Add(d).UnixNano()) }
+
+func (c *watched) unlimited() { c.due.Store(0) }
+
+// run ends reading where the time is over, until ctx ends. It looks often
+// enough for the limits to hold within a quarter.
+func (w *watch) run(ctx context.Context, shortest time.Duration) {
+	tick := time.NewTicker(max(shortest/4, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, c := range w.late(now) {
+				_ = c.SetReadDeadline(now) // as if net/http had set it before
+			}
+		}
+	}
+}
+
+func (w *watch) late(now time.Time) []*watched {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*watched
+	for c := range w.conns {
+		if due := c.due.Load(); due != 0 && due < now.UnixNano() {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+type watchedKey struct{}
+
+// remember lets a request find its connection.
+func remember(ctx context.Context, conn net.Conn) context.Context {
+	if c, ok := conn.(*watched); ok {
+		return context.WithValue(ctx, watchedKey{}, c)
+	}
+	return ctx
+}
+
+// limitBody begins the time that the body of a request may take.
+func limitBody(w http.ResponseWriter, r *http.Request, d time.Duration) {
+	if c, ok := r.Context().Value(watchedKey{}).(*watched); ok {
+		c.within(d)
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d))
+}
+
+// unlimitBody ends it.
+func unlimitBody(w http.ResponseWriter, r *http.Request) {
+	if c, ok := r.Context().Value(watchedKey{}).(*watched); ok {
+		c.unlimited()
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}

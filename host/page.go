@@ -1,0 +1,246 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/person"
+)
+
+const (
+	pageTime  = 15 * time.Second // for there to be a page; after that the command has to do
+	pageAgain = time.Minute      // after one that failed, until another is begun; doubled each time
+	pageRare  = time.Hour        // the most of that: who calls all day while nobody is there is no reason to register all day
+)
+
+// pages are the logins that clients' users are sent to, at most one for each
+// server and tenant.
+type pages struct {
+	mu   sync.Mutex
+	on   bool                // guarded by mu; a browser of a client reaches this machine
+	ctx  context.Context     // guarded by mu; of all logins, valid while on
+	all  map[[2]string]*page // guarded by mu; by server and tenant
+	work sync.WaitGroup
+}
+
+// A page is one such login.
+type page struct {
+	id    string
+	shown chan struct{} // closed when there is an address, or the login has ended
+	once  sync.Once
+	url   string        // valid once shown is closed; empty: there is none
+	done  chan struct{} // closed when the login has ended
+	err   error         // why it failed; valid once done is closed
+	pause time.Duration // after the last that failed, before done is closed; then after this one
+	again time.Time     // when another may take its place; valid once done is closed
+}
+
+// next is a login after the one before, of which there may be none.
+func (p *page) next() *page {
+	n := &page{id: rand.Text(), shown: make(chan struct{}), done: make(chan struct{})}
+	if p != nil {
+		n.pause = p.pause
+	}
+	return n
+}
+
+// show hands over the address of the page. There is one at most.
+func (p *page) show(address string) {
+	p.once.Do(func() {
+		p.url = address
+		close(p.shown)
+	})
+}
+
+// wait returns when the login has ended.
+func (p *page) wait(ctx context.Context) error {
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// end says how the login ended. One that succeeded is not followed by another at
+// once: whoever asks then was refused before.
+func (p *page) end(err error) {
+	p.show("") // unless there was an address
+	wait := time.Second
+	if err != nil {
+		p.err = errors.New(fault.As(err).Message) // whoever waits knows which server it is about
+		p.pause = min(max(2*p.pause, pageAgain), pageRare)
+		wait = p.pause
+	} else {
+		p.pause = 0
+	}
+	p.again = time.Now().Add(wait)
+	close(p.done)
+}
+
+// ended reports whether the login has ended, and over whether another may begin.
+func (p *page) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *page) over() bool { return p.ended() && !time.Now().Before(p.again) }
+
+// offerPages lets clients log in until ctx ends, where a page of their user's
+// browser comes back to this machine. end waits for what goes on.
+func (a *App) offerPages(ctx context.Context) (end func()) {
+	for _, name := range []string{"SSH_CONNECTION", "NO_BROWSER"} {
+		if v, _ := a.opts.Lookup(name); v != "" {
+			return func() {}
+		}
+	}
+	if person.CI(a.opts.Lookup) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &a.pages
+	p.mu.Lock()
+	p.on, p.ctx = true, ctx
+	p.mu.Unlock()
+	return func() {
+		p.mu.Lock()
+		p.on = false
+		p.mu.Unlock()
+		cancel()
+		p.work.Wait()
+	}
+}
+
+// isHere reports whether clients of an HTTP gateway are on this machine: it
+// listens on the loopback, and under no other name, as behind a proxy.
+func isHere(at net.Addr, hosts []string) bool {
+	tcp, ok := at.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback() && !slices.ContainsFunc(hosts, func(h string) bool {
+		if name, _, err := net.SplitHostPort(h); err == nil {
+			h = name
+		}
+		return !isLoopback(h)
+	})
+}
+
+// loginPage finds the page on which a principal's user logs in to a server, and
+// begins the login when none goes on.
+func (a *App) loginPage(ctx context.Context, server string, who identity.Principal) (gateway.Page, bool) {
+	i := slices.IndexFunc(a.Config.Servers, func(s *config.Server) bool { return s.Name == server })
+	if i < 0 || !mayLogIn(a.Config.Servers[i], who) {
+		return gateway.Page{}, false
+	}
+	p := a.page(a.Config.Servers[i], who)
+	if p == nil {
+		return gateway.Page{}, false
+	}
+	limit := time.NewTimer(pageTime)
+	defer limit.Stop()
+	select {
+	case <-p.shown:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	select {
+	case <-p.shown:
+		return gateway.Page{ID: p.id, URL: p.url, Wait: p.wait}, p.url != "" && !p.ended()
+	default:
+		return gateway.Page{}, false
+	}
+}
+
+// mayLogIn reports whether a principal may decide as whom a server is used. What
+// clients share that are told apart is for none of them to decide.
+func mayLogIn(s *config.Server, who identity.Principal) bool {
+	share := gateway.Share(s.Share)
+	own := share == gateway.PerTenant || share == gateway.PerSession
+	return s.Auth != nil && (own || who.Method == "local" || who.Method == "none")
+}
+
+// page is the login that goes on, or one that is begun; nil where there is none.
+func (a *App) page(s *config.Server, who identity.Principal) *page {
+	tenant := Tenant(s, who)
+	key := [2]string{s.Name, tenant}
+	a.pages.mu.Lock()
+	defer a.pages.mu.Unlock()
+	if !a.pages.on {
+		return nil
+	}
+	before := a.pages.all[key]
+	if before != nil && !before.over() {
+		return before
+	}
+	if a.pages.all == nil {
+		a.pages.all = map[[2]string]*page{}
+	}
+	p := before.next()
+	a.pages.all[key] = p
+	ctx := a.pages.ctx
+	a.pages.work.Go(func() { a.attendLogin(ctx, s, tenant, p) })
+	return p
+}
+
+// attendLogin goes through a login with the person behind a client.
+func (a *App) attendLogin(ctx context.Context, s *config.Server, tenant string, p *page) {
+	ports, _ := a.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
+	behind, err := person.NewClient(person.Options{
+		Server: s.Name, Loopback: OnLoopback(Address(s)), Ports: cmp.Or(ports, RegisteredPort(s)), Lookup: a.opts.Lookup,
+	}, p.show)
+	account := ""
+	if err == nil {
+		account, err = a.Login(ctx, s, tenant, behind, nil)
+	}
+	if err == nil {
+		a.Gateway.Retry(s.Name)
+	}
+	p.end(err)
+	switch log := a.opts.Log.With("server", s.Name, "tenant", tenant); {
+	case err == nil:
+		log.Info("logged in, on a page that a client has shown", "account", account)
+	case p.url == "":
+		log.Debug("there is no page that a client could show for a login", "error", err)
+	default:
+		log.Info("a login on a page that a client has shown did not come to its end", "error", err)
+	}
+}
+
+// RegisteredPort is the port of a redirect address that was registered by hand;
+// empty where there is none.
+func RegisteredPort(s *config.Server) string {
+	var settings struct {
+		Redirect string `json:"redirect_url"`
+	}
+	_ = json.Unmarshal(s.Auth.Settings, &settings) // other providers have no such setting
+	u, err := url.Parse(settings.Redirect)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
+}
+
+// OnLoopback reports whether a server is on this machine.
+func OnLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isLoopback(u.Hostname())
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

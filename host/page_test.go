@@ -1,0 +1,91 @@
+package host
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/identity"
+)
+
+// TestIsHere: a page leads back to the machine of whoever's browser it is, so
+// clients must be on this one.
+func TestIsHere(t *testing.T) {
+	tcp := func(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 7575} }
+	for _, c := range []struct {
+		at    net.Addr
+		hosts []string
+		want  bool
+	}{
+		{tcp("127.0.0.1"), nil, true},
+		{tcp("::1"), []string{"localhost", "localhost:7575", "127.0.0.1", "[::1]:7575"}, true},
+		{tcp("127.0.0.1"), []string{"localhost", "mcp.example.com"}, false},
+		{tcp("127.0.0.1"), []string{"mcp.example.com:443"}, false},
+		{tcp("127.0.0.1"), []string{"192.0.2.1"}, false},
+		{tcp("0.0.0.0"), nil, false},
+		{tcp("::"), nil, false},
+		{tcp("192.0.2.1"), nil, false},
+		{&net.UnixAddr{Name: "/run/junctor.sock", Net: "unix"}, nil, false},
+	} {
+		if got := isHere(c.at, c.hosts); got != c.want {
+			t.Errorf("%s with %q: %t", c.at, c.hosts, got)
+		}
+	}
+}
+
+// TestMayLogIn: nobody decides for others as whom a server is used.
+func TestMayLogIn(t *testing.T) {
+	auth := &config.Block{}
+	for _, c := range []struct {
+		share, method string
+		auth          *config.Block
+		want          bool
+	}{
+		{"global", "local", auth, true},
+		{"global", "none", auth, true},
+		{"global", "static_token", auth, false},
+		{"global", "certificate", auth, false},
+		{"", "static_token", auth, false},
+		{"tenant", "static_token", auth, true},
+		{"session", "certificate", auth, true},
+		{"tenant", "local", nil, false},
+	} {
+		s := &config.Server{Share: c.share, Auth: c.auth}
+		if got := mayLogIn(s, identity.Principal{Subject: "ann", Tenant: "acme", Method: c.method}); got != c.want {
+			t.Errorf("share %q by %q: %t", c.share, c.method, got)
+		}
+	}
+}
+
+// TestPagesOfADay: a client that calls all day long while nobody is there begins
+// few logins, each of which may register anew.
+func TestPagesOfADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p *page
+		begun := 0
+		for end := time.Now().Add(24 * time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
+			if p != nil && !p.over() {
+				continue
+			}
+			p = p.next()
+			begun++
+			time.Sleep(usualLogin)
+			p.end(errors.New("nobody came"))
+		}
+		if begun < 20 || begun > 30 {
+			t.Errorf("%d logins", begun)
+		}
+		p = p.next()
+		p.show("https://as.test/")
+		p.show("https://evil.test/")
+		if p.end(nil); p.url != "https://as.test/" || p.over() || p.wait(t.Context()) != nil {
+			t.Errorf("a login that succeeded is %+v", p)
+		}
+		if p = p.next(); p.pause != 0 || p.ended() {
+			t.Errorf("the next one is %+v", p)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/secret"
+)
+
+// The bundled plugin that knows the key rings of desktops, and the variables
+// of the environment that it finds them by.
+const keyringPlugin = "keyring"
+
+var keyringEnv = []string{"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "GNUPGHOME", "PASSWORD_STORE_DIR", "PASSWORD_STORE_GPG_OPTS"}
+
+// Secrets are the secrets at rest of this user.
+type Secrets struct {
+	*secret.Keeper
+	vault *plugin.Vault // nil: no plugin is asked
+}
+
+// Close gives the plugin's store back, if one was used.
+func (s *Secrets) Close() {
+	if s != nil && s.vault != nil {
+		s.vault.Close()
+	}
+}
+
+// NewSecrets makes the keeper of secrets for these options where there is no
+// configuration: the key ring of this machine, or an encrypted file.
+func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
+	var vault *plugin.Vault
+	if path, err := plugin.Find("builtin/"+keyringPlugin, keyringPlugin, plugin.Dirs(o.Lookup)); err == nil {
+		vault = sup.Vault(plugin.StoreRequest{
+			Spec: plugin.Spec{Name: keyringPlugin, Path: path, Env: keyringEnv}, Component: keyringPlugin, Settings: []byte("{}"),
+			Dir: storeDir(o, keyringPlugin),
+		})
+	}
+	return secretsIn(o, vault, "the key ring", config.SecretFile{PasswordFD: -1}, vault == nil, false)
+}
+
+// keepSecrets makes the keeper that the configuration asks for.
+func (a *App) keepSecrets() *Secrets {
+	store := a.Config.SecretStore
+	switch {
+	case store == nil:
+		return NewSecrets(a.opts, a.Supervisor)
+	case store.File != nil:
+		return secretsIn(a.opts, nil, "", *store.File, true, true)
+	}
+	spec := a.spec(store.Plugin, "")
+	if a.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
+		spec.Env = append(spec.Env[:len(spec.Env):len(spec.Env)], keyringEnv...)
+	}
+	vault := a.Supervisor.Vault(plugin.StoreRequest{
+		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(a.opts, store.Plugin),
+	})
+	return secretsIn(a.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
+}
+
+// secretsIn makes a keeper with a plugin's vault, an encrypted file, or the
+// file behind the vault.
+func secretsIn(o Options, vault *plugin.Vault, name string, f config.SecretFile, fileOnly, strict bool) *Secrets {
+	warn := func(msg, hint string) { o.Log.Warn(msg, "hint", hint) }
+	if o.Warn != nil {
+		warn = o.Warn
+	}
+	options := secret.Options{Strict: strict, Warn: warn, Once: o.Warn != nil}
+	if o.Dirs.Data != "" {
+		options.Stamps = filepath.Join(o.Dirs.Data, "stamps")
+	}
+	if !fileOnly {
+		options.Stores = append(options.Stores, secret.Named{Name: name, Store: vault})
+	}
+	if path := secretFile(o, f); path != "" && (fileOnly || !strict) {
+		options.Stores = append(options.Stores, secret.Named{Name: "the encrypted file " + path, Store: secret.OpenFile(secret.FileOptions{
+			Path: path, Warn: warn,
+			Password: secret.Passwords(secret.PasswordOptions{File: f.PasswordFile, FD: max(f.PasswordFD, 0), Lookup: o.Lookup, Prompt: o.Password}),
+		})})
+	}
+	return &Secrets{Keeper: secret.New(options), vault: vault}
+}
+
+// secretFile is where the encrypted file is; empty: there is no place for it.
+func secretFile(o Options, f config.SecretFile) string {
+	if f.Path != "" || o.Dirs.Data == "" {
+		return f.Path
+	}
+	return filepath.Join(o.Dirs.Data, "secrets", "secrets.age") // in a directory that nobody else can write to
+}
+
+func storeDir(o Options, name string) string {
+	if o.Dirs.Data == "" {
+		return ""
+	}
+	return filepath.Join(o.Dirs.Data, "stores", name)
+}
+
+// look finds a secret of the user's for keyring(), and hides it from what is
+// printed.
+func (a *App) look(ctx context.Context) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		value, err := a.Secrets.User().Get(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		a.veil.keep(string(value))
+		return string(value), nil
+	}
+}
+
+// resolve puts the secrets of keyring() into a block's settings.
+func (a *App) resolve(ctx context.Context, settings []byte) ([]byte, error) {
+	return a.Config.Resolve(settings, a.look(ctx))
+}

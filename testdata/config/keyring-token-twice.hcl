@@ -1,0 +1,12 @@
+gateway {
+  http {
+    auth "static_token" {
+      token   = keyring("gateway/alice")
+      subject = "alice"
+    }
+    auth "static_token" {
+      token   = keyring("gateway/alice")
+      subject = "bob"
+    }
+  }
+}

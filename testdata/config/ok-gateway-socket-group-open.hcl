@@ -1,0 +1,6 @@
+gateway {
+  http {
+    listen      = "unix:/run/junctor.sock"
+    socket_mode = "0660"
+  }
+}

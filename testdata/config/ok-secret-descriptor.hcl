@@ -1,0 +1,3 @@
+secret_store "file" {
+  password_fd = 3
+}

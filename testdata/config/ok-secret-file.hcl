@@ -1,0 +1,4 @@
+secret_store "file" {
+  path          = "secrets.age"
+  password_file = "${env("REPO")}/password"
+}

@@ -1,0 +1,3 @@
+secret_store "keyring" {
+  service = "junctor of acme"
+}

@@ -1,0 +1,8 @@
+plugins {
+  required = {
+    kitchen = { source = "./kitchen" }
+  }
+}
+
+secret_store "kitchen" {
+}

@@ -1,0 +1,3 @@
+secret_store {
+  path = "secrets.age"
+}

@@ -1,0 +1,4 @@
+secret_store "file" {
+  path          = env("REPO")
+  password_file = keyring("password")
+}

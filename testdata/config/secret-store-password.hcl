@@ -1,0 +1,6 @@
+secret_store "file" {
+  password_file = "password"
+  password_fd   = 3
+  keep {
+  }
+}

@@ -1,0 +1,6 @@
+secret_store "keyring" {
+}
+
+secret_store "file" {
+  path = "secrets.age"
+}

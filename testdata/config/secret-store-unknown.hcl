@@ -1,0 +1,2 @@
+secret_store "keyrnig" {
+}
