@@ -1,7 +1,7 @@
-# The whole language on one page. What this version does not have yet (auth of
-# a server, confirm and policy) is reported, with its place, by "junctor
-# validate"; the rest of the page is as it will be. JUNCTOR_TOKEN has to be set,
-# and the plugin of the page to be built first, in the root of the repository:
+# The whole language on one page. What this version does not have yet (confirm
+# and policy) is reported, with its place, by "junctor validate"; the rest of the
+# page is as it will be. JUNCTOR_TOKEN has to be set, and the plugin of the page
+# to be built first, in the root of the repository:
 #   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme ./acme-transport
 plugins {
   required = {
@@ -11,6 +11,10 @@ plugins {
 
 locals {
   org = "acme"
+}
+
+secret_store "file" {
+  password_file = "/run/secrets/junctor"
 }
 
 server "github" {

@@ -22,9 +22,14 @@ figures() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts'
-figures ./host/plugin 'Kill|LeavesNothing'
+figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|SlowSockets|RapidReset'
+figures ./host/plugin 'Kill|LeavesNothing|Flood'
+figures ./host/session 'Kill'
+figures ./host/schema 'Hostile|Largest'
 figures ./sdk/plugintest .
+
+echo "==> servers, clients and transports in all combinations"
+JUNCTOR_SOAK=1 JUNCTOR_REQUIRE_INTEROP=1 go test -count=1 -timeout 30m ./host/interoptest
 
 echo "==> what is found out about real programs"
 ./testdata/clis/install.sh
@@ -33,6 +38,10 @@ if grep -qE '^(FAIL|panic)' "$log"; then
 	echo "recall is below a bar" >&2
 	exit 1
 fi
+
+echo "==> what CI leaves out: the other systems, and the race detector where programs are started"
+make lint
+go test -race -short $(go list ./... | grep -v '/interoptest$')
 
 echo "==> benchmarks"
 go run ./testdata/bench

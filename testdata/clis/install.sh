@@ -19,7 +19,7 @@ ready() {
 	command -v "$(basename "$1" .json)" >/dev/null 2>&1 || return 1
 	version=$(sed -n 's/^ *"command": \[\(.*\)\],\{0,1\}$/\1/p' "$1" | head -n 1 | tr -d '",')
 	[ -n "$version" ] || return 0
-	$version </dev/null 2>&1 | grep -qF "$(field "$1" contains)"
+	$version </dev/null 2>&1 | grep -qF -- "$(field "$1" contains)"
 }
 
 # wanted SOURCE prints what is missing and comes from this source.

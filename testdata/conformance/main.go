@@ -36,8 +36,8 @@ const (
 // waits for.
 const patience = 50 * time.Second
 
-// scenarios are what is done in each. In those that are not here, the ones about
-// OAuth, the server's tools are listed.
+// scenarios are what is done in each, but for those about OAuth: see
+// useWithLogin.
 var scenarios = map[string]func(*user) error{
 	"tools_call":                          (*user).addNumbers,
 	"elicitation-sep1034-client-defaults": (*user).acceptDefaults,
@@ -51,7 +51,11 @@ var scenarios = map[string]func(*user) error{
 }
 
 func main() {
-	if err := run(); err != nil {
+	do := run
+	if len(os.Args) == 3 && os.Args[1] == browse {
+		do = func() error { return visit(os.Args[2]) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 		os.Exit(1)
 	}
@@ -75,7 +79,7 @@ func run() error {
 	}
 	do := scenarios[os.Getenv(scenarioVariable)]
 	if do == nil {
-		do = (*user).listTools
+		do = (*user).useWithLogin
 	}
 	return do(u)
 }
@@ -88,7 +92,19 @@ type user struct {
 }
 
 func (u *user) configure(url string) error {
-	text := fmt.Sprintf("server \"it\" {\n  transport \"http\" {\n    url = %q\n  }\n  prefix = \"\"\n  timeouts {\n    start = \"40s\"\n  }\n}\n", url)
+	scenario, auth := os.Getenv(scenarioVariable), ""
+	if strings.HasPrefix(scenario, "auth/") {
+		var err error
+		if auth, err = credentials(scenario); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("server \"it\" {\n  transport \"http\" {\n    url = %q\n  }\n  prefix = \"\"\n  timeouts {\n    start = \"40s\"\n  }\n%s}\n", url, auth)
+	password := filepath.Join(u.home, "password")
+	if err := os.WriteFile(password, []byte("conformance"), 0o600); err != nil {
+		return err
+	}
+	text += fmt.Sprintf("secret_store \"file\" {\n  password_file = %q\n}\n", password)
 	return os.WriteFile(filepath.Join(u.home, "junctor.hcl"), []byte(text), 0o600)
 }
 
@@ -97,11 +113,12 @@ func (u *user) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(u.ctx, u.junctor, args...)
 	cmd.Dir = u.home
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "JUNCTOR_") {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "JUNCTOR_") && name != "CI" && name != "NO_BROWSER" {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(u.home, "home"), "JUNCTOR_CONFIG="+filepath.Join(u.home, "junctor.hcl"))
+	cmd.Env = append(cmd.Env, "BROWSER="+os.Args[0]+" "+browse, "JUNCTOR_HOME="+filepath.Join(u.home, "home"), "JUNCTOR_CONFIG="+filepath.Join(u.home, "junctor.hcl"))
 	return cmd
 }
 
@@ -129,8 +146,6 @@ func (u *user) list(kind string) (items []item, err error) {
 	err = u.run(&items, kind)
 	return items, err
 }
-
-func (u *user) listTools() error { return u.run(nil, "tools") }
 
 func (u *user) addNumbers() error { return u.run(nil, "call", "add_numbers", "a=5", "b=3") }
 

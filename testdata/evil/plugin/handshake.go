@@ -96,7 +96,7 @@ func init() {
 	}
 	early["deaf"] = func() { // nothing but SIGKILL ends it
 		ignoreSignals()
-		serveWrong("deaf")
+		serveWrong("deaf", false)
 	}
 	early["eof"] = func() { // it waits for its lifeline and nothing else
 		_, _ = io.Copy(io.Discard, os.Stdin)

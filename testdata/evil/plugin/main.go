@@ -1,6 +1,8 @@
 // Command plugin is a plugin that does one thing wrong. Which one, the name of
 // its file says after the last dash: "junctor-plugin-evil-silent" prints no
-// handshake. What else it needs to know stands in the variable EVIL.
+// handshake, and "junctor-plugin-evil-socketnoend" does on a socket of its own
+// what "junctor-plugin-evil-noend" does on a stream of the broker's. What else
+// it needs to know stands in the variable EVIL.
 //
 // Under any other name, such as "junctor-plugin-evil", it is an ordinary plugin
 // made with the SDK, whose transport misbehaves as the settings of a server say.
@@ -26,7 +28,7 @@ func argument() string { return os.Getenv("EVIL") }
 
 func main() {
 	name := filepath.Base(os.Args[0])
-	mode := name[strings.LastIndexByte(name, '-')+1:]
+	mode, sockets := strings.CutPrefix(name[strings.LastIndexByte(name, '-')+1:], "socket")
 	if len(os.Args) > 1 && os.Args[1] == "describe" {
 		if f := describing[mode]; f != nil {
 			f()
@@ -36,7 +38,7 @@ func main() {
 		f()
 		return
 	} else if wrong[mode] || streams[mode] != nil {
-		serveWrong(mode)
+		serveWrong(mode, sockets)
 		return
 	}
 	serve.Main(manifest())
@@ -46,6 +48,8 @@ func main() {
 func manifest() *sdk.Plugin {
 	return &sdk.Plugin{
 		Name: "evil", Version: "1.2.3", Description: "Does one thing wrong.",
-		Transports: map[string]sdk.Transport{"evil": sdk.NewTransport(open)},
+		Transports:   map[string]sdk.Transport{"evil": sdk.NewTransport(open)},
+		Auths:        map[string]sdk.Auth{"evil": sdk.NewAuth(startAuth)},
+		SecretStores: map[string]sdk.SecretStore{"evil": sdk.NewSecretStore(openVault)},
 	}
 }

@@ -34,9 +34,11 @@ func (s *settings) Validate() error {
 
 // opening are the ways to be wrong when a connection is opened.
 var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settings) error{
-	"hang":   func(context.Context, *sdk.Server, *settings) error { select {} },
-	"fail":   func(context.Context, *sdk.Server, *settings) error { return sdk.Errorf(sdk.Unavailable, "nobody home") },
-	"panic":  func(context.Context, *sdk.Server, *settings) error { panic("the author's mistake") },
+	"hang": func(context.Context, *sdk.Server, *settings) error { select {} },
+	"fail": func(context.Context, *sdk.Server, *settings) error { return sdk.Errorf(sdk.Unavailable, "nobody home") },
+	"panic": func(_ context.Context, _ *sdk.Server, s *settings) error {
+		panic(strings.TrimSpace("the author's mistake " + s.Arg))
+	},
 	"exit":   func(context.Context, *sdk.Server, *settings) error { os.Exit(7); return nil },
 	"family": func(_ context.Context, _ *sdk.Server, s *settings) error { family(s.Arg); return nil },
 	"stdin": func(context.Context, *sdk.Server, *settings) error {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/rpc"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,10 +26,12 @@ var wrong = map[string]bool{
 	"closehang": true, "shutdownhang": true, "noaccept": true,
 	"dialtwice": true, "dialmany": true,
 	"hangup": true, "requests": true,
+	"away": true, "parent": true, "nobody": true,
 }
 
 // serveWrong is what the SDK does to serve, without its care.
-func serveWrong(mode string) {
+func serveWrong(mode string, sockets bool) {
+	dir := os.Getenv(plugin.EnvUnixSocketDir)
 	server := wire.NewServer(manifest(), hclog.NewNullLogger(), nil)
 	if mode != "deaf" {
 		go func() {
@@ -36,15 +41,17 @@ func serveWrong(mode string) {
 	}
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  wire.Handshake,
-		VersionedPlugins: wire.Sets(side{server, mode}),
+		VersionedPlugins: wire.Sets(side{server, mode, sockets, dir}),
 		Logger:           hclog.NewNullLogger(),
 	})
 	time.Sleep(time.Hour) // even when the host is polite enough to say Quit
 }
 
 type side struct {
-	server *wire.Server
-	mode   string
+	server  *wire.Server
+	mode    string
+	sockets bool
+	dir     string // of the sockets
 }
 
 func (s side) Server(b *plugin.MuxBroker) (any, error) {
@@ -52,7 +59,7 @@ func (s side) Server(b *plugin.MuxBroker) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &control{Control: c.(*wire.Control), broker: b, mode: s.mode}, nil
+	return &control{Control: c.(*wire.Control), broker: b, side: s}, nil
 }
 
 func (side) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return nil, nil }
@@ -61,7 +68,7 @@ func (side) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return nil, ni
 type control struct {
 	*wire.Control
 	broker *plugin.MuxBroker
-	mode   string
+	side
 }
 
 // Attach begins the conversation.
@@ -109,19 +116,39 @@ func (c *control) Open(a wire.OpenArgs, r *wire.OpenReply) error {
 			_, _ = c.broker.Dial(c.broker.NextId())
 		}
 	}
+	if name, ok := elsewhere[c.mode]; ok {
+		r.Socket = name
+		return nil
+	}
 	send := streams[c.mode]
 	if send == nil {
 		return c.Control.Open(a, r)
 	}
-	r.Stream = c.broker.NextId()
-	go func(id uint32) {
-		conn, err := c.broker.Accept(id)
-		if err != nil {
-			return
+	accept := c.offer(r)
+	go func() {
+		if conn, err := accept(); err == nil {
+			send(conn)
 		}
-		send(conn)
-	}(r.Stream)
+	}()
 	return nil
+}
+
+// elsewhere are names of sockets that the host must not dial, or cannot.
+var elsewhere = map[string]string{"away": "/run/docker.sock", "parent": "../plugin", "nobody": "data0"}
+
+// offer makes a data stream.
+func (c *control) offer(r *wire.OpenReply) func() (net.Conn, error) {
+	if !c.sockets {
+		id := c.broker.NextId()
+		r.Stream = id
+		return func() (net.Conn, error) { return c.broker.Accept(id) }
+	}
+	r.Socket = "evil" + strconv.Itoa(int(c.broker.NextId()))
+	l, err := net.Listen("unix", filepath.Join(c.dir, r.Socket))
+	if err != nil {
+		return func() (net.Conn, error) { return nil, err }
+	}
+	return l.Accept
 }
 
 // Validate is a call with a short answer.

@@ -73,7 +73,8 @@ export async function use({ name, client, call, heard, subscribe }) {
     for (let seen = 0; !(await tools()).includes(`${of}__${grown}`); seen = heard.changes) {
       await heard.until(() => heard.changes > seen);
     }
-    report.grown[of] = heard.changes > 0;
+    await heard.until(() => heard.changes > 0); // the list may be ahead of it
+    report.grown[of] = true;
   }
   await call({ name: "go__touch", arguments: { uri } });
   await heard.until(() => heard.updated.includes(uri));

@@ -135,7 +135,8 @@ async def use(client: Any, report: dict[str, Any]) -> None:
         while f"{of}__sprout-{name}" not in await tools():
             await until(lambda: changes > seen)
             seen = changes
-        report["grown"][of] = changes > 0
+        await until(lambda: changes > 0)  # the list may be ahead of it
+        report["grown"][of] = True
 
 
 async def cancels(call: Any, of: str) -> bool:
