@@ -284,6 +284,7 @@ func TestEnding(t *testing.T) {
 				t.Errorf("%s is not among\n%s", want, got)
 			}
 		}
+		synctest.Wait()
 		if n := f.Count(mcp.NoteCancelled); n != 2 {
 			t.Errorf("the server was told %d times", n)
 		}
