@@ -76,7 +76,8 @@ func TestLog(t *testing.T) {
 		"fine":         {"@level": "debug"},
 	}
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-		if strings.Contains(c.stderr.String(), `"fine"`) && strings.Contains(c.printed.String(), "complained\n") {
+		got := c.printed.String() // of two pipes, in no order
+		if strings.Contains(c.stderr.String(), `"fine"`) && strings.Contains(got, "printed\n") && strings.Contains(got, "complained\n") {
 			break
 		}
 	}
