@@ -200,7 +200,9 @@ func TestProgress(t *testing.T) {
 	if json.Unmarshal(m.Params, &p) != nil || m.Method != "notifications/progress" || p.Token != "tok" || p.Progress < 0.9 || !strings.HasSuffix(p.Message, ": working") {
 		t.Errorf("%s %s", m.Method, m.Params)
 	}
-	if m := h.receive(); string(m.ID) != id {
+	for m = h.receive(); m.Method == "notifications/progress"; m = h.receive() { // a busy machine has time for more
+	}
+	if string(m.ID) != id {
 		t.Errorf("%+v", m)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -282,7 +283,15 @@ func (r *recorder) Errorf(f string, a ...any) { r.record(fmt.Sprintf(f, a...)) }
 func (r *recorder) Fatal(args ...any)         { r.record(fmt.Sprint(args...)); runtime.Goexit() }
 func (r *recorder) Fatalf(f string, a ...any) { r.record(fmt.Sprintf(f, a...)); runtime.Goexit() }
 func (r *recorder) Skip(...any)               { r.skipped = true; runtime.Goexit() }
-func (r *recorder) Failed() bool              { return len(r.problems) > 0 }
+
+func (r *recorder) Failed() bool { return len(r.found()) > 0 }
+
+// found is what was said so far; who asked may have left somebody behind.
+func (r *recorder) found() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.problems)
+}
 
 func (r *recorder) Cleanup(f func()) {
 	r.mu.Lock()
@@ -303,5 +312,6 @@ func (r *recorder) ask(q question, s *subject) []string {
 		r.cleanups = r.cleanups[:len(r.cleanups)-1]
 		inOrder(last)
 	}
-	return r.problems[:min(len(r.problems), 3)]
+	found := r.found()
+	return found[:min(len(found), 3)]
 }

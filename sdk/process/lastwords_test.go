@@ -8,14 +8,29 @@ import (
 	"time"
 )
 
+// slow needs time between two reads.
+type slow struct {
+	io.Reader
+	time.Duration
+}
+
+func (s slow) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b[:min(len(b), 20_000)])
+	time.Sleep(s.Duration)
+	return n, err
+}
+
 // TestLastWords: what is in a pipe is read although the time is over, also by a
 // reader that comes late, and who holds the pipe open is not waited for.
 func TestLastWords(t *testing.T) {
+	much := strings.Repeat("x", 60_000)
 	for name, c := range map[string]struct {
 		wrote string
-		late  bool // the reader comes when the deadline has long passed
+		late  bool          // the reader comes when the deadline has long passed
+		slow  time.Duration // that it needs between two reads
 	}{
-		"nothing": {"", false}, "a line": {"bye\n", false}, "late": {"bye\n", true}, "much, late": {strings.Repeat("x", 60_000), true},
+		"nothing": {"", false, 0}, "a line": {"bye\n", false, 0}, "late": {"bye\n", true, 0}, "much, late": {much, true, 0},
+		"much, slowly": {much, true, 70 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
@@ -26,7 +41,7 @@ func TestLastWords(t *testing.T) {
 			defer w.Close() // held open until then
 			got := make(chan string, 1)
 			read := func() {
-				text, err := io.ReadAll(LastWords(r, 50*time.Millisecond))
+				text, err := io.ReadAll(slow{LastWords(r, 50*time.Millisecond), c.slow})
 				if err != nil {
 					t.Error(err)
 				}

@@ -18,7 +18,7 @@ const (
 	sysCloseRange       = 436 // the same on every architecture
 	closeRangeCloexec   = 4
 	killPoll            = 2 * time.Millisecond
-	endPasses           = 100
+	endTime             = time.Second
 )
 
 func attributes(soft bool) *syscall.SysProcAttr {
@@ -236,7 +236,7 @@ func endAdopted(mark string) {
 // all, within reason.
 func end(which func(pid int, env []byte) bool) {
 	killed, gone, bare := map[int]bool{}, map[int]bool{}, map[int]bool{}
-	for range endPasses {
+	for begun := time.Now(); time.Since(begun) < endTime; {
 		again := false
 		for _, pid := range adopted() {
 			env := environment(pid)

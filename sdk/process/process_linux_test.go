@@ -229,9 +229,7 @@ func orphaned(t *testing.T, children ...string) (*bufio.Reader, string) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(members(family)); n != len(children)+1 {
-		t.Errorf("the family has %d members", n)
-	}
+	(&run{t: t, family: family}).count(len(children) + 1)
 	_ = parent.Process.Kill()
 	_ = parent.Wait()
 	return out, family

@@ -28,8 +28,8 @@ func TestLadder(t *testing.T) {
 			"was killed by SIGKILL (killed)", []string{"ready", "term"}, afterEOF + afterTERM},
 		{"has no time", `trap 'echo term >&2' TERM; echo ready >&2; while :; do sleep 0.05; done`, time.Nanosecond,
 			"was killed by SIGKILL (killed)", []string{"ready"}, 0},
-		{"has time for its input only", `trap 'echo term >&2' TERM; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 500 * time.Millisecond,
-			"was killed by SIGKILL (killed)", []string{"ready", "eof"}, 500 * time.Millisecond},
+		{"has time for its input only", `trap 'echo term >&2' TERM; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 1500 * time.Millisecond,
+			"was killed by SIGKILL (killed)", []string{"ready", "eof"}, 1500 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -66,13 +66,16 @@ func TestFamily(t *testing.T) {
 			if _, err := c.Recv(); err == nil {
 				t.Error("it lives")
 			}
+			<-c.proc.Done()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, program("family"))
 			mustRecv(t, c, `{"ready":true}`)
-			if n := len(relatives(t)); n != 4 {
-				t.Errorf("there are %d processes", n)
+			for begun := time.Now(); len(relatives(t)) != 4; time.Sleep(time.Millisecond) { // who becomes another program cannot be seen
+				if time.Since(begun) > patience {
+					t.Fatalf("there are %d processes", len(relatives(t)))
+				}
 			}
 			end(c)
 			if left := relatives(t); len(left) > 0 {

@@ -26,9 +26,10 @@ import (
 )
 
 const (
-	afterEOF  = 2 * time.Second // for the server to end once its input is closed
-	afterTERM = 2 * time.Second // for its group to end once it was asked to
-	afterExit = 300 * time.Millisecond
+	afterEOF  = 2 * time.Second        // for the server to end once its input is closed
+	afterTERM = 2 * time.Second        // for its group to end once it was asked to
+	afterOut  = 2 * time.Second        // for the server to end once it has closed its output
+	afterExit = 300 * time.Millisecond // for what it wrote to be read
 )
 
 // Options say what to start.
@@ -124,7 +125,7 @@ func (c *Conn) ending() error {
 	if c.ended.Load() {
 		return io.EOF
 	}
-	if !c.proc.Wait(afterExit) {
+	if !c.proc.Wait(afterOut) {
 		return &sdk.Error{
 			Code: sdk.Unavailable, Reason: "closed_output", Message: "the server closed its standard output but keeps running",
 			Hint: "a server must stay connected until its standard input ends", Output: c.tail.lines(),

@@ -129,10 +129,10 @@ func (c *Client) Health(ctx context.Context) error {
 		return fmt.Errorf("dialling for health: %w", err)
 	}
 	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = conn.SetReadDeadline(deadline)
+	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })()
+	if _, err = conn.Read(make([]byte, 1)); err != nil && ctx.Err() != nil {
+		return ctx.Err()
 	}
-	_, err = conn.Read(make([]byte, 1))
 	return err
 }
 

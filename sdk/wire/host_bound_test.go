@@ -91,7 +91,7 @@ func TestPendingMost(t *testing.T) {
 	enc := gob.NewEncoder(conn)
 	sent := 0
 	for ; sent <= 2*pendingMost; sent++ {
-		_ = conn.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
+		_ = conn.SetWriteDeadline(time.Now().Add(2 * time.Second))
 		n := uint64(sent + 1)
 		if enc.Encode(rpc.Request{ServiceMethod: "Host.Event", Seq: n}) != nil || enc.Encode(EventArgs{Call: Call{ID: n}}) != nil {
 			break

@@ -18,7 +18,9 @@ import (
 const (
 	// drainFor is how long a Close waits for the messages that the host sent
 	// before it, such as cancellations.
-	drainFor = 100 * time.Millisecond
+	drainFor = 500 * time.Millisecond
+	// askFor is how long a host that ended its stream has to ask for a Close.
+	askFor = 100 * time.Millisecond
 	// closeGrace is for a connection whose host stream ended unasked.
 	closeGrace = 2 * time.Second
 )
@@ -176,7 +178,7 @@ func (i *instance) fromHost(stream *Stream) error {
 func (i *instance) closeUnasked() {
 	select {
 	case <-i.ended:
-	case <-time.After(drainFor):
+	case <-time.After(askFor):
 		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
 		i.close(ctx)

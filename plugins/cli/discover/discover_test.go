@@ -61,8 +61,8 @@ func TestForms(t *testing.T) {
 			esac`, "--extra"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t, c.script) // before the others fork: who writes to a program's file keeps it from being started
 			t.Parallel()
-			f := newFake(t, c.script)
 			p := f.run()
 			got := slices.DeleteFunc(names(p), func(n string) bool { return n == "help" })
 			wantNames(t, got, "one", "two")

@@ -36,7 +36,7 @@ func TestSleepsOnHelp(t *testing.T) {
 --help) `+listing+` ;;
 *) echo "$*" >>"$here/acted"; sleep 100 ;;
 esac`)
-	f.run(func(o *Options) { o.ProbeTime = 500 * time.Millisecond })
+	f.run(func(o *Options) { o.ProbeTime = 2 * time.Second })
 	wantNames(t, f.calls(), "--help", "list --help", "show --help")
 }
 
@@ -242,11 +242,11 @@ func TestSlow(t *testing.T) {
 *" --help") printf 'Usage: prog %s [-x]\n\nOptions:\n  -x, --extra-%s  More\n' "$1" "$1" ;;
 *) echo "$*" >>"$here/acted" ;;
 esac`)
-	p := f.run(func(o *Options) { o.ProbeTime = time.Second })
+	p := f.run(func(o *Options) { o.ProbeTime = 3 * time.Second })
 	if !has(command(t, p, "move"), "--extra") || f.acted() != "" {
 		t.Errorf("it was asked %q", f.calls())
 	}
-	if got := strings.Join(p.Incomplete, "|"); got != "These commands did not answer within 1s: show." {
+	if got := strings.Join(p.Incomplete, "|"); got != "These commands did not answer within 3s: show." {
 		t.Errorf("%q", got)
 	}
 	if times := strings.Count(strings.Join(f.calls(), "|"), "show --help"); times != 2 {
