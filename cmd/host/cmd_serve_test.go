@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestServeHTTPWithoutBlock: where nothing is configured, --http alone says that
@@ -20,7 +22,9 @@ func TestServeHTTPWithoutBlock(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "junctor", "-c", file, "serve", "--http")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if whoever had the address let go of it
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "junctor", "-c", file, "serve", "--http")
 	cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+t.TempDir())
 	said, err := cmd.CombinedOutput()
 	if err == nil || !strings.HasPrefix(string(said), "warning: --http 127.0.0.1:7575 lets every program on this machine in") ||

@@ -51,7 +51,7 @@ func TestSilentInput(t *testing.T) {
 			}
 			defer stdin.Close()
 			if c.stop != nil {
-				time.Sleep(time.Second)
+				time.Sleep(2 * time.Second) // until it reads; who was not told where the arguments are waits for 3 s
 				if err := cmd.Process.Signal(c.stop); err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,8 @@ type shop struct {
 	mu     sync.Mutex
 	told   []string // guarded by mu; lists that changed, a line for each time
 	closed []func()
+
+	connected atomic.Int64 // words of new connections that were taken note of
 }
 
 var _ upstream.Peer = (*shop)(nil)
@@ -36,7 +39,10 @@ func (s *shop) ServerRequest(context.Context, *upstream.Upstream, any, string, [
 func (s *shop) ServerNotification(u *upstream.Upstream, _ any, method string, _ []byte) {
 	s.Changed(u.Name())
 }
-func (s *shop) Connected(u *upstream.Upstream)         { s.Catalog.Connected(u.Name()) }
+func (s *shop) Connected(u *upstream.Upstream) {
+	s.Catalog.Connected(u.Name())
+	s.connected.Add(1)
+}
 func (s *shop) Disconnected(*upstream.Upstream, error) {}
 
 func (s *shop) tell(kinds []upstream.ListKind) {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -19,6 +20,9 @@ func TestPanic(t *testing.T) {
 	s.log = hclog.New(&hclog.LoggerOptions{Output: &log})
 	if failed := s.Ensure(t.Context()); len(failed) > 0 {
 		t.Fatal(failed)
+	}
+	for s.connected.Load() < 2 {
+		time.Sleep(time.Millisecond)
 	}
 	s.Servers()[0].Upstream = nil // which nobody does
 	b.Set("tools/list", `{"name":"w","inputSchema":{"type":"object"}}`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,7 @@ type desk struct {
 	fakes  map[string]*fake
 	close  []func()
 	closed bool
+	told   atomic.Int64 // times that everybody was told that lists changed
 }
 
 // A logbook is where the gateway's log goes.
@@ -143,7 +145,10 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 		all = append(all, s)
 		d.close = append(d.close, u.Close)
 	}
-	c := catalog.New(all, dir, log, d.ListsChanged)
+	c := catalog.New(all, dir, log, func(kinds []upstream.ListKind) {
+		d.ListsChanged(kinds)
+		d.told.Add(1)
+	})
 	d.close = append([]func(){d.Stop, c.Stop}, d.close...)
 	d.Bind(c)
 	return d
@@ -156,6 +161,9 @@ func (d *desk) warm(t *testing.T) {
 		t.Fatal(failed)
 	}
 	time.Sleep(100 * time.Millisecond)
+	for len(d.Catalog().Snapshot().Names()) > 0 && d.told.Load() == 0 { // a busy machine needs longer
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func (d *desk) end() {

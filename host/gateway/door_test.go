@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -181,6 +182,9 @@ func TestVisible(t *testing.T) {
 		d := newDesk(a, b)
 		defer d.end()
 		d.opts.Policy = policy.New(rules)
+		if failed := d.Catalog().Ensure(context.Background()); len(failed) > 0 { // a first list does not wait for all
+			t.Fatal(failed)
+		}
 		c := d.client()
 		defer c.hangUp()
 		ask := func(method, params string) string {

@@ -60,7 +60,7 @@ var places = []struct {
 	{name: "panic", block: `transport "evil" { do = "panic"; arg = env("C_PANIC") }`, unsent: true},
 	{name: "stray", block: `transport "evil" { do = "print"; arg = env("C_STRAY") }`, unsent: true},
 	{name: "stderr", block: `transport "evil" { do = "stderr"; arg = env("C_STDERR") }`, unsent: true},
-	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`, unsent: true},
+	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.$$;mv child.$$ child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`, unsent: true},
 }
 
 // TestCanaries: a secret reaches the server that it is for, and nothing else:

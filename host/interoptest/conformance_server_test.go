@@ -1,6 +1,7 @@
 package interoptest
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -104,12 +105,7 @@ func everythingServerAt(era string) func(*testing.T) server {
 func everythingURL(t *testing.T, era string) string {
 	t.Helper()
 	for range 5 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		l.Close()
+		address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 		p := launch(t, exec.Command(program("everything-server"), "-http", address, era))
 		if p.answers(address) {
 			return "http://" + address + "/"

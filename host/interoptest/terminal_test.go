@@ -2,6 +2,7 @@ package interoptest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -168,6 +169,21 @@ func TestHeadlessLogin(t *testing.T) {
 	}
 	c.ends(130)
 	s.run("call", "up__whoami").exits(0) // none of it cost the login that there is
+}
+
+// freePort is one that nobody listens on, and that nobody is given who leaves the
+// choice to the system: those begin at 32768.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 11000 + rand.IntN(10000)
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			_ = l.Close()
+			return port
+		}
+	}
+	t.Fatal("there is no free port")
+	return 0
 }
 
 // busyPorts occupies so many ports in a row, and returns the first.

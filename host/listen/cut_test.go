@@ -224,7 +224,7 @@ func stalled(t *testing.T, h *hall, v *visitor) net.Conn {
 // time that it has, and nobody else notices.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	const send = time.Second
+	const send = 4 * time.Second
 	h, v, update := updates(t, func(o *Options) { o.Send = send })
 	other := h.visit(t).greet()
 	other.must(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)

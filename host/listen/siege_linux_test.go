@@ -62,7 +62,7 @@ func besieged(t *testing.T, s *site, v *visitor, what string, bar time.Duration,
 // or of a body, keep nobody else waiting. Those with a body are as many as half of
 // the requests that may be in flight, which each of them counts as.
 func TestSlowSockets(t *testing.T) {
-	sockets, d, pause := 200, 300*time.Millisecond, 50*time.Millisecond
+	sockets, d, pause := 200, time.Second, 50*time.Millisecond
 	if soak() {
 		sockets, d, pause = 2000, time.Minute, time.Second
 	}
@@ -116,7 +116,7 @@ func drip(ctx context.Context, s *site, header bool, pause time.Duration, sent *
 // made (CVE-2023-44487), as fast as they can be written, do not keep others from
 // being served: the clients who do it have their share of the same processors.
 func TestRapidReset(t *testing.T) {
-	clients, d := 2, 300*time.Millisecond
+	clients, d := 2, time.Second
 	if soak() {
 		d = 20 * time.Second
 	}

@@ -122,7 +122,10 @@ func TestBrowserEvil(t *testing.T) {
 // TestNoBrowser: where none is opened, or none works, the address does.
 func TestNoBrowser(t *testing.T) {
 	program, record := recorder(t, "")
-	broken, _ := recorder(t, "exit 3")
+	broken := filepath.Join(t.TempDir(), "browser")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		never  bool
 		lookup func(string) (string, bool)

@@ -163,7 +163,9 @@ func TestPasteEnds(t *testing.T) {
 	for _, in := range []*os.File{null, last} {
 		out := &screen{}
 		c := listening(t, Options{In: in, Out: out, Lookup: nowhere}, "/callback")
-		quiet(t, c)
+		for begun := time.Now(); !strings.Contains(out.String(), "Nothing can be pasted here") && time.Since(begun) < patience; {
+			quiet(t, c)
+		}
 		get(t, "GET", c.URL()+"?code=1", nil)
 		if got := waiting(t, c); got != "code=1" {
 			t.Errorf("got %q", got)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,7 +141,15 @@ func TestPromptEnds(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
-			go types(t, human, seen, [2]string{"token: ", c.typed})
+			var work sync.WaitGroup
+			work.Go(func() {
+				if c.is == nil {
+					types(t, human, seen, [2]string{"token: ", c.typed})
+				} else { // the prompt may be gone before anybody looks
+					_, _ = io.WriteString(human, c.typed)
+				}
+			})
+			defer work.Wait()
 			_, err = term.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "token", Secret: true}}})
 			if c.is != nil && !errors.Is(err, c.is) || c.is == nil && sdk.CodeOf(err) != c.code {
 				t.Errorf("got %v", err)

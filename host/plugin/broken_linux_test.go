@@ -36,6 +36,9 @@ func TestBrokenConversation(t *testing.T) {
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
+			if c.mode == "hangup" {
+				h.limits.exit = time.Second
+			}
 			neighbour := h.mustOpen(h.request("", "", ""))
 			before, stop := resident(t), make(chan struct{})
 			most := watchMemory(t, stop)
@@ -270,7 +273,7 @@ func TestHealthy(t *testing.T) {
 // TestStopFrozen: the host's end does not wait for a plugin that was stopped.
 // #5 #22 P4, L13
 func TestStopFrozen(t *testing.T) {
-	h := newHost(t)
+	h := newHost(t, usualExit)
 	h.mustOpen(h.request("", "", "")).echoes(t)
 	freeze(t, h.pid())
 	takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })
@@ -281,7 +284,7 @@ func TestStopFrozen(t *testing.T) {
 func TestStopDeaf(t *testing.T) {
 	for _, mode := range []string{"deaf", "shutdownhang"} {
 		t.Run(mode, func(t *testing.T) {
-			h := newHost(t)
+			h := newHost(t, usualExit)
 			h.mustOpen(h.request(mode, "", "")).echoes(t)
 			kill(t, h.pid(), syscall.SIGINT) // as a terminal would send to the whole group
 			takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })

@@ -115,6 +115,7 @@ func newHost(t *testing.T, change ...func(*testHost)) *testHost {
 		Lookup:  func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
 		Orphans: process.EndAdopted,
 	})
+	h.limits.exit = 2 * time.Second                                      // a busy machine must not look like a plugin that keeps running
 	h.run = fmt.Sprint("test-", os.Getpid(), "-", time.Now().UnixNano()) // or the tests' processes could not be told apart
 	for _, f := range change {
 		f(h)
@@ -181,8 +182,12 @@ func hurried(h *testHost) { h.limits.start, h.limits.describe = 2*time.Second, 2
 
 // watchful makes a host that asks plugins often how they are.
 func watchful(h *testHost) {
-	h.limits.healthEvery, h.limits.healthTime = 200*time.Millisecond, 300*time.Millisecond
+	h.limits.healthEvery, h.limits.healthTime = 200*time.Millisecond, time.Second
 }
+
+// usualExit makes a host with the patience that it has elsewhere for a process
+// to end.
+func usualExit(h *testHost) { h.limits.exit = defaults.exit }
 
 const evilSource = "testdata/evil/plugin"
 

@@ -40,6 +40,7 @@ func killHost() {
 	if !strings.HasPrefix(run, "stale") {
 		s.run = run
 	}
+	s.limits.exit = 10 * time.Second // a busy machine must not look like a plugin that keeps running
 	s.limits.crashes, s.limits.backoffMost = 1<<30, s.limits.backoffFirst
 	settings, err := json.Marshal(map[string]any{"command": []string{os.Getenv("KILL_SERVER"), run}})
 	if err != nil {

@@ -395,7 +395,7 @@ func TestValidate(t *testing.T) {
 // lines, and the next Open starts it again. #12 #13 P13, R1
 func TestCrash(t *testing.T) {
 	h := newHost(t)
-	c := h.mustOpen(h.request("", "crash", "100ms"))
+	c := h.mustOpen(h.request("", "crash", "1s"))
 	c.echoes(t)
 	_, err := c.Read()
 	f := mustFail(t, err, fault.PluginExited, "exited with status 2", "panic: the sky is falling", "goroutine ")

@@ -46,7 +46,10 @@ func TestBrokenStart(t *testing.T) {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
 			if c.code == fault.PluginStartTimeout {
-				h.limits.start = time.Second
+				h.limits.start = 3 * time.Second
+			}
+			if c.mode == "closes" {
+				h.limits.exit = time.Second
 			}
 			h.mustNotOpen(Request{Spec: h.spec(c.mode, ""), Component: "evil"}, c.code, c.words...)
 			if s := h.Status(); len(s) != 1 || s[0].State != Backoff || s[0].PID != 0 {

@@ -79,9 +79,10 @@ func (f *follower) isBehind(l *Log) bool {
 	return waiting > max(1, l.limits.events*3/4) || waiting > 1 && f.pending > sessionBytes*3/4
 }
 
-// lapse goes on without the disk until that has caught up.
+// lapse goes on without the disk until that has caught up. A session that has
+// ended meanwhile will not be written, and so would never catch up.
 func (f *follower) lapse(l *Log) {
-	if !f.lapsed && l.head > f.committed {
+	if !f.lapsed && !f.gone.Load() && l.head > f.committed {
 		f.lapsed = true
 		f.disk.lapsed.Add(1)
 	}

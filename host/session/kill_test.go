@@ -34,6 +34,9 @@ func child(path, id string) error {
 	if err != nil {
 		return err
 	}
+	if s.Healthy() != nil { // what the disk was too slow for is not promised
+		select {}
+	}
 	fmt.Println("session", extra.ID)
 	l := x.Log()
 	for range 3 {
@@ -41,7 +44,9 @@ func child(path, id string) error {
 	}
 	go func() {
 		for i := 0; ; i++ {
-			extra.SetState(fmt.Append(nil, i))
+			if extra.SetState(fmt.Append(nil, i)); s.Healthy() != nil {
+				return
+			}
 			fmt.Println("state", i)
 			time.Sleep(time.Millisecond)
 		}
@@ -60,8 +65,8 @@ func child(path, id string) error {
 				fmt.Println("position", e.Seq)
 			}
 		}
-		if err := s.Healthy(); err != nil {
-			return err
+		if s.Healthy() != nil {
+			select {} // until it is killed
 		}
 		if len(events) == 0 {
 			<-changed

@@ -138,7 +138,7 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
 		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == timed.Err()): // both times may be over at once
 		return r, p.sent.Load(), gaveUp(ctx, call.Method)
 	default:
 		return r, p.sent.Load(), err

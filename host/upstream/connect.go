@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -131,7 +132,9 @@ func (u *Upstream) connect() {
 
 // startError names the phase and the setting when time was up.
 func startError(ctx context.Context, err error, d time.Duration) error {
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) || fault.Is(err, fault.UpstreamExited) {
+	// What inherits the deadline may report it a moment earlier than ctx.
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+	if !late || fault.Is(err, fault.UpstreamExited) {
 		return err
 	}
 	f := &fault.Error{Code: fault.UpstreamStartTimeout, Err: err,

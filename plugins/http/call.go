@@ -20,14 +20,21 @@ const (
 	retryAfter  = 60 * time.Second // a server that asks for more is not waited for
 )
 
+// Where a call is before the server may have seen it, and after.
+const (
+	waiting int32 = iota
+	sent
+	dropped // before it was sent
+)
+
 // A call is a request of the host's until it is answered.
 type call struct {
 	message.Envelope
 	conn   *conn
 	ctx    context.Context // ends when the host no longer wants the answer
 	cancel context.CancelFunc
-	sent   atomic.Bool // the server may have seen it
-	begun  func()      // of a request to listen: it is listened to, or not
+	turn   atomic.Int32 // waiting, sent or dropped
+	begun  func()       // of a request to listen: it is listened to, or not
 
 	// Of the goroutine that runs the call.
 	learned bool          // the tools were listed on its account
@@ -168,14 +175,16 @@ func (k *call) post() *failure {
 	if k.Method == message.CallTool && k.Version() != "" {
 		c.params.set(h, &k.Envelope)
 	}
-	k.sent.Store(true)
-	res, sent, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != message.Listen})
+	if !k.turn.CompareAndSwap(waiting, sent) && k.turn.Load() == dropped {
+		k.cancel() // whoever dropped it is about to do so
+	}
+	res, seen, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != message.Listen})
 	if k.begun != nil {
 		k.begun()
 	}
 	if err != nil {
-		f := &failure{err: asError(err), sent: sent}
-		if sent && f.err.Reason == "unreachable" {
+		f := &failure{err: asError(err), sent: seen}
+		if seen && f.err.Reason == "unreachable" {
 			f.err.Reason = "stream_ended"
 		}
 		return f

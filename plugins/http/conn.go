@@ -20,9 +20,8 @@ const (
 	notesMost = 256  // notifications that wait to be sent
 	sentMost  = 64   // answers to the server that are being sent
 	noteTime  = 10 * time.Second
-	heedTime  = time.Second            // for an older server to take note of a cancellation
-	loseTime  = 500 * time.Millisecond // for other calls to hear that the session is lost
-	closeTime = 2 * time.Second        // to end the session
+	heedTime  = time.Second     // for an older server to take note of a cancellation
+	closeTime = 2 * time.Second // to end the session
 	flushTime = 200 * time.Millisecond
 )
 
@@ -173,7 +172,7 @@ func (c *conn) cancel(e *message.Envelope) {
 	c.mu.Unlock()
 	switch {
 	case k == nil:
-	case k.Version() != "" || !k.sent.Load():
+	case k.Version() != "" || k.turn.CompareAndSwap(waiting, dropped):
 		k.cancel()
 	default:
 		c.sending(func() {

@@ -144,6 +144,9 @@ func TestAsksAndAsks(t *testing.T) {
 			}
 		}
 	}()
+	for begun := time.Now(); most.Load() == 0 && time.Since(begun) < 20*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
 	time.Sleep(500 * time.Millisecond)
 	c.close()
 	<-sent

@@ -11,7 +11,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	streamTime, loseTime = 4*streamTime, 4*loseTime
+	goleak.VerifyTestMain(m)
+}
 
 // httpCase asks the older transport, which can send back what it gets: over
 // streamable HTTP only requests are answered.

@@ -13,9 +13,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-const (
-	sessionIDMost = 256
-	streamTime    = 500 * time.Millisecond // that calls wait for the server's stream
+const sessionIDMost = 256
+
+// Tests on a busy machine have more of both.
+var (
+	streamTime = 500 * time.Millisecond // that calls wait for the server's stream
+	loseTime   = 500 * time.Millisecond // for other calls to hear that the session is lost
 )
 
 // A session is what a server of a revision before 2026-07-28 is told with every

@@ -19,7 +19,7 @@ const noteTime = 10 * time.Second
 type post struct {
 	ctx    context.Context // ends when the host no longer wants the answer
 	cancel context.CancelFunc
-	sent   atomic.Bool // the server may have seen it
+	over   atomic.Bool // the wait for its turn: it is sent, or given up before
 }
 
 // Send posts a message. What becomes of it arrives in Recv. Requests travel side
@@ -119,8 +119,7 @@ func (c *Conn) carry(e *message.Envelope, p *post, after chan struct{}) {
 	case <-p.ctx.Done():
 		return
 	}
-	if c.passes(p.ctx, after) {
-		p.sent.Store(true)
+	if c.passes(p.ctx, after) && p.over.CompareAndSwap(false, true) {
 		c.post(p.ctx, e)
 	}
 }
@@ -131,7 +130,7 @@ func (c *Conn) cancel(e *message.Envelope) error {
 	c.mu.Lock()
 	p := c.requests[string(e.Cancels())]
 	c.mu.Unlock()
-	if p != nil && !p.sent.Load() {
+	if p != nil && p.over.CompareAndSwap(false, true) {
 		p.cancel()
 		return nil
 	}
