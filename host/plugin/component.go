@@ -125,8 +125,9 @@ func (c *component) begin(s *started) {
 	if s.err = c.start(ctx, s.link, s.handle, s.capability); s.err == nil {
 		return
 	}
-	if ctx.Err() != nil {
-		c.giveUp(s, errors.Is(ctx.Err(), context.DeadlineExceeded))
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded) || timedOut(ctx, s.err)
+	if late || ctx.Err() != nil {
+		c.giveUp(s, late)
 	}
 	s.link.revoke(s.capability)
 }
