@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 
@@ -40,6 +41,9 @@ func (r *request) respond(over *upstream.Upstream, result []byte) (params []byte
 	for key, question := range mcp.Members(asked) {
 		method, _ := mcp.TextMember(question, "method")
 		answer, err := r.session.question(r.ctx, r.out, over, method, legacyQuestion(method, mcp.Member(question, "params")))
+		if err != nil && r.ctx.Err() != nil { // nobody waits for the result: the request is not made again
+			return nil, r.fault(context.Cause(r.ctx))
+		}
 		if err != nil {
 			if answer = declined(method, err); answer == nil {
 				return nil, r.unanswered(method, err)

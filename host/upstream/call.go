@@ -119,6 +119,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 // once sends the request on one connection. sent reports whether the server
 // may have seen it.
 func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
+	if ctx.Err() != nil {
+		return r, false, gaveUp(ctx, call.Method)
+	}
 	timed, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	k := newClock(timeout, func() { cancel(context.DeadlineExceeded) })
