@@ -7,6 +7,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/ownership"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
@@ -76,6 +77,10 @@ func makeRunDir(base, temp string) (string, error) {
 		}
 		if at.prefix == "" && os.MkdirAll(at.dir, 0o700) != nil {
 			continue
+		}
+		if why, command := ownership.Exposed(at.dir); why != "" {
+			return "", fault.New(fault.Usage, "the directory for sockets is not used: %s %s", at.dir, why).
+				WithHint("run `%s %s`, or name another with XDG_RUNTIME_DIR, TMPDIR or JUNCTOR_HOME", command, at.dir)
 		}
 		sweep(at.dir, at.prefix)
 		if dir, err := os.MkdirTemp(at.dir, at.prefix+prefix); err == nil {

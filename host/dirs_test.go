@@ -3,9 +3,12 @@ package host_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // TestDirsAreAbsolute: a plugin runs in another directory than the host, so a
@@ -46,4 +49,39 @@ func TestDirsAreAbsolute(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestExposedSocketDirectoryIsRefused: who can write to the directory of the
+// sockets can put others in their place.
+func TestExposedSocketDirectoryIsRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("access control lists are not looked at")
+	}
+	home, err := os.MkdirTemp("", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(home)
+	run := filepath.Join(home, "run")
+	if err := os.Mkdir(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(run, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"JUNCTOR_HOME": home}[name], name == "JUNCTOR_HOME"
+	}
+	_, err = host.FindDirs(lookup)
+	if f := fault.As(err); err == nil || !strings.Contains(f.Message, run) || !strings.Contains(f.Hint, "chmod go-w "+run) {
+		t.Fatalf("%v", err)
+	}
+	if err := os.Chmod(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, err := host.FindDirs(lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Clean()
 }

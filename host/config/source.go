@@ -76,6 +76,12 @@ func (l *loader) read(path string) {
 	total := 0
 	for _, name := range names {
 		text, err := readFile(name, maxFile)
+		if err == nil {
+			if exposed := exposureOf(name); exposed != nil {
+				l.problem(*exposed)
+				continue
+			}
+		}
 		if err == nil && total+len(text) > maxTotal {
 			err = fmt.Errorf("the files of the configuration are larger than %d MiB together", maxTotal>>20)
 		}

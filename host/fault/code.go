@@ -25,6 +25,9 @@ const (
 
 	ConfigMissing Code = "config.missing"
 	ConfigInvalid Code = "config.invalid"
+	// ConfigExposed and ConfigUntrusted are about who wrote a configuration.
+	ConfigExposed   Code = "config.exposed"
+	ConfigUntrusted Code = "config.untrusted"
 
 	PluginNotFound     Code = "plugin.not_found"
 	PluginNotAllowed   Code = "plugin.not_allowed"
@@ -73,13 +76,14 @@ const (
 	ListenTLS     Code = "listen.tls"
 	ListenStore   Code = "listen.store"
 
-	SecretLocked   Code = "secret.locked"
-	SecretPassword Code = "secret.password"
-	SecretDamaged  Code = "secret.damaged"
-	SecretStore    Code = "secret.store"
-	SecretUnknown  Code = "secret.unknown"
-	SecretName     Code = "secret.name"
-	SecretTooLarge Code = "secret.too_large"
+	SecretLocked    Code = "secret.locked"
+	SecretPassword  Code = "secret.password"
+	SecretDamaged   Code = "secret.damaged"
+	SecretStore     Code = "secret.store"
+	SecretUnknown   Code = "secret.unknown"
+	SecretName      Code = "secret.name"
+	SecretTooLarge  Code = "secret.too_large"
+	SecretUngranted Code = "secret.not_granted"
 
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
@@ -101,8 +105,10 @@ var Codes = map[Code]Entry{
 	Internal:    {ExitAnswer, "Something went wrong that has no code of its own.", "Report it when it looks like a mistake in Junctor."},
 	Output:      {ExitAnswer, "What was asked for could not be written, to standard output or to the file of `--output`.", "Make room, or write it somewhere else. A tool was called all the same."},
 
-	ConfigMissing: {ExitUsage, "No configuration was found.", "Write `junctor.hcl`, or name a file with `--config` or `JUNCTOR_CONFIG`."},
-	ConfigInvalid: {ExitUsage, "The configuration has errors; nothing was started.", "Each error names its file, line and column. `junctor validate` lists all of them."},
+	ConfigMissing:   {ExitUsage, "No configuration was found.", "Write `junctor.hcl`, or name a file with `--config` or `JUNCTOR_CONFIG`."},
+	ConfigInvalid:   {ExitUsage, "The configuration has errors; nothing was started.", "Each error names its file, line and column. `junctor validate` lists all of them."},
+	ConfigExposed:   {ExitUsage, "Another user could change the configuration, and with it the programs that run as you.", "Run the `chown` or `chmod` that the hint names."},
+	ConfigUntrusted: {ExitUsage, "The configuration in the current directory was not trusted yet, or has changed since. Nothing of it was run, evaluated or looked up.", "Read it, then run `junctor trust`; in CI set `JUNCTOR_TRUST`. A configuration that is named with `--config` or `JUNCTOR_CONFIG` needs no trust."},
 
 	PluginNotFound:     {ExitUsage, "A plugin's program was not found.", "Check `source` in `plugins { required }`, or reinstall Junctor when it is a bundled one."},
 	PluginNotAllowed:   {ExitUsage, "A plugin's program may not be run: others could have changed it, or it is not a regular file.", "Make the file and its directory writable by yourself or root only."},
@@ -151,13 +157,14 @@ var Codes = map[Code]Entry{
 	ListenTLS:     {ExitUsage, "The certificate of the gateway cannot be used.", "Check the files that `tls` names."},
 	ListenStore:   {ExitUsage, "The file that sessions are kept in cannot be used.", "Another Junctor may serve the same address; the message says."},
 
-	SecretLocked:   {ExitCredentials, "The secret store is locked: the key ring is, or there is no password for the encrypted file.", "Unlock the key ring, or give the password in one of the ways that the hint names."},
-	SecretPassword: {ExitCredentials, "The password is not the one that the secret store was made with. Nothing was changed.", "Try again with the right one."},
-	SecretDamaged:  {ExitCredentials, "The secret store, or a secret in it, cannot be read. A damaged file was kept under another name; the message has it.", "Put back a copy of the file, or save the secrets and log in again."},
-	SecretStore:    {ExitCredentials, "The secret store cannot be used.", "The message says why. A `secret_store` block chooses another one."},
-	SecretUnknown:  {ExitCredentials, "There is no secret of this name.", "`junctor secret list` shows what there is; `junctor secret set NAME` saves one."},
-	SecretName:     {ExitUsage, "This cannot be the name of a secret.", "A name has 1 to 128 letters, digits and . _ / -, starting with a letter or a digit."},
-	SecretTooLarge: {ExitUsage, "A secret is too large, or the store has no room for it.", "Keep it in a file, and name the file in the configuration."},
+	SecretLocked:    {ExitCredentials, "The secret store is locked: the key ring is, or there is no password for the encrypted file.", "Unlock the key ring, or give the password in one of the ways that the hint names."},
+	SecretPassword:  {ExitCredentials, "The password is not the one that the secret store was made with. Nothing was changed.", "Try again with the right one."},
+	SecretDamaged:   {ExitCredentials, "The secret store, or a secret in it, cannot be read. A damaged file was kept under another name; the message has it.", "Put back a copy of the file, or save the secrets and log in again."},
+	SecretStore:     {ExitCredentials, "The secret store cannot be used.", "The message says why. A `secret_store` block chooses another one."},
+	SecretUnknown:   {ExitCredentials, "There is no secret of this name.", "`junctor secret list` shows what there is; `junctor secret set NAME` saves one."},
+	SecretName:      {ExitUsage, "This cannot be the name of a secret.", "A name has 1 to 128 letters, digits and . _ / -, starting with a letter or a digit."},
+	SecretUngranted: {ExitCredentials, "A stored secret is handed only to the servers that it was granted to. Another configuration or server asks for it, or the server's program, arguments or host have changed.", "Run `junctor secret grant NAME` if the server may have it."},
+	SecretTooLarge:  {ExitUsage, "A secret is too large, or the store has no room for it.", "Keep it in a file, and name the file in the configuration."},
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
 // FilePrefix begins the file name of every plugin's program.
@@ -163,9 +164,9 @@ func allowed(path string) error {
 		return fault.New(fault.PluginNotAllowed, "%s is not a regular file", path)
 	}
 	for _, p := range []string{path, filepath.Dir(path)} {
-		if why := writableByOthers(p); why != "" {
+		if why, command := ownership.Exposed(p); why != "" {
 			return fault.New(fault.PluginNotAllowed, "plugin %s is not run: %s %s", path, p, why).
-				WithHint("chmod go-w %s, or move the plugin to a directory of your own", p)
+				WithHint("run `%s %s`, or move the plugin to a directory of your own", command, p)
 		}
 	}
 	return nil
