@@ -23,13 +23,16 @@ import (
 
 // Options say what to load.
 type Options struct {
-	ConfigPath string // a file or a directory, found already
-	Version    string // of Junctor
+	Config     config.Location
+	Content    *config.Content // what was trusted of it; nil: load what is there
+	Version    string          // of Junctor
 	Log        hclog.Logger
 	Dirs       Dirs
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
 	AllPlugins bool                        // describe every plugin that is required, used or not
+	// StartNothing describes plugins from the cache alone.
+	StartNothing bool
 
 	// Password asks a person for the password of the encrypted file of secrets,
 	// twice when confirm is set; nil where there is nobody to ask.
@@ -77,7 +80,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	}
 	a := &App{opts: o, Supervisor: NewSupervisor(o), Upstreams: map[string]*upstream.Upstream{}, described: map[string]Described{}}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: o.ConfigPath, Lookup: o.Lookup, Describe: a.describe, All: o.AllPlugins,
+		Path: o.Config.Path, Content: o.Content, Lookup: o.Lookup, Describe: a.describe, All: o.AllPlugins,
 	})
 	if cfg == nil {
 		a.Supervisor.Stop(0)
@@ -97,7 +100,13 @@ func (a *App) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, erro
 	if err != nil {
 		return sdk.Manifest{}, err
 	}
-	m, digest, err := a.Supervisor.Describe(ctx, path, p.SHA256)
+	var m sdk.Manifest
+	var digest string
+	if a.opts.StartNothing {
+		m, digest, err = a.Supervisor.DescribeCached(path, p.SHA256)
+	} else {
+		m, digest, err = a.Supervisor.Describe(ctx, path, p.SHA256)
+	}
 	if err != nil {
 		return m, err
 	}

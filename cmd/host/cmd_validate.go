@@ -19,7 +19,8 @@ func (e *env) validateVerb() *cobra.Command {
 		Use:   "validate",
 		Short: "Check the configuration",
 		Long: `Read the configuration and report everything that is wrong with it, each with its place. No server and no
-plugin is started, but for plugins that were never seen before, which are asked to describe themselves.`,
+plugin is started, but for plugins that were never seen before, which are asked to describe themselves. Of a
+configuration that was found in the current directory and is not trusted, only the syntax is checked.`,
 		Args:              takes(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
@@ -38,9 +39,18 @@ type validation struct {
 }
 
 func (e *env) validate(ctx context.Context, deep bool) error {
-	app, diags, err := e.tryLoad(ctx, true)
-	if err != nil {
+	at, content, diags, err := e.locate(ctx, false)
+	switch {
+	case isUntrusted(err):
+		return e.validateSyntax(diags, err)
+	case err != nil:
 		return err
+	}
+	var app *host.App
+	if !diags.HasErrors() {
+		if app, diags, err = e.loadAt(ctx, at, content, true); err != nil {
+			return err
+		}
 	}
 	var failed map[string]error
 	if app != nil && deep {
@@ -58,6 +68,19 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 		return err
 	}
 	return reported(result)
+}
+
+// validateSyntax reports on a configuration that is not trusted: its text was
+// parsed, and nothing else was done with it.
+func (e *env) validateSyntax(diags config.Diagnostics, untrusted error) error {
+	untrusted = hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
+	v := validationOf(nil, diags)
+	v.Valid = false
+	v.Errors = []*errorJSON{errorOf(untrusted)}
+	if err := e.printValidation(v, diags, map[string]error{"": untrusted}); err != nil {
+		return err
+	}
+	return reported(untrusted)
 }
 
 func validationOf(app *host.App, diags config.Diagnostics) validation {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -22,8 +23,9 @@ type completer func(app *host.App, before []string, typed string) (words []cobra
 // completed, the shell puts no space behind it.
 func (e *env) completes(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		app, _, err := e.tryLoad(cmd.Context(), false)
-		if err != nil || app == nil {
+		e.completing = true
+		app := e.loadKnown(cmd.Context())
+		if app == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		words, more := c(app, before, typed)
@@ -32,6 +34,21 @@ func (e *env) completes(c completer) cobra.CompletionFunc {
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// loadKnown loads the configuration when that needs neither a question nor a
+// plugin's program: it is nil for one that is not trusted, and for plugins that
+// were never described.
+func (e *env) loadKnown(ctx context.Context) *host.App {
+	at, content, diags, err := e.locate(ctx, false)
+	if err != nil || diags.HasErrors() {
+		return nil
+	}
+	app, _, err := e.loadAt(ctx, at, content, false)
+	if err != nil {
+		return nil
+	}
+	return app
 }
 
 // offer adds a word, unless it holds what a shell or a terminal could take for

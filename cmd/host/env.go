@@ -27,11 +27,12 @@ type env struct {
 	outTTY, errTTY bool
 	lookup         func(string) (string, bool)
 
-	json    bool
-	text    bool
-	serving bool // nobody is asked anything
-	config  string
-	logFlag string
+	json       bool
+	text       bool
+	serving    bool // nobody is asked anything
+	completing bool // a shell completes a word: nothing is started or asked
+	config     string
+	logFlag    string
 
 	log  hclog.Logger
 	logs *logQueue // nil: the log is written at once
@@ -128,20 +129,29 @@ func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
 	return app, nil
 }
 
-// tryLoad is load for those who look at the diagnostics themselves.
+// tryLoad is load for those who look at the diagnostics themselves. The user is
+// asked to trust a configuration that was found.
 func (e *env) tryLoad(ctx context.Context, all bool) (*host.App, config.Diagnostics, error) {
-	path, err := config.Find(e.config, e.lookup)
-	if err != nil {
-		return nil, nil, err
+	at, content, diags, err := e.locate(ctx, true)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
 	}
+	return e.loadAt(ctx, at, content, all)
+}
+
+// loadAt loads the configuration at a location, or its content where that was
+// trusted.
+func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Content, all bool) (*host.App, config.Diagnostics, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	if err := process.Adopt(); err != nil {
-		e.log.Warn("what plugins leave behind will not be found", "error", err)
+	if !e.completing {
+		if err := process.Adopt(); err != nil {
+			e.log.Warn("what plugins leave behind will not be found", "error", err)
+		}
 	}
 	o := e.options()
-	o.ConfigPath, o.AllPlugins = path, all
+	o.Config, o.Content, o.AllPlugins, o.StartNothing = at, content, all, e.completing
 	app, diags := host.Load(ctx, o)
 	e.app = app
 	return app, diags, nil
@@ -208,7 +218,7 @@ func (e *env) root() *cobra.Command {
 	}{
 		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb(), e.statusVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
-		{"configure", []*cobra.Command{e.validateVerb(), e.wrapVerb(), e.exportVerb()}},
+		{"configure", []*cobra.Command{e.validateVerb(), e.trustVerb(), e.wrapVerb(), e.exportVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
 		{"operate", []*cobra.Command{e.versionVerb()}},

@@ -59,11 +59,12 @@ func (e *env) target(ctx context.Context, x exporting, c *export.Client) (export
 // started is the program that serves the configuration.
 func (e *env) started(x exporting) (export.Target, error) {
 	t := export.Target{Name: x.name}
-	path, err := config.Find(e.config, e.lookup)
+	at, err := config.Find(e.config, e.lookup)
 	if err != nil {
 		return t, err
 	}
-	if path, err = filepath.Abs(path); err != nil {
+	path, err := filepath.Abs(at.Path)
+	if err != nil {
 		return t, err
 	}
 	program, err := os.Executable()

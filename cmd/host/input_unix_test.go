@@ -110,7 +110,7 @@ func silentSite(t *testing.T) silent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site.env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(site.dir, "home"), "JUNCTOR_PLUGIN_DIR="+filepath.Join(site.dir, "plugins"))
+	site.env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(site.dir, "home"), "JUNCTOR_PLUGIN_DIR="+filepath.Join(site.dir, "plugins"), "JUNCTOR_CONFIG=junctor.hcl")
 	cmd := exec.Command("junctor", "tools")
 	cmd.Dir, cmd.Env = site.dir, site.env
 	if text, err := cmd.CombinedOutput(); err != nil {

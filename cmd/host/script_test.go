@@ -68,6 +68,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("VENDOR", vendor.URL)
 			e.Setenv("CALLBACK", port)
 			e.Setenv("GOOD", "the-good-token")
+			// Scripts name their configuration, so that it need not be trusted;
+			// those about trust and about finding it clear this variable.
+			if _, err := os.Stat(filepath.Join(e.WorkDir, "junctor.hcl")); err == nil {
+				e.Setenv("JUNCTOR_CONFIG", "junctor.hcl")
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "json": isJSON},

@@ -37,7 +37,7 @@ server "demo" {
 		}
 		cmd := exec.Command(filepath.Join(dir, "junctor"), args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(dir, "home"))
+		cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(dir, "home"), "JUNCTOR_CONFIG=junctor.hcl")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -10,40 +10,82 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Find returns the path to load: explicit if not empty, else $JUNCTOR_CONFIG,
-// else the first that exists of ./junctor.hcl and the user's own file. A nil
-// lookup is [os.LookupEnv].
+// A Location is a configuration and how it was chosen.
+type Location struct {
+	Path string // a file, or a directory of *.hcl files, as the user would write it
+
+	// Found is true for ./junctor.hcl, which nobody named: somebody else may
+	// have written it. It is used only after the user has trusted it.
+	Found bool
+
+	// Own is true for the user's own configuration, also when it is named.
+	Own bool
+}
+
+// Canonical returns the absolute path without symbolic links. It fails when the
+// path does not exist.
+func (l Location) Canonical() (string, error) { return canonical(l.Path) }
+
+func canonical(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// FoundName is the file that is looked for in the current directory.
+const FoundName = "junctor.hcl"
+
+// Find returns what to load: explicit if not empty, else $JUNCTOR_CONFIG, else
+// the first that exists of ./junctor.hcl and the user's own file. A nil lookup
+// is [os.LookupEnv].
 //
 // Its error is a [*fault.Error] of code [fault.ConfigMissing].
-func Find(explicit string, lookup func(string) (string, bool)) (string, error) {
+func Find(explicit string, lookup func(string) (string, bool)) (Location, error) {
 	if lookup == nil {
 		lookup = os.LookupEnv
 	}
+	own := userFile(lookup)
 	if explicit != "" {
-		return named(explicit, "as asked for")
+		return named(explicit, own, "as asked for")
 	}
 	if path, _ := lookup("JUNCTOR_CONFIG"); path != "" {
-		return named(path, "which JUNCTOR_CONFIG names")
+		return named(path, own, "which JUNCTOR_CONFIG names")
 	}
-	places := []string{"junctor.hcl"}
-	if path := userFile(lookup); path != "" {
-		places = append(places, path)
+	places := []string{FoundName}
+	if own != "" {
+		places = append(places, own)
 	}
 	for _, path := range places {
 		if present(path) {
-			return path, nil
+			isOwn := sameFile(path, own)
+			return Location{Path: path, Found: !isOwn, Own: isOwn}, nil
 		}
 	}
-	return "", fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, " and ")).
+	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, " and ")).
 		WithHint("write junctor.hcl, or name a file or directory with --config or JUNCTOR_CONFIG")
 }
 
-func named(path, why string) (string, error) {
+func named(path, own, why string) (Location, error) {
 	if present(path) {
-		return path, nil
+		return Location{Path: path, Own: sameFile(path, own)}, nil
 	}
-	return "", fault.New(fault.ConfigMissing, "there is no configuration at %s, %s", path, why).
+	return Location{}, fault.New(fault.ConfigMissing, "there is no configuration at %s, %s", path, why).
 		WithHint("check the path; it is a file, or a directory of *.hcl files")
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
 }
 
 // present is true for what exists but cannot be looked at: Load says why.

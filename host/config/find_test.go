@@ -54,12 +54,12 @@ func checkFind(t *testing.T, explicit string, env map[string]string, want string
 	got, err := Find(explicit, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	says, fails := strings.CutPrefix(want, "!")
 	if !fails {
-		if got != want || err != nil {
-			t.Errorf("got %q, %v; want %q", got, err, want)
+		if got.Path != want || err != nil {
+			t.Errorf("got %q, %v; want %q", got.Path, err, want)
 		}
 		return
 	}
 	if !fault.Is(err, fault.ConfigMissing) || !strings.Contains(err.Error(), says) || fault.As(err).Hint == "" {
-		t.Errorf("got %q, %v; want an error about %q", got, err, says)
+		t.Errorf("got %q, %v; want an error about %q", got.Path, err, says)
 	}
 }

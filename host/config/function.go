@@ -142,7 +142,7 @@ func (l *loader) file(dir string) function.Function {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
-			text, err := readFile(path, maxIncluded)
+			text, err := l.Content.read(path)
 			if err == nil && !utf8.Valid(text) {
 				err = errors.New("not valid UTF-8")
 			}

@@ -31,13 +31,23 @@ type Options struct {
 
 	// All describes every required plugin, used or not.
 	All bool
+
+	// Content is the text to load instead of what is at Path, with the programs
+	// that plugins may be; nil reads Path.
+	Content *Content
 }
 
 // Load reads, decodes and checks a configuration. It starts nothing but what
 // Describe does. The Config is nil exactly when a diagnostic is an error.
 func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 	l := newLoader(o)
-	l.read(o.Path)
+	if o.Content != nil {
+		for _, t := range o.Content.texts {
+			l.add(t.name, t.text)
+		}
+	} else {
+		l.read(o.Path)
+	}
 	return l.load(ctx)
 }
 
@@ -99,6 +109,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	for _, b := range top["plugin"] {
 		l.pluginBlock(b)
 	}
+	l.pinPrograms()
 	l.resolveUses()
 	gateway := l.gateway(top["gateway"]) // before servers, whose plugins may repeat its tokens
 	var drafts []*draft

@@ -175,6 +175,28 @@ func (l *loader) pluginBlock(b *hclsyntax.Block) {
 	}
 }
 
+// pinPrograms binds every plugin that is not bundled to the program that was
+// reviewed with the configuration's content, if it was.
+func (l *loader) pinPrograms() {
+	if l.Content == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
+		p := l.plugins[name]
+		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") {
+			continue
+		}
+		pin := l.Content.programs[name]
+		switch {
+		case pin == "":
+			section{loader: l, in: "plugins"}.wrong(p.at, `write the source as a text in quotes, or name the configuration with --config`,
+				"plugin %q: its program was not reviewed when the configuration was trusted", name)
+		case p.SHA256 == "":
+			p.SHA256 = pin
+		}
+	}
+}
+
 // resolveUses gives every plugin block the program that it runs.
 func (l *loader) resolveUses() {
 	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/trust"
+)
+
+func (e *env) trustVerb() *cobra.Command {
+	var list, revoke, yes bool
+	cmd := &cobra.Command{
+		Use:   "trust [PATH]",
+		Short: "Trust the configuration in a directory",
+		Long: `Show what a configuration would run, read and contact, and ask whether to trust it. A junctor.hcl that is found in
+the current directory is used only after that, because somebody else may have written it. When it changes, or a file
+that it includes, or a plugin's program that it names, Junctor shows what is new and asks again. What programs do that
+the configuration runs is not covered.
+
+PATH is a configuration or its directory; the current directory if not given. Where there is no terminal, --yes trusts
+it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --json prints both.`,
+		Example: "  junctor trust\n  junctor trust --list\n  junctor trust --revoke ~/src/project",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := "."
+			if len(args) > 0 {
+				path = args[0]
+			}
+			switch {
+			case list:
+				return e.trustList()
+			case revoke:
+				return e.trustRevoke(path)
+			}
+			return e.trustOne(cmd.Context(), path, yes)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&list, "list", false, "list the configurations that are trusted")
+	f.BoolVar(&revoke, "revoke", false, "trust the configuration no longer")
+	f.BoolVar(&yes, "yes", false, "trust it without asking")
+	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
+	return cmd
+}
+
+// configurationAt is the configuration that a path means.
+func configurationAt(path string) config.Location {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if inside := filepath.Join(path, config.FoundName); fileExists(inside) {
+			path = inside
+		}
+	}
+	return config.Location{Path: path, Found: true}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// trustJSON is a configuration and whether it is trusted, for programs.
+type trustJSON struct {
+	Path    string     `json:"path"`
+	SHA256  string     `json:"sha256"`
+	Trusted bool       `json:"trusted"`
+	Since   *time.Time `json:"since,omitempty"`
+	State   string     `json:"state,omitempty"`
+	Items   []string   `json:"items,omitempty"`
+}
+
+func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
+	at := configurationAt(path)
+	if !fileExists(at.Path) {
+		return fault.New(fault.ConfigMissing, "there is no configuration at %s", at.Path).WithHint("junctor trust takes a file, or a directory with %s", config.FoundName)
+	}
+	r, diags, err := e.review(at)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		diags.Render(safeWriter{e.stderr})
+		return reported(diags.Err())
+	}
+	store, err := e.trusts()
+	if err != nil {
+		return err
+	}
+	known, err := store.Get(r.Path)
+	if err != nil {
+		return err
+	}
+	if known != nil && known.Digest == r.Digest {
+		return e.printTrust(r, "was trusted already")
+	}
+	switch {
+	case yes:
+		e.showReview(r, known)
+	case e.canAsk():
+		err = e.askTrust(ctx, r, known)
+	default:
+		e.showReview(r, known)
+		err = fault.New(fault.Usage, "there is no terminal to ask at").WithHint("read the configuration, then run `junctor trust --yes`")
+	}
+	if err != nil {
+		return err
+	}
+	if err := store.Put(r.Record(time.Now())); err != nil {
+		return err
+	}
+	return e.printTrust(r, "is trusted")
+}
+
+func (e *env) printTrust(r *trust.Review, what string) error {
+	if e.machine() {
+		return e.printJSON(trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Items: r.Items()})
+	}
+	e.printf("%s %s\nin CI: %s=%s:%s\n", r.Path, what, trustVariable, r.Path, r.Digest)
+	return nil
+}
+
+func (e *env) trustRevoke(path string) error {
+	at := configurationAt(path)
+	canonical, err := at.Canonical()
+	if err != nil { // it may be gone
+		if canonical, err = filepath.Abs(at.Path); err != nil {
+			return err
+		}
+	}
+	store, err := e.trusts()
+	if err != nil {
+		return err
+	}
+	was, err := store.Remove(canonical)
+	switch {
+	case err != nil:
+		return err
+	case !was:
+		return fault.New(fault.Usage, "%s was not trusted", canonical).WithHint("junctor trust --list lists what is")
+	case e.machine():
+		return e.printJSON(trustJSON{Path: canonical})
+	}
+	e.printf("%s is trusted no longer\n", canonical)
+	return nil
+}
+
+func (e *env) trustList() error {
+	store, err := e.trusts()
+	if err != nil {
+		return err
+	}
+	records, err := store.List()
+	if err != nil {
+		return err
+	}
+	list := []trustJSON{}
+	for _, r := range records {
+		list = append(list, trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Since: &r.At, State: e.trustState(r)})
+	}
+	if e.machine() {
+		return e.printJSON(list)
+	}
+	var rows [][]string
+	for _, t := range list {
+		rows = append(rows, []string{t.State, t.Since.Local().Format(time.DateTime), t.Path})
+	}
+	if len(rows) == 0 {
+		e.printf("no configuration is trusted\n")
+	}
+	e.table([]string{"STATE", "SINCE", "PATH"}, rows)
+	return nil
+}
+
+// trustState says what has become of a configuration that was trusted.
+func (e *env) trustState(r trust.Record) string {
+	if !fileExists(r.Path) {
+		return "gone"
+	}
+	now, _, err := e.review(config.Location{Path: r.Path, Found: true})
+	if err != nil || now == nil || now.Digest != r.Digest {
+		return "changed"
+	}
+	return "trusted"
+}

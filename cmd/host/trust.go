@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/trust"
+)
+
+// trustVariable trusts configurations in CI: PATH:SHA256 pairs.
+const trustVariable = "JUNCTOR_TRUST"
+
+// trusts returns the store of trusted configurations.
+func (e *env) trusts() (trust.Store, error) {
+	if err := e.findDirs(); err != nil {
+		return trust.Store{}, err
+	}
+	if e.dirs.Data == "" {
+		return trust.Store{}, nil
+	}
+	return trust.Store{Dir: filepath.Join(e.dirs.Data, "trust")}, nil
+}
+
+// review reads a configuration without evaluating it or starting anything.
+func (e *env) review(at config.Location) (*trust.Review, config.Diagnostics, error) {
+	dirs := plugin.Dirs(e.lookup)
+	return trust.Read(at, e.lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
+}
+
+// trusted returns the content of a configuration that was found and that the
+// user has trusted; nil for one that was named, which needs no trust. Without
+// trust it asks at a terminal, unless may is false, and fails elsewhere. The
+// diagnostics say why the text cannot be read.
+func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*config.Content, config.Diagnostics, error) {
+	if !at.Found {
+		return nil, nil, nil
+	}
+	r, diags, err := e.review(at)
+	if err != nil || r == nil {
+		return nil, diags, err
+	}
+	store, err := e.trusts()
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := store.Get(r.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.Trusted(known, e.get(trustVariable)) {
+		return r.Content, nil, nil
+	}
+	if !may || !e.canAsk() {
+		return nil, diags, untrusted(r, known)
+	}
+	if err := e.askTrust(ctx, r, known); err != nil {
+		return nil, nil, err
+	}
+	return r.Content, nil, store.Put(r.Record(time.Now()))
+}
+
+// canAsk reports whether there is a person at a terminal.
+func (e *env) canAsk() bool {
+	return isTerminal(e.stdin) && e.errTTY && (e.get("CI") == "" || e.get("CI") == "false")
+}
+
+// untrusted is the error about a configuration that nobody has trusted.
+func untrusted(r *trust.Review, known *trust.Record) error {
+	text := "%s was found in the current directory and is not trusted"
+	if known != nil {
+		text = "%s has changed since it was trusted"
+	}
+	return fault.New(fault.ConfigUntrusted, text, r.Path).
+		WithHint("nothing of it was run or looked up; read it, then run `junctor trust`")
+}
+
+// askTrust shows what a configuration would do and asks whether to trust it.
+func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record) error {
+	e.showReview(r, known)
+	fmt.Fprint(e.stderr, "Trust this configuration? [y/N] ")
+	answer, err := interruptible(ctx, func() ([]byte, error) {
+		line, err := bufio.NewReader(e.stdin).ReadString('\n')
+		return []byte(line), err
+	})
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(string(answer))) {
+	case "y", "yes":
+		return nil
+	}
+	return untrusted(r, known)
+}
+
+// showReview prints what a configuration would do, or what is new of that.
+func (e *env) showReview(r *trust.Review, known *trust.Record) {
+	w := safeWriter{e.stderr}
+	if known == nil {
+		fmt.Fprintf(w, "%s is not trusted yet. With your rights it would:\n\n", r.Path)
+		for _, item := range r.Items() {
+			fmt.Fprintf(w, "  %s\n", item)
+		}
+	} else {
+		e.showChange(w, r, known)
+	}
+	fmt.Fprint(w, "\nScripts and packages that these programs run are not shown.\n")
+	for _, p := range r.Programs {
+		if p.Problem != "" {
+			fmt.Fprintf(w, "The plugin %s cannot be used: %s\n", p.Plugin, p.Problem)
+		}
+	}
+}
+
+func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
+	c := r.Since(known)
+	fmt.Fprintf(w, "%s has changed since it was trusted on %s.\n", r.Path, known.At.Local().Format(time.DateTime))
+	if len(c.Files) > 0 {
+		fmt.Fprintf(w, "changed files: %s\n", strings.Join(c.Files, ", "))
+	}
+	fmt.Fprintln(w)
+	for _, item := range c.Added {
+		fmt.Fprintf(w, "+ %s\n", item)
+	}
+	for _, item := range c.Removed {
+		fmt.Fprintf(w, "- %s\n", item)
+	}
+	if len(c.Added)+len(c.Removed) == 0 {
+		fmt.Fprint(w, "It would run, read and contact the same as before.\n")
+	}
+}
+
+// locate finds the configuration that a verb is about, and its content if that
+// has to be trusted. Diagnostics without content are why it cannot be read.
+func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
+	at, err := config.Find(e.config, e.lookup)
+	if err != nil {
+		return at, nil, nil, err
+	}
+	content, diags, err := e.trusted(ctx, at, may)
+	return at, content, diags, err
+}
+
+// isUntrusted reports whether an error is about trust.
+func isUntrusted(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Code == fault.ConfigUntrusted
+}

@@ -1,0 +1,210 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// lockName is the lock file beside a configuration. It is no configuration, and
+// decides which programs run.
+const lockName = "junctor.lock.hcl"
+
+// A Content is the text of a configuration, read once and not evaluated. It is
+// what a person reviews before the configuration is used for the first time;
+// [Load] with [Options.Content] uses exactly this text, whatever has happened to
+// the files since.
+//
+// A Content is not safe for concurrent use.
+type Content struct {
+	Path string // as the user would write it
+	Root string // the directory of the configuration, absolute and without symbolic links
+
+	// Outline lists what the configuration would run, read and contact.
+	Outline []Item
+	// Plugins are the plugins that are not bundled.
+	Plugins []Plugin
+
+	texts    []namedText
+	included map[string]include // what file() reads below Root, by absolute path
+	programs map[string]string  // sha256 of plugins' programs, by Plugin.Name; see Pin
+}
+
+type namedText struct {
+	name string
+	text []byte
+}
+
+// An include is a file that file() names, as it was when the Content was read.
+type include struct {
+	text []byte
+	err  error
+}
+
+// ReadContent reads the configuration at path, a file or a directory, and
+// parses it. It evaluates no expression, starts nothing, and opens no file but
+// those of the configuration and those below its directory that file() names.
+// The Content is nil exactly when a diagnostic is an error.
+func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Diagnostics) {
+	l := newLoader(Options{Path: path, Lookup: lookup})
+	l.read(path)
+	if len(l.problems) > 0 || !l.parse() {
+		return nil, l.diagnostics()
+	}
+	c := &Content{Path: path, included: map[string]include{}, programs: map[string]string{}}
+	root, err := canonical(rootOf(path))
+	if err != nil {
+		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot find the directory of the configuration: " + cause(err).Error()})
+		return nil, l.diagnostics()
+	}
+	c.Root = root
+	for _, s := range l.sources {
+		c.texts = append(c.texts, namedText{s.name, s.text})
+		c.include(s)
+	}
+	o := outliner{loader: l}
+	c.Outline, c.Plugins = o.outline()
+	return c, l.diagnostics()
+}
+
+// rootOf is the directory of a configuration.
+func rootOf(path string) string {
+	if names, err := filesAt(path); err == nil && len(names) == 1 && names[0] == path {
+		return filepath.Dir(path)
+	}
+	return path
+}
+
+// include reads the files below Root that file() names in a source. Files
+// elsewhere belong to the user, not to who wrote the configuration.
+func (c *Content) include(s *source) {
+	_ = hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
+		call, ok := n.(*hclsyntax.FunctionCallExpr)
+		if !ok || call.Name != "file" || len(call.Args) != 1 {
+			return nil
+		}
+		name, ok := literalText(call.Args[0])
+		if !ok {
+			return nil
+		}
+		path := absoluteIn(s.dir, name)
+		if _, known := c.included[path]; !known && c.covers(path) {
+			text, err := readFile(path, maxIncluded)
+			c.included[path] = include{text, err}
+		}
+		return nil
+	})
+}
+
+func absoluteIn(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// covers reports whether a path is below Root, as it is written or behind
+// symbolic links.
+func (c *Content) covers(path string) bool {
+	if below(c.Root, path) {
+		return true
+	}
+	// The directory may be there when the file is not.
+	for _, p := range []string{path, filepath.Dir(path)} {
+		if real, err := filepath.EvalSymlinks(p); err == nil && below(c.Root, real) {
+			return true
+		}
+	}
+	return false
+}
+
+func below(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// errNotReviewed refuses a file that nobody could review.
+var errNotReviewed = errors.New("a file below the directory of a configuration that was found there must be named by a text in quotes and nothing else")
+
+// read is readFile for file(): below Root it returns what was reviewed.
+func (c *Content) read(path string) ([]byte, error) {
+	if c == nil {
+		return readFile(path, maxIncluded)
+	}
+	path = filepath.Clean(path)
+	if known, ok := c.included[path]; ok {
+		return known.text, known.err
+	}
+	if c.covers(path) {
+		return nil, errNotReviewed
+	}
+	return readFile(path, maxIncluded)
+}
+
+// Pin notes the sha256 of a plugin's program, by the plugin's name. Load refuses
+// another program in its place.
+func (c *Content) Pin(plugin, sha256 string) { c.programs[plugin] = sha256 }
+
+// Digest returns the sha256 of everything that decides what the configuration
+// does: its files, what file() reads below Root, the lock file and the programs
+// that were pinned. It does not depend on where the configuration is.
+func (c *Content) Digest() string {
+	h := sha256.New()
+	part := func(kind, name string, text []byte) {
+		sum := sha256.Sum256(text)
+		h.Write([]byte(kind + "\x00" + name + "\x00" + hex.EncodeToString(sum[:]) + "\n"))
+	}
+	for _, f := range c.Files() {
+		h.Write([]byte("file\x00" + f.Name + "\x00" + f.SHA256 + "\n"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.programs)) {
+		part("program", name, []byte(c.programs[name]))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A ContentFile is one file of a configuration.
+type ContentFile struct {
+	Name   string // relative to the configuration's directory, with slashes
+	SHA256 string // hex; "absent" for a file that could not be read
+}
+
+// Files lists the files that Digest covers, sorted by name, without programs.
+func (c *Content) Files() []ContentFile {
+	var all []ContentFile
+	add := func(path string, text []byte, err error) {
+		sum := sha256.Sum256(text)
+		digest := hex.EncodeToString(sum[:])
+		if err != nil {
+			digest = "absent"
+		}
+		all = append(all, ContentFile{c.relative(path), digest})
+	}
+	for _, t := range c.texts {
+		add(absoluteIn(c.Root, filepath.Base(t.name)), t.text, nil)
+	}
+	for path, in := range c.included {
+		add(path, in.text, in.err)
+	}
+	if text, err := readFile(filepath.Join(c.Root, lockName), maxFile); !errors.Is(err, fs.ErrNotExist) {
+		add(filepath.Join(c.Root, lockName), text, err)
+	}
+	slices.SortFunc(all, func(a, b ContentFile) int { return strings.Compare(a.Name+a.SHA256, b.Name+b.SHA256) })
+	return all
+}
+
+func (c *Content) relative(path string) string {
+	rel, err := filepath.Rel(c.Root, path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// program is the command line that a block would run: where its program is, its
+// arguments, and its working directory. It is empty for a block without one.
+func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
+	command, argv := body.Attributes["command"], body.Attributes["argv"]
+	if command == nil {
+		if argv == nil {
+			return "", hcl.Range{}
+		}
+		return "… " + o.arguments(argv.Expr), argv.SrcRange
+	}
+	if o.foreign {
+		return "", hcl.Range{} // shown as any setting of that plugin
+	}
+	dir := o.source.dir
+	var where string
+	if cwd := body.Attributes["cwd"]; cwd != nil {
+		where = ", in " + o.written(cwd.Expr)
+		if text, ok := literal(cwd.Expr); ok {
+			dir = absoluteIn(dir, text)
+			where = ", in " + visible(dir)
+		}
+	}
+	text := o.arguments(command.Expr)
+	if first, rest, ok := firstLiteral(command.Expr); ok {
+		text = strings.TrimSpace(visible(o.resolved(first, dir)) + " " + o.list(rest))
+	}
+	if args := body.Attributes["args"]; args != nil {
+		text += " " + o.arguments(args.Expr)
+	}
+	return text + where, command.SrcRange
+}
+
+// firstLiteral splits a list whose first element is a literal.
+func firstLiteral(e hclsyntax.Expression) (first string, rest []hclsyntax.Expression, ok bool) {
+	list, ok := plain(e).(*hclsyntax.TupleConsExpr)
+	if !ok || len(list.Exprs) == 0 {
+		return "", nil, false
+	}
+	first, ok = literal(list.Exprs[0])
+	return first, list.Exprs[1:], ok
+}
+
+// arguments shows a list: literals as words, everything else as it is written.
+func (o *outliner) arguments(e hclsyntax.Expression) string {
+	if list, ok := plain(e).(*hclsyntax.TupleConsExpr); ok {
+		return o.list(list.Exprs)
+	}
+	return o.written(e)
+}
+
+func (o *outliner) list(exprs []hclsyntax.Expression) string {
+	var words []string
+	for _, e := range exprs {
+		text, ok := literal(e)
+		if !ok {
+			words = append(words, o.written(e))
+			continue
+		}
+		if strings.ContainsAny(text, " \t\n'\"\\") || text == "" {
+			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+		words = append(words, visible(text))
+	}
+	return strings.Join(words, " ")
+}
+
+// resolved is the program that a name leads to: as a path, or by PATH. A name
+// that leads nowhere stays as it is.
+func (o *outliner) resolved(name, dir string) string {
+	if strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") {
+		return absoluteIn(dir, filepath.FromSlash(name))
+	}
+	list, _ := o.lookup("PATH")
+	for _, at := range filepath.SplitList(list) {
+		path := filepath.Join(at, name)
+		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return name + " (not found)"
+}

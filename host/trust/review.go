@@ -1,0 +1,172 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+// maxProgram bounds the program of a plugin, in bytes.
+const maxProgram = 1 << 30
+
+// A Review is a configuration that was read, not evaluated, and is to be agreed
+// to.
+type Review struct {
+	Path     string // canonical
+	Content  *config.Content
+	Digest   string
+	Programs []Program
+}
+
+// A Program is the program of a plugin that is not bundled.
+type Program struct {
+	Plugin string
+	Path   string
+	SHA256 string // empty: see Problem
+	// Problem says why the program could not be read; the plugin cannot be used.
+	Problem string
+}
+
+// Read reviews the configuration at a location. find returns the path of a
+// plugin's program. The Review is nil exactly when a diagnostic is an error.
+func Read(at config.Location, lookup func(string) (string, bool), find func(config.Plugin) (string, error)) (*Review, config.Diagnostics, error) {
+	path, err := at.Canonical()
+	if err != nil {
+		return nil, nil, err
+	}
+	content, diags := config.ReadContent(at.Path, lookup)
+	if content == nil {
+		return nil, diags, nil
+	}
+	r := &Review{Path: path, Content: content}
+	for _, p := range content.Plugins {
+		program := Program{Plugin: p.Name, Path: p.Source}
+		found, err := find(p)
+		if err == nil {
+			program.Path = found
+			program.SHA256, err = hashFile(found)
+		}
+		if err != nil {
+			program.Problem = err.Error()
+		} else {
+			content.Pin(p.Name, program.SHA256)
+		}
+		r.Programs = append(r.Programs, program)
+	}
+	r.Digest = content.Digest()
+	return r, diags, nil
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, maxProgram)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Items are the lines of the outline, in the order in which a person reads them,
+// each once and without its place in the file.
+func (r *Review) Items() []string {
+	var all []string
+	for _, p := range r.Programs {
+		digest := "sha256 " + p.SHA256
+		if p.Problem != "" {
+			digest = "not readable"
+		}
+		all = append(all, string(config.Loads)+" "+p.Path+", "+digest)
+	}
+	seen := map[string]bool{}
+	for _, item := range r.Content.Outline {
+		if text := line(item); !seen[text] {
+			seen[text] = true
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func line(item config.Item) string {
+	text := string(item.Kind) + " " + item.Text
+	if item.In != "" {
+		text += "  [" + item.In + "]"
+	}
+	return text
+}
+
+// Record is what to remember when a person agrees.
+func (r *Review) Record(now time.Time) Record {
+	return Record{Path: r.Path, Digest: r.Digest, At: now.UTC(), Items: r.Items(), Files: r.Content.Files()}
+}
+
+// Trusted reports whether the review is what was agreed to: by a record, or by
+// the environment, which has PATH:SHA256 pairs separated by commas.
+func (r *Review) Trusted(known *Record, environment string) bool {
+	if known != nil && known.Digest == r.Digest {
+		return true
+	}
+	for _, pair := range strings.Split(environment, ",") {
+		path, digest, ok := cutLast(strings.TrimSpace(pair), ":")
+		if !ok || !strings.EqualFold(digest, r.Digest) {
+			continue
+		}
+		if canonical, err := (config.Location{Path: path}).Canonical(); err == nil && canonical == r.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// cutLast is strings.Cut around the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}
+
+// A Change is what is new in a review, compared with what was agreed to before.
+type Change struct {
+	Added, Removed []string // items
+	Files          []string // names of files that are new, gone or other
+}
+
+// Since compares a review with a record.
+func (r *Review) Since(before *Record) Change {
+	now := r.Items()
+	c := Change{Added: missing(now, before.Items), Removed: missing(before.Items, now)}
+	files := r.Content.Files()
+	for _, f := range slices.Concat(files, before.Files) {
+		if (!slices.Contains(files, f) || !slices.Contains(before.Files, f)) && !slices.Contains(c.Files, f.Name) {
+			c.Files = append(c.Files, f.Name)
+		}
+	}
+	return c
+}
+
+// missing are the items of a list that another lacks.
+func missing(list, other []string) []string {
+	has := map[string]bool{}
+	for _, text := range other {
+		has[text] = true
+	}
+	var all []string
+	for _, text := range list {
+		if !has[text] {
+			all = append(all, text)
+		}
+	}
+	return all
+}

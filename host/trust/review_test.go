@@ -1,0 +1,158 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+// A site is a directory with a configuration.
+type site struct {
+	t   *testing.T
+	dir string
+}
+
+func newSite(t *testing.T) site {
+	s := site{t, t.TempDir()}
+	s.write("junctor.hcl", `plugins {
+  required = { acme = { source = "./plugins" } }
+}
+server "a" {
+  transport "stdio" {
+    command = ["./run.sh", "one"]
+    env     = { A = file("a.txt"), B = file("../b.txt") }
+  }
+}
+`)
+	s.write("a.txt", "a")
+	s.write("plugins/program", "program")
+	return s
+}
+
+func (s site) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s site) review() *Review {
+	s.t.Helper()
+	r, diags, err := Read(config.Location{Path: filepath.Join(s.dir, "junctor.hcl"), Found: true}, nil,
+		func(p config.Plugin) (string, error) { return filepath.Join(p.Source, "program"), nil })
+	if err != nil || r == nil {
+		s.t.Fatalf("%v, %v", diags, err)
+	}
+	return r
+}
+
+// TestDigestCovers changes one thing at a time.
+func TestDigestCovers(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text string
+		covered    bool
+	}{
+		"the configuration":             {"junctor.hcl", "# other\n", true},
+		"a file that file() names":      {"a.txt", "b", true},
+		"a plugin's program":            {"plugins/program", "other", true},
+		"a new lock file":               {"junctor.lock.hcl", "# lock\n", true},
+		"the same text again":           {"a.txt", "a", false},
+		"a file that nothing names":     {"c.txt", "c", false},
+		"a file outside of its tree":    {"../b.txt", "b", false},
+		"another configuration":         {"other.hcl", "# other\n", false},
+		"a program beside the plugin's": {"plugins/other", "x", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			before := s.review()
+			s.write(c.file, c.text)
+			after := s.review()
+			if changed := before.Digest != after.Digest; changed != c.covered {
+				t.Errorf("digest changed: %v", changed)
+			}
+			record := before.Record(time.Now())
+			if after.Trusted(&record, "") == c.covered {
+				t.Error("trusted all the same, or no longer")
+			}
+		})
+	}
+}
+
+func TestDigestDoesNotDependOnPlace(t *testing.T) {
+	if one, two := newSite(t).review(), newSite(t).review(); one.Digest != two.Digest || one.Path == two.Path {
+		t.Errorf("%s at %s, %s at %s", one.Digest, one.Path, two.Digest, two.Path)
+	}
+}
+
+func TestTrustedByEnvironment(t *testing.T) {
+	s := newSite(t)
+	r := s.review()
+	link := filepath.Join(t.TempDir(), "link.hcl")
+	if err := os.Symlink(r.Path, link); err != nil {
+		t.Fatal(err)
+	}
+	for variable, want := range map[string]bool{
+		r.Path + ":" + r.Digest:                     true,
+		"/elsewhere:00, " + r.Path + ":" + r.Digest: true,
+		link + ":" + r.Digest:                       true,
+		r.Path:                                      false,
+		r.Path + ":":                                false,
+		r.Path + ":" + r.Digest[1:]:                 false,
+		":" + r.Digest:                              false,
+		r.Digest:                                    false,
+		filepath.Join(s.dir, "other.hcl") + ":" + r.Digest: false,
+		"": false,
+		filepath.Join(s.dir, "../*/junctor.hcl:") + r.Digest: false,
+	} {
+		if got := r.Trusted(nil, variable); got != want {
+			t.Errorf("%q: %v", variable, got)
+		}
+	}
+}
+
+func TestSinceShowsWhatIsNew(t *testing.T) {
+	s := newSite(t)
+	before := s.review().Record(time.Now())
+	s.write("junctor.hcl", `server "a" {
+  transport "stdio" {
+    command = ["./run.sh", "two"]
+    env     = { A = file("a.txt"), B = file("../b.txt") }
+  }
+}
+`)
+	s.write("a.txt", "other")
+	c := s.review().Since(&before)
+	root, err := filepath.EvalSymlinks(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := filepath.Join(s.dir, "run.sh")
+	if want := []string{"runs " + run + ` two  [server "a"]`}; !slices.Equal(c.Added, want) {
+		t.Errorf("added %q, want %q (in %s)", c.Added, want, root)
+	}
+	if !slices.Contains(c.Removed, "runs "+run+` one  [server "a"]`) || len(c.Removed) != 3 {
+		t.Errorf("removed %q", c.Removed)
+	}
+	slices.Sort(c.Files)
+	if want := []string{"a.txt", "junctor.hcl"}; !slices.Equal(c.Files, want) {
+		t.Errorf("files %q, want %q", c.Files, want)
+	}
+}
+
+func TestUnreadableProgramIsNotPinned(t *testing.T) {
+	s := newSite(t)
+	if err := os.Remove(filepath.Join(s.dir, "plugins/program")); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.review(); len(r.Programs) != 1 || r.Programs[0].Problem == "" || r.Programs[0].SHA256 != "" {
+		t.Errorf("%+v", r.Programs)
+	}
+}
