@@ -191,7 +191,7 @@ func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *ups
 // open opens a link to a server, with settings that need not be the
 // configuration's.
 func (a *App) open(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
-	settings, err := a.resolve(ctx, settings)
+	settings, err := a.resolve(ctx, settings, a.transportRecipient(s))
 	if err != nil {
 		return nil, locate(s, err)
 	}

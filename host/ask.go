@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -52,7 +53,14 @@ func (a *App) Manifest(s *config.Server) sdk.Manifest {
 func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
-		err := a.validateBlock(ctx, kind, b, s.Name)
+		to := a.recipient(name)
+		switch kind {
+		case "transport":
+			to = a.transportRecipient(s)
+		case "auth":
+			to = a.authRecipient(s)
+		}
+		err := a.validateBlock(ctx, kind, b, s.Name, to)
 		if complaints := plugin.Refusals(err); len(complaints) > 0 {
 			refused = append(refused, b.Refused(complaints)...)
 		} else if err != nil {
@@ -79,8 +87,8 @@ func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics,
 const validateTime = 10 * time.Second
 
 // validateBlock asks a plugin what it thinks of a block's settings.
-func (a *App) validateBlock(ctx context.Context, kind string, b *config.Block, server string) error {
-	settings, err := a.resolve(ctx, b.Settings)
+func (a *App) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
+	settings, err := a.resolve(ctx, b.Settings, to)
 	if err != nil {
 		return err
 	}

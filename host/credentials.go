@@ -50,16 +50,17 @@ func (a *App) grant(s *config.Server, tenant string) sdk.Host {
 func (a *App) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
 	return a.Supervisor.Authorizer(plugin.AuthRequest{
 		Spec: a.spec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
-		Settings: func(ctx context.Context) ([]byte, error) { return a.resolve(ctx, s.Auth.Settings) },
+		Settings: func(ctx context.Context) ([]byte, error) { return a.resolve(ctx, s.Auth.Settings, a.authRecipient(s)) },
 		Grant:    granted, Env: a.variables(s.Auth.EnvNames),
 	})
 }
 
 // owner is whose the secrets of a server's auth provider are. What belongs to
-// another address of the server is not found.
+// another configuration, another plugin, or another address of the server, is not
+// found.
 func (a *App) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
-		Plugin: a.described[a.plugin(s.Auth.Plugin).Use].Manifest.Name, Server: s.Name, Resource: Address(s), Tenant: tenant,
+		Config: a.configID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.reach(s) + " " + Address(s), Tenant: tenant,
 	}
 }
 

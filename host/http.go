@@ -99,7 +99,7 @@ func (a *App) authenticator(ctx context.Context, h config.HTTP) (identity.Authen
 	for _, auth := range h.Auth {
 		switch s := auth.Settings.(type) {
 		case config.StaticToken:
-			token, err := a.Config.ResolveToken(s, a.look(ctx))
+			token, err := a.Config.ResolveToken(s, a.look(ctx, a.recipient(gatewayRecipient)))
 			if err != nil {
 				return nil, err
 			}

@@ -98,11 +98,11 @@ func storeDir(o Options, name string) string {
 	return filepath.Join(o.Dirs.Data, "stores", name)
 }
 
-// look finds a secret of the user's for keyring(), and hides it from what is
+// look finds a secret of the user's for a recipient, and hides it from what is
 // printed.
-func (a *App) look(ctx context.Context) func(name string) (string, error) {
+func (a *App) look(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
 	return func(name string) (string, error) {
-		value, err := a.Secrets.User().Get(ctx, name)
+		value, err := a.Secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.Recipients(name) })
 		if err != nil {
 			return "", err
 		}
@@ -111,7 +111,7 @@ func (a *App) look(ctx context.Context) func(name string) (string, error) {
 	}
 }
 
-// resolve puts the secrets of keyring() into a block's settings.
-func (a *App) resolve(ctx context.Context, settings []byte) ([]byte, error) {
-	return a.Config.Resolve(settings, a.look(ctx))
+// resolve puts the secrets of keyring() into the settings of a server's block.
+func (a *App) resolve(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
+	return a.Config.Resolve(settings, a.look(ctx, r))
 }

@@ -20,7 +20,11 @@ func (e *env) secretVerb() *cobra.Command {
 	verb := &cobra.Command{
 		Use: "secret", Short: "Keep secrets that the configuration names with keyring()", Args: takesVerb,
 		Long: `Keep secrets in the key ring of this machine or, where there is none, in an encrypted file, for
-keyring("NAME") in the configuration. What auth providers obtain is kept there as well and is not listed.`,
+keyring("NAME") in the configuration. What auth providers obtain is kept there as well and is not listed.
+
+A secret is handed only to the servers that it was granted to: those that use it in the configuration that is loaded when
+it is set, each with the program and arguments, or the host, that it has then. Another configuration, or another program,
+needs "junctor secret grant".`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	verb.AddCommand(
@@ -33,6 +37,7 @@ the machine could see it.`,
 			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE:              func(cmd *cobra.Command, args []string) error { return e.secretSet(cmd.Context(), args[0]) },
 		},
+		e.secretGrantVerb(),
 		&cobra.Command{
 			Use: "get NAME", Short: "Print a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error { return e.secretGet(cmd.Context(), args[0]) },
@@ -59,6 +64,11 @@ func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
 	if app != nil {
 		return app.Secrets, nil
 	}
+	return e.ownSecrets()
+}
+
+// ownSecrets opens the secrets where there is no configuration.
+func (e *env) ownSecrets() (*host.Secrets, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, err
 	}
@@ -83,6 +93,10 @@ func (e *env) secretSet(ctx context.Context, name string) error {
 	defer clear(value)
 	if len(value) == 0 {
 		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("junctor secret remove %s forgets one", name)
+	}
+	// The grants come first: without the secret they give nothing.
+	if err := s.User().Grant(ctx, name, e.firstRecipients(name)...); err != nil {
+		return err
 	}
 	if err := s.User().Set(ctx, name, value); err != nil {
 		return err

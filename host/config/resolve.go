@@ -37,6 +37,29 @@ func (c *Config) ResolveToken(t StaticToken, lookup func(name string) (string, e
 	return token, nil
 }
 
+// SecretsIn lists the names of the secrets of keyring() in a block's settings, or
+// in a token.
+func (c *Config) SecretsIn(settings string) []string {
+	var names []string
+	for {
+		_, name, after, found := c.keyring.next(settings)
+		if !found {
+			return names
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		settings = after
+	}
+}
+
+// Unresolved are a block's settings without the secrets of keyring(), the same in
+// every load.
+func (c *Config) Unresolved(settings []byte) []byte {
+	text, secrets := c.keyring.normal(settings)
+	return append(text, strings.Join(secrets, "\n")...)
+}
+
 // inJSON is a text as it stands between the quotes of JSON.
 func inJSON(text string) string {
 	var b bytes.Buffer

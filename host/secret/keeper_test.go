@@ -151,14 +151,16 @@ func TestOwners(t *testing.T) {
 	store := newShelf(nil)
 	k, _ := newKeeper(t, false, store)
 	owners := []Owner{
-		{"oauth", "github", "https://a/", ""},
-		{"bearer", "github", "https://a/", ""},
-		{"oauth", "gitlab", "https://a/", ""},
-		{"oauth", "github", "https://b/", ""},
-		{"oauth", "github", "https://a/", "ann"},
-		{"oauth", "github", "", "https://a/"},
-		{"oauthgithub", "", "https://a/", ""},
+		{"", "oauth", "github", "https://a/", ""},
+		{"", "bearer", "github", "https://a/", ""},
+		{"", "oauth", "gitlab", "https://a/", ""},
+		{"", "oauth", "github", "https://b/", ""},
+		{"", "oauth", "github", "https://a/", "ann"},
+		{"", "oauth", "github", "", "https://a/"},
+		{"", "oauthgithub", "", "https://a/", ""},
 		{},
+		{"/a/junctor.hcl", "oauth", "github", "https://a/", ""},
+		{"/b/junctor.hcl", "oauth", "github", "https://a/", ""},
 	}
 	for i, o := range owners {
 		if _, found, err := k.Scope(o).Secret(t.Context(), "token"); found || err != nil {
@@ -191,7 +193,7 @@ func TestKeys(t *testing.T) {
 	k, _ := newKeeper(t, false, store)
 	long := strings.Repeat("N", MostName)
 	for _, name := range []string{"token", long, "../../x"} {
-		if err := k.Scope(Owner{"oauth", "github", "https://a/", "ann"}).SetSecret(t.Context(), name, nil, ""); err != nil {
+		if err := k.Scope(Owner{"", "oauth", "github", "https://a/", "ann"}).SetSecret(t.Context(), name, nil, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -200,9 +202,9 @@ func TestKeys(t *testing.T) {
 	}
 	got := slices.Sorted(maps.Keys(store.items))
 	want := []string{
-		"junctor/v1/b155e496483d5e99d95f159712599432/602a19beb0f50bff377b1ba57c6e8b3f",
-		"junctor/v1/b155e496483d5e99d95f159712599432/632b0a06a6fc53b9b8dd5002d106b0bc",
-		"junctor/v1/b155e496483d5e99d95f159712599432/ca1a406597e01a19d122543adf8fc6da",
+		"junctor/v1/1c30d4980086c8b07557801d23f44ad1/602a19beb0f50bff377b1ba57c6e8b3f",
+		"junctor/v1/1c30d4980086c8b07557801d23f44ad1/632b0a06a6fc53b9b8dd5002d106b0bc",
+		"junctor/v1/1c30d4980086c8b07557801d23f44ad1/ca1a406597e01a19d122543adf8fc6da",
 		"junctor/v1/user/c9d2a281f34f1266b9d4c005960dba0e",
 	}
 	if !slices.Equal(got, want) {

@@ -11,16 +11,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An Owner is whose secrets they are. Whoever differs in one field sees none of
-// them: a server whose address changed begins anew.
+// An Owner is whose secrets they are. An owner who differs in one field sees none
+// of them: a server whose address changed begins anew, and a configuration finds
+// nothing of another's.
 type Owner struct {
+	Config   string // canonical path of the configuration; empty: the user's own
 	Plugin   string // the auth provider's
 	Server   string // the server block's label
-	Resource string // the server's address
+	Resource string // how the server is reached
 	Tenant   string // empty: everybody's
 }
 
-func (o Owner) id() string { return digest(o.Plugin, o.Server, o.Resource, o.Tenant) }
+func (o Owner) id() string { return digest(o.Config, o.Plugin, o.Server, o.Resource, o.Tenant) }
 
 // digest is 128 bits over parts that cannot run into each other.
 func digest(parts ...string) string {

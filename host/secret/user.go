@@ -3,6 +3,7 @@ package secret
 import (
 	"bytes"
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func (u *User) Remove(ctx context.Context, name string) error {
 		if err != nil && !damaged(err) { // what is damaged can be removed
 			return err
 		}
-		return st.DeleteSecret(ctx, userKey(name))
+		return errors.Join(st.DeleteSecret(ctx, userKey(name)), st.DeleteSecret(ctx, grantsKey(name)))
 	})
 	if err == nil {
 		u.keeper.stamp(userScope)
