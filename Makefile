@@ -8,6 +8,8 @@ PLUGINS := $(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go)))
 TESTPROGRAMS := $(addprefix ./,$(filter-out testdata/thirdparty/%,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
 PREFIX ?= /usr/local
 FUZZTIME ?= 10s
+# CI runs a failed test once more: testdata/rerun.sh.
+GOTEST ?= go test
 # So many packages are tested at a time: most tests wait for others.
 TESTS := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 CROSS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
@@ -31,7 +33,7 @@ demo: build ## build everything and show it at work on the demo server
 .PHONY: test
 test: ## all tests; those that need node or python3 run where these are, the end says what was left out
 	@rm -f .cache/interop/skipped
-	go test $(TESTS) ./...
+	$(GOTEST) $(TESTS) ./...
 	cd testdata/thirdparty && go test ./...
 	cd sdk/mcpconn && go test ./...
 	@test ! -f .cache/interop/skipped || cat .cache/interop/skipped # go test itself is silent about it
@@ -42,7 +44,7 @@ conformance: ## the official conformance suite, with Junctor as the client and a
 
 .PHONY: race
 race: ## the tests under the race detector, but for those that mostly start programs or do one thing at a time
-	go test $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(config\|export\|identity\|interoptest\|policy\|wrap\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(eventstream\|ndjson\|plugintest\)$$')
+	$(GOTEST) $(TESTS) -race -short $$(go list ./... | grep -v '/cmd/host$$\|/host/\(config\|export\|identity\|interoptest\|policy\|wrap\)$$\|/plugins/\(cli\|keyring\|sse$$\|stdio$$\)\|/\(eventstream\|ndjson\|plugintest\)$$')
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
