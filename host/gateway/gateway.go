@@ -57,7 +57,8 @@ type Gateway struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu; see roll.go
 	warned   map[string]bool       // guarded by mu; what the log said once
-	level    string                // guarded by mu; the lowest that a modern request asked for
+	common   map[string]*line      // guarded by mu; connections that all share, by server
+	levels   map[string]string     // guarded by mu; the lowest that a modern request asked for, by tenant
 	lines    map[string]int        // guarded by mu; connections that not all share, by server
 	owned    map[owner]int         // guarded by mu; and by principal
 	several  bool                  // guarded by mu; none of whom gets all of them
@@ -83,7 +84,7 @@ const schemasKept = 20_000
 func New(o Options) *Gateway {
 	return &Gateway{
 		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), introductions: map[string]introduction{},
-		sessions: map[*Session]struct{}{}, warned: map[string]bool{}, lines: map[string]int{}, owned: map[owner]int{},
+		sessions: map[*Session]struct{}{}, common: map[string]*line{}, levels: map[string]string{}, warned: map[string]bool{}, lines: map[string]int{}, owned: map[owner]int{},
 		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
 	}
 }

@@ -47,18 +47,20 @@ type line struct {
 	leased  bool               // it is one request's at a time; see lease
 	users   atomic.Int32       // who got it from over and is not done
 	owner   owner              // for whom it counts, once it is connected
+	callers callers            // the principals that have used it
 }
 
 var _ upstream.Peer = (*line)(nil)
 
 // Peer is who a server talks to over the connection that all clients share.
-func (g *Gateway) Peer(server string) upstream.Peer { return &line{gw: g, server: server} }
+func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedLine(server) }
 
 // over is the connection to a server that is meant for a legacy client, or for
 // any client where it is shared by more than one. It stays until done is called.
 func (s *Session) over(server string) (up *upstream.Upstream, done func(), err error) {
 	g := s.gw
 	if share := g.opts.Servers[server].Share; share != PerTenant && share != PerSession {
+		g.sharedLine(server).usedBy(s.Principal())
 		return g.upstreams[server], func() {}, nil
 	}
 	l, err := s.own(server)
@@ -68,6 +70,7 @@ func (s *Session) over(server string) (up *upstream.Upstream, done func(), err e
 	if err != nil {
 		return nil, nil, fault.In(server, err)
 	}
+	l.usedBy(s.Principal())
 	return l.up, func() { l.users.Add(-1) }, nil
 }
 
@@ -125,7 +128,7 @@ func (g *Gateway) tenantLine(server, tenant string) (*line, error) {
 		return nil, err
 	}
 	g.tenants[key] = l
-	if level := g.lowestLevel(); level != "" {
+	if level := l.lowestLevel(); level != "" {
 		l.up.SetLevel(level)
 	}
 	return l, nil

@@ -31,8 +31,9 @@ func (l *line) ServerNotification(u *upstream.Upstream, about any, method string
 	}
 }
 
-// logged passes on a server's log message: to our own log, and to the clients
-// that it may be meant for, if they want it.
+// logged writes a server's log message to our own log and passes it on to the
+// principal that it belongs to, if that principal wants it. A message that names
+// no request belongs to nobody once the connection serves several principals.
 func (l *line) logged(about any, params []byte) {
 	logServer(l.gw.opts.Log, l.server, params)
 	if r, ok := about.(*request); ok {
@@ -42,8 +43,10 @@ func (l *line) logged(about any, params []byte) {
 	if l.up == nil && l.gw.opts.Servers[l.server].Share == PerSession {
 		return // calls have other connections: it is about nobody's
 	}
-	for _, s := range l.hearers(mcp.NoteMessage, params) {
-		s.logged(l, nil, params)
+	if hearers := l.hearers(mcp.NoteMessage, params); !l.callers.serves(hearers) {
+		for _, s := range hearers {
+			s.logged(l, nil, params)
+		}
 	}
 }
 
@@ -70,12 +73,17 @@ func logServer(log hclog.Logger, server string, params []byte) {
 }
 
 // logged passes a log message on to a client: on the stream of the request that
-// it is about or, where nobody can tell, of one that the server is answering. A
-// client that shares the connection with others hears what may be about them
-// only if it said how much it wants to hear.
+// it is about or, where the server names none, of one that the server is
+// answering. A client that shares the connection with others gets a message
+// without a request only if it set a level.
 func (s *Session) logged(l *line, about *request, params []byte) {
+	several := l.callers.several()
 	s.mu.Lock()
-	wants := s.revision != "" && (s.level == "" || atLeast(params, s.level))
+	level := s.level
+	if level == "" && several {
+		level = defaultLevel
+	}
+	wants := s.revision != "" && (level == "" || atLeast(params, level))
 	mine := s.client.Sole || l.session == s || s.level != ""
 	to := Stream(nil)
 	if wants && mine {
@@ -113,13 +121,13 @@ func hclogLevel(level string) hclog.Level {
 	}
 }
 
-// heed takes note of the log level that a modern request asks for. An old server
-// is told a level for all requests: it stays at the lowest there was.
-func (g *Gateway) heed(level string) {
+// heed takes note of the log level that a modern request of a tenant asks for.
+// An old server is told one level for all requests: the lowest there was.
+func (g *Gateway) heed(tenant, level string) {
 	g.mu.Lock()
-	lower := lowerLevel(level, g.level)
+	lower := lowerLevel(level, g.levels[tenant])
 	if lower {
-		g.level = level
+		g.levels[tenant] = level
 	}
 	g.mu.Unlock()
 	if lower {
@@ -127,29 +135,36 @@ func (g *Gateway) heed(level string) {
 	}
 }
 
-// setLevels tells old servers how severe their log messages must be: as the
-// client with the lowest level wants it.
+// setLevels tells old servers how severe their log messages must be.
 func (g *Gateway) setLevels() {
 	g.leveling.Lock()
 	defer g.leveling.Unlock()
-	lowest := g.lowestLevel()
-	for _, u := range g.upstreams {
-		u.SetLevel(lowest)
+	for server, u := range g.upstreams {
+		u.SetLevel(g.sharedLine(server).lowestLevel())
 	}
 	g.tenancy.Lock()
 	defer g.tenancy.Unlock()
 	for _, l := range g.tenants {
-		l.up.SetLevel(lowest)
+		l.up.SetLevel(l.lowestLevel())
 	}
 }
 
-// lowestLevel is the level that lets through what any client wants; empty when
-// none said.
-func (g *Gateway) lowestLevel() string {
-	g.mu.Lock()
-	lowest := g.level
-	g.mu.Unlock()
-	for _, s := range g.all() {
+// lowestLevel returns the level that lets through what any client of a
+// connection wants; empty when none of them set one. Clients filter what they
+// get by their own level.
+func (l *line) lowestLevel() string {
+	lowest := ""
+	if l.callers.several() {
+		lowest = defaultLevel
+	}
+	l.gw.mu.Lock()
+	for tenant, level := range l.gw.levels {
+		if (l.up == nil || tenant == l.tenant) && lowerLevel(level, lowest) {
+			lowest = level
+		}
+	}
+	l.gw.mu.Unlock()
+	for _, s := range l.audience() {
 		s.mu.Lock()
 		if lowerLevel(s.level, lowest) {
 			lowest = s.level

@@ -142,7 +142,7 @@ func (r *request) use(server string) Use {
 	switch {
 	case r.level != "":
 		s.gw.enrol(s)
-		s.gw.heed(r.level)
+		s.gw.heed(s.Principal().Tenant, r.level)
 	case !r.modern:
 		u.Level, u.Capabilities = level, caps
 	}

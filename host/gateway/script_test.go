@@ -32,6 +32,7 @@ import (
 //	C leave                      C hangs up
 //	a> MESSAGE · a< MESSAGE      the same for a server; its handshake, lists and
 //	                             pings go on behind the scenes
+//	a about ID MESSAGE           the server says this, naming a request of ours
 //	a exit · a set METHOD ITEM   it ends; one of its lists becomes another
 //	a login good|declined        the login ends
 //	wait DURATION · log N TEXT   time; how often the log has a text
@@ -330,6 +331,13 @@ func (s *stage) act(who, verb, text string) error {
 	case "exit":
 		_, l := s.connection(who)
 		l.End(nil)
+	case "about":
+		if err := s.quiet(); err != nil {
+			return err
+		}
+		_, l := s.connection(who)
+		id, message, _ := strings.Cut(text, " ")
+		l.SayAbout(id, message)
 	case "whatever":
 		f, l := s.connection(who)
 		for len(f.at(l)) > 0 {

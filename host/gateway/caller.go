@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/junctor-mcp/junctor/host/identity"
+)
+
+// defaultLevel is the log level of a legacy client that has set none, on a
+// connection that several principals use. It keeps what one of them sees
+// independent of the levels that others set.
+const defaultLevel = "info"
+
+// callers records which principals have used a connection. A server may still
+// work for a principal that has left, so a principal is never removed.
+type callers struct {
+	mu    sync.Mutex
+	first string // guarded by mu; key of the first principal; empty: none so far
+	more  bool   // guarded by mu; a second principal has used the connection
+}
+
+// add records that a principal uses the connection. It reports whether the
+// connection has just got its second principal.
+func (c *callers) add(p identity.Principal) (second bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch key := p.Key(); {
+	case c.more || c.first == key:
+		return false
+	case c.first == "":
+		c.first = key
+		return false
+	}
+	c.more = true
+	return true
+}
+
+// several reports whether more than one principal has used the connection.
+func (c *callers) several() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.more
+}
+
+// serves reports whether several principals use the connection, or could be
+// meant by what its server says without naming a request: those that have used
+// the connection and those of the given sessions.
+func (c *callers) serves(sessions []*Session) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := c.first
+	for _, s := range sessions {
+		switch mine := s.Principal().Key(); {
+		case key == "":
+			key = mine
+		case key != mine:
+			return true
+		}
+	}
+	return c.more
+}
+
+// sharedLine returns the line of the connection to a server that all clients
+// share.
+func (g *Gateway) sharedLine(server string) *line {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.common[server]
+	if l == nil {
+		l = &line{gw: g, server: server}
+		g.common[server] = l
+	}
+	return l
+}
+
+// usedBy records that a principal uses a connection that others may use as well.
+func (l *line) usedBy(p identity.Principal) {
+	if l.callers.add(p) {
+		l.gw.setLevels()
+	}
+}
