@@ -56,6 +56,14 @@ type Server struct {
 	Auth      *Block // nil: none
 	Tools     Tools
 	Views     []View
+	Resources Resources
+
+	// Describe says how much of what the server says about its items reaches
+	// clients: "full", "brief" or "verbatim".
+	Describe string
+	// BadSchema says what becomes of a tool whose schema is refused: "replace"
+	// or "hide".
+	BadSchema string
 
 	// Fingerprint is the same for two blocks exactly when a connection opened
 	// for one serves the other, wherever and in whatever order they stand.
@@ -100,6 +108,10 @@ func (b *Block) Files() []string { return b.files }
 //
 // An Allow that is nil allows every tool, one that is empty none.
 type Tools struct{ Allow, Deny, Read, Write, Idempotent []Pattern }
+
+// Resources says which resources of a server clients may read. Unlisted allows
+// those that the server neither lists nor has a template for.
+type Resources struct{ Unlisted bool }
 
 // A View changes how one tool is offered.
 type View struct {

@@ -117,6 +117,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		drafts = append(drafts, l.server(b))
 	}
 	checkNames(l, drafts)
+	l.shareByTenant(gateway.HTTP, drafts)
 	store := l.secretStore(top["secret_store"])
 	l.describeAll(ctx, uses(drafts, store))
 	for _, d := range drafts {

@@ -32,14 +32,16 @@ type draft struct {
 	*Server
 	block     section
 	prefixAt  hcl.Range
+	shareAt   hcl.Range // empty: not set
 	transport use
 	auth      *use // nil: none
 }
 
 var serverForm = form{
-	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled", "max_message"},
+	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled", "max_message", "describe", "bad_schema"},
 	blocks: map[string]shape{
 		"transport": {labels: 1}, "auth": {labels: 1}, "timeouts": {}, "tools": {}, "tool": {labels: 1, many: true},
+		"resources": {},
 	},
 }
 
@@ -72,12 +74,15 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	d.Prefix = s.prefix(d)
 	d.Required = s.flag("required", false)
 	d.Protocol = s.choice("protocol", append([]string{"auto"}, revisions...)...)
-	d.Share = s.choice("share", "global", "tenant", "session")
+	d.Share, d.shareAt = s.share()
+	d.Describe = s.choice("describe", "full", "brief", "verbatim")
+	d.BadSchema = s.choice("bad_schema", "replace", "hide")
 	d.MaxMessage = s.size("max_message", ndjson.DefaultLimit, leastMessage, mostMessage)
 	d.Idle = s.idle()
 	d.Timeouts = s.timeouts()
 	d.Tools = s.tools()
 	d.Views = s.views()
+	d.Resources = s.optional("resources").resources()
 	return d
 }
 
@@ -157,6 +162,12 @@ func (s section) timeouts() Timeouts {
 		Shutdown: t.duration("shutdown", 5*time.Second, maxShutdown),
 		Extends:  t.flag("progress_extends", false),
 	}
+}
+
+// resources reads what clients may read of a server.
+func (s section) resources() Resources {
+	s.check(form{attributes: []string{"unlisted"}})
+	return Resources{Unlisted: s.flag("unlisted", false)}
 }
 
 // checkNames compares the servers with each other.

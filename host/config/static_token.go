@@ -61,7 +61,12 @@ func (s section) staticToken() any {
 				`the tenant %q is whoever runs Junctor, so this token uses that person's logins at servers with share = "tenant"`, text)
 		}
 	}
-	for _, e := range s.texts("roles") {
+	roles := s.texts("roles")
+	if len(roles) > 0 {
+		s.doubtful(s.body.Attributes["roles"].NameRange, "this version has no policy block; limit what is offered with tools { allow, deny } in the server blocks",
+			`"roles" has no effect yet: the token may use everything that is offered`)
+	}
+	for _, e := range roles {
 		if e.text == "" || len(e.text) > maxRole || strings.ContainsFunc(e.text, unprintable) {
 			s.wrong(e.at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
 			continue
