@@ -153,7 +153,9 @@ func (a *App) wire() {
 func (a *App) server(s *config.Server) *catalog.Server {
 	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, identity.Local()))
 	a.Upstreams[s.Name] = u
-	of := &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: a.key(s)}
+	of := &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: a.key(s),
+		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
+	}
 	if s.Share == string(gateway.PerSession) {
 		of.Offer = a.Gateway.Peer(s.Name).Capabilities()
 	}

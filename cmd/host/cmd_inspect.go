@@ -40,6 +40,8 @@ type inspection struct {
 	SaysReadOnly *bool           `json:"says_read_only,omitempty"`
 	Checked      bool            `json:"arguments_checked"`
 	Unchecked    string          `json:"unchecked_because,omitempty"`
+	BadInput     string          `json:"input_schema_replaced,omitempty"`
+	BadOutput    string          `json:"output_schema_removed,omitempty"`
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 }
@@ -68,14 +70,14 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
 		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allow, Rule: d.Rule, SaysReadOnly: t.ReadOnly,
-		InputSchema: t.Input, OutputSchema: t.Output,
+		InputSchema: t.Input, OutputSchema: t.Output, BadInput: t.Refused.Input, BadOutput: t.Refused.Output,
 	}
 	for _, s := range app.Config.Servers {
 		if s.Name == t.Server {
 			in.At = s.At.String()
 		}
 	}
-	if t.Input != nil {
+	if in.Unchecked = t.Refused.Input; t.Input != nil && in.Unchecked == "" {
 		_, err := schema.Compile(t.Input)
 		if in.Checked = err == nil; err != nil {
 			in.Unchecked = err.Error()
@@ -100,6 +102,12 @@ func (e *env) printInspection(in inspection) {
 	e.printf("allowed  %v: %s\n", in.Allowed, in.Rule)
 	if in.Unchecked != "" {
 		e.printf("checked  no: %s\n", in.Unchecked)
+	}
+	if in.BadInput != "" {
+		e.printf("input    replaced by one that takes any object\n")
+	}
+	if in.BadOutput != "" {
+		e.printf("output   removed: %s\n", in.BadOutput)
 	}
 	var rows [][]string
 	for _, p := range schema.Properties(in.InputSchema) {

@@ -21,6 +21,11 @@ type Server struct {
 	Prefix   string
 	Views    map[string]*View // by the tool's own name
 	Upstream *upstream.Upstream
+	// Describe says how much of the server's texts clients get; empty: Full.
+	Describe Describe
+	// HideBadSchema leaves tools out whose schemas are refused, instead of
+	// replacing the schemas.
+	HideBadSchema bool
 	// Key names the server's lists on disk. It changes with anything that
 	// could change them: settings, plugin, the plugin's program.
 	Key string
@@ -225,6 +230,12 @@ func (c *Catalog) begin(s *Server) *ask {
 
 // publish makes a new snapshot with the lists of one server.
 func (c *Catalog) publish(s *Server, l *lists) {
+	c.mu.Lock()
+	known := c.lists[s.Name]
+	c.mu.Unlock()
+	if known == nil || !known.fresh || slices.Contains(l.changes(known), upstream.Tools) {
+		c.warnRefused(s, l) // which reads the items while nobody waits for mu
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.lists[s.Name]

@@ -28,11 +28,14 @@ type Tool struct {
 	// Headers are those that a client over HTTP sends with a call.
 	Headers []Header
 
+	// Refused says which of the schemas above are not the server's own, and why.
+	Refused Refused
+
 	// What the tool says about itself; not to be trusted.
 	ReadOnly, Destructive *bool
 
 	view    *View
-	remarks []string // about the view
+	remarks []string // about the view and the schemas
 }
 
 // A Prompt is an item that makes messages.
@@ -57,7 +60,7 @@ type Template struct {
 // newTool reads a tool of a server, which is a modern one or not, and applies
 // its view. A nil tool is left out, for the reason given.
 func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
-	it, why := newItem(s, "tool", "name", raw)
+	it, why := newItem(s, toolKind, "name", raw)
 	if why != "" {
 		return nil, why
 	}
@@ -69,18 +72,24 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
 			return nil, fmt.Sprintf("tool %.64q is left out: the headers that its schema asks for cannot be sent: %s", it.Name, why)
 		}
 	}
+	view := s.Views[it.Name]
+	if view != nil && view.Hidden {
+		return nil, ""
+	}
+	raw, refused := vetSchemas(it.Raw, s.Describe)
+	if why := refused.any(); why != "" && s.HideBadSchema {
+		return nil, fmt.Sprintf("tool %.64q is left out: %s", it.Name, why)
+	}
+	it.Raw = raw
 	t := &Tool{
-		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"),
-		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: s.Views[it.Name],
+		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.remarks(it.Name),
+		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
 	if t.Title == "" {
 		t.Title, _ = mcp.TextMember(raw, "annotations", "title")
 	}
 	shown := it.Name
 	if t.view != nil {
-		if t.view.Hidden {
-			return nil, ""
-		}
 		if why := t.apply(t.view); why != "" {
 			return nil, fmt.Sprintf("tool %.64q is left out: its view at %s cannot be applied: %s", it.Name, t.view.At, why)
 		}
@@ -116,8 +125,9 @@ func flag(raw []byte, name string) *bool {
 }
 
 // newItem reads what resources, templates and prompts have in common; id is the
-// member that names them.
+// member that names them. Raw of the item is described as the server's block says.
 func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
+	raw = s.Describe.item(kind, raw)
 	it := Item{Server: s.Name, Raw: raw}
 	it.Name, _ = mcp.TextMember(raw, id)
 	it.Title, _ = mcp.TextMember(raw, "title")
@@ -133,16 +143,21 @@ func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
 }
 
 func newPrompt(s *Server, raw []byte) (*Prompt, string) {
-	it, why := newItem(s, "prompt", "name", raw)
+	it, why := newItem(s, promptKind, "name", raw)
 	if why != "" {
 		return nil, why
 	}
 	p := &Prompt{Item: it}
-	if mcp.Decode(mcp.Member(raw, "arguments"), &p.Arguments) != nil {
+	if mcp.Decode(mcp.Member(p.Raw, "arguments"), &p.Arguments) != nil {
 		p.Arguments = nil
 	}
+	for _, a := range p.Arguments {
+		if s.Describe != Verbatim && Visible(a.Name) != a.Name {
+			return nil, fmt.Sprintf("prompt %.64q is left out: the name of an argument has characters that cannot be seen", it.Name)
+		}
+	}
 	if p.Exposed = Expose(s.Prefix, s.Name, it.Name); p.Exposed != it.Name {
-		p.Raw = mcp.SetMember(raw, "name", mcp.AppendText(nil, p.Exposed))
+		p.Raw = mcp.SetMember(p.Raw, "name", mcp.AppendText(nil, p.Exposed))
 	}
 	return p, ""
 }
@@ -158,7 +173,7 @@ const (
 // newTemplate reads a template. One that could stand for anything, because it
 // does not begin with a scheme, is listed but owns nothing.
 func newTemplate(s *Server, raw []byte) (*Template, string) {
-	it, why := newItem(s, "resource template", "uriTemplate", raw)
+	it, why := newItem(s, templateKind, "uriTemplate", raw)
 	if why != "" {
 		return nil, why
 	}

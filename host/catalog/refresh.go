@@ -20,6 +20,8 @@ type lists struct {
 	over    int  // which connection of the upstream's, when fresh
 	modern  bool // of a modern server
 	offer   offer
+
+	parsed parsed // see parse
 }
 
 // kinds are the lists there are, with their names on disk.

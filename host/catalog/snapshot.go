@@ -104,9 +104,9 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	for _, server := range servers {
 		if l := lists[server.Name]; l != nil {
 			s.addTools(server, l)
-			s.addPrompts(server, l.Prompts.Items)
-			s.addResources(server, l.Resources.Items)
-			s.addTemplates(server, l.Templates.Items)
+			s.addPrompts(server, l)
+			s.addResources(server, l)
+			s.addTemplates(server, l)
 			for _, k := range kinds {
 				if why := k.of(l).Degraded; why != "" {
 					s.note(server, "its list of %s is not whole: %s", k.name, why)
@@ -135,11 +135,11 @@ func (s *Snapshot) note(server *Server, format string, args ...any) {
 }
 
 func (s *Snapshot) addTools(server *Server, l *lists) {
-	for _, raw := range l.Tools.Items {
-		t, why := newTool(server, raw, l.modern)
+	for _, o := range l.parse(server).tools {
+		t := o.item
 		if t == nil {
-			if why != "" {
-				s.note(server, "%s", why)
+			if o.why != "" {
+				s.note(server, "%s", o.why)
 			}
 			continue
 		}
@@ -180,11 +180,11 @@ func (s *Snapshot) foreign(server *Server, exposed string) (string, bool) {
 	return other, ok
 }
 
-func (s *Snapshot) addPrompts(server *Server, items [][]byte) {
-	for _, raw := range items {
-		p, why := newPrompt(server, raw)
+func (s *Snapshot) addPrompts(server *Server, l *lists) {
+	for _, o := range l.parse(server).prompts {
+		p := o.item
 		if p == nil {
-			s.note(server, "%s", why)
+			s.note(server, "%s", o.why)
 			continue
 		}
 		if s.ownPrompt[pair{server.Name, p.Name}] != nil {
@@ -205,36 +205,29 @@ func (s *Snapshot) addPrompts(server *Server, items [][]byte) {
 	}
 }
 
-func (s *Snapshot) addResources(server *Server, items [][]byte) {
-	for _, raw := range items {
-		it, why := newItem(server, "resource", "uri", raw)
-		if why != "" {
-			s.note(server, "%s", why)
+func (s *Snapshot) addResources(server *Server, l *lists) {
+	for _, o := range l.parse(server).resources {
+		it := o.item
+		if o.why != "" {
+			s.note(server, "%s", o.why)
 			continue
 		}
 		if other := s.resources[it.Name]; other != nil {
 			s.note(server, "resource %s belongs to server %q, which lists it first", it.Name, other.Server)
 			continue
 		}
-		s.resources[it.Name] = &it
-		s.Resources = append(s.Resources, &it)
+		s.resources[it.Name] = it
+		s.Resources = append(s.Resources, it)
 	}
 }
 
-func (s *Snapshot) addTemplates(server *Server, items [][]byte) {
-	matched := 0
-	for _, raw := range items {
-		t, why := newTemplate(server, raw)
-		if t == nil {
-			s.note(server, "%s", why)
+func (s *Snapshot) addTemplates(server *Server, l *lists) {
+	for _, o := range l.parse(server).templates {
+		if o.item == nil {
+			s.note(server, "%s", o.why)
 			continue
 		}
-		if t.match != nil {
-			if matched++; matched > maxMatched {
-				t.match = nil
-			}
-		}
-		s.Templates = append(s.Templates, t)
+		s.Templates = append(s.Templates, o.item)
 	}
 }
 

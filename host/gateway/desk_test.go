@@ -34,6 +34,11 @@ type fake struct {
 	start  time.Duration
 	call   time.Duration
 	share  Share
+
+	describe catalog.Describe
+	hideBad  bool // tools whose schemas are refused
+	unlisted bool // resources may be read
+
 	idle   time.Duration // after which connections are closed; 0: never
 	got    chan string   // what it was sent and does not answer by itself
 	login  *login        // that it needs before it can be connected; nil: none
@@ -138,7 +143,7 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := f.upstream(d.Peer(f.name), log)
-		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name}
+		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name, Describe: f.describe, HideBadSchema: f.hideBad}
 		if f.bare {
 			s.Prefix = ""
 		}

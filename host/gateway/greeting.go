@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -30,10 +31,20 @@ func (g *Gateway) introduced(u *upstream.Upstream) {
 	if s.State != upstream.Ready {
 		return
 	}
-	i := introduction{mcp.Member(s.Capabilities, "extensions"), s.Instructions, s.Revision.Modern()}
+	i := introduction{mcp.Member(s.Capabilities, "extensions"), g.describe(u.Name()).Text(s.Instructions), s.Revision.Modern()}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.introductions[u.Name()] = i
+}
+
+// describe returns how much of what a server says about itself reaches clients.
+func (g *Gateway) describe(server string) catalog.Describe {
+	for _, s := range g.catalog.Servers() {
+		if s.Name == server {
+			return s.Describe
+		}
+	}
+	return catalog.Full
 }
 
 // greeting is what a client learns from the servers' introductions: the

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
@@ -148,6 +149,7 @@ func TestPages(t *testing.T) {
 	}
 	items = append(items, fmt.Sprintf(`{"name":"large","description":"%s"}`, strings.Repeat("x", 5<<20)), `{"name":"last"}`)
 	f.Set("tools/list", items...)
+	f.describe = catalog.Verbatim // one description is longer than a page
 	f.rules.Deny = []policy.Rule{{At: "f", Match: func(name string) bool { return name == "t7" || name == "t2999" }}}
 	d := newDesk(f)
 	defer d.end()

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
@@ -19,6 +20,7 @@ import (
 //	server NAME REVISION CAPABILITIES
 //	bare NAME · deny NAME TOOL · repeat NAME · timeout NAME DURATION
 //	share NAME session|tenant · instructions NAME TEXT
+//	describe NAME LEVEL · hide-bad NAME · unlisted NAME
 //	list NAME METHOD ITEM        one item more in a list
 //	login NAME [URL]             it needs a login first, for which there is a page
 //	cold                         nobody has asked the servers before
@@ -120,7 +122,17 @@ func (s *stage) setUp(step conversation.Step) bool {
 		f := s.fake(w[0])
 		f.rules.Deny = append(f.rules.Deny, policy.Rule{At: "f:1:1", Match: func(name string) bool { return name == w[1] }})
 	case "instructions":
-		s.fake(w[0]).Instructions = step.Words(2)[1]
+		text := step.Words(2)[1]
+		if quoted, err := strconv.Unquote(text); err == nil {
+			text = quoted
+		}
+		s.fake(w[0]).Instructions = text
+	case "describe":
+		s.fake(w[0]).describe = catalog.Describe(w[1])
+	case "hide-bad":
+		s.fake(w[0]).hideBad = true
+	case "unlisted":
+		s.fake(w[0]).unlisted = true
 	case "share":
 		s.fake(w[0]).share = Share(w[1])
 	case "repeat":
