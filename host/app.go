@@ -128,7 +128,7 @@ func (a *App) wire() {
 		if s.Enabled {
 			rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
 			calls[s.Name] = gateway.Server{
-				Repeat: repeats(s.Tools), Share: gateway.Share(s.Share),
+				Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
 				Open: func(peer upstream.Peer, p identity.Principal) *upstream.Upstream {
 					return a.upstream(s, peer, Tenant(s, p))
 				},

@@ -47,9 +47,9 @@ func (e *env) printResources(app *host.App, of func(server string) bool) error {
 		if !of(it.Server) || !app.Gateway.Visible(identity.Local(), kind, it.Server, it.Name) {
 			return
 		}
-		r := resourceJSON{URI: it.Name, Server: it.Server, Title: it.Title, Description: it.Description}
+		r := resourceJSON{URI: it.Exposed, Server: it.Server, Title: it.Title, Description: it.Description}
 		if kind == policy.Template {
-			r.URI, r.Template = "", it.Name
+			r.URI, r.Template = "", it.Exposed
 		}
 		r.MIME, _ = mcp.TextMember(it.Raw, "mimeType")
 		list = append(list, r)
@@ -101,8 +101,9 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	wait := e.spin("reading")
 	defer wait.stop()
 	server, uri, named, err := splitResource(app, word)
+	at := catalog.Location{Server: server, URI: uri}
 	if err == nil && !named {
-		server, err = app.Gateway.Owner(ctx, identity.Local(), uri)
+		at, err = app.Gateway.Locate(ctx, identity.Local(), uri)
 		if fault.Is(err, fault.NameUnknown) {
 			err = fault.As(err).WithHint("junctor resources lists them; SERVER/URI asks one server")
 		}
@@ -114,12 +115,12 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err != nil {
 		return err
 	}
-	reply, err := app.Gateway.ReadResource(ctx, server, uri, gateway.Use{Principal: identity.Local(), Params: params})
+	reply, err := app.Gateway.ReadResource(ctx, at, gateway.Use{Principal: identity.Local(), Params: params})
 	wait.stop()
 	if err != nil {
 		return err
 	}
-	if err := e.answered(server, reply); err != nil {
+	if err := e.answered(at.Server, reply); err != nil {
 		return err
 	}
 	if output != "" {

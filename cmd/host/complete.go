@@ -162,7 +162,7 @@ func completeResource(app *host.App, before []string, typed string) (words []cob
 	}
 	for _, r := range app.Catalog.Snapshot().Resources {
 		if app.Gateway.Visible(identity.Local(), policy.Resource, r.Server, r.Name) {
-			word := r.Name
+			word := r.Exposed
 			if strings.HasPrefix(typed, "@") {
 				word = "@" + r.Server + ":" + r.Name
 			}

@@ -14,7 +14,7 @@ import (
 type Item struct {
 	Server      string
 	Name        string // the server's own: a name, a URI or a template
-	Exposed     string // what clients call it; for resources, the same
+	Exposed     string // what clients call it
 	Title       string
 	Description string
 	Raw         []byte

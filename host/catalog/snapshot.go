@@ -25,7 +25,13 @@ type Snapshot struct {
 	own       map[pair]*Tool     // by server and name
 	prompts   map[string]*Prompt // by exposed name
 	ownPrompt map[pair]*Prompt   // by server and name
-	resources map[string]*Item   // by URI
+	resources map[string]*Item   // by URI, of the first server that lists it
+
+	templates map[string]*Template // by text, of the first server that lists it
+
+	ownResources map[pair]bool   // by server and URI
+	ownTemplates map[pair]bool   // by server and text
+	servers      map[string]bool // of the configuration
 
 	prefixes map[string]string // of the configuration, to the server
 	claims   map[pair]string   // names that views give, by server, to the tool
@@ -60,36 +66,15 @@ func (s *Snapshot) OwnPrompt(server, name string) (*Prompt, bool) {
 	return p, ok
 }
 
-// Owner returns the server that a resource belongs to: the first that lists
-// it, or the first with a template that it fits.
-func (s *Snapshot) Owner(uri string) (server string, ok bool) {
-	if it, ok := s.resources[uri]; ok {
-		return it.Server, true
-	}
-	for _, t := range s.Templates {
-		if t.Matches(uri) {
-			return t.Server, true
-		}
-	}
-	return "", false
-}
-
-// Template returns the template with exactly this text.
-func (s *Snapshot) Template(text string) (*Template, bool) {
-	i := slices.IndexFunc(s.Templates, func(t *Template) bool { return t.Name == text })
-	if i < 0 {
-		return nil, false
-	}
-	return s.Templates[i], true
-}
-
 // build makes a snapshot of what is known of each server.
 func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	s := &Snapshot{
 		tools: map[string]*Tool{}, own: map[pair]*Tool{}, prompts: map[string]*Prompt{},
-		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{}, prefixes: map[string]string{}, claims: map[pair]string{},
+		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
+		ownResources: map[pair]bool{}, ownTemplates: map[pair]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[pair]string{},
 	}
 	for _, server := range servers {
+		s.servers[server.Name] = true
 		if server.Prefix != "" {
 			s.prefixes[server.Prefix] = server.Name
 		}
@@ -202,32 +187,6 @@ func (s *Snapshot) addPrompts(server *Server, l *lists) {
 		}
 		s.prompts[p.Exposed] = p
 		s.Prompts = append(s.Prompts, p)
-	}
-}
-
-func (s *Snapshot) addResources(server *Server, l *lists) {
-	for _, o := range l.parse(server).resources {
-		it := o.item
-		if o.why != "" {
-			s.note(server, "%s", o.why)
-			continue
-		}
-		if other := s.resources[it.Name]; other != nil {
-			s.note(server, "resource %s belongs to server %q, which lists it first", it.Name, other.Server)
-			continue
-		}
-		s.resources[it.Name] = it
-		s.Resources = append(s.Resources, it)
-	}
-}
-
-func (s *Snapshot) addTemplates(server *Server, l *lists) {
-	for _, o := range l.parse(server).templates {
-		if o.item == nil {
-			s.note(server, "%s", o.why)
-			continue
-		}
-		s.Templates = append(s.Templates, o.item)
 	}
 }
 

@@ -193,8 +193,8 @@ func TestViewsThatHide(t *testing.T) {
 	}
 }
 
-// TestOwner: who a resource belongs to.
-func TestOwner(t *testing.T) {
+// TestLocate: the resource that a URI stands for.
+func TestLocate(t *testing.T) {
 	servers := []*Server{{Name: "greedy"}, {Name: "files"}, {Name: "db"}}
 	var many []string
 	for i := range 2 * maxMatched {
@@ -211,20 +211,66 @@ func TestOwner(t *testing.T) {
 		"many7://y": "files", fmt.Sprintf("many%d://y", maxMatched): "", "": "",
 		"file:///tmp/x":                         "db", // the one of files comes too late to be compared
 		"db://t/" + strings.Repeat("1", maxURI): "",
+		"junctor://db/db%3A%2F%2Fshared": "db", "junctor://db/db://shared": "db", "junctor://files/file:///a": "files", "junctor://db/file:///tmp/x": "db",
+		"junctor://other/db:x": "", "junctor://db": "", "junctor://db/": "", "junctor://db/%zz": "", "junctor://db/%ff": "",
+		"JUNCTOR://db/db://shared": "",
 	} {
-		if got, ok := s.Owner(uri); got != want || ok != (want != "") {
+		if got, ok := s.Locate(uri); got.Server != want || ok != (want != "") {
 			t.Errorf("%.40s belongs to %q, want %q", uri, got, want)
 		}
 	}
 	if tm, ok := s.Template("file:///tmp/{name}"); !ok || tm.Server != "files" {
 		t.Errorf("%+v", tm)
 	}
+	if tm, ok := s.Template("junctor://db/file:///tmp/{name}"); !ok || tm.Server != "db" || tm.Name != "file:///tmp/{name}" || !tm.Matches("file:///tmp/x") {
+		t.Errorf("%+v", tm)
+	}
+	if tm, ok := s.Template("junctor://files/file:///tmp/{name}"); !ok || tm.Server != "files" {
+		t.Errorf("%+v", tm)
+	}
+	if at, ok := s.Locate("junctor://db/db%3Anot-listed"); ok || at != (Location{"db", "db:not-listed"}) {
+		t.Errorf("%+v", at)
+	}
 	if _, ok := s.Template("no"); ok {
 		t.Error("a template that is not there")
 	}
-	if s.Resources[0].Title != "A" || !strings.Contains(notesOf(s), `db: resource db://shared belongs to server "files", which lists it first`) {
+	if s.Resources[0].Title != "A" || !strings.Contains(notesOf(s), `db: resource db://shared is offered as junctor://db/db%3A%2F%2Fshared: server "files" lists it first`) {
 		t.Errorf("%s", notesOf(s))
 	}
+}
+
+// TestQualify: a qualified URI stands for exactly one resource, and the other way
+// round.
+func TestQualify(t *testing.T) {
+	for _, own := range []string{"a:b", "file:///a b/ü?x=%20#y", "x", "%", "junctor://a/b:c", strings.Repeat("/", maxURI)} {
+		at := Location{"srv_1-x", own}
+		uri := at.Qualify()
+		if strings.ContainsFunc(uri[len(qualifiedPrefix+"srv_1-x/"):], func(r rune) bool { return !strings.ContainsRune("%-._~", r) && !isAlphanumeric(r) }) {
+			t.Errorf("%q is not encoded", uri)
+		}
+		if back, ok := Unqualify(uri); !ok || back != at {
+			t.Errorf("%.40q became %.40q, then %+v", own, uri, back)
+		}
+	}
+	for _, bad := range []string{"", "a:b", "junctor:", "junctor://", "junctor:///a:b", "junctor://s/%", "junctor://s/" + strings.Repeat("x", maxURI+1), "junctor://s/" + strings.Repeat("%41", 2*maxURI)} {
+		if at, ok := Unqualify(bad); ok {
+			t.Errorf("%.40q stands for %+v", bad, at)
+		}
+	}
+	// One that is listed cannot look like one of another server.
+	s := build([]*Server{{Name: "evil"}, {Name: "good"}}, map[string]*lists{
+		"evil": {Resources: listing(`{"uri":"junctor://good/a:b"}`)}, "good": {Resources: listing(`{"uri":"a:b"}`)},
+	})
+	if at, ok := s.Locate("junctor://good/a:b"); !ok || at.Server != "good" {
+		t.Errorf("%+v", at)
+	}
+	if at, ok := s.Locate(s.Resources[0].Exposed); !ok || at != (Location{"evil", "junctor://good/a:b"}) {
+		t.Errorf("%+v, %s", at, s.Resources[0].Exposed)
+	}
+}
+
+func isAlphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
 func TestPrompts(t *testing.T) {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -176,67 +175,6 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 		params = mcp.SetMember(params, "name", mcp.AppendText(nil, p.Name))
 	}
 	return g.relay(ctx, p.Server, permit, mcp.MethodGetPrompt, params, u, true)
-}
-
-// Owner returns the server that a resource belongs to: one that lists it or
-// has a template for it, else the only one that has resources of its kind.
-// Resources are never looked for by asking servers in turn, which would tell
-// each of them what a client wants from another.
-func (g *Gateway) Owner(ctx context.Context, p identity.Principal, uri string) (string, error) {
-	server, ok := g.catalog.Snapshot().Owner(uri)
-	if !ok {
-		g.ensure(ctx, lookTime, nil)
-		if server, ok = g.catalog.Snapshot().Owner(uri); !ok {
-			server, ok = g.onlyOwner(uri)
-		}
-	}
-	if !ok || !g.Visible(p, policy.Resource, server, uri) {
-		return "", fault.New(fault.NameUnknown, "no server lists the resource %q", uri)
-	}
-	return server, nil
-}
-
-// onlyOwner returns the server when just one has resources of the URI's scheme.
-func (g *Gateway) onlyOwner(uri string) (string, bool) {
-	scheme := schemeOf(uri)
-	var owners []string
-	snapshot := g.catalog.Snapshot()
-	add := func(server, of string) {
-		if scheme != "" && schemeOf(of) == scheme && !slices.Contains(owners, server) {
-			owners = append(owners, server)
-		}
-	}
-	for _, r := range snapshot.Resources {
-		add(r.Server, r.Name)
-	}
-	for _, t := range snapshot.Templates {
-		add(t.Server, t.Name)
-	}
-	if len(owners) != 1 {
-		return "", false
-	}
-	return owners[0], true
-}
-
-func schemeOf(uri string) string {
-	for i, c := range uri {
-		switch {
-		case c == ':':
-			return uri[:i]
-		case c == '/' || c == '{' || c == '?' || c == '#':
-			return ""
-		}
-	}
-	return ""
-}
-
-// ReadResource reads a resource of a server.
-func (g *Gateway) ReadResource(ctx context.Context, server, uri string, u Use) (upstream.Reply, error) {
-	permit, err := g.permit(u.Principal, policy.Resource, server, uri, nil)
-	if err != nil {
-		return upstream.Reply{}, err
-	}
-	return g.relay(ctx, server, permit, mcp.MethodReadResource, u.Params, u, true)
 }
 
 // relay sends a request to a server.

@@ -264,7 +264,7 @@ func TestDecided(t *testing.T) {
 	if _, err := d.GetPrompt(t.Context(), prompt, Use{}); !fault.Is(err, fault.Denied) {
 		t.Error(err)
 	}
-	if _, err := d.ReadResource(t.Context(), "a", "r:1", Use{}); !fault.Is(err, fault.Denied) {
+	if _, err := d.ReadResource(t.Context(), catalog.Location{Server: "a", URI: "r:1"}, Use{}); !fault.Is(err, fault.Denied) {
 		t.Error(err)
 	}
 	if n := f.Count("tools/call") + f.Count("prompts/get") + f.Count("resources/read"); n != 0 {

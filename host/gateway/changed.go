@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -36,18 +37,51 @@ func (s *Session) listChanged(method string) {
 	}
 }
 
-// updated tells a client that a resource changed, if it wants to know.
+// updated tells a client that a resource changed, if it wants to know, under the
+// URI that it knows the resource by.
 func (s *Session) updated(from *upstream.Upstream, uri string, params []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if within(uri, func(of string) bool { return s.subs[of].over == from }) {
-		s.tell(mcp.NoteResUpdated, params)
+	told := false
+	for _, known := range heardAs(s.subs, from, uri) {
+		s.tell(mcp.NoteResUpdated, naming(params, uri, known))
+		told = true
 	}
 	for _, l := range s.listens {
-		if within(uri, func(of string) bool { return l.uris[of].over == from }) {
-			say(l.out, mcp.NoteResUpdated, l.tagged(params))
+		for _, known := range heardAs(l.uris, from, uri) {
+			say(l.out, mcp.NoteResUpdated, l.tagged(naming(params, uri, known)))
+			told = true
 		}
 	}
+	if told {
+		s.gw.links.add(s.Principal().Key(), from.Name(), uri) // it may be part of what is listed
+	}
+}
+
+// naming puts the URI that a client knows a resource by into a notification.
+func naming(params []byte, uri, known string) []byte {
+	if known == uri {
+		return params
+	}
+	return mcp.SetMember(params, "uri", mcp.AppendText(nil, known))
+}
+
+// heardAs returns the URIs under which somebody with these subscriptions hears of
+// a change of a resource: the plain one, the qualified one, or both.
+func heardAs(subs map[string]subscription, from *upstream.Upstream, uri string) (known []string) {
+	if len(subs) == 0 {
+		return nil
+	}
+	for _, key := range []func(of string) string{
+		func(of string) string { return of },
+		func(of string) string { return catalog.Location{Server: from.Name(), URI: of}.Qualify() },
+	} {
+		var sub subscription
+		if within(uri, func(of string) bool { sub = subs[key(of)]; return sub.over == from }) {
+			known = append(known, renamed(catalog.Location{Server: sub.server, URI: sub.uri}, uri, sub.asked))
+		}
+	}
+	return known
 }
 
 // partsTried bounds how many resources one can be seen as a part of.

@@ -39,9 +39,9 @@ type fake struct {
 	hideBad  bool // tools whose schemas are refused
 	unlisted bool // resources may be read
 
-	idle   time.Duration // after which connections are closed; 0: never
-	got    chan string   // what it was sent and does not answer by itself
-	login  *login        // that it needs before it can be connected; nil: none
+	idle  time.Duration // after which connections are closed; 0: never
+	got   chan string   // what it was sent and does not answer by itself
+	login *login        // that it needs before it can be connected; nil: none
 
 	mu  sync.Mutex
 	own map[*conversation.Link]chan string // guarded by mu; the same by connection, when not all share one
@@ -137,7 +137,7 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 	rules, servers := map[string]policy.Server{}, map[string]Server{}
 	for _, f := range fakes {
 		rules[f.name], d.fakes[f.name] = f.rules, f
-		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Open: func(p upstream.Peer, _ identity.Principal) *upstream.Upstream { return f.upstream(p, log) }}
+		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ identity.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
 	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers, Login: d.login})
 	var all []*catalog.Server

@@ -3,6 +3,7 @@ package gateway
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -25,7 +26,7 @@ func (l *listen) follow(r *request, ids []string) (agreed []byte) {
 	l.tasks, l.early = map[string]subscription{}, map[string][]byte{}
 	s.following = append(s.following, l)
 	s.mu.Unlock()
-	_, agreed = agree(ids, func(id string) (subscription, *rpcError) {
+	_, agreed = agree(ids, strings.Clone, func(id string) (subscription, *rpcError) {
 		t, permit, ok := r.task(id)
 		if !ok || s.gw.opts.Servers[t.server].Share == PerSession { // the connection that made it is another request's by now
 			return subscription{}, r.fault(fault.New(fault.UpstreamUnsupported, "the task cannot be listened to"))
@@ -35,7 +36,7 @@ func (l *listen) follow(r *request, ids []string) (agreed []byte) {
 			return subscription{}, r.fault(err)
 		}
 		defer done()
-		sub := subscription{t.server, over}
+		sub := subscription{server: t.server, over: over}
 		s.follows(l, id, sub) // before the server may tell anything
 		if err := over.Follow(r.ctx, permit, id); err != nil {
 			s.follows(l, id, subscription{})

@@ -38,7 +38,7 @@ func TestLargeTask(t *testing.T) {
 		s := &Session{}
 		for i, over := range []*upstream.Upstream{a, a, b} {
 			s.following = append(s.following, &listen{
-				id: fmt.Append(nil, i), out: &told{}, ended: make(chan struct{}), tasks: map[string]subscription{"T": {"a", over}},
+				id: fmt.Append(nil, i), out: &told{}, ended: make(chan struct{}), tasks: map[string]subscription{"T": {server: "a", over: over}},
 			})
 		}
 		s.wentOn(c.over, "T", []byte(`{"x":"`+strings.Repeat("x", c.size-len(`{"x":""}`))+`"}`), c.may)

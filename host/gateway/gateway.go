@@ -40,6 +40,8 @@ type Server struct {
 	// Repeat reports whether a tool may be called again after the connection
 	// ended before the answer: it is marked read-only or idempotent.
 	Repeat func(tool string) bool
+	// Unlisted allows clients to read resources that the server does not list.
+	Unlisted bool
 }
 
 // A Gateway relays between clients and upstreams. Its methods may be called
@@ -52,6 +54,7 @@ type Gateway struct {
 
 	sealer *sealer
 	tasks  *tasks
+	links  *links
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -83,7 +86,7 @@ const schemasKept = 20_000
 // it is bound.
 func New(o Options) *Gateway {
 	return &Gateway{
-		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), introductions: map[string]introduction{},
+		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), links: newLinks(), introductions: map[string]introduction{},
 		sessions: map[*Session]struct{}{}, common: map[string]*line{}, levels: map[string]string{}, warned: map[string]bool{}, lines: map[string]int{}, owned: map[owner]int{},
 		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
 	}

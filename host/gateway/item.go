@@ -78,11 +78,11 @@ func readResource(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/read needs a uri"}
 	}
 	g := r.session.gw
-	server, err := g.Owner(r.ctx, r.session.Principal(), uri)
+	at, err := g.Locate(r.ctx, r.session.Principal(), uri)
 	if err != nil {
 		return nil, r.noResource(err)
 	}
-	return r.through(server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.ReadResource(ctx, server, uri, u) })
+	return r.through(at.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.ReadResource(ctx, at, u) })
 }
 
 // noResource has a code of its own in the legacy era.
@@ -113,15 +113,18 @@ func complete(r *request) ([]byte, *rpcError) {
 	case "ref/resource":
 		uri, _ := mcp.TextMember(r.params, "ref", "uri")
 		g.ensure(r.ctx, lookTime, nil)
-		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.Principal(), policy.Template, t.Server, uri) {
-			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: uri}
-			break
+		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.Principal(), policy.Template, t.Server, t.Name) {
+			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
+		} else {
+			at, err := g.Locate(r.ctx, r.session.Principal(), uri)
+			if err != nil {
+				return nil, r.fault(err)
+			}
+			item = policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}
 		}
-		server, err := g.Owner(r.ctx, r.session.Principal(), uri)
-		if err != nil {
-			return nil, r.fault(err)
+		if item.Name != uri {
+			params = mcp.SetPath(params, []string{"ref", "uri"}, mcp.AppendText(nil, item.Name))
 		}
-		item = policy.Item{Server: server, Kind: policy.Resource, Name: uri}
 	default:
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "ref needs a type: ref/prompt or ref/resource"}
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -31,8 +33,9 @@ func subscribe(r *request) ([]byte, *rpcError) {
 	if !ok {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/subscribe needs a uri"}
 	}
+	key := canonical(uri)
 	s.mu.Lock()
-	_, have := s.subs[uri]
+	_, have := s.subs[key]
 	s.mu.Unlock()
 	if have {
 		return []byte("{}"), nil
@@ -46,25 +49,37 @@ func subscribe(r *request) ([]byte, *rpcError) {
 		return nil, err
 	}
 	s.mu.Lock()
-	_, have = s.subs[uri]
+	_, have = s.subs[key]
 	if s.subs == nil {
 		s.subs = map[string]subscription{}
 	}
-	s.subs[uri] = sub
+	s.subs[key] = sub
 	s.mu.Unlock()
 	if have { // by another request at the same time
 		s.reserve(-1)
-		sub.over.Unsubscribe(uri)
+		sub.over.Unsubscribe(sub.uri)
 	}
 	s.changed()
 	return []byte("{}"), nil
 }
 
 // A subscription is a resource that a client is subscribed to, over the
-// connection that is meant for it.
+// connection that is meant for it. Maps have subscriptions by the canonical form
+// of the URI that the client used.
 type subscription struct {
 	server string
 	over   *upstream.Upstream
+	uri    string // the server's own
+	asked  string // the client's
+}
+
+// canonical returns the URI under which a subscription is kept: of the forms of a
+// qualified URI always the same.
+func canonical(uri string) string {
+	if at, ok := catalog.Unqualify(uri); ok {
+		return at.Qualify()
+	}
+	return uri
 }
 
 // subscribe subscribes to a resource at the server it belongs to.
@@ -72,37 +87,38 @@ func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub su
 	if len(uri) > maxURI {
 		return sub, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
 	}
-	server, err := g.Owner(ctx, r.session.Principal(), uri)
+	at, err := g.Locate(ctx, r.session.Principal(), uri)
 	if err != nil {
 		return sub, r.noResource(err)
 	}
-	permit, err := g.permit(r.session.Principal(), policy.Resource, server, uri, nil)
+	permit, err := g.permit(r.session.Principal(), policy.Resource, at.Server, at.URI, nil)
 	if err != nil {
 		return sub, r.fault(err)
 	}
-	over, done, err := r.completer(server)
+	over, done, err := r.completer(at.Server)
 	if err != nil {
 		return sub, r.fault(err)
 	}
 	defer done()
-	if err := over.Subscribe(ctx, permit, uri); err != nil {
+	if err := over.Subscribe(ctx, permit, at.URI); err != nil {
 		return sub, r.fault(err)
 	}
-	return subscription{server, over}, nil
+	return subscription{at.Server, over, at.URI, uri}, nil
 }
 
 func unsubscribe(r *request) ([]byte, *rpcError) {
 	s := r.session
 	uri, _ := mcp.TextMember(r.params, "uri")
+	key := canonical(uri)
 	s.mu.Lock()
-	sub, have := s.subs[uri]
-	renewing := s.renewing[uri]
-	delete(s.subs, uri)
-	delete(s.renewing, uri)
+	sub, have := s.subs[key]
+	renewing := s.renewing[key]
+	delete(s.subs, key)
+	delete(s.renewing, key)
 	s.mu.Unlock()
 	if have {
 		s.reserve(-1)
-		sub.over.Unsubscribe(uri)
+		sub.over.Unsubscribe(sub.uri)
 	}
 	if have || renewing {
 		s.changed()
@@ -149,18 +165,18 @@ func listenTo(r *request) ([]byte, *rpcError) {
 			agreed = mcp.SetMember(agreed, member, []byte("true"))
 		}
 	}
-	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions")), uniqueTexts(mcp.Member(asked, "taskIds"))
+	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"), canonical), uniqueTexts(mcp.Member(asked, "taskIds"), strings.Clone)
 	if !s.reserve(len(uris) + len(tasks)) {
 		return nil, tooMany()
 	}
 	defer s.reserve(-len(uris) - len(tasks))
 	defer func() {
-		for uri, sub := range l.uris {
-			sub.over.Unsubscribe(uri)
+		for _, sub := range l.uris {
+			sub.over.Unsubscribe(sub.uri)
 		}
 	}()
 	var list []byte
-	l.uris, list = agree(uris, func(uri string) (subscription, *rpcError) { return s.gw.subscribe(r.ctx, r, uri) })
+	l.uris, list = agree(uris, canonical, func(uri string) (subscription, *rpcError) { return s.gw.subscribe(r.ctx, r, uri) })
 	if list != nil {
 		agreed = mcp.SetMember(agreed, "resourceSubscriptions", list)
 	}
@@ -181,13 +197,15 @@ func listenTo(r *request) ([]byte, *rpcError) {
 	}
 }
 
-// uniqueTexts are the strings of a JSON array.
-func uniqueTexts(array []byte) []string {
+// uniqueTexts are the strings of a JSON array, the first of those that have the
+// same key.
+func uniqueTexts(array []byte, key func(string) string) []string {
 	var all []string
 	seen := map[string]bool{}
 	for raw := range mcp.Elements(array) {
-		if text, ok := mcp.Text(raw); ok && !seen[text] && len(all) <= maxSubscriptions {
-			seen[text] = true
+		text, ok := mcp.Text(raw)
+		if ok && !seen[key(text)] && len(all) <= maxSubscriptions {
+			seen[key(text)] = true
 			all = append(all, text)
 		}
 	}
@@ -196,7 +214,7 @@ func uniqueTexts(array []byte) []string {
 
 // agree subscribes to what is named, at many servers at the same time, and
 // returns what it could subscribe to: the rest is left out of what is agreed to.
-func agree(names []string, subscribe func(name string) (subscription, *rpcError)) (all map[string]subscription, agreed []byte) {
+func agree(names []string, key func(string) string, subscribe func(name string) (subscription, *rpcError)) (all map[string]subscription, agreed []byte) {
 	subs := make([]subscription, len(names))
 	var g errgroup.Group
 	g.SetLimit(subscribingAtOnce)
@@ -214,7 +232,7 @@ func agree(names []string, subscribe func(name string) (subscription, *rpcError)
 		if subs[i].over == nil {
 			continue
 		}
-		all[name] = subs[i]
+		all[key(name)] = subs[i]
 		sep := byte('[')
 		if agreed != nil {
 			sep = ','

@@ -60,6 +60,7 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 		}
 		return nil, &rpcError{raw: r.forEra(reply)}
 	}
+	r.remember(reply)
 	// Between the same eras the bytes pass without a look: results are large.
 	switch {
 	case r.modern == reply.Revision.Modern():

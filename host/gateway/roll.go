@@ -20,9 +20,9 @@ func (g *Gateway) leave(s *Session) {
 	subs, lines := s.subs, s.lines
 	s.subs, s.lines = nil, nil
 	s.mu.Unlock()
-	for uri, sub := range subs {
+	for _, sub := range subs {
 		if l := lines[sub.server]; l == nil || l.up != sub.over { // one of its own is closed anyway
-			sub.over.Unsubscribe(uri)
+			sub.over.Unsubscribe(sub.uri)
 		}
 	}
 	for _, l := range lines {

@@ -1,0 +1,170 @@
+package catalog
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// Every resource can be asked for by a qualified URI, which names its server:
+// junctor://SERVER/ and the server's own URI, percent-encoded. Lists have it where
+// an earlier server of the configuration offers the same URI.
+
+const qualifiedPrefix = "junctor://"
+
+// A Location is a resource by its server and the server's own URI.
+type Location struct{ Server, URI string }
+
+// Qualify returns the qualified URI of a resource.
+func (l Location) Qualify() string {
+	const digits = "0123456789ABCDEF"
+	b := make([]byte, 0, len(qualifiedPrefix)+len(l.Server)+1+3*len(l.URI))
+	b = append(append(append(b, qualifiedPrefix...), l.Server...), '/')
+	for i := range len(l.URI) {
+		switch c := l.URI[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '~':
+			b = append(b, c)
+		default:
+			b = append(b, '%', digits[c>>4], digits[c&15])
+		}
+	}
+	return string(b)
+}
+
+// Unqualify takes a qualified URI apart. The server's own URI may also stand as
+// it is: one with a colon is not encoded, so that templates can be qualified.
+func Unqualify(uri string) (l Location, ok bool) {
+	rest, ok := strings.CutPrefix(uri, qualifiedPrefix)
+	if !ok || len(uri) > maxQualified {
+		return l, false
+	}
+	server, own, ok := strings.Cut(rest, "/")
+	if !ok || server == "" || own == "" {
+		return l, false
+	}
+	if !strings.Contains(own, ":") {
+		decoded, err := url.PathUnescape(own)
+		if err != nil || !utf8.ValidString(decoded) {
+			return l, false
+		}
+		own = decoded
+	}
+	return Location{server, own}, len(own) <= maxURI
+}
+
+// maxQualified bounds a qualified URI, in which each byte may take three.
+const maxQualified = 3*maxURI + 256
+
+// Locate returns the resource that a URI stands for. A plain URI belongs to the
+// first server that lists it, else to the first with a template that it fits.
+// listed is false when no server lists it, or not the one that the URI names.
+func (s *Snapshot) Locate(uri string) (l Location, listed bool) {
+	if l, ok := Unqualify(uri); ok && s.servers[l.Server] {
+		return l, s.lists(l)
+	}
+	if it := s.resources[uri]; it != nil {
+		return Location{it.Server, it.Name}, true
+	}
+	for _, t := range s.Templates {
+		if t.Matches(uri) {
+			return Location{t.Server, uri}, true
+		}
+	}
+	return Location{}, false
+}
+
+// Exact reports whether a server lists the very URI, not only a template for it.
+func (s *Snapshot) Exact(l Location) bool { return s.ownResources[pair{l.Server, l.URI}] }
+
+// lists reports whether the server of a resource lists it, or a template for it.
+func (s *Snapshot) lists(l Location) bool {
+	return s.Exact(l) || slices.ContainsFunc(s.Templates, func(t *Template) bool { return t.Server == l.Server && t.Matches(l.URI) })
+}
+
+// Template returns the template with exactly this text, which may be qualified.
+func (s *Snapshot) Template(text string) (*Template, bool) {
+	of, qualified := Unqualify(text)
+	i := slices.IndexFunc(s.Templates, func(t *Template) bool {
+		return t.Exposed == text || qualified && t.Server == of.Server && t.Name == of.URI
+	})
+	if i < 0 {
+		return nil, false
+	}
+	return s.Templates[i], true
+}
+
+// Unknown lists the servers that stand before another one in the configuration,
+// or all when that is empty, and whose lists are not known.
+func (c *Catalog) Unknown(before string) (names []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.servers {
+		if s.Name == before {
+			break
+		}
+		if c.lists[s.Name] == nil {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func (s *Snapshot) addResources(server *Server, l *lists) {
+	for _, o := range l.parse(server).resources {
+		it, own := o.item, pair{server.Name, o.item.Name}
+		switch {
+		case o.why != "":
+			s.note(server, "%s", o.why)
+			continue
+		case s.ownResources[own]:
+			s.note(server, "resource %s stands in its list twice; the first one counts", it.Name)
+			continue
+		}
+		s.ownResources[own] = true
+		if other := s.resources[it.Name]; other != nil || strings.HasPrefix(it.Name, qualifiedPrefix) {
+			it = it.qualified("uri", Location{it.Server, it.Name}.Qualify())
+			if other != nil {
+				s.note(server, "resource %s is offered as %s: server %q lists it first", it.Name, it.Exposed, other.Server)
+			}
+		} else {
+			s.resources[it.Name] = it
+		}
+		s.Resources = append(s.Resources, it)
+	}
+}
+
+func (s *Snapshot) addTemplates(server *Server, l *lists) {
+	for _, o := range l.parse(server).templates {
+		t := o.item
+		if t == nil {
+			s.note(server, "%s", o.why)
+			continue
+		}
+		switch first, own := s.templates[t.Name], (pair{server.Name, t.Name}); {
+		case s.ownTemplates[own]:
+			s.note(server, "resource template %s stands in its list twice; the first one counts", t.Name)
+			continue
+		case first != nil:
+			other := *t
+			// Not encoded: what a client puts in for the variables is encoded already.
+			other.Item = *t.qualified("uriTemplate", qualifiedPrefix+server.Name+"/"+t.Name)
+			s.note(server, "resource template %s is offered as %s: server %q lists it first", t.Name, other.Exposed, first.Server)
+			t = &other
+		default:
+			s.templates[t.Name] = t
+		}
+		s.ownTemplates[pair{server.Name, t.Name}] = true
+		s.Templates = append(s.Templates, t)
+	}
+}
+
+// qualified is the item under another URI; id is the member that holds it.
+func (it *Item) qualified(id, uri string) *Item {
+	other := *it
+	other.Exposed = uri
+	other.Raw = mcp.SetMember(it.Raw, id, mcp.AppendText(nil, uri))
+	return &other
+}

@@ -1,0 +1,179 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// Locate returns the resource that a URI stands for. It is one that a server
+// lists or has a template for, one that a server returned to the principal
+// before, or any of a server with resources { unlisted = true }. Resources are
+// never looked for by asking servers in turn, which would tell each of them what
+// a client wants from another.
+func (g *Gateway) Locate(ctx context.Context, p identity.Principal, uri string) (catalog.Location, error) {
+	at, found := g.listed(ctx, uri)
+	if !found {
+		at, found = g.unlisted(p, uri, at)
+	}
+	if !found || !g.Visible(p, policy.Resource, at.Server, at.URI) {
+		return at, fault.New(fault.NameUnknown, "no server lists the resource %q", clip(uri))
+	}
+	return at, nil
+}
+
+// listed finds a resource in the lists of the servers. It waits for those that
+// could list the URI, and come before the server that does.
+func (g *Gateway) listed(ctx context.Context, uri string) (at catalog.Location, found bool) {
+	at, found = g.catalog.Snapshot().Locate(uri)
+	_, qualified := catalog.Unqualify(uri)
+	switch {
+	case found && qualified && at.URI != uri:
+		return at, true
+	case found && g.catalog.Snapshot().Exact(at):
+		g.waitFor(ctx, g.catalog.Unknown(at.Server))
+	case found:
+		g.waitFor(ctx, g.catalog.Unknown(""))
+	case at.Server != "": // the server that is meant may take as long to start as it is allowed to
+		g.catalog.Ensure(ctx, at.Server)
+	default:
+		g.ensure(ctx, lookTime, nil)
+	}
+	if at, found = g.catalog.Snapshot().Locate(uri); !found {
+		g.renew(ctx, at, uri)
+		at, found = g.catalog.Snapshot().Locate(uri)
+	}
+	return at, found
+}
+
+// waitFor waits for the lists of servers that are starting. One that could not
+// be started before is not waited for.
+func (g *Gateway) waitFor(ctx context.Context, servers []string) {
+	starting := slices.DeleteFunc(servers, func(name string) bool { return g.upstreams[name].Status().Err != nil })
+	if len(starting) > 0 {
+		g.catalog.Ensure(ctx, starting...)
+	}
+}
+
+// renew asks servers again whose lists this process knows from disk only and that
+// an unlisted URI could belong to: by its scheme, or because it names the server.
+func (g *Gateway) renew(ctx context.Context, at catalog.Location, uri string) {
+	candidates := []string{at.Server}
+	if at.Server == "" {
+		candidates = g.byScheme(uri)
+	}
+	doubtful := slices.DeleteFunc(candidates, g.catalog.Fresh)
+	if len(doubtful) > 0 {
+		limited, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		g.catalog.Refresh(limited, doubtful...)
+	}
+}
+
+// unlisted finds a resource that no server lists. at names the server if the URI
+// does. Without a name it is the only server with resources of the URI's scheme
+// that has more than it lists or, where no server has the scheme, the only one
+// that has more than it lists.
+func (g *Gateway) unlisted(p identity.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
+	if at.Server != "" {
+		return at, g.opts.Servers[at.Server].Unlisted || g.links.has(p.Key(), at)
+	}
+	if server, ok := g.links.find(p.Key(), uri); ok {
+		return catalog.Location{Server: server, URI: uri}, true
+	}
+	candidates := g.byScheme(uri)
+	if len(candidates) == 0 && schemeOf(uri) != "" {
+		candidates = slices.Collect(maps.Keys(g.opts.Servers))
+	}
+	open := slices.DeleteFunc(candidates, func(server string) bool { return !g.opts.Servers[server].Unlisted })
+	if len(open) != 1 {
+		return at, false // with several, the URI does not say which one is meant
+	}
+	return catalog.Location{Server: open[0], URI: uri}, true
+}
+
+// byScheme lists the servers that have resources of a URI's scheme.
+func (g *Gateway) byScheme(uri string) (owners []string) {
+	scheme := schemeOf(uri)
+	snapshot := g.catalog.Snapshot()
+	add := func(server, of string) {
+		if scheme != "" && schemeOf(of) == scheme && !slices.Contains(owners, server) {
+			owners = append(owners, server)
+		}
+	}
+	for _, r := range snapshot.Resources {
+		add(r.Server, r.Name)
+	}
+	for _, t := range snapshot.Templates {
+		add(t.Server, t.Name)
+	}
+	return owners
+}
+
+func schemeOf(uri string) string {
+	for i, c := range uri {
+		switch {
+		case c == ':':
+			return uri[:i]
+		case c == '/' || c == '{' || c == '?' || c == '#':
+			return ""
+		}
+	}
+	return ""
+}
+
+// ReadResource reads a resource of a server. The contents come under the URI that
+// was asked for.
+func (g *Gateway) ReadResource(ctx context.Context, at catalog.Location, u Use) (upstream.Reply, error) {
+	permit, err := g.permit(u.Principal, policy.Resource, at.Server, at.URI, nil)
+	if err != nil {
+		return upstream.Reply{}, err
+	}
+	params := u.Params
+	asked, _ := mcp.TextMember(params, "uri")
+	if asked != at.URI {
+		params = mcp.SetMember(params, "uri", mcp.AppendText(nil, at.URI))
+	}
+	reply, err := g.relay(ctx, at.Server, permit, mcp.MethodReadResource, params, u, true)
+	if err == nil && reply.Error == nil && asked != at.URI {
+		reply.Result = underAsked(reply.Result, at, asked)
+	}
+	return reply, err
+}
+
+// underAsked puts the URI that was asked for into the contents of a resource, and
+// qualified ones into those of its parts.
+func underAsked(result []byte, at catalog.Location, asked string) []byte {
+	contents := mcp.Member(result, "contents")
+	changed := mcp.RewriteElements(contents, func(one []byte) []byte {
+		uri, ok := mcp.TextMember(one, "uri")
+		if !ok {
+			return one
+		}
+		return mcp.SetMember(one, "uri", mcp.AppendText(nil, renamed(at, uri, asked)))
+	})
+	if bytes.Equal(contents, changed) {
+		return result
+	}
+	return mcp.SetMember(result, "contents", changed)
+}
+
+// renamed returns the URI under which a client knows a resource of the server of
+// another one, for which it used the URI asked.
+func renamed(at catalog.Location, uri, asked string) string {
+	switch {
+	case asked == at.URI:
+		return uri
+	case uri == at.URI:
+		return asked
+	}
+	return catalog.Location{Server: at.Server, URI: uri}.Qualify()
+}
