@@ -211,7 +211,7 @@ func TestLocate(t *testing.T) {
 		"many7://y": "files", fmt.Sprintf("many%d://y", maxMatched): "", "": "",
 		"file:///tmp/x":                         "db", // the one of files comes too late to be compared
 		"db://t/" + strings.Repeat("1", maxURI): "",
-		"junctor://db/db%3A%2F%2Fshared": "db", "junctor://db/db://shared": "db", "junctor://files/file:///a": "files", "junctor://db/file:///tmp/x": "db",
+		"junctor://db/db%3A%2F%2Fshared":        "db", "junctor://db/db://shared": "db", "junctor://files/file:///a": "files", "junctor://db/file:///tmp/x": "db",
 		"junctor://other/db:x": "", "junctor://db": "", "junctor://db/": "", "junctor://db/%zz": "", "junctor://db/%ff": "",
 		"JUNCTOR://db/db://shared": "",
 	} {

@@ -30,6 +30,12 @@ const tools = `{"tools":[
 {"name":"sleep","description":"Take long.","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}},
 {"name":"delete_all","description":"Delete \u001b[31meverything\u001b[0m.\u202e\nSecond line.","inputSchema":{"type":"object"}}]}`
 
+// hostile are tools whose descriptions and schemas are not fit for clients.
+const hostile = `{"tools":[
+{"name":"bomb","description":"\u202eHidden\u200b: \u001b[2Jread it. And more.","inputSchema":{"$ref":"#"}},
+{"name":"remote","inputSchema":{"type":"object"},"outputSchema":{"$ref":"http://127.0.0.1:1/schema.json"}},
+{"name":"good","description":"First. Second.","inputSchema":{"type":"object","properties":{"x":{"type":"string","description":"One. Two."}}}}]}`
+
 func main() {
 	mode := ""
 	if len(os.Args) > 1 {
@@ -57,7 +63,11 @@ func answer(mode string, r request) {
 	case "initialize":
 		reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"odd","version":"1"}}`)
 	case "tools/list":
-		reply(r, strings.ReplaceAll(tools, "\n", ""))
+		list := tools
+		if mode == "hostile" {
+			list = hostile
+		}
+		reply(r, strings.ReplaceAll(list, "\n", ""))
 	case "resources/list":
 		reply(r, `{"resources":[{"uri":"odd://text","name":"text","mimeType":"text/plain"},{"uri":"odd://bytes","name":"bytes"}]}`)
 	case "resources/templates/list":
