@@ -126,7 +126,7 @@ func (l *lease) Capabilities() []byte { return l.caps }
 // ServerRequest puts what a server asks before the client that has the
 // connection.
 func (l *lease) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
-	if err := askable(l.caps, method, params); err != nil {
+	if err := l.gw.askable(l.server, l.caps, method, params); err != nil {
 		return nil, err
 	}
 	t := l.using()

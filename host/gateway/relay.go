@@ -51,6 +51,9 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.fault(err)
 	}
+	if err := r.checkPages(reply); err != nil {
+		return nil, r.fault(err)
+	}
 	if reply.Error != nil {
 		if r.modern && !reply.Revision.Modern() && r.method != mcp.MethodComplete && visiting(reply.Error) {
 			return r.visit(reply.Error)

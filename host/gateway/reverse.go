@@ -97,7 +97,7 @@ func (s *Session) question(ctx context.Context, to Stream, u *upstream.Upstream,
 	s.mu.Lock()
 	caps := s.caps
 	s.mu.Unlock()
-	if err := askable(caps, method, params); err != nil {
+	if err := s.gw.askable(u.Name(), caps, method, params); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)

@@ -1,0 +1,186 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A server may ask to send the user to a page. Clients show the address to a
+// person and open it, so an address that deceives, or that a browser does not
+// open as a page, goes to no client.
+
+// maxPageURL bounds the address of a page, in bytes.
+const maxPageURL = 8 << 10
+
+// checkPageURL says why an address may not be shown to a user.
+func checkPageURL(address string) error {
+	if len(address) > maxPageURL {
+		return fmt.Errorf("the address has more than %d bytes", maxPageURL)
+	}
+	if strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+		return errors.New("the address has characters that must be encoded")
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return errors.New("the address is not a URL")
+	}
+	host := u.Hostname()
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return fmt.Errorf("the address has the scheme %q, which is not https", clip(u.Scheme))
+	case host == "":
+		return errors.New("the address has no host")
+	case u.Scheme == "http" && !onLoopback(host):
+		return errors.New("the address is not https, and its host is not this machine")
+	case u.User != nil:
+		return errors.New("the address has a user name")
+	}
+	return checkHost(host)
+}
+
+func onLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// checkHost says why the name of a host could be taken for another one. Names
+// are in ASCII; a label that stands for others may not mix scripts.
+func checkHost(host string) error {
+	if strings.Contains(host, "%") || strings.Contains(host, "..") || strings.HasPrefix(host, ".") {
+		return errors.New("the host is not a name or an address")
+	}
+	for label := range strings.SplitSeq(strings.ToLower(host), ".") {
+		if !strings.HasPrefix(label, "xn--") {
+			continue
+		}
+		text, err := idna.Punycode.ToUnicode(label)
+		if err != nil || text == label {
+			return fmt.Errorf("the label %q of the host cannot be decoded", clip(label))
+		}
+		if back, err := idna.Lookup.ToASCII(text); err != nil || back != label {
+			return fmt.Errorf("the label %q of the host is not one that names are written with", clip(label))
+		}
+		if mixesScripts(text) {
+			return fmt.Errorf("the label %q of the host mixes scripts", clip(label))
+		}
+	}
+	return nil
+}
+
+// together are the scripts that one language is written in.
+var together = [][]*unicode.RangeTable{
+	{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana},
+	{unicode.Latin, unicode.Han, unicode.Bopomofo},
+	{unicode.Latin, unicode.Han, unicode.Hangul},
+}
+
+// mixesScripts reports whether the letters of a label are of scripts that no
+// language is written in together (UTS 39, highly restrictive).
+func mixesScripts(label string) bool {
+	for _, scripts := range together {
+		if allIn(label, scripts) {
+			return false
+		}
+	}
+	for name, script := range unicode.Scripts {
+		if name != "Common" && name != "Inherited" && allIn(label, []*unicode.RangeTable{script}) {
+			return false
+		}
+	}
+	return true
+}
+
+// allIn reports whether every rune is of one of the scripts, or of none.
+func allIn(text string, scripts []*unicode.RangeTable) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.In(r, scripts...) && !unicode.In(r, unicode.Common, unicode.Inherited)
+	})
+}
+
+// checkElicitation says why a question to the user may not be asked: it would
+// send the user to an address that is refused.
+func checkElicitation(params []byte) error {
+	mode, _ := mcp.TextMember(params, "mode")
+	raw := mcp.Member(params, "url")
+	if mode != "url" && raw == nil {
+		return nil
+	}
+	address, ok := mcp.Text(raw)
+	if !ok {
+		return errors.New("the question has no address")
+	}
+	return checkPageURL(address)
+}
+
+// askable says why a question of a server may not be put to a client of these
+// capabilities; nil when it may.
+func (g *Gateway) askable(server string, caps []byte, method string, params []byte) (rpcErr []byte) {
+	if rpcErr = askable(caps, method, params); rpcErr != nil || method != mcp.MethodElicit {
+		return rpcErr
+	}
+	if err := checkElicitation(params); err != nil {
+		g.refusedPage(server, err)
+		return mcp.ErrorObject(mcp.CodeInvalidParams, "url: "+err.Error(), map[string]string{"reason": "url_refused"})
+	}
+	return nil
+}
+
+// refusedPage writes to the log that a server asked to send a user to an address
+// that is refused, and returns what the client of the request is told.
+func (g *Gateway) refusedPage(server string, err error) error {
+	g.opts.Log.Warn("a server asked to send the user to an address that is refused", "server", server, "error", err)
+	return fault.In(server, fault.New(fault.CallInput, "the server asked to send the user to an address that is refused: %s", err).
+		WithHint("tell the server's author: pages are https, without a user name, on a host in ASCII"))
+}
+
+// checkPages says which error takes the place of a reply that would send the user
+// to an address that is refused; nil when it may pass.
+func (r *request) checkPages(reply upstream.Reply) error {
+	var err error
+	switch {
+	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeVisit):
+		err = checkVisits(reply.Error)
+	case reply.Error == nil && reply.Names.Maybe("inputRequests"):
+		err = checkInputRequests(reply.Result)
+	}
+	if err == nil {
+		return nil
+	}
+	r.session.mu.Lock()
+	server := r.server
+	r.session.mu.Unlock()
+	return r.session.gw.refusedPage(server, err)
+}
+
+// checkVisits is checkElicitation for the pages of an error that asks for visits.
+func checkVisits(rpcErr []byte) error {
+	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
+		if err := checkElicitation(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkInputRequests is checkElicitation for the questions of a result.
+func checkInputRequests(result []byte) error {
+	for _, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
+		if method, _ := mcp.TextMember(question, "method"); method != mcp.MethodElicit {
+			continue
+		}
+		if err := checkElicitation(mcp.Member(question, "params")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
