@@ -39,9 +39,10 @@ type fake struct {
 	hideBad  bool // tools whose schemas are refused
 	unlisted bool // resources may be read
 
-	idle  time.Duration // after which connections are closed; 0: never
-	got   chan string   // what it was sent and does not answer by itself
-	login *login        // that it needs before it can be connected; nil: none
+	idle   time.Duration // after which connections are closed; 0: never
+	got    chan string   // what it was sent and does not answer by itself
+	login  *login        // that it needs before it can be connected; nil: none
+	broken error         // why it cannot be connected; nil: it can
 
 	mu  sync.Mutex
 	own map[*conversation.Link]chan string // guarded by mu; the same by connection, when not all share one
@@ -119,6 +120,9 @@ func (f *fake) upstream(p upstream.Peer, log hclog.Logger) *upstream.Upstream {
 		Name: f.name, Peer: p, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
 		Start: f.start, Call: f.call, Shutdown: time.Second, Idle: upstream.Idle{After: f.idle},
 		Open: func(context.Context) (upstream.Link, error) {
+			if f.broken != nil {
+				return nil, f.broken
+			}
 			if f.login != nil && !f.login.good.Load() {
 				return nil, fault.New(fault.UpstreamLogin, "nobody is logged in").WithHint("run `junctor login %s`", f.name)
 			}

@@ -55,7 +55,9 @@ type Gateway struct {
 	sealer *sealer
 	tasks  *tasks
 	links  *links
-	work   sync.WaitGroup
+
+	failures failures
+	work     sync.WaitGroup
 
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu; see roll.go

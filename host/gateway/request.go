@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
@@ -174,13 +173,4 @@ func (e *rpcError) object() []byte {
 
 func faultError(err error, modern bool) *rpcError {
 	return &rpcError{raw: mcp.FaultError(err, modern), cause: err}
-}
-
-// fault is an error of our own as this client gets it. What is not allowed
-// looks as if it did not exist.
-func (r *request) fault(err error) *rpcError {
-	if fault.Is(err, fault.Denied) {
-		err = fault.New(fault.NameUnknown, "unknown name")
-	}
-	return faultError(err, r.modern)
 }
