@@ -32,7 +32,10 @@ type Attribute struct {
 	// "integer" a number without a fraction, "env_names" a list of names of
 	// environment variables that the host passes in Server.Env, "watched_file" the
 	// path of a file from which an auth provider has what it presents: when it
-	// changes, the host asks anew. Others inform people only.
+	// changes, the host asks anew. "headers" is a map of strings, HTTP headers by
+	// name, and "header_name" a string, the name of one; the host refuses what
+	// HTTP cannot carry, as older hosts leave to the plugin. Others inform people
+	// only.
 	Format     string `json:"format,omitempty"`
 	Sensitive  bool   `json:"sensitive,omitempty"`  // never printed
 	Deprecated string `json:"deprecated,omitempty"` // what to use instead
@@ -139,6 +142,10 @@ func (a *Attribute) check(names map[string]bool) error {
 		return fmt.Errorf("has the format env_names but is not a list of strings")
 	case a.Format == "watched_file" && string(a.Type) != `"string"`:
 		return fmt.Errorf("has the format watched_file but is not a string")
+	case a.Format == "headers" && string(a.Type) != `["map","string"]`:
+		return fmt.Errorf("has the format headers but is not a map of strings")
+	case a.Format == "header_name" && string(a.Type) != `"string"`:
+		return fmt.Errorf("has the format header_name but is not a string")
 	}
 	var word string
 	if a.Enum != nil && a.Default != nil && json.Unmarshal(a.Default, &word) == nil && !slices.Contains(a.Enum, word) {

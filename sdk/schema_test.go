@@ -168,6 +168,12 @@ func TestSchemaOfRefuses(t *testing.T) {
 		{"files that are a list", sdk.SchemaOf[struct {
 			A []string `hcl:"a" doc:"d" format:"watched_file"`
 		}], "watched_file"},
+		{"headers that are a list", sdk.SchemaOf[struct {
+			A []string `hcl:"a" doc:"d" format:"headers"`
+		}], "headers"},
+		{"a name of a header that is a map", sdk.SchemaOf[struct {
+			A map[string]string `hcl:"a" doc:"d" format:"header_name"`
+		}], "header_name"},
 		{"label at the top", sdk.SchemaOf[inner], "named already"},
 		{"label in a single block", sdk.SchemaOf[struct {
 			A inner `hcl:"a,block" doc:"d"`

@@ -64,7 +64,7 @@ type strictSettings struct {
 // plugins for auth and secrets.
 type httpSettings struct {
 	URL     string            `hcl:"url" doc:"Where the server is."`
-	Headers map[string]string `hcl:"headers,optional" doc:"Headers for every request." sensitive:"true"`
+	Headers map[string]string `hcl:"headers,optional" doc:"Headers for every request." sensitive:"true" format:"headers"`
 }
 
 type oauthSettings struct {
@@ -78,7 +78,7 @@ type oauthSettings struct {
 type bearerSettings struct {
 	Token  string `hcl:"token,optional" doc:"The token." sensitive:"true"`
 	Env    string `hcl:"env,optional" doc:"The variable that holds it." conflicts:"token"`
-	Header string `hcl:"header" doc:"The header." default:"Authorization"`
+	Header string `hcl:"header" doc:"The header." default:"Authorization" format:"header_name"`
 }
 
 type keyringSettings struct {

@@ -93,6 +93,8 @@ func (s section) narrow(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value)
 				s.word(a, locate(attr.Expr, []step{{index: i}}), e.AsString(), secret)
 			}
 		}
+	case a.Format == "headers" && v.Type() == cty.Map(cty.String):
+		s.headers(a, attr, v, marked)
 	case v.Type() == cty.Number && a.Format == "integer" && !v.AsBigFloat().IsInt():
 		s.wrong(attr.Expr.Range(), "", "%q must be a whole number", a.Name)
 	}
@@ -106,6 +108,9 @@ func (s section) word(a sdk.Attribute, at hcl.Range, text string, secret bool) {
 			hint = nearHint(text, a.Enum)
 		}
 		s.wrong(at, hint, "%q must be one of %s%s", a.Name, quoted(a.Enum), notThat(text, secret))
+	}
+	if a.Format == "header_name" && !headerName(text) {
+		s.wrong(at, "", "%q must be the name of a header: letters, digits, - and few others%s", a.Name, notThat(text, secret))
 	}
 	if a.Format == "duration" {
 		if d, err := time.ParseDuration(text); err != nil || d < 0 {

@@ -21,7 +21,7 @@ const maxToken = 16 << 10
 type settings struct {
 	Token     *string `hcl:"token" doc:"The token: env(), file() and keyring() keep it out of the configuration. Without token and token_file, junctor login asks for one and stores it." sensitive:"true" conflicts:"token_file"`
 	TokenFile string  `hcl:"token_file" doc:"A file that holds the token and nothing else. It is looked at again when it changes, after a minute, and when the server refuses the token. A relative path is relative to the configuration file's directory." default:"" format:"watched_file"`
-	Header    string  `hcl:"header" doc:"The header that carries the token." default:"Authorization"`
+	Header    string  `hcl:"header" doc:"The header that carries the token." default:"Authorization" format:"header_name"`
 	Scheme    string  `hcl:"scheme" doc:"The word before the token. An empty one presents the token alone." default:"Bearer"`
 }
 

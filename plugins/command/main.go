@@ -23,7 +23,7 @@ const maxTimeout = 5 * time.Minute
 type settings struct {
 	Command []string          `hcl:"command" doc:"The program and its arguments; no shell reads them. A name is looked for in PATH; a relative path is relative to cwd."`
 	Format  string            `hcl:"format" doc:"What it prints on standard output: json is an object with headers or token; token is the token alone." enum:"json,token" default:"json"`
-	Header  string            `hcl:"header" doc:"The header that carries a token." default:"Authorization"`
+	Header  string            `hcl:"header" doc:"The header that carries a token." default:"Authorization" format:"header_name"`
 	Scheme  string            `hcl:"scheme" doc:"The word before a token, where the output has no token_type. An empty one presents the token alone." default:"Bearer"`
 	Cache   time.Duration     `hcl:"cache" doc:"How long output is used that does not say when it expires. With 0s until the server refuses it." default:"0s"`
 	Timeout time.Duration     `hcl:"timeout" doc:"How long one run may take." default:"10s"`

@@ -20,7 +20,7 @@ const version = "0.1.0"
 type settings struct {
 	URL            string            `hcl:"url" doc:"The server's endpoint, https:// or http://."`
 	Mode           string            `hcl:"mode" doc:"How to speak to it: streamable HTTP, the older HTTP with server-sent events (sse), or auto, which takes the older one when the server refuses the newer with status 400, 404, 405 or 415." enum:"auto,streamable,sse" default:"auto"`
-	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true"`
+	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true" format:"headers"`
 	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
 	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers and credentials to be sent over http:// to another machine."`
 	TLS            *web.TLS          `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`

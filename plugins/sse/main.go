@@ -18,7 +18,7 @@ const version = "0.1.0"
 
 type settings struct {
 	URL            string            `hcl:"url" doc:"The address of the server's event stream, https:// or http://, often ending in /sse."`
-	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true"`
+	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true" format:"headers"`
 	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
 	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers and credentials to be sent over http:// to another machine."`
 	TLS            *web.TLS          `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
