@@ -32,6 +32,11 @@ server "github" {
   required = false
 
   max_message = "16MiB"
+  describe    = "full"    # or "brief", "verbatim"
+  bad_schema  = "replace" # or "hide"
+  resources {
+    unlisted = false
+  }
   timeouts {
     start    = "10s"
     call     = "60s"
