@@ -59,12 +59,17 @@ func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
 		case ran && !w.forms.safe(f), alike[f.sort()], !g.mayAsk(w, n, f):
 			continue
 		}
-		a := w.prober.ask(ctx, f.args(n.cmd.Path)...)
+		prober := w.prober
+		if n.alone {
+			prober = prober.patient()
+		}
+		a := prober.ask(ctx, f.args(n.cmd.Path)...)
 		if ctx.Err() != nil {
 			return nil
 		}
 		n.slow = a.late && a.stdout+a.stderr == ""
-		if n.again = n.slow && w.forms.safe(f); n.again {
+		n.settled = n.slow && a.settled
+		if n.again = n.slow && !n.settled && !n.alone && w.forms.safe(f); n.again {
 			return nil // another form would take as long; see learnLevel
 		}
 		r := w.judge(a, n)

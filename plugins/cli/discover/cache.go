@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -39,11 +40,28 @@ func (c cache) keyOf(o *Options, digest string) string {
 	if self, err := os.Executable(); err == nil && c.dir != "" {
 		own, _ = c.digest(self)
 	}
-	text, err := json.Marshal(struct {
+	return hashed(struct {
 		Depth, Nodes          int
 		Own, Digest           string
 		Command, Only, Except []string
 	}{o.Depth, o.Nodes, own, digest, o.Command, o.Only, o.Except})
+}
+
+// keyOfAnswers names the answers of a program. What is selected of its commands
+// does not matter to them.
+func (c cache) keyOfAnswers(o *Options, digest string) string {
+	return hashed(struct {
+		Digest, Dir string
+		Command     []string
+		Time        time.Duration
+		Output      int
+		Environment []string
+	}{digest, o.Dir, o.Command, o.ProbeTime, o.ProbeOutput, fixed})
+}
+
+// hashed is the hex sha256 of what a struct of strings and numbers holds.
+func hashed(v any) string {
+	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // strings and numbers can be written
 	}
@@ -95,7 +113,9 @@ func (c cache) trim() {
 	}
 }
 
-func (c cache) read(name string) ([]byte, bool) {
+func (c cache) read(name string) ([]byte, bool) { return c.readAtMost(name, maxCacheFile) }
+
+func (c cache) readAtMost(name string, most int64) ([]byte, bool) {
 	if c.dir == "" {
 		return nil, false
 	}
@@ -109,16 +129,17 @@ func (c cache) read(name string) ([]byte, bool) {
 		return nil, false
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxCacheFile+1))
-	return text, err == nil && len(text) <= maxCacheFile
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	return text, err == nil && int64(len(text)) <= most
 }
 
 // write replaces a file, whole or not at all, for this user alone.
 func (c cache) write(name string, text []byte) {
-	if c.dir == "" || os.MkdirAll(c.dir, 0o700) != nil {
+	dir := filepath.Join(c.dir, filepath.Dir(name))
+	if c.dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return
 	}
-	f, err := os.CreateTemp(c.dir, ".new-*")
+	f, err := os.CreateTemp(dir, ".new-*")
 	if err != nil {
 		return
 	}

@@ -39,7 +39,7 @@ type Options struct {
 	Time        time.Duration // for all; 0 is 60 s
 	ProbeOutput int           // bytes read from each stream of an answer; 0 is 4 MiB
 	Nodes       int           // commands; 0 is 2 000
-	Parallel    int           // questions at a time; 0 is 4
+	Parallel    int           // questions at a time; 0 is the number of processors and two more
 }
 
 func (o *Options) setDefaults() {
@@ -48,7 +48,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.Time, 60*time.Second)
 	setDefault(&o.ProbeOutput, 4<<20)
 	setDefault(&o.Nodes, 2000)
-	setDefault(&o.Parallel, 4)
+	setDefault(&o.Parallel, cap(running))
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
@@ -63,6 +63,9 @@ func setDefault[T int | time.Duration](v *T, d T) {
 // Run learns what a program can do. What it could not find out in time stands
 // in the result's Incomplete; it is an error only when the program cannot be
 // run, when nothing is left of it under Only and Except, or when ctx is done.
+//
+// When the time is over the result is Short, and the answers so far are in
+// CacheDir: the next Run, in this process or another one, goes on from there.
 func Run(ctx context.Context, o Options) (*model.Program, error) {
 	o.setDefaults()
 	if len(o.Command) == 0 || o.Command[0] == "" {
@@ -83,15 +86,22 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 		return p, nil
 	}
 	program := &model.Program{Name: calledName(path, &o), Digest: digest}
-	timed, err := explore(ctx, &o, path, program)
+	answers := openAnswers(cache, cache.keyOfAnswers(&o, digest))
+	program.Short, err = explore(ctx, &o, path, program, answers)
 	if err != nil {
 		return nil, err
 	}
-	if err := choose(program, &o); err != nil {
-		return nil, err
+	if program.Short {
+		cache.trimAnswers()
 	}
-	if program.Short = timed; !timed {
+	switch err := choose(program, &o); {
+	case err != nil && program.Short: // what is wanted may be what was not found yet
+		program.Root, program.Explained = &model.Command{Path: []string{}, Source: "none"}, 0
+	case err != nil:
+		return nil, err
+	case !program.Short:
 		cache.store(key, program)
+		answers.remove()
 	}
 	return program, nil
 }

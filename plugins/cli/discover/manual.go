@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/help"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -29,10 +30,10 @@ func (w *walk) manProber() *prober {
 
 // readManual adds what the man pages of commands say, where there are any: many
 // programs print the half of it. What a library prints from the very definition
-// of the options is all there is.
-func (w *walk) readManual(ctx context.Context, nodes []*node) {
+// of the options is all there is. It returns how many there was no time for.
+func (w *walk) readManual(ctx context.Context, nodes []*node) (unread int) {
 	if w.man == nil || w.forms.framework {
-		return
+		return 0
 	}
 	byPage := map[string]*node{}
 	var names []string
@@ -45,7 +46,13 @@ func (w *walk) readManual(ctx context.Context, nodes []*node) {
 		names = append(names, name)
 	}
 	pages := present(ctx, w.man, names)
-	w.each(len(pages), func(i int) { w.readPage(ctx, byPage[pages[i]], pages[i]) })
+	var read atomic.Int64
+	w.each(len(pages), func(i int) {
+		if w.readPage(ctx, byPage[pages[i]], pages[i]); ctx.Err() == nil {
+			read.Add(1)
+		}
+	})
+	return len(pages) - int(read.Load())
 }
 
 // readRootManual adds the page of the program itself.

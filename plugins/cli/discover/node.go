@@ -10,17 +10,19 @@ import (
 
 // A node is a command while it is being learnt about.
 type node struct {
-	cmd    *model.Command
-	parent *node
-	words  [][]string // its path, with all spellings
-	text   string     // what it printed, to recognise it when it comes again
-	asked  bool       // it was, whatever it answered
-	slow   bool       // and said nothing in time
-	again  bool       // it is safe to ask it once more
-	known  bool       // it answered with its own help
-	own    int        // how many options that help has
-	found  []*model.Command
-	later  []hint // to be followed when every command has been asked
+	cmd     *model.Command
+	parent  *node
+	words   [][]string // its path, with all spellings
+	text    string     // what it printed, to recognise it when it comes again
+	asked   bool       // it was, whatever it answered
+	slow    bool       // and said nothing in time
+	again   bool       // it is safe to ask it once more
+	settled bool       // that it says nothing in time is its answer
+	alone   bool       // it is asked once more, with more time
+	known   bool       // it answered with its own help
+	own     int        // how many options that help has
+	found   []*model.Command
+	later   []hint // to be followed when every command has been asked
 	// hearsay are commands below this one that only a man page lists.
 	hearsay map[string]bool
 	like    *node // the command above whose help it printed instead of its own

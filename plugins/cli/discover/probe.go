@@ -2,10 +2,12 @@ package discover
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,6 +28,8 @@ type answer struct {
 	status         int    // -1: it was killed
 	late, long     bool   // it was ended for the time it took, for what it printed
 	failed         error  // it could not be started
+	took           time.Duration
+	settled        bool // it was late so often that it is not asked again
 }
 
 // A prober asks one program.
@@ -42,14 +46,27 @@ type prober struct {
 	asked    atomic.Int64
 	variants []string // variables on top of env
 	beside   string   // of man: the program whose pages it is asked for
+	ownHome  bool     // env has the user's own home
+	answers  *answerStore
 }
+
+// running bounds the questions that this process asks at a time, whatever the
+// programs.
+var running = make(chan struct{}, runtime.NumCPU()+2)
 
 // with returns a prober of the same program with more variables.
 func (p *prober) with(variables ...string) *prober {
 	return &prober{
 		path: p.path, fixed: p.fixed, name: p.name, dir: p.dir, env: p.env, time: p.time, output: p.output,
-		log: p.log, places: p.places, variants: slices.Concat(p.variants, variables),
+		log: p.log, places: p.places, variants: slices.Concat(p.variants, variables), beside: p.beside, ownHome: p.ownHome, answers: p.answers,
 	}
+}
+
+// patient returns a prober that waits longer for an answer.
+func (p *prober) patient() *prober {
+	q := p.with()
+	q.time *= 2
+	return q
 }
 
 // of returns a prober of another program in the same environment.
@@ -59,20 +76,44 @@ func (p *prober) of(path string) *prober {
 	return q
 }
 
-// ask runs the program with args and returns what it printed. Everything that
-// it started is gone by then, or ctx is done and everything is going.
+// ask returns what the program prints with args: now, or when it was asked
+// before. Everything that it started is gone by then, or ctx is done and
+// everything is going.
 func (p *prober) ask(ctx context.Context, args ...string) answer {
-	select {
-	case p.places <- struct{}{}:
-		defer func() { <-p.places }()
-	case <-ctx.Done():
-		return answer{status: -1, failed: ctx.Err()}
+	question := p.question(args)
+	a, late, known := p.answers.load(question)
+	if known && ctx.Err() == nil {
+		return a
+	}
+	for _, places := range []chan struct{}{p.places, running} {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-ctx.Done():
+			return answer{status: -1, failed: ctx.Err()}
+		}
 	}
 	p.asked.Add(1)
 	begun := time.Now()
-	a := p.run(ctx, args)
+	a = p.run(ctx, args)
+	a.took = time.Since(begun)
+	p.answers.store(question, a, late)
 	p.log.Trace("asked", "args", strings.Join(args, " "), "status", a.status, "bytes", len(a.stdout)+len(a.stderr), "took", time.Since(begun).Round(time.Millisecond), "error", a.failed)
 	return a
+}
+
+// question spells everything that tells one question from another, but for what
+// the whole store depends on.
+func (p *prober) question(args []string) string {
+	text, err := json.Marshal(struct {
+		Path, Name            string
+		Fixed, Args, Variants []string
+		OwnHome               bool
+	}{p.path, p.name, p.fixed, args, p.variants, p.ownHome})
+	if err != nil {
+		panic(err) // strings can be written
+	}
+	return string(text)
 }
 
 func (p *prober) run(ctx context.Context, args []string) answer {
@@ -169,10 +210,10 @@ func plain(text []byte) string {
 }
 
 // newProber makes a prober of the program to learn about.
-func newProber(o *Options, path string, n *nest) *prober {
+func newProber(o *Options, path string, n *nest, answers *answerStore) *prober {
 	return &prober{
 		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: n.workDir, env: n.env,
-		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, places: make(chan struct{}, o.Parallel),
+		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, places: make(chan struct{}, o.Parallel), answers: answers,
 	}
 }
 

@@ -3,9 +3,9 @@ package discover
 import (
 	"context"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
@@ -56,22 +56,21 @@ const slow = 5
 // askRoot asks the program with --help. Only when it refuses that, or names
 // another way, is it asked again: one that ignores --help has already run.
 func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error) {
-	begun := time.Now()
 	a := w.prober.ask(ctx, longFlag.args(w.top)...)
-	if time.Since(begun) > w.o.ProbeTime/slow {
-		w.o.Parallel = min(w.o.Parallel, 2) // or one is late because of the others
+	if a.took > w.o.ProbeTime/slow {
+		w.o.Parallel = min(w.o.Parallel, runtime.NumCPU()) // or one is late because of the others
 	}
 	if a.failed != nil {
 		return nil, a.failed
 	}
 	if a.late && a.stdout+a.stderr == "" {
 		// A large program that was not in memory takes its time once.
-		a = w.prober.ask(ctx, longFlag.args(w.top)...)
+		a = w.prober.patient().ask(ctx, longFlag.args(w.top)...)
 	}
 	r := w.judge(a, root)
 	if r.cmd == nil && a.status != 0 && !a.late && !a.long && r.verdict != refused {
 		// It cannot do even this without the user's own home; see nest.
-		w.prober.env = n.realEnv
+		w.prober.env, w.prober.ownHome = n.realEnv, true
 		a = w.prober.ask(ctx, longFlag.args(w.top)...)
 		r = w.judge(a, root)
 	}

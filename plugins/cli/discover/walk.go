@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -39,14 +40,14 @@ type walk struct {
 }
 
 // explore makes the tree. It reports whether the time was too short.
-func explore(ctx context.Context, o *Options, path string, program *model.Program) (timed bool, err error) {
+func explore(ctx context.Context, o *Options, path string, program *model.Program, answers *answerStore) (timed bool, err error) {
 	n, err := newNest(o)
 	if err != nil {
 		return false, fmt.Errorf("making a directory for probes: %w", err)
 	}
 	defer n.remove()
 	w := &walk{
-		o: o, program: program, prober: newProber(o, path, n), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
+		o: o, program: program, prober: newProber(o, path, n, answers), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
 		helped: map[form]int{}, acted: map[form]int{},
 	}
 	if w.top = fixedWords(o.Command[1:]); w.top != nil {
@@ -57,8 +58,13 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	limited, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
 	root, err := w.learnRoot(limited, n)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return false, ctx.Err()
+	case limited.Err() != nil: // what is known of the root now may be the half of it
+		program.Root = &model.Command{Path: []string{}, Source: "none"}
+		program.Incomplete = append(program.Incomplete, fmt.Sprintf("The time of %s was over before the program itself had answered.", o.Time))
+		return true, nil
 	}
 	if err != nil {
 		return false, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
@@ -79,8 +85,9 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		all = append(all, next...)
 		level = next
 	}
+	unread := 0
 	if len(late) == 0 {
-		w.deepen(limited, all[1:])
+		unread = w.deepen(limited, all[1:])
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -90,20 +97,30 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	root.cmd.Path = nil
 	visit(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
 	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
-	return len(late) > 0 || slices.ContainsFunc(all, func(n *node) bool { return n.slow && !n.known }), nil
+	program.Commands, program.Explained = len(all), len(all)-len(late)-unread
+	return len(late)+unread > 0 || slices.ContainsFunc(all, func(n *node) bool { return n.slow && !n.known && !n.settled }), nil
 }
 
 // deepen asks for more about commands that have answered: first what their help
-// says shows more, the tersest first, then the man pages. What there is no time
-// for is not missed: the commands and most of their options are known.
-func (w *walk) deepen(ctx context.Context, nodes []*node) {
+// says shows more, the tersest first, then the man pages. It returns how many
+// texts there was no time for: the commands are known then, but not all options.
+func (w *walk) deepen(ctx context.Context, nodes []*node) (unread int) {
 	terse := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.later) == 0 || !n.isTerse() })
 	slices.SortStableFunc(terse, func(a, b *node) int { return len(a.cmd.Options) - len(b.cmd.Options) })
-	w.each(len(terse), func(i int) { w.follow(ctx, terse[i], terse[i].later) })
-	w.readManual(ctx, nodes)
-	if ctx.Err() != nil {
+	var read atomic.Int64
+	w.each(len(terse), func(i int) {
+		if w.follow(ctx, terse[i], terse[i].later); ctx.Err() == nil {
+			read.Add(1)
+		}
+	})
+	unread = len(terse) - int(read.Load()) + w.readManual(ctx, nodes)
+	if unread == 0 && ctx.Err() != nil {
+		unread = 1 // it was not even known which man pages there are
+	}
+	if unread > 0 {
 		w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf("The time of %s was over before all man pages and longer help texts were read.", w.o.Time))
 	}
+	return min(unread, len(nodes))
 }
 
 // attach makes nodes of the commands that were found below parent, as far as
@@ -168,6 +185,7 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 		for _, n := range g.nodes {
 			// What was slow among others is asked again, alone.
 			if n.again && ctx.Err() == nil {
+				n.alone = true
 				w.learn(ctx, g, n)
 			}
 			if !n.asked {
@@ -180,6 +198,7 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 			if !n.known {
 				n.like = cmp.Or(n.like, g.like())
 				n.assume()
+				n.cmd.Unasked = !n.asked
 			}
 		}
 	}

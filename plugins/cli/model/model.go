@@ -20,6 +20,10 @@ type Program struct {
 	// Short is true when the time was over before every command was asked, so
 	// that there may be more.
 	Short bool `json:"short,omitempty"`
+	// Commands is how many commands are known to exist, Explained how many of
+	// them need no further question.
+	Commands  int `json:"commands,omitempty"`
+	Explained int `json:"explained,omitempty"`
 }
 
 // A Command is one thing that the program can be asked to do. The root stands
@@ -40,6 +44,9 @@ type Command struct {
 	Terminator bool `json:"terminator,omitempty"`
 	// Conflicts are sets of options, by name, of which only one may be given.
 	Conflicts [][]string `json:"conflicts,omitempty"`
+
+	// Unasked is true where there was no time to ask the command for its help.
+	Unasked bool `json:"unasked,omitempty"`
 
 	Source     string   `json:"source,omitempty"`     // where this was learnt: "cobra", "click", "clap", "help", "man", "config", …
 	Confidence float64  `json:"confidence,omitempty"` // 0 to 1: how much of what was printed was understood

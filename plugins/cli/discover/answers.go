@@ -1,0 +1,161 @@
+package discover
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	answersPrefix = "answers-"
+	maxUnfinished = 16       // programs whose answers are kept
+	maxAnswers    = 8192     // answers of one program
+	maxAnswer     = 1 << 20  // bytes of one answer's file
+	maxAllAnswers = 64 << 20 // bytes of one program's files
+
+	// latest is how often a question may go unanswered within its time before
+	// that is taken for the program's answer.
+	latest = 3
+)
+
+// An answerStore keeps the answers of one program on disk, one file each, until
+// everything is known of it. A discovery that was cut off reads them and goes on
+// where the last one stopped. Several processes may use one store at a time: a
+// file is written whole or not at all, and equal questions have equal answers.
+type answerStore struct {
+	cache cache
+	dir   string // below the cache; empty: nothing is kept
+
+	mu    sync.Mutex
+	files int   // guarded by mu
+	bytes int64 // guarded by mu
+}
+
+// A keptAnswer is the content of one file. The question is in it, so that a file
+// under a wrong name is not believed.
+type keptAnswer struct {
+	Question string `json:"question"`
+	Stdout   string `json:"stdout,omitempty"`
+	Stderr   string `json:"stderr,omitempty"`
+	Status   int    `json:"status"`
+	Long     bool   `json:"long,omitempty"`
+	Late     int    `json:"late,omitempty"` // how often there was none in time
+	Took     int64  `json:"took_ms"`
+}
+
+// openAnswers opens the store of a program. The key changes with anything that
+// an answer depends on; an empty directory of the cache keeps nothing.
+func openAnswers(c cache, key string) *answerStore {
+	s := &answerStore{cache: c}
+	if c.dir == "" {
+		return s
+	}
+	s.dir = answersPrefix + key
+	entries, _ := os.ReadDir(filepath.Join(c.dir, s.dir))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			s.files++
+			s.bytes += info.Size()
+		}
+	}
+	return s
+}
+
+// load returns the answer to a question, and how often it came late. known is
+// false where the program has to be asked.
+func (s *answerStore) load(question string) (a answer, late int, known bool) {
+	kept, ok := s.read(question)
+	if !ok {
+		return answer{}, 0, false
+	}
+	a = answer{stdout: kept.Stdout, stderr: kept.Stderr, status: kept.Status, long: kept.Long, late: kept.Late > 0, settled: kept.Late >= latest, took: time.Duration(kept.Took) * time.Millisecond}
+	return a, kept.Late, kept.Late == 0 || kept.Late >= latest
+}
+
+// read reads a file that anything may have been written to.
+func (s *answerStore) read(question string) (kept keptAnswer, ok bool) {
+	if s.dir == "" {
+		return keptAnswer{}, false
+	}
+	text, ok := s.cache.readAtMost(s.name(question), maxAnswer)
+	if !ok {
+		return keptAnswer{}, false
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&kept); err != nil || d.More() || kept.Question != question || kept.Late < 0 || kept.Took < 0 {
+		return keptAnswer{}, false
+	}
+	return kept, true
+}
+
+// store keeps an answer, as far as there is room. late is how often the question
+// went unanswered before.
+func (s *answerStore) store(question string, a answer, late int) {
+	if s.dir == "" || a.failed != nil {
+		return
+	}
+	kept := keptAnswer{Question: question, Stdout: a.stdout, Stderr: a.stderr, Status: a.status, Long: a.long, Took: a.took.Milliseconds()}
+	if a.late {
+		kept.Late = late + 1
+	}
+	text, err := json.Marshal(kept)
+	if err != nil || len(text) > maxAnswer || !s.reserve(len(text)) {
+		return
+	}
+	s.cache.write(s.name(question), text)
+}
+
+// reserve takes room for one more file.
+func (s *answerStore) reserve(size int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files >= maxAnswers || s.bytes+int64(size) > maxAllAnswers {
+		return false
+	}
+	s.files++
+	s.bytes += int64(size)
+	return true
+}
+
+func (s *answerStore) name(question string) string {
+	sum := sha256.Sum256([]byte(question))
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+".json")
+}
+
+// remove deletes the store once the result is kept.
+func (s *answerStore) remove() {
+	if s.dir != "" {
+		_ = os.RemoveAll(filepath.Join(s.cache.dir, s.dir))
+	}
+}
+
+// trimAnswers removes the stores that were used least recently. A discovery that
+// still uses one only asks again.
+func (c cache) trimAnswers() {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	var stores []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.IsDir() && strings.HasPrefix(e.Name(), answersPrefix) {
+			stores = append(stores, info)
+		}
+	}
+	slices.SortFunc(stores, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, info := range stores[min(len(stores), maxUnfinished):] {
+		_ = os.RemoveAll(filepath.Join(c.dir, info.Name()))
+	}
+}
