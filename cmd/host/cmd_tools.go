@@ -11,12 +11,16 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // listFlags are shared by the verbs that list something.
-type listFlags struct{ refresh bool }
+type listFlags struct {
+	refresh bool
+	tools   bool // the lists of tools have to be complete
+}
 
 func (f *listFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers, instead of believing what they said before")
@@ -25,7 +29,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 // lists makes sure that the lists of the wanted servers are known, says which
 // could not be had, and has the rest shown: of reports whether a server is one
 // of the wanted. A server that fails decides the exit status when it was named,
-// or when there is nothing to show.
+// or when there is nothing to show; one whose list is cut off always does.
 func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
 	app, err := e.load(ctx)
 	if err != nil {
@@ -41,6 +45,10 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 		how = app.Catalog.Refresh
 	}
 	failed := ask(ctx, how, namesOf(servers))
+	var left []string
+	if f.tools {
+		left = e.finishTools(ctx, app, namesOf(servers), wait)
+	}
 	wait.stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -51,10 +59,36 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	}
 	of := func(server string) bool { return slices.Contains(namesOf(servers), server) }
 	e.notes(app, of)
-	if err := show(app, of); err != nil || len(args) == 0 {
+	if cut := e.tellUnfinished(app, left); cut != nil {
+		decisive = cut
+	} else if len(args) == 0 {
+		decisive = nil
+	}
+	// A list without anything in it would look like an answer.
+	if fault.Is(decisive, fault.ListUnknown) && len(servers) == 1 {
+		return reported(decisive)
+	}
+	if err := show(app, of); err != nil {
 		return err
 	}
 	return reported(decisive)
+}
+
+// tellUnfinished prints which lists of tools are not complete, and returns the
+// error that decides the exit status: of a server of which nothing is known, if
+// there is one.
+func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
+	for _, name := range servers {
+		err := unfinishedError(app, name)
+		if err == nil {
+			continue
+		}
+		e.tell(err)
+		if decisive == nil || fault.Is(err, fault.ListUnknown) && !fault.Is(decisive, fault.ListUnknown) {
+			decisive = err
+		}
+	}
+	return decisive
 }
 
 // tellFailed prints why servers failed. It returns the error that counts most,
@@ -86,7 +120,7 @@ func (e *env) notes(app *host.App, of func(server string) bool) {
 }
 
 func (e *env) toolsVerb() *cobra.Command {
-	var f listFlags
+	f := listFlags{tools: true}
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER…]",
 		Short: "List tools",

@@ -82,6 +82,13 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
+	left := finish(ctx, app, owners, func() bool { _, ok := look(app.Catalog.Snapshot(), server, name); return ok }, nil)
+	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
+		return v, nil
+	}
+	if len(left) > 0 {
+		return none, unfinishedError(app, left[0]) // it could be what is missing
+	}
 	if prefix, _, ok := strings.Cut(word, separator); ok && !named && !prefixed {
 		if err := enabled(app, prefix); err != nil {
 			return none, err

@@ -13,6 +13,7 @@ import (
 const (
 	spinAfter = 2 * time.Second
 	spinEvery = 120 * time.Millisecond
+	spinWidth = 76
 )
 
 // A spinner shows on a terminal that something takes long, and how far it is
@@ -23,6 +24,7 @@ type spinner struct {
 	end  chan struct{}
 	done sync.WaitGroup
 	once sync.Once
+	seen bool // there is a terminal
 
 	mu   sync.Mutex
 	text string // guarded by mu
@@ -33,9 +35,18 @@ type spinner struct {
 func (e *env) spin(text string) *spinner {
 	s := &spinner{out: e.stderr, end: make(chan struct{}), text: text}
 	if e.errTTY && e.get("TERM") != "dumb" && !person.CI(e.lookup) {
+		s.seen = true
 		s.done.Go(s.run)
 	}
 	return s
+}
+
+// show replaces the text. It returns false where nothing is shown.
+func (s *spinner) show(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = oneLine(text, spinWidth)
+	return s.seen
 }
 
 func (s *spinner) run() {

@@ -110,6 +110,17 @@ func (c *Catalog) Fresh(server string) bool {
 	return l != nil && l.fresh
 }
 
+// Unfinished says how far a server is that is still finding out which tools it
+// has; nil: its list is complete, or not known.
+func (c *Catalog) Unfinished(server string) *upstream.Unfinished {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.lists[server]; l != nil {
+		return l.Tools.Unfinished
+	}
+	return nil
+}
+
 // Ensure asks the named servers (none named: all) for the lists that are not
 // known or no longer believed, all at the same time, and returns what went
 // wrong by server. Lists that could not be renewed stay as they were.
@@ -168,7 +179,7 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 		l := c.lists[s.Name]
 		switch {
 		case len(names) > 0 && !slices.Contains(names, s.Name):
-		case l == nil || l.offer.number != c.offerTo(s).number:
+		case l == nil || l.empty() || l.offer.number != c.offerTo(s).number:
 			unknown = append(unknown, c.begin(s))
 		case needed(l):
 			known = append(known, c.begin(s))

@@ -51,11 +51,19 @@ func (l *lists) stale() bool {
 	}
 	for _, k := range kinds {
 		list := k.of(l)
+		if list.Unfinished != nil && (!l.fresh || age > leastTTL) {
+			return true
+		}
 		if (list.TTL > 0 || list.Failed != nil) && age > max(list.TTL, leastTTL) {
 			return true
 		}
 	}
 	return false
+}
+
+// empty reports whether the server has found nothing yet that it could list.
+func (l *lists) empty() bool {
+	return l.Tools.Unfinished != nil && len(l.Tools.Items)+len(l.Resources.Items)+len(l.Templates.Items)+len(l.Prompts.Items) == 0
 }
 
 // changes returns the lists that are not as they were before.

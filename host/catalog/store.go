@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // storeVersion changes with the form of the files.
@@ -26,6 +27,8 @@ type storedList struct {
 	Items    []json.RawMessage `json:"items"`
 	TTL      int64             `json:"ttlMs"`
 	Degraded string            `json:"degraded"`
+
+	Unfinished *upstream.Unfinished `json:"unfinished"`
 }
 
 // storeName is the file of a server's lists as they were for an offer.
@@ -51,7 +54,7 @@ func load(dir cache.Dir, key string, o offer) *lists {
 			return nil
 		}
 		list := k.of(l)
-		list.TTL, list.Degraded = time.Duration(from.TTL)*time.Millisecond, from.Degraded
+		list.TTL, list.Degraded, list.Unfinished = time.Duration(from.TTL)*time.Millisecond, from.Degraded, from.Unfinished
 		for _, item := range from.Items {
 			list.Items = append(list.Items, item)
 		}
@@ -66,7 +69,11 @@ func save(dir cache.Dir, key string, l *lists) {
 	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
 	for _, k := range kinds {
 		list := k.of(l)
-		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,"items":[`, k.name, list.TTL.Milliseconds(), mcp.AppendText(nil, list.Degraded))
+		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,`, k.name, list.TTL.Milliseconds(), mcp.AppendText(nil, list.Degraded))
+		if u := list.Unfinished; u != nil {
+			b = fmt.Appendf(b, `"unfinished":{"known":%d,"total":%d,"ended":%t},`, u.Known, u.Total, u.Ended)
+		}
+		b = append(b, `"items":[`...)
 		for i, item := range list.Items {
 			if i > 0 {
 				b = append(b, ',')

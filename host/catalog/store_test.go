@@ -13,6 +13,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -22,6 +23,7 @@ func TestStored(t *testing.T) {
 	l := &lists{fetched: time.Now().Round(0)}
 	l.Tools = listing(`{"name":"a",  "n":9007199254740993,"e":"\ud83d\u0041<>&", "x" : { } }`, `{"name":"deep","x":`+deep+`}`, `7`)
 	l.Tools.TTL, l.Prompts.Degraded = 5*time.Second, "cursor \"loop\"\n\u2028"
+	l.Tools.Unfinished = &upstream.Unfinished{Known: 2, Total: 5, Ended: true}
 	l.Resources = listing(`{"uri":"a:b"}`)
 	dir := cache.Dir(t.TempDir())
 	save(dir, "key", l)
@@ -39,6 +41,9 @@ func TestStored(t *testing.T) {
 				t.Errorf("%s: %s, want %s", k.name, have.Items[i], want.Items[i])
 			}
 		}
+	}
+	if u := got.Tools.Unfinished; u == nil || *u != *l.Tools.Unfinished || got.Prompts.Unfinished != nil || !got.stale() {
+		t.Errorf("unfinished comes back as %+v", u)
 	}
 	if !got.fetched.Equal(l.fetched) || got.fresh || len(got.changes(l)) > 0 {
 		t.Errorf("%+v", got)

@@ -64,6 +64,9 @@ const (
 	UpstreamStatus          Code = "upstream.http_status"
 	UpstreamLimited         Code = "upstream.rate_limited"
 
+	ListPartial Code = "list.partial"
+	ListUnknown Code = "list.unknown"
+
 	LoginFailed Code = "login.failed"
 
 	CallTimeout   Code = "call.timeout"
@@ -144,6 +147,9 @@ var Codes = map[Code]Entry{
 	UpstreamSession:         {ExitUnreachable, "The server forgot the session. The next call begins a new one; what was in flight may or may not have been done.", "Call again when that is harmless."},
 	UpstreamStatus:          {ExitUnreachable, "The server answered with an HTTP status that says it did not do what was asked.", "The message has the status and the beginning of the body."},
 	UpstreamLimited:         {ExitUnreachable, "The server is busy, or asks to be called less often.", "Wait as long as the message says."},
+
+	ListPartial: {ExitTimeout, "A server's list of tools is not complete: the server is still finding out what it can do.", "Run the command again: it goes on where the last one stopped."},
+	ListUnknown: {ExitUnreachable, "A server has not found out any of its tools yet.", "Run the command again: it goes on where the last one stopped."},
 
 	LoginFailed: {ExitCredentials, "The login did not come to its end; what was kept before is kept.", "The message says what ended it. Run `junctor login SERVER` again."},
 

@@ -25,7 +25,21 @@ type Listing struct {
 	// Degraded says why there may be more than what stands here.
 	Degraded string
 	Failed   error // when that is because asking for it, or for a page, failed
+	// Unfinished says how far a server is that is still finding out what it has;
+	// nil: the list is all there is.
+	Unfinished *Unfinished
 }
+
+// An Unfinished list is followed by a notification that it changed.
+type Unfinished struct {
+	Known int  `json:"known"`           // of Total, so much has been looked at
+	Total int  `json:"total"`           // 0: not known yet
+	Ended bool `json:"ended,omitempty"` // the server goes on when it is started again
+}
+
+// unfinishedMeta is the name under which a server says in _meta of a list that it
+// is Unfinished.
+const unfinishedMeta = "junctor/unfinished"
 
 // A ListKind is one of the lists that servers have.
 type ListKind struct {
@@ -79,6 +93,9 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 			l.Items = append(l.Items, bytes.Clone(item))
 		}
 		l.TTL = ttl(result)
+		if u := unfinished(result); u != nil {
+			l.Unfinished = u
+		}
 		cursor = mcp.Member(result, "nextCursor")
 		switch {
 		case len(cursor) == 0 || cursor[0] != '"':
@@ -129,6 +146,20 @@ func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]by
 		return []byte("{}"), nil // it said it could; an empty list it is
 	}
 	return nil, fault.In(u.opts.Name, fault.New(fault.UpstreamError, "%s: %s (%d)", kind.Method, e.Message, e.Code))
+}
+
+// unfinished reads what a server says of a list that is not complete. One that
+// says what makes no sense is not waited for.
+func unfinished(result []byte) *Unfinished {
+	raw := mcp.Member(result, "_meta", unfinishedMeta)
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	var u Unfinished
+	if mcp.Decode(raw, &u) != nil || u.Known < 0 || u.Total < u.Known || u.Total > listItems {
+		return &Unfinished{Ended: true}
+	}
+	return &u
 }
 
 func ttl(result []byte) time.Duration {

@@ -50,7 +50,7 @@ type server struct {
 	closed   bool                // guarded by mu
 	requests map[string]*request // guarded by mu; by the id as it is written
 	legacy   bool                // guarded by mu; the host said initialize
-	partial  bool                // guarded by mu; the host was given a list that was not complete
+	given    *listing            // guarded by mu; what the host was given last; nil: nothing
 	work     sync.WaitGroup      // Add with mu held, while not closed
 }
 
@@ -78,7 +78,7 @@ func newServer(s *sdk.Server, set *settings, p program) *server {
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.offer = newOffer(set)
 	if set.discovers() {
-		srv.work.Go(func() { srv.offer.discover(srv.ctx, srv.exploration(s), srv.log); srv.listChanged() })
+		srv.work.Go(func() { srv.offer.discover(srv.ctx, srv.exploration(s), srv.log, srv.listChanged) })
 	}
 	return srv
 }

@@ -47,14 +47,15 @@ func (o *Options) words(p *model.Program, c *model.Command) []string {
 	return c.Path
 }
 
-// runnable returns the commands that do something, each once, parents first.
+// runnable returns the commands that do something and were asked, each once,
+// parents first.
 func runnable(p *model.Program) []*model.Command {
 	var all []*model.Command
 	seen := map[string]bool{}
 	var walk func(c *model.Command)
 	walk = func(c *model.Command) {
 		key := strings.Join(c.Path, "\x00")
-		if c.Runnable && !seen[key] || len(c.Path) == 0 && len(c.Commands) == 0 {
+		if c.Runnable && !c.Unasked && !seen[key] || len(c.Path) == 0 && len(c.Commands) == 0 {
 			seen[key] = true
 			all = append(all, c)
 		}
