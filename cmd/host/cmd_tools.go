@@ -20,6 +20,7 @@ import (
 type listFlags struct {
 	refresh bool
 	tools   bool // the lists of tools have to be complete
+	cost    bool // what the tools cost a model is shown
 }
 
 func (f *listFlags) add(cmd *cobra.Command) {
@@ -125,11 +126,14 @@ func (e *env) toolsVerb() *cobra.Command {
 		Use:   "tools [SERVER…]",
 		Short: "List tools",
 		Long: "List the tools that may be used, under the names that clients see. Servers that were asked before are\n" +
-			"not started.",
+			"not started.\n\n" +
+			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
+			"description and input schema, and the sums of the servers.",
 		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.tools(cmd.Context(), args, f) },
 	}
 	f.add(cmd)
+	cmd.Flags().BoolVar(&f.cost, "cost", false, "show how many tokens each tool and each server takes")
 	return cmd
 }
 
@@ -145,16 +149,21 @@ type toolJSON struct {
 }
 
 func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
-	return e.lists(ctx, args, f, e.printTools)
+	return e.lists(ctx, args, f, func(app *host.App, of func(server string) bool) error {
+		var tools []*catalog.Tool
+		for _, t := range app.Catalog.Snapshot().Tools {
+			if of(t.Server) && app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+				tools = append(tools, t)
+			}
+		}
+		if f.cost {
+			return e.printCost(tools)
+		}
+		return e.printTools(tools)
+	})
 }
 
-func (e *env) printTools(app *host.App, of func(server string) bool) error {
-	var tools []*catalog.Tool
-	for _, t := range app.Catalog.Snapshot().Tools {
-		if of(t.Server) && app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
-			tools = append(tools, t)
-		}
-	}
+func (e *env) printTools(tools []*catalog.Tool) error {
 	if e.machine() {
 		list := []toolJSON{}
 		for _, t := range tools {

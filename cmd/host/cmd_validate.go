@@ -67,6 +67,9 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	if err := e.printValidation(v, diags, failed); err != nil {
 		return err
 	}
+	if app != nil {
+		e.costNotes(app)
+	}
 	return reported(result)
 }
 

@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/tokens"
 )
 
 const (
-	// A token is about four bytes of text. What a model is shown beyond these
-	// crowds out everything else, so people are warned, and told how to get
-	// the rest.
-	bytesPerToken = 4
-	warnTokens    = 10_000
-	cutTokens     = 25_000
+	// What a model is shown beyond these crowds out everything else, so people
+	// are warned, and told how to get the rest.
+	warnTokens = 10_000
+	cutTokens  = 25_000
 )
 
 // shown is how a result is shown to people.
@@ -45,21 +44,21 @@ func (e *env) printResult(result []byte, how shown) error {
 }
 
 func (e *env) warnSize(n int) {
-	if n/bytesPerToken > warnTokens && e.errTTY {
-		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", n/bytesPerToken)
+	if about := tokens.Estimate(n); about > warnTokens && e.errTTY {
+		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
 	}
 }
 
 // cut shortens text beyond what is useful.
 func (e *env) cut(text string) string {
-	tokens := len(text) / bytesPerToken
-	if tokens > warnTokens {
-		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", tokens)
+	about := tokens.Estimate(len(text))
+	if about > warnTokens {
+		fmt.Fprintf(e.stderr, "warning: the result has about %d tokens\n", about)
 	}
-	if tokens <= cutTokens {
+	if about <= cutTokens {
 		return text
 	}
-	shown := cutTokens * bytesPerToken
+	shown := tokens.Bytes(cutTokens)
 	for shown > 0 && !utf8.RuneStart(text[shown]) {
 		shown--
 	}

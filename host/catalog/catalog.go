@@ -55,6 +55,7 @@ type Catalog struct {
 	news      []upstream.ListKind // guarded by mu; what changed and has not been told
 	telling   *time.Timer         // guarded by mu; nil: there are no news
 	stopped   bool                // guarded by mu
+	warned    map[string]bool     // guarded by mu; servers whose cost was logged
 }
 
 // An ask is a refresh that is going on; others wait for it.
@@ -74,7 +75,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	}
 	c := &Catalog{
 		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
-		lists: map[string]*lists{}, asking: map[string]*ask{}, storms: map[string]*storm{},
+		lists: map[string]*lists{}, asking: map[string]*ask{}, storms: map[string]*storm{}, warned: map[string]bool{},
 	}
 	for _, s := range servers {
 		if l := load(dir, s.Key, c.offerTo(s)); l != nil {
@@ -82,6 +83,9 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 		}
 	}
 	c.snapshot.Store(build(servers, c.lists))
+	for _, s := range servers {
+		c.warnCost(s.Name)
+	}
 	return c
 }
 

@@ -109,6 +109,7 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 	}
 	c.publish(s, l)
 	save(c.dir, s.Key, l)
+	c.warnCost(s.Name)
 	return nil
 }
 

@@ -88,7 +88,11 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	}
 	for _, server := range servers {
 		if l := lists[server.Name]; l != nil {
+			before := len(s.Tools)
 			s.addTools(server, l)
+			if text := CostNote(s.Tools[before:]); text != "" {
+				s.note(server, "%s", text)
+			}
 			s.addPrompts(server, l)
 			s.addResources(server, l)
 			s.addTemplates(server, l)

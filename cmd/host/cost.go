@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/catalog"
+)
+
+// toolCost is what "tools --cost" prints of a tool for programs.
+type toolCost struct {
+	Name   string `json:"name"`
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+	Tokens int    `json:"tokens"`
+}
+
+// serverCost is the sum of a server.
+type serverCost struct {
+	Server string `json:"server"`
+	Tools  int    `json:"tools"`
+	Tokens int    `json:"tokens"`
+}
+
+// listCost is everything that "tools --cost" prints.
+type listCost struct {
+	Tools   []toolCost   `json:"tools"`
+	Servers []serverCost `json:"servers"`
+	Tokens  int          `json:"tokens"`
+}
+
+// costOf estimates what tools cost a model, the most expensive first.
+func costOf(tools []*catalog.Tool) listCost {
+	all := listCost{Tools: []toolCost{}, Servers: []serverCost{}, Tokens: catalog.Cost(tools)}
+	byServer := map[string][]*catalog.Tool{}
+	for _, t := range tools {
+		all.Tools = append(all.Tools, toolCost{t.Exposed, t.Server, t.Name, t.Tokens()})
+		byServer[t.Server] = append(byServer[t.Server], t)
+	}
+	for server, own := range byServer {
+		all.Servers = append(all.Servers, serverCost{server, len(own), catalog.Cost(own)})
+	}
+	slices.SortStableFunc(all.Tools, func(a, b toolCost) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all.Servers, func(a, b serverCost) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Server, b.Server)) })
+	return all
+}
+
+// costNotes says of which servers the tools, as far as they are known, cost a
+// model much.
+func (e *env) costNotes(app *host.App) {
+	byServer := map[string][]*catalog.Tool{}
+	for _, t := range app.Catalog.Snapshot().Tools {
+		byServer[t.Server] = append(byServer[t.Server], t)
+	}
+	for _, s := range app.Config.Servers {
+		if text := catalog.CostNote(byServer[s.Name]); text != "" {
+			e.note(s.Name, text)
+		}
+	}
+}
+
+// printCost prints what tools cost a model: each tool, then each server, then all.
+func (e *env) printCost(tools []*catalog.Tool) error {
+	all := costOf(tools)
+	if e.machine() {
+		return e.printJSON(all)
+	}
+	var rows [][]string
+	for _, t := range all.Tools {
+		rows = append(rows, []string{strconv.Itoa(t.Tokens), t.Server, t.Name})
+	}
+	e.table([]string{"TOKENS", "SERVER", "TOOL"}, rows)
+	rows = nil
+	for _, s := range all.Servers {
+		rows = append(rows, []string{strconv.Itoa(s.Tokens), s.Server, count(s.Tools, "tool")})
+	}
+	if len(all.Servers) > 1 {
+		rows = append(rows, []string{strconv.Itoa(all.Tokens), "all", count(len(all.Tools), "tool")})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+	}
+	e.table([]string{"TOKENS", "SERVER", "TOOLS"}, rows)
+	return nil
+}

@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+)
+
+func costly(name string, bytes int) *Tool {
+	return &Tool{Item: Item{Exposed: name, Server: "s", Description: strings.Repeat("x", bytes)}}
+}
+
+// TestCostNote: there is one above 2 000 tokens a tool, and above 10 000 a server.
+func TestCostNote(t *testing.T) {
+	var many []*Tool
+	for range 12 {
+		many = append(many, costly("middle", 4*1000))
+	}
+	for _, c := range []struct {
+		tools      []*Tool
+		want, lack string
+	}{
+		{nil, "", ""},
+		{[]*Tool{costly("small", 100)}, "", ""},
+		{[]*Tool{costly("just", 4*2000-toolFrame-len("just"))}, "", ""},
+		{[]*Tool{costly("more", 4*2000-toolFrame-len("more")+1), costly("small", 100)}, "1 of its tools take more than 2000 tokens each: more about 2001; junctor tools --cost", "context"},
+		{many, "its 12 tools take about 12", "each:"},
+		{append(many, costly("a", 9000), costly("b", 10000), costly("c", 11000), costly("d", 12000)), "each: d about 3012, c about 2762, b about 2512, …;", " a about"},
+	} {
+		got := CostNote(c.tools)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || c.lack != "" && strings.Contains(got, c.lack) {
+			t.Errorf("%q, want %q without %q", got, c.want, c.lack)
+		}
+	}
+	if sum := Cost(many); sum < 12_000 || sum > 12_300 {
+		t.Errorf("the sum is %d", sum)
+	}
+}
+
+// TestCostIsLoggedOnce: lists that come again are not warned about again.
+func TestCostIsLoggedOnce(t *testing.T) {
+	var text bytes.Buffer
+	log := hclog.New(&hclog.LoggerOptions{Output: &text, Level: hclog.Warn})
+	s := &Server{Name: "s", Key: "key"}
+	dir := cache.Dir(t.TempDir())
+	save(dir, "key", &lists{Tools: listing(`{"name":"big","description":"` + strings.Repeat("x", 9000) + `","inputSchema":{}}`)})
+	c := New([]*Server{s}, dir, log, nil)
+	defer c.Stop()
+	c.warnCost("s")
+	c.warnCost("other")
+	if got := text.String(); strings.Count(got, "costly") != 1 || !strings.Contains(got, "server=s") || !strings.Contains(got, "big about 22") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,14 @@
+package tokens
+
+import "testing"
+
+func TestEstimate(t *testing.T) {
+	for bytes, want := range map[int]int{0: 0, 1: 1, 4: 1, 5: 2, 8000: 2000} {
+		if got := Estimate(bytes); got != want {
+			t.Errorf("%d bytes are %d tokens, want %d", bytes, got, want)
+		}
+	}
+	if got := Estimate(Bytes(MuchTool)); got != MuchTool {
+		t.Errorf("%d tokens become %d", MuchTool, got)
+	}
+}
