@@ -23,11 +23,15 @@ import (
 // cliTransport is the transport that wraps programs.
 const cliTransport = "cli"
 
+// commonDefault is the default of the plugin's attribute common.
+const commonDefault = 20
+
 // wrapping is what the flags of wrap say.
 type wrapping struct {
 	name                  string
 	only, except, globals []string
-	depth                 int
+	depth, common         int
+	describe              string
 	check                 bool
 }
 
@@ -63,12 +67,20 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.StringArrayVar(&w.except, "except", nil, "a command to leave out, with all below it; repeatable")
 	f.StringArrayVar(&w.globals, "global", nil, "an option of the whole program that its commands should offer, such as --namespace; repeatable")
 	f.IntVar(&w.depth, "depth", 3, "how many words a command may have")
+	f.IntVar(&w.common, "common", commonDefault, "how many options a tool has at most, the most common ones; 0 is all")
+	f.StringVar(&w.describe, "describe", "brief", `how much the descriptions say: "brief" or "full"`)
 	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
 	return cmd
 }
 
 // wrap finds out what a program can do and prints it as HCL.
 func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
+	switch {
+	case w.common < 0:
+		return fault.New(fault.Usage, "--common must be at least 0")
+	case w.describe != "brief" && w.describe != "full":
+		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe)
+	}
 	if w.name != "" && !label.MatchString(w.name) {
 		return fault.New(fault.Usage, "--name %q cannot be the label of a server", w.name).
 			WithHint("use letters, digits, - and _, starting with a letter, at most %d", labelMost)
@@ -92,6 +104,9 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 	if _, err := e.stdout.Write(text); err != nil {
 		return err
 	}
+	if why := p.Costly(); why != "" {
+		e.warn(why, "write fewer with --only, or with a lower --common; delete what should not be offered")
+	}
 	if len(p.Tools) == 0 {
 		return fault.New(fault.UpstreamUnsupported, "nothing that %s can do was understood", command[0]).
 			WithHint("write tool blocks by hand; docs/wrapping-clis.md shows how")
@@ -113,14 +128,14 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	settings := map[string]json.RawMessage{"command": asJSON(command), "cwd": asJSON(here), "depth": asJSON(w.depth)}
+	settings := map[string]json.RawMessage{"command": asJSON(command), "cwd": asJSON(here), "depth": asJSON(w.depth), "common": asJSON(w.common), "describe": asJSON(w.describe)}
 	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals} {
 		if len(list) > 0 {
 			settings[attribute] = asJSON(list)
 		}
 	}
 	var schema sdk.Schema
-	for _, attribute := range []string{"command", "cwd", "depth", "only", "except", "globals"} {
+	for _, attribute := range []string{"command", "cwd", "depth", "common", "describe", "only", "except", "globals"} {
 		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
 	}
 	text, err := wrap.Server(name, cliTransport, schema, settings, nil)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/tokens"
 )
 
 // ModelMeta is the name in _meta under which the cli plugin tells what its tools
@@ -31,6 +33,8 @@ type Tool struct {
 	Name       string          `json:"name"`
 	Command    Command         `json:"command"`
 	AccessFrom string          `json:"access_from,omitempty"`
+	LeftOut    []string        `json:"left_out,omitempty"` // options that the block does not have
+	Tokens     int             `json:"tokens,omitempty"`   // about so many are what a model is shown of it
 	Block      json.RawMessage `json:"block"`
 }
 
@@ -64,8 +68,10 @@ func (o *Option) takesValue() bool { return o.Value.Kind != "bool" && o.Value.Ki
 func Read(result []byte) (p Program, complete bool, err error) {
 	var list struct {
 		Tools []struct {
-			Name string `json:"name"`
-			Meta struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Input       json.RawMessage `json:"inputSchema"`
+			Meta        struct {
 				Model *Tool `json:"junctor/model"`
 			} `json:"_meta"`
 		} `json:"tools"`
@@ -84,10 +90,29 @@ func Read(result []byte) (p Program, complete bool, err error) {
 	for _, t := range list.Tools {
 		if m := t.Meta.Model; m != nil && m.Block != nil {
 			m.Name = t.Name
+			m.Tokens = tokens.Estimate(len(t.Name) + len(t.Description) + len(t.Input))
 			p.Tools = append(p.Tools, *m)
 		}
 	}
 	return p, true, nil
+}
+
+// Costly says that the tools cost a model much; empty: they do not.
+func (p *Program) Costly() string {
+	all, much := 0, 0
+	for _, t := range p.Tools {
+		all += t.Tokens
+		if t.Tokens > tokens.MuchTool {
+			much++
+		}
+	}
+	switch {
+	case all > tokens.MuchServer:
+		return fmt.Sprintf("these tools take about %d tokens of a model's context (%d of them more than %d each)", all, much, tokens.MuchTool)
+	case much > 0:
+		return fmt.Sprintf("tools take more than %d tokens of a model's context: %d", tokens.MuchTool, much)
+	}
+	return ""
 }
 
 // find returns the command that an argument list begins with: the one with the

@@ -54,6 +54,9 @@ func summary(p *Program) []string {
 	return lines
 }
 
+// leftOutShown is how many options that were left out a remark names.
+const leftOutShown = 8
+
 // remarks say how sure one can be of a tool.
 func remarks(t *Tool) []string {
 	line := fmt.Sprintf("from %s, %.0f %% understood", t.Command.Source, 100*t.Command.Confidence)
@@ -66,6 +69,9 @@ func remarks(t *Tool) []string {
 		line += "; access guessed from the " + t.AccessFrom
 	}
 	lines := []string{line}
+	if n := len(t.LeftOut); n > 0 {
+		lines = append(lines, fmt.Sprintf("options left out, which --common 0 would write: %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
+	}
 	for _, u := range t.Command.Unparsed {
 		lines = append(lines, "not understood: "+strings.TrimSpace(u))
 	}

@@ -45,6 +45,7 @@ func newOffer(set *settings) *offer {
 		options: tool.Options{
 			Globals: set.Globals, Omit: set.Omit, Read: set.Read, Write: set.Write, Destructive: set.Destructive,
 			Idempotent: set.Idempotent, Stdin: set.Stdin,
+			Brief: set.Describe != "full", Common: set.Common, Only: set.Options,
 		},
 	}
 	if set.Args != "" {

@@ -23,6 +23,10 @@ type settings struct {
 	Globals []string `hcl:"globals,optional" doc:"Options of the program as a whole, or of a command above, that its commands offer too, such as \"--namespace\" or \"log-*\". Without it none."`
 	Omit    []string `hcl:"omit,optional" doc:"Options that are not offered, such as \"--force\"."`
 
+	Describe string   `hcl:"describe,optional" doc:"How much discovered tools say of themselves: brief has the first sentence of each description, full has all of it, up to 200 characters an option. The default is brief." enum:"brief,full"`
+	Common   int      `hcl:"common" doc:"How many options a discovered tool offers: those that the usage or an example of its help has, then those that the help names most often. 0 is all." default:"20"`
+	Options  []string `hcl:"options,optional" doc:"The options to offer, such as \"log --oneline\", \"log *\" or, for every command, \"--format\". Commands that it says nothing about offer the common ones."`
+
 	Read        []string `hcl:"read,optional" doc:"Commands that only read, with all below them."`
 	Write       []string `hcl:"write,optional" doc:"Commands that write but destroy nothing, with all below them."`
 	Destructive []string `hcl:"destructive,optional" doc:"Commands that destroy, with all below them. It counts more than write, and that more than read."`
@@ -81,7 +85,7 @@ func (s *settings) Validate() error {
 	for _, n := range []struct {
 		path         string
 		value, least int
-	}{{"depth", s.Depth, 1}, {"parallel", s.Parallel, 1}, {"max_output", s.MaxOutput, 1}, {"max_stderr", s.MaxStderr, 0}} {
+	}{{"depth", s.Depth, 1}, {"parallel", s.Parallel, 1}, {"max_output", s.MaxOutput, 1}, {"max_stderr", s.MaxStderr, 0}, {"common", s.Common, 0}} {
 		if n.value < n.least {
 			failf(n.path, "must be at least %d", n.least)
 		}
@@ -127,7 +131,7 @@ func (s *settings) checkDiscovery() []error {
 		name string
 		list []string
 	}{
-		{"only", s.Only}, {"except", s.Except}, {"globals", s.Globals}, {"omit", s.Omit},
+		{"only", s.Only}, {"except", s.Except}, {"globals", s.Globals}, {"omit", s.Omit}, {"options", s.Options},
 		{"read", s.Read}, {"write", s.Write}, {"destructive", s.Destructive}, {"idempotent", s.Idempotent},
 	} {
 		for i, p := range patterns.list {
@@ -138,6 +142,9 @@ func (s *settings) checkDiscovery() []error {
 		if len(patterns.list) > 0 && !s.discovers() {
 			errs = append(errs, sdk.AttrErrorf(patterns.name, "is about discovered commands, and where tool blocks stand there are none unless probe is \"auto\""))
 		}
+	}
+	if !s.discovers() && s.Describe != "" {
+		errs = append(errs, sdk.AttrErrorf("describe", "is about discovered commands; a tool block has the descriptions that stand in it"))
 	}
 	if !s.discovers() && s.Args != "" {
 		errs = append(errs, sdk.AttrErrorf("args", "is about discovered commands; a tool block has what it needs in argv"))

@@ -75,6 +75,8 @@ func fill(o, other *model.Option) {
 		o.Env = other.Env
 	}
 	o.Repeatable = o.Repeatable || other.Repeatable
+	o.Shown = o.Shown || other.Shown
+	o.Mentions = max(o.Mentions, other.Mentions)
 	fillValue(&o.Value, &other.Value)
 }
 

@@ -64,6 +64,7 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 		p.cmd.Summary = named
 	}
 	p.assemble(usages)
+	p.count(lines, usages)
 	found := len(usages) > 0 || len(p.cmd.Options) > 0 || len(p.cmd.Commands) > 0
 	return p.cmd, found
 }

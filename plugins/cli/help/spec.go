@@ -27,10 +27,11 @@ type reader struct {
 	spec spec
 	// whole: the head is known to end where s ends, so that plain words behind
 	// a name are its value. Otherwise they may be the description.
-	whole   bool
-	negated bool // behind a "/" stands the spelling that says no
-	another bool // behind "and" stands another option
-	current int  // the spelling that was read last, in spec.names; -1: it is not there
+	whole    bool
+	negated  bool // behind a "/" stands the spelling that says no
+	another  bool // behind "and" stands another option
+	current  int  // the spelling that was read last, in spec.names; -1: it is not there
+	repeated bool // it was read before, and has a value
 }
 
 // readSpec reads the head of an option. What was not read is left over; it is
@@ -118,7 +119,7 @@ func number(word string) bool {
 }
 
 func (r *reader) add(name, no, dashes string) {
-	r.current = -1
+	r.current, r.repeated = -1, false
 	switch {
 	case r.another:
 		if strings.HasPrefix(name, "--") {
@@ -134,6 +135,7 @@ func (r *reader) add(name, no, dashes string) {
 		r.spec.negation = dashes + no + strings.TrimPrefix(name, dashes)
 	}
 	if r.current = slices.Index(r.spec.names, name); r.current >= 0 {
+		r.repeated = r.spec.taken
 		return
 	}
 	r.current = len(r.spec.names)
@@ -218,9 +220,11 @@ func (r *reader) value() {
 }
 
 // join makes the character that stands between name and value part of the
-// name, so that both together are one argument: "-Wl,", "-agentlib:".
+// name, so that both together are one argument: "-Wl,", "-agentlib:". Where the
+// name had a value without it before, as in "-L<start>:<file>, -L:<name>:<file>",
+// the character begins the value.
 func (r *reader) join(c byte) {
-	if c == '=' || c == ' ' || r.current < 0 {
+	if c == '=' || c == ' ' || r.current < 0 || r.repeated {
 		return
 	}
 	if name := &r.spec.names[r.current]; !strings.HasSuffix(*name, string(c)) {

@@ -66,6 +66,10 @@ type Option struct {
 	// Inherited is true for an option that belongs to a command above and is
 	// understood here as well.
 	Inherited bool `json:"inherited,omitempty"`
+	// Shown is true where a usage line or an example has the option, and Mentions
+	// is how many lines of the help name it.
+	Shown    bool `json:"shown,omitempty"`
+	Mentions int  `json:"mentions,omitempty"`
 	// Env is the environment variable that stands in for it; may be empty.
 	Env string `json:"env,omitempty"`
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
@@ -11,6 +12,10 @@ import (
 const (
 	longestDescription = 1024
 	longestAbout       = 200 // of one parameter, of which there may be many
+
+	briefDescription = 300
+	briefAbout       = 120
+	briefPlaceholder = 24
 )
 
 // describe says what a command does, for a model that has to choose.
@@ -23,12 +28,17 @@ func describe(program string, t *Tool) string {
 	} else if len(more) > len(text) {
 		text = more
 	}
+	longest := longestDescription
+	if t.Brief {
+		longest = briefDescription
+		text = firstSentences(text, longest-len(runs)-16-len(t.note))
+	}
 	if text == "" {
 		text = "Runs " + runs + "."
 	} else {
-		text = cut(text, longestDescription-len(runs)-16) + " Runs " + runs + "."
+		text = cut(text, longest-len(runs)-16-len(t.note)) + " Runs " + runs + "."
 	}
-	return text + exclusive(t.Conflicts)
+	return text + t.note + exclusive(t.Conflicts)
 }
 
 func exclusive(sets [][]string) string {
@@ -45,8 +55,47 @@ func exclusive(sets [][]string) string {
 // about describes a parameter: what it does, how its value looks and what
 // happens without it, unless the default is shown elsewhere.
 func (p *Parameter) about(shown bool) string {
+	return p.explained(sentence(firstSentences(oneLine(p.Description), longestAbout)), shown)
+}
+
+// brief is about in a form that costs a model less: the first sentence, and what
+// cannot be seen from the schema.
+func (p *Parameter) brief(shown bool) string {
+	text := firstSentence(oneLine(p.Description))
+	q := *p
+	if len(p.Spelling) == 2 {
+		q.Spelling = q.Name // which has the letter
+	}
+	if v := p.Value.Placeholder; len(v) > briefPlaceholder || strings.Contains(text, v) {
+		q.Value.Placeholder = ""
+	}
+	more := strings.NewReplacer("True gives it without a value.", "True: no value.", "False gives ", "False: ").Replace(q.explained("", shown))
+	if len(text)+len(" ")+len(more) > briefAbout {
+		text = cut(text, max(briefAbout-len(more)-len(" …"), briefAbout/2))
+	}
+	return cut(strings.TrimSpace(sentence(text)+" "+more), briefAbout)
+}
+
+// firstSentence is a text up to the first full stop that ends a sentence.
+func firstSentence(s string) string {
+	for i := 0; i < len(s); i++ {
+		at := strings.Index(s[i:], ". ")
+		if at < 0 {
+			break
+		}
+		i += at
+		word := s[strings.LastIndexByte(s[:i], ' ')+1 : i]
+		next, _ := utf8.DecodeRuneInString(s[i+2:])
+		if !strings.Contains(word, ".") && len(word) > 1 && !unicode.IsLower(next) { // not after "e.g" or an initial
+			return s[:i+1]
+		}
+	}
+	return s
+}
+
+// explained adds to a text how the value looks and what happens without it.
+func (p *Parameter) explained(text string, shown bool) string {
 	v := p.Value
-	text := sentence(firstSentences(oneLine(p.Description), longestAbout))
 	add := func(format string, args ...any) { text = strings.TrimSpace(text + " " + fmt.Sprintf(format, args...)) }
 	if p.Role == OptionRole && strings.TrimLeft(p.Spelling, "-") != p.Name {
 		add("The option %s.", p.Spelling)

@@ -11,16 +11,11 @@ import (
 // that tools were made from.
 const ModelMeta = "junctor/model"
 
-// output is the schema of every tool's structured result.
+// output is the schema of every tool's structured result. It stands in the list
+// once for each tool, so it has no descriptions; the plugin's README has them.
 var output = json.RawMessage(`{"type":"object","properties":{` +
-	`"exit_code":{"type":"integer","description":"-1 when the program was killed."},` +
-	`"stdout":{"type":"string"},` +
-	`"stderr":{"type":"string"},` +
-	`"duration_ms":{"type":"integer"},` +
-	`"truncated":{"type":"boolean","description":"Whether some output was left out."},` +
-	`"json":{"description":"The output, where it is JSON."},` +
-	`"lines":{"type":"array","description":"The output, where each line is JSON."},` +
-	`"stdout_base64":{"type":"string","description":"The output, where it is not text."}},` +
+	`"exit_code":{"type":"integer"},"stdout":{"type":"string"},"stderr":{"type":"string"},"duration_ms":{"type":"integer"},` +
+	`"truncated":{"type":"boolean"},"json":{},"lines":{"type":"array"},"stdout_base64":{"type":"string"}},` +
 	`"required":["exit_code","stdout","stderr","duration_ms","truncated"]}`)
 
 // JSON is the tool as tools/list shows it; withModel adds what it was made
@@ -40,6 +35,9 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 		m.set("command", command)
 		m.set("access", t.Access.Kind)
 		m.set("access_from", t.Access.From)
+		if len(t.LeftOut) > 0 {
+			m.set("left_out", t.LeftOut)
+		}
 		if t.Template == nil {
 			m.set("block", settings(reflect.ValueOf(Record(t))))
 		}

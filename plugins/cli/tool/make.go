@@ -25,6 +25,10 @@ type Options struct {
 
 	Stdin bool
 	Free  *regexp.Regexp
+
+	Brief  bool     // descriptions are cut to what a model needs to choose
+	Only   []string // options that are offered, as "PATH OPTION" or "OPTION"; empty: the common ones
+	Common int      // how many options a tool has where Only says nothing; 0: all
 }
 
 // FromProgram makes the tools of a program: one for each command that does
@@ -70,7 +74,7 @@ func runnable(p *model.Program) []*model.Command {
 }
 
 func (o *Options) make(p *model.Program, c *model.Command) *Tool {
-	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free}
+	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief}
 	taken := properties{}
 	if o.Stdin {
 		taken[StdinName] = true
@@ -80,11 +84,16 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	}
 	spelled := map[string]string{}
 	ordered := expression(c)
+	var offered []*model.Option
 	for i := range c.Options {
 		opt := &c.Options[i]
 		if len(opt.Names) == 0 || !o.offers(opt) || ordered && predicate(*opt) {
 			continue
 		}
+		offered = append(offered, opt)
+	}
+	offered, left := o.choose(o.words(p, c), offered)
+	for _, opt := range offered {
 		for _, names := range meant(opt) {
 			param := Parameter{
 				Name: taken.option(names), Role: OptionRole, Spelling: names[0], Negation: opt.Negation,
@@ -112,6 +121,8 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t.Conflicts = conflicts(c.Conflicts, spelled)
 	t.Access = o.access(p, c, t.Parameters)
 	t.Idempotent = matchesAny(o.Idempotent, o.words(p, c))
+	t.LeftOut = spellings(left)
+	t.note = leftOut(offered, left)
 	t.Description = describe(p.Name, t)
 	t.finish()
 	return t

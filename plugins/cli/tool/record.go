@@ -12,7 +12,7 @@ import (
 // for people to review and keep.
 func Record(t *Tool) Block {
 	b := Block{
-		Name: t.Name, Description: strings.TrimSuffix(t.Description, exclusive(t.Conflicts)), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
+		Name: t.Name, Description: strings.TrimSuffix(strings.TrimSuffix(t.Description, exclusive(t.Conflicts)), t.note), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
 		Argv: []string{},
 	}
 	for _, word := range t.Command.Path {
@@ -23,7 +23,7 @@ func Record(t *Tool) Block {
 		names[t.Parameters[i].Name] = argumentName(t.Parameters[i].Name)
 	}
 	for i := range t.Parameters {
-		b.Arguments = append(b.Arguments, recordArgument(&t.Parameters[i], names, t.Conflicts))
+		b.Arguments = append(b.Arguments, recordArgument(t, &t.Parameters[i], names))
 	}
 	b.Argv = append(b.Argv, recordSlots(t, names)...)
 	return b
@@ -61,12 +61,21 @@ func recordSlots(t *Tool, names map[string]string) []string {
 	return before
 }
 
-func recordArgument(p *Parameter, names map[string]string, conflicts [][]string) Argument {
+// recorded is the description of an argument that is written down. What about adds
+// to it, the block adds again.
+func (p *Parameter) recorded(brief bool) string {
+	if !brief {
+		return p.Description
+	}
+	return cut(firstSentence(oneLine(p.Description)), briefAbout)
+}
+
+func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	v := p.Value
 	a := Argument{
 		Name: names[p.Name], Type: string(v.Kind), Negation: p.Negation, Values: v.Choices, Required: p.Required,
 		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map, Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
-		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.Description,
+		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.recorded(t.Brief),
 	}
 	if !v.Kind.TakesValue() {
 		a.Equals, a.Glued, a.Optional = false, false, false // nothing is joined; its default says whether "=false" is understood
@@ -77,7 +86,7 @@ func recordArgument(p *Parameter, names map[string]string, conflicts [][]string)
 	if p.Role == OptionRole {
 		a.Flag, a.Default = p.Spelling, v.Default
 	}
-	for _, set := range conflicts {
+	for _, set := range t.Conflicts {
 		for _, other := range set[slices.Index(set, p.Name)+1:] { // each pair stands once
 			if slices.Contains(set, p.Name) && !slices.Contains(a.Conflicts, names[other]) {
 				a.Conflicts = append(a.Conflicts, names[other])

@@ -73,7 +73,11 @@ func (t *Tool) schemaOf(p *Parameter) object {
 			shown = true
 		}
 	}
-	if text := p.about(shown); text != "" {
+	text := p.about(shown)
+	if t.Brief {
+		text = p.brief(shown)
+	}
+	if text != "" {
 		o.set("description", text)
 	}
 	return o

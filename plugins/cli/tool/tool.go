@@ -35,6 +35,10 @@ type Tool struct {
 	Free  *regexp.Regexp // when set, offers args; each element matches it whole
 
 	Input json.RawMessage // the JSON schema of the arguments
+
+	Brief   bool     // descriptions are cut to what a model needs to choose
+	LeftOut []string // options of the command that it does not offer, though it could
+	note    string   // about these, for the description
 }
 
 // A Role is where a parameter goes in an argument list.

@@ -35,5 +35,10 @@ func (o *Options) Unused(p *model.Program) error {
 			}
 		}
 	}
+	if i := o.unusedOption(p, commands); i >= 0 {
+		e := sdk.AttrErrorf(fmt.Sprintf("options[%d]", i), "no option of the commands that are offered matches %q", o.Only[i])
+		e.Hint = "write the words of the command and then one option, such as \"log --oneline\"; junctor wrap shows the options there are"
+		return e
+	}
 	return nil
 }

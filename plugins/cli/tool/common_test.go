@@ -1,0 +1,145 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// manyOptions is a program with a command of thirty options and one of two.
+func manyOptions() *model.Program {
+	big := &model.Command{Path: []string{"big"}, Runnable: true, Summary: "Is big"}
+	for i := range 30 {
+		big.Options = append(big.Options, model.Option{Names: []string{fmt.Sprintf("--opt-%02d", i)}, Value: model.Value{Kind: model.Bool}})
+	}
+	big.Options[29].Shown = true
+	big.Options[28].Mentions = 4
+	big.Options[27].Names = append(big.Options[27].Names, "-x")
+	big.Options[26].Required = true
+	small := &model.Command{Path: []string{"small"}, Runnable: true, Options: []model.Option{
+		{Names: []string{"--one"}, Value: model.Value{Kind: model.Bool}}, {Names: []string{"--opt-05"}, Value: model.Value{Kind: model.Bool}},
+	}}
+	return &model.Program{Name: "prog", Root: &model.Command{Commands: []*model.Command{big, small}}}
+}
+
+// offeredBy are the names of the options that the tools of a program have.
+func offeredBy(t *testing.T, o Options) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for _, made := range FromProgram(manyOptions(), o) {
+		all[made.Name] = []string{}
+		for _, p := range made.Parameters {
+			all[made.Name] = append(all[made.Name], p.Name)
+		}
+	}
+	return all
+}
+
+// TestCommonOptionsAreOffered: those of the usage come first, then those that are
+// named most, then those with a letter; what must be given is never left out.
+func TestCommonOptionsAreOffered(t *testing.T) {
+	for common, want := range map[int][]string{
+		1: {"opt-26", "opt-29"},
+		3: {"opt-26", "opt-27", "opt-28", "opt-29"},
+		5: {"opt-00", "opt-01", "opt-26", "opt-27", "opt-28", "opt-29"},
+	} {
+		all := offeredBy(t, Options{Common: common})
+		if !slices.Equal(all["big"], want) {
+			t.Errorf("common = %d: %q, want %q", common, all["big"], want)
+		}
+		if common > 1 && len(all["small"]) != 2 {
+			t.Errorf("common = %d: %q", common, all["small"])
+		}
+	}
+	if all := offeredBy(t, Options{Common: 0}); len(all["big"]) != 30 {
+		t.Errorf("all are %d", len(all["big"]))
+	}
+	made := FromProgram(manyOptions(), Options{Common: 5})[0]
+	if !strings.Contains(made.Description, " Offers 6 of 30 options.") || len(made.LeftOut) != 24 || made.LeftOut[0] != "--opt-02" {
+		t.Errorf("%q, left out: %q", made.Description, made.LeftOut)
+	}
+	if b := Record(made); strings.Contains(b.Description, "Offers") {
+		t.Errorf("what is left out is no description: %q", b.Description)
+	}
+}
+
+// TestOptionsSelects: an element is about the commands of its path, and others
+// keep the common options.
+func TestOptionsSelects(t *testing.T) {
+	for _, c := range []struct {
+		options    string
+		big, small int
+	}{
+		{"big --opt-03", 2, 1},          // with the one that must be given; small has the first of two
+		{"big opt-03,big opt-04", 3, 1}, // dashes may be left out
+		{"big *", 30, 1},
+		{"*g --opt-0?", 11, 1},
+		{"--opt-05", 2, 1},
+		{"** --one", 1, 1},
+		{"small --one", 2, 1},
+	} {
+		all := offeredBy(t, Options{Common: 1, Only: strings.Split(c.options, ",")})
+		if len(all["big"]) != c.big || len(all["small"]) != c.small {
+			t.Errorf("%s: %q", c.options, all)
+		}
+	}
+}
+
+func TestOptionsThatMatchNothing(t *testing.T) {
+	for i, list := range [][]string{
+		{"--opt-3x"}, {"big --one"}, {"small --one", "smal --one"}, {"--opt-01", "big opt-01 --x"}, {"big"},
+	} {
+		o := Options{Only: list}
+		err := o.Unused(manyOptions())
+		e, ok := errors.AsType[*sdk.Error](err)
+		if !ok || !strings.HasPrefix(e.Path, "options[") || e.Hint == "" {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	o := Options{Only: []string{"big --opt-*", "--one", "small *"}}
+	if err := o.Unused(manyOptions()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBriefDescriptions: they have the first sentence, what cannot be seen from
+// the schema, and a bound.
+func TestBriefDescriptions(t *testing.T) {
+	long := strings.Repeat("very ", 60) + "long"
+	for _, c := range []struct {
+		p    Parameter
+		want string
+	}{
+		{Parameter{Name: "a", Spelling: "--a", Description: "Does it. And more of it.", Value: model.Value{Kind: model.Bool}}, "Does it."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Uses e.g. this file. And more.", Value: model.Value{Kind: model.Bool}}, "Uses e.g. this file."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Reads v1.2. files here", Value: model.Value{Kind: model.Bool}}, "Reads v1.2. files here."},
+		{Parameter{Name: "opt_a", Spelling: "-a", Description: "Does it", Value: model.Value{Kind: model.Bool}}, "Does it."},
+		{Parameter{Name: "a", Spelling: "--a", Negation: "--no-a", Description: "Does it", Value: model.Value{Kind: model.Bool}}, "Does it. False: --no-a."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Prints <what>", Value: model.Value{Kind: model.String, Placeholder: "what", Optional: true}}, "Prints <what>. True: no value."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Prints", Value: model.Value{Kind: model.String, Placeholder: "what"}}, "Prints. Value: what."},
+		{Parameter{Name: "a", Spelling: "--a", Value: model.Value{Kind: model.String}}, ""},
+	} {
+		if got := c.p.brief(false); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	p := Parameter{Name: "a", Spelling: "--a", Negation: "--no-a", Description: long, Value: model.Value{Kind: model.String, Placeholder: "what", Optional: true, Default: "x"}}
+	if got := p.brief(false); len(got) > briefAbout+len("…") || !strings.HasSuffix(got, "Default: x.") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	program := manyOptions()
+	program.Root.Commands[0].Description = long + ". " + long + "."
+	made := FromProgram(program, Options{Brief: true, Common: 3})[0]
+	if n := len(made.Description); n > briefDescription+len("…") || !strings.HasSuffix(made.Description, "Runs prog big. Offers 4 of 30 options.") {
+		t.Errorf("%d bytes: %q", n, made.Description)
+	}
+	// What is shown is the same each time.
+	if again := FromProgram(program, Options{Brief: true, Common: 3})[0]; string(again.JSON(true)) != string(made.JSON(true)) {
+		t.Errorf("%s\n%s", made.JSON(true), again.JSON(true))
+	}
+}
