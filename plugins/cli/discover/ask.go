@@ -67,7 +67,7 @@ func (w *walk) askForms(ctx context.Context, g *group, n *node) *reply {
 		if ctx.Err() != nil {
 			return nil
 		}
-		n.slow = a.late && a.stdout+a.stderr == ""
+		n.slow = a.late
 		n.settled = n.slow && a.settled
 		if n.again = n.slow && !n.settled && !n.alone && w.forms.safe(f); n.again {
 			return nil // another form would take as long; see learnLevel

@@ -48,6 +48,34 @@ type prober struct {
 	beside   string   // of man: the program whose pages it is asked for
 	ownHome  bool     // env has the user's own home
 	answers  *answerStore
+	slowest  *atomic.Int64 // ns; of the answers that came in time
+	again    bool          // what was late is asked once more, with twice the time
+}
+
+// A question has so many times the time of the slowest answer so far: what takes
+// long because the machine is busy is not given up as if it hung.
+const (
+	slack    = 10
+	longTime = time.Minute // the most that makes
+)
+
+// limit is how long an answer is waited for.
+func (p *prober) limit() time.Duration {
+	d := max(p.time, min(slack*time.Duration(p.slowest.Load()), longTime))
+	if p.again {
+		d *= 2
+	}
+	return d
+}
+
+// measure takes note of how long an answer took.
+func (p *prober) measure(a answer) {
+	for a.failed == nil && !a.late {
+		slowest := p.slowest.Load()
+		if int64(a.took) <= slowest || p.slowest.CompareAndSwap(slowest, int64(a.took)) {
+			return
+		}
+	}
 }
 
 // running bounds the questions that this process asks at a time, whatever the
@@ -59,19 +87,21 @@ func (p *prober) with(variables ...string) *prober {
 	return &prober{
 		path: p.path, fixed: p.fixed, name: p.name, dir: p.dir, env: p.env, time: p.time, output: p.output,
 		log: p.log, places: p.places, variants: slices.Concat(p.variants, variables), beside: p.beside, ownHome: p.ownHome, answers: p.answers,
+		slowest: p.slowest,
 	}
 }
 
 // patient returns a prober that waits longer for an answer.
 func (p *prober) patient() *prober {
 	q := p.with()
-	q.time *= 2
+	q.again = true
 	return q
 }
 
 // of returns a prober of another program in the same environment.
 func (p *prober) of(path string) *prober {
 	q := p.with()
+	q.slowest = new(atomic.Int64)
 	q.path, q.fixed, q.name = path, nil, path
 	return q
 }
@@ -83,6 +113,7 @@ func (p *prober) ask(ctx context.Context, args ...string) answer {
 	question := p.question(args)
 	a, late, known := p.answers.load(question)
 	if known && ctx.Err() == nil {
+		p.measure(a)
 		return a
 	}
 	for _, places := range []chan struct{}{p.places, running} {
@@ -97,6 +128,7 @@ func (p *prober) ask(ctx context.Context, args ...string) answer {
 	begun := time.Now()
 	a = p.run(ctx, args)
 	a.took = time.Since(begun)
+	p.measure(a)
 	p.answers.store(question, a, late)
 	p.log.Trace("asked", "args", strings.Join(args, " "), "status", a.status, "bytes", len(a.stdout)+len(a.stderr), "took", time.Since(begun).Round(time.Millisecond), "error", a.failed)
 	return a
@@ -145,7 +177,7 @@ func (p *prober) run(ctx context.Context, args []string) answer {
 	}
 	out, errs := newReading(pipes[0], p.output, proc.Kill), newReading(pipes[2], p.output, proc.Kill)
 	var a answer
-	clock := time.NewTimer(p.time)
+	clock := time.NewTimer(p.limit())
 	defer clock.Stop()
 	select {
 	case <-proc.Done():
@@ -213,7 +245,7 @@ func plain(text []byte) string {
 func newProber(o *Options, path string, n *nest, answers *answerStore) *prober {
 	return &prober{
 		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: n.workDir, env: n.env,
-		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, places: make(chan struct{}, o.Parallel), answers: answers,
+		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, places: make(chan struct{}, o.Parallel), answers: answers, slowest: new(atomic.Int64),
 	}
 }
 
