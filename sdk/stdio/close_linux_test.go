@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +13,8 @@ import (
 	"time"
 )
 
-// TestLadder climbs as far as each server makes it.
+// TestLadder climbs as far as each server makes it. Each server has answered
+// before.
 func TestLadder(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -21,19 +23,20 @@ func TestLadder(t *testing.T) {
 		stderr       []string
 		atLeast      time.Duration
 	}{
-		{"ends with its input", `echo ready >&2; cat; echo eof >&2; exit 4`, 0, "exited with status 4", []string{"ready", "eof"}, 0},
-		{"ends when asked", `trap 'echo term >&2; exit 5' TERM; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 0,
+		{"ends with its input", `echo '{}'; echo ready >&2; cat; echo eof >&2; exit 4`, 0, "exited with status 4", []string{"ready", "eof"}, 0},
+		{"ends when asked", `trap 'echo term >&2; exit 5' TERM; echo '{}'; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 0,
 			"exited with status 5", []string{"ready", "eof", "term"}, afterEOF},
-		{"does not end", `trap 'echo term >&2' TERM; echo ready >&2; while :; do sleep 0.05; done`, 0,
+		{"does not end", `trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; while :; do sleep 0.05; done`, 0,
 			"was killed by SIGKILL (killed)", []string{"ready", "term"}, afterEOF + afterTERM},
-		{"has no time", `trap 'echo term >&2' TERM; echo ready >&2; while :; do sleep 0.05; done`, time.Nanosecond,
+		{"has no time", `trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; while :; do sleep 0.05; done`, time.Nanosecond,
 			"was killed by SIGKILL (killed)", []string{"ready"}, 0},
-		{"has time for its input only", `trap 'echo term >&2' TERM; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 1500 * time.Millisecond,
+		{"has time for its input only", `trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 1500 * time.Millisecond,
 			"was killed by SIGKILL (killed)", []string{"ready", "eof"}, 1500 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			conn := start(t, shell(c.script))
+			mustRecv(t, conn, "{}")
 			saw(t, conn, "ready")
 			ctx := context.Background()
 			if c.ctx > 0 {
@@ -54,6 +57,58 @@ func TestLadder(t *testing.T) {
 				t.Errorf("it took %s", time.Since(begun))
 			}
 		})
+	}
+}
+
+// TestCloseWhileStarting ends servers that have not sent a message: they get
+// SIGTERM at once and ten seconds to clean up.
+func TestCloseWhileStarting(t *testing.T) {
+	const launcher = `mkdir "$1/lock"; trap 'sleep "$2"; rmdir "$1/lock"; echo clean >&2; exit 1' TERM; echo ready >&2; while :; do sleep 0.05; done`
+	for _, c := range []struct {
+		name, cleans string        // seconds that the launcher cleans up
+		ctx          time.Duration // 0: no limit
+		locked       bool          // the lock is left behind
+	}{
+		{"cleans up at once", "0", 0, false},
+		{"cleans up for longer than a running server may", "3", 0, false},
+		{"has a second", "3", time.Second, true},
+		{"has no time", "0", time.Nanosecond, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			conn := start(t, shell(launcher, dir, c.cleans))
+			saw(t, conn, "ready")
+			ctx := context.Background()
+			if c.ctx > 0 {
+				limited, cancel := context.WithTimeout(ctx, c.ctx)
+				defer cancel()
+				ctx = limited
+			}
+			if err := conn.Close(ctx); err != nil {
+				t.Error(err)
+			}
+			st := conn.Status()
+			_, err := os.Stat(filepath.Join(dir, "lock"))
+			if locked := err == nil; locked != c.locked {
+				t.Errorf("lock left behind: %t, want %t; the launcher %s, saying %q", locked, c.locked, st.State, st.Stderr)
+			}
+		})
+	}
+}
+
+// TestCloseKillsStartThatIgnoresSignals: SIGKILL follows ten seconds after
+// SIGTERM.
+func TestCloseKillsStartThatIgnoresSignals(t *testing.T) {
+	t.Parallel()
+	conn := start(t, shell(`trap '' TERM; echo ready >&2; while :; do sleep 0.05; done`))
+	saw(t, conn, "ready")
+	begun := time.Now()
+	if err := conn.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took < afterStop || took > afterStop+patience/2 || conn.Status().State != "was killed by SIGKILL (killed)" {
+		t.Errorf("after %s it %s", took, conn.Status().State)
 	}
 }
 

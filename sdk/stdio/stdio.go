@@ -28,6 +28,7 @@ import (
 const (
 	afterEOF  = 2 * time.Second        // for the server to end once its input is closed
 	afterTERM = 2 * time.Second        // for its group to end once it was asked to
+	afterStop = 10 * time.Second       // the same for a server that is still starting
 	afterOut  = 2 * time.Second        // for the server to end once it has closed its output
 	afterExit = 300 * time.Millisecond // for what it wrote to be read
 )
@@ -52,6 +53,7 @@ type Conn struct {
 	tail  *tail
 
 	dropped atomic.Uint64
+	heard   atomic.Bool // it has sent a message
 	ended   atomic.Bool // by us
 	close   sync.Once
 	readers sync.WaitGroup // those of standard error and of the process's end
@@ -111,6 +113,7 @@ func (c *Conn) Recv() ([]byte, error) {
 		}
 		msg, err := ndjson.Message(line)
 		if err == nil {
+			c.heard.Store(true)
 			return msg, nil
 		}
 		if c.dropped.Add(1) <= junkShown {
@@ -165,16 +168,22 @@ func (c *Conn) Send(msg []byte) error {
 // Flush writes what Send held back.
 func (c *Conn) Flush() error { return c.out.Flush() }
 
-// Close ends the server: its input is closed; if it does not end within two
-// seconds its process group gets SIGTERM, two seconds later SIGKILL. When ctx
-// is done the rest of the ladder is one SIGKILL.
+// Close ends the server: it closes the server's input, sends SIGTERM to the
+// process group after two seconds, and SIGKILL after two more. A server that has
+// not sent a message yet is still starting, and may be a launcher in the middle
+// of an installation: it gets SIGTERM at once and ten seconds to clean up. When
+// ctx is done, Close sends SIGKILL at once.
 func (c *Conn) Close(ctx context.Context) error {
 	c.close.Do(func() {
 		c.ended.Store(true)
 		_ = c.stdin.Close()
-		if !c.endsWithin(ctx, afterEOF) && ctx.Err() == nil {
+		polite, afterSignal := afterEOF, afterTERM
+		if !c.heard.Load() {
+			polite, afterSignal = 0, afterStop
+		}
+		if ctx.Err() == nil && !c.endsWithin(ctx, polite) && ctx.Err() == nil {
 			c.proc.Terminate()
-			c.endsWithin(ctx, afterTERM)
+			c.endsWithin(ctx, afterSignal)
 		}
 		c.proc.Kill()
 		<-c.proc.Done()
