@@ -62,9 +62,13 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 	if timeout == 0 {
 		timeout = u.opts.Call
 	}
+	priority := ForCall
+	if call.own {
+		priority = ForList
+	}
 	for attempt := 0; ; attempt++ {
 		// Connecting has its own time; the call's begins when it is sent.
-		c, err := u.get(ctx)
+		c, err := u.get(ctx, priority)
 		if err != nil {
 			return Reply{}, err
 		}

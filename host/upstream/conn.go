@@ -45,6 +45,7 @@ type conn struct {
 	instructions string
 	offered      []byte // of the client's capabilities, to a server of the old era
 	since        time.Time
+	started      time.Time  // when the attempt began that made it
 	lists        *listening // of a modern server whose lists change
 
 	level string        // guarded by the upstream's mu; the server was told

@@ -61,7 +61,7 @@ var (
 // server without the capability has an empty one, one that misbehaves a shorter
 // one. An error is about the connection.
 func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
-	c, err := u.get(ctx)
+	c, err := u.get(ctx, ForList)
 	if err != nil {
 		return Listing{}, err
 	}

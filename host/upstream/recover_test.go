@@ -116,7 +116,7 @@ func TestSubscribeGivenUp(t *testing.T) {
 	o.Revision = mcp.Revision20251125
 	u := New(o)
 	defer u.Close()
-	c, err := u.get(t.Context())
+	c, err := u.get(t.Context(), ForCall)
 	if err != nil {
 		t.Fatal(err)
 	}

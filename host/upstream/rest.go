@@ -40,6 +40,7 @@ func (u *Upstream) idleOver() {
 func (u *Upstream) stop(reason string) {
 	c := u.conn
 	u.conn = nil
+	u.starts.forget(c.started)
 	u.idle.stop()
 	u.set(Stopped)
 	u.work.Go(func() { c.close(reason, u.opts.Shutdown) })

@@ -16,5 +16,6 @@ func (u *Upstream) Retry() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.retry = time.Time{}
+	u.starts = starts{}
 	u.delays.Reset()
 }

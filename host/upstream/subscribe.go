@@ -43,7 +43,7 @@ func (u *Upstream) subscribeTo(ctx context.Context, permit policy.Permit, t topi
 	if !permit.For(u.opts.Name) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit"))
 	}
-	c, err := u.get(ctx)
+	c, err := u.get(ctx, ForCall)
 	if err != nil {
 		return err
 	}

@@ -86,6 +86,15 @@ type Options struct {
 	Version  string        // of Junctor, to tell the server
 	Revision mcp.Revision  // the only one to speak; empty: find out
 	Start    time.Duration // to connect
+	Install  time.Duration // the same where the server may have to be installed first
+	// Launcher is the program that may install the server before it starts it,
+	// such as npx; empty: none.
+	Launcher string
+	// Starts bounds how many servers start at the same time; nil: no bound.
+	Starts *StartQueue
+	// Diagnose returns what a failed start's last lines mean, and what to do about
+	// it; empty: nothing known. It may be nil.
+	Diagnose func(stderr []string) (meaning, hint string)
 	Call     time.Duration
 	Shutdown time.Duration
 	Extends  bool // progress of a call begins its time anew
@@ -112,6 +121,11 @@ type Upstream struct {
 	retry    time.Time     // guarded by mu; no attempt before that, unless Changed
 	stamp    string        // guarded by mu; what Changed said after the last attempt
 	delays   *backoff.ExponentialBackOff
+	starts   starts
+	priority Priority                // guarded by mu; the highest of those who wait for a start
+	place    *place                  // guarded by mu; in the start queue; nil: no start goes on
+	clock    *startClock             // guarded by mu; of the start that goes on; nil: none, or it waits for its place
+	ending   chan struct{}           // guarded by mu; closed when the process of the last failed start has ended; nil: there is none
 	connects int                     // guarded by mu
 	users    int                     // guarded by mu; who have or want the connection
 	closed   bool                    // guarded by mu
@@ -182,6 +196,7 @@ type Status struct {
 	Connects      int
 	Ignored       uint64 // messages that were not valid, or answered nothing
 	Retry         time.Time
+	Start         StartStatus
 	Err           error
 	Link          Link // nil when not connected
 }
@@ -191,8 +206,11 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := Status{State: u.state, Connects: u.connects, Err: u.err, Subscriptions: len(u.subs)}
-	if u.state == Failed {
+	switch u.state {
+	case Failed:
 		s.Retry = u.retry
+	case Starting:
+		s.Start = u.startStatus()
 	}
 	if c := u.conn; c != nil {
 		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities, c.instructions

@@ -1,0 +1,255 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// A printer is a link to a server that prints a line on standard error every so
+// often, and takes its time to end.
+type printer struct {
+	*conversation.Link
+	every, until time.Duration // of its life; every 0: it prints nothing
+	ends         time.Duration // that it takes to end when it is asked to
+	begun        time.Time
+	aborted      chan struct{}
+	abort        sync.Once
+}
+
+func newPrinter(every, until, ends time.Duration) *printer {
+	return &printer{Link: conversation.NewLink(), every: every, until: until, ends: ends, begun: time.Now(), aborted: make(chan struct{})}
+}
+
+func (p *printer) Said(context.Context) ([]string, uint64) {
+	if p.every == 0 {
+		return nil, 0
+	}
+	var lines []string
+	for at := p.every; at <= min(time.Since(p.begun), p.until); at += p.every {
+		lines = append(lines, fmt.Sprintf("fetching %s", at))
+	}
+	return lines[max(0, len(lines)-50):], 0
+}
+
+func (p *printer) Close(grace time.Duration) {
+	select {
+	case <-time.After(min(grace, p.ends)):
+	case <-p.aborted:
+	}
+	p.Link.Close(grace)
+}
+
+func (p *printer) Abort() { p.abort.Do(func() { close(p.aborted) }) }
+
+// TestStartTime: a start that may install the server, or prints lines while it is
+// waited for, gets the time for installations. The error says which setting to
+// raise.
+func TestStartTime(t *testing.T) {
+	const start, install = 10 * time.Second, 5 * time.Minute
+	for _, c := range []struct {
+		name, launcher string
+		every, until   time.Duration
+		takes          time.Duration
+		message, hint  string
+	}{
+		{"silent", "", 0, 0, start, "within 10s", "raise timeouts { start }"},
+		{"a banner and no more", "", time.Second, time.Second, start + time.Second, "within 11s", "raise timeouts { start }"},
+		{"lines for a minute", "", 4 * time.Second, time.Minute, time.Minute + start, "within 1m10s", "raise timeouts { start }"},
+		{"lines for ever", "", 4 * time.Second, time.Hour, install, "within 5m0s", "raise timeouts { install }"},
+		{"lines too far apart", "", 11 * time.Second, time.Hour, start, "within 10s", "raise timeouts { start }"},
+		{"launcher", "npx", 0, 0, install, "within 5m0s", "by hand once to see what npx waits for"},
+		{"launcher that prints", "npx", time.Second, time.Hour, install, "within 5m0s", "raise timeouts { install }"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := usual(newRecorder(), nil)
+				o.Start, o.Install, o.Launcher = start, install, c.launcher
+				o.Open = func(context.Context) (Link, error) { return newPrinter(c.every, c.until, 0), nil }
+				u := New(o)
+				defer u.Close()
+				begun := time.Now()
+				err := u.Connect(t.Context())
+				f := fault.As(err)
+				if took := time.Since(begun); took < c.takes || took > c.takes+observeEvery {
+					t.Errorf("it took %s, want %s", took, c.takes)
+				}
+				if f.Code != fault.UpstreamStartTimeout || !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) {
+					t.Errorf("%s: %s; hint: %s", f.Code, f.Message, f.Hint)
+				}
+			})
+		})
+	}
+}
+
+// TestStartEndsInBackground: who waits for a start learns at once that its time
+// is over, the next attempt waits for the end of the process, and a shutdown does
+// not wait as long.
+func TestStartEndsInBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var links []*printer
+		var opened []time.Time
+		o := usual(newRecorder(), nil)
+		o.Start, o.Shutdown = time.Second, 3*time.Second
+		o.Open = func(context.Context) (Link, error) {
+			opened = append(opened, time.Now())
+			links = append(links, newPrinter(0, 0, time.Hour))
+			return links[len(links)-1], nil
+		}
+		u := New(o)
+		begun := time.Now()
+		if err := u.Connect(t.Context()); !fault.Is(err, fault.UpstreamStartTimeout) || time.Since(begun) != time.Second {
+			t.Errorf("after %s: %v", time.Since(begun), err)
+		}
+		time.Sleep(2 * time.Second)
+		_ = u.Connect(t.Context())
+		if got := opened[1].Sub(begun); got != time.Second+startGrace {
+			t.Errorf("the second attempt began after %s, while the first process ran", got)
+		}
+		closing := time.Now()
+		u.Close()
+		if took := time.Since(closing); took != o.Shutdown {
+			t.Errorf("closing took %s", took)
+		}
+	})
+}
+
+// TestDiagnosis: what the last lines of a failed start mean stands in its error.
+func TestDiagnosis(t *testing.T) {
+	o := usual(newRecorder(), nil)
+	o.Open = func(context.Context) (Link, error) {
+		return nil, &fault.Error{Code: fault.UpstreamExited, Message: "the server exited", Output: []string{"broken"}, Hint: "nothing"}
+	}
+	o.Diagnose = func(stderr []string) (string, string) {
+		if !slices.Contains(stderr, "broken") {
+			return "", ""
+		}
+		return "its cache is broken", "remove it"
+	}
+	u := New(o)
+	defer u.Close()
+	if f := fault.As(u.Connect(t.Context())); f.Message != "the server exited; its cache is broken" || f.Hint != "remove it" {
+		t.Errorf("%s; hint: %s", f.Message, f.Hint)
+	}
+}
+
+// TestFlapping: a server that ends by itself is started at most ten times a
+// minute, however useful it is meanwhile. Calls in between fail at once and say
+// when to try again, and one attempt is made for all who wait.
+func TestFlapping(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		lives     time.Duration // after its answer
+		every     time.Duration // between calls
+		atMost    int           // starts a minute
+		neverBusy bool          // no call is refused
+	}{
+		{name: "ends after each answer", every: 100 * time.Millisecond, atMost: startsMost},
+		{name: "ends two seconds after an answer", lives: 2 * time.Second, every: 50 * time.Millisecond, atMost: startsMost},
+		{name: "seldom used", every: 10 * time.Second, atMost: 6, neverBusy: true},
+		{name: "runs for a minute", lives: time.Minute, every: 5 * time.Second, atMost: 1, neverBusy: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var opened []time.Time
+				e := conversation.Server{Revision: "2025-11-25"}
+				e.Answer = func(l *conversation.Link, m conversation.Message) string {
+					if m.Method == "tools/call" {
+						time.AfterFunc(c.lives+time.Millisecond, func() { l.End(fault.New(fault.UpstreamExited, "the server exited")) })
+						return conversation.Result(m, "{}")
+					}
+					return ""
+				}
+				o := usual(newRecorder(), func() *conversation.Link { opened = append(opened, time.Now()); return e.Open() })
+				u := New(o)
+				defer u.Close()
+				refused, answered := 0, 0
+				for begun := time.Now(); time.Since(begun) < 5*time.Minute; time.Sleep(c.every) {
+					at := time.Now()
+					_, err := u.Call(t.Context(), permitted(t), tool(0))
+					switch f := asFault(err); {
+					case err == nil:
+						answered++
+					case f.RetryAfter > 0 && time.Since(at) == 0 && f.Code == fault.UpstreamExited:
+						refused++
+					case time.Since(at) > retrySoon:
+						t.Fatalf("after %s: %v, retry after %s", time.Since(at), err, f.RetryAfter)
+					}
+				}
+				for i, at := range opened {
+					if i >= c.atMost && at.Sub(opened[i-c.atMost]) < time.Minute {
+						t.Errorf("start %d came %s after start %d", i, at.Sub(opened[i-c.atMost]), i-c.atMost)
+					}
+				}
+				if answered == 0 || c.neverBusy != (refused == 0) {
+					t.Errorf("%d starts, %d calls answered, %d refused", len(opened), answered, refused)
+				}
+			})
+		})
+	}
+}
+
+// asFault is fault.As for an error that may be nil.
+func asFault(err error) *fault.Error {
+	if err == nil {
+		return &fault.Error{}
+	}
+	return fault.As(err)
+}
+
+// TestIdleIsNoFlapping: connections that Junctor closes itself do not count as
+// starts.
+func TestIdleIsNoFlapping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEcho()
+		e.Answer = nil
+		o := usual(newRecorder(), e.Open)
+		o.Idle = Idle{After: time.Millisecond}
+		u := New(o)
+		defer u.Close()
+		for i := range 100 {
+			if _, err := u.Call(t.Context(), permitted(t), tool(i)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if e.Connections() < 100 {
+			t.Errorf("%d connections", e.Connections())
+		}
+	})
+}
+
+// TestHalfOpen: many who wait for a server that may be tried again share one
+// attempt.
+func TestHalfOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opens := 0
+		o := usual(newRecorder(), nil)
+		o.Open = func(context.Context) (Link, error) {
+			opens++
+			time.Sleep(time.Second)
+			return nil, fault.New(fault.UpstreamUnavailable, "away")
+		}
+		u := New(o)
+		defer u.Close()
+		for round := 1; round <= 5; round++ {
+			var wg sync.WaitGroup
+			for range 50 {
+				wg.Go(func() { _ = u.Connect(t.Context()) })
+			}
+			wg.Wait()
+			if opens != round {
+				t.Fatalf("round %d: %d attempts", round, opens)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+// A fleet is servers that share a start queue and write down when each began to
+// start.
+type fleet struct {
+	t       *testing.T
+	queue   *StartQueue
+	mu      sync.Mutex
+	order   []string // guarded by mu
+	running int      // guarded by mu
+	most    int      // guarded by mu
+}
+
+// add makes a server whose start takes so long.
+func (f *fleet) add(name string, takes time.Duration, launcher string) *Upstream {
+	e := &conversation.Server{Revision: "2025-11-25"}
+	o := usual(newRecorder(), nil)
+	o.Name, o.Starts, o.Launcher, o.Install = name, f.queue, launcher, 5*time.Minute
+	o.Open = func(ctx context.Context) (Link, error) {
+		f.mu.Lock()
+		f.order = append(f.order, name)
+		f.running++
+		f.most = max(f.most, f.running)
+		f.mu.Unlock()
+		select {
+		case <-time.After(takes):
+		case <-ctx.Done():
+		}
+		f.mu.Lock()
+		f.running--
+		f.mu.Unlock()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return e.Open(), nil
+	}
+	u := New(o)
+	f.t.Cleanup(u.Close)
+	return u
+}
+
+// list starts a server as a list does and returns when it began to wait.
+func list(t *testing.T, u *Upstream, wg *sync.WaitGroup, priority Priority, ready func(time.Duration)) {
+	begun := time.Now()
+	wg.Go(func() {
+		if err := u.connectFor(t.Context(), priority); err != nil {
+			t.Errorf("%s: %v", u.Name(), err)
+		}
+		ready(time.Since(begun))
+	})
+	synctest.Wait()
+}
+
+func nothing(time.Duration) {}
+
+// TestStartQueueBound: not more servers than there are places start at the same
+// time, and the time in the queue is none of their time to start.
+func TestStartQueueBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fleet{t: t, queue: NewStartQueue(4)}
+		var wg sync.WaitGroup
+		for i := range 100 {
+			list(t, f.add(fmt.Sprint(i), time.Second, ""), &wg, ForList, nothing)
+		}
+		begun := time.Now()
+		wg.Wait()
+		if took := time.Since(begun); f.most != 4 || took != 25*time.Second {
+			t.Errorf("%d at a time, %s in total", f.most, took)
+		}
+	})
+}
+
+// TestStartQueueOrder: what a call waits for starts before what a list waits for,
+// also when the list was first to ask for it.
+func TestStartQueueOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fleet{t: t, queue: NewStartQueue(2)}
+		all := map[string]*Upstream{}
+		var wg sync.WaitGroup
+		for _, name := range strings.Fields("a b c d e f") {
+			all[name] = f.add(name, 100*time.Millisecond, "")
+			list(t, all[name], &wg, ForList, nothing)
+		}
+		list(t, f.add("upkeep", 100*time.Millisecond, ""), &wg, ForUpkeep, nothing)
+		list(t, f.add("call", 100*time.Millisecond, ""), &wg, ForCall, nothing)
+		list(t, all["f"], &wg, ForCall, nothing)
+		all["e"].Raise(ForCall)
+		wg.Wait()
+		if want := strings.Fields("a b e f call c d upkeep"); !slices.Equal(f.order, want) {
+			t.Errorf("in the order %v, want %v", f.order, want)
+		}
+	})
+}
+
+// TestStartQueueStuck: servers that hang delay the start of others by two seconds
+// at most, those that a call waits for by half a second.
+func TestStartQueueStuck(t *testing.T) {
+	for _, c := range []struct {
+		name, launcher string
+		hanging        int
+		priority       Priority
+		within         time.Duration
+	}{
+		{"some hang", "", 3, ForList, 100 * time.Millisecond},
+		{"as many as there are places", "", 4, ForList, placeTime + 100*time.Millisecond},
+		{"a call", "", 4, ForCall, callWait + 100*time.Millisecond},
+		{"installations", "npx", 20, ForList, 100 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fleet{t: t, queue: NewStartQueue(4)}
+				for i := range c.hanging {
+					u := f.add(fmt.Sprint("hangs", i), time.Hour, c.launcher)
+					go func() { _ = u.Connect(t.Context()) }()
+					synctest.Wait()
+				}
+				var wg sync.WaitGroup
+				list(t, f.add("good", 100*time.Millisecond, ""), &wg, c.priority, func(took time.Duration) {
+					if took > c.within {
+						t.Errorf("it took %s, want %s", took, c.within)
+					}
+				})
+				wg.Wait()
+			})
+		})
+	}
+}
+
+// TestStartQueueGivenUp: a server that is closed while it waits leaves the queue.
+func TestStartQueueGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fleet{t: t, queue: NewStartQueue(2)}
+		var wg sync.WaitGroup
+		list(t, f.add("a", time.Second, ""), &wg, ForList, nothing)
+		list(t, f.add("b", time.Second, ""), &wg, ForList, nothing)
+		waits := f.add("waits", time.Second, "")
+		go func() { _ = waits.Connect(t.Context()) }()
+		synctest.Wait()
+		if s := waits.Status(); s.State != Starting || !s.Start.Queued {
+			t.Errorf("%+v", s)
+		}
+		waits.Close()
+		list(t, f.add("c", time.Second, ""), &wg, ForList, nothing)
+		wg.Wait()
+		if !slices.Equal(f.order, []string{"a", "b", "c"}) || len(f.queue.waiting)+len(f.queue.holding) > 0 {
+			t.Errorf("%v started; the queue: %+v", f.order, f.queue)
+		}
+	})
+}
