@@ -39,6 +39,7 @@ server "github" {
   }
   timeouts {
     start    = "10s"
+    install  = "5m" # instead, for a server that has to be installed first
     call     = "60s"
     shutdown = "5s"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -52,6 +53,7 @@ type App struct {
 
 	opts        Options
 	described   map[string]Described
+	starts      *upstream.StartQueue
 	credentials credential.Pool
 	pages       pages
 	veil        veil
@@ -78,7 +80,10 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
 	}
-	a := &App{opts: o, Supervisor: NewSupervisor(o), Upstreams: map[string]*upstream.Upstream{}, described: map[string]Described{}}
+	a := &App{
+		opts: o, Supervisor: NewSupervisor(o), Upstreams: map[string]*upstream.Upstream{}, described: map[string]Described{},
+		starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2),
+	}
 	cfg, diags := config.Load(ctx, config.Options{
 		Path: o.Config.Path, Content: o.Content, Lookup: o.Lookup, Describe: a.describe, All: o.AllPlugins,
 	})
@@ -180,14 +185,14 @@ func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *ups
 		owner := a.owner(s, tenant)
 		changed = func() string { return a.changed(s, owner) }
 	}
-	return upstream.New(upstream.Options{
+	return upstream.New(a.starting(s, upstream.Options{
 		Name: s.Name, Peer: peer, Changed: changed, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
-		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
+		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage,
 		Idle:       upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
 		Open:       func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
-	})
+	}))
 }
 
 // open opens a link to a server, with settings that need not be the

@@ -17,13 +17,13 @@ import (
 // Ask opens a connection of its own to a server, with other settings than the
 // configuration's, asks one thing until answer is content, and closes it.
 func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
-	u := upstream.New(upstream.Options{
+	u := upstream.New(a.starting(s, upstream.Options{
 		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
-		Start: s.Timeouts.Start, Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
+		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
 			return a.open(ctx, s, settings, Tenant(s, identity.Local()))
 		},
-	})
+	}))
 	defer u.Close()
 	for {
 		r, err := u.Ask(ctx, method, params)

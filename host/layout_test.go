@@ -45,6 +45,7 @@ var allowed = map[string]string{
 	"host/trust":      "host/config host/fault",
 	"host/wrap":       "host/tokens sdk",
 	"host/export":     "",
+	"host/launcher":   "",
 	"host/person":     "sdk sdk/process",
 	"host/listen":     "host/fault host/gateway host/identity host/mcp host/outbox host/session sdk/ndjson",
 

@@ -81,7 +81,8 @@ type Idle struct {
 // Timeouts bound the phases of an upstream.
 type Timeouts struct {
 	Start, Call, Shutdown time.Duration
-	Extends               bool // progress of a call begins its time anew
+	Install               time.Duration // to start a server that has to be installed first
+	Extends               bool          // progress of a call begins its time anew
 }
 
 // A Block is a block whose body belongs to a plugin, decoded with the plugin's

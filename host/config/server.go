@@ -18,6 +18,7 @@ var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
 
 const (
 	maxStart    = 600 * time.Second
+	maxInstall  = time.Hour
 	maxCall     = 600 * time.Second
 	maxShutdown = 60 * time.Second
 	maxIdle     = 24 * time.Hour
@@ -153,10 +154,12 @@ func (s section) timeouts() Timeouts {
 	if !found {
 		t = section{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
 	}
-	t.check(form{attributes: []string{"start", "call", "shutdown", "progress_extends"}})
+	t.check(form{attributes: []string{"start", "install", "call", "shutdown", "progress_extends"}})
+	start := t.duration("start", 10*time.Second, maxStart)
 	return Timeouts{
-		Start: t.duration("start", 10*time.Second, maxStart),
-		Call:  t.duration("call", 60*time.Second, maxCall),
+		Start:   start,
+		Install: t.install(start),
+		Call:    t.duration("call", 60*time.Second, maxCall),
 		// A server has two seconds from the end of its input to SIGTERM, and two
 		// more to SIGKILL.
 		Shutdown: t.duration("shutdown", 5*time.Second, maxShutdown),
@@ -168,6 +171,17 @@ func (s section) timeouts() Timeouts {
 func (s section) resources() Resources {
 	s.check(form{attributes: []string{"unlisted"}})
 	return Resources{Unlisted: s.flag("unlisted", false)}
+}
+
+// install reads how long a start may take that installs the server first. It is
+// never less than what any start may take.
+func (s section) install(start time.Duration) time.Duration {
+	const unset = 5 * time.Minute
+	d := s.duration("install", max(unset, start), maxInstall)
+	if d < start {
+		s.wrong(s.body.Attributes["install"].Expr.Range(), "", `"install" must be at least %s, which "start" is`, short(start))
+	}
+	return d
 }
 
 // checkNames compares the servers with each other.

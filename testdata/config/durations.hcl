@@ -21,3 +21,31 @@ server "b" {
     shutdown = "61s"
   }
 }
+
+server "c" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  timeouts {
+    start   = "2m"
+    install = "1m"
+  }
+}
+
+server "d" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  timeouts {
+    install = "61m"
+  }
+}
+
+server "e" {
+  transport "stdio" {
+    command = ["x"]
+  }
+  timeouts {
+    instal = "5m"
+  }
+}

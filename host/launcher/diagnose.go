@@ -1,0 +1,118 @@
+package launcher
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// entryOf finds the directory of an npx cache entry, which npm names after a
+// hash: quoted, behind npm's word "path", or bare. The text comes from the
+// server, so nothing else is ever taken for a directory to remove.
+var entryOf = []*regexp.Regexp{
+	regexp.MustCompile(`['"]((?:/|[A-Za-z]:[/\\])[^'"]*[/\\]_npx[/\\][0-9a-f]{8,64})[/\\'"]`),
+	regexp.MustCompile(`^npm (?:error|ERR!) (?:path|dest) ((?:/|[A-Za-z]:[/\\]).*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\]|$)`),
+	regexp.MustCompile(`((?:/|[A-Za-z]:[/\\])[^\s'"()]*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\\s'"]|$)`),
+}
+
+var (
+	noModule   = regexp.MustCompile(`MODULE_NOT_FOUND|Cannot find (?:module|package) `)
+	npmCode    = regexp.MustCompile(`^npm (?:error|ERR!) code (EEXIST|ENOTEMPTY|ECOMPROMISED|ENOENT|EINTEGRITY|EJSONPARSE)\b`)
+	npmLock    = regexp.MustCompile(`(?i)^npm (?:warn|error|ERR!).*\block`)
+	noProgram  = regexp.MustCompile(`^sh: (?:\d+: |line \d+: )?[^:]+: (?:command )?not found$`)
+	npmCache   = regexp.MustCompile(`[/\\]_cacache[/\\]`)
+	uvLock     = regexp.MustCompile("(?i)(?:fail(?:ed)?|could not|unable) to acquire .*lock|waiting for lock|failed to lock")
+	uvCacheOf  = regexp.MustCompile("[`'\"]((?:/|[A-Za-z]:[/\\\\])[^`'\"]*?[/\\\\]uv)[/\\\\][^`'\"]*[`'\"]")
+	uvFailed   = regexp.MustCompile(`(?i)^\s*(?:error|× |├|╰|caused by)|failed to`)
+	plainPath  = regexp.MustCompile(`^[A-Za-z0-9_./:\\~+@-]+$`)
+	quotedPath = regexp.MustCompile(`^[ -~]+$`)
+)
+
+// Diagnose returns what the last lines mean that a launcher printed before its
+// start failed, and what to do about it. Both are empty when nothing is known.
+func Diagnose(launcher string, stderr []string) (meaning, hint string) {
+	switch name, _, _ := strings.Cut(launcher, " "); name {
+	case "npx", "npm":
+		return diagnoseNpx(stderr)
+	case "uvx", "uv":
+		return diagnoseUv(stderr)
+	}
+	return "", ""
+}
+
+func diagnoseNpx(stderr []string) (meaning, hint string) {
+	broken, shared, entry := "", false, ""
+	for _, line := range stderr {
+		if e := cacheEntry(line); e != "" {
+			entry = e
+		}
+		shared = shared || npmCache.MatchString(line)
+		switch m := npmCode.FindStringSubmatch(line); {
+		case m != nil:
+			broken = "npm failed with " + m[1]
+		case broken != "":
+		case noProgram.MatchString(line):
+			broken = "npx did not find the program that it had installed"
+		case noModule.MatchString(line) && cacheEntry(line) != "":
+			broken = "a module is missing in what npx had installed"
+		case npmLock.MatchString(line):
+			broken = "npx could not use a lock"
+		}
+	}
+	switch {
+	case broken == "":
+		return "", ""
+	case entry != "":
+		return broken + ": its cache entry " + entry + " is broken or in use",
+			"wait for other starts of the package to end, then remove the entry: " + removal(entry)
+	case shared:
+		return broken + ": its cache is broken or in use", "check the cache: `npm cache verify`"
+	}
+	return broken + ": its cache is broken or in use", "remove npx's cache: `rm -rf \"$(npm config get cache)/_npx\"`"
+}
+
+// cacheEntry is the npx cache entry that a line names; empty: none.
+func cacheEntry(line string) string {
+	line = strings.ReplaceAll(line, "file://", "")
+	for _, r := range entryOf {
+		if m := r.FindStringSubmatch(line); m != nil && quotedPath.MatchString(m[1]) && !strings.Contains(m[1], "..") {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+func diagnoseUv(stderr []string) (meaning, hint string) {
+	locked, dir := false, ""
+	for _, line := range stderr {
+		lock := uvLock.MatchString(line)
+		locked = locked || lock
+		if m := uvCacheOf.FindStringSubmatch(line); m != nil && (lock || uvFailed.MatchString(line)) {
+			dir = m[1]
+		}
+	}
+	where := "uv's cache"
+	if dir != "" {
+		where += " " + dir
+	}
+	switch {
+	case locked:
+		return where + " is locked by another process", "wait for other uv processes to end; `uv cache clean` clears " + where
+	case dir != "":
+		return where + " may be broken", "clear it: `uv cache clean`"
+	}
+	return "", ""
+}
+
+// removal is the command that removes a directory.
+func removal(dir string) string {
+	if runtime.GOOS == "windows" {
+		return fmt.Sprintf("`rmdir /s /q \"%s\"`", filepath.FromSlash(dir))
+	}
+	if plainPath.MatchString(dir) {
+		return "`rm -rf " + dir + "`"
+	}
+	return "`rm -rf '" + strings.ReplaceAll(dir, "'", `'\''`) + "'`"
+}
