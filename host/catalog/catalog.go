@@ -51,6 +51,7 @@ type Catalog struct {
 	lists     map[string]*lists   // guarded by mu; by server; never changed in place
 	offer     offer               // guarded by mu
 	asking    map[string]*ask     // guarded by mu; by server
+	attempts  map[string]attempt  // guarded by mu; by server
 	storms    map[string]*storm   // guarded by mu; by server
 	news      []upstream.ListKind // guarded by mu; what changed and has not been told
 	telling   *time.Timer         // guarded by mu; nil: there are no news
@@ -75,7 +76,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	}
 	c := &Catalog{
 		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
-		lists: map[string]*lists{}, asking: map[string]*ask{}, storms: map[string]*storm{}, warned: map[string]bool{},
+		lists: map[string]*lists{}, asking: map[string]*ask{}, attempts: map[string]attempt{}, storms: map[string]*storm{}, warned: map[string]bool{},
 	}
 	for _, s := range servers {
 		if l := load(dir, s.Key, c.offerTo(s)); l != nil {
@@ -161,6 +162,12 @@ func (c *Catalog) Doubtful(exposed string) []string {
 	return names
 }
 
+// Unprefixed reports whether there is a server whose items have no prefix: their
+// names can look like those of any other.
+func (c *Catalog) Unprefixed() bool {
+	return slices.ContainsFunc(c.servers, func(s *Server) bool { return s.Prefix == "" })
+}
+
 // Unlisted returns the server that a name belongs to by its prefix, when nothing
 // is known of what that server has.
 func (c *Catalog) Unlisted(exposed string) (server string, ok bool) {
@@ -233,9 +240,11 @@ func (c *Catalog) begin(s *Server) *ask {
 		return a
 	}
 	c.asking[s.Name] = a
+	c.attempted(s.Name, nil)
 	c.work.Go(func() {
 		a.err = c.refresh(c.ctx, s)
 		c.mu.Lock()
+		c.attempted(s.Name, a.err)
 		delete(c.asking, s.Name)
 		c.mu.Unlock()
 		close(a.done)

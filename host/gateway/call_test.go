@@ -112,7 +112,7 @@ func TestHungServer(t *testing.T) {
 			t.Errorf("%d arrived after %s", len(good.got), time.Since(begun))
 		}
 		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
-		time.Sleep(listTime)
+		time.Sleep(firstListTime)
 		synctest.Wait()
 		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"id":3,"result":{"tools":[{"name":"b__t"}]}`) || d.log.count("lists are not known") == 0 {
 			t.Error(got)

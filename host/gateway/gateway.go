@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -123,6 +122,9 @@ const (
 	// listTime is how long a list waits for them. It is sent with what there is
 	// then; clients are told when there is more.
 	listTime = 900 * time.Millisecond
+	// firstListTime is how long a client's first list waits for servers that have
+	// not failed so far: many clients never ask again.
+	firstListTime = 10 * time.Second
 )
 
 // ensure makes sure that every server's lists are known, as far as the servers
@@ -131,10 +133,16 @@ const (
 func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	for server, err := range g.catalog.Await(limited, found) {
+	return g.tellLate(ctx, g.catalog.Await(limited, found))
+}
+
+// tellLate logs why the lists of servers are not known, and returns the servers
+// that may still answer.
+func (g *Gateway) tellLate(ctx context.Context, failed map[string]error) (late []string) {
+	for server, err := range failed {
 		switch {
 		case ctx.Err() != nil:
-		case limited.Err() != nil && errors.Is(err, limited.Err()):
+		case err == context.DeadlineExceeded: // that of the wait, not of the server
 			late = append(late, server)
 			g.opts.Log.Debug("a server's lists are not known yet", "server", server)
 		case g.wantsLogin(server, err):
@@ -148,10 +156,16 @@ func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*
 // look makes sure that a name that is not known is unknown to the servers it
 // could belong to as well: their lists may have come from disk.
 func (g *Gateway) look(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
-	late := g.ensure(ctx, lookTime, found)
-	if server, ok := g.catalog.Unlisted(exposed); ok && slices.Contains(late, server) {
-		g.catalog.Ensure(ctx, server) // it is meant, and may take as long to start as it is allowed to
+	if server, ok := g.catalog.Unlisted(exposed); ok {
+		// It is meant, and may take as long to start as it is allowed to.
+		if err := g.catalog.Want(ctx, server); err != nil {
+			g.tellLate(ctx, map[string]error{server: err})
+		}
+		if found(g.catalog.Snapshot()) || !g.catalog.Unprefixed() {
+			return
+		}
 	}
+	g.ensure(ctx, lookTime, found)
 	if found(g.catalog.Snapshot()) {
 		return
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"strconv"
@@ -41,8 +42,29 @@ func listTemplates(r *request) ([]byte, *rpcError) {
 }
 
 func (r *request) lists() *catalog.Snapshot {
-	r.partial = len(r.session.gw.ensure(r.ctx, listTime, nil)) > 0
-	return r.session.gw.catalog.Snapshot()
+	g, s := r.session.gw, r.session
+	first := s.listedFirst()
+	soon, cancel := context.WithTimeout(r.ctx, listTime)
+	defer cancel()
+	failed := g.catalog.AwaitLists(r.ctx, soon, func(asked time.Time) time.Time {
+		if first.After(asked) {
+			asked = first
+		}
+		return asked.Add(firstListTime)
+	})
+	r.partial = len(g.tellLate(r.ctx, failed)) > 0
+	return g.catalog.Snapshot()
+}
+
+// listedFirst returns when the client first asked for a list. It is zero for a
+// request that stands for itself: nobody knows what its client asked before.
+func (s *Session) listedFirst() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listed.IsZero() && !s.single {
+		s.listed = time.Now()
+	}
+	return s.listed
 }
 
 // list composes one page of what the client may see.

@@ -10,56 +10,134 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// TestSlowStart: a list does not wait longer than a second for a server that is
-// slow to start; clients are told when it is there, and a call waits for it.
-func TestSlowStart(t *testing.T) {
+// slowToStart is a server that answers initialize after so long.
+func slowToStart(name string, takes time.Duration) *fake {
+	f := newFake(name, "2025-11-25")
+	f.start, f.Capabilities = time.Minute, `{"tools":{}}`
+	f.Set(mcp.MethodListTools, `{"name":"t"}`)
+	answer := f.Answer
+	f.Answer = func(l *conversation.Link, m conversation.Message) string {
+		if m.Method == mcp.MethodInitialize {
+			time.Sleep(takes)
+		}
+		return answer(l, m)
+	}
+	return f
+}
+
+// listing asks for the tools and returns the answer, and how long it took.
+func (c *client) listing(era string) (answer string, took time.Duration) {
+	begun := time.Now()
+	params := "{}"
+	if era == "modern" {
+		params = `{"_meta":{$M}}`
+	}
+	c.say(`{"jsonrpc":"2.0","id":"list","method":"tools/list","params":%s}`, params)
+	for answer = <-c.Sent; !strings.Contains(answer, `"id":"list"`); answer = <-c.Sent {
+	}
+	return answer, time.Since(begun)
+}
+
+// TestFirstList: the first list of a client waits ten seconds at most for servers
+// of which nothing is known, later ones less than a second.
+func TestFirstList(t *testing.T) {
+	const both, quickOnly = `[{"name":"quick__t"},{"name":"slow__t"}]`, `[{"name":"quick__t"}]`
+	for _, era := range []string{"legacy", "modern"} {
+		for _, c := range []struct {
+			name          string
+			takes         time.Duration // for the slow server to start
+			first, second string
+			waits         [2]time.Duration
+		}{
+			{"soon there", 3 * time.Second, both, both, [2]time.Duration{3 * time.Second, 0}},
+			{"there at last", 30 * time.Second, quickOnly, quickOnly, [2]time.Duration{firstListTime, listTime}},
+		} {
+			t.Run(era+"/"+c.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d := newDesk(slowToStart("quick", 0), slowToStart("slow", c.takes))
+					defer d.end()
+					client := d.client()
+					defer client.hangUp()
+					client.greet(t, "{}")
+					for i, want := range []string{c.first, c.second} {
+						got, took := client.listing(era)
+						if !strings.Contains(got, want) || took < c.waits[i] || took > c.waits[i]+time.Second {
+							t.Errorf("list %d after %s: %s", i+1, took, got)
+						}
+						if partial := want == quickOnly; era == "modern" && partial != strings.Contains(got, `"ttlMs":0`) {
+							t.Errorf("list %d: %s", i+1, got)
+						}
+					}
+					time.Sleep(c.takes)
+					if got, took := client.listing(era); !strings.Contains(got, both) || took > 0 {
+						t.Errorf("in the end, after %s: %s", took, got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFirstListOfAnotherClient: each client has a first list, while the server
+// still starts. A request that stands for itself has none: it waits until ten
+// seconds after the server was first asked.
+func TestFirstListOfAnotherClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		quick, slow := newFake("quick", "2025-11-25"), newFake("slow", "2025-11-25")
-		for _, f := range []*fake{quick, slow} {
-			f.Capabilities = `{"tools":{}}`
-			f.Set(mcp.MethodListTools, `{"name":"t"}`)
-		}
-		answer := slow.Answer
-		slow.Answer = func(l *conversation.Link, m conversation.Message) string {
-			if m.Method == mcp.MethodInitialize {
-				time.Sleep(3 * time.Second)
-			}
-			return answer(l, m)
-		}
-		d := newDesk(quick, slow)
+		d := newDesk(slowToStart("slow", 25*time.Second))
 		defer d.end()
-		c := d.client()
-		defer c.hangUp()
-		c.greet(t, "{}")
-		begun := time.Now()
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"_meta":{$M}}}`)
-		for range 2 {
-			got := <-c.Sent
-			for strings.Contains(got, "list_changed") {
-				got = <-c.Sent
-			}
-			if !strings.Contains(got, `[{"name":"quick__t"}]`) || strings.Contains(got, `"id":2`) && !strings.Contains(got, `"ttlMs":0`) {
-				t.Error(got)
+		visitor := d.client()
+		defer visitor.hangUp()
+		wait := func(want time.Duration) {
+			t.Helper()
+			c := d.client()
+			defer c.hangUp()
+			c.greet(t, "{}")
+			if _, took := c.listing("legacy"); took.Round(time.Second) != want {
+				t.Errorf("the list took %s, want %s", took, want)
 			}
 		}
-		if took := time.Since(begun); took > time.Second {
-			t.Errorf("the lists took %s", took)
-		}
-		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"slow__t"}}`)
-		for got := range c.Sent {
-			if strings.Contains(got, "tools/list_changed") && time.Since(begun) > 3*time.Second {
-				break
+		alone := func(want time.Duration) {
+			t.Helper()
+			begun := time.Now()
+			p := d.post(visitor, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{$M}}}`)
+			<-p.done
+			p.end()
+			if took := time.Since(begun).Round(100 * time.Millisecond); took != want {
+				t.Errorf("the list of a request alone took %s, want %s", took, want)
 			}
 		}
-		if sent := <-slow.got; !strings.Contains(sent, "tools/call") {
-			t.Error(sent)
-		}
-		c.say(`{"jsonrpc":"2.0","id":4,"method":"tools/list"}`)
-		if got := <-c.Sent; !strings.Contains(got, `[{"name":"quick__t"},{"name":"slow__t"}]`) {
-			t.Error(got)
-		}
+		alone(firstListTime)
+		alone(listTime)
+		wait(firstListTime)
+		alone(listTime)
+		wait(3 * time.Second) // the server is there
+		alone(0)
 	})
+}
+
+// TestFirstListDoesNotWaitForFailed: a server that has failed delays nobody's
+// first list.
+func TestFirstListDoesNotWaitForFailed(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dead := slowToStart("dead", time.Hour)
+				dead.start = 2 * time.Second
+				defer time.Sleep(time.Hour) // until it has noticed that nobody is there
+				d := newDesk(slowToStart("quick", 0), dead)
+				defer d.end()
+				for i, most := range []time.Duration{3 * time.Second, listTime, listTime} {
+					c := d.client()
+					c.greet(t, "{}")
+					if got, took := c.listing(era); took > most || !strings.Contains(got, "quick__t") {
+						t.Errorf("list %d after %s: %s", i+1, took, got)
+					}
+					c.hangUp()
+					time.Sleep(time.Minute)
+				}
+			})
+		})
+	}
 }
 
 // TestSlowerStart: a call waits for the server that its name begins with as long

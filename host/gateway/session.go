@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/identity"
@@ -30,7 +31,10 @@ type Session struct {
 	saving sync.Mutex // a turn to tell the state, so that the last one stays; nobody needs both it and mu
 	saved  []byte     // guarded by saving; the state that was told last
 
+	single bool // it is one request over HTTP
+
 	mu       sync.Mutex
+	listed   time.Time    // guarded by mu; when the client first asked for a list
 	revision mcp.Revision // guarded by mu; of a legacy session; empty: none
 	caps     []byte       // guarded by mu; what the legacy client offers
 	level    string       // guarded by mu; of log messages; empty: all
@@ -84,6 +88,7 @@ func (s *Session) Is(p identity.Principal) {
 // request is cancelled.
 func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) Answer {
 	s := g.session(ctx, c)
+	s.single = true
 	defer g.leave(s)
 	defer s.end()
 	return s.Answer(m, x)
