@@ -17,7 +17,7 @@ func callTool(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
 	g := r.session.gw
-	t, err := g.FindTool(r.ctx, r.session.Principal(), name)
+	t, err := r.findTool(name)
 	if err != nil {
 		return nil, r.fault(err)
 	}
@@ -65,7 +65,7 @@ func getPrompt(r *request) ([]byte, *rpcError) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
 	}
 	g := r.session.gw
-	p, err := g.FindPrompt(r.ctx, r.session.Principal(), name)
+	p, err := r.findPrompt(name)
 	if err != nil {
 		return nil, r.fault(err)
 	}

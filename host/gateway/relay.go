@@ -22,6 +22,7 @@ func (r *request) through(server string, do func(ctx context.Context, u Use) (up
 		return nil, r.fault(err)
 	}
 	defer done()
+	defer r.reportStart(over)()
 	if err := r.foreign(over); err != nil {
 		return nil, err
 	}

@@ -6,28 +6,30 @@ import (
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
 )
 
 // A request is one request of a client that is being answered.
 type request struct {
-	session   *Session
-	out       Stream              // takes what belongs to the request
-	header    map[string][]string // see Exchange
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	id        mcp.ID
-	method    string
-	params    []byte
-	modern    bool
-	caps      []byte // that a modern request comes with
-	level     string // of log messages that a modern request asks for; empty: none
-	server    string // guarded by the session's mu; that answers it; empty: none so far
-	lead      []byte // members of the result before those that the server gave it
-	partial   bool   // a list lacks what is not known yet
-	progress  progress
-	cancelled bool // guarded by the session's mu; by the client
-	stopped   bool // guarded by the session's mu; because the session ends
+	session  *Session
+	out      Stream              // takes what belongs to the request
+	header   map[string][]string // see Exchange
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	id       mcp.ID
+	method   string
+	params   []byte
+	modern   bool
+	caps     []byte // that a modern request comes with
+	level    string // of log messages that a modern request asks for; empty: none
+	server   string // guarded by the session's mu; that answers it; empty: none so far
+	lead     []byte // members of the result before those that the server gave it
+	partial  bool   // a list lacks what is not known yet
+	progress progress
+	// startReports are the reports about the start of its server so far; see
+	// reportStart, one of which goes on at a time.
+	startReports int
+	cancelled    bool // guarded by the session's mu; by the client
+	stopped      bool // guarded by the session's mu; because the session ends
 }
 
 // A handler answers requests of one method with a result in the form that the
@@ -127,12 +129,7 @@ func (r *request) use(server string) Use {
 	level, caps := s.level, s.caps
 	s.mu.Unlock()
 	u := Use{Principal: s.Principal(), Params: r.params, About: r}
-	if token := mcp.Member(r.params, "_meta", "progressToken"); token != nil {
-		r.progress.begin(token, func(params []byte) {
-			m := outbox.Text(mcp.AppendNotification(nil, mcp.NoteProgress, params))
-			m.Passing = true
-			r.out.TrySend(m)
-		})
+	if r.takeProgress() {
 		u.Progress = r.progress.report
 	}
 	// A legacy client said at the beginning what it can do, and set the level for
