@@ -39,6 +39,8 @@ type env struct {
 	dirs host.Dirs
 	app  *host.App
 	sup  stopper // when there is no app
+
+	noted func() // ends the notes about slow starts; nil: there are none
 }
 
 type stopper interface{ Stop(grace time.Duration) }
@@ -154,11 +156,17 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	o.Config, o.Content, o.AllPlugins, o.StartNothing = at, content, all, e.completing
 	app, diags := host.Load(ctx, o)
 	e.app = app
+	if app != nil && !e.serving {
+		e.noted = e.noteStarts(app)
+	}
 	return app, diags, nil
 }
 
 // leave ends everything this process started.
 func (e *env) leave() {
+	if e.noted != nil {
+		e.noted()
+	}
 	if e.app != nil {
 		e.app.Stop()
 	}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // sequential are the scripts about what one command after the other prints or
 // writes. The race detector makes every start slow and has nothing to find in
 // them that it does not find in the others.
-var sequential = []string{"auth", "auth_file", "auth_login", "begin", "completion", "environment", "export", "fields", "forged", "lists", "names", "output", "promises", "save", "secret", "thirdparty", "validate"}
+var sequential = []string{"auth", "auth_file", "auth_login", "begin", "completion", "environment", "export", "fields", "forged", "lists", "names", "output", "promises", "save", "secret", "start", "thirdparty", "validate"}
 
 // scripts are the files to run.
 func scripts(t *testing.T) []string {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+const (
+	startLookEvery = 500 * time.Millisecond
+	startNoteAfter = 5 * time.Second // of a start that goes on
+	startNoteEvery = 30 * time.Second
+)
+
+// noteStarts notes on standard error which servers take long to start, and why
+// that may be, until stop is called.
+func (e *env) noteStarts(app *host.App) (stop func()) {
+	end := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		tick := time.NewTicker(startLookEvery)
+		defer tick.Stop()
+		noted := map[string]time.Duration{} // of the start, when it was noted last
+		for {
+			select {
+			case <-tick.C:
+			case <-end:
+				return
+			}
+			for name, u := range app.Upstreams {
+				s := u.Status()
+				last, again := noted[name]
+				switch taken := s.Start.Taken; {
+				case s.State != upstream.Starting || s.Start.Queued || taken < last:
+					delete(noted, name)
+				case !again && taken >= startNoteAfter, again && taken >= last+startNoteEvery:
+					noted[name] = taken
+					e.noteStart(name, s.Start)
+				}
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(end); work.Wait() })
+}
+
+// noteStart notes how one start goes on.
+func (e *env) noteStart(server string, s upstream.StartStatus) {
+	text := "it is starting"
+	if s.Launcher != "" {
+		text = s.Launcher + " may be installing it"
+	}
+	text += fmt.Sprintf(" (%s of at most %s)", s.Taken.Round(time.Second), s.Allowed.Round(time.Second))
+	if s.Line != "" {
+		text += ": " + oneLine(s.Line, 80)
+	}
+	if e.errTTY && !e.json {
+		fmt.Fprint(e.stderr, "\r\x1b[K") // of the spinner
+	}
+	e.note(server, text)
+}
