@@ -42,6 +42,10 @@ var (
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs", "clients/report.mjs"},
 	}
+	pythonUv = &kit{
+		name: "uv", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
+		sources: []string{"python/requirements-uv.txt"},
+	}
 	npmIdentity = &kit{
 		name: "oidc", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
 		sources: []string{"oidc/package.json", "oidc/package-lock.json", "oidc/provider.mjs"},
@@ -136,7 +140,7 @@ func prefetch() {
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") == "" || testing.Short() || flag.Lookup("test.run").Value.String() != "" {
 		return
 	}
-	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, npmClients, npmIdentity}
+	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, npmClients, npmIdentity}
 	turn := make(chan struct{}, 2)
 	for _, k := range kits {
 		fetching.Go(func() {

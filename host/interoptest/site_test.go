@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -150,7 +151,13 @@ func (s *site) run(args ...string) outcome {
 // runWith is run with something on standard input.
 func (s *site) runWith(stdin string, args ...string) outcome {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return s.runWithin(patience, stdin, args...)
+}
+
+// runWithin is runWith for what may take longer.
+func (s *site) runWithin(limit time.Duration, stdin string, args ...string) outcome {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := s.command(args...)
 	if stdin != "" {
