@@ -27,9 +27,14 @@ figures ./host/plugin 'Kill|LeavesNothing|Flood'
 figures ./host/session 'Kill'
 figures ./host/schema 'Hostile|Largest'
 figures ./sdk/plugintest .
+figures ./sdk/stdio 'CloseKillsStart'
+
+echo "==> installations from cold caches, on busy processors and interrupted"
+export JUNCTOR_REQUIRE_INTEROP=1
+figures ./host/interoptest 'TestColdLaunchers|TestInterruptedInstallation'
 
 echo "==> servers, clients and transports in all combinations"
-JUNCTOR_SOAK=1 JUNCTOR_REQUIRE_INTEROP=1 go test -count=1 -timeout 30m ./host/interoptest
+JUNCTOR_SOAK=1 go test -count=1 -timeout 30m -skip 'TestColdLaunchers|TestInterruptedInstallation' ./host/interoptest
 
 echo "==> what is found out about real programs"
 ./testdata/clis/install.sh

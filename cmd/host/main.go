@@ -21,6 +21,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal does not wait for what is cleaned up
 	e := newEnv()
 	status := e.run(ctx, os.Args[1:])
 	e.leave()

@@ -44,13 +44,14 @@ func Diagnose(launcher string, stderr []string) (meaning, hint string) {
 
 func diagnoseNpx(stderr []string) (meaning, hint string) {
 	broken, shared, entry := "", false, ""
+	cached := strings.Contains(strings.Join(stderr, "\n"), "_npx") // the error is about the cache
 	for _, line := range stderr {
 		if e := cacheEntry(line); e != "" {
 			entry = e
 		}
 		shared = shared || npmCache.MatchString(line)
 		switch m := npmCode.FindStringSubmatch(line); {
-		case m != nil:
+		case m != nil && (cached || shared || m[1] != "ENOENT"):
 			broken = "npm failed with " + m[1]
 		case broken != "":
 		case noProgram.MatchString(line):

@@ -102,6 +102,8 @@ func TestDiagnose(t *testing.T) {
 		{"the server's own module", "npx", []string{"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/app/index.js"}, "", ""},
 		{"not a launcher", "", []string{"npm error code ENOTEMPTY", "npm error path " + entry}, "", ""},
 		{"no such package", "npx", []string{"npm error code E404", "npm error 404 Not Found - GET x"}, "", ""},
+		{"package.json lost", "npx", []string{"npm error code ENOENT", "npm error path " + entry + "/package.json"}, "ENOENT", entry},
+		{"no package.json of the user's", "npm exec", []string{"npm error code ENOENT", "npm error path /srv/app/package.json"}, "", ""},
 		{"no network", "npx", []string{"npm error code ENOTFOUND", "npm error network request failed"}, "", ""},
 		{"nothing", "npx", nil, "", ""},
 		{"uv has no such package", "uvx", []string{"  × No solution found when resolving tool dependencies:"}, "", ""},

@@ -10,9 +10,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// startGrace is how long the process of a start that failed has to end before it
-// is killed: a launcher such as npx has to remove its locks.
-const startGrace = 10 * time.Second
+const (
+	// startGrace is how long the process of a start that failed has to end before
+	// it is killed.
+	startGrace = 10 * time.Second
+	// installGrace is the same for a launcher, which has to remove its locks and
+	// what it has installed so far: npx takes nine seconds on a busy machine.
+	installGrace = 30 * time.Second
+)
 
 // A StartStatus is how a start goes on. The zero value is that of no start.
 type StartStatus struct {
@@ -165,11 +170,14 @@ func (u *Upstream) open(clock *startClock) (*conn, error) {
 type aborter interface{ Abort() }
 
 // endStart ends the process of a start that failed, in the background. A
-// shutdown gives it less time.
+// shutdown gives it less time, unless it is a launcher.
 func (u *Upstream) endStart(c *conn) {
 	grace, ended := startGrace, make(chan struct{})
 	u.mu.Lock()
-	if u.closed {
+	switch {
+	case u.opts.Launcher != "":
+		grace = installGrace
+	case u.closed:
 		grace = min(grace, u.opts.Shutdown)
 	}
 	u.ending = ended
@@ -179,7 +187,7 @@ func (u *Upstream) endStart(c *conn) {
 		c.close("", grace)
 	})
 	a, ok := c.link.(aborter)
-	if !ok || grace <= u.opts.Shutdown {
+	if !ok || grace != startGrace {
 		return
 	}
 	u.work.Go(func() {

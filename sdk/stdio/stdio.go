@@ -28,7 +28,7 @@ import (
 const (
 	afterEOF  = 2 * time.Second        // for the server to end once its input is closed
 	afterTERM = 2 * time.Second        // for its group to end once it was asked to
-	afterStop = 10 * time.Second       // the same for a server that is still starting
+	afterStop = 30 * time.Second       // the same for a server that is still starting
 	afterOut  = 2 * time.Second        // for the server to end once it has closed its output
 	afterExit = 300 * time.Millisecond // for what it wrote to be read
 )
@@ -171,8 +171,8 @@ func (c *Conn) Flush() error { return c.out.Flush() }
 // Close ends the server: it closes the server's input, sends SIGTERM to the
 // process group after two seconds, and SIGKILL after two more. A server that has
 // not sent a message yet is still starting, and may be a launcher in the middle
-// of an installation: it gets SIGTERM at once and ten seconds to clean up. When
-// ctx is done, Close sends SIGKILL at once.
+// of an installation: it gets SIGTERM at once and half a minute to clean up. When ctx is
+// done, Close sends SIGKILL at once.
 func (c *Conn) Close(ctx context.Context) error {
 	c.close.Do(func() {
 		c.ended.Store(true)
