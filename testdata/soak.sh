@@ -29,9 +29,9 @@ figures ./host/schema 'Hostile|Largest'
 figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'
 
-echo "==> installations from cold caches, on busy processors and interrupted"
+echo "==> servers that start slowly, end again and again, or are installed from cold caches"
 export JUNCTOR_REQUIRE_INTEROP=1
-figures ./host/interoptest 'TestColdLaunchers|TestInterruptedInstallation'
+figures ./host/interoptest 'TestColdLaunchers|TestInterruptedInstallation|TestManyColdServers|TestServerThatEndsAgainAndAgain|TestDeadServersAmongMany'
 
 echo "==> servers, clients and transports in all combinations"
 JUNCTOR_SOAK=1 go test -count=1 -timeout 30m -skip 'TestColdLaunchers|TestInterruptedInstallation' ./host/interoptest

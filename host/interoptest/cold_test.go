@@ -88,6 +88,9 @@ func busy(t *testing.T, processes int) {
 // TestColdLaunchers: servers that are installed by their launchers, all at the
 // same time and into cold caches, get ready without a second attempt.
 func TestColdLaunchers(t *testing.T) {
+	if !whole() {
+		t.Parallel()
+	}
 	dir := t.TempDir()
 	npmCache, uvCache := filepath.Join(dir, "npm"), filepath.Join(dir, "uv")
 	servers := []server{
@@ -118,6 +121,9 @@ func TestColdLaunchers(t *testing.T) {
 // installation, because its time is over or junctor ends, leaves a cache that the
 // next start can use at once.
 func TestInterruptedInstallation(t *testing.T) {
+	if !whole() {
+		t.Parallel()
+	}
 	moments := []time.Duration{2 * time.Second}
 	if whole() {
 		moments = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}

@@ -1,0 +1,142 @@
+package interoptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scripted is a server that a shell script becomes in the end, after it has noted
+// its start in a file.
+func scripted(name, notes, script string) server {
+	return server{
+		name: name, command: []string{"sh", "-c", `echo start >> "$1"; ` + script, "sh", notes, program("demo")},
+		more: "  timeouts {\n    start = \"10s\"\n  }\n",
+	}
+}
+
+// starts is how often a scripted server has started.
+func starts(t *testing.T, notes string) int {
+	t.Helper()
+	b, err := os.ReadFile(notes)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(b), "start")
+}
+
+// TestServerThatEndsAgainAndAgain: a server that gets ready and soon ends is
+// started ten times a minute at most. A call in between fails at once, with a code
+// and the time to wait.
+func TestServerThatEndsAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	notes := filepath.Join(t.TempDir(), "notes")
+	s := newSite(t, scripted("flaps", notes, `timeout 0.5 "$2"; exit 3`))
+	p := s.serve().speak(oldDialect)
+	p.greet()
+	p.list("tools/list", "tools")
+	var refused []time.Duration
+	for begun := time.Now(); time.Since(begun) < 25*time.Second; time.Sleep(20 * time.Millisecond) {
+		at := time.Now()
+		m := p.tool("flaps__add", object{"a": 1, "b": 2})
+		var e struct {
+			Data struct {
+				Code  string
+				Retry int `json:"retry_after_ms"`
+			}
+		}
+		if m.Error == nil || json.Unmarshal(m.Error, &e) != nil || e.Data.Retry <= 200 {
+			continue
+		}
+		refused = append(refused, time.Since(at))
+		if e.Data.Code != "upstream.exited" {
+			t.Errorf("refused with %s", m.raw)
+		}
+	}
+	n := starts(t, notes)
+	if n < 2 || n > 10 || len(refused) == 0 {
+		t.Fatalf("%d starts, %d calls refused", n, len(refused))
+	}
+	slices.Sort(refused)
+	half, last := refused[len(refused)/2], refused[len(refused)-1]
+	t.Logf("%d starts, %d calls refused, half of them within %s (bar 5ms), all within %s", n, len(refused), half, last)
+	if half > patience/100 || whole() && half > 5*time.Millisecond {
+		t.Error("a call waited that should be refused at once")
+	}
+}
+
+// TestDeadServersAmongMany: of twenty servers three hang. The others are in the
+// first list, and calls to them do not wait.
+func TestDeadServersAmongMany(t *testing.T) {
+	if !whole() {
+		t.Parallel()
+	}
+	dir := t.TempDir()
+	var servers []server
+	for i := range 20 {
+		script := `exec "$2"`
+		if i < 3 {
+			script = "exec sleep 600"
+		}
+		servers = append(servers, scripted(fmt.Sprintf("s%02d", i), filepath.Join(dir, fmt.Sprint(i)), script))
+	}
+	p := newSite(t, servers...).serve().speak(oldDialect)
+	begun := time.Now()
+	p.greet()
+	greeted := time.Since(begun)
+	begun = time.Now()
+	list := p.begin("tools/list", nil)
+	for _, name := range []string{"s19", "s03"} {
+		p.tool(name+"__add", object{"a": 1, "b": 2}).text(t)
+	}
+	called := time.Since(begun)
+	p.answer(list)
+	got := names(t, p.list("tools/list", "tools"), "name")
+	for i := 3; i < 20; i++ {
+		if want := fmt.Sprintf("s%02d__add", i); !slices.Contains(got, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	t.Logf("the gateway was ready after %s (bar 1s), two calls took %s (bar 1s)", greeted, called)
+	if whole() && max(greeted, called) > time.Second || called > patience/2 {
+		t.Error("servers that are dead delay others")
+	}
+}
+
+// TestManyColdServers: of 200 cold servers each of which computes for a while, a
+// call to any does not wait for the others, and all get ready.
+func TestManyColdServers(t *testing.T) {
+	rarely(t)
+	const many = 200
+	dir := t.TempDir()
+	var servers []server
+	for i := range many {
+		servers = append(servers, scripted(fmt.Sprintf("s%03d", i), filepath.Join(dir, fmt.Sprint(i)), `exec "$2"`))
+	}
+	p := newSite(t, servers...).serve().speak(oldDialect)
+	p.greet()
+	begun := time.Now()
+	list := p.begin("tools/list", nil)
+	var slowest time.Duration
+	for _, name := range []string{"s199", "s150", "s100"} {
+		at := time.Now()
+		p.tool(name+"__add", object{"a": 1, "b": 2}).text(t)
+		slowest = max(slowest, time.Since(at))
+	}
+	p.answer(list)
+	for complete := false; !complete; complete = len(p.list("tools/list", "tools")) == 3*many {
+		if time.Since(begun) > 4*patience {
+			t.Fatal("the list is not complete")
+		}
+	}
+	took := time.Since(begun)
+	t.Logf("the slowest call took %s (bar 1s), the whole list %s (bar 20s)", slowest, took)
+	if slowest > 2*time.Second || took > 20*time.Second {
+		t.Error("cold servers hold each other up")
+	}
+}
