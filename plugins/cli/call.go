@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/confine"
 	"github.com/junctor-mcp/junctor/plugins/cli/run"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
@@ -32,7 +33,11 @@ func (s *server) call(r *request) (any, *rpcError) {
 // run runs the program for one call. It returns nil when nobody waits for the
 // result any more.
 func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
-	args, stdin, err := run.Argv(t, r.params["arguments"])
+	checks, err := s.checks(t)
+	if err != nil {
+		return run.Refusal(err.Error())
+	}
+	args, stdin, err := run.Argv(t, r.params["arguments"], checks...)
 	if err != nil {
 		return run.Refusal(err.Error())
 	}
@@ -54,7 +59,19 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	if r.ctx.Err() != nil {
 		return nil
 	}
-	return s.shape(o)
+	return s.shape(t, o)
+}
+
+// checks are what the values of a call are held against.
+func (s *server) checks(t *tool.Tool) ([]run.Check, error) {
+	if !t.Confined {
+		return nil, nil
+	}
+	dir, err := confine.New(s.program.dir)
+	if err != nil {
+		return nil, fmt.Errorf("the working directory %s: %s", s.program.dir, reason(err))
+	}
+	return []run.Check{run.Within(dir)}, nil
 }
 
 // reason leaves out the path of a program that did not start, which is the
@@ -70,8 +87,11 @@ func reason(err error) string {
 const room = 4 << 10
 
 // shape makes a result that fits into a message.
-func (s *server) shape(o *run.Outcome) json.RawMessage {
+func (s *server) shape(t *tool.Tool, o *run.Outcome) json.RawMessage {
 	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes}
+	if form.DataCodes == nil {
+		form.DataCodes = t.DataCodes
+	}
 	result := form.Result(o)
 	for most := s.set.MaxOutput / 2; len(result) > s.largest-room && most > 0; most /= 2 {
 		o.Shrink(most)

@@ -36,7 +36,7 @@ func TestGitIsLight(t *testing.T) {
 	if p.Short {
 		t.Skipf("the machine is too busy: %q", p.Incomplete)
 	}
-	tools := tool.FromProgram(p, newOffer(set).options)
+	tools := tool.FromProgram(p, newOffer(set, program{}).options)
 	full := tool.FromProgram(p, tool.Options{})
 	if len(tools) != 4 || len(full) != 4 {
 		t.Fatalf("%d and %d tools", len(tools), len(full))

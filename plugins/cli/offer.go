@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/confine"
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/discover"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
@@ -39,19 +41,24 @@ type offer struct {
 	err       error                 // guarded by mu; of the discovery
 }
 
-func newOffer(set *settings) *offer {
+func newOffer(set *settings, p program) *offer {
 	o := &offer{
 		done: make(chan struct{}), published: make(chan struct{}),
 		options: tool.Options{
 			Globals: set.Globals, Omit: set.Omit, Read: set.Read, Write: set.Write, Destructive: set.Destructive,
 			Idempotent: set.Idempotent, Stdin: set.Stdin,
 			Brief: set.Describe != "full", Common: set.Common, Only: set.Options,
+			Rules: danger.For(set.Command, p.path), Dangerous: set.Dangerous,
 		},
 	}
+	if dir, err := confine.New(p.dir); err != nil || !dir.All() {
+		o.options.Bounded = true
+	}
+	o.options.Confined = set.Paths == tool.PathsCwd && o.options.Bounded
 	if set.Args != "" {
 		o.options.Free, _ = tool.Whole(set.Args) // which Validate has checked
 	}
-	o.blocks = tool.FromBlocks(set.Tools)
+	o.blocks = tool.FromBlocks(set.Tools, o.options)
 	o.publish(nil, nil, !set.discovers())
 	if !set.discovers() {
 		close(o.done)
@@ -126,7 +133,15 @@ func (o *offer) finish(p *model.Program, log hclog.Logger) {
 			return
 		}
 	}
-	o.publish(p, tool.FromProgram(p, o.options), true)
+	tools := tool.FromProgram(p, o.options)
+	if skipped := o.options.Skipped(p); len(skipped) > 0 {
+		log.Warn("dangerous commands are left out", "commands", spelled(skipped))
+		if len(tools) == 0 {
+			o.fail(allDangerous(p.Name, skipped))
+			return
+		}
+	}
+	o.publish(p, tools, true)
 }
 
 // fail ends a discovery that has no result.
@@ -196,7 +211,7 @@ func (o *offer) list(withModel bool) (*listing, error) {
 		l.tools = append(l.tools, t.JSON(withModel))
 	}
 	if withModel && o.over && o.program != nil {
-		l.about = tool.Groups(o.program)
+		l.about = tool.Groups(o.program, o.options.Skipped(o.program))
 	}
 	switch {
 	case o.program != nil && o.program.Short:

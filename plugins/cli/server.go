@@ -76,7 +76,7 @@ func newServer(s *sdk.Server, set *settings, p program) *server {
 		srv.largest = ndjson.DefaultLimit
 	}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
-	srv.offer = newOffer(set)
+	srv.offer = newOffer(set, p)
 	if set.discovers() {
 		srv.work.Go(func() { srv.offer.discover(srv.ctx, srv.exploration(s), srv.log, srv.listChanged) })
 	}

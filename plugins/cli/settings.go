@@ -27,6 +27,9 @@ type settings struct {
 	Common   int      `hcl:"common" doc:"How many options a discovered tool offers: those that the usage or an example of its help has, then those that the help names most often. 0 is all." default:"20"`
 	Options  []string `hcl:"options,optional" doc:"The options to offer, such as \"log --oneline\", \"log *\" or, for every command, \"--format\". Commands that it says nothing about offer the common ones."`
 
+	Dangerous []string `hcl:"dangerous,optional" doc:"Options and commands that are offered although they run programs, reach files anywhere or load configuration, such as \"--output\", \"log --output\" or \"exec\". Without it none."`
+	Paths     string   `hcl:"paths" doc:"cwd refuses arguments that are paths out of cwd, with symbolic links resolved; any lets them name any file." default:"cwd" enum:"cwd,any"`
+
 	Read        []string `hcl:"read,optional" doc:"Commands that only read, with all below them."`
 	Write       []string `hcl:"write,optional" doc:"Commands that write but destroy nothing, with all below them."`
 	Destructive []string `hcl:"destructive,optional" doc:"Commands that destroy, with all below them. It counts more than write, and that more than read."`
@@ -131,7 +134,7 @@ func (s *settings) checkDiscovery() []error {
 		name string
 		list []string
 	}{
-		{"only", s.Only}, {"except", s.Except}, {"globals", s.Globals}, {"omit", s.Omit}, {"options", s.Options},
+		{"only", s.Only}, {"except", s.Except}, {"globals", s.Globals}, {"omit", s.Omit}, {"options", s.Options}, {"dangerous", s.Dangerous},
 		{"read", s.Read}, {"write", s.Write}, {"destructive", s.Destructive}, {"idempotent", s.Idempotent},
 	} {
 		for i, p := range patterns.list {
@@ -139,7 +142,7 @@ func (s *settings) checkDiscovery() []error {
 				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("%s[%d]", patterns.name, i), "%v", err))
 			}
 		}
-		if len(patterns.list) > 0 && !s.discovers() {
+		if len(patterns.list) > 0 && !s.discovers() && patterns.name != "dangerous" {
 			errs = append(errs, sdk.AttrErrorf(patterns.name, "is about discovered commands, and where tool blocks stand there are none unless probe is \"auto\""))
 		}
 	}

@@ -13,9 +13,10 @@ import (
 // nothing. The error is an [*ArgumentError] that names everything that is wrong.
 //
 // The order is always the same: the words of the command, options in the
-// model's order, "--" where it is needed, positionals.
-func Argv(t *tool.Tool, arguments json.RawMessage) (argv []string, stdin *string, err error) {
-	d := &decoder{tool: t}
+// model's order, "--" where it is needed, positionals. Each value passes the
+// checks first.
+func Argv(t *tool.Tool, arguments json.RawMessage, checks ...Check) (argv []string, stdin *string, err error) {
+	d := &decoder{tool: t, checks: checks}
 	all, free, stdin := d.arguments(arguments)
 	b := &builder{decoder: d, all: all}
 	if t.Template != nil {
@@ -41,6 +42,7 @@ func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...)
 // command builds the list of a command that was discovered.
 func (b *builder) command(free []string) {
 	b.add(b.tool.Command.Path...)
+	b.add(b.tool.Forced...)
 	b.options()
 	if dashed(free) {
 		b.add(free...) // options that the configuration's pattern admits
@@ -147,7 +149,7 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 		b.add(p.Spelling + "=" + v.text)
 	case !strings.HasPrefix(v.text, "-"):
 		b.add(p.Spelling, v.text)
-	case long:
+	case long && !b.tool.NoEquals:
 		b.add(p.Spelling + "=" + v.text)
 	default:
 		b.failf(v.path, "must not begin with a dash: the program could take it for an option")

@@ -36,7 +36,7 @@ func byHand(t testing.TB, block string) *tool.Tool {
 	if err := tool.CheckBlocks(c.Tools); err != nil {
 		t.Fatal(err)
 	}
-	return tool.FromBlocks(c.Tools)[0]
+	return tool.FromBlocks(c.Tools, tool.Options{})[0]
 }
 
 type change func(*model.Option)

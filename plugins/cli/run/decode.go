@@ -50,6 +50,7 @@ type value struct {
 // A decoder reads the arguments of a call.
 type decoder struct {
 	tool     *tool.Tool
+	checks   []Check
 	problems []Problem
 }
 
@@ -202,7 +203,7 @@ func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v va
 		d.failf(path, "%v", err)
 		return v, false
 	}
-	return value{text: text, path: path}, true
+	return value{text: text, path: path}, d.check(p, path, text)
 }
 
 func (d *decoder) text(path string, raw json.RawMessage) (text string, ok bool) {
@@ -230,7 +231,7 @@ func (d *decoder) pairs(p *tool.Parameter, raw json.RawMessage) []value {
 			d.failf(path, "%v", err)
 		case key == "" || strings.ContainsAny(key, "=\x00"):
 			d.failf(path, "is no key: it is empty or contains an equals sign or NUL")
-		default:
+		case d.check(p, path, text) && d.check(p, path, key+"="+text):
 			all = append(all, value{text: key + "=" + text, path: path})
 		}
 	}
@@ -253,7 +254,9 @@ func (d *decoder) free(raw json.RawMessage) []string {
 			d.failf(path, "must not contain NUL")
 		case !admits(d.tool.Free, text):
 			d.failf(path, "is not allowed by the pattern of args")
-		default:
+		case strings.HasPrefix(text, "-") && d.tool.Bans(text):
+			d.failf(path, "is a dangerous option; the attribute dangerous would allow it")
+		case d.check(nil, path, text):
 			all = append(all, text)
 		}
 	}

@@ -150,7 +150,7 @@ func drawCall(t *rapid.T) (*tool.Tool, json.RawMessage) {
 		if err := tool.CheckBlocks([]tool.Block{b}); err != nil {
 			t.Fatalf("%+v: %v", b, err)
 		}
-		tl = tool.FromBlocks([]tool.Block{b})[0]
+		tl = tool.FromBlocks([]tool.Block{b}, tool.Options{})[0]
 	} else {
 		p := &model.Program{Name: "prog", Root: &model.Command{Commands: []*model.Command{drawCommand(t)}}}
 		tl = tool.FromProgram(p, options)[0]

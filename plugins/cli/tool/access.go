@@ -10,10 +10,17 @@ import (
 // An Access is what a tool does to the world, and how that is known.
 type Access struct {
 	Kind string `json:"kind"` // read, write or destructive
-	// From is "configuration", "verb" (guessed from the command's last word)
-	// or "unknown", which counts as writing.
+	// From is "configuration", "verb" (guessed from the command's last word),
+	// "table" (known of the program), "danger" (a dangerous option, or paths
+	// anywhere, outweigh the rest) or "unknown", which counts as writing.
 	From string `json:"from"`
 }
+
+// Where access is known from, apart from the configuration and the verb.
+const (
+	FromTable  = "table"
+	FromDanger = "danger"
+)
 
 // The kinds of access.
 const (

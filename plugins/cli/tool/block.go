@@ -19,6 +19,7 @@ type Block struct {
 	Argv        []string   `hcl:"argv,optional" doc:"The arguments behind command, fixed. {NAME} stands for the value of an argument, as a whole element or a part of one; an element whose argument is left out is dropped. \"{options}\" is where options are inserted, by default before \"--\" or before the slots at the end. A backslash before a brace makes it text."`
 	Access      string     `hcl:"access" doc:"What the tool does to the world." default:"write" enum:"read,write,destructive"`
 	Idempotent  bool       `hcl:"idempotent" doc:"Whether running it twice is the same as running it once." default:"false"`
+	Paths       string     `hcl:"paths,optional" doc:"Whether paths stay within cwd, for this tool; what the transport says if not given." enum:"cwd,any"`
 	Stdin       bool       `hcl:"stdin" doc:"Whether the tool has a parameter stdin, which the program reads from its standard input." default:"false"`
 	Arguments   []Argument `hcl:"argument,block" doc:"One argument of the tool. It has a slot in argv, or a flag."`
 }
@@ -70,10 +71,11 @@ func CheckBlocks(blocks []Block) error {
 }
 
 // FromBlocks makes the tools of blocks that CheckBlocks has no complaint about.
-func FromBlocks(blocks []Block) []*Tool {
+func FromBlocks(blocks []Block, o Options) []*Tool {
 	var tools []*Tool
 	for i := range blocks {
 		t, _ := fromBlock(&blocks[i], "")
+		t.restrict(&o, &blocks[i])
 		tools = append(tools, t)
 	}
 	return tools
@@ -123,7 +125,7 @@ func (c *caged) arguments(arguments []Argument) {
 		c.check(a, at)
 		p := Parameter{
 			Name: a.Name, Role: SlotRole, Spelling: a.Flag, Negation: a.Negation, Description: a.Description,
-			Required: a.Required, Repeatable: a.Repeat,
+			Required: a.Required, Repeatable: a.Repeat, Path: a.Type == string(model.Path),
 			Value: model.Value{
 				Kind: model.Kind(a.Type), Choices: a.Values, Default: a.Default, Optional: a.Optional, Equals: a.Equals, Glued: a.Glued,
 				Separator: a.Separator, Pattern: a.Pattern, Minimum: a.Minimum, Maximum: a.Maximum,

@@ -143,7 +143,7 @@ func TestTemplate(t *testing.T) {
 // TestConflictPairs: that each names the other says it once.
 func TestConflictPairs(t *testing.T) {
 	tools := FromBlocks(decode(t, `{"name":"t","description":"d","argument":[
-		{"name":"b","type":"bool","flag":"-b","conflicts":["a"]},{"name":"a","type":"bool","flag":"-a","conflicts":["b"]}]}`))
+		{"name":"b","type":"bool","flag":"-b","conflicts":["a"]},{"name":"a","type":"bool","flag":"-a","conflicts":["b"]}]}`), Options{})
 	if c := tools[0].Conflicts; len(c) != 1 || !slices.Equal(c[0], []string{"a", "b"}) || !strings.Contains(tools[0].Description, "At most one of: a, b.") {
 		t.Errorf("%v %q", c, tools[0].Description)
 	}

@@ -18,7 +18,7 @@ const CommonDefault = 20
 func (o *Options) choose(words []string, options []*model.Option) (chosen, left []*model.Option) {
 	if patterns := patternsFor(o.Only, words); len(patterns) > 0 {
 		for _, opt := range options {
-			if opt.Required || matchesOption(patterns, opt.Names) {
+			if opt.Required || matchesOption(patterns, opt.Names) || o.names(words, opt) {
 				chosen = append(chosen, opt)
 			} else {
 				left = append(left, opt)
@@ -33,7 +33,7 @@ func (o *Options) choose(words []string, options []*model.Option) (chosen, left 
 	slices.SortStableFunc(ranked, func(a, b *model.Option) int { return rank(b) - rank(a) })
 	common := ranked[:o.Common]
 	for _, opt := range options {
-		if opt.Required || slices.Contains(common, opt) {
+		if opt.Required || slices.Contains(common, opt) || o.names(words, opt) {
 			chosen = append(chosen, opt)
 		} else {
 			left = append(left, opt)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
@@ -38,6 +39,17 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 		if len(t.LeftOut) > 0 {
 			m.set("left_out", t.LeftOut)
 		}
+		for _, more := range []struct {
+			name string
+			list []finding
+		}{{"dangerous", findings(t.Unsafe)}, {"offered_dangerous", findings(t.Admitted)}} {
+			if len(more.list) > 0 {
+				m.set(more.name, more.list)
+			}
+		}
+		if len(t.DataCodes) > 0 {
+			m.set("data_codes", t.DataCodes)
+		}
 		if t.Template == nil {
 			m.set("block", settings(reflect.ValueOf(Record(t))))
 		}
@@ -47,9 +59,25 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 	return render(o)
 }
 
+// A finding is a dangerous option or command in ModelMeta.
+type finding struct {
+	Names   []string `json:"names,omitempty"`
+	Command []string `json:"command,omitempty"`
+	Does    string   `json:"does"`
+}
+
+func findings(all []danger.Finding) []finding {
+	var list []finding
+	for _, f := range all {
+		list = append(list, finding{Names: f.Names, Command: f.Command, Does: f.Effect.String()})
+	}
+	return list
+}
+
 // Groups describes a program for ModelMeta of a whole list: what is known about
-// it, and the commands that are no tools, without their sub-commands.
-func Groups(p *model.Program) json.RawMessage {
+// it, the commands that are no tools, without their sub-commands, and those
+// that are left out because they are dangerous.
+func Groups(p *model.Program, skipped []danger.Finding) json.RawMessage {
 	var o object
 	o.set("program", p.Name)
 	o.set("version", p.Version)
@@ -73,6 +101,9 @@ func Groups(p *model.Program) json.RawMessage {
 		walk(p.Root)
 	}
 	o.set("groups", groups)
+	if len(skipped) > 0 {
+		o.set("dangerous", findings(skipped))
+	}
 	return render(o)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
@@ -29,14 +30,27 @@ type Options struct {
 	Brief  bool     // descriptions are cut to what a model needs to choose
 	Only   []string // options that are offered, as "PATH OPTION" or "OPTION"; empty: the common ones
 	Common int      // how many options a tool has where Only says nothing; 0: all
+
+	Rules     *danger.Rules // what is dangerous; nil: nothing
+	Dangerous []string      // dangerous options and commands that are offered all the same
+	Confined  bool          // paths stay within the working directory
+	Bounded   bool          // that directory is not the whole file system
 }
+
+// The values of the attribute paths.
+const (
+	PathsCwd = "cwd"
+	PathsAny = "any"
+)
 
 // FromProgram makes the tools of a program: one for each command that does
 // something.
 func FromProgram(p *model.Program, o Options) []*Tool {
 	var tools []*Tool
 	for _, c := range runnable(p) {
-		tools = append(tools, o.make(p, c))
+		if _, skipped := o.skips(p, c); !skipped {
+			tools = append(tools, o.make(p, c))
+		}
 	}
 	nameTools(p.Name, tools)
 	return tools
@@ -75,6 +89,8 @@ func runnable(p *model.Program) []*model.Command {
 
 func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief}
+	words := o.words(p, c)
+	t.applyRules(o, words)
 	taken := properties{}
 	if o.Stdin {
 		taken[StdinName] = true
@@ -87,12 +103,12 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	var offered []*model.Option
 	for i := range c.Options {
 		opt := &c.Options[i]
-		if len(opt.Names) == 0 || !o.offers(opt) || ordered && predicate(*opt) {
+		if len(opt.Names) == 0 || !o.offers(opt) || ordered && predicate(*opt) || t.leavesOut(o, words, opt) {
 			continue
 		}
 		offered = append(offered, opt)
 	}
-	offered, left := o.choose(o.words(p, c), offered)
+	offered, left := o.choose(words, offered)
 	for _, opt := range offered {
 		for _, names := range meant(opt) {
 			param := Parameter{
@@ -102,6 +118,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 			if param.Repeatable && param.Value.Kind == model.Bool {
 				param.Value.Kind = model.Count
 			}
+			param.Path = looksLikePath(&param)
 			for _, name := range names {
 				spelled[name] = param.Name
 			}
@@ -113,14 +130,17 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		if ordered && i == len(c.Positionals)-1 {
 			break // nothing is left that it could be
 		}
-		t.Parameters = append(t.Parameters, Parameter{
+		param := Parameter{
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
 			Required: pos.Required && !standsIn(c.Options, pos), Repeatable: pos.Repeatable, AfterTerminator: pos.AfterTerminator,
-		})
+		}
+		param.Path = looksLikePath(&param)
+		t.Parameters = append(t.Parameters, param)
 	}
 	t.Conflicts = conflicts(c.Conflicts, spelled)
 	t.Access = o.access(p, c, t.Parameters)
-	t.Idempotent = matchesAny(o.Idempotent, o.words(p, c))
+	t.lowerAccess()
+	t.Idempotent = matchesAny(o.Idempotent, words)
 	t.LeftOut = spellings(left)
 	t.note = leftOut(offered, left)
 	t.Description = describe(p.Name, t)
@@ -155,6 +175,9 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 		if matchesAny(said.patterns, words) {
 			return Access{Kind: said.kind, From: "configuration"}
 		}
+	}
+	if o.Rules.Is(c.Path, "read") {
+		return Access{Kind: Read, From: FromTable}
 	}
 	return guess(p.Name, c.Path, offered)
 }

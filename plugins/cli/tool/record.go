@@ -18,6 +18,7 @@ func Record(t *Tool) Block {
 	for _, word := range t.Command.Path {
 		b.Argv = append(b.Argv, strings.ReplaceAll(word, "{", `\{`))
 	}
+	b.Argv = append(b.Argv, t.Forced...)
 	names := map[string]string{}
 	for i := range t.Parameters {
 		names[t.Parameters[i].Name] = argumentName(t.Parameters[i].Name)
@@ -76,6 +77,9 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 		Name: names[p.Name], Type: string(v.Kind), Negation: p.Negation, Values: v.Choices, Required: p.Required,
 		Repeat: p.Repeatable && v.Kind != model.Count && v.Kind != model.Map, Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
 		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.recorded(t.Brief),
+	}
+	if p.Path && v.Kind == model.String {
+		a.Type = string(model.Path)
 	}
 	if !v.Kind.TakesValue() {
 		a.Equals, a.Glued, a.Optional = false, false, false // nothing is joined; its default says whether "=false" is understood

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
@@ -33,6 +34,15 @@ type Tool struct {
 
 	Stdin bool           // offers the parameter stdin
 	Free  *regexp.Regexp // when set, offers args; each element matches it whole
+
+	Forced    []string         // arguments that every run begins with, such as --sandbox
+	Refused   []danger.Value   // values that are refused
+	Banned    []string         // dangerous options, which free arguments may not hold
+	Unsafe    []danger.Finding // dangerous options that are not offered
+	Admitted  []danger.Finding // and those that are, because the configuration names them
+	Confined  bool             // paths stay within the working directory
+	NoEquals  bool             // the program does not take --option=value
+	DataCodes []int            // exit codes that are an answer
 
 	Input json.RawMessage // the JSON schema of the arguments
 
@@ -66,6 +76,10 @@ type Parameter struct {
 	AfterTerminator bool
 
 	Pattern *regexp.Regexp // that every value matches whole; may be nil
+
+	Path bool // the value is a path, by its type or by its name
+	// ValueOf is the option that the value of a slot belongs to; may be empty.
+	ValueOf string
 }
 
 // Several reports whether the argument is a list.

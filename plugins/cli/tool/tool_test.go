@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 	}
 	blocks := FromBlocks(decode(t, `{"name":"log","description":"Shows the history","argv":["log","--max-count={count}","--","{path}"],"access":"read",
 		"argument":[{"name":"count","type":"integer","default":"20","minimum":1,"maximum":500},{"name":"path","type":"path","repeat":true},
-		{"name":"all","type":"bool","flag":"--all"},{"name":"grep","pattern":"[a-z]+","flag":"--grep","description":"what to look for"}]}`))
+		{"name":"all","type":"bool","flag":"--all"},{"name":"grep","pattern":"[a-z]+","flag":"--grep","description":"what to look for"}]}`), Options{Confined: true})
 	free, err := Whole("[a-z]+")
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestGroups(t *testing.T) {
 	p := program(&model.Command{Path: []string{"g"}, Unparsed: []string{"?"}, Commands: []*model.Command{command("g x")}})
 	p.Incomplete = []string{"time"}
 	want := `{"program":"prog","version":"","digest":"","incomplete":["time"],"short":false,"groups":[{"path":[],"runnable":false},{"path":["g"],"runnable":false,"unparsed":["?"]}]}`
-	if got := string(Groups(p)); got != want {
+	if got := string(Groups(p, nil)); got != want {
 		t.Errorf("%s", got)
 	}
 }

@@ -1,0 +1,106 @@
+package danger
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// Words in the names of options that the table does not have. An option counts
+// by its last word, as in --diff-program, or its first, as in --exec-batch.
+var (
+	lastRuns  = []string{"program", "prog", "command", "cmd", "exec", "execute", "executable", "pager", "editor", "shell", "browser", "viewer", "interpreter", "runner", "wrapper", "askpass", "hook", "hooks", "eval", "script", "rsh", "renderer", "toolexec", "binary", "launcher"}
+	firstRuns = []string{"exec", "execute", "eval", "hook", "script", "run"}
+	lastLoads = []string{"config", "configuration", "conf", "cfg", "rc", "rcfile", "rcpath", "settings", "plugin", "plugins", "preload", "require", "loader", "defaults", "module", "extension", "template"}
+	anyLoads  = []string{"config", "conf", "rcfile", "plugin", "plugins", "preload"}
+	anyWrites = []string{"output", "out", "outfile", "outdir", "write", "save", "dump", "log", "logfile", "trace", "report", "dest", "destination", "export", "append", "record"}
+)
+
+// named are placeholders of options whose value is a program.
+var named = []string{"command", "cmd", "program", "prog", "shell", "script", "editor", "pager", "commandline", "executable", "hook"}
+
+var aboutFiles = regexp.MustCompile(`(?i)\b(files?|filenames?|director(?:y|ies)|dir|folder|path|disk)\b`)
+
+// pattern says what an option does as far as its name tells; "" for nothing.
+func pattern(o *model.Option) Effect {
+	if !o.Value.Kind.TakesValue() {
+		return ""
+	}
+	switch o.Value.Kind {
+	case model.Integer, model.Number, model.Duration, model.Enum:
+		return ""
+	}
+	if holder := strings.ToLower(strings.Trim(o.Value.Placeholder, "<>[]{} ")); slices.Contains(named, last(words(holder))) {
+		return Runs
+	}
+	for _, name := range o.Names {
+		parts := words(strings.TrimLeft(name, "-+"))
+		if len(parts) == 0 || len(strings.TrimLeft(name, "-+")) < 2 {
+			continue
+		}
+		if effect := byName(parts, o); effect != "" {
+			return effect
+		}
+	}
+	return ""
+}
+
+func byName(parts []string, o *model.Option) Effect {
+	has := func(list []string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(list, p) })
+	}
+	switch {
+	case slices.Contains(lastRuns, last(parts)), slices.Contains(firstRuns, parts[0]):
+		return Runs
+	case slices.Contains(lastLoads, last(parts)), has(anyLoads):
+		return Loads
+	case has(anyWrites) && namesFile(o):
+		return Writes
+	}
+	return ""
+}
+
+// namesFile reports whether the value of an option is a file, and not a format
+// or a level.
+func namesFile(o *model.Option) bool {
+	if o.Value.Kind == model.Path {
+		return true
+	}
+	for _, text := range append([]string{o.Value.Placeholder}, o.Names...) {
+		switch last(words(strings.ToLower(text))) {
+		case "file", "files", "filename", "path", "dir", "directory", "folder", "outfile", "outdir", "logfile":
+			return true
+		case "format", "level", "type", "mode", "style", "fmt", "encoding", "color", "size":
+			return false
+		}
+	}
+	first, _, _ := strings.Cut(o.Description, ".")
+	return aboutFiles.MatchString(first) && !strings.Contains(strings.ToLower(first), "format")
+}
+
+// positional says what a command does whose arguments are a program, as in
+// "timeout DURATION COMMAND [ARG]...".
+func positional(c *model.Command) Effect {
+	for i := range c.Positionals {
+		name := strings.ToLower(c.Positionals[i].Name)
+		switch last(words(name)) {
+		case "command", "cmd", "program", "prog", "subcommand", "commandline", "executable", "script":
+			return Runs
+		}
+	}
+	return ""
+}
+
+// words divides a name, as in use-compress-program.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_. :/=<>[]", r) })
+}
+
+func last(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}

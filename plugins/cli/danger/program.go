@@ -1,0 +1,100 @@
+package danger
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rules are what the table and the patterns say about one wrapped program. A nil
+// *Rules finds nothing dangerous.
+type Rules struct {
+	program string   // its name in the table; empty when it is not there
+	fixed   []string // words of the fixed arguments, which may name a command
+	rows    []row
+}
+
+// For returns the rules for a command: the program with its fixed arguments.
+// executable is the file it stands for, where that is known.
+//
+// A program that runs another one, such as env or python, counts as that other
+// program when the fixed arguments name it.
+func For(command []string, executable string) *Rules {
+	table, err := readTable()
+	if err != nil {
+		panic("danger: table.txt: " + err.Error()) // a test reads it
+	}
+	r := &Rules{}
+	r.find(table, command, executable)
+	return r
+}
+
+func (r *Rules) find(table map[string][]row, command []string, executable string) {
+	if len(command) == 0 {
+		return
+	}
+	name := known(table, command[0])
+	if name == "" && executable != "" {
+		if real, err := filepath.EvalSymlinks(executable); err == nil {
+			name = known(table, real)
+		}
+	}
+	if runner(table[name]) {
+		if inner := started(table, command[1:]); inner != nil {
+			r.find(table, inner, "")
+			return
+		}
+	}
+	r.program, r.rows = name, table[name]
+	for _, word := range command[1:] {
+		if !strings.HasPrefix(word, "-") {
+			r.fixed = append(r.fixed, word)
+		}
+	}
+}
+
+// runner reports whether the program itself is dangerous because it runs what
+// its arguments say.
+func runner(rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.whole && r.root && r.effect == Runs })
+}
+
+var (
+	versioned = regexp.MustCompile(`^(.*[^-.0-9])-?[0-9][0-9.]*$`)
+	numeric   = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
+)
+
+// known returns the name under which the table has a program, or "".
+func known(table map[string][]row, program string) string {
+	name := filepath.Base(filepath.ToSlash(program))
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".exe", ".cmd", ".bat":
+		name = strings.TrimSuffix(strings.ToLower(name), ext)
+	}
+	if table[name] != nil {
+		return name
+	}
+	if m := versioned.FindStringSubmatch(name); m != nil && table[m[1]] != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// started returns the command that the arguments of a runner name, or nil where
+// they name none: "-m pip" of python, "git" of env.
+func started(table map[string][]row, args []string) []string {
+	var first []string
+	for i, arg := range args {
+		switch {
+		case arg == "-m" && i+1 < len(args):
+			return args[i+1:]
+		case strings.HasPrefix(arg, "-"), strings.Contains(arg, "=") && !strings.ContainsAny(arg, "/ "), numeric.MatchString(arg):
+		case known(table, arg) != "":
+			return args[i:]
+		case first == nil:
+			first = args[i:]
+		}
+	}
+	return first
+}

@@ -1,0 +1,110 @@
+package danger
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+//go:embed table.txt
+var tableText string
+
+// A row is one line of the table for one program.
+type row struct {
+	line     int
+	command  []string // words; nil for "*" and "."
+	root     bool     // the command is "."
+	effect   Effect
+	evidence string
+
+	whole   bool           // the command as a whole
+	options []string       // spellings
+	force   []string       // options that discovered tools always give
+	quirks  []string       // facts about the argument list, such as "no-equals"
+	refused *regexp.Regexp // values that are refused of options, or of "<*>" and "<name>"
+}
+
+// columns is how many columns a line of the table has.
+const columns = 5
+
+// readTable returns the rows of every program.
+var readTable = sync.OnceValues(func() (map[string][]row, error) { return parseTable(tableText) })
+
+func parseTable(text string) (map[string][]row, error) {
+	table := map[string][]row{}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := splitColumns(line)
+		if len(fields) < columns {
+			return nil, fmt.Errorf("line %d has %d columns, want %d", n, len(fields), columns)
+		}
+		for command := range strings.SplitSeq(fields[1], ",") {
+			r := row{line: n, effect: Effect(fields[3]), evidence: fields[4]}
+			if err := r.read(command, fields[2]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+			for program := range strings.SplitSeq(fields[0], ",") {
+				table[program] = append(table[program], r)
+			}
+		}
+	}
+	return table, nil
+}
+
+// splitColumns divides a line at its spaces; the last column keeps its own.
+func splitColumns(line string) []string {
+	var fields []string
+	for len(fields) < columns-1 {
+		field, rest, found := strings.Cut(line, " ")
+		if !found {
+			break
+		}
+		fields, line = append(fields, field), strings.TrimLeft(rest, " ")
+	}
+	return append(fields, line)
+}
+
+// read reads the columns for command and arguments.
+func (r *row) read(command, arguments string) error {
+	if _, known := texts[r.effect]; !known {
+		return fmt.Errorf("%q is not an effect", r.effect)
+	}
+	switch command {
+	case "*":
+	case ".":
+		r.root = true
+	default:
+		r.command = strings.Split(command, "/")
+	}
+	names, expression, checked := strings.Cut(arguments, "~")
+	switch {
+	case checked:
+		var err error
+		r.options = strings.Split(names, ",")
+		r.refused, err = regexp.Compile(expression)
+		return err
+	case arguments == "!":
+		r.whole = true
+	case arguments[0] == '+':
+		for option := range strings.SplitSeq(arguments, ",+") {
+			r.force = append(r.force, strings.TrimPrefix(option, "+"))
+		}
+	case arguments[0] == '=':
+		r.quirks = []string{arguments[1:]}
+	default:
+		r.options = strings.Split(arguments, ",")
+		for _, o := range r.options {
+			if !strings.HasPrefix(o, "-") {
+				return fmt.Errorf("%q is not an option", o)
+			}
+		}
+	}
+	return nil
+}
