@@ -40,6 +40,12 @@ func opened(t *testing.T, settings string) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return hosted(t, conn)
+}
+
+// hosted talks to an open connection.
+func hosted(t *testing.T, conn sdk.Conn) *host {
+	t.Helper()
 	h := &host{t: t, conn: conn, got: make(chan message, 100)}
 	go func() {
 		defer close(h.got)

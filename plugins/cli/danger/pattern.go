@@ -11,9 +11,9 @@ import (
 // Words in the names of options that the table does not have. An option counts
 // by its last word, as in --diff-program, or its first, as in --exec-batch.
 var (
-	lastRuns  = []string{"program", "prog", "command", "cmd", "exec", "execute", "executable", "pager", "editor", "shell", "browser", "viewer", "interpreter", "runner", "wrapper", "askpass", "hook", "hooks", "eval", "script", "rsh", "renderer", "toolexec", "binary", "launcher"}
-	firstRuns = []string{"exec", "execute", "eval", "hook", "script", "run"}
-	lastLoads = []string{"config", "configuration", "conf", "cfg", "rc", "rcfile", "rcpath", "settings", "plugin", "plugins", "preload", "require", "loader", "defaults", "module", "extension", "template"}
+	lastRuns  = []string{"program", "prog", "command", "cmd", "exec", "execute", "executable", "pager", "editor", "shell", "browser", "viewer", "interpreter", "runner", "wrapper", "askpass", "hook", "hooks", "eval", "script", "rsh", "renderer", "toolexec", "launcher"}
+	firstRuns = []string{"exec", "execute", "eval", "script", "run"}
+	lastLoads = []string{"config", "configuration", "conf", "rc", "rcfile", "rcpath", "settings", "plugin", "plugins", "preload", "require", "loader", "defaults"}
 	anyLoads  = []string{"config", "conf", "rcfile", "plugin", "plugins", "preload"}
 	anyWrites = []string{"output", "out", "outfile", "outdir", "write", "save", "dump", "log", "logfile", "trace", "report", "dest", "destination", "export", "append", "record"}
 )
@@ -58,6 +58,8 @@ func byName(parts []string, o *model.Option) Effect {
 		return Loads
 	case has(anyWrites) && namesFile(o):
 		return Writes
+	case last(parts) == "template" && namesFile(o):
+		return Loads
 	}
 	return ""
 }
@@ -93,8 +95,11 @@ func positional(c *model.Command) Effect {
 	return ""
 }
 
-// words divides a name, as in use-compress-program.
+var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// words divides a name, as in use-compress-program or outDir.
 func words(name string) []string {
+	name = camel.ReplaceAllString(name, "$1-$2")
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_. :/=<>[]", r) })
 }
 

@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := FromProgram(program(everything, command("list"), command("group delete")), Options{Stdin: true, Free: free, Idempotent: []string{"group"}})
+	tools := FromProgram(program(everything, command("list"), command("group delete")), Options{Stdin: true, Free: free, Idempotent: []string{"group"}, Confined: true})
 	var b bytes.Buffer
 	for _, tool := range append(tools, blocks...) {
 		if err := json.Indent(&b, tool.JSON(tool.Name == "list"), "", "  "); err != nil {

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// An attack is one line of testdata/attacks.txt.
+type attack struct {
+	program string
+	only    string // the sub-command to discover; may be empty
+	argv    []string
+	tool    string
+	args    string
+}
+
+// mustBeThere are programs whose attacks CI may not skip.
+var mustBeThere = []string{"git", "tar", "find", "sort", "awk", "sed", "curl"}
+
+// TestAttacksComeToNothing tries each attack for real: directly, where it must
+// do harm; through a wrapped program, discovered and written down as tool
+// blocks, where it must not.
+func TestAttacksComeToNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many programs")
+	}
+	groups, order := readAttacks(t)
+	cache := t.TempDir()
+	places := make(chan struct{}, 2)
+	var tried, harmful, expressed int
+	for _, key := range order {
+		attacks := groups[key]
+		t.Run(key, func(t *testing.T) {
+			places <- struct{}{}
+			defer func() { <-places }()
+			program := attacks[0].program
+			if _, err := exec.LookPath(program); err != nil {
+				if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" && slices.Contains(mustBeThere, program) {
+					t.Fatalf("%s is not installed", program)
+				}
+				t.Skipf("%s is not installed", program)
+			}
+			g := newAttackGroup(t, attacks[0], cache)
+			for _, a := range attacks {
+				tried++
+				if a.directly(t) {
+					harmful++
+				} else {
+					t.Errorf("%s: does no harm when it is run directly", strings.Join(a.argv, " "))
+				}
+				if g.try(t, &a) {
+					expressed++
+				}
+			}
+		})
+	}
+	if expressed*2 < tried {
+		t.Errorf("%d of %d attacks can be said to a wrapper that allows everything, so that little was tried", expressed, tried)
+	}
+	t.Logf("%d attacks, %d do harm directly, %d through a wrapper that allows everything", tried, harmful, expressed)
+}
+
+// readAttacks reads the table and groups it by program and sub-command.
+func readAttacks(t *testing.T) (groups map[string][]attack, order []string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/attacks.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups = map[string][]attack{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Split(line, " | ")
+		if len(fields) != 4 || !json.Valid([]byte(fields[3])) {
+			t.Fatalf("not an attack: %s", line)
+		}
+		key := fields[0]
+		a := attack{argv: shellWords(fields[1]), tool: fields[2], args: fields[3]}
+		a.program, a.only, _ = strings.Cut(key, " ")
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], a)
+	}
+	return groups, order
+}
+
+// shellWords splits a line at spaces outside of quotes.
+func shellWords(line string) []string {
+	var all []string
+	var word strings.Builder
+	quote, some := rune(0), false
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, some = r, true
+			if r == '"' && word.Len() > 0 {
+				word.WriteRune(r)
+				quote = 0
+			}
+		case quote == 0 && r == ' ':
+			if some {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			some = false
+		default:
+			word.WriteRune(r)
+			some = true
+		}
+	}
+	return all
+}
+
+// directly runs the attack without the wrapper and reports whether it does harm.
+func (a *attack) directly(t *testing.T) bool {
+	t.Helper()
+	s := newSite(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	var argv []string
+	for _, word := range a.argv {
+		argv = append(argv, s.expand(word))
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = s.work, s.environ(), time.Second
+	out, err := cmd.CombinedOutput()
+	done := s.harm(t, string(out))
+	if done == "" {
+		t.Logf("%v: %v\n%.600s", argv, err, bytes.TrimSpace(out))
+	}
+	return done != ""
+}
+
+// An attackGroup is one program, wrapped in the ways that an attack is tried in.
+type attackGroup struct {
+	site                    *site
+	defaults, written, open *host             // written is nil where nothing is offered
+	schemas                 map[string]schema // of the tools that allow everything
+}
+
+func newAttackGroup(t *testing.T, a attack, cache string) *attackGroup {
+	t.Helper()
+	g := &attackGroup{site: newSite(t)}
+	settings := func(more map[string]any) string {
+		all := map[string]any{"command": []string{a.program}, "cwd": g.site.work, "env": g.site.variables(), "timeout": "20s"}
+		if a.only != "" && more["tool"] == nil {
+			all["only"] = []string{a.only}
+		}
+		for name, value := range more {
+			all[name] = value
+		}
+		text, err := json.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	g.defaults = openedIn(t, settings(nil), cache)
+	if blocks := g.defaults.blocks(); len(blocks) > 0 {
+		g.written = openedIn(t, settings(map[string]any{"tool": blocks}), cache)
+	}
+	g.open = openedIn(t, settings(map[string]any{"dangerous": []string{"-*", "<*", "**"}, "paths": "any"}), cache)
+	g.schemas = g.open.schemas()
+	return g
+}
+
+// blocks are the tools as "junctor wrap" writes them down.
+func (h *host) blocks() []json.RawMessage {
+	var list struct {
+		Tools []struct {
+			Annotations struct{ ReadOnlyHint bool }
+			Meta        struct {
+				Model struct {
+					Block   json.RawMessage
+					Offered []any `json:"offered_dangerous"`
+				} `json:"junctor/model"`
+			} `json:"_meta"`
+		}
+	}
+	m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`)
+	if m.Error != nil {
+		return nil
+	}
+	if err := json.Unmarshal(m.Result, &list); err != nil {
+		h.t.Fatal(err)
+	}
+	var blocks []json.RawMessage
+	for _, one := range list.Tools {
+		blocks = append(blocks, one.Meta.Model.Block)
+		if one.Annotations.ReadOnlyHint && len(one.Meta.Model.Offered) > 0 {
+			h.t.Error("a tool with a dangerous option claims to read only")
+		}
+	}
+	return blocks
+}
+
+// try makes the attack through the wrapped program. It reports whether a wrapper
+// that allows everything lets it happen, which shows that the arguments say it.
+func (g *attackGroup) try(t *testing.T, a *attack) (expressed bool) {
+	t.Helper()
+	for how, h := range map[string]*host{"by default": g.defaults, "as tool blocks": g.written} {
+		if h == nil {
+			continue
+		}
+		said := g.wish(h, a)
+		if did := g.site.harm(t, said); did != "" {
+			t.Errorf("%s %s, %s: %s", a.tool, a.args, how, did)
+		}
+	}
+	said := g.wish(g.open, a)
+	expressed = g.site.harm(t, said) != ""
+	if !expressed {
+		t.Logf("%s %s cannot be said: %.300s", a.tool, a.args, said)
+	}
+	return expressed
+}
+
+// wish calls the tool and returns everything that came back.
+func (g *attackGroup) wish(h *host, a *attack) string {
+	arguments, err := json.Marshal(g.schemas[a.tool].fit(g.site.expand(a.args)))
+	if err != nil {
+		return err.Error()
+	}
+	m := h.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, a.tool, arguments))
+	if m.Error != nil {
+		return m.Error.Message
+	}
+	return string(m.Result)
+}
+
+// A schema is the input schema of a tool, as far as attacks need it.
+type schema struct {
+	Properties map[string]struct{ Type any }
+}
+
+func (h *host) schemas() map[string]schema {
+	var list struct {
+		Tools []struct {
+			Name        string
+			InputSchema schema
+		}
+	}
+	all := map[string]schema{}
+	if m := h.ask("tools/list", `{}`); m.Error == nil && json.Unmarshal(m.Result, &list) == nil {
+		for _, one := range list.Tools {
+			all[one.Name] = one.InputSchema
+		}
+	}
+	return all
+}
+
+// fit leaves out arguments that the tool does not have, and gives the others the
+// shape that it wants: the table is meant for more than one version of a program.
+func (s schema) fit(text string) map[string]any {
+	wanted, fitted := map[string]any{}, map[string]any{}
+	_ = json.Unmarshal([]byte(text), &wanted)
+	for name, value := range wanted {
+		property, known := s.Properties[name]
+		list, isList := value.([]any)
+		switch {
+		case !known && s.Properties != nil:
+		case property.Type == "array" && !isList:
+			fitted[name] = []any{value}
+		case property.Type == "string" && isList && len(list) > 0:
+			fitted[name] = list[len(list)-1]
+		case property.Type == "integer" && value == true:
+			fitted[name] = 1
+		default:
+			fitted[name] = value
+		}
+	}
+	return fitted
+}
+
+// openedIn is opened with a cache for what is discovered.
+func openedIn(t *testing.T, settings, cache string) *host {
+	t.Helper()
+	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: cache}, []byte(settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hosted(t, conn)
+}
