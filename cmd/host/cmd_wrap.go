@@ -28,11 +28,12 @@ const commonDefault = 20
 
 // wrapping is what the flags of wrap say.
 type wrapping struct {
-	name                  string
-	only, except, globals []string
-	depth, common         int
-	describe              string
-	check                 bool
+	name                             string
+	only, except, globals, dangerous []string
+	read, env, passEnv               []string
+	depth, common                    int
+	describe                         string
+	check, try                       bool
 }
 
 func (e *env) wrapVerb() *cobra.Command {
@@ -45,10 +46,16 @@ block for each command: its arguments with their types, whether it reads or writ
 be understood. Review it, delete what should not be offered, and keep it as part of the configuration. Nothing can be
 asked of the program then but what stands there.
 
+Options that run programs, reach files anywhere or load configuration are left out and named in comments; --dangerous
+brings one back. With --try each tool that only reads is run once, in this directory, with harmless arguments; the exit
+status is 1 when one fails.
+
 With --check, compare the tool blocks of the configuration with what their programs can do now, as after an upgrade. The
 exit status is 1 when a block asks for something that is gone.`,
 		Example: `  junctor wrap --only "log" --only "diff" git > git.hcl
   junctor wrap --depth 2 --name k8s kubectl --context test
+  junctor wrap --try --pass-env GH_TOKEN gh
+  junctor wrap --dangerous "log --output" git
   junctor wrap --check`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.check {
@@ -66,6 +73,11 @@ exit status is 1 when a block asks for something that is gone.`,
 	f.StringArrayVar(&w.only, "only", nil, `a command to look at, with all below it, such as "container *"; repeatable`)
 	f.StringArrayVar(&w.except, "except", nil, "a command to leave out, with all below it; repeatable")
 	f.StringArrayVar(&w.globals, "global", nil, "an option of the whole program that its commands should offer, such as --namespace; repeatable")
+	f.StringArrayVar(&w.dangerous, "dangerous", nil, `a dangerous option or command to offer all the same, such as "log --output"; repeatable`)
+	f.StringArrayVar(&w.read, "read", nil, "a command that only reads, with all below it; repeatable")
+	f.StringArrayVar(&w.env, "env", nil, "an environment variable for the program, as NAME=VALUE; it is written down, so no secrets; repeatable")
+	f.StringArrayVar(&w.passEnv, "pass-env", nil, "a variable of the environment that the program gets; repeatable")
+	f.BoolVar(&w.try, "try", false, "run each tool that only reads once, and say which fail")
 	f.IntVar(&w.depth, "depth", 3, "how many words a command may have")
 	f.IntVar(&w.common, "common", commonDefault, "how many options a tool has at most, the most common ones; 0 is all")
 	f.StringVar(&w.describe, "describe", "brief", `how much the descriptions say: "brief" or "full"`)
@@ -93,10 +105,20 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 	if err != nil {
 		return nowhere(err)
 	}
-	if e.json {
-		return e.printJSON(p)
+	failed := 0
+	if w.try {
+		if failed, err = e.tryTools(ctx, app, server, &p); err != nil {
+			return err
+		}
 	}
-	settings := map[string]json.RawMessage{"command": asJSON(command)}
+	if e.json {
+		return errors.Join(e.printJSON(p), triedError(p.Name, failed))
+	}
+	settings, err := w.lasting()
+	if err != nil {
+		return err
+	}
+	settings["command"] = asJSON(command)
 	text, err := wrap.Server(server.Name, cliTransport, e.cliSchema(app, server), settings, &p)
 	if err != nil {
 		return err
@@ -111,7 +133,11 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 		return fault.New(fault.UpstreamUnsupported, "nothing that %s can do was understood", command[0]).
 			WithHint("write tool blocks by hand; docs/wrapping-clis.md shows how")
 	}
-	return nil
+	if p.Failure != "" {
+		return fault.New(fault.UpstreamUnsupported, "%s", p.Failure).
+			WithHint("run %s --help yourself; what it needs of the environment goes into --env or --pass-env", command[0])
+	}
+	return triedError(p.Name, failed)
 }
 
 // draft makes an app of a configuration with one server, which wraps the
@@ -128,14 +154,19 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	settings := map[string]json.RawMessage{"command": asJSON(command), "cwd": asJSON(here), "depth": asJSON(w.depth), "common": asJSON(w.common), "describe": asJSON(w.describe)}
-	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals} {
+	settings, err := w.lasting()
+	if err != nil {
+		return nil, nil, err
+	}
+	settings["command"], settings["cwd"], settings["depth"] = asJSON(command), asJSON(here), asJSON(w.depth)
+	settings["common"], settings["describe"] = asJSON(w.common), asJSON(w.describe)
+	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals, "read": w.read} {
 		if len(list) > 0 {
 			settings[attribute] = asJSON(list)
 		}
 	}
 	var schema sdk.Schema
-	for _, attribute := range []string{"command", "cwd", "depth", "common", "describe", "only", "except", "globals"} {
+	for _, attribute := range []string{"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous", "env", "pass_env"} {
 		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
 	}
 	text, err := wrap.Server(name, cliTransport, schema, settings, nil)
@@ -292,6 +323,7 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server) (che
 	delete(settings, "probe")
 	first, depth, all := wrap.Words(blocks)
 	settings["depth"] = asJSON(max(depth, 1))
+	settings["dangerous"] = asJSON([]string{"-*", "**"}) // a block may have what is left out by itself
 	if !all {
 		settings["only"] = asJSON(first)
 	}

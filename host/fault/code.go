@@ -91,6 +91,7 @@ const (
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
 	WrapChanged Code = "wrap.changed"
+	WrapTried   Code = "wrap.tried"
 	ExportFile  Code = "export.file"
 )
 
@@ -174,6 +175,7 @@ var Codes = map[Code]Entry{
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},
+	WrapTried:   {ExitAnswer, "A tool that `junctor wrap --try` ran once did not work.", "The comments in the output say which, and what the program said."},
 	ExportFile:  {ExitUsage, "The file of a client cannot take the entry, and was left as it is.", "Mend the file that is named, or put in by hand what `junctor export CLIENT` prints."},
 	Denied:      {ExitDenied, "The configuration does not allow this.", "The message cites the rule."},
 }

@@ -85,6 +85,7 @@ func Compare(blocks []json.RawMessage, p *Program) ([]Change, error) {
 			c.say(Unknown, "command %q did not say which options it has", strings.Join(t.Command.Path, " "))
 		default:
 			c.command, c.offered = &t.Command, t.offers()
+			c.dangerous = slices.Concat(t.Dangerous, t.Offered)
 			c.options()
 		}
 		changes = append(changes, c.changes...)
@@ -97,11 +98,19 @@ var always = map[string]bool{"--help": true, "-h": true, "--version": true, "-V"
 
 // A comparison is of one block.
 type comparison struct {
-	block   *block
-	command *Command
-	offered func(*Option) bool // whether a block that is written now would
-	changes []Change
-	used    []*Option
+	block     *block
+	command   *Command
+	offered   func(*Option) bool // whether a block that is written now would
+	dangerous []Finding
+	changes   []Change
+	used      []*Option
+}
+
+// isDangerous reports whether an option is one that no tool gets by itself.
+func (c *comparison) isDangerous(o *Option) bool {
+	return slices.ContainsFunc(c.dangerous, func(f Finding) bool {
+		return slices.ContainsFunc(f.Names, func(name string) bool { return slices.Contains(o.Names, name) })
+	})
 }
 
 func (c *comparison) say(kind, format string, args ...any) {
@@ -132,7 +141,7 @@ func (c *comparison) options() {
 			c.say(Broken, "option %s has to be given now", o.Names[0])
 			continue
 		}
-		if c.offered(o) {
+		if c.offered(o) && !c.isDangerous(o) {
 			added = append(added, o.Names[0])
 		}
 	}

@@ -24,8 +24,11 @@ type Program struct {
 	Version    string   `json:"version,omitempty"`
 	Digest     string   `json:"digest,omitempty"` // hex sha256
 	Incomplete []string `json:"incomplete,omitempty"`
-	Short      bool     `json:"short,omitempty"` // there may be more, for which there was no time
+	Short      bool     `json:"short,omitempty"`   // there may be more, for which there was no time
+	Failure    string   `json:"failure,omitempty"` // how the program failed when it was asked for help
 	Tools      []Tool   `json:"tools"`
+	// Dangerous are commands that are left out.
+	Dangerous []Finding `json:"dangerous,omitempty"`
 }
 
 // A Tool is one command of the program, and the tool block that offers it.
@@ -36,6 +39,11 @@ type Tool struct {
 	LeftOut    []string        `json:"left_out,omitempty"` // options that the block does not have
 	Tokens     int             `json:"tokens,omitempty"`   // about so many are what a model is shown of it
 	Block      json.RawMessage `json:"block"`
+	Dangerous  []Finding       `json:"dangerous,omitempty"`         // options that are left out
+	Offered    []Finding       `json:"offered_dangerous,omitempty"` // and those that are not
+	DataCodes  []int           `json:"data_codes,omitempty"`        // exit codes that are an answer
+	Ordered    bool            `json:"ordered,omitempty"`           // has an expression, which is not offered
+	Tried      string          `json:"tried,omitempty"`             // what came of running it once
 }
 
 // A Command is what a tool was made from, as far as it matters here.

@@ -48,6 +48,7 @@ func summary(p *Program) []string {
 	if p.Digest != "" {
 		lines = append(lines, "sha256:  "+p.Digest)
 	}
+	lines = append(lines, findings("dangerous, left out: ", p.Dangerous)...)
 	for _, why := range p.Incomplete {
 		lines = append(lines, "incomplete: "+why)
 	}
@@ -65,12 +66,25 @@ func remarks(t *Tool) []string {
 		line += "; what it does to the world is not known, so it counts as writing"
 	case "configuration":
 		line += "; access as configured"
+	case "table":
+		line += "; access as known of the program"
+	case "danger":
+		line += "; it counts as writing because of a dangerous option, or paths outside of cwd"
 	default:
 		line += "; access guessed from the " + t.AccessFrom
 	}
-	lines := []string{line}
+	lines := append([]string{line}, t.dangers()...)
 	if n := len(t.LeftOut); n > 0 {
 		lines = append(lines, fmt.Sprintf("options left out, which --common 0 would write: %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
+	}
+	if t.Ordered {
+		lines = append(lines, "left out: its expression, whose parts act in their order; write a tool block for each that is needed")
+	}
+	if len(t.DataCodes) > 0 {
+		lines = append(lines, fmt.Sprintf("exit status %s is an answer and no error", strings.Trim(fmt.Sprint(t.DataCodes), "[]")))
+	}
+	if t.Tried != "" {
+		lines = append(lines, t.Tried)
 	}
 	for _, u := range t.Command.Unparsed {
 		lines = append(lines, "not understood: "+strings.TrimSpace(u))

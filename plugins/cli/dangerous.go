@@ -27,10 +27,11 @@ func spelled(skipped []danger.Finding) string {
 func allDangerous(program string, skipped []danger.Finding) error {
 	f := skipped[0]
 	why := f.Effect.String()
-	if f.Evidence != "" {
-		why += ", " + f.Evidence
+	if source := strings.TrimSuffix(f.Evidence, "; tried"); source != "" {
+		why += ": " + source
 	}
 	e := sdk.AttrErrorf("dangerous", "nothing of %s is offered: %s is dangerous (%s)", program, strings.Join(f.Command, " "), why)
-	e.Hint = "write tool blocks with fixed arguments, or allow it with dangerous = [\"" + strings.Join(f.Command, " ") + "\"]"
+	command := strings.Join(f.Command, " ")
+	e.Hint = "write tool blocks with fixed arguments, or allow it with dangerous = [\"" + command + "\"] (junctor wrap --dangerous \"" + command + "\")"
 	return e
 }

@@ -48,7 +48,7 @@ func (r *Rules) Command(c *model.Command) (f Finding, ok bool) {
 			return r.command(c, Runs, "it has no option "+option+", which would keep it from that"), true
 		}
 	}
-	if effect := positional(c); effect != "" {
+	if effect := positional(c); effect != "" && (r.program == "" || len(c.Path) > 0) {
 		return r.command(c, effect, ""), true
 	}
 	return f, false

@@ -94,12 +94,15 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 	if program.Short {
 		cache.trimAnswers()
 	}
+	if program.Failure != "" {
+		answers.remove() // what it needs of the environment may be there the next time
+	}
 	switch err := choose(program, &o); {
 	case err != nil && program.Short: // what is wanted may be what was not found yet
 		program.Root, program.Explained = &model.Command{Path: []string{}, Source: "none"}, 0
 	case err != nil:
-		return nil, err
-	case !program.Short:
+		return nil, failed(program, err)
+	case !program.Short && program.Failure == "":
 		cache.store(key, program)
 		answers.remove()
 	}

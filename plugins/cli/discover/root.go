@@ -22,7 +22,11 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 		w.readRootManual(ctx, root)
 		if !root.known {
 			root.assume()
-			w.program.Incomplete = append(w.program.Incomplete, "The program printed nothing that could be read as help when it was asked for it.")
+			why := "The program printed nothing that could be read as help when it was asked for it."
+			if f := w.program.Failure; f != "" {
+				why = "T" + f[1:]
+			}
+			w.program.Incomplete = append(w.program.Incomplete, why)
 		}
 		return root, nil
 	}
@@ -87,6 +91,7 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 		}
 	}
 	if best.cmd == nil {
+		w.program.Failure = failureOf(a)
 		return nil, ctx.Err()
 	}
 	return best, nil

@@ -86,6 +86,10 @@ func (p *parser) assemble(usages []string) {
 	c.Confidence = p.confidence(len(usages) > 0)
 }
 
+// mostRequired is how many options a usage may require. One with more is a list
+// of options that was taken for a usage.
+const mostRequired = 8
+
 // required keeps an option required only where every usage has it.
 func (p *parser) required(n int) {
 	need := map[string]int{}
@@ -95,6 +99,9 @@ func (p *parser) required(n int) {
 				need[p.table.canonical(o.Names[0])]++
 			}
 		}
+	}
+	if len(need) > mostRequired {
+		n = 0
 	}
 	for i := range p.cmd.Options {
 		o := &p.cmd.Options[i]

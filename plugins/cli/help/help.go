@@ -1,6 +1,7 @@
 package help
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,8 +104,14 @@ func (p *parser) readOptions() {
 	}
 }
 
+// patch is a line of a change, or of the code in it, as examples have them.
+var patch = regexp.MustCompile(`^(---|\+\+\+)( |$)|^-\S+ .*[;{})]$|^--[\w-]+ \w+\.$`)
+
 // strange keeps a line that was not understood.
 func (p *parser) strange(text string) {
+	if patch.MatchString(strings.TrimSpace(text)) {
+		return
+	}
 	p.odd++
 	if len(p.cmd.Unparsed) < maxUnparsed {
 		p.cmd.Unparsed = append(p.cmd.Unparsed, text)

@@ -17,6 +17,9 @@ type Program struct {
 	// Incomplete says why parts are missing, one sentence each, such as a limit
 	// of time that was reached. Empty: everything was looked at.
 	Incomplete []string `json:"incomplete,omitempty"`
+	// Failure says how the program failed when it was asked for help; empty: it
+	// did not.
+	Failure string `json:"failure,omitempty"`
 	// Short is true when the time was over before every command was asked, so
 	// that there may be more.
 	Short bool `json:"short,omitempty"`

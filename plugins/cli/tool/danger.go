@@ -78,6 +78,7 @@ func (t *Tool) applyRules(o *Options, words []string) {
 	t.Command = &c
 	t.apply(o, c.Path, words)
 	if f, ok := o.Rules.Command(&c); ok {
+		f.Command = words
 		t.Admitted = append(t.Admitted, f)
 	}
 	for _, option := range o.Rules.Forced(c.Path) {

@@ -103,7 +103,7 @@ func (t *Tool) Refusal(p *Parameter, text string) string {
 		v := &t.Refused[i]
 		about := p == nil || p.Role != OptionRole && (v.Positional(p.Name) || p.ValueOf != "" && v.Option(p.ValueOf)) || p.Role == OptionRole && v.Option(p.Spelling)
 		if about && v.Refuses(text) {
-			return "is refused because it " + v.Effect.String() + " (" + v.Evidence + `); dangerous = ["` + v.Name + `"] would allow it`
+			return "is refused because it " + v.Effect.String() + " (" + strings.TrimSuffix(v.Evidence, "; tried") + `); dangerous = ["` + v.Name + `"] would allow it`
 		}
 	}
 	return ""

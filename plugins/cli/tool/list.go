@@ -47,6 +47,9 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 				m.set(more.name, more.list)
 			}
 		}
+		if t.Ordered {
+			m.set("ordered", true)
+		}
 		if len(t.DataCodes) > 0 {
 			m.set("data_codes", t.DataCodes)
 		}
@@ -83,6 +86,9 @@ func Groups(p *model.Program, skipped []danger.Finding) json.RawMessage {
 	o.set("version", p.Version)
 	o.set("digest", p.Digest)
 	o.set("incomplete", p.Incomplete)
+	if p.Failure != "" {
+		o.set("failure", p.Failure)
+	}
 	o.set("short", p.Short)
 	groups := []model.Command{}
 	var walk func(c *model.Command)

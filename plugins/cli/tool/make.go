@@ -88,7 +88,7 @@ func runnable(p *model.Program) []*model.Command {
 }
 
 func (o *Options) make(p *model.Program, c *model.Command) *Tool {
-	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief}
+	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief, Ordered: expression(c)}
 	words := o.words(p, c)
 	t.applyRules(o, words)
 	taken := properties{}
@@ -99,7 +99,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		taken[FreeName] = true
 	}
 	spelled := map[string]string{}
-	ordered := expression(c)
+	ordered := t.Ordered
 	var offered []*model.Option
 	for i := range c.Options {
 		opt := &c.Options[i]
@@ -130,9 +130,10 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 		if ordered && i == len(c.Positionals)-1 {
 			break // nothing is left that it could be
 		}
+		required := pos.Required && !standsIn(c.Options, pos) && !informs(c.Options)
 		param := Parameter{
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
-			Required: pos.Required && !standsIn(c.Options, pos), Repeatable: pos.Repeatable, AfterTerminator: pos.AfterTerminator,
+			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
 		}
 		param.Path = looksLikePath(&param)
 		t.Parameters = append(t.Parameters, param)
@@ -231,6 +232,20 @@ func standsIn(options []model.Option, pos *model.Positional) bool {
 	})
 }
 
+// plural are names of arguments that stand for several, though the usage has no
+// dots behind them: "diff [OPTION]... FILES".
+var plural = map[string]bool{"files": true, "filenames": true, "paths": true, "directories": true, "dirs": true, "packages": true, "urls": true, "hosts": true}
+
+var informing = regexp.MustCompile(`(?i)^(--? )?(shows?|lists?|prints?|displays?) (all |the |a list of )*(available|supported|known|installed|built-?in)\b`)
+
+// informs reports whether an option shows what there is, as "-formats" of ffmpeg
+// does: then arguments that every other run needs may be left out.
+func informs(options []model.Option) bool {
+	return slices.ContainsFunc(options, func(o model.Option) bool {
+		return o.Value.Kind == model.Bool && informing.MatchString(strings.TrimSpace(o.Description))
+	})
+}
+
 // expression says whether a command takes an expression, as find does. What it
 // is made of looks like options, but is carried out in the order in which it is
 // written: "-delete -name x" deletes everything. Properties have no order.
@@ -251,6 +266,9 @@ var forPeople = map[string]bool{
 	"edit": true, "editor": false, "interactive": true, "tty": true,
 }
 
+// helping is in what is said of an option that shows help.
+var helping = regexp.MustCompile(`\b(help|usage)\b|\bprint (basic|all|more|the)? ?options\b`)
+
 func useless(opt *model.Option) bool {
 	takes := opt.Value.Kind.TakesValue() && !opt.Value.Optional
 	onlyLetters := true
@@ -261,13 +279,14 @@ func useless(opt *model.Option) bool {
 		}
 		onlyLetters = onlyLetters && len(bare) == 1
 	}
+	about := strings.ToLower(opt.Description)
+	if first := opt.Names[0]; onlyLetters && (first == "-h" || first == "-?") && helping.MatchString(about) {
+		return true // with a value it explains one thing
+	}
 	if takes || !onlyLetters {
 		return false
 	}
-	about := strings.ToLower(opt.Description)
 	switch opt.Names[0] {
-	case "-h", "-?":
-		return strings.Contains(about, "help") || strings.Contains(about, "usage")
 	case "-V", "-v":
 		return strings.Contains(about, "version")
 	}

@@ -40,6 +40,7 @@ type Tool struct {
 	Banned    []string         // dangerous options, which free arguments may not hold
 	Unsafe    []danger.Finding // dangerous options that are not offered
 	Admitted  []danger.Finding // and those that are, because the configuration names them
+	Ordered   bool             // its expression acts in the order of its parts, so that it is not offered
 	Confined  bool             // paths stay within the working directory
 	NoEquals  bool             // the program does not take --option=value
 	DataCodes []int            // exit codes that are an answer

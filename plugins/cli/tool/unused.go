@@ -40,5 +40,42 @@ func (o *Options) Unused(p *model.Program) error {
 		e.Hint = "write the words of the command and then one option, such as \"log --oneline\"; junctor wrap shows the options there are"
 		return e
 	}
+	return o.unusedDangerous(p)
+}
+
+// unusedDangerous complains about the first name in dangerous that nothing
+// dangerous has: a misspelled one would change nothing, and its author would not
+// know.
+func (o *Options) unusedDangerous(p *model.Program) error {
+	for i, pattern := range o.Dangerous {
+		if strings.Contains(pattern, "*") {
+			continue
+		}
+		one := &Options{Rules: o.Rules, Dangerous: []string{pattern}}
+		if !slices.ContainsFunc(runnable(p), func(c *model.Command) bool { return one.admitsAny(p, c) }) {
+			e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i), "nothing dangerous of the commands that are offered is called %q", pattern)
+			e.Hint = "name an option with its dashes, or a command; junctor wrap shows what is left out"
+			return e
+		}
+	}
 	return nil
+}
+
+// admitsAny reports whether a dangerous option or argument of a command, or the
+// command itself, is named.
+func (o *Options) admitsAny(p *model.Program, c *model.Command) bool {
+	words := o.words(p, c)
+	if _, ok := o.Rules.Command(c); ok && o.admitsCommand(words) {
+		return true
+	}
+	names := append(o.Rules.Spellings(c.Path), o.Rules.Forced(c.Path)...)
+	for _, v := range o.Rules.Values(c.Path) {
+		names = append(names, v.Name)
+	}
+	for i := range c.Options {
+		if _, ok := o.Rules.Option(c.Path, &c.Options[i]); ok {
+			names = append(names, c.Options[i].Names...)
+		}
+	}
+	return o.admits(words, names)
 }

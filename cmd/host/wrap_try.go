@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/wrap"
+)
+
+// tryTools runs each tool that only reads once, with harmless arguments, and
+// notes in p what came of it. It returns how many failed.
+func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *wrap.Program) (failed int, err error) {
+	settings := map[string]json.RawMessage{}
+	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
+		return 0, err
+	}
+	maps.DeleteFunc(settings, func(name string, _ json.RawMessage) bool { return aboutDiscovery[name] })
+	for i := range p.Tools {
+		t := &p.Tools[i]
+		if !t.Read() {
+			t.Tried = "not tried: it is not known to read only"
+			continue
+		}
+		settings["tool"] = asJSON([]json.RawMessage{t.Block})
+		said, err := "", error(nil)
+		for _, arguments := range t.Harmless() {
+			if said, err = e.tryTool(ctx, app, s, asJSON(settings), t, arguments); said == "" {
+				break
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return failed, ctx.Err()
+		case err != nil:
+			return failed, nowhere(err)
+		case said == "":
+			t.Tried = "tried: it works"
+			continue
+		}
+		failed++
+		t.Tried = "tried: it fails: " + said
+		e.note(s.Name, "tool "+t.Name+" fails: "+said)
+	}
+	return failed, nil
+}
+
+// aboutDiscovery are settings that mean nothing beside tool blocks.
+var aboutDiscovery = map[string]bool{
+	"only": true, "except": true, "globals": true, "omit": true, "depth": true, "probe": true, "read": true, "write": true, "destructive": true, "idempotent": true, "args": true, "stdin": true,
+}
+
+// tryTool makes one call and returns what went wrong, "" for nothing.
+func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *wrap.Tool, arguments json.RawMessage) (said string, err error) {
+	wait := e.spin("trying " + t.Name)
+	defer wait.stop()
+	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})
+	err = app.Ask(ctx, s, settings, mcp.MethodCallTool, params, func(result []byte) (bool, error) {
+		said = wrap.Tried(result)
+		return true, nil
+	})
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.UpstreamError {
+		return f.Message, nil
+	}
+	return said, err
+}
+
+// triedError is the error for tools that were tried and failed, nil for none.
+func triedError(program string, failed int) error {
+	if failed == 0 {
+		return nil
+	}
+	return fault.New(fault.WrapTried, "%s of %s did not work", count(failed, "tool"), program).
+		WithHint("look at the comments behind \"tried\"; a tool that needs more than harmless arguments may still be right")
+}
+
+// lasting are the settings of the flags that runs need as well as discovery.
+func (w *wrapping) lasting() (map[string]json.RawMessage, error) {
+	settings := map[string]json.RawMessage{}
+	if len(w.env) > 0 {
+		variables := map[string]string{}
+		for _, v := range w.env {
+			name, value, ok := strings.Cut(v, "=")
+			if !ok || name == "" {
+				return nil, fault.New(fault.Usage, "--env wants NAME=VALUE").WithHint("--pass-env NAME hands on a variable that is set")
+			}
+			variables[name] = value
+		}
+		settings["env"] = asJSON(variables)
+	}
+	if len(w.passEnv) > 0 {
+		settings["pass_env"] = asJSON(w.passEnv)
+	}
+	if len(w.dangerous) > 0 {
+		settings["dangerous"] = asJSON(w.dangerous)
+	}
+	return settings, nil
+}
