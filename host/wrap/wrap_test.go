@@ -151,3 +151,56 @@ func TestCompare(t *testing.T) {
 		t.Error(first, depth, all)
 	}
 }
+
+// TestDangersAreSaid: what is left out is written down by what it does, and is no
+// news for a comparison.
+func TestDangersAreSaid(t *testing.T) {
+	tool := Tool{Name: "log", Block: []byte(`{"name":"log","description":"d"}`), DataCodes: []int{1}, Tried: "tried: it works", Ordered: true,
+		Dangerous: []Finding{{Names: []string{"--output", "-o"}, Does: "writes files"}, {Names: []string{"--exec"}, Does: "runs a program"}, {Names: []string{"-x"}, Does: "writes files"}},
+		Offered:   []Finding{{Names: []string{"--config"}, Does: "loads configuration or code"}},
+		Command:   Command{Path: []string{"log"}, Source: "help", Options: []Option{{Names: []string{"--output", "-o"}}, {Names: []string{"--new"}}}},
+	}
+	p := &Program{Name: "p", Dangerous: []Finding{{Command: []string{"bisect", "run"}, Does: "runs a program"}}, Tools: []Tool{tool}}
+	text, err := Server("s", "cli", toolSchema, map[string]json.RawMessage{"command": json.RawMessage(`["p"]`)}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`# dangerous, left out: "bisect run" (runs a program)`, "    # dangerous, left out: --output, -x (writes files)", "    # dangerous, left out: --exec (runs a program)",
+		"    # dangerous, offered: --config (loads configuration or code)", "    # exit status 1 is an answer and no error", "    # tried: it works", "    # left out: its expression",
+	} {
+		if !strings.Contains("\n"+string(text), "\n"+line) {
+			t.Errorf("there is no line %q in\n%s", line, text)
+		}
+	}
+	tool.Block = []byte(`{"argument":[{"flag":"--output"},{"flag":"--new"}]}`)
+	changes, err := Compare([]json.RawMessage{[]byte(`{"name":"log","argv":["log"]}`)}, &Program{Name: "p", Tools: []Tool{tool}})
+	if err != nil || len(changes) != 1 || changes[0].What != "not offered: --new" {
+		t.Errorf("%+v %v", changes, err)
+	}
+}
+
+// TestHarmless: a tool is tried with what has to be given, then with its first
+// positional as well.
+func TestHarmless(t *testing.T) {
+	for block, want := range map[string]string{
+		`{}`: `[{}]`,
+		`{"argument":[{"name":"a","flag":"-a"},{"name":"f","type":"path","repeat":true}]}`:                                                                   `[{},{"f":["."]}]`,
+		`{"argument":[{"name":"n","type":"integer","minimum":3,"required":true}]}`:                                                                           `[{"n":3}]`,
+		`{"argument":[{"name":"e","type":"enum","values":["x","y"],"required":true},{"name":"l","type":"list","flag":"-l","required":true}]}`:                `[{"e":"x","l":["."]}]`,
+		`{"argument":[{"name":"m","type":"map","required":true},{"name":"b","type":"bool","required":true},{"name":"d","type":"duration","required":true}]}`: `[{"b":true,"d":"1s","m":{}}]`,
+	} {
+		tool := Tool{Block: []byte(block)}
+		if got, err := json.Marshal(tool.Harmless()); err != nil || string(got) != want {
+			t.Errorf("%s: %s %v", block, got, err)
+		}
+	}
+	for result, want := range map[string]string{
+		`{"content":[{"text":"x"}]}`: "", `{"isError":true,"content":[{"text":"refused"}]}`: "refused", `{"isError":true,"content":[],"structuredContent":{"stderr":"a\nb"}}`: "a b",
+		`{"isError":true}`: "it failed and printed nothing", `7`: "the answer has an unexpected shape",
+	} {
+		if got := Tried([]byte(result)); got != want {
+			t.Errorf("%s: %q", result, got)
+		}
+	}
+}

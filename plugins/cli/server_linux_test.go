@@ -256,3 +256,70 @@ func TestLargeResult(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(msg), err)
 	}
 }
+
+// TestPathsStayInCwd: a hand-written tool and a discovered one refuse paths out
+// of cwd, unless the transport or the tool says otherwise.
+func TestPathsStayInCwd(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("inside\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(outside, []byte("outside\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	block := `{"name":"show","description":"d","argv":["--","{file}"],"access":"read",%s"argument":[{"name":"file","type":"path"}]}`
+	for _, c := range []struct {
+		name, settings string
+		refused        bool
+	}{
+		{"discovered", `"only":[]`, true},
+		{"discovered, anywhere", `"paths":"any"`, false},
+		{"by hand", `"tool":[` + fmt.Sprintf(block, "") + `]`, true},
+		{"by hand, anywhere", `"paths":"any","tool":[` + fmt.Sprintf(block, "") + `]`, false},
+		{"by hand, this one anywhere", `"tool":[` + fmt.Sprintf(block, `"paths":"any",`) + `]`, false},
+		{"by hand, this one in cwd", `"paths":"any","tool":[` + fmt.Sprintf(block, `"paths":"cwd",`) + `]`, true},
+	} {
+		h := opened(t, fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s}`, dir, c.settings))
+		m := h.ask("tools/list", `{}`)
+		if readOnly := strings.Contains(string(m.Result), `"readOnlyHint":true`); readOnly != c.refused {
+			t.Errorf("%s: readOnlyHint is %t", c.name, readOnly)
+		}
+		name, args := "show", `{"file":%q}`
+		if strings.HasPrefix(c.name, "discovered") {
+			name, args = "cat", `{"file":[%q]}`
+		}
+		if got := h.call(name, fmt.Sprintf(args, "in")); got.Result.Stdout != "inside\n" {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		got := h.call(name, fmt.Sprintf(args, outside))
+		switch {
+		case c.refused && (!got.IsError || !strings.Contains(got.Content[0].Text, "file") || !strings.Contains(got.Content[0].Text, dir)):
+			t.Errorf("%s: %+v", c.name, got)
+		case !c.refused && got.Result.Stdout != "outside\n":
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	root := opened(t, `{"command":["cat"],"cwd":"/","tool":[`+fmt.Sprintf(block, "")+`]}`).ask("tools/list", `{}`)
+	if strings.Contains(string(root.Result), `"readOnlyHint":true`) {
+		t.Error("a tool whose directory is the whole file system claims to read only")
+	}
+}
+
+// TestKnownExitCodes: the exit status 1 of grep is an answer without being said.
+func TestKnownExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("inside\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for settings, isError := range map[string]bool{
+		`{"command":["grep"],"cwd":%q}`:                  false,
+		`{"command":["grep"],"cwd":%q,"data_codes":[7]}`: true,
+	} {
+		h := opened(t, fmt.Sprintf(settings, dir))
+		h.ask("tools/list", `{}`)
+		if got := h.call("grep", `{"patterns":"nothing of the kind","file":["in"]}`); got.IsError != isError || got.Result.ExitCode != 1 {
+			t.Errorf("%s: %+v", settings, got)
+		}
+	}
+}

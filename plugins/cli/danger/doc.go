@@ -43,6 +43,7 @@ type Finding struct {
 	Names []string
 	// Command is the path of a command, or the program's name for the program itself.
 	Command []string
+	Words   int // how many words of the command the table names
 	Effect  Effect
 	// Evidence is where that is documented; empty when the name alone gave it away.
 	Evidence string

@@ -41,7 +41,9 @@ func (r *Rules) Command(c *model.Command) (f Finding, ok bool) {
 		return f, false
 	}
 	if found := r.best(c.Path, true, func(row *row) bool { return row.whole }); found != nil {
-		return r.command(c, found.effect, found.evidence), found.effect != safe
+		f := r.command(c, found.effect, found.evidence)
+		f.Words = len(found.command)
+		return f, found.effect != safe
 	}
 	for _, option := range r.Forced(c.Path) {
 		if !offers(c, option) {

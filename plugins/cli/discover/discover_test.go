@@ -177,3 +177,21 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 }
+
+// TestFailureOf: a program that fails instead of explaining itself is quoted.
+func TestFailureOf(t *testing.T) {
+	for want, a := range map[string]answer{
+		"": {status: 0, stderr: "x"},
+		"the program failed when it was asked for help (exit status 3): a b c":              {status: 3, stderr: "a\n\n b\nc\nd\n", stdout: "out"},
+		"the program failed when it was asked for help (exit status 1): out":                {status: 1, stdout: "out"},
+		"the program failed when it was asked for help (exit status 1) and printed nothing": {status: 1},
+		"the program was killed when it was asked for help and printed nothing":             {status: -1},
+	} {
+		if got := failureOf(a); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := failureOf(answer{status: 1, stderr: strings.Repeat("x", 5000)}); len(got) > 600 {
+		t.Errorf("%d bytes", len(got))
+	}
+}

@@ -147,3 +147,16 @@ func listCommands(b *strings.Builder, all []*model.Command, indent string) {
 		listCommands(b, c.Commands, indent+"  ")
 	}
 }
+
+// TestChangesAreNotOptions: lines of a change in the examples of a man page are
+// no options that were not understood.
+func TestChangesAreNotOptions(t *testing.T) {
+	for line, want := range map[string]bool{
+		"--- a/describe.c": true, "+++ b/describe.c": true, "-static void describe(struct commit *cmit, int last_one)": true, "--full-history results.": true, "-x = 1;": true, "---": true,
+		"-x FILE  a file": false, "--all  everything there is": false, "-NUM  same as --context=NUM": false, "--output=FILE": false, "-o, --output": false,
+	} {
+		if patch.MatchString(line) != want {
+			t.Errorf("%q: %t", line, !want)
+		}
+	}
+}

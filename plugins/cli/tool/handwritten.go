@@ -26,7 +26,7 @@ func (t *Tool) restrict(o *Options, b *Block) {
 			t.Admitted = append(t.Admitted, f)
 		}
 	}
-	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(t.Template)}); ok && open(t.Template) {
+	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(t.Template)}); ok && (open(t.Template) || f.Words > 0 && len(t.Parameters) > 0) {
 		t.Admitted = append(t.Admitted, f)
 	}
 	t.lowerAccess()
