@@ -1,11 +1,12 @@
 # The history of a repository, to read and nothing else. What git can do is found
-# out by asking git; only these four commands are offered, without the options
-# that would write files or run other programs.
+# out by asking git; only these four commands are offered. Options that write
+# files, run programs or compare any two files (--output, --ext-diff, --no-index)
+# are left out by themselves, and paths have to stay below cwd.
 server "git" {
   transport "cli" {
-    command = ["git", "-C", env("REPO", "."), "--no-pager"]
+    command = ["git", "--no-pager"]
+    cwd     = env("REPO", ".")
     only    = ["log", "diff", "show", "status"]
-    omit    = ["--output", "--ext-diff", "--textconv"]
     read    = ["*"]
     timeout = "20s"
   }

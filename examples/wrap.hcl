@@ -1,5 +1,6 @@
 # A program that is no MCP server, as one: du, with what may be asked of it
-# written down. The depth can be chosen within limits, the unit cannot.
+# written down. The depth can be chosen within limits, the unit cannot, and the
+# path has to stay below cwd, which is this directory.
 server "disk" {
   transport "cli" {
     command = ["du", "-h"]

@@ -35,7 +35,7 @@ var examples = map[string]example{
 	"files.hcl":       {}, // host/interoptest, which has servers from npm, runs it
 	"several.hcl":     {}, // and this one
 	"third-party.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, addr: true, plugin: true},
-	"wrap.hcl":        {run: []string{"call", "disk__usage", "path=..", `\t../examples`}, needs: "du"},
+	"wrap.hcl":        {run: []string{"call", "disk__usage", "path=.", `\t.`}, needs: "du"},
 	"remote.hcl":      {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
 	"sse.hcl":         {run: []string{"call", "old__greet", "Hello from afar"}, http: true},
 	"auto.hcl":        {run: []string{"call", "auto__greet", "Hello from afar"}, http: true},
