@@ -26,6 +26,8 @@ type example struct {
 	addr   bool     // needs an MCP server on a TCP address
 	http   bool     // needs MCP servers over HTTP
 	plugin bool     // needs the third party's transport
+
+	refuses [][]string // what must fail; the output must contain the last word
 }
 
 var examples = map[string]example{
@@ -35,17 +37,25 @@ var examples = map[string]example{
 	"files.hcl":       {}, // host/interoptest, which has servers from npm, runs it
 	"several.hcl":     {}, // and this one
 	"third-party.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, addr: true, plugin: true},
-	"wrap.hcl":        {run: []string{"call", "disk__usage", "path=.", `\t.`}, needs: "du"},
-	"remote.hcl":      {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
-	"sse.hcl":         {run: []string{"call", "old__greet", "Hello from afar"}, http: true},
-	"auto.hcl":        {run: []string{"call", "auto__greet", "Hello from afar"}, http: true},
-	"git.hcl":         {run: []string{"tools", "git", `"name": "git__log"`}, needs: "git"},
-	"kubectl.hcl":     {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
-	"cage.hcl":        {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
-	"language.hcl":    {lacks: []string{"confirm", "policy"}, plugin: true},
-	"bearer.hcl":      {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
-	"command.hcl":     {}, // gcloud is on few machines
-	"oauth.hcl":       {}, // logins are tested with an authorization server
+	"wrap.hcl": {run: []string{"call", "disk__usage", "path=.", `\t.`}, needs: "du", refuses: [][]string{
+		{"call", "disk__usage", "path=..", "leads out of the directory"},
+	}},
+	"remote.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
+	"sse.hcl":    {run: []string{"call", "old__greet", "Hello from afar"}, http: true},
+	"auto.hcl":   {run: []string{"call", "auto__greet", "Hello from afar"}, http: true},
+	"git.hcl": {run: []string{"tools", "git", `"name": "git__log"`}, needs: "git", refuses: [][]string{
+		{"call", "git__diff", `path:=["/dev/null","/etc/hostname"]`, "leads out of the directory"},
+		{"call", "git__diff", `commit:=["/dev/null","/etc/hostname"]`, "leads out of the directory"},
+		{"call", "git__diff", "no-index=true", "no-index"},
+		{"call", "git__log", "output=x", "output"},
+		{"call", "git__show", "ext-diff=true", "ext-diff"},
+	}},
+	"kubectl.hcl":  {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
+	"cage.hcl":     {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
+	"language.hcl": {lacks: []string{"confirm", "policy"}, plugin: true},
+	"bearer.hcl":   {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
+	"command.hcl":  {}, // gcloud is on few machines
+	"oauth.hcl":    {}, // logins are tested with an authorization server
 }
 
 // TestExamples runs every file in examples/. One that is not in the table fails.
@@ -178,6 +188,12 @@ func (ex example) try(t *testing.T, at site) {
 	stdout, stderr, err := at.exec(ex.run[:len(ex.run)-1]...)
 	if err != nil || !strings.Contains(stdout, want) {
 		t.Errorf("%v: %v\n%s%s", ex.run, err, stdout, stderr)
+	}
+	for _, words := range ex.refuses {
+		last := len(words) - 1
+		if stdout, stderr, err := at.exec(words[:last]...); err == nil || !strings.Contains(stdout+stderr, words[last]) {
+			t.Errorf("%v: %v\n%s%s", words, err, stdout, stderr)
+		}
 	}
 }
 

@@ -217,12 +217,12 @@ func (g *attackGroup) try(t *testing.T, a *attack) (expressed bool) {
 		if h == nil {
 			continue
 		}
-		said := g.wish(h, a)
+		said := g.call(h, a)
 		if did := g.site.harm(t, said); did != "" {
 			t.Errorf("%s %s, %s: %s", a.tool, a.args, how, did)
 		}
 	}
-	said := g.wish(g.open, a)
+	said := g.call(g.open, a)
 	expressed = g.site.harm(t, said) != ""
 	if !expressed {
 		t.Logf("%s %s cannot be said: %.300s", a.tool, a.args, said)
@@ -230,8 +230,8 @@ func (g *attackGroup) try(t *testing.T, a *attack) (expressed bool) {
 	return expressed
 }
 
-// wish calls the tool and returns everything that came back.
-func (g *attackGroup) wish(h *host, a *attack) string {
+// call calls the tool and returns everything that came back.
+func (g *attackGroup) call(h *host, a *attack) string {
 	arguments, err := json.Marshal(g.schemas[a.tool].fit(g.site.expand(a.args)))
 	if err != nil {
 		return err.Error()

@@ -39,7 +39,8 @@ var slow = []string{
 }
 
 // TestRecall compares what discovery finds out about real programs with what
-// testdata/clis knows of them. Programs that are not installed, or in another
+// testdata/clis knows of them. It looks at the model, which has dangerous options
+// as well; what of it is left out of tools is in danger/testdata. Programs that are not installed, or in another
 // version than the one that was written down, do not count. "make soak" measures
 // all of them, this by itself those that are not slow. One program alone:
 // JUNCTOR_REQUIRE_CORPUS=1 and -run TestRecall/each/git -v, which also shows what is missed.

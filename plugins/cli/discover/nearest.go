@@ -67,7 +67,7 @@ func nearest(root *model.Command, pattern string) []string {
 		if own := distance(wanted, strings.ToLower(lastWord(c))); len(c.Path) > 1 && own+1 < d {
 			d = own + 1
 		}
-		if d <= max(2, len(wanted)/3) {
+		if d <= max(min(2, len(wanted)-1), len(wanted)/3) { // or anything is like "x"
 			found = append(found, candidate{name, d})
 		}
 	})
