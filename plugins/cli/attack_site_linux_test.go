@@ -48,8 +48,8 @@ func (h *heard) take() string {
 	return h.text.String()
 }
 
-// newSite makes a site.
-func newSite(t *testing.T) *site {
+// newSite makes a site for a program.
+func newSite(t *testing.T, program string) *site {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -60,6 +60,7 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	s.fill(t)
+	s.prepareFor(program)
 	s.before = s.outside(t)
 	return s
 }
@@ -92,14 +93,23 @@ func (s *site) fill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.prepare("git", "init", "-q", "-b", "main", ".")
-	s.prepare("git", "config", "diff.external", s.out+"/evil")
-	for _, file := range []string{"a.txt", "b.txt"} {
-		s.prepare("git", "add", file)
-		s.prepare("git", "commit", "-qm", "add "+file)
+}
+
+// prepareFor makes the repository or the archive that a program works on.
+func (s *site) prepareFor(program string) {
+	switch program {
+	case "git":
+		s.prepare("git", "init", "-q", "-b", "main", ".")
+		s.prepare("git", "config", "diff.external", s.out+"/evil")
+		for _, file := range []string{"a.txt", "b.txt"} {
+			s.prepare("git", "add", file)
+			s.prepare("git", "commit", "-qm", "add "+file)
+		}
+	case "tar":
+		s.prepare("tar", "-cf", "t.tar", "a.txt")
+	case "zip", "unzip", "7z":
+		s.prepare("zip", "-q", "z.zip", "a.txt")
 	}
-	s.prepare("tar", "-cf", "t.tar", "a.txt")
-	s.prepare("zip", "-q", "z.zip", "a.txt")
 }
 
 func (s *site) write(t *testing.T, file, text string, mode os.FileMode) {
