@@ -1,0 +1,205 @@
+package limit
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// The reasons why a [Memory] refuses bytes.
+var (
+	// ErrFull means that all principals together hold the limit.
+	ErrFull = errors.New("the messages in memory have reached half of max_memory")
+	// ErrShare means that one principal holds its share of the limit.
+	ErrShare = errors.New("the messages of one client have reached its share of the memory limit")
+)
+
+// Small is the size in bytes up to which messages use the reserve of a [Memory]:
+// they pass while large messages are refused.
+const Small = 16 << 10
+
+// reservePart is the part of the limit that is added for small messages.
+const reservePart = 8
+
+// A Memory limits the bytes of messages that the process holds at one time:
+// request bodies, answers that are not written yet, queues and event logs. The
+// limit holds in total and, after Share, for each principal. Its methods may be
+// called concurrently. A nil Memory has no limit.
+type Memory struct {
+	most int64
+	used atomic.Int64
+	each atomic.Int64 // of one principal; 0: no limit
+
+	mu sync.Mutex
+	of map[string]int64 // guarded by mu; bytes by principal
+}
+
+// NewMemory returns a Memory of most bytes.
+func NewMemory(most int64) *Memory { return &Memory{most: most, of: map[string]int64{}} }
+
+// Share limits each principal to half of the bytes, so that one leaves the other
+// half to the rest.
+func (m *Memory) Share() {
+	if m != nil {
+		m.each.Store(m.most / 2)
+	}
+}
+
+// Most returns the limit in bytes, 0 for a nil Memory.
+func (m *Memory) Most() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.most
+}
+
+// Used returns the bytes that are held.
+func (m *Memory) Used() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.used.Load()
+}
+
+// Full reports whether the limit is reached.
+func (m *Memory) Full() bool { return m != nil && m.used.Load() >= m.most }
+
+// Half reports whether more than half of the bytes are held: from here on slow
+// clients get less time.
+func (m *Memory) Half() bool { return m != nil && m.used.Load() > m.most/2 }
+
+// Count adds n bytes, which may be negative, whatever the limit. It is for bytes
+// that have a bound of their own.
+func (m *Memory) Count(n int) {
+	if m != nil {
+		m.used.Add(int64(n))
+	}
+}
+
+// Reserve adds n bytes if they fit into the limit, and reports whether they do.
+func (m *Memory) Reserve(n int) bool {
+	if m == nil {
+		return true
+	}
+	most := m.most
+	if n <= Small {
+		most += m.most / reservePart
+	}
+	if m.used.Add(int64(n)) > most {
+		m.used.Add(int64(-n))
+		return false
+	}
+	return true
+}
+
+// Hold reserves n bytes until the Hold is released. The error is ErrFull.
+func (m *Memory) Hold(n int) (*Hold, error) {
+	if m == nil {
+		return nil, nil
+	}
+	if !m.Reserve(n) {
+		return nil, ErrFull
+	}
+	h := &Hold{held: &held{memory: m, bytes: int64(n)}}
+	// A Hold that is forgotten gives its bytes back when it is collected. Without
+	// that a mistake would take memory away until the process ends.
+	runtime.AddCleanup(h, func(x *held) { x.release() }, h.held)
+	return h, nil
+}
+
+// A Hold is a number of bytes of a [Memory]. Its methods may be called
+// concurrently and on a nil Hold, which holds nothing.
+type Hold struct{ held *held }
+
+type held struct {
+	memory *Memory
+
+	mu    sync.Mutex
+	bytes int64  // guarded by mu
+	owner string // guarded by mu; whose share the bytes count for; empty: nobody's
+	over  bool   // guarded by mu
+}
+
+// Grow adds n bytes to the hold. The error is ErrFull or ErrShare.
+func (h *Hold) Grow(n int) error {
+	if h == nil {
+		return nil
+	}
+	x := h.held
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over {
+		return nil
+	}
+	if !x.memory.Reserve(n) {
+		return ErrFull
+	}
+	if x.owner != "" && !x.memory.enter(x.owner, x.bytes, int64(n)) {
+		x.memory.used.Add(int64(-n))
+		return ErrShare
+	}
+	x.bytes += int64(n)
+	return nil
+}
+
+// Assign counts the bytes for a principal's share. The error is ErrShare; the
+// caller then releases the hold.
+func (h *Hold) Assign(owner string) error {
+	if h == nil || owner == "" || h.held.memory.each.Load() == 0 {
+		return nil
+	}
+	x := h.held
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over || x.owner != "" {
+		return nil
+	}
+	if !x.memory.enter(owner, 0, x.bytes) {
+		return ErrShare
+	}
+	x.owner = owner
+	return nil
+}
+
+// Release gives the bytes back, once.
+func (h *Hold) Release() {
+	if h != nil {
+		h.held.release()
+	}
+}
+
+func (x *held) release() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over {
+		return
+	}
+	x.over = true
+	x.memory.used.Add(-x.bytes)
+	if x.owner != "" {
+		x.memory.leave(x.owner, x.bytes)
+	}
+}
+
+// enter adds n bytes to a principal's share, unless that is more than the share.
+// A principal that holds nothing but what grows, mine, is never refused its first
+// small message.
+func (m *Memory) enter(owner string, mine, n int64) bool {
+	each := m.each.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if has := m.of[owner]; has+n > each && (has > mine || mine+n > Small) {
+		return false
+	}
+	m.of[owner] += n
+	return true
+}
+
+func (m *Memory) leave(owner string, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of[owner] -= n; m.of[owner] <= 0 {
+		delete(m.of, owner)
+	}
+}

@@ -1,0 +1,149 @@
+package limit
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+const mib = 1 << 20
+
+func hold(t *testing.T, m *Memory, n int) *Hold {
+	t.Helper()
+	h, err := m.Hold(n)
+	if err != nil {
+		t.Fatalf("%d bytes with %d of %d held: %v", n, m.Used(), m.Most(), err)
+	}
+	return h
+}
+
+func TestMemoryRefusesAboveTheLimit(t *testing.T) {
+	m := NewMemory(32 * mib)
+	a := hold(t, m, 16*mib)
+	b := hold(t, m, 16*mib)
+	if _, err := m.Hold(Small + 1); err != ErrFull {
+		t.Errorf("a large message: %v", err)
+	}
+	if err := a.Grow(Small + 1); err != ErrFull {
+		t.Errorf("growing: %v", err)
+	}
+	a.Release()
+	a.Release()
+	if m.Used() != 16*mib {
+		t.Errorf("released twice: %d bytes are held", m.Used())
+	}
+	hold(t, m, 16*mib).Release()
+	b.Release()
+	if m.Used() != 0 {
+		t.Errorf("%d bytes are held", m.Used())
+	}
+}
+
+func TestMemoryKeepsAReserveForSmallMessages(t *testing.T) {
+	m := NewMemory(32 * mib)
+	defer hold(t, m, 32*mib).Release()
+	var small []*Hold
+	for {
+		h, err := m.Hold(Small)
+		if err != nil {
+			break
+		}
+		small = append(small, h)
+	}
+	if got := len(small) * Small; got != 4*mib {
+		t.Errorf("%d bytes of small messages fit", got)
+	}
+	for _, h := range small {
+		h.Release()
+	}
+}
+
+func TestMemoryShare(t *testing.T) {
+	m := NewMemory(32 * mib)
+	m.Share()
+	mine := hold(t, m, 10*mib)
+	if err := mine.Assign("ann"); err != nil {
+		t.Fatal(err)
+	}
+	more := hold(t, m, 7*mib)
+	if err := more.Assign("ann"); err != ErrShare {
+		t.Errorf("17 of 16 MiB: %v", err)
+	}
+	if err := more.Assign("bob"); err != nil {
+		t.Errorf("another's: %v", err)
+	}
+	if err := mine.Grow(7 * mib); err != ErrShare || m.Used() != 17*mib {
+		t.Errorf("growing above the share: %v, %d bytes", err, m.Used())
+	}
+	if err := mine.Grow(5 * mib); err != nil {
+		t.Error(err)
+	}
+	mine.Release()
+	more.Release()
+	if len(m.of) != 0 || m.Used() != 0 {
+		t.Errorf("left: %v, %d bytes", m.of, m.Used())
+	}
+}
+
+func TestMemoryCountsBytesWithABoundOfTheirOwn(t *testing.T) {
+	m := NewMemory(mib)
+	m.Count(2 * mib)
+	if !m.Full() || !m.Half() {
+		t.Error("it is not full")
+	}
+	if _, err := m.Hold(1); err != ErrFull {
+		t.Errorf("%v", err)
+	}
+	m.Count(-2 * mib)
+	if m.Full() || m.Half() {
+		t.Error("it is full")
+	}
+}
+
+// TestForgottenHold: a hold that nobody releases is given back when it is
+// collected.
+func TestForgottenHold(t *testing.T) {
+	m := NewMemory(mib)
+	hold(t, m, 1000)
+	for until := time.Now().Add(20 * time.Second); m.Used() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%d bytes are held", m.Used())
+		}
+		runtime.GC()
+	}
+}
+
+func TestNilMemory(t *testing.T) {
+	var m *Memory
+	m.Share()
+	m.Count(1)
+	h, err := m.Hold(1 << 40)
+	if err != nil || h.Grow(1) != nil || h.Assign("ann") != nil || m.Full() || m.Half() || m.Used()+m.Most() != 0 {
+		t.Error("a nil Memory refuses")
+	}
+	h.Release()
+}
+
+func TestMemoryConcurrently(t *testing.T) {
+	m := NewMemory(mib)
+	m.Share()
+	var work sync.WaitGroup
+	for i := range 8 {
+		work.Go(func() {
+			for range 2000 {
+				h, err := m.Hold(100_000)
+				if err != nil {
+					continue
+				}
+				_ = h.Assign(string(rune('a' + i%3)))
+				_ = h.Grow(50_000)
+				h.Release()
+			}
+		})
+	}
+	work.Wait()
+	if m.Used() != 0 || len(m.of) != 0 {
+		t.Errorf("%d bytes, %v", m.Used(), m.of)
+	}
+}
