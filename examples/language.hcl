@@ -61,6 +61,7 @@ server "github" {
 }
 
 gateway {
+  max_memory = "512MiB" # what the process should take; half of it is for messages
   http {
     listen = "127.0.0.1:7575"
     auth "static_token" {

@@ -188,10 +188,18 @@ func (s section) size(name string, unset, least, most int) int {
 	n, _ := strconv.Atoi(m[1]) // at most six digits
 	n <<= map[string]int{"KiB": 10, "MiB": 20}[m[2]]
 	if n < least || n > most {
-		s.wrong(a.Expr.Range(), "", "%q must be at least %dKiB and at most %dMiB", name, least>>10, most>>20)
+		s.wrong(a.Expr.Range(), "", "%q must be at least %s and at most %s", name, sizeText(least), sizeText(most))
 		return unset
 	}
 	return n
+}
+
+// sizeText writes a number of bytes as the configuration does.
+func sizeText(n int) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%dMiB", n>>20)
+	}
+	return fmt.Sprintf("%dKiB", n>>10)
 }
 
 // whole reads a whole number.

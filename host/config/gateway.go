@@ -11,7 +11,12 @@ import (
 
 // A Gateway says how clients reach what the servers offer, other than by
 // standard input and output. Without a block it holds the defaults.
-type Gateway struct{ HTTP HTTP }
+type Gateway struct {
+	MaxMemory int // bytes that the process should take at most
+	HTTP      HTTP
+
+	memoryAt hcl.Range // empty: not set
+}
 
 // HTTP is what listens for clients over HTTP.
 type HTTP struct {
@@ -87,7 +92,7 @@ const (
 	mostConnections = 100_000
 )
 
-var gatewayForm = form{blocks: map[string]shape{"http": {}}}
+var gatewayForm = form{attributes: []string{"max_memory"}, blocks: map[string]shape{"http": {}}}
 
 var httpForm = form{
 	attributes: []string{"listen", "socket_mode", "origins", "hosts", "max_body", "max_in_flight", "legacy_sse", "allow_plaintext"},
@@ -111,7 +116,10 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	if !given {
 		h = l.absent(s.in)
 	}
-	return Gateway{HTTP: h.http(given)}
+	g := Gateway{}
+	g.MaxMemory, g.memoryAt = s.memory()
+	g.HTTP = h.http(given)
+	return g
 }
 
 // absent stands for a block that does not: everything in it is unset.

@@ -29,7 +29,7 @@ func TestGatewayDefaults(t *testing.T) {
 	if c == nil || len(ds) > 0 {
 		t.Fatal(rendered(ds))
 	}
-	want := `{"HTTP":{"Given":false,"At":{"File":"","Line":0,"Column":0},"Listen":"127.0.0.1:7575","SocketMode":384,` +
+	want := `{"MaxMemory":536870912,"HTTP":{"Given":false,"At":{"File":"","Line":0,"Column":0},"Listen":"127.0.0.1:7575","SocketMode":384,` +
 		`"Origins":["http://localhost","http://127.0.0.1"],"Hosts":null,"MaxBody":1048576,"MaxInFlight":500,"LegacySSE":false,"Plaintext":false,` +
 		`"Timeouts":{"Header":10000000000,"Body":30000000000,"Send":5000000000,"Keepalive":15000000000,"Drain":10000000000},"PerIP":null,` +
 		`"Sessions":{"Store":"memory","Max":1000,"Idle":300000000000,"Life":86400000000000,"Events":10000},"TLS":null,"Auth":null}}`
@@ -45,6 +45,20 @@ func TestGatewayDefaults(t *testing.T) {
 	c.Gateway.HTTP.Origins[0] = "https://evil.example.com"
 	if again := loadGood(t, ""); again.Gateway.HTTP.Origins[0] != "http://localhost" {
 		t.Error("two configurations share their origins")
+	}
+}
+
+// TestMemoryDefaultFitsTheLargestMessage: a server with large messages raises the
+// default of max_memory.
+func TestMemoryDefaultFitsTheLargestMessage(t *testing.T) {
+	block := "server \"s\" {\n  max_message = %q\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n"
+	for size, want := range map[string]int{"16MiB": 512 << 20, "128MiB": 512 << 20, "256MiB": 1024 << 20} {
+		if got := loadGood(t, fmt.Sprintf(block, size)).Gateway.MaxMemory; got != want {
+			t.Errorf("%s: %d", size, got)
+		}
+	}
+	if got := loadGood(t, fmt.Sprintf(block, "256MiB")+"gateway {\n  max_memory = \"1024MiB\"\n}\n").Gateway.MaxMemory; got != 1024<<20 {
+		t.Error(got)
 	}
 }
 

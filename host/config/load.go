@@ -116,6 +116,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	for _, b := range top["server"] {
 		drafts = append(drafts, l.server(b))
 	}
+	l.fitMemory(&gateway, drafts)
 	checkNames(l, drafts)
 	l.shareByTenant(gateway.HTTP, drafts)
 	store := l.secretStore(top["secret_store"])

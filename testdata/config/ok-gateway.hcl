@@ -1,4 +1,5 @@
 gateway {
+  max_memory = "1024MiB"
   http {
     listen          = "0.0.0.0:7575"
     origins         = ["https://app.example.com", "vscode-webview://abc", "http://[::1]:8080"]

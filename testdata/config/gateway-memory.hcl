@@ -1,0 +1,3 @@
+gateway {
+  max_memory = "127MiB"
+}
