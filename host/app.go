@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -54,6 +55,7 @@ type App struct {
 	opts        Options
 	described   map[string]Described
 	starts      *upstream.StartQueue
+	messages    *limit.Memory
 	credentials credential.Pool
 	pages       pages
 	veil        veil
@@ -127,6 +129,7 @@ func (a *App) Described(p config.Plugin) (Described, bool) {
 
 // wire makes the rooms for the servers.
 func (a *App) wire() {
+	a.messages = a.budget()
 	rules := map[string]policy.Server{}
 	calls := map[string]gateway.Server{}
 	for _, s := range a.Config.Servers {
@@ -142,7 +145,7 @@ func (a *App) wire() {
 	}
 	a.Gateway = gateway.New(gateway.Options{
 		Version: a.opts.Version, Policy: policy.New(rules), Log: a.opts.Log, Servers: calls,
-		Login: a.loginPage,
+		Budget: a.messages, Login: a.loginPage,
 	})
 	var servers []*catalog.Server
 	for _, s := range a.Config.Servers {
@@ -189,9 +192,9 @@ func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *ups
 		Name: s.Name, Peer: peer, Changed: changed, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
-		MaxMessage: s.MaxMessage,
-		Idle:       upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
-		Open:       func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
+		MaxMessage: s.MaxMessage, Budget: a.messages,
+		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
+		Open: func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
 	}))
 }
 

@@ -124,6 +124,7 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 	if diags.HasErrors() {
 		return nil, reported(diags.Err())
 	}
+	app.LimitMemory()
 	if err := e.required(ctx, app); err != nil {
 		return nil, err
 	}

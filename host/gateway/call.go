@@ -184,7 +184,7 @@ func (g *Gateway) relay(ctx context.Context, server string, permit policy.Permit
 		over = g.upstreams[server]
 	}
 	return over.Call(ctx, permit, upstream.Call{
-		Method: method, Params: params, Repeat: repeat, Timeout: u.Timeout,
+		Method: method, Params: params, Repeat: repeat, Timeout: u.Timeout, Owner: u.Principal.Key(),
 		Capabilities: u.Capabilities, Level: u.Level, About: u.About, Progress: u.Progress,
 	})
 }

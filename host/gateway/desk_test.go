@@ -215,7 +215,7 @@ func (d *desk) visitor(subject, tenant string) *client {
 
 func newClient() *client {
 	c := &client{Sent: make(chan string, 1<<16)}
-	c.box = outbox.New(c, 1<<20)
+	c.box = outbox.New(c, 1<<20, nil)
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -22,6 +23,8 @@ type Options struct {
 	Policy  *policy.Policy
 	Log     hclog.Logger
 	Servers map[string]Server
+	// Budget limits the bytes of messages in memory; nil: no limit.
+	Budget *limit.Memory
 	// Login finds the page on which a principal's user logs in to a server, and
 	// begins the login when none goes on; false: only the command does. nil: there
 	// are no pages.
@@ -101,6 +104,9 @@ func (g *Gateway) Bind(c *catalog.Catalog) {
 		g.upstreams[s.Name] = s.Upstream
 	}
 }
+
+// Budget limits the bytes of messages in memory; nil: no limit.
+func (g *Gateway) Budget() *limit.Memory { return g.opts.Budget }
 
 // Catalog is the catalog that the gateway serves.
 func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }

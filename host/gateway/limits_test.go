@@ -207,7 +207,7 @@ func TestSlowClient(t *testing.T) {
 		defer d.end()
 		d.warm(t)
 		w := &wall{client: client{Sent: make(chan string, 1<<16)}, open: make(chan struct{})}
-		w.box = outbox.New(w, 10_000)
+		w.box = outbox.New(w, 10_000, nil)
 		w.Session = d.Open(Client{Principal: identity.Local(), Out: w.box, Sole: true})
 		handled := make(chan int, 10_000)
 		go func() {

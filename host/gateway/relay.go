@@ -37,6 +37,7 @@ func (r *request) through(server string, do func(ctx context.Context, u Use) (up
 			return nil, r.fault(fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
 		}
 		params, failed := r.respond(over, reply.Result)
+		reply.Hold.Release()
 		if failed != nil {
 			return nil, failed
 		}
@@ -49,6 +50,8 @@ func (r *request) relay(reply upstream.Reply, err error) ([]byte, *rpcError) {
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		return r.refused(bad), nil
 	}
+	r.hold.Release()
+	r.hold = reply.Hold
 	if err != nil {
 		return nil, r.fault(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -19,11 +20,12 @@ type request struct {
 	method   string
 	params   []byte
 	modern   bool
-	caps     []byte // that a modern request comes with
-	level    string // of log messages that a modern request asks for; empty: none
-	server   string // guarded by the session's mu; that answers it; empty: none so far
-	lead     []byte // members of the result before those that the server gave it
-	partial  bool   // a list lacks what is not known yet
+	caps     []byte      // that a modern request comes with
+	level    string      // of log messages that a modern request asks for; empty: none
+	server   string      // guarded by the session's mu; that answers it; empty: none so far
+	hold     *limit.Hold // the memory of the answer
+	lead     []byte      // members of the result before those that the server gave it
+	partial  bool        // a list lacks what is not known yet
 	progress progress
 	// startReports are the reports about the start of its server so far; see
 	// reportStart, one of which goes on at a time.

@@ -14,6 +14,7 @@ type owner struct{ server, principal string }
 // Share says that there are several principals, none of whom gets all the
 // connections that there may be.
 func (g *Gateway) Share() {
+	g.opts.Budget.Share()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.several = true

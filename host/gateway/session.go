@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
@@ -201,10 +202,37 @@ func (s *Session) newRequest(m *mcp.Message, x Exchange) (*request, handler, *rp
 	return r, h, nil
 }
 
-// finish does what a request asks for.
+// finish does what a request asks for. The answer holds the memory that it takes.
 func (s *Session) finish(r *request, do func(*request) ([]byte, *rpcError)) Answer {
 	defer r.cancel(nil)
 	value, err := s.result(r, do)
+	if err == nil && r.hold == nil && len(value) > limit.Small { // it was made here, and so was its memory
+		err = r.account(len(value))
+	}
+	a := s.conclude(r, value, err)
+	if a.Empty() {
+		r.hold.Release()
+	}
+	a.Message.Hold = r.hold
+	return a
+}
+
+// account reserves the memory of an answer that the gateway made itself.
+func (r *request) account(size int) *rpcError {
+	held, err := r.session.gw.opts.Budget.Hold(size)
+	if err == nil {
+		err = held.Assign(r.session.Principal().Key())
+	}
+	if err != nil {
+		held.Release()
+		return r.fault(fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later"))
+	}
+	r.hold = held
+	return nil
+}
+
+// conclude makes an answer of what a request came to.
+func (s *Session) conclude(r *request, value []byte, err *rpcError) Answer {
 	s.mu.Lock()
 	delete(s.inFlight, string(r.id))
 	cancelled, stopped := r.cancelled, r.stopped

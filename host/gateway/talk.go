@@ -134,6 +134,7 @@ func (r *request) concluded(t *talk) ([]byte, *rpcError) {
 func (t *talk) end(cause error) {
 	t.cancel(cause)
 	<-t.done
+	t.reply.Hold.Release()
 	t.gw.giveBack(t.lease, false)
 }
 

@@ -9,32 +9,69 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// The body of a request is read before the request takes a place: whoever sends
-// slowly keeps nobody from being answered. How many bodies can be under way is
-// bounded by the connections and requests of an address, each by the time that it
-// may take, and what has come of them all together here.
+// The body of a request is read before the request takes a place: a slow client
+// keeps no other client from being answered. Connections and requests of an
+// address limit the number of bodies under way, timeouts their time, and the
+// memory for messages their bytes.
 
-const (
-	// arrivingMost bounds what has come of bodies that are being read, in bytes,
-	// but for the beginnings that there is always room for.
-	arrivingMost = 256 << 20
-	// readFirst is how much of a body there is room for before any of it came.
-	readFirst = 16 << 10
-)
+// readFirst is the memory that a body takes before any of it came.
+const readFirst = limit.Small
 
-// text reads the body of a request, or answers the request.
-func (f *Front) text(w http.ResponseWriter, r *http.Request, p identity.Principal) ([]byte, bool) {
+// A bodyText is the body of a request and the memory that it takes.
+type bodyText struct {
+	text   []byte
+	budget *limit.Memory
+	first  int         // bytes that are reserved for every body
+	more   *limit.Hold // the rest; nil for a small body
+}
+
+// release gives the memory back, once the request was answered.
+func (b *bodyText) release() {
+	b.budget.Count(-b.first)
+	b.first = 0
+	b.more.Release()
+}
+
+// grow takes memory for n more bytes.
+func (b *bodyText) grow(p identity.Principal, n int) error {
+	if b.more == nil {
+		held, err := b.budget.Hold(n)
+		if err == nil {
+			b.more = held
+			err = held.Assign(p.Key())
+		}
+		return crowded(err)
+	}
+	return crowded(b.more.Grow(n))
+}
+
+// crowded is the refusal for a body that the memory has no room for.
+func crowded(err error) error {
+	switch err {
+	case nil:
+		return nil
+	case limit.ErrShare:
+		return &crowdedError{errEnoughBytes}
+	}
+	return &crowdedError{errCrowded}
+}
+
+// text reads the body of a request, or answers the request. The caller releases
+// the body.
+func (f *Front) text(w http.ResponseWriter, r *http.Request, p identity.Principal) (*bodyText, bool) {
 	if !isJSON(r.Header) {
 		refuse(w, r, http.StatusUnsupportedMediaType, errType)
 		return nil, false
 	}
-	text, err := f.read(w, r, p)
+	b, err := f.read(w, r, p)
 	if err == nil {
-		return text, true
+		return b, true
 	}
+	b.release()
 	w.Header().Set("Connection", "close")
 	if why, ok := errors.AsType[*crowdedError](err); ok {
 		busy(w, r, why.busy(), time.Second, why.refusal)
@@ -51,26 +88,29 @@ type crowdedError struct{ *refusal }
 
 func (e *crowdedError) Error() string { return e.message }
 
-// read reads the body, which has a size and a time that it may take.
-func (f *Front) read(w http.ResponseWriter, r *http.Request, p identity.Principal) ([]byte, error) {
+// read reads the body, which has a size and a time that it may take. The caller
+// releases the body, also after an error.
+func (f *Front) read(w http.ResponseWriter, r *http.Request, p identity.Principal) (b *bodyText, err error) {
+	b = &bodyText{budget: f.budget}
 	if r.ContentLength > int64(f.o.MaxBody) {
-		return nil, &http.MaxBytesError{Limit: int64(f.o.MaxBody)}
+		return b, &http.MaxBytesError{Limit: int64(f.o.MaxBody)}
 	}
+	first := readFirst
+	if r.ContentLength >= 0 {
+		first = min(first, int(r.ContentLength))
+	}
+	if !f.budget.Reserve(first) {
+		return b, &crowdedError{errCrowded}
+	}
+	b.first = first
 	f.reading.Add(1)
 	defer f.reading.Add(-1)
-	taken := int64(0)
-	defer func() { f.arriving.leave(p, taken) }()
-	text, err := gather(http.MaxBytesReader(w, r.Body, int64(f.o.MaxBody)), int(r.ContentLength), f.o.MaxBody, func(n int) error {
-		if why := f.arriving.enter(p, int64(n)); why != nil {
-			return &crowdedError{why}
-		}
-		taken += int64(n)
-		return nil
-	})
+	b.text, err = gather(http.MaxBytesReader(w, r.Body, int64(f.o.MaxBody)), int(r.ContentLength), f.o.MaxBody,
+		func(n int) error { return b.grow(p, n) })
 	if err == nil { // else the time holds for what is left of it: see ServeHTTP
 		unlimitBody(w, r)
 	}
-	return text, err
+	return b, err
 }
 
 // gather reads a body of some size, or of one that nobody knows when it is

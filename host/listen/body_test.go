@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/identity"
 )
 
 // begin sends the head of a POST and so much of its body, on a connection of its
@@ -28,9 +30,9 @@ func (h *hall) begin(t *testing.T, path, head, body string, now int) net.Conn {
 // awaits waits until so many bodies are under way, and so much has come of them.
 func (h *hall) awaits(t *testing.T, bodies, least int64) {
 	t.Helper()
-	for until := time.Now().Add(patience); h.reading.Load() != bodies || h.arriving.Load() < least; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(patience); h.reading.Load() != bodies || h.budget.Used() < least; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("%d bodies are under way, and %d bytes", h.reading.Load(), h.arriving.Load())
+			t.Fatalf("%d bodies are under way, and %d bytes", h.reading.Load(), h.budget.Used())
 		}
 	}
 }
@@ -93,14 +95,25 @@ func TestArriving(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, alice, bob := openShared(t, func(o *Options) { o.Several = c.several }, newPerformer("a", "2026-07-28"))
-			h.arriving.most = size
+			left := int64(hallMemory)
 			if c.several {
-				h.arriving.most, h.arriving.each = 2*size, size
+				held, err := h.budget.Hold(hallMemory/2 - size)
+				if err == nil {
+					err = held.Assign(identity.Principal{Tenant: "default", Method: "static_token", Subject: "alice"}.Key())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer held.Release()
+				left = hallMemory/2 - size
+			} else {
+				h.leave(size + 2000)
+				left -= size + 2000
 			}
 			call, header := modernCall(1, "a__echo", `{"x":"`+strings.Repeat("x", size)+`"}`)
 			head := fmt.Sprintf("Authorization: Bearer %s\r\nContent-Length: %d\r\n", aliceToken, len(call))
 			first := h.begin(t, "/mcp", head, call, comes)
-			h.awaits(t, 1, size/2)
+			h.awaits(t, 1, left+size/2)
 			for range 3 {
 				status, text, got, err := alice.post(call, header...)
 				if err != nil || !strings.Contains(text, fmt.Sprint(map[bool]int{true: -31010, false: -31011}[c.several])) {
@@ -116,8 +129,8 @@ func TestArriving(t *testing.T) {
 			}
 			_ = first.Close()
 			h.awaits(t, 0, 0)
-			if n := h.arriving.Load(); n != 0 || len(h.arriving.of) > 0 {
-				t.Errorf("%d bytes are counted, %v", n, h.arriving.of)
+			if n := h.budget.Used(); n != left {
+				t.Errorf("%d bytes are counted, not %d", n, left)
 			}
 			alice.must(call, header...)
 		})

@@ -21,13 +21,14 @@ type boxStream struct {
 
 // newBoxStream begins to stream the answer of an exchange.
 func newBoxStream(x *exchange) streamer {
-	return openBox(newEvents(x.w, x.front.o.Send), x.front.o.Keepalive)
+	return x.front.openBox(newEvents(x.w, x.front.o.Send))
 }
 
 // openBox makes a stream of events, with comments where nothing is sent.
-func openBox(e *events, keepalive time.Duration) *boxStream {
+func (f *Front) openBox(e *events) *boxStream {
+	keepalive := f.o.Keepalive
 	sink := &eventSink{events: e}
-	b := &boxStream{Outbox: outbox.New(sink, roomInStream)}
+	b := &boxStream{Outbox: outbox.New(sink, roomInStream, f.budget)}
 	sink.dropped.Store(b.Outbox)
 	b.alive = time.AfterFunc(time.Hour, func() { // an hour: not before the field is set
 		select {

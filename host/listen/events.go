@@ -15,7 +15,7 @@ const (
 )
 
 // whole writes an answer as a JSON body.
-func whole(w http.ResponseWriter, r *http.Request, m outbox.Message, status int) {
+func (f *Front) whole(w http.ResponseWriter, r *http.Request, m outbox.Message, status int) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
@@ -35,6 +35,7 @@ func whole(w http.ResponseWriter, r *http.Request, m outbox.Message, status int)
 	}
 	w.WriteHeader(status)
 	e := newEvents(w, bodyPatience)
+	e.hurry = func() (time.Duration, bool) { return min(f.o.Send, bodyPatience), f.budget.Half() }
 	_ = e.write(m.Head, m.Body, m.Tail)
 	_ = e.flush()
 }
@@ -42,7 +43,8 @@ func whole(w http.ResponseWriter, r *http.Request, m outbox.Message, status int)
 // wholes are buffers for small answers, which are written in one piece.
 var wholes = sync.Pool{New: func() any { return new([]byte) }}
 
-// bodyPatience is how long a client may take for each chunk of a large body.
+// bodyPatience is how long a client may take for each chunk of a large body. While
+// more than half of the memory for messages is taken, that is timeouts.send.
 const bodyPatience = 30 * time.Second
 
 // An events writes server-sent events to one client. Only one goroutine may use
@@ -52,6 +54,7 @@ type events struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	patience time.Duration
+	hurry    func() (time.Duration, bool) // another patience, when memory is short; may be nil
 	begun    bool
 }
 
@@ -100,7 +103,13 @@ func (e *events) write(parts ...[]byte) error {
 	for _, p := range parts {
 		for len(p) > 0 {
 			n := min(len(p), chunk)
-			_ = e.control.SetWriteDeadline(time.Now().Add(e.patience))
+			patience := e.patience
+			if e.hurry != nil {
+				if shorter, now := e.hurry(); now {
+					patience = shorter
+				}
+			}
+			_ = e.control.SetWriteDeadline(time.Now().Add(patience))
 			if _, err := e.w.Write(p[:n]); err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func (x *exchange) finish(answer outbox.Message, status int) {
 	case !x.takes.json && status == http.StatusOK:
 		x.end(x.to(x), answer)
 	default:
-		whole(x.w, x.r, answer, status)
+		x.front.whole(x.w, x.r, answer, status)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/session"
 )
 
@@ -53,12 +54,10 @@ type Front struct {
 	draining chan struct{} // closed when the front is to end
 	work     sync.WaitGroup
 
-	reading   atomic.Int64 // requests whose bodies have not all come
-	arriving  room         // for what has come of these, in bytes
-	inFlight  room         // for requests that are being answered
-	held      atomic.Int64 // bytes of what these say
-	heldMost  int64
-	listening room // for requests of modern clients that listen to what changes
+	budget    *limit.Memory // of the gateway; nil: no limit
+	reading   atomic.Int64  // requests whose bodies have not all come
+	inFlight  room          // for requests that are being answered
+	listening room          // for requests of modern clients that listen to what changes
 
 	handling sync.RWMutex // held for reading while a request is handled
 	over     bool         // guarded by handling; nothing is handled any longer
@@ -69,18 +68,16 @@ type Front struct {
 
 // New makes a front, which Serve ends.
 func New(o Options) (*Front, error) {
-	f := &Front{heldMost: heldMost, o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), overdue: newOverdue(), old: map[string]*oldClient{}, addresses: newAddresses(o)}
+	f := &Front{budget: o.Gateway.Budget(), o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), overdue: newOverdue(), old: map[string]*oldClient{}, addresses: newAddresses(o)}
 	f.inFlight.most, f.inFlight.full, f.inFlight.enough = int64(o.MaxInFlight), errOverloaded, errEnough
-	f.arriving.most, f.arriving.full, f.arriving.enough = arrivingMost, errCrowded, errEnoughBytes
 	f.listening.most, f.listening.full, f.listening.enough = int64(o.Sessions.Max), errListening, errEnoughListen
 	if o.Several {
-		f.arriving.share()
 		f.inFlight.share()
 		f.listening.share()
 		o.Sessions.Each = int(half(int64(o.Sessions.Max)))
 		o.Gateway.Share()
 	}
-	o.Sessions.Begin, o.Sessions.Ended = f.begin, f.ended
+	o.Sessions.Begin, o.Sessions.Ended, o.Sessions.Budget = f.begin, f.ended, f.budget
 	store, err := session.Open(o.Sessions)
 	if err != nil {
 		return nil, err

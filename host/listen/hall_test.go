@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/session"
@@ -146,6 +147,16 @@ func (p *performer) next(t testing.TB) waiting {
 	}
 }
 
+// hallMemory is the memory for messages of a hall, in bytes.
+const hallMemory = 256 << 20
+
+// leave takes memory until n bytes are left, for as long as the test lasts.
+func (h *hall) leave(n int) {
+	taken := hallMemory - n
+	h.budget.Count(taken)
+	h.t.Cleanup(func() { h.budget.Count(-taken) })
+}
+
 // A hall is a front with a gateway of scripted servers behind it.
 type hall struct {
 	*Front
@@ -254,7 +265,7 @@ func (h *hall) hire(log hclog.Logger, servers []*performer) (stop func()) {
 		h.servers[p.name], rules[p.name] = p, policy.Server{}
 		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ identity.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
-	h.gateway = gateway.New(gateway.Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: set})
+	h.gateway = gateway.New(gateway.Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: set, Budget: limit.NewMemory(hallMemory)})
 	var all []*catalog.Server
 	var ups []*upstream.Upstream
 	for _, p := range servers {

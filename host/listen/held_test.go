@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestHeld: what the requests in flight say, all together, is bounded; a single
-// one of any size that is allowed is taken.
-func TestHeld(t *testing.T) {
+// TestRequestsInFlightHoldTheirMemory: a large request is refused while others in
+// flight hold the memory for messages, and a small one is not.
+func TestRequestsInFlightHoldTheirMemory(t *testing.T) {
 	t.Parallel()
 	a := newPerformer("a", "2025-11-25")
 	h := openHall(t, func(*Options) {}, a)
-	h.heldMost = 1_000_000
+	h.leave(1_000_000)
 	says := h.visit(t).greet()
 	large := fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 600_000))
 	done := make(chan int, 1)
@@ -29,7 +29,7 @@ func TestHeld(t *testing.T) {
 	if status := <-done; status != http.StatusOK {
 		t.Errorf("status %d", status)
 	}
-	if held := h.held.Load(); held != 0 {
+	if held := h.budget.Used(); held != hallMemory-1_000_000 {
 		t.Errorf("%d bytes are held", held)
 	}
 }

@@ -44,12 +44,13 @@ func TestWholeInOnePiece(t *testing.T) {
 	}
 	counts := &counter{Listener: l}
 	w := newWatch(time.Minute, time.Minute)
+	f := &Front{}
 	server := &http.Server{
 		ConnContext: remember, ConnState: w.state,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n, _ := strconv.Atoi(r.URL.Query().Get("n"))
 			letter := byte('a' + n%26)
-			whole(w, r, outbox.Message{Head: []byte("<"), Body: bytes.Repeat([]byte{letter}, n), Tail: []byte(">")}, http.StatusOK)
+			f.whole(w, r, outbox.Message{Head: []byte("<"), Body: bytes.Repeat([]byte{letter}, n), Tail: []byte(">")}, http.StatusOK)
 		}),
 	}
 	done := make(chan error, 1)

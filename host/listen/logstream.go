@@ -163,19 +163,49 @@ func (f *follower) write() error {
 		if len(batch) == 0 && f.live {
 			return f.events.flush()
 		}
-		for _, e := range batch {
-			if f.isTaken() {
-				return nil
-			}
-			if err := f.events.event("message", f.id(e.Seq), e.Data...); err != nil {
-				return err
-			}
-			f.at = e.Seq
+		taken, err := f.writeEvents(batch)
+		if err != nil || taken {
+			return err
 		}
 		if len(batch) == 0 {
 			f.at, f.live = max(f.at, f.back), true
 		}
 	}
+}
+
+// writeEvents writes events until another request takes the stream. They stay in
+// memory until they are written, even when the log drops them meanwhile.
+func (f *follower) writeEvents(batch []session.Event) (taken bool, err error) {
+	if size := sizeOf(batch); size > largeBatch {
+		held, err := f.front.budget.Hold(size)
+		if err != nil {
+			return false, errors.Join(f.end("end", "overloaded"), err)
+		}
+		defer held.Release()
+	}
+	for _, e := range batch {
+		if f.isTaken() {
+			return true, nil
+		}
+		if err := f.events.event("message", f.id(e.Seq), e.Data...); err != nil {
+			return false, err
+		}
+		f.at = e.Seq
+	}
+	return false, nil
+}
+
+// largeBatch is the size above which events are counted while they are written:
+// what the log reads at once, unless one event is larger.
+const largeBatch = 256 << 10
+
+func sizeOf(batch []session.Event) (n int) {
+	for _, e := range batch {
+		for _, part := range e.Data {
+			n += len(part)
+		}
+	}
+	return n
 }
 
 // isTaken reports whether another request follows the stream, so that what is

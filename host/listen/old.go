@@ -48,7 +48,7 @@ func (f *Front) oldStream(w http.ResponseWriter, r *http.Request, p identity.Pri
 		refuse(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
-	box := openBox(newEvents(w, f.o.Send), f.o.Keepalive)
+	box := f.openBox(newEvents(w, f.o.Send))
 	defer box.finish(outbox.Message{})
 	id, c, why := f.oldOpen(p, box)
 	if why != nil {
@@ -125,17 +125,21 @@ func (f *Front) oldMessage(w http.ResponseWriter, r *http.Request, p identity.Pr
 		refuse(w, r, http.StatusNotFound, errUnknown)
 		return
 	}
-	text, ok := f.text(w, r, p)
-	if !ok || !f.enter(w, r, p, &f.inFlight) {
+	b, ok := f.text(w, r, p)
+	if !ok {
 		return
 	}
-	leave, accepted := sync.OnceFunc(func() { f.inFlight.leave(p, 1) }), false // then it counts until it is answered
+	if !f.enter(w, r, p, &f.inFlight) {
+		b.release()
+		return
+	}
+	leave, accepted := sync.OnceFunc(func() { f.inFlight.leave(p, 1); b.release() }), false // then it counts until it is answered
 	defer func() {
 		if !accepted {
 			leave()
 		}
 	}()
-	m, ok := parsed(w, text)
+	m, ok := parsed(w, b.text)
 	if !ok {
 		return
 	}

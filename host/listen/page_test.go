@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // TestFixedLimits: docs/gateway.md has the limits that nobody can change as they
@@ -19,8 +21,8 @@ func TestFixedLimits(t *testing.T) {
 	text := strings.Join(strings.Fields(string(page)), " ")
 	for _, want := range []string{
 		fmt.Sprintf("%d KiB of header", maxHeader>>10),
-		fmt.Sprintf("%d MiB for what has come of bodies that are under way, above which one of more than %d KiB", arrivingMost>>20, readFirst>>10),
-		fmt.Sprintf("above %d MiB of what all requests in flight say", heldMost>>20),
+		fmt.Sprintf("a message of up to %d KiB comes while the memory is full", limit.Small>>10),
+		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", bodyPatience/time.Second, chunk>>10),
 		fmt.Sprintf("%d streams of one connection of HTTP/2", maxStreams),
 		fmt.Sprintf("%d seconds for a client to take 64 KiB of a large answer", bodyPatience/time.Second),
 		map[time.Duration]string{2 * time.Minute: "an unused one closed after two"}[idleMost],

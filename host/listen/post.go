@@ -4,20 +4,11 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
-)
-
-// heldMost bounds the requests that are being answered, in bytes of what they
-// say, all together. A single one is always taken, and so is a small one, of no
-// more than a heldSmall-th part.
-const (
-	heldMost  = 256 << 20
-	heldSmall = 4096
 )
 
 // post takes one message.
@@ -27,23 +18,18 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, p identity.Principa
 		refuse(w, r, http.StatusNotAcceptable, errAccept)
 		return
 	}
-	text, ok := f.text(w, r, p)
+	b, ok := f.text(w, r, p)
 	if !ok {
 		return
 	}
+	defer b.release()
 	place := &f.inFlight
 	if !f.enter(w, r, p, place) {
 		return
 	}
 	defer func() { place.leave(p, 1) }()
-	m, ok := parsed(w, text)
+	m, ok := parsed(w, b.text)
 	if !ok {
-		return
-	}
-	size := int64(len(m.Params))
-	defer f.held.Add(-size)
-	if f.held.Add(size) > f.heldMost && size > f.heldMost/heldSmall && f.inFlight.Load() > 1 {
-		busy(w, r, http.StatusServiceUnavailable, time.Second, errOverloaded)
 		return
 	}
 	if modern(r.Header, m) {
@@ -105,6 +91,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, p identity.Pr
 	a := x.answer(m, func() gateway.Answer {
 		return f.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
 	})
+	defer a.Message.Hold.Release()
 	x.finish(a.Message, statusOf(a))
 }
 
@@ -144,6 +131,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, p identity.Pr
 	}
 	x := f.exchange(w, r, takes, func(x *exchange) streamer { return newLogStream(x, s, m.ID) })
 	a := x.answer(m, func() gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
+	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
 }
 
@@ -171,11 +159,11 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, p identity.Pr
 	a := c.Answer(m, gateway.Exchange{Out: nowhere{}})
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
-		whole(w, r, a.Message, http.StatusOK)
+		f.whole(w, r, a.Message, http.StatusOK)
 		return
 	}
 	w.Header()["Mcp-Session-Id"] = []string{s.ID}
-	whole(w, r, a.Message, http.StatusOK)
+	f.whole(w, r, a.Message, http.StatusOK)
 }
 
 // nowhere is the stream of a request that nothing is sent for but its answer.

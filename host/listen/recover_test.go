@@ -17,7 +17,7 @@ func (clumsy) Authenticate(*http.Request) (identity.Principal, error) { panic("o
 
 // free reports whether nothing is counted any longer.
 func (h *hall) free() bool {
-	return h.inFlight.Load() == 0 && h.held.Load() == 0 && h.listening.Load() == 0 && len(h.overdue.since) == 0
+	return h.inFlight.Load() == 0 && h.budget.Used() == h.sessions.Kept() && h.listening.Load() == 0 && len(h.overdue.since) == 0
 }
 
 // TestPanic: a mistake of ours costs a request, whose client is told so, and not

@@ -23,7 +23,7 @@ var (
 	errHost           = &refusal{code: -32001, message: "the Host header names another server", reason: "host", modern: -31014}
 	errTooOften       = &refusal{code: -32099, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
 	errOverloaded     = &refusal{code: -32000, message: "too many requests are being answered", reason: "overloaded", modern: -31011}
-	errCrowded        = &refusal{code: -32000, message: "too much is being sent at a time", reason: "overloaded", modern: -31011}
+	errCrowded        = &refusal{code: -32000, message: "the messages in memory have reached half of max_memory", reason: "overloaded", modern: -31011}
 	errUnread         = &refusal{code: -32000, message: "the stream is full of what was not read", reason: "overloaded"}
 	errListening      = &refusal{code: -32000, message: "too many clients listen", reason: "overloaded", modern: -31011}
 	errFull           = &refusal{code: -32000, message: "there are as many sessions as there may be", reason: "overloaded"}
@@ -42,7 +42,7 @@ var (
 	errPurged         = &refusal{code: -32001, message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", reason: "events_purged"}
 	errStore          = &refusal{code: -32000, message: "the session store cannot be read", reason: "store"}
 	errEnough         = &refusal{code: -32099, message: "half of the requests that are answered at a time are yours; the rest is for others", reason: "share", modern: -31010}
-	errEnoughBytes    = &refusal{code: -32099, message: "half of what may be sent at a time is yours; the rest is for others", reason: "share", modern: -31010}
+	errEnoughBytes    = &refusal{code: -32099, message: "the messages of this client have reached its share of the memory limit", reason: "share", modern: -31010}
 	errEnoughListen   = &refusal{code: -32099, message: "half of those that may listen are yours; the rest is for others", reason: "share", modern: -31010}
 	errEnoughSessions = &refusal{code: -32099, message: "half of the sessions that there may be are yours; the rest is for others", reason: "share", modern: -31010}
 	errResponse       = &refusal{code: mcp.CodeInvalidRequest, message: "a client of this version sends no responses", reason: "response"}

@@ -30,7 +30,7 @@ var errNotRead = errors.New("the client does not read what it is sent")
 // end, and everything they answer is written before it returns, if the client
 // reads it.
 func Stdio(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer) error {
-	box := outbox.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, roomToClient)
+	box := outbox.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, roomToClient, g.Budget())
 	session := g.Open(gateway.Client{Principal: identity.Local(), Out: box, Sole: true})
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(session, in) }()

@@ -40,6 +40,7 @@ var answers = map[fault.Code]answer{
 	fault.NameUnknown:   {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
 	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // as if it did not exist
 
+	fault.GatewayOverloaded:   {-32001, -31011, "overloaded"},
 	fault.UpstreamOverloaded:  {-32001, -31011, "overloaded"},
 	fault.UpstreamLimited:     {-32001, -31011, "overloaded"},
 	fault.UpstreamUnsupported: {CodeMethodNotFound, CodeMethodNotFound, "unsupported"},

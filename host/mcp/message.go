@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 )
 
@@ -181,6 +182,22 @@ func Glance(prefix []byte) (ID, Shape) {
 	}
 	return id, Unclear
 }
+
+// LastID returns the id that a message ends with, given the end of the message:
+// some servers write the id behind the result. It is nil when the last member,
+// or the last but jsonrpc, is not an id.
+func LastID(suffix []byte) ID {
+	m := lastID.FindSubmatch(suffix)
+	if m == nil {
+		return nil
+	}
+	id := Message{ID: bytes.Clone(m[1])}
+	return id.readableID()
+}
+
+// lastID is the end of a message. What precedes its last brace is outside of any
+// string, so the name before the colon is a name of the message itself.
+var lastID = regexp.MustCompile(`[{,]\s*"id"\s*:\s*(-?[0-9]+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?}\s*$`)
 
 // IDOf returns the id in the beginning of a message that is cut off or broken,
 // nil when it does not stand there.

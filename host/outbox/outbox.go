@@ -12,6 +12,8 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // A Sink is where messages go. Only the outbox writes to it.
@@ -38,6 +40,10 @@ type Message struct {
 	// means that it is no longer wanted. Who sets it and then finds Sent false
 	// knows that the peer will never see the message.
 	Withdrawn *atomic.Bool
+	// Hold, when not nil, is the memory that the message takes. The outbox
+	// releases it when the message was written or dropped. Messages without one
+	// are counted while they wait.
+	Hold *limit.Hold
 }
 
 // Text is a message in one piece.
@@ -45,10 +51,19 @@ func Text(b []byte) Message { return Message{Head: b} }
 
 func (m *Message) size() int { return len(m.Head) + len(m.Body) + len(m.Tail) }
 
+// counted is what an outbox counts for the message.
+func (m *Message) counted() int {
+	if m.Hold != nil {
+		return 0
+	}
+	return m.size()
+}
+
 // An Outbox is a queue of messages. Its methods may be called concurrently.
 type Outbox struct {
-	sink  Sink
-	bytes int // the room there is
+	sink   Sink
+	bytes  int // the room there is
+	memory *limit.Memory
 
 	mu      sync.Mutex
 	queue   []Message     // guarded by mu
@@ -61,11 +76,12 @@ type Outbox struct {
 	done    chan struct{}
 }
 
-// New makes an outbox with room for a number of bytes and starts its
-// goroutine, which ends with Close or the first error of the sink.
-func New(sink Sink, bytes int) *Outbox {
+// New makes an outbox with room for a number of bytes, which it counts in memory
+// as they are taken, and starts its goroutine. The goroutine ends with Close or
+// the first error of the sink.
+func New(sink Sink, bytes int, memory *limit.Memory) *Outbox {
 	o := &Outbox{
-		sink: sink, bytes: bytes,
+		sink: sink, bytes: bytes, memory: memory,
 		work: make(chan struct{}, 1), room: make(chan struct{}), done: make(chan struct{}),
 	}
 	go o.run()
@@ -96,12 +112,12 @@ func (o *Outbox) Send(ctx context.Context, m Message) error {
 	}
 }
 
-// TrySend queues a message that may be lost: when half the room is taken
-// already, it is dropped and counted.
+// TrySend queues a message that may be lost: when half the room is taken already,
+// or all of the memory, it is dropped and counted.
 func (o *Outbox) TrySend(m Message) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || o.held > 0 && o.held+m.size() > o.bytes/2 {
+	if o.closed || o.held > 0 && o.held+m.size() > o.bytes/2 || o.memory.Full() {
 		o.dropped.Add(1)
 		return false
 	}
@@ -145,6 +161,7 @@ func (o *Outbox) Push(m Message) error {
 func (o *Outbox) add(m Message) {
 	o.queue = append(o.queue, m)
 	o.held += m.size()
+	o.memory.Count(m.counted())
 	select {
 	case o.work <- struct{}{}:
 	default:
@@ -194,11 +211,12 @@ func (o *Outbox) run() {
 			if len(batch) == 0 {
 				break
 			}
-			if err := o.write(batch); err != nil {
+			err := o.write(batch)
+			o.release(batch)
+			if err != nil {
 				o.fail(err)
 				return
 			}
-			clear(batch)
 		}
 	}
 }
@@ -218,9 +236,37 @@ func (o *Outbox) write(batch []Message) error {
 	return o.sink.Flush()
 }
 
+// release gives the memory of messages back and forgets them.
+func (o *Outbox) release(messages []Message) {
+	for i := range messages {
+		o.memory.Count(-messages[i].counted())
+		messages[i].Hold.Release()
+	}
+	clear(messages)
+}
+
+// Purge drops the withdrawn messages that wait in the queue, for their memory.
+// Senders that wait for room go on waiting: the peer does not read.
+func (o *Outbox) Purge() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept := o.queue[:0]
+	for _, m := range o.queue {
+		if m.Withdrawn == nil || !m.Withdrawn.Load() {
+			kept = append(kept, m)
+			continue
+		}
+		o.held -= m.size()
+		o.release([]Message{m})
+	}
+	clear(o.queue[len(kept):])
+	o.queue = kept
+}
+
 func (o *Outbox) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.release(o.queue)
 	o.err, o.queue, o.held = err, nil, 0
 	if !o.closed {
 		o.closed = true

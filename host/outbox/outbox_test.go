@@ -61,7 +61,7 @@ func bubble(t *testing.T, f func(t *testing.T, g *gate, o *Outbox)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		o := New(g, 10)
+		o := New(g, 10, nil)
 		if err := o.Send(t.Context(), Text([]byte("0"))); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestWithdrawn(t *testing.T) {
 func TestWithdrawRace(t *testing.T) {
 	g := newGate()
 	close(g.open)
-	o := New(g, 1<<20)
+	o := New(g, 1<<20, nil)
 	promised := map[string]bool{}
 	for i := range 2000 {
 		var sent, withdrawn atomic.Bool
@@ -268,7 +268,7 @@ func TestClose(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	g := newGate()
 	close(g.open)
-	o := New(g, 64)
+	o := New(g, 64, nil)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

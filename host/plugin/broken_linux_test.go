@@ -154,7 +154,7 @@ func TestDropped(t *testing.T) {
 		if !errors.As(err, &d) || d.Size != 1<<40 || d.Limit != 1<<20 || !strings.Contains(d.Error(), "1099511627776") {
 			t.Fatalf("got %v", err)
 		}
-		if prefix, why := d.Cut(); string(prefix) != `{"jsonrpc":"2.0","id":1` || why != "message_too_large" {
+		if prefix, _, why := d.Cut(); string(prefix) != `{"jsonrpc":"2.0","id":1` || why != "message_too_large" {
 			t.Fatalf("cut %q, %q", prefix, why)
 		}
 	}

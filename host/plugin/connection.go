@@ -118,7 +118,10 @@ func (c *Connection) Read() ([]byte, error) {
 			return nil, io.EOF
 		}
 		msg, ev, err := c.stream.Read()
+		refused, isRefused := errors.AsType[*wire.NotAdmitted](err)
 		switch {
+		case isRefused:
+			return nil, &Dropped{Reason: "overloaded", Size: refused.Size, Prefix: refused.Prefix, Suffix: refused.Suffix}
 		case err != nil:
 			c.over = true
 			return nil, c.ended(err)
@@ -167,6 +170,7 @@ type Dropped struct {
 	Reason      string
 	Size, Limit int64
 	Prefix      []byte // how the message began
+	Suffix      []byte // how it ended, if that is known
 }
 
 func (d *Dropped) Error() string {
@@ -176,8 +180,13 @@ func (d *Dropped) Error() string {
 	return d.Reason
 }
 
-// Cut returns how the message began and why it is missing.
-func (d *Dropped) Cut() (prefix []byte, why string) { return d.Prefix, d.Reason }
+// Cut returns how the message began and ended, as far as that is known, and why
+// it is missing.
+func (d *Dropped) Cut() (prefix, suffix []byte, why string) { return d.Prefix, d.Suffix, d.Reason }
+
+// Admit sets a function that Read calls with the size of each message before the
+// message takes memory. A message that is not admitted becomes a [*Dropped].
+func (c *Connection) Admit(admit func(size int) bool) { c.stream.Admit(admit) }
 
 // ended explains why a stream ended without a word from the plugin.
 func (c *Connection) ended(err error) error {
@@ -235,7 +244,8 @@ func (c *Connection) drain() {
 		defer c.reading.Unlock()
 		for !c.over {
 			_, _, err := c.stream.Read()
-			c.over = err != nil
+			_, goesOn := errors.AsType[*wire.NotAdmitted](err)
+			c.over = err != nil && !goesOn
 		}
 	}()
 	t := time.NewTimer(c.link.limits.hangUp)

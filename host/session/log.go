@@ -168,16 +168,16 @@ func (l *Log) trim() {
 // clear drops what is large, the newest included: that is a gap, which whoever
 // reads the stream is told of. The caller holds mu.
 func (l *Log) clear() {
-	for l.passing.bytes > squeezedBytes {
+	for l.passing.bytes > l.limits.little {
 		l.passing.pop()
 	}
-	if l.kept.bytes <= squeezedBytes {
+	if l.kept.bytes <= l.limits.little {
 		return
 	}
 	if l.disk != nil {
 		l.disk.lapse(l) // so that readers get to where the gap is
 	}
-	for l.kept.bytes > squeezedBytes {
+	for l.kept.bytes > l.limits.little {
 		l.drop()
 		if l.kept.n == 0 {
 			l.limits.lost.Add(1)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // Options are how a store is made.
@@ -17,6 +19,7 @@ type Options struct {
 	Events int           // kept of a session; 10 000 when zero
 	Path   string        // of the SQLite file; empty for memory only
 	Log    hclog.Logger  // none when nil
+	Budget *limit.Memory // counts what is kept, which is at most half of it; nil: no count
 	// Begin, when not nil, is called once for each session that comes to life,
 	// new or restored, before anybody else sees it. What it returns is
 	// Session.Client.
@@ -77,7 +80,7 @@ type slot struct {
 func Open(o Options) (*Store, error) {
 	o.setDefaults()
 	s := &Store{
-		o: o, limits: newLimits(o.Events), slots: map[string]*slot{},
+		o: o, limits: newLimits(o.Events, o.Max, o.Budget), slots: map[string]*slot{},
 		stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if o.Path != "" {
@@ -215,6 +218,9 @@ func (s *Store) of(owner string) (n int) {
 	}
 	return n
 }
+
+// Kept returns the bytes of all event logs.
+func (s *Store) Kept() int64 { return s.limits.held.Load() }
 
 // Healthy says why the store cannot write its file, if it cannot.
 func (s *Store) Healthy() error { return s.disk.healthy() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -19,6 +20,10 @@ type Call struct {
 	// params; a modern server is told. Nil and empty say nothing.
 	Capabilities []byte
 	Level        string
+
+	// Owner is the principal whose share of the memory the answer counts for;
+	// empty: nobody's.
+	Owner string
 
 	// About comes back with what the server asks or says in the course of the
 	// call.
@@ -41,6 +46,9 @@ type Reply struct {
 	Result, Error []byte
 	Names         mcp.Names // of Result's members
 	Revision      mcp.Revision
+	// Hold is the memory that the bytes take. The caller releases it when it no
+	// longer needs them.
+	Hold *limit.Hold
 }
 
 // Call sends a request to the server, connecting when need be, and waits for
@@ -54,7 +62,9 @@ func (u *Upstream) Call(ctx context.Context, permit policy.Permit, call Call) (R
 
 // Ask sends a request on the host's own account: nothing that a client chose.
 func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (Reply, error) {
-	return u.call(ctx, Call{Method: method, Params: params, own: true})
+	reply, err := u.call(ctx, Call{Method: method, Params: params, own: true})
+	reply.Hold.Release() // what the host keeps of its own questions has bounds of its own
+	return reply, err
 }
 
 func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
@@ -131,7 +141,7 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 	k := newClock(timeout, func() { cancel(context.DeadlineExceeded) })
 	defer k.stop()
 	u.used()
-	p := &pending{method: call.Method, progress: call.Progress, about: call.About, clock: k}
+	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Owner, clock: k}
 	if u.opts.Extends {
 		p.progress = k.extending(call.Progress)
 	}
@@ -141,7 +151,7 @@ func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Du
 		if !call.own {
 			c.useful.Store(true)
 		}
-		return Reply{Result: a.result, Names: a.names, Error: a.rpcError, Revision: c.revision}, true, nil
+		return Reply{Result: a.result, Names: a.names, Error: a.rpcError, Revision: c.revision, Hold: a.hold}, true, nil
 	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
 		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
 		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
@@ -59,7 +60,8 @@ type conn struct {
 	listens map[uint64]bool               // guarded by mu; ids of our listen requests
 	asked   map[string]context.CancelFunc // guarded by mu; requests of the server, by id
 
-	useful   atomic.Bool // it has answered a client
+	arriving atomic.Pointer[limit.Hold] // of the message that is being read
+	useful   atomic.Bool                // it has answered a client
 	ignored  atomic.Uint64
 	requests atomic.Int32 // of the server, being answered
 	handlers sync.WaitGroup
@@ -73,7 +75,10 @@ func newConn(u *Upstream, link Link) *conn {
 		asked: map[string]context.CancelFunc{}, done: make(chan struct{}), since: time.Now(),
 	}
 	c.ctx, c.end = context.WithCancel(u.ctx)
-	c.out = outbox.New(link, roomToServer)
+	c.out = outbox.New(link, roomToServer, u.opts.Budget)
+	if link, ok := link.(Admitter); ok && u.opts.Budget != nil {
+		link.Admit(c.admit)
+	}
 	u.work.Go(c.read)
 	u.work.Go(c.written)
 	return c
@@ -110,20 +115,38 @@ func (c *conn) readAll() (err error) {
 			}
 			return err
 		}
-		m, err := mcp.Parse(raw)
-		if err != nil {
-			c.invalid(err)
-			continue
-		}
-		switch {
-		case m.IsResponse():
-			c.deliver(m)
-		case m.IsNotification():
-			c.notified(m)
-		default:
-			c.requested(m)
-		}
+		c.take(raw)
 	}
+}
+
+// take takes one message. It passes the message's memory on, or gives it back.
+func (c *conn) take(raw []byte) {
+	held := c.arriving.Swap(nil)
+	m, err := mcp.Parse(raw)
+	switch {
+	case err != nil:
+		c.invalid(err)
+	case m.IsResponse():
+		c.deliver(m, held)
+		return
+	case m.IsNotification():
+		c.notified(m)
+	default:
+		c.requested(m, held)
+		return
+	}
+	held.Release()
+}
+
+// admit reserves the memory of a message that is about to be read. Small messages
+// are bounded by the requests in flight and by the queues that take them.
+func (c *conn) admit(size int) bool {
+	if size <= limit.Small {
+		return true
+	}
+	held, err := c.up.opts.Budget.Hold(size)
+	c.arriving.Swap(held).Release() // of a message that was read to the end of a closed link
+	return err == nil
 }
 
 // written ends the connection when the server cannot be written to: a message

@@ -7,18 +7,33 @@ import (
 	"runtime/debug"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
 
-// deliver hands an answer to whoever asked. What nobody asked is ignored, as is
-// a second answer.
-func (c *conn) deliver(m *mcp.Message) {
-	if p := c.answered(m.ID); p != nil {
-		p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error}
+// deliver hands an answer and its memory to the request. An answer without a
+// request is ignored, and so is a second answer.
+func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
+	p := c.answered(m.ID)
+	if p == nil {
+		held.Release()
+		c.ignored.Add(1)
 		return
 	}
-	c.ignored.Add(1)
+	if err := held.Assign(p.owner); err != nil {
+		held.Release()
+		p.answer <- answer{err: c.tooMuch(err)}
+		return
+	}
+	p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error, hold: held}
+}
+
+// tooMuch is the fault of a call whose answer was dropped to stay within the
+// memory limit.
+func (c *conn) tooMuch(why error) error {
+	return fault.Because(fault.GatewayOverloaded, why, "the answer of server %q was dropped", c.up.opts.Name).
+		WithHint("read the answers in time, ask for less at a time, or raise max_memory in the gateway block")
 }
 
 // answered removes and returns the request that an id belongs to, nil if none.
@@ -40,9 +55,17 @@ func (c *conn) answered(id mcp.ID) *pending {
 
 // cut takes note of a message that was dropped on the way.
 func (c *conn) cut(cut Cut) {
-	prefix, why := cut.Cut()
-	if why == "gap" {
+	prefix, suffix, why := cut.Cut()
+	switch why {
+	case "gap":
 		c.missed()
+		return
+	case "overloaded":
+		id, shape := mcp.Glance(prefix)
+		if id == nil {
+			id = mcp.LastID(suffix)
+		}
+		c.lost(id, shape, c.tooMuch(limit.ErrFull))
 		return
 	}
 	code := fault.UpstreamBadMessage
@@ -86,7 +109,7 @@ func (c *conn) invalid(err error) {
 // lost fails the call whose answer could not be read, when it could be seen
 // which that was. A request of the server's own, whose id may be the same as
 // one of ours, is refused.
-func (c *conn) lost(id mcp.ID, shape mcp.Shape, err *fault.Error) {
+func (c *conn) lost(id mcp.ID, shape mcp.Shape, err error) {
 	c.ignored.Add(1)
 	if shape == mcp.Asks {
 		if id != nil {
@@ -147,10 +170,11 @@ func withoutSubscription(params []byte) []byte {
 }
 
 // requested answers a request of the server, in a goroutine of its own because
-// the answer may come from a person.
-func (c *conn) requested(m *mcp.Message) {
+// the answer may come from a person. The request's memory is held until then.
+func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 	id := append(mcp.ID(nil), m.ID...)
 	refuse := func(code int, reason, message string) {
+		held.Release()
 		c.ignored.Add(1)
 		c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(code, message, map[string]string{"reason": reason})))
 	}
@@ -159,6 +183,7 @@ func (c *conn) requested(m *mcp.Message) {
 		refuse(mcp.CodeInvalidRequest, "modern", "a server of this revision sends no requests; it answers with input_required")
 		return
 	case m.Method == mcp.MethodPing:
+		held.Release()
 		c.reply(mcp.AppendResult(nil, id, []byte("{}")))
 		return
 	case era != legacyEra:
@@ -185,6 +210,7 @@ func (c *conn) requested(m *mcp.Message) {
 	c.handlers.Go(func() {
 		defer c.up.settle()
 		defer c.requests.Add(-1)
+		defer held.Release()
 		defer cancel()
 		// A person may take longer to answer than a call may last.
 		defer c.hold(related)()

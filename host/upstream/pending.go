@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
@@ -24,6 +25,7 @@ type pending struct {
 	// takes what the server agreed to.
 	acknowledged chan []byte
 	about        any    // of the call
+	owner        string // of the call; whose share of the memory the answer counts for
 	clock        *clock // of the call; nil when it has none
 	// asked are the server's questions in the course of it, which end with it;
 	// guarded by the connection's mu.
@@ -43,6 +45,7 @@ type answer struct {
 	result, rpcError []byte
 	names            mcp.Names // of the result's members
 	err              error
+	hold             *limit.Hold // of the bytes
 }
 
 // start sends a request.
@@ -142,6 +145,11 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 		if !handshaking(p.method) {
 			c.cancel(p, cancelReason(ctx))
 		}
+		select {
+		case late := <-p.answer: // it came at the same time
+			late.hold.Release()
+		default:
+		}
 		return answer{}, ctx.Err()
 	}
 }
@@ -167,6 +175,7 @@ func cancelReason(ctx context.Context) string {
 func (c *conn) cancel(p *pending, reason string) {
 	p.withdrawn.Store(true)
 	if !p.sent.Load() {
+		c.out.Purge()
 		return
 	}
 	params := fmt.Appendf(nil, `{"requestId":%d}`, p.id)

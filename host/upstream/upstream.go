@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -32,10 +33,17 @@ type Witness interface {
 }
 
 // A Cut is an error of Link.Read for one message that was not delivered; the
-// channel goes on. It returns how the message began and why it is missing.
+// channel goes on. It returns how the message began and ended, as far as that is
+// known, and why it is missing.
 type Cut interface {
 	error
-	Cut() (prefix []byte, why string)
+	Cut() (prefix, suffix []byte, why string)
+}
+
+// An Admitter is a Link that asks before a message takes memory. The goroutine of
+// Read calls admit; a message that is not admitted is a [Cut] for "overloaded".
+type Admitter interface {
+	Admit(admit func(size int) bool)
 }
 
 // An Unanswered is an error of Link.Read for one request that will not be
@@ -104,6 +112,8 @@ type Options struct {
 	Changed func() string
 	// MaxMessage is what the link takes, in bytes; 0: 16 MiB.
 	MaxMessage int
+	// Budget limits the bytes of messages in memory; nil: no limit.
+	Budget *limit.Memory
 }
 
 // An Upstream is one MCP server. Its methods may be called concurrently.

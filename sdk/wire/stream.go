@@ -24,6 +24,7 @@ const (
 	frameHeader = 5       // [u32 little-endian length of the payload][u8 kind]
 	eventLimit  = 1 << 20 // bytes of the payload of a frame that is not a message
 	prefixKept  = 4 << 10 // of a message in a "dropped" event
+	suffixKept  = 2 << 10 // of a message that the host did not admit: some servers write the id last
 	streamRead  = 32 << 10
 	gather      = 64 << 10  // what is smaller is copied, to be sent with what is beside it
 	gatherKept  = 256 << 10 // a buffer beyond this is given back
@@ -45,7 +46,13 @@ type Stream struct {
 	limit int
 
 	beforeWait func() // called by Read before it waits; may be nil
+	admit      func(size int) bool
 }
+
+// Admit sets a function that Read calls with the size of each message before it
+// takes memory for it. Read discards a message that is not admitted and returns a
+// [*NotAdmitted] in its place.
+func (s *Stream) Admit(admit func(size int) bool) { s.admit = admit }
 
 // NewStream makes a Stream whose messages have at most limit bytes; 0 means
 // ndjson.DefaultLimit.
@@ -66,6 +73,17 @@ func (w waiting) Read(b []byte) (int, error) {
 		w.s.beforeWait()
 	}
 	return w.s.conn.Read(b)
+}
+
+// NotAdmitted is the error of Read for a message that [Stream.Admit] refused. The
+// stream goes on.
+type NotAdmitted struct {
+	Size           int64
+	Prefix, Suffix []byte // the beginning of the message, and the end of the rest
+}
+
+func (e *NotAdmitted) Error() string {
+	return fmt.Sprintf("a message of %d bytes was not admitted", e.Size)
 }
 
 // An Event is what the plugin says about a connection, beside its messages. A
@@ -98,6 +116,9 @@ func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 		if err := s.fits(header[4], int64(size)); err != nil {
 			return nil, nil, err
 		}
+		if header[4] == kindMessage && s.admit != nil && !s.admit(int(size)) {
+			return nil, nil, s.discard(int(size))
+		}
 		payload := make([]byte, size)
 		if _, err := io.ReadFull(s.r, payload); err != nil {
 			return nil, nil, noEOF(err)
@@ -117,6 +138,23 @@ func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 		}
 		// A kind of a later version: its features say that it is harmless.
 	}
+}
+
+// discard reads a message without keeping more of it than its beginning and end.
+func (s *Stream) discard(size int) error {
+	e := &NotAdmitted{Size: int64(size), Prefix: make([]byte, min(size, prefixKept))}
+	if _, err := io.ReadFull(s.r, e.Prefix); err != nil {
+		return noEOF(err)
+	}
+	rest := size - len(e.Prefix)
+	e.Suffix = make([]byte, min(rest, suffixKept))
+	if _, err := s.r.Discard(rest - len(e.Suffix)); err != nil {
+		return noEOF(err)
+	}
+	if _, err := io.ReadFull(s.r, e.Suffix); err != nil {
+		return noEOF(err)
+	}
+	return e
 }
 
 // WriteMessage adds a message, which may come in parts, to what Flush sends.

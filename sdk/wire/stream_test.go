@@ -177,3 +177,51 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// TestStreamAdmit: a message that is not admitted takes no memory and is said to be
+// dropped, with its beginning and its end; what follows is read.
+func TestStreamAdmit(t *testing.T) {
+	large := "{" + strings.Repeat("x", 1<<20) + "}"
+	text := frame(kindMessage, large) + frame(kindMessage, "{}") + frame(kindEvent, `{"ev":"related"}`) + frame(kindMessage, "[1]") + frame(kindMessage, large[:5000])
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+		t.Run(name, func(t *testing.T) {
+			s := NewStream(&memory{in: wrap(strings.NewReader(text))}, 0)
+			var asked []int
+			s.Admit(func(size int) bool {
+				asked = append(asked, size)
+				return size == 3
+			})
+			var e *NotAdmitted
+			for _, want := range []NotAdmitted{
+				{Size: int64(len(large)), Prefix: []byte(large[:prefixKept]), Suffix: []byte(large[len(large)-suffixKept:])},
+				{Size: 2, Prefix: []byte("{}"), Suffix: []byte{}},
+			} {
+				if msg, ev, err := s.Read(); !errors.As(err, &e) || msg != nil || ev != nil || !reflect.DeepEqual(*e, want) {
+					t.Fatalf("%q, %v, %v", msg, ev, err)
+				}
+			}
+			if _, ev, err := s.Read(); err != nil || ev.Name != "related" {
+				t.Fatal(ev, err)
+			}
+			if msg, _, err := s.Read(); err != nil || string(msg) != "[1]" {
+				t.Fatalf("%q, %v", msg, err)
+			}
+			if _, _, err := s.Read(); !errors.As(err, &e) || len(e.Prefix) != prefixKept || len(e.Suffix) != 5000-prefixKept {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(asked, []int{len(large), 2, 3, 5000}) {
+				t.Error(asked)
+			}
+			if _, _, err := s.Read(); err != io.EOF {
+				t.Error(err)
+			}
+		})
+	}
+	for cut := 1; cut < 40; cut++ {
+		s := NewStream(&memory{in: strings.NewReader(text[:5+len(large)-cut*1000])}, 0)
+		s.Admit(func(int) bool { return false })
+		if _, _, err := s.Read(); err != io.ErrUnexpectedEOF {
+			t.Errorf("cut off: %v", err)
+		}
+	}
+}

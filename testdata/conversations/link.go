@@ -76,7 +76,7 @@ type Dropped struct {
 }
 
 func (d *Dropped) Error() string                       { return d.Reason }
-func (d *Dropped) Cut() (prefix []byte, reason string) { return d.Prefix, d.Reason }
+func (d *Dropped) Cut() (prefix, suffix []byte, reason string) { return d.Prefix, nil, d.Reason }
 
 // Failed is an error of Read for one request.
 type Failed struct {

@@ -156,6 +156,8 @@ func (s *server) bad(m message, token string) {
 			_, _ = s.out.Write(chunk)
 		}
 		s.line(`"}]}}`)
+	case "biglast": // NUMBER MiB in one line, with the id behind the result
+		s.line(`{"result":{"content":[{"type":"text","text":"%s"}]},"jsonrpc":"2.0","id":%s}`, bytes.Repeat([]byte("x"), s.number<<20), m.ID)
 	case "garbage":
 		s.garbage()
 		s.result(m, `{"content":[]}`)

@@ -1,0 +1,20 @@
+package host
+
+import "github.com/junctor-mcp/junctor/host/limit"
+
+// budgetPart is the part of max_memory that messages may take. The rest is for
+// the program, for what it knows of servers and sessions, and for garbage.
+const budgetPart = 2
+
+// budget returns the memory for messages.
+func (a *App) budget() *limit.Memory {
+	return limit.NewMemory(limit.ProcessMemory(int64(a.Config.Gateway.MaxMemory)) / budgetPart)
+}
+
+// LimitMemory tells the Go runtime to stay within max_memory, or within the limit
+// of the control group when that is lower. A process that serves calls it once.
+func (a *App) LimitMemory() {
+	most := limit.ProcessMemory(int64(a.Config.Gateway.MaxMemory))
+	runtime := limit.SetGoMemory(most)
+	a.opts.Log.Debug("memory is limited", "process_mib", most>>20, "messages_mib", most/budgetPart>>20, "go_mib", runtime>>20)
+}
