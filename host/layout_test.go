@@ -48,7 +48,9 @@ var allowed = map[string]string{
 	"host/export":     "",
 	"host/launcher":   "",
 	"host/person":     "sdk sdk/process",
-	"host/listen":     "host/fault host/gateway host/identity host/limit host/mcp host/outbox host/session sdk/ndjson",
+	"host/listen":     "host/fault host/gateway host/identity host/limit host/listen/http1 host/mcp host/outbox host/session sdk/ndjson",
+
+	"host/listen/http1": "",
 
 	"host/interoptest": "", // tests only
 

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/listen/http1"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -77,10 +79,19 @@ func (f *Front) text(w http.ResponseWriter, r *http.Request, p identity.Principa
 		busy(w, r, why.busy(), time.Second, why.refusal)
 	} else if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		refuse(w, r, http.StatusRequestEntityTooLarge, errTooLarge)
+	} else if errors.Is(err, http1.ErrMalformed) || isFraming(err) {
+		refuse(w, r, http.StatusBadRequest, errMalformed)
 	} else {
 		refuse(w, r, http.StatusRequestTimeout, errSlow)
 	}
 	return nil, false
+}
+
+// isFraming reports whether a body ended because of bytes that came, and not
+// because none came.
+func isFraming(err error) bool {
+	late, ok := errors.AsType[net.Error](err)
+	return !(ok && late.Timeout()) && err != io.ErrUnexpectedEOF
 }
 
 // A crowdedError says that there is no room for more of a body.

@@ -94,6 +94,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.over {
 		return
 	}
+	withTLS(r)
 	f.limit(w, r)
 	if f.isDraining() {
 		w.Header().Set("Connection", "close")

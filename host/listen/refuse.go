@@ -33,6 +33,7 @@ var (
 	errAccept         = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow application/json or text/event-stream", reason: "accept"}
 	errAcceptGet      = &refusal{code: mcp.CodeInvalidRequest, message: "Accept must allow text/event-stream", reason: "accept"}
 	errTooLarge       = &refusal{code: mcp.CodeInvalidRequest, message: "the body is larger than allowed", reason: "message_too_large"}
+	errMalformed      = &refusal{code: mcp.CodeInvalidRequest, message: "the body is not framed as HTTP says", reason: "body"}
 	errSlow           = &refusal{code: mcp.CodeInvalidRequest, message: "the body did not arrive", reason: "body"}
 	errNoSession      = &refusal{code: mcp.CodeInvalidRequest, message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
 	errUnknown        = &refusal{code: mcp.CodeInvalidRequest, message: "unknown or expired session", reason: "session"}

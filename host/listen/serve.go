@@ -34,15 +34,16 @@ func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) e
 	}
 	served := make(chan error, 1)
 	l = f.limited(l)
-	if secure == nil {
-		w := newWatch(f.o.Header, idleMost)
-		server.ConnContext, server.ConnState = remember, w.state
-		f.work.Go(func() { w.run(base, min(f.o.Header, f.o.Body)) })
-		go func() { served <- server.Serve(w.on(l)) }()
-	} else {
-		server.ReadHeaderTimeout, server.IdleTimeout = f.o.Header, idleMost
-		go func() { served <- server.ServeTLS(l, "", "") }()
+	if secure != nil {
+		server.IdleTimeout = idleMost // of HTTP/2
+		h := newHandshakes(l, secure, f.o.Header, f.o.Log)
+		defer h.wait()
+		l = h
 	}
+	w := newWatch(f.o.Header, idleMost)
+	server.ConnContext, server.ConnState = remember, w.state
+	f.work.Go(func() { w.run(base, min(f.o.Header, f.o.Body)) })
+	go func() { served <- server.Serve(w.on(l)) }()
 	var err error
 	select {
 	case err = <-served:

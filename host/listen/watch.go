@@ -2,19 +2,21 @@ package listen
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/listen/http1"
 )
 
 // A watch ends connections whose clients take too long to send what they
 // began, or to begin. net/http would set a deadline several times a request
 // for that, each of which wakes a thread: a fifth of what a small call costs.
 // Here each connection notes when its time is over, and one goroutine looks
-// now and then. Connections with TLS keep net/http's deadlines, which those of
-// HTTP/2 need.
+// now and then. Connections with HTTP/2 keep net/http's deadlines.
 type watch struct {
 	header, idle time.Duration
 
@@ -25,6 +27,8 @@ type watch struct {
 // A watched is a connection of a watch.
 type watched struct {
 	net.Conn
+	in      *http1.Reader // what the client sends
+	secure  *tls.ConnectionState
 	watch   *watch
 	due     atomic.Int64 // when reading is over, in nanoseconds since 1970; 0: no limit
 	resting atomic.Bool  // nothing of the next request has come
@@ -49,6 +53,14 @@ func (l *watchedListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &watched{Conn: conn, watch: l.watch}
+	if t, ok := conn.(*tls.Conn); ok {
+		state := t.ConnectionState() // the handshake is over; see handshakes
+		if state.NegotiatedProtocol == "h2" {
+			return conn, nil
+		}
+		c.secure = &state
+	}
+	c.in = http1.NewReader(arriving{c})
 	c.within(l.watch.header)
 	l.watch.mu.Lock()
 	defer l.watch.mu.Unlock()
@@ -75,12 +87,18 @@ func (w *watch) state(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// Read notes the beginning of a request.
-func (c *watched) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 && c.resting.Load() {
-		c.resting.Store(false)
-		c.within(c.watch.header)
+// Read reads requests that were checked.
+func (c *watched) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// An arriving is what comes on a connection, before it is checked. It notes the
+// beginning of a request.
+type arriving struct{ *watched }
+
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.Conn.Read(p)
+	if n > 0 && a.resting.Load() {
+		a.resting.Store(false)
+		a.within(a.watch.header)
 	}
 	return n, err
 }
@@ -135,6 +153,14 @@ func remember(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, watchedKey{}, c)
 	}
 	return ctx
+}
+
+// withTLS adds what is known of the request's TLS connection, where net/http does
+// not know that there is one.
+func withTLS(r *http.Request) {
+	if c, ok := r.Context().Value(watchedKey{}).(*watched); ok && r.TLS == nil {
+		r.TLS = c.secure
+	}
 }
 
 // limitBody begins the time that the body of a request may take.

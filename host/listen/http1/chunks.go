@@ -1,0 +1,91 @@
+package http1
+
+import (
+	"bytes"
+	"strconv"
+)
+
+const (
+	mostSizeLine = 256     // bytes of a chunk's first line
+	mostTrailers = 8 << 10 // bytes of all trailers
+)
+
+// A chunks follows a chunked body.
+type chunks struct {
+	state    chunkState
+	left     int64  // bytes of the chunk's data
+	line     []byte // what has come of a line
+	trailers int    // bytes of trailers
+}
+
+type chunkState int
+
+const (
+	inSize chunkState = iota
+	inData
+	afterData
+	inTrailers
+	ended
+)
+
+// take goes on with b and returns how much of it belongs to the body.
+func (c *chunks) take(b []byte) (n int, ok bool) {
+	for n < len(b) && c.state != ended {
+		if c.state == inData {
+			step := min(c.left, int64(len(b)-n))
+			n += int(step)
+			if c.left -= step; c.left == 0 {
+				c.state = afterData
+			}
+			continue
+		}
+		c.line = append(c.line, b[n])
+		n++
+		if b[n-1] != '\n' {
+			if len(c.line) > mostSizeLine && c.state != inTrailers || len(c.line) > mostTrailers {
+				return n, false
+			}
+			continue
+		}
+		if !c.endLine() {
+			return n, false
+		}
+		c.line = c.line[:0]
+	}
+	return n, true
+}
+
+// endLine takes a line that is complete.
+func (c *chunks) endLine() bool {
+	line, _, ok := cutLine(c.line)
+	if !ok {
+		return false
+	}
+	switch c.state {
+	case inSize:
+		digits, _, _ := bytes.Cut(line, []byte(";"))
+		size, err := strconv.ParseUint(string(digits), 16, 62)
+		if err != nil {
+			return false
+		}
+		c.left = int64(size)
+		c.state = inData
+		if size == 0 {
+			c.state = inTrailers
+		}
+	case afterData:
+		c.state = inSize
+		return len(line) == 0
+	case inTrailers:
+		if len(line) == 0 {
+			c.state = ended
+			return true
+		}
+		if c.trailers += len(line); c.trailers > mostTrailers {
+			return false
+		}
+		_, _, ok = cutField(line)
+		return ok
+	}
+	return true
+}
