@@ -116,12 +116,47 @@ func (f *Front) read(w http.ResponseWriter, r *http.Request, p identity.Principa
 	b.first = first
 	f.reading.Add(1)
 	defer f.reading.Add(-1)
-	b.text, err = gather(http.MaxBytesReader(w, r.Body, int64(f.o.MaxBody)), int(r.ContentLength), f.o.MaxBody,
+	b.text, err = gather(http.MaxBytesReader(w, f.paced(w, r), int64(f.o.MaxBody)), int(r.ContentLength), f.o.MaxBody,
 		func(n int) error { return b.grow(p, n) })
 	if err == nil { // else the time holds for what is left of it: see ServeHTTP
 		unlimitBody(w, r)
 	}
 	return b, err
+}
+
+const (
+	// bodyGrace is the time that every body has, of timeouts.body.
+	bodyGrace = 10 * time.Second
+	// bodyRate is what must come on average afterwards, in bytes a second.
+	bodyRate = 1 << 10
+)
+
+func (f *Front) grace() time.Duration { return min(bodyGrace, f.o.Body) }
+
+// paced returns the body of a request whose time goes on while enough of it comes:
+// a client that sends a byte now and then is not waited for as long as one that
+// sends much.
+func (f *Front) paced(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+	return &pacedBody{ReadCloser: r.Body, front: f, w: w, r: r, begun: time.Now()}
+}
+
+type pacedBody struct {
+	io.ReadCloser
+	front *Front
+	w     http.ResponseWriter
+	r     *http.Request
+	begun time.Time
+	came  int
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 && err == nil {
+		b.came += n
+		earned := b.front.grace() + time.Duration(b.came)*time.Second/bodyRate
+		limitBody(b.w, b.r, b.begun.Add(min(earned, b.front.o.Body)))
+	}
+	return n, err
 }
 
 // gather reads a body of some size, or of one that nobody knows when it is

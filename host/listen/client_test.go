@@ -193,3 +193,13 @@ func (h *hall) raw(t testing.TB, text string) (answer string, took time.Duration
 	}
 	return string(b), time.Since(begun)
 }
+
+// rawRequest is a request as bytes.
+func rawRequest(at, body string, header ...string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", at, len(body))
+	for i := 0; i < len(header); i += 2 {
+		text.WriteString(header[i] + ": " + header[i+1] + "\r\n")
+	}
+	return text.String() + "\r\n" + body
+}

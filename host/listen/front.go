@@ -185,7 +185,7 @@ func (f *Front) allowOrigin(w http.ResponseWriter, r *http.Request, methods stri
 // the same connection ends.
 func (f *Front) limit(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		limitBody(w, r, f.o.Body)
+		limitBody(w, r, time.Now().Add(f.grace()))
 	}
 	if r.ProtoMajor < 2 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})

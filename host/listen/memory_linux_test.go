@@ -43,16 +43,6 @@ func (s *site) below(what string, mib int) {
 	}
 }
 
-// rawPost is a request as bytes.
-func rawPost(at, body string, header ...string) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", at, len(body))
-	for i := 0; i < len(header); i += 2 {
-		text.WriteString(header[i] + ": " + header[i+1] + "\r\n")
-	}
-	return text.String() + "\r\n" + body
-}
-
 // unread sends requests whose answers nobody reads.
 func unread(t *testing.T, s *site, clients int, request func(i int) string) []net.Conn {
 	t.Helper()
@@ -105,7 +95,7 @@ func TestMemoryWithAnswersNobodyReads(t *testing.T) {
 			succeeds(t, v, "c__bad", 15<<20)
 			unread(t, s, clients, func(i int) string {
 				m, more := modernCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`)
-				return rawPost(s.at, m, append(more, header...)...)
+				return rawRequest(s.at, m, append(more, header...)...)
 			})
 			s.within(fmt.Sprintf("%s: small calls beside %d unread answers", name, clients), calling(v, 5*time.Second), time.Second)
 			s.within(name+": a large answer again", succeeds(t, v, "a__bad", 15<<20), 10*time.Second)
@@ -125,7 +115,7 @@ func TestRefusedAnswer(t *testing.T) {
 	succeeds(t, v, "a__bad", 15<<20)
 	conns := unread(t, s, 12, func(i int) string {
 		m, more := modernCall(i, [...]string{"a__bad", "b__bad"}[i%2], `{}`)
-		return rawPost(s.at, m, append(more, "Accept", "application/json")...)
+		return rawRequest(s.at, m, append(more, "Accept", "application/json")...)
 	})
 	whole, refused := 0, 0
 	time.Sleep(2 * time.Second) // nobody reads for a while
@@ -173,7 +163,7 @@ func TestMemoryWithBodiesAndLogs(t *testing.T) {
 				return
 			}
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-			text := rawPost(s.at, strings.Repeat(" ", 16<<20))
+			text := rawRequest(s.at, strings.Repeat(" ", 16<<20))
 			_, _ = io.WriteString(conn, text[:len(text)-1]) // it may be refused
 			<-ctx.Done()
 		})
@@ -185,7 +175,7 @@ func TestMemoryWithBodiesAndLogs(t *testing.T) {
 				return
 			}
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-			_, _ = io.WriteString(conn, rawPost(s.at, legacyCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`), "Mcp-Session-Id", session, "Accept", "text/event-stream"))
+			_, _ = io.WriteString(conn, rawRequest(s.at, legacyCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`), "Mcp-Session-Id", session, "Accept", "text/event-stream"))
 			<-ctx.Done()
 		})
 	}

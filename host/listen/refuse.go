@@ -24,6 +24,7 @@ var (
 	errTooOften       = &refusal{code: -32099, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
 	errOverloaded     = &refusal{code: -32000, message: "too many requests are being answered", reason: "overloaded", modern: -31011}
 	errCrowded        = &refusal{code: -32000, message: "the messages in memory have reached half of max_memory", reason: "overloaded", modern: -31011}
+	errCrowdedOut     = &refusal{code: -32000, message: "there are as many connections as there may be", reason: "overloaded", modern: -31011}
 	errUnread         = &refusal{code: -32000, message: "the stream is full of what was not read", reason: "overloaded"}
 	errListening      = &refusal{code: -32000, message: "too many clients listen", reason: "overloaded", modern: -31011}
 	errFull           = &refusal{code: -32000, message: "there are as many sessions as there may be", reason: "overloaded"}
@@ -51,12 +52,17 @@ var (
 
 // refuse answers a request that nobody looks at any further.
 func refuse(w http.ResponseWriter, r *http.Request, status int, why *refusal) {
-	code := why.code
-	if why.modern != 0 && mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
-		code = why.modern
+	body(w, status, why.body(mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern()))
+}
+
+// body is the answer that a refusal is.
+func (r *refusal) body(modern bool) []byte {
+	code := r.code
+	if r.modern != 0 && modern {
+		code = r.modern
 	}
-	object := mcp.ErrorObject(code, why.message, map[string]string{"reason": why.reason})
-	body(w, status, append(append([]byte(`{"jsonrpc":"2.0","error":`), object...), '}'))
+	object := mcp.ErrorObject(code, r.message, map[string]string{"reason": r.reason})
+	return append(append([]byte(`{"jsonrpc":"2.0","error":`), object...), '}')
 }
 
 // busy is refuse for what may go well later.

@@ -33,16 +33,16 @@ func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) e
 		ErrorLog: f.o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
 	served := make(chan error, 1)
-	l = f.limited(l)
+	w := newWatch(f.o.Header, idleMost)
+	l = f.limited(l, secure == nil, w.spare)
 	if secure != nil {
 		server.IdleTimeout = idleMost // of HTTP/2
 		h := newHandshakes(l, secure, f.o.Header, f.o.Log)
 		defer h.wait()
 		l = h
 	}
-	w := newWatch(f.o.Header, idleMost)
 	server.ConnContext, server.ConnState = remember, w.state
-	f.work.Go(func() { w.run(base, min(f.o.Header, f.o.Body)) })
+	f.work.Go(func() { w.run(base, min(f.o.Header, f.grace())) })
 	go func() { served <- server.Serve(w.on(l)) }()
 	var err error
 	select {

@@ -28,9 +28,16 @@ type site struct {
 // before. It ends with the test.
 func openSite(t *testing.T, home, config, address string) *site {
 	t.Helper()
+	return openSiteAs(t, home, config, address, func(*site) {})
+}
+
+// openSiteAs is openSite for a process that is changed before it starts.
+func openSiteAs(t *testing.T, home, config, address string, change func(*site)) *site {
+	t.Helper()
 	s := &site{process: prepare(home, t, config)}
 	s.cmd.Args = append(s.cmd.Args, "--http="+address, "--log", "info")
 	s.cmd.Env = append(s.cmd.Env, "JUNCTOR_LOG_FORMAT=json")
+	change(s)
 	out, err := s.cmd.StderrPipe()
 	if err == nil {
 		err = s.cmd.Start()

@@ -96,8 +96,7 @@ type arriving struct{ *watched }
 
 func (a arriving) Read(p []byte) (int, error) {
 	n, err := a.Conn.Read(p)
-	if n > 0 && a.resting.Load() {
-		a.resting.Store(false)
+	if n > 0 && a.resting.CompareAndSwap(true, false) {
 		a.within(a.watch.header)
 	}
 	return n, err
@@ -114,12 +113,36 @@ func (c *watched) Write(p []byte) (int, error) {
 // within limits the time of what is being read from now on.
 func (c *watched) within(d time.Duration) { c.due.Store(time.Now().Add(d).UnixNano()) }
 
+// until limits the time of what is being read.
+func (c *watched) until(end time.Time) { c.due.Store(end.UnixNano()) }
+
 func (c *watched) unlimited() { c.due.Store(0) }
 
+// spare closes the connection that has waited longest for another request, and
+// reports whether there was one.
+func (w *watch) spare() bool {
+	w.mu.Lock()
+	var oldest *watched
+	for c := range w.conns {
+		if c.resting.Load() && (oldest == nil || c.due.Load() < oldest.due.Load()) {
+			oldest = c
+		}
+	}
+	if oldest != nil {
+		delete(w.conns, oldest)
+	}
+	w.mu.Unlock()
+	if oldest == nil || !oldest.resting.CompareAndSwap(true, false) {
+		return false
+	}
+	_ = oldest.SetReadDeadline(time.Now())
+	return true
+}
+
 // run ends reading where the time is over, until ctx ends. It looks often
-// enough for the limits to hold within a quarter.
+// enough for the limits to hold within a twentieth.
 func (w *watch) run(ctx context.Context, shortest time.Duration) {
-	tick := time.NewTicker(max(shortest/4, time.Millisecond))
+	tick := time.NewTicker(max(shortest/20, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
@@ -163,13 +186,13 @@ func withTLS(r *http.Request) {
 	}
 }
 
-// limitBody begins the time that the body of a request may take.
-func limitBody(w http.ResponseWriter, r *http.Request, d time.Duration) {
+// limitBody sets the end of the time that the body of a request may take.
+func limitBody(w http.ResponseWriter, r *http.Request, end time.Time) {
 	if c, ok := r.Context().Value(watchedKey{}).(*watched); ok {
-		c.within(d)
+		c.until(end)
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d))
+	_ = http.NewResponseController(w).SetReadDeadline(end)
 }
 
 // unlimitBody ends it.
