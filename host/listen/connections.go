@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -187,6 +188,12 @@ func (c *crowd) leave(from netip.Prefix, counted bool) {
 type member struct {
 	net.Conn
 	leave func()
+	wrote atomic.Bool // since the connection was looked at; see runUnread
+}
+
+func (m *member) Write(p []byte) (int, error) {
+	m.wrote.Store(true)
+	return m.Conn.Write(p)
 }
 
 func (m *member) Close() error {

@@ -19,9 +19,10 @@ type exchange struct {
 	takes accept
 	to    func(*exchange) streamer // makes the stream
 
-	mu     sync.Mutex
-	stream streamer // guarded by mu; nil: it is not one so far
-	over   bool     // guarded by mu; nothing but the answer can be sent
+	mu      sync.Mutex
+	stream  streamer // guarded by mu; nil: it is not one so far
+	streams func()   // guarded by mu; ends what began with the stream
+	over    bool     // guarded by mu; nothing but the answer can be sent
 }
 
 // A streamer is a stream that ends with an answer.
@@ -58,7 +59,7 @@ func (x *exchange) open() streamer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stream == nil && !x.over && x.takes.stream {
-		x.stream = x.to(x)
+		x.stream, x.streams = x.to(x), streams(x.r)
 	}
 	if x.over {
 		return nil
@@ -90,6 +91,13 @@ func (x *exchange) finish(answer outbox.Message, status int) {
 // end ends the stream. After a mistake of ours in it nobody may touch the response,
 // which is being written to.
 func (x *exchange) end(s streamer, answer outbox.Message) {
+	x.mu.Lock()
+	ends := x.streams
+	x.mu.Unlock()
+	if ends == nil {
+		ends = streams(x.r)
+	}
+	defer ends()
 	defer func() {
 		if p := recover(); p != nil {
 			x.front.panicked(p)

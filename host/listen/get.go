@@ -28,6 +28,7 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, p identity.Principal
 		return
 	}
 	defer s.Hold()()
+	defer streams(r)()
 	c := s.Client.(*client)
 	follow := &follower{front: f, session: s, events: newEvents(w, f.o.Send)}
 	if why, status := follow.from(r.Header, c); why != nil {

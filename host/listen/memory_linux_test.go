@@ -43,8 +43,8 @@ func (s *site) below(what string, mib int) {
 	}
 }
 
-// unread sends requests whose answers nobody reads.
-func unread(t *testing.T, s *site, clients int, request func(i int) string) []net.Conn {
+// neverRead sends requests whose answers nobody reads.
+func neverRead(t *testing.T, s *site, clients int, request func(i int) string) []net.Conn {
 	t.Helper()
 	var all []net.Conn
 	for i := range clients {
@@ -93,7 +93,7 @@ func TestMemoryWithAnswersNobodyReads(t *testing.T) {
 			succeeds(t, v, "a__bad", 15<<20)
 			succeeds(t, v, "b__echo", 10)
 			succeeds(t, v, "c__bad", 15<<20)
-			unread(t, s, clients, func(i int) string {
+			neverRead(t, s, clients, func(i int) string {
 				m, more := modernCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`)
 				return rawRequest(s.at, m, append(more, header...)...)
 			})
@@ -113,7 +113,7 @@ func TestRefusedAnswer(t *testing.T) {
 	s := openSite(t, t.TempDir(), "gateway {\n  max_memory = \"128MiB\"\n}\n"+blocks(t, "", "bigline 15", "biglast 15"), "127.0.0.1:0")
 	v := s.visit(t)
 	succeeds(t, v, "a__bad", 15<<20)
-	conns := unread(t, s, 12, func(i int) string {
+	conns := neverRead(t, s, 12, func(i int) string {
 		m, more := modernCall(i, [...]string{"a__bad", "b__bad"}[i%2], `{}`)
 		return rawRequest(s.at, m, append(more, "Accept", "application/json")...)
 	})

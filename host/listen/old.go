@@ -48,6 +48,7 @@ func (f *Front) oldStream(w http.ResponseWriter, r *http.Request, p identity.Pri
 		refuse(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
+	defer streams(r)()
 	box := f.openBox(newEvents(w, f.o.Send))
 	defer box.finish(outbox.Message{})
 	id, c, why := f.oldOpen(p, box)

@@ -43,6 +43,7 @@ func (f *Front) Serve(ctx context.Context, l net.Listener, secure *tls.Config) e
 	}
 	server.ConnContext, server.ConnState = remember, w.state
 	f.work.Go(func() { w.run(base, min(f.o.Header, f.grace())) })
+	f.work.Go(func() { w.runUnread(base, f.o.Send) })
 	go func() { served <- server.Serve(w.on(l)) }()
 	var err error
 	select {

@@ -29,6 +29,9 @@ type watched struct {
 	net.Conn
 	in      *http1.Reader // what the client sends
 	secure  *tls.ConnectionState
+	base    *member      // the connection below TLS; nil: it is none of a crowd
+	streams atomic.Int32 // requests whose answers are streams
+	unread  unread       // of the goroutine of runUnread
 	watch   *watch
 	due     atomic.Int64 // when reading is over, in nanoseconds since 1970; 0: no limit
 	resting atomic.Bool  // nothing of the next request has come
@@ -60,7 +63,7 @@ func (l *watchedListener) Accept() (net.Conn, error) {
 		}
 		c.secure = &state
 	}
-	c.in = http1.NewReader(arriving{c})
+	c.in, c.base = http1.NewReader(arriving{c}), baseOf(c)
 	c.within(l.watch.header)
 	l.watch.mu.Lock()
 	defer l.watch.mu.Unlock()
