@@ -15,8 +15,9 @@ const defaultLevel = "info"
 // work for a principal that has left, so a principal is never removed.
 type callers struct {
 	mu    sync.Mutex
-	first string // guarded by mu; key of the first principal; empty: none so far
-	more  bool   // guarded by mu; a second principal has used the connection
+	first identity.Principal // guarded by mu; valid if used
+	used  bool               // guarded by mu
+	more  bool               // guarded by mu; a second principal has used the connection
 }
 
 // add records that a principal uses the connection. It reports whether the
@@ -24,11 +25,11 @@ type callers struct {
 func (c *callers) add(p identity.Principal) (second bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch key := p.Key(); {
-	case c.more || c.first == key:
+	switch {
+	case !c.used:
+		c.first, c.used = p, true
 		return false
-	case c.first == "":
-		c.first = key
+	case c.more || same(c.first, p):
 		return false
 	}
 	c.more = true
@@ -48,16 +49,21 @@ func (c *callers) several() bool {
 func (c *callers) serves(sessions []*Session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := c.first
+	one, known := c.first, c.used
 	for _, s := range sessions {
-		switch mine := s.Principal().Key(); {
-		case key == "":
-			key = mine
-		case key != mine:
+		switch p := s.Principal(); {
+		case !known:
+			one, known = p, true
+		case !same(one, p):
 			return true
 		}
 	}
 	return c.more
+}
+
+// same reports whether two principals are one, whatever their roles.
+func same(p, q identity.Principal) bool {
+	return p.Subject == q.Subject && p.Tenant == q.Tenant && p.Method == q.Method
 }
 
 // sharedLine returns the line of the connection to a server that all clients
