@@ -47,11 +47,12 @@ var answers = map[fault.Code]answer{
 	fault.UpstreamAuth:        {-32001, -31017, "auth_required"},
 	fault.UpstreamLogin:       {-32001, -31017, "needs_login"},
 
-	fault.SecretLocked:   {-32001, -31017, "auth_required"}, // what a server is to get cannot be read
-	fault.SecretPassword: {-32001, -31017, "auth_required"},
-	fault.SecretDamaged:  {-32001, -31017, "auth_required"},
-	fault.SecretStore:    {-32001, -31017, "auth_required"},
-	fault.SecretUnknown:  {-32001, -31017, "auth_required"},
+	fault.SecretLocked:    {-32001, -31017, "auth_required"}, // what a server is to get cannot be read
+	fault.SecretPassword:  {-32001, -31017, "auth_required"},
+	fault.SecretDamaged:   {-32001, -31017, "auth_required"},
+	fault.SecretStore:     {-32001, -31017, "auth_required"},
+	fault.SecretUnknown:   {-32001, -31017, "auth_required"},
+	fault.SecretUngranted: {-32001, -31017, "auth_required"},
 
 	fault.PluginQuarantined: {-32000, -31013, "quarantined"},
 
