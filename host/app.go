@@ -56,6 +56,7 @@ type App struct {
 	described   map[string]Described
 	starts      *upstream.StartQueue
 	messages    *limit.Memory
+	lines       *limit.Lines
 	credentials credential.Pool
 	pages       pages
 	veil        veil
@@ -129,7 +130,7 @@ func (a *App) Described(p config.Plugin) (Described, bool) {
 
 // wire makes the rooms for the servers.
 func (a *App) wire() {
-	a.messages = a.budget()
+	a.messages, a.lines = a.budget(), limit.NewLines(a.opts.Log, "server")
 	rules := map[string]policy.Server{}
 	calls := map[string]gateway.Server{}
 	for _, s := range a.Config.Servers {
@@ -145,7 +146,7 @@ func (a *App) wire() {
 	}
 	a.Gateway = gateway.New(gateway.Options{
 		Version: a.opts.Version, Policy: policy.New(rules), Log: a.opts.Log, Servers: calls,
-		Budget: a.messages, Login: a.loginPage,
+		Budget: a.messages, Lines: a.lines, Login: a.loginPage,
 	})
 	var servers []*catalog.Server
 	for _, s := range a.Config.Servers {
@@ -192,7 +193,7 @@ func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *ups
 		Name: s.Name, Peer: peer, Changed: changed, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
-		MaxMessage: s.MaxMessage, Budget: a.messages,
+		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.lines,
 		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
 		Open: func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
 	}))

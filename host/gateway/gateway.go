@@ -25,6 +25,8 @@ type Options struct {
 	Servers map[string]Server
 	// Budget limits the bytes of messages in memory; nil: no limit.
 	Budget *limit.Memory
+	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
+	Lines *limit.Lines
 	// Login finds the page on which a principal's user logs in to a server, and
 	// begins the login when none goes on; false: only the command does. nil: there
 	// are no pages.
@@ -50,6 +52,7 @@ type Server struct {
 // concurrently, once it was bound.
 type Gateway struct {
 	opts      Options
+	said      *limit.Lines // log lines of servers
 	schemas   *schema.Cache
 	catalog   *catalog.Catalog
 	upstreams map[string]*upstream.Upstream
@@ -89,8 +92,11 @@ const schemasKept = 20_000
 // New makes a gateway that is the peer of upstreams. It answers nothing until
 // it is bound.
 func New(o Options) *Gateway {
+	if o.Lines == nil {
+		o.Lines = limit.NewLines(o.Log, "server")
+	}
 	return &Gateway{
-		opts: o, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), links: newLinks(), introductions: map[string]introduction{},
+		opts: o, said: o.Lines, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), links: newLinks(), introductions: map[string]introduction{},
 		sessions: map[*Session]struct{}{}, common: map[string]*line{}, levels: map[string]string{}, warned: map[string]bool{}, lines: map[string]int{}, owned: map[owner]int{},
 		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
 	}
@@ -216,6 +222,7 @@ func (g *Gateway) Stop() {
 	clear(g.tenants)
 	g.tenancy.Unlock()
 	g.work.Wait()
+	g.said.Close()
 }
 
 func (g *Gateway) isEnding() bool {

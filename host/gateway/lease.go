@@ -143,7 +143,7 @@ func (l *lease) ServerNotification(u *upstream.Upstream, _ any, method string, p
 		l.line.ServerNotification(u, nil, method, params)
 		return
 	}
-	logServer(l.gw.opts.Log, l.server, params)
+	l.gw.logServer(l.server, params)
 	if t := l.using(); t != nil {
 		t.logged(params)
 	}

@@ -3,6 +3,8 @@ package gateway
 import (
 	"fmt"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -51,7 +53,7 @@ func (g *Gateway) checkResult(t *catalog.Tool, u Use, result []byte) {
 // else in the log. The arguments are names and values, as the log has them.
 func (g *Gateway) warn(t *catalog.Tool, u Use, what string, args ...any) {
 	if u.Warn == nil {
-		g.opts.Log.Warn(what, append([]any{"server", t.Server, "tool", t.Name}, args...)...)
+		g.said.Log(hclog.Warn, t.Server, what, append([]any{"tool", t.Name}, args...)...)
 		return
 	}
 	text := "tool " + t.Exposed + ": " + what

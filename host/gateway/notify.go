@@ -27,7 +27,7 @@ func (l *line) ServerNotification(u *upstream.Upstream, about any, method string
 	case mcp.NoteElicitDone:
 		l.done(params)
 	default:
-		l.gw.opts.Log.Debug("ignored a notification", "server", u.Name(), "method", clip(method))
+		l.gw.said.Log(hclog.Debug, u.Name(), "ignored a notification", "method", clip(method))
 	}
 }
 
@@ -35,7 +35,7 @@ func (l *line) ServerNotification(u *upstream.Upstream, about any, method string
 // principal that it belongs to, if that principal wants it. A message that names
 // no request belongs to nobody once the connection serves several principals.
 func (l *line) logged(about any, params []byte) {
-	logServer(l.gw.opts.Log, l.server, params)
+	l.gw.logServer(l.server, params)
 	if r, ok := about.(*request); ok {
 		r.session.logged(l, r, params)
 		return
@@ -59,17 +59,18 @@ const newsMost = 256 << 10
 func (l *line) hearers(method string, params []byte) []*Session {
 	all := l.audience()
 	if len(params) > newsMost && len(all) > 1 {
-		l.gw.opts.Log.Debug("ignored a notification that is too large for many clients", "server", l.server, "method", method, "bytes", len(params))
+		l.gw.said.Log(hclog.Debug, l.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
 		return nil
 	}
 	return all
 }
 
-// logServer writes a server's log message into ours.
-func logServer(log hclog.Logger, server string, params []byte) {
+// logServer writes a server's log message into ours, unless the server has written
+// too much.
+func (g *Gateway) logServer(server string, params []byte) {
 	level, _ := mcp.TextMember(params, "level")
 	logger, _ := mcp.TextMember(params, "logger")
-	log.Log(hclogLevel(level), "message of a server", "server", server, "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
+	g.said.Log(hclogLevel(level), server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
 // logged passes a log message on to a client: on the stream of the request that

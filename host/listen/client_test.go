@@ -203,3 +203,20 @@ func rawRequest(at, body string, header ...string) string {
 	}
 	return text.String() + "\r\n" + body
 }
+
+// succeeds makes a call until it goes well and returns how long that took.
+func succeeds(t *testing.T, v *visitor, tool string, size int) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	for i := 0; ; i++ {
+		m, header := modernCall(i, tool, `{}`)
+		status, text, _, err := v.post(m, header...)
+		if err == nil && status == http.StatusOK && len(text) > size {
+			return time.Since(begun)
+		}
+		if time.Since(begun) > 3*time.Minute {
+			t.Fatalf("%s: %d, %v: %.300s", tool, status, err, text)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}

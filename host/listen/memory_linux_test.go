@@ -62,23 +62,6 @@ func neverRead(t *testing.T, s *site, clients int, request func(i int) string) [
 	return all
 }
 
-// succeeds makes a call until it goes well and returns how long that took.
-func succeeds(t *testing.T, v *visitor, tool string, size int) time.Duration {
-	t.Helper()
-	begun := time.Now()
-	for i := 0; ; i++ {
-		m, header := modernCall(i, tool, `{}`)
-		status, text, _, err := v.post(m, header...)
-		if err == nil && status == http.StatusOK && len(text) > size {
-			return time.Since(begun)
-		}
-		if time.Since(begun) > 3*time.Minute {
-			t.Fatalf("%s: %d, %v: %.300s", tool, status, err, text)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
 // TestMemoryWithAnswersNobodyReads: clients that ask for large answers and do not
 // read them take no more memory than there is, and no other client's turn.
 func TestMemoryWithAnswersNobodyReads(t *testing.T) {

@@ -23,6 +23,8 @@ func TestFixedLimits(t *testing.T) {
 		fmt.Sprintf("%d KiB of header", maxHeader>>10),
 		fmt.Sprintf("a message of up to %d KiB comes while the memory is full", limit.Small>>10),
 		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", bodyPatience/time.Second, chunk>>10),
+		fmt.Sprintf("%d lines a second and %d at once, %d MiB a minute", limit.LinesPerSecond, limit.LinesAtOnce, limit.BytesPerMinute>>20),
+		map[time.Duration]string{10 * time.Second: "the log says every ten seconds"}[limit.ToldEvery],
 		fmt.Sprintf("at least %d and at most %d", leastReserve, mostReserve),
 		map[time.Duration]string{10 * time.Second: "after ten seconds"}[bodyGrace],
 		fmt.Sprintf("less than %d KiB a second", bodyRate>>10),

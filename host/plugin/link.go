@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
@@ -55,7 +56,7 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	l := &link{
 		name: spec.Name, binary: b, limits: s.limits, log: log,
-		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal}, conceal: s.conceal,
+		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal, rate: limit.NewLineRate()}, conceal: s.conceal,
 		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)

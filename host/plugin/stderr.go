@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 const (
-	tailBytes    = 64 << 10
-	logLine      = 16 << 10 // bytes of one line; the rest of it is dropped
-	logPerSecond = 1 << 20  // bytes a second that go to the log
-	logOverhead  = 128      // bytes that the log adds to a line
+	tailBytes = 64 << 10
+	logLine   = 16 << 10 // bytes of one line; the rest of it is dropped
 )
 
 // A journal is what a plugin says for people, on standard error and with stray
@@ -29,11 +29,13 @@ type journal struct {
 	logs    []hclog.Logger
 	conceal concealer
 
-	mu      sync.Mutex
-	tail    []byte    // guarded by mu; whole lines, up to twice what is shown
-	second  time.Time // guarded by mu; when passed and dropped began
-	passed  int       // guarded by mu; bytes
-	dropped int       // guarded by mu; lines
+	rate *limit.LineRate // nil: no limit
+
+	mu           sync.Mutex
+	tail         []byte    // guarded by mu; whole lines, up to twice what is shown
+	dropped      int       // guarded by mu; lines
+	droppedBytes int       // guarded by mu
+	told         time.Time // guarded by mu; when the log said what was dropped
 }
 
 // A concealer takes secrets out of what plugins say for people; nil leaves them.
@@ -54,16 +56,16 @@ func (j *journal) add(said []byte, crashing bool) {
 	if old := len(j.tail) - tailBytes; old > tailBytes {
 		j.tail = append(j.tail[:0], j.tail[old:]...)
 	}
-	dropped := j.nextSecond()
-	j.passed += len(line) + logOverhead
-	passes := j.passed <= logPerSecond
-	if !passes {
+	if !j.rate.Allow(len(line)) {
 		j.dropped++
-	}
-	j.mu.Unlock()
-	j.tell(dropped)
-	if !passes {
+		j.droppedBytes += len(line)
+		j.mu.Unlock()
 		return
+	}
+	due := time.Since(j.told) >= limit.ToldEvery
+	j.mu.Unlock()
+	if due {
+		j.end()
 	}
 	r, ok := parseRecord([]byte(line))
 	if !ok {
@@ -77,31 +79,21 @@ func (j *journal) add(said []byte, crashing bool) {
 	}
 }
 
-// nextSecond begins to count anew when it is time, and returns how many lines
-// were dropped until then. The caller holds mu.
-func (j *journal) nextSecond() (dropped int) {
-	if now := time.Now(); now.Sub(j.second) >= time.Second {
-		dropped = j.dropped
-		j.second, j.passed, j.dropped = now, 0, 0
-	}
-	return dropped
-}
-
-// end is called when nothing more comes.
+// end says what was dropped. It is called when nothing more comes, and now and
+// then.
 func (j *journal) end() {
 	j.mu.Lock()
-	dropped := j.dropped
-	j.dropped = 0
+	lines, bytes := j.dropped, j.droppedBytes
+	j.dropped, j.droppedBytes = 0, 0
+	if lines > 0 {
+		j.told = time.Now()
+	}
 	j.mu.Unlock()
-	j.tell(dropped)
-}
-
-func (j *journal) tell(dropped int) {
-	if dropped == 0 {
+	if lines == 0 {
 		return
 	}
 	for _, log := range j.logs {
-		log.Warn("the plugin logs too fast", "dropped_lines", dropped)
+		log.Warn("log lines of the plugin were dropped", "lines", lines, "bytes", bytes)
 	}
 }
 

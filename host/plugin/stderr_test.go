@@ -13,13 +13,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // journalled is a journal that logs as JSON.
 func journalled() (*journal, *bytes.Buffer) {
 	var b bytes.Buffer
 	log := hclog.New(&hclog.LoggerOptions{Name: "plugin.p", Level: hclog.Trace, JSONFormat: true, Output: &b})
-	return &journal{logs: []hclog.Logger{log}}, &b
+	return &journal{logs: []hclog.Logger{log}, rate: limit.NewLineRate()}, &b
 }
 
 // logged reads what was logged, without times.
@@ -141,28 +143,29 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestLogsTooFast: what a plugin logs beyond 1 MiB a second is counted, however
-// short its lines are, and the log says how many were dropped. L15
-func TestLogsTooFast(t *testing.T) {
+// TestPluginLogIsLimited: a plugin's log lines are limited by number and bytes,
+// and the log says how many were dropped. L15
+func TestPluginLogIsLimited(t *testing.T) {
 	for _, length := range []int{1, 100, logLine} {
 		synctest.Test(t, func(t *testing.T) {
+			const dropped = "log lines of the plugin were dropped"
 			j, b := journalled()
 			line := bytes.Repeat([]byte("x"), length)
-			sent := 3 * logPerSecond / (length + logOverhead)
+			const sent = 20_000
 			for range sent {
 				j.add(line, false)
 			}
-			if b.Len() > 2*logPerSecond || b.Len() < logPerSecond/2 {
-				t.Errorf("%d bytes went to the log in a second, of lines of %d", b.Len(), length)
+			if n := bytes.Count(b.Bytes(), []byte("\n")); b.Len() > 2*limit.BytesPerMinute || n > limit.LinesAtOnce || n < min(limit.LinesAtOnce, limit.BytesPerMinute/2/length) {
+				t.Errorf("%d lines went to the log, %d bytes, of lines of %d", n, b.Len(), length)
 			}
-			time.Sleep(time.Second)
-			j.add([]byte("a new second"), false)
+			time.Sleep(time.Minute)
+			j.add([]byte("a minute later"), false)
 			got := logged(t, b)
 			passed := len(got) - 2
-			if w := got[passed]; w["@message"] != "the plugin logs too fast" || int(w["dropped_lines"].(float64)) != sent-passed {
+			if w := got[passed]; w["@message"] != dropped || int(w["lines"].(float64)) != sent-passed || int(w["bytes"].(float64)) != (sent-passed)*length {
 				t.Errorf("%d of %d passed, then %v", passed, sent, w)
 			}
-			if got[passed+1]["@message"] != "a new second" {
+			if got[passed+1]["@message"] != "a minute later" {
 				t.Errorf("then %v", got[passed+1])
 			}
 			for range sent {
@@ -170,7 +173,7 @@ func TestLogsTooFast(t *testing.T) {
 			}
 			j.end()
 			j.end()
-			if got = logged(t, b); got[len(got)-1]["@message"] != "the plugin logs too fast" || got[len(got)-2]["@message"] == "the plugin logs too fast" {
+			if got = logged(t, b); got[len(got)-1]["@message"] != dropped || got[len(got)-2]["@message"] == dropped {
 				t.Errorf("at the end %v", got[len(got)-1])
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -98,7 +100,7 @@ func (c *conn) unanswered(u Unanswered) {
 
 // invalid takes note of a message that is none.
 func (c *conn) invalid(err error) {
-	c.up.opts.Log.Debug("ignored a message", "server", c.up.opts.Name, "error", err)
+	c.up.opts.Lines.Log(hclog.Debug, c.up.opts.Name, "ignored a message", "error", err)
 	id, shape := mcp.ID(nil), mcp.Unclear
 	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
 		id, shape = pe.ID, pe.Shape

@@ -114,6 +114,9 @@ type Options struct {
 	MaxMessage int
 	// Budget limits the bytes of messages in memory; nil: no limit.
 	Budget *limit.Memory
+	// Lines takes the log lines about messages of the server; nil: a limit of the
+	// upstream's own.
+	Lines *limit.Lines
 }
 
 // An Upstream is one MCP server. Its methods may be called concurrently.
@@ -169,6 +172,9 @@ const (
 func New(o Options) *Upstream {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMessage
+	}
+	if o.Lines == nil {
+		o.Lines = limit.NewLines(o.Log, "server")
 	}
 	ctx, end := context.WithCancel(context.Background())
 	delays := &backoff.ExponentialBackOff{

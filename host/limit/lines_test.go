@@ -1,0 +1,92 @@
+package limit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// written collects a log.
+func written(level hclog.Level) (hclog.Logger, *bytes.Buffer) {
+	var b bytes.Buffer
+	return hclog.New(&hclog.LoggerOptions{Output: &b, Level: level, DisableTime: true}), &b
+}
+
+func TestLinesAreLimitedPerSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, b := written(hclog.Info)
+		l := NewLines(log, "server")
+		for range 10_000 {
+			l.Log(hclog.Info, "loud", "said", "data", "x")
+		}
+		l.Log(hclog.Info, "quiet", "said", "data", "y")
+		if n := strings.Count(b.String(), "server=loud data=x"); n != LinesAtOnce {
+			t.Errorf("%d lines", n)
+		}
+		if n := strings.Count(b.String(), "server=quiet data=y"); n != 1 {
+			t.Errorf("%d lines of another server", n)
+		}
+		time.Sleep(ToldEvery + time.Millisecond)
+		if text := b.String(); !strings.Contains(text, "log lines of a server were dropped: server=loud lines=9000 bytes=") {
+			t.Error(text[max(0, len(text)-300):])
+		}
+		b.Reset()
+		for range 10_000 {
+			l.Log(hclog.Info, "loud", "said", "data", "x")
+		}
+		if n := strings.Count(b.String(), "\n"); n != LinesAtOnce { // of which a thousand came back in ten seconds
+			t.Errorf("%d lines later", n)
+		}
+		l.Close()
+		l.Close()
+		if n := strings.Count(b.String(), "were dropped"); n != 1 {
+			t.Errorf("told %d times\n%s", n, b.String())
+		}
+	})
+}
+
+func TestLinesAreLimitedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, b := written(hclog.Info)
+		l := NewLines(log, "server")
+		for range 900 {
+			l.Log(hclog.Info, "loud", "said", "data", strings.Repeat("x", 10_000))
+		}
+		if n := b.Len(); n > BytesPerMinute || n < BytesPerMinute*9/10 {
+			t.Errorf("%d bytes", n)
+		}
+		time.Sleep(time.Minute)
+		b.Reset()
+		l.Log(hclog.Info, "loud", "said", "data", strings.Repeat("x", 10_000))
+		if b.Len() < 10_000 {
+			t.Error("nothing is written after a minute")
+		}
+		l.Close()
+	})
+}
+
+// TestLinesBelowTheLevel: what the log does not write anyway counts for nothing.
+func TestLinesBelowTheLevel(t *testing.T) {
+	log, b := written(hclog.Warn)
+	l := NewLines(log, "server")
+	defer l.Close()
+	for range 10_000 {
+		l.Log(hclog.Info, "s", "said")
+	}
+	l.Log(hclog.Warn, "s", "warned", "error", errors.New("broken"), "n", 7, "level", hclog.Info)
+	if want := "[WARN]  warned: server=s error=broken n=7 level=info\n"; b.String() != want {
+		t.Errorf("%q", b.String())
+	}
+}
+
+func TestSizeOf(t *testing.T) {
+	if n := sizeOf("abc", []any{"k", "value", "e", errors.New("four"), "n", 1, "s", fmt.Stringer(time.Second)}); n < 3+5+4+2 {
+		t.Error(n)
+	}
+}
