@@ -43,7 +43,7 @@ var allowed = map[string]string{
 	"host/catalog":    "host/cache host/fault host/mcp host/schema host/tokens host/upstream",
 	"host/gateway":    "host/catalog host/fault host/identity host/limit host/mcp host/outbox host/policy host/schema host/upstream",
 	"host/secret":     "host/fault sdk",
-	"host/trust":      "host/config host/fault",
+	"host/trust":      "host/config host/fault host/ownership",
 	"host/wrap":       "host/tokens sdk",
 	"host/export":     "",
 	"host/launcher":   "",

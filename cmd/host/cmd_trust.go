@@ -87,11 +87,7 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 		diags.Render(safeWriter{e.stderr})
 		return reported(diags.Err())
 	}
-	store, err := e.trusts()
-	if err != nil {
-		return err
-	}
-	known, err := store.Get(r.Path)
+	store, known, err := e.known(at)
 	if err != nil {
 		return err
 	}

@@ -43,17 +43,16 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 	if !at.Found {
 		return nil, nil, nil
 	}
+	store, known, err := e.known(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.completing && known == nil && e.get(trustVariable) == "" {
+		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // without hashing programs at each key
+	}
 	r, diags, err := e.review(at)
 	if err != nil || r == nil {
 		return nil, diags, err
-	}
-	store, err := e.trusts()
-	if err != nil {
-		return nil, nil, err
-	}
-	known, err := store.Get(r.Path)
-	if err != nil {
-		return nil, nil, err
 	}
 	if r.Trusted(known, e.get(trustVariable)) {
 		return r.Content, nil, nil
@@ -65,6 +64,21 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 		return nil, nil, err
 	}
 	return r.Content, nil, store.Put(r.Record(time.Now()))
+}
+
+// known returns the store of trusted configurations and its record of the one at
+// a location.
+func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
+	store, err := e.trusts()
+	if err != nil {
+		return store, nil, err
+	}
+	path, err := at.Canonical()
+	if err != nil {
+		return store, nil, err
+	}
+	known, err := store.Get(path)
+	return store, known, err
 }
 
 // canAsk reports whether there is a person at a terminal.
@@ -111,12 +125,29 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 	} else {
 		e.showChange(w, r, known)
 	}
-	fmt.Fprint(w, "\nScripts and packages that these programs run are not shown.\n")
+	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", inAll(r.Items()))
 	for _, p := range r.Programs {
 		if p.Problem != "" {
 			fmt.Fprintf(w, "The plugin %s cannot be used: %s\n", p.Plugin, p.Problem)
 		}
 	}
+}
+
+// inAll counts the items of an outline by their first word, so that a list that is
+// longer than the screen hides none of its kinds.
+func inAll(items []string) string {
+	var kinds, counts []string
+	count := map[string]int{}
+	for _, item := range items {
+		kind, _, _ := strings.Cut(item, " ")
+		if count[kind]++; count[kind] == 1 {
+			kinds = append(kinds, kind)
+		}
+	}
+	for _, kind := range kinds {
+		counts = append(counts, fmt.Sprintf("%s %d", kind, count[kind]))
+	}
+	return strings.Join(counts, ", ")
 }
 
 func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {

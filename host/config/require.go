@@ -193,6 +193,9 @@ func (l *loader) pinPrograms() {
 				"plugin %q: its program was not reviewed when the configuration was trusted", name)
 		case p.SHA256 == "":
 			p.SHA256 = pin
+		case p.SHA256 != pin:
+			section{loader: l, in: "plugins"}.wrong(p.at, "correct sha256, or put the right program there",
+				"plugin %q: the program has sha256 %s, not %s", name, pin, p.SHA256)
 		}
 	}
 }

@@ -30,10 +30,14 @@ type source struct {
 	snip snipping
 }
 
-// readFile reads a regular file of at most limit bytes. It opens without
-// blocking, because a FIFO would otherwise wait for a writer forever, and
-// looks at what it opened rather than at the name.
+// readFile reads a regular file of at most limit bytes. Opening a device can have
+// effects, so it looks at the name first. It opens without blocking, because a
+// FIFO would otherwise wait for a writer forever, and looks at what it opened,
+// because another file may have the name by then.
 func readFile(path string, limit int64) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, cause(err)

@@ -3,17 +3,22 @@ package trust
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// maxProgram bounds the program of a plugin, in bytes.
-const maxProgram = 1 << 30
+const (
+	maxPrograms = 64      // plugins that are not bundled
+	maxHashed   = 1 << 30 // bytes of their programs together
+)
 
 // A Review is a configuration that was read, not evaluated, and is to be agreed
 // to.
@@ -44,13 +49,17 @@ func Read(at config.Location, lookup func(string) (string, bool), find func(conf
 	if content == nil {
 		return nil, diags, nil
 	}
-	r := &Review{Path: path, Content: content}
+	if n := len(content.Plugins); n > maxPrograms {
+		return nil, nil, fault.New(fault.ConfigInvalid, "%s requires %d plugins that are not bundled; at most %d can be reviewed", path, n, maxPrograms).
+			WithHint("remove those that no server uses, or name the configuration with --config")
+	}
+	r, left := &Review{Path: path, Content: content}, int64(maxHashed)
 	for _, p := range content.Plugins {
 		program := Program{Plugin: p.Name, Path: p.Source}
 		found, err := find(p)
 		if err == nil {
 			program.Path = found
-			program.SHA256, err = hashFile(found)
+			program.SHA256, err = hashFile(found, &left)
 		}
 		if err != nil {
 			program.Problem = err.Error()
@@ -63,14 +72,27 @@ func Read(at config.Location, lookup func(string) (string, bool), find func(conf
 	return r, diags, nil
 }
 
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+// hashFile returns the sha256 of a regular file. Nothing else is opened: a FIFO
+// could keep the reader forever, and opening a device can have effects. left is
+// how many bytes may still be read.
+func hashFile(path string, left *int64) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a regular file", path)
+	}
+	if *left -= info.Size(); *left < 0 {
+		return "", fmt.Errorf("with %s the programs of plugins are larger than %d MiB together", path, maxHashed>>20)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, io.LimitReader(f, maxProgram)); err != nil {
+	if _, err := io.Copy(h, io.LimitReader(f, info.Size())); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -1,13 +1,16 @@
 package trust
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // A site is a directory with a configuration.
@@ -154,5 +157,39 @@ func TestUnreadableProgramIsNotPinned(t *testing.T) {
 	}
 	if r := s.review(); len(r.Programs) != 1 || r.Programs[0].Problem == "" || r.Programs[0].SHA256 != "" {
 		t.Errorf("%+v", r.Programs)
+	}
+}
+
+// TestReadHashesOnlyFiles: what is no regular file is not opened, and the review
+// goes on.
+func TestReadHashesOnlyFiles(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/dev/zero", s.dir, filepath.Join(s.dir, "gone")} {
+		r, diags, err := Read(config.Location{Path: filepath.Join(s.dir, "junctor.hcl"), Found: true}, nil,
+			func(config.Plugin) (string, error) { return path, nil })
+		if r == nil || r.Programs[0].Problem == "" || r.Programs[0].SHA256 != "" {
+			t.Errorf("%s: %+v, %v, %v", path, r, diags, err)
+		}
+	}
+}
+
+// TestReadBoundsPrograms: there are too many programs, or they are too large.
+func TestReadBoundsPrograms(t *testing.T) {
+	s := newSite(t)
+	if err := os.Truncate(filepath.Join(s.dir, "plugins/program"), maxHashed+1); err != nil {
+		t.Skip(err)
+	}
+	if r := s.review(); r.Programs[0].Problem == "" {
+		t.Errorf("a large program: %+v", r.Programs[0])
+	}
+	var all strings.Builder
+	for i := range maxPrograms + 1 {
+		fmt.Fprintf(&all, "    p%d = { source = \"./plugins\" }\n", i)
+	}
+	s.write("junctor.hcl", "plugins {\n  required = {\n"+all.String()+"  }\n}\n")
+	r, _, err := Read(config.Location{Path: filepath.Join(s.dir, "junctor.hcl"), Found: true}, nil,
+		func(config.Plugin) (string, error) { t.Error("a program was looked for"); return "", nil })
+	if r != nil || !fault.Is(err, fault.ConfigInvalid) {
+		t.Errorf("%v, %v", r, err)
 	}
 }

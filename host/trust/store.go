@@ -18,6 +18,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
 const (
@@ -60,7 +61,21 @@ func (s Store) Get(path string) (*Record, error) {
 		return nil, fault.New(fault.ConfigUntrusted, "reading what is trusted, in %s: %s", s.file(path), err).
 			WithHint("remove that file, then run `junctor trust`")
 	}
+	if err := s.private(path); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+// private fails when another user could have written the record of a path.
+func (s Store) private(path string) error {
+	for _, p := range []string{s.file(path), s.Dir, filepath.Dir(s.Dir)} {
+		if why, command := ownership.Exposed(p); why != "" {
+			return fault.New(fault.ConfigUntrusted, "what is trusted is not used: %s %s", p, why).
+				WithHint("run `%s %s`, and look at what `junctor trust --list` shows", command, p)
+		}
+	}
+	return nil
 }
 
 func readRecord(file string) (*Record, error) {

@@ -3,6 +3,7 @@ package trust
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -71,5 +72,33 @@ func TestLargeRecordIsKeptWithoutItems(t *testing.T) {
 	}
 	if r, err := s.Get("/a"); err != nil || r == nil || r.Digest != "1" || len(r.Items) != 0 {
 		t.Fatal(r, err)
+	}
+}
+
+// TestStoreIsPrivate: a record that another user could have written is not used.
+func TestStoreIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no mode bits")
+	}
+	s := Store{Dir: filepath.Join(t.TempDir(), "data", "trust")}
+	if err := s.Put(Record{Path: "/a", Digest: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{s.file("/a"), s.Dir, filepath.Dir(s.Dir)} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for mode, want := range map[os.FileMode]bool{info.Mode().Perm(): true, 0o777: false} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := s.Get("/a"); (r != nil && err == nil) != want || !want && !fault.Is(err, fault.ConfigUntrusted) {
+				t.Errorf("%s of mode %v: %v, %v", path, mode, r, err)
+			}
+		}
+		if err := os.Chmod(path, info.Mode().Perm()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
