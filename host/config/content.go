@@ -35,6 +35,7 @@ type Content struct {
 
 	texts    []namedText
 	included map[string]include // what file() reads below Root, by absolute path
+	links    map[string]string  // other files below Root that lead out of it
 	programs map[string]string  // sha256 of plugins' programs, by Plugin.Name; see Pin
 }
 
@@ -43,10 +44,13 @@ type namedText struct {
 	text []byte
 }
 
-// An include is a file that file() names, as it was when the Content was read.
+// An include is a file that file() names, as it was when the Content was read. A
+// symbolic link that leaves Root is not followed before the user has agreed: the
+// include is then where it leads, and is read later.
 type include struct {
 	text []byte
 	err  error
+	link string
 }
 
 // ReadContent reads the configuration at path, a file or a directory, and
@@ -59,7 +63,7 @@ func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Dia
 	if len(l.problems) > 0 || !l.parse() {
 		return nil, l.diagnostics()
 	}
-	c := &Content{Path: path, included: map[string]include{}, programs: map[string]string{}}
+	c := &Content{Path: path, included: map[string]include{}, links: map[string]string{}, programs: map[string]string{}}
 	root, err := canonical(rootOf(path))
 	if err != nil {
 		l.problem(problem{at: hcl.Range{Filename: path}, summary: "cannot find the directory of the configuration: " + cause(err).Error()})
@@ -70,7 +74,7 @@ func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Dia
 		c.texts = append(c.texts, namedText{s.name, s.text})
 		c.include(s)
 	}
-	o := outliner{loader: l}
+	o := outliner{loader: l, content: c}
 	c.Outline, c.Plugins = o.outline()
 	return c, l.diagnostics()
 }
@@ -96,12 +100,23 @@ func (c *Content) include(s *source) {
 			return nil
 		}
 		path := absoluteIn(s.dir, name)
-		if _, known := c.included[path]; !known && c.covers(path) {
-			text, err := readFile(path, maxIncluded)
-			c.included[path] = include{text, err}
+		if _, known := c.included[path]; known || isRemote(path, c.Root) || !c.covers(path) {
+			return nil
 		}
+		var in include
+		if in.link = c.leadsOut(path); in.link == "" {
+			in.text, in.err = readFile(path, maxIncluded)
+		}
+		c.included[path] = in
 		return nil
 	})
+}
+
+// isRemote reports whether a path is on another machine, as Windows names them.
+// Looking at one would tell that machine who the user is.
+func isRemote(path, root string) bool {
+	volume := filepath.VolumeName(path)
+	return strings.HasPrefix(volume, `\\`) && !strings.EqualFold(volume, filepath.VolumeName(root))
 }
 
 func absoluteIn(dir, path string) string {
@@ -119,11 +134,35 @@ func (c *Content) covers(path string) bool {
 	}
 	// The directory may be there when the file is not.
 	for _, p := range []string{path, filepath.Dir(path)} {
-		if real, err := filepath.EvalSymlinks(p); err == nil && below(c.Root, real) {
+		if real, err := filepath.EvalSymlinks(p); err == nil && c.holds(real) {
 			return true
 		}
 	}
 	return false
+}
+
+// holds reports whether a path without symbolic links is below Root. Root may
+// have other names: in other case, or where it is mounted again.
+func (c *Content) holds(path string) bool {
+	for dir := path; !below(c.Root, dir); dir = filepath.Dir(dir) {
+		if sameFile(dir, c.Root) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+// leadsOut returns where a path below Root leads by symbolic links, when that is
+// not below Root.
+func (c *Content) leadsOut(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || c.holds(real) || !c.covers(path) {
+		return ""
+	}
+	return real
 }
 
 func below(root, path string) bool {
@@ -141,6 +180,9 @@ func (c *Content) read(path string) ([]byte, error) {
 	}
 	path = filepath.Clean(path)
 	if known, ok := c.included[path]; ok {
+		if known.link != "" {
+			return readFile(known.link, maxIncluded)
+		}
 		return known.text, known.err
 	}
 	if c.covers(path) {
@@ -174,7 +216,7 @@ func (c *Content) Digest() string {
 // A ContentFile is one file of a configuration.
 type ContentFile struct {
 	Name   string // relative to the configuration's directory, with slashes
-	SHA256 string // hex; "absent" for a file that could not be read
+	SHA256 string // hex; "absent" for a file that could not be read, "link to PATH" for one that is elsewhere
 }
 
 // Files lists the files that Digest covers, sorted by name, without programs.
@@ -192,7 +234,14 @@ func (c *Content) Files() []ContentFile {
 		add(absoluteIn(c.Root, filepath.Base(t.name)), t.text, nil)
 	}
 	for path, in := range c.included {
+		if in.link != "" {
+			all = append(all, ContentFile{c.relative(path), "link to " + in.link})
+			continue
+		}
 		add(path, in.text, in.err)
+	}
+	for path, link := range c.links {
+		all = append(all, ContentFile{c.relative(path), "link to " + link})
 	}
 	if text, err := readFile(filepath.Join(c.Root, lockName), maxFile); !errors.Is(err, fs.ErrNotExist) {
 		add(filepath.Join(c.Root, lockName), text, err)

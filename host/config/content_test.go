@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,19 @@ func TestOutline(t *testing.T) {
 		"variables that are passed":       {`pass_env = ["AWS_SECRET"]`, `passes environment variables ["AWS_SECRET"]`},
 		"a stored secret":                 {`env = { A = keyring("github") }`, "reads stored secret github"},
 		"a computed variable":             {`env = { A = env("X${local.y}") }`, `reads environment variable "X${local.y}"`},
+		"a computed working directory":    {"command = [\"./x\"]\n cwd = env(\"A\")", `runs ./x, in env("A")`},
+		"another PATH":                    {"command = [\"true\"]\n env = { Path = \"/evil\" }", `runs true (from the PATH that is set)`},
+		"variables that may set PATH":     {"command = [\"true\"]\n env = local.all", `runs true (from the PATH that is set)`},
+		"the end of a host":               {`url = "https://good.example${local.x}"`, `contacts "https://good.example${local.x}"`},
+		"a condition on an address":       {`url = env("A") == "" ? "https://good.example" : "//x"`, `contacts env("A") == "" ? "https://good.example" : "//x"`},
+		"addresses in a list":             {`command = ["./x", "https://a.example", "http://b.example/"]`, "contacts https://a.example\ncontacts http://b.example\n"},
+		"an issuer elsewhere":             {`issuer = local.x`, "contacts local.x\n"},
+		"code that looks like a login":    {`command = ["./x", "://$(evil)@"]`, "runs DIR/x ://$(evil)@"},
+		"a command named like a secret":   {`env = { GIT_KEY = "sh -c evil" }`, `sets environment variable GIT_KEY="sh -c evil"`},
+		"a path named like a secret":      {`env = { A_TOKEN = "./evil" }`, `sets environment variable A_TOKEN="./evil"`},
+		"many spaces":                     {`command = ["./x", "a          b"]`, "runs DIR/x 'a (10 spaces) b'"},
+		"letters that show nothing":       {`command = ["./x", "a\u3164b\u034fc"]`, `runs DIR/x a\u3164b\u034fc`},
+		"no check of certificates":        {`skip_verify = true`, "sets skip_verify = true"},
 		"a file in a try":                 {`env = { A = try(file("/etc/shadow"), "") }`, "reads file /etc/shadow"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +128,7 @@ gateway {
 }
 `)
 	for _, want := range []string{
-		"loads plugin acme from DIR/plugins", `loads plugin other from env("SOURCE")`, `computes local.a = ["sh", env("B")]`,
+		"loads plugin acme from DIR/plugins", `loads plugin other from env("SOURCE")`, `computes local.a = ["sh", env("B")]`, `computes local.b = "text"`,
 		"contacts https://acme.example", `sets payload = "rm -rf /"`, "sets token = ***", "sets anything = local.a", "runs DIR/steal",
 		"runs DIR/git", "runs … push {where}", "keeps secrets in the store file", `sets path = "./store"`, `sets password_file = "./password"`,
 		`listens "0.0.0.0:1"`,
@@ -125,5 +139,113 @@ gateway {
 	}
 	if strings.Contains(got, "builtin") || strings.Contains(got, "hunter2") {
 		t.Errorf("outline\n%s", got)
+	}
+}
+
+// TestOutlineOfBorrowedPlugin: a block called like a bundled plugin shows all its
+// settings when it runs another program.
+func TestOutlineOfBorrowedPlugin(t *testing.T) {
+	got := outlineOf(t, `plugins {
+  required = { acme = { source = "./plugins" } }
+}
+plugin "stdio" {
+  use = "acme"
+}
+server "x" {
+  transport "stdio" {
+    command = ["./x"]
+    eval    = "evil"
+  }
+}
+`)
+	for _, want := range []string{`loads plugin stdio with the program of "acme"`, `sets command = ["./x"]`, `sets eval = "evil"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("outline\n%s\nlacks %s", got, want)
+		}
+	}
+}
+
+// TestLinksThatLeadOut: a link out of the directory is shown as what it leads to
+// and not read before the user agrees; where it leads is part of the digest.
+func TestLinksThatLeadOut(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
+	text := "server \"s\" {\n  transport \"stdio\" {\n    env = { A = file(\"link\") }\n    token_file = \"link2\"\n  }\n}\n"
+	for name, text := range map[string]string{filepath.Join(dir, "junctor.hcl"): text, outside: "canary", outside + "2": "other"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	relink := func(name, to string) *Content {
+		t.Helper()
+		_ = os.Remove(filepath.Join(dir, name))
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+		c, diags := ReadContent(filepath.Join(dir, "junctor.hcl"), nil)
+		if c == nil {
+			t.Fatal(diags)
+		}
+		return c
+	}
+	relink("link2", outside)
+	c := relink("link", outside)
+	path := filepath.Join(dir, "link")
+	if in := c.included[path]; in.link != outside || in.text != nil {
+		t.Errorf("included %+v", in)
+	}
+	var items []string
+	for _, item := range c.Outline {
+		items = append(items, item.Text)
+	}
+	for _, want := range []string{"file link, which leads to " + outside, "token_file = \"link2\", which leads to " + outside} {
+		if !slices.Contains(items, want) {
+			t.Errorf("outline %q lacks %s", items, want)
+		}
+	}
+	digest := c.Digest()
+	if relink("link", outside+"2").Digest() == digest {
+		t.Error("another target has the same digest")
+	}
+	if text, err := c.read(path); err != nil || string(text) != "canary" {
+		t.Errorf("read %q, %v; want what was reviewed", text, err)
+	}
+	relink("link", outside)
+	if relink("link2", outside+"2").Digest() == digest {
+		t.Error("another target of a setting has the same digest")
+	}
+}
+
+// TestContentHolds: the directory is known by another name, as file systems that
+// ignore case have them.
+func TestContentHolds(t *testing.T) {
+	dir := t.TempDir()
+	c := &Content{Root: filepath.Join(dir, "other name")}
+	if err := os.Symlink(dir, c.Root); err != nil {
+		t.Skip(err)
+	}
+	if !c.holds(filepath.Join(dir, "x")) || c.holds(filepath.Dir(dir)) {
+		t.Error("the directory is not recognized")
+	}
+}
+
+// TestPinnedProgramMustFit: the configuration cannot name another program by its
+// sha256 than the one that was reviewed.
+func TestPinnedProgramMustFit(t *testing.T) {
+	dir := t.TempDir()
+	path, reviewed, other := filepath.Join(dir, "junctor.hcl"), strings.Repeat("a", 64), strings.Repeat("b", 64)
+	for sha256, want := range map[string]string{reviewed: "", other: "the program has sha256 " + reviewed + ", not " + other} {
+		text := "plugins {\n  required = { acme = { source = \"./plugins\", sha256 = \"" + sha256 + "\" } }\n}\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, diags := ReadContent(path, nil)
+		if c == nil {
+			t.Fatal(diags)
+		}
+		c.Pin("acme", reviewed)
+		cfg, diags := Load(t.Context(), Options{Path: path, Content: c})
+		if (cfg != nil) != (want == "") || want != "" && !strings.Contains(diags.Err().Error(), want) {
+			t.Errorf("%s: %v", sha256, diags)
+		}
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -47,6 +46,8 @@ var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Sets, Passes, Keeps, Li
 // An outliner makes the outline of the sources of a loader.
 type outliner struct {
 	*loader
+	content *Content
+	uses    map[string]hclsyntax.Expression // what plugin blocks say with "use", by label
 	items   []Item
 	plugins []Plugin
 	source  *source // of the block under way
@@ -55,11 +56,15 @@ type outliner struct {
 }
 
 func (o *outliner) outline() ([]Item, []Plugin) {
+	o.uses = map[string]hclsyntax.Expression{}
 	for _, s := range o.sources {
 		o.source, o.in = s, ""
 		for _, b := range s.body.Blocks {
-			if b.Type == "plugins" {
+			switch b.Type {
+			case "plugins":
 				o.required(b)
+			case "plugin":
+				o.used(b)
 			}
 		}
 	}
@@ -95,6 +100,14 @@ func (o *outliner) required(b *hclsyntax.Block) {
 	}
 }
 
+// used notes whose program a plugin block runs.
+func (o *outliner) used(b *hclsyntax.Block) {
+	if use := b.Body.Attributes["use"]; use != nil {
+		o.uses[labelOf(b)] = use.Expr
+		o.add(Loads, use.SrcRange, "plugin "+visible(labelOf(b))+" with the program of "+o.written(use.Expr))
+	}
+}
+
 func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 	name, named := literal(item.KeyExpr)
 	fields, isObject := plain(item.ValueExpr).(*hclsyntax.ObjectConsExpr)
@@ -108,7 +121,7 @@ func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 		}
 		path, ok := literal(field.ValueExpr)
 		switch {
-		case !ok:
+		case !ok || isRemote(filepath.FromSlash(path), o.content.Root):
 			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+o.written(field.ValueExpr))
 		case !strings.HasPrefix(path, "builtin/"):
 			source := absoluteIn(o.source.dir, filepath.FromSlash(path))
@@ -130,7 +143,11 @@ func (o *outliner) calls(s *source) {
 		if !ok {
 			name = o.written(call.Args[0])
 		}
-		o.add(Reads, call.Range(), what[call.Name]+visible(name))
+		text := what[call.Name] + visible(name)
+		if in := o.content.included[absoluteIn(s.dir, name)]; ok && call.Name == "file" && in.link != "" {
+			text += ", which leads to " + visible(in.link)
+		}
+		o.add(Reads, call.Range(), text)
 		return nil
 	})
 }
@@ -143,9 +160,7 @@ func (o *outliner) top(b *hclsyntax.Block) {
 		return
 	case "locals":
 		for _, a := range sortedAttributes(b.Body) {
-			if _, simple := literal(a.Expr); !simple {
-				o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr))
-			}
+			o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr)) // it may be a command
 		}
 		return
 	case "secret_store":
@@ -160,6 +175,11 @@ func labelOf(b *hclsyntax.Block) string { return strings.Join(b.Labels, " ") }
 // isForeign reports whether a block's label names a plugin that is not bundled.
 func (o *outliner) isForeign(b *hclsyntax.Block) bool {
 	name, _, _ := strings.Cut(labelOf(b), "/")
+	if use, ok := o.uses[name]; ok {
+		if name, ok = literal(use); !ok {
+			return true
+		}
+	}
 	return !slices.Contains(bundled, name) && name != fileKind || slices.ContainsFunc(o.plugins, func(p Plugin) bool { return p.Name == name })
 }
 
@@ -189,7 +209,7 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	for _, address := range addresses {
 		o.add(Contacts, a.SrcRange, address)
 	}
-	if strings.HasSuffix(a.Name, "url") && len(addresses) == 0 {
+	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer") && len(addresses) == 0 {
 		o.add(Contacts, a.SrcRange, o.written(a.Expr))
 	}
 	switch {
@@ -200,9 +220,28 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.add(Passes, a.SrcRange, "environment variables "+o.written(a.Expr))
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
-	case o.foreign || namesPlace(a.Name):
-		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.secretless(a.Name, a.Expr))
+	case o.foreign || namesPlace(a.Name) || slices.Contains(weakens, a.Name):
+		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.secretless(a.Name, a.Expr)+o.link(a.Expr))
 	}
+}
+
+// weakens are the settings with which others could read or change what is sent.
+var weakens = []string{"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext"}
+
+// link says where a file leads that a setting names, if that is elsewhere. Trust
+// then covers where it leads.
+func (o *outliner) link(e hclsyntax.Expression) string {
+	name, ok := literal(e)
+	path := absoluteIn(o.source.dir, filepath.FromSlash(name))
+	if !ok || name == "" || isRemote(path, o.content.Root) {
+		return ""
+	}
+	link := o.content.leadsOut(path)
+	if link == "" {
+		return ""
+	}
+	o.content.links[path] = link
+	return ", which leads to " + visible(link)
 }
 
 // namesPlace reports whether an attribute's name sounds like a file or a
@@ -233,57 +272,45 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 }
 
 // secretless is an expression as it is written, unless its name says that a
-// literal in it is a secret.
+// literal in it is a secret. What could be a path or a command is shown.
 func (o *outliner) secretless(name string, e hclsyntax.Expression) string {
-	if _, isLiteral := literal(e); isLiteral && soundsSecret(name) && !namesPlace(name) {
+	if text, isLiteral := literal(e); isLiteral && soundsSecret(name) && !namesPlace(name) && !couldRun.MatchString(text) {
 		return masked
 	}
 	return o.written(e)
 }
 
-// addresses finds the hosts in the literals of an expression, without what may
-// be secret in a URL: the user's name and password, the path and the query.
+// couldRun finds what no token has: the beginning of a path, spaces, and what a
+// shell takes for something else.
+var couldRun = regexp.MustCompile("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
+
+// addresses finds the hosts in the literals of an expression, without what may be
+// secret in a URL: the user's name and password, the path and the query. An
+// address that has a computed part is shown as it is written, because that part
+// may be the end of the host.
 func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
-	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		v, ok := n.(*hclsyntax.LiteralValueExpr)
-		if !ok {
-			return nil
+	switch e := plain(e).(type) {
+	case *hclsyntax.TupleConsExpr:
+		for _, element := range e.Exprs {
+			all = append(all, o.addresses(element)...)
 		}
-		text, ok := literalText(v)
-		if !ok {
-			return nil
+		return all
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range e.Items {
+			all = append(all, o.addresses(item.ValueExpr)...)
 		}
+		return all
+	}
+	if text, ok := literal(e); ok {
 		if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
 			all = append(all, visible(u.Scheme+"://"+u.Host))
 		}
-		return nil
-	})
+		return all
+	}
+	if text := o.written(e); strings.Contains(text, "://") {
+		all = append(all, text)
+	}
 	return all
-}
-
-// written is the source text of an expression, in one line.
-func (o *outliner) written(e hclsyntax.Expression) string {
-	r := e.Range()
-	s := o.byName[r.Filename]
-	if s == nil || r.End.Byte > len(s.text) || r.Start.Byte > r.End.Byte {
-		return "…"
-	}
-	return visible(strings.Join(strings.Fields(string(s.text[r.Start.Byte:r.End.Byte])), " "))
-}
-
-// visible is text in which whatever is no visible character is escaped, so that
-// nothing can be hidden from a person who reads it on a terminal. A password in a URL is left out.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range login.ReplaceAllString(text, "://"+masked+"@") {
-		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar {
-			b.WriteRune(r)
-		} else {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return b.String()
 }
 
 func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -24,21 +25,43 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 	}
 	dir := o.source.dir
 	var where string
+	computed := false
 	if cwd := body.Attributes["cwd"]; cwd != nil {
 		where = ", in " + o.written(cwd.Expr)
-		if text, ok := literal(cwd.Expr); ok {
+		text, ok := literal(cwd.Expr)
+		if computed = !ok; ok {
 			dir = absoluteIn(dir, text)
 			where = ", in " + visible(dir)
 		}
 	}
 	text := o.arguments(command.Expr)
 	if first, rest, ok := firstLiteral(command.Expr); ok {
-		text = strings.TrimSpace(visible(o.resolved(first, dir)) + " " + o.list(rest))
+		switch named := !strings.ContainsAny(first, `/`+string(filepath.Separator)); {
+		case named && setsPath(body):
+			first += " (from the PATH that is set)"
+		case named || !computed:
+			first = o.resolved(first, dir)
+		}
+		text = strings.TrimSpace(visible(first) + " " + o.list(rest))
 	}
 	if args := body.Attributes["args"]; args != nil {
 		text += " " + o.arguments(args.Expr)
 	}
 	return text + where, command.SrcRange
+}
+
+// setsPath reports whether a block may give its program another PATH, by which a
+// name leads to another program.
+func setsPath(body *hclsyntax.Body) bool {
+	env := body.Attributes["env"]
+	if env == nil {
+		return false
+	}
+	object, ok := plain(env.Expr).(*hclsyntax.ObjectConsExpr)
+	return !ok || slices.ContainsFunc(object.Items, func(item hclsyntax.ObjectConsItem) bool {
+		name, ok := literal(item.KeyExpr)
+		return !ok || strings.EqualFold(name, "PATH")
+	})
 }
 
 // firstLiteral splits a list whose first element is a literal.
