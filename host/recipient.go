@@ -4,10 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
@@ -36,9 +40,10 @@ func (a *App) transportRecipient(s *config.Server) secret.Recipient {
 }
 
 // authRecipient is what gets the secrets in a server's auth block: the provider,
-// for the server that it serves.
+// as the block says what it runs and which addresses it asks, for the server that
+// it serves.
 func (a *App) authRecipient(s *config.Server) secret.Recipient {
-	return a.recipient(s.Name, a.reach(s), a.component(s.Auth))
+	return a.recipient(s.Name, a.reach(s), a.destination(s.Auth))
 }
 
 func (a *App) recipient(server string, to ...string) secret.Recipient {
@@ -54,26 +59,64 @@ func (a *App) component(b *config.Block) string {
 
 // reach says how a server is reached: through which transport, and by which
 // origin or which command line.
-func (a *App) reach(s *config.Server) string {
+func (a *App) reach(s *config.Server) string { return a.destination(&s.Transport) }
+
+// destination says where a block's settings go. For a bundled plugin that is what
+// it runs, or the origin of its URL and of the issuer of its tokens. A plugin that
+// is not bundled may do anything with any setting, so all of them count.
+func (a *App) destination(b *config.Block) string {
+	component := a.component(b)
+	if !strings.HasPrefix(component, plugin.BuiltinSource) {
+		return component + " " + string(a.Config.Unresolved(b.Settings))
+	}
 	var settings struct {
-		URL     string   `json:"url"`
-		Command []string `json:"command"`
-		Args    []string `json:"args"`
+		URL     string            `json:"url"`
+		Issuer  string            `json:"issuer"`
+		TLS     json.RawMessage   `json:"tls"`
+		Command []string          `json:"command"`
+		Args    []string          `json:"args"`
+		Cwd     string            `json:"cwd"`
+		Env     map[string]string `json:"env"`
 	}
-	plain := a.Config.Unresolved(s.Transport.Settings)
-	_ = json.Unmarshal(s.Transport.Settings, &settings) // other types are no address and no command line
-	component := a.component(&s.Transport)
-	if u, err := url.Parse(settings.URL); err == nil && u.Host != "" {
-		return component + " " + u.Scheme + "://" + u.Host
-	}
+	_ = json.Unmarshal(b.Settings, &settings) // other types are no address and no command line
+	var to []string
 	if len(settings.Command) > 0 {
 		line, err := json.Marshal([][]string{settings.Command, settings.Args})
 		if err != nil {
 			panic(err) // texts only
 		}
-		return component + " " + string(a.Config.Unresolved(line))
+		to = append([]string{string(line), settings.Cwd}, codeVariables(settings.Env)...)
+	} else {
+		to = []string{origin(settings.URL), origin(settings.Issuer), string(settings.TLS)}
 	}
-	return component + " " + string(plain)
+	for len(to) > 0 && to[len(to)-1] == "" {
+		to = to[:len(to)-1]
+	}
+	return component + " " + string(a.Config.Unresolved([]byte(strings.Join(to, "\x01"))))
+}
+
+// origin is the scheme and the host of a URL, or all of what is none.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// codeVariable finds the variables of the environment by which well-known programs
+// run other code than they are told to.
+var codeVariable = regexp.MustCompile(`(?i)^(PATH|(LD|DYLD|GIT|NPM_CONFIG|UV|PIP)_.*|NODE_(OPTIONS|PATH)|(PYTHON|PERL5|RUBY).*|(BASH_)?ENV|_?JAVA.*|JDK_.*|CLASSPATH|DOTNET_.*)$`)
+
+// codeVariables lists those variables of an environment, sorted.
+func codeVariables(env map[string]string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if codeVariable.MatchString(name) {
+			all = append(all, name+"="+env[name])
+		}
+	}
+	return all
 }
 
 // Recipients lists what the configuration would give a secret to.
