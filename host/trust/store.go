@@ -79,6 +79,9 @@ func (s Store) private(path string) error {
 }
 
 func readRecord(file string) (*Record, error) {
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err

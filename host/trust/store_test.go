@@ -102,3 +102,20 @@ func TestStoreIsPrivate(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreReadsOnlyFiles: a record that is a link to one elsewhere is not read.
+func TestStoreReadsOnlyFiles(t *testing.T) {
+	s := Store{Dir: t.TempDir()}
+	if err := s.Put(Record{Path: "/a", Digest: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(s.file("/a"), s.file("/b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(s.file("/b"), s.file("/a")); err != nil {
+		t.Skip(err)
+	}
+	if r, err := s.Get("/a"); r != nil || !fault.Is(err, fault.ConfigUntrusted) {
+		t.Errorf("%v, %v", r, err)
+	}
+}
