@@ -54,6 +54,7 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 // aboutDiscovery are settings that mean nothing beside tool blocks.
 var aboutDiscovery = map[string]bool{
 	"only": true, "except": true, "globals": true, "omit": true, "depth": true, "probe": true, "read": true, "write": true, "destructive": true, "idempotent": true, "args": true, "stdin": true,
+	"options": true, "common": true, "describe": true,
 }
 
 // tryTool makes one call and returns what went wrong, "" for nothing.

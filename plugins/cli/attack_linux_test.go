@@ -174,8 +174,11 @@ func newAttackGroup(t *testing.T, a attack, cache string) *attackGroup {
 	g := &attackGroup{site: newSite(t, a.program)}
 	settings := func(more map[string]any) string {
 		all := map[string]any{"command": []string{a.program}, "cwd": g.site.work, "env": g.site.variables(), "timeout": "20s"}
-		if a.only != "" && more["tool"] == nil {
-			all["only"] = []string{a.only}
+		if more["tool"] == nil {
+			all["common"], all["describe"] = 0, "full"
+			if a.only != "" {
+				all["only"] = []string{a.only}
+			}
 		}
 		for name, value := range more {
 			all[name] = value

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/junctor-mcp/junctor/plugins/cli/danger"
 	"github.com/junctor-mcp/junctor/plugins/cli/discover"
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
@@ -37,7 +38,7 @@ func TestGitIsLight(t *testing.T) {
 		t.Skipf("the machine is too busy: %q", p.Incomplete)
 	}
 	tools := tool.FromProgram(p, newOffer(set, program{}).options)
-	full := tool.FromProgram(p, tool.Options{})
+	full := tool.FromProgram(p, tool.Options{Rules: danger.For(set.Command, "")}) // --no-index is dangerous, common or not
 	if len(tools) != 4 || len(full) != 4 {
 		t.Fatalf("%d and %d tools", len(tools), len(full))
 	}

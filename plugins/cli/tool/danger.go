@@ -138,6 +138,27 @@ func (o *Options) names(words []string, opt *model.Option) bool {
 	return false
 }
 
+// chosenDangerous returns the first element of Only without wildcards that names a
+// dangerous option which the configuration does not allow, or -1.
+func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (int, danger.Finding) {
+	for i, element := range o.Only {
+		if strings.Contains(element, "*") {
+			continue
+		}
+		for _, c := range commands {
+			words := o.words(p, c)
+			patterns := patternsFor([]string{element}, words)
+			for j := range c.Options {
+				opt := &c.Options[j]
+				if f, ok := o.Rules.Option(c.Path, opt); ok && matchesOption(patterns, opt.Names) && !o.admits(words, opt.Names) {
+					return i, f
+				}
+			}
+		}
+	}
+	return -1, danger.Finding{}
+}
+
 // lowerAccess takes the access "read" from a tool that can do more than read.
 func (t *Tool) lowerAccess() {
 	if t.Access.Kind == Read && (len(t.Admitted) > 0 || t.unconfined()) {

@@ -72,6 +72,23 @@ func TestUnusedDangerous(t *testing.T) {
 	}
 }
 
+// TestChosenDangerous: an option that options names is not left out in silence.
+func TestChosenDangerous(t *testing.T) {
+	for only, want := range map[string]string{
+		"log --output": `"log --output" is dangerous: it writes files`, "--ext-diff": "dangerous", "log --oneline": "", "log *": "", "--out*": "",
+	} {
+		o := Options{Rules: danger.For([]string{"git"}, ""), Only: []string{only}}
+		err := o.Unused(gitLog())
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", only, err)
+		}
+		o.Dangerous = []string{"-*"}
+		if err := o.Unused(gitLog()); err != nil {
+			t.Errorf("%s, allowed: %v", only, err)
+		}
+	}
+}
+
 // TestForcedOptions: sed is only offered with --sandbox in front, and not at all
 // where it has no such option.
 func TestForcedOptions(t *testing.T) {

@@ -40,6 +40,11 @@ func (o *Options) Unused(p *model.Program) error {
 		e.Hint = "write the words of the command and then one option, such as \"log --oneline\"; junctor wrap shows the options there are"
 		return e
 	}
+	if element, f := o.chosenDangerous(p, commands); element >= 0 {
+		e := sdk.AttrErrorf(fmt.Sprintf("options[%d]", element), "%q is dangerous: it %s", o.Only[element], f.Effect)
+		e.Hint = fmt.Sprintf("name it in dangerous as well, as in dangerous = [%q]", o.Only[element])
+		return e
+	}
 	return o.unusedDangerous(p)
 }
 
