@@ -126,7 +126,7 @@ var Codes = map[Code]Entry{
 	PluginStartTimeout: {ExitUnreachable, "The plugin did not get ready in time.", "See `junctor plugin logs NAME`."},
 	PluginExited:       {ExitUnreachable, "The plugin's process ended. Calls in flight failed; the next one starts it again.", "See `junctor plugin logs NAME`."},
 	PluginUnresponsive: {ExitUnreachable, "The plugin did not answer and was ended.", "See `junctor plugin logs NAME`."},
-	PluginQuarantined:  {ExitUnreachable, "The plugin crashed five times within ten minutes and is left alone for a while.", "See `junctor plugin logs NAME`; the message says when it is tried again."},
+	PluginQuarantined:  {ExitUnreachable, "The plugin crashed five times within ten minutes, while only this server used its process, or before any did. Other servers of the plugin go on.", "See `junctor plugin logs NAME`; the message says when it is tried again."},
 	PluginBroken:       {ExitUnreachable, "The plugin broke the protocol.", "Report it to the plugin's author with the message."},
 
 	UpstreamUnknown:         {ExitUsage, "No server of this name is configured.", "`junctor status` lists the servers."},

@@ -43,7 +43,7 @@ var (
 // asked for it closes it.
 func (s *Supervisor) Authorizer(r AuthRequest) *Authorizer {
 	a := &Authorizer{component{
-		sup: s, spec: r.Spec, what: fmt.Sprintf("auth provider %q for server %q", r.Component, r.Server), grant: r.Grant, limit: s.limits.start,
+		sup: s, spec: r.Spec, what: fmt.Sprintf("auth provider %q for server %q", r.Component, r.Server), server: r.Server, grant: r.Grant, limit: s.limits.start,
 	}}
 	a.life, a.end = context.WithCancel(context.Background())
 	a.start = func(ctx context.Context, l *link, handle, capability string) error {

@@ -16,14 +16,15 @@ import (
 // used. What the first use starts lasts as long as the plugin's process; the
 // first use after that starts both again.
 type component struct {
-	sup   *Supervisor
-	spec  Spec
-	what  string // it is, for people: auth provider "acme"
-	grant sdk.Host
-	limit time.Duration // for it to start
-	fatal bool          // a start that takes longer ends the process
-	start func(ctx context.Context, l *link, handle, capability string) error
-	stop  func(ctx context.Context, l *link, handle string) error
+	sup    *Supervisor
+	spec   Spec
+	what   string // it is, for people: auth provider "acme"
+	server string // it is for; empty: none
+	grant  sdk.Host
+	limit  time.Duration // for it to start
+	fatal  bool          // a start that takes longer ends the process
+	start  func(ctx context.Context, l *link, handle, capability string) error
+	stop   func(ctx context.Context, l *link, handle string) error
 
 	life context.Context // ends when it is closed
 	end  context.CancelFunc
@@ -73,15 +74,12 @@ func timedOut(ctx context.Context, err error) bool {
 }
 
 func (c *component) attempt(ctx context.Context, f func(ctx context.Context, l *link, handle string) error) error {
-	p, err := c.sup.process(c.spec)
+	u := &user{server: c.server}
+	p, l, err := c.sup.acquire(ctx, c.spec, u)
 	if err != nil {
 		return err
 	}
-	l, err := p.get(ctx)
-	if err != nil {
-		return err
-	}
-	defer p.put()
+	defer release(p, l, u)
 	handle, err := c.in(ctx, l)
 	if err == nil {
 		err = f(ctx, l, handle)
@@ -101,6 +99,9 @@ func (c *component) in(ctx context.Context, l *link) (handle string, err error) 
 	if s == nil || s.link != l || s.failed() {
 		s = &started{
 			link: l, handle: fmt.Sprintf("%s#%d", c.what, instances.Add(1)), capability: rand.Text(), done: make(chan struct{}),
+		}
+		if old := c.now; old != nil && old.link != l && closed(old.done) && old.err == nil {
+			c.work.Go(func() { c.leave(old) }) // its server has moved to another process
 		}
 		c.now = s
 		c.work.Go(func() { c.begin(s) })

@@ -36,6 +36,7 @@ type Request struct {
 type Connection struct {
 	proc       *proc
 	link       *link
+	user       *user
 	stream     *wire.Stream
 	instance   string
 	capability string
@@ -58,16 +59,13 @@ var instances atomic.Uint64
 
 // Open opens a connection, starting the plugin when need be.
 func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
-	p, err := s.process(r.Spec)
-	if err != nil {
-		return nil, err
-	}
-	l, err := p.get(ctx)
+	u := &user{server: r.Server}
+	p, l, err := s.acquire(ctx, r.Spec, u)
 	if err != nil {
 		return nil, err
 	}
 	c := &Connection{
-		proc: p, link: l, instance: fmt.Sprintf("%s#%d", r.Server, instances.Add(1)), capability: rand.Text(),
+		proc: p, link: l, user: u, instance: fmt.Sprintf("%s#%d", r.Server, instances.Add(1)), capability: rand.Text(),
 	}
 	c.aborting, c.abort = context.WithCancel(context.Background())
 	l.grant(c.capability, r.Grant)
@@ -85,8 +83,13 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 		}
 		return nil, l.explain(err)
 	}
+	c.Watch(func() int { return 0 })
 	return c, nil
 }
+
+// Watch sets how the connection learns how many requests wait for an answer.
+// When the plugin's process ends, that decides which servers are suspected.
+func (c *Connection) Watch(inFlight func() int) { c.user.waits.Store(&inFlight) }
 
 // awaitLate waits until a plugin returns from opening a connection that was
 // given up. One that does not is ended, unless other servers need it.
@@ -104,6 +107,7 @@ func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 		l.log.Warn("the plugin does not return from opening a connection that was given up", "server", server)
 		return
 	}
+	l.blame(server)
 	l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not return from opening a connection to server %q that was given up", server))
 }
 
@@ -195,7 +199,9 @@ func (c *Connection) ended(err error) error {
 		return io.EOF
 	case errors.Is(err, wire.ErrProtocol):
 		return fault.Because(fault.PluginBroken, err, "reading from the plugin")
-	case c.link.dies():
+	}
+	c.user.remember() // the caller fails its requests next
+	if c.link.dies() {
 		return c.link.gone()
 	}
 	return fault.New(fault.PluginBroken, "the plugin ended the connection without saying why")
@@ -253,6 +259,7 @@ func (c *Connection) drain() {
 	select {
 	case <-done:
 	case <-t.C:
+		c.link.blame(c.user.server)
 		c.link.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not end a connection that was closed"))
 		<-done
 	}
@@ -261,7 +268,7 @@ func (c *Connection) drain() {
 func (c *Connection) release() {
 	c.released.Do(func() {
 		c.link.revoke(c.capability)
-		c.proc.put()
+		release(c.proc, c.link, c.user)
 	})
 }
 

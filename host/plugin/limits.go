@@ -21,13 +21,18 @@ type limits struct {
 	calm         time.Duration // of running, before the backoff begins anew
 	crashes      int           // within that many ...
 	within       time.Duration // ... the plugin is left alone
+
+	groups    int           // of servers that are isolated; each has a process
+	trial     time.Duration // without a crash, before a server may return to the shared process
+	trialMost time.Duration // trial doubles up to this
 }
 
 var defaults = limits{
 	start: 10 * time.Second, describe: 5 * time.Second,
 	last: 100 * time.Millisecond, exit: 500 * time.Millisecond, hangUp: 3 * time.Second,
-	healthEvery: 10 * time.Second, healthTime: 2 * time.Second, misses: 3,
+	healthEvery: 5 * time.Second, healthTime: 2 * time.Second, misses: 3,
 	idle:         10 * time.Minute,
 	backoffFirst: 100 * time.Millisecond, backoffMost: 30 * time.Second, calm: 60 * time.Second,
 	crashes: 5, within: 10 * time.Minute,
+	groups: 16, trial: 10 * time.Minute, trialMost: 24 * time.Hour,
 }

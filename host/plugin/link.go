@@ -41,6 +41,8 @@ type link struct {
 
 	mu      sync.Mutex
 	verdict *fault.Error        // guarded by mu; why the host ended the process, if it did
+	culprit string              // guarded by mu; the server that verdict is about; empty: not known
+	users   map[*user]struct{}  // guarded by mu; at the end those that were there
 	grants  map[string]sdk.Host // guarded by mu; by capability; nil when the process has ended
 }
 

@@ -32,8 +32,9 @@ const (
 // A proc is one plugin process as the supervisor thinks of it: the same one
 // over all the restarts of the operating system's.
 type proc struct {
-	sup  *Supervisor
-	spec Spec
+	sup   *Supervisor
+	spec  Spec
+	group int // guarded by sup.mu; of isolated servers; 0: all the others
 
 	mu       sync.Mutex
 	state    State         // guarded by mu
@@ -44,6 +45,9 @@ type proc struct {
 	retry    time.Time     // guarded by mu; when backoff or quarantine ends
 	delays   *backoff.ExponentialBackOff
 	crashes  []time.Time // guarded by mu
+	owner    string      // guarded by mu; the server to which all crashes are charged; empty: none
+	isolated time.Time   // guarded by mu; when servers were last isolated from it
+	readied  time.Time   // guarded by mu; when it last got ready
 	starts   int         // guarded by mu
 	lastErr  error       // guarded by mu; why it is not ready
 	stopping bool        // guarded by mu
@@ -142,11 +146,13 @@ func (p *proc) notReady(ctx context.Context) error {
 // quarantined explains the quarantine. The caller holds mu.
 func (p *proc) quarantined(now time.Time) error {
 	last := fault.As(p.lastErr)
+	// The text has the time of day: it is shown again later, when a duration
+	// would no longer agree with RetryAfter.
 	return &fault.Error{
 		Code:   fault.PluginQuarantined,
 		Plugin: p.spec.Name, Output: last.Output, Err: p.lastErr, RetryAfter: p.retry.Sub(now),
 		Message: fmt.Sprintf("plugin %q crashed %d times within %s, last because %s", p.spec.Name, p.sup.limits.crashes, p.sup.limits.within, last.Message),
-		Hint:    fmt.Sprintf("it is tried again in %s; junctor plugin logs %s shows what it said", p.retry.Sub(now).Round(time.Second), p.spec.Name),
+		Hint:    fmt.Sprintf("it is tried again at %s; junctor plugin logs %s shows what it said", p.retry.Format("15:04:05 MST"), p.spec.Name),
 	}
 }
 
@@ -173,7 +179,7 @@ func (p *proc) start() {
 		f.Plugin = p.spec.Name
 		p.crashed(&f)
 	default:
-		p.link, p.lastErr = l, nil
+		p.link, p.lastErr, p.readied = l, nil, time.Now()
 		p.set(Ready)
 		p.startIdle()
 		p.work.Go(func() { p.watch(l) })
@@ -187,9 +193,7 @@ func (p *proc) crashed(err error) {
 	if !permanent(err) {
 		p.crashes = append(p.crashes, now)
 	}
-	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) >= p.sup.limits.within {
-		p.crashes = p.crashes[1:]
-	}
+	p.age(now)
 	if len(p.crashes) >= p.sup.limits.crashes {
 		p.retry = p.crashes[0].Add(p.sup.limits.within)
 		p.set(Quarantined)
@@ -197,6 +201,13 @@ func (p *proc) crashed(err error) {
 	}
 	p.retry = now.Add(p.delays.NextBackOff())
 	p.set(Backoff)
+}
+
+// age forgets crashes of long ago. The caller holds mu.
+func (p *proc) age(now time.Time) {
+	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) >= p.sup.limits.within {
+		p.crashes = p.crashes[1:]
+	}
 }
 
 // watch looks after a process that runs, until it ends.
@@ -211,18 +222,36 @@ func (p *proc) watch(l *link) {
 	<-l.cleaned
 	p.sup.opts.orphans()
 
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.link != l {
+	if !p.has(l) {
 		return // it was idle; another may run by now
 	}
+	charged, owner := p.sup.isolate(p, l) // while the state is still ready, so that callers wait
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.stopIdle()
-	if p.stopping {
+	switch {
+	case p.stopping:
 		p.link = nil
 		p.set(Stopped)
-		return
+	case charged:
+		if len(p.crashes) == 0 || p.owner == owner {
+			p.owner = owner
+		} else {
+			p.owner = ""
+		}
+		p.crashed(l.gone())
+	default: // the next start need not wait: the suspects are elsewhere
+		p.link, p.lastErr, p.isolated = nil, l.gone(), time.Now()
+		p.delays.Reset()
+		p.set(Stopped)
 	}
-	p.crashed(l.gone())
+}
+
+// has reports whether l is the process that runs.
+func (p *proc) has(l *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link == l
 }
 
 // put gives back what get returned.

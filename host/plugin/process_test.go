@@ -427,13 +427,13 @@ func TestStopLate(t *testing.T) {
 	})
 }
 
-// TestHealth: a plugin is asked every ten seconds, may miss two answers, and is
+// TestHealth: a plugin is asked every five seconds, may miss two answers, and is
 // ended after three. L12
 func TestHealth(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		l := p.must()
 		time.Sleep(time.Minute + time.Second)
-		if n := p.asked.Load(); n != 6 {
+		if n := p.asked.Load(); n != 12 {
 			t.Errorf("it was asked %d times in a minute", n)
 		}
 		for range 5 {
@@ -446,7 +446,7 @@ func TestHealth(t *testing.T) {
 		p.deaf.Store(3)
 		begun := time.Now()
 		<-l.cleaned
-		if d := time.Since(begun); d > 16*time.Second {
+		if d := time.Since(begun); d > 12*time.Second {
 			t.Errorf("it took %s", d)
 		}
 		p.is(Backoff)

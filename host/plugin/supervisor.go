@@ -74,9 +74,10 @@ type Supervisor struct {
 	begin  func(context.Context, Spec) (*link, error) // start, but in tests
 
 	mu        sync.Mutex
-	programs  map[string]*known // guarded by mu; by path
-	processes map[string]*proc  // guarded by mu; by Spec.key
-	stopped   bool              // guarded by mu
+	programs  map[string]*known                // guarded by mu; by path
+	processes map[string]*proc                 // guarded by mu; by Spec.key
+	isolated  map[string]map[string]*isolation // guarded by mu; by Spec.key of the shared process and server
+	stopped   bool                             // guarded by mu
 	logs      logs
 	concealer atomic.Pointer[concealer]
 }
@@ -90,7 +91,7 @@ func New(o Options) *Supervisor {
 	s := &Supervisor{
 		opts: o, limits: defaults, ctx: ctx, cancel: cancel,
 		run:      process.Run(),
-		programs: map[string]*known{}, processes: map[string]*proc{},
+		programs: map[string]*known{}, processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
 	}
 	s.begin = s.start
 	return s
@@ -153,13 +154,21 @@ func (s *Supervisor) reopen(path, digest string) (*program, error) {
 func (s *Supervisor) process(spec Spec) (*proc, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.processIn(spec, 0)
+}
+
+// processIn returns the process for a group of servers; 0: the shared one. The
+// caller holds mu.
+func (s *Supervisor) processIn(spec Spec, group int) (*proc, error) {
 	if s.stopped {
 		return nil, shuttingDown()
 	}
-	p := s.processes[spec.key()]
+	key := spec.groupKey(group)
+	p := s.processes[key]
 	if p == nil {
 		p = newProc(s, spec)
-		s.processes[spec.key()] = p
+		p.group = group
+		s.processes[key] = p
 	}
 	return p, nil
 }
@@ -195,7 +204,7 @@ func (s *Supervisor) conceal(text string) string {
 // A Status is how one plugin process is at one moment.
 type Status struct {
 	Name        string
-	Alone       string // the one server it is for; empty: any
+	Alone       string // the servers it is for, joined with commas; empty: any
 	Version     string
 	State       State
 	PID         int
@@ -208,8 +217,12 @@ type Status struct {
 // Status lists the processes that were ever asked for, by name.
 func (s *Supervisor) Status() []Status {
 	s.mu.Lock()
-	versions := map[*proc]string{}
+	versions, alone := map[*proc]string{}, map[*proc]string{}
 	for _, p := range s.processes {
+		alone[p] = p.spec.Alone
+		if p.group > 0 {
+			alone[p] = strings.Join(s.grouped(p.spec, p.group), ", ")
+		}
 		versions[p] = ""
 		if k := s.programs[p.spec.Path]; k != nil {
 			versions[p] = k.manifest.Version
@@ -219,7 +232,7 @@ func (s *Supervisor) Status() []Status {
 	var list []Status
 	for p, version := range versions {
 		st := p.status()
-		st.Version = version
+		st.Version, st.Alone = version, alone[p]
 		list = append(list, st)
 	}
 	slices.SortFunc(list, func(a, b Status) int {

@@ -79,6 +79,9 @@ func newConn(u *Upstream, link Link) *conn {
 	if link, ok := link.(Admitter); ok && u.opts.Budget != nil {
 		link.Admit(c.admit)
 	}
+	if w, ok := link.(Watcher); ok {
+		w.Watch(c.inFlight)
+	}
 	u.work.Go(c.read)
 	u.work.Go(c.written)
 	return c

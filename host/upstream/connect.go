@@ -109,7 +109,8 @@ func (u *Upstream) failed(err error) {
 		return
 	}
 	u.err = err
-	u.retryAfter(u.delays.NextBackOff())
+	// A fault that says when to try again, as of a plugin in quarantine, is right.
+	u.retryAfter(max(u.delays.NextBackOff(), fault.As(err).RetryAfter))
 	u.conn, u.stamp = nil, stamp
 	u.set(Failed)
 	u.mu.Unlock()

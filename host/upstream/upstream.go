@@ -54,6 +54,12 @@ type Unanswered interface {
 	Unanswered() (id []byte, err error, delivered, ends bool)
 }
 
+// A Watcher is a Link that wants to know how many requests wait for an answer.
+// It calls inFlight from any goroutine, and when Read fails.
+type Watcher interface {
+	Watch(inFlight func() int)
+}
+
 // A Relater is a Link that knows to which of our requests the message that Read
 // returned last belongs; nil where it does not.
 type Relater interface {

@@ -113,6 +113,13 @@ func (s *server) take(m message) {
 	}
 }
 
+// killParent ends the process that started this one.
+func killParent() {
+	if p, err := os.FindProcess(os.Getppid()); err == nil {
+		_ = p.Kill()
+	}
+}
+
 // list answers tools/list.
 func (s *server) list(m message) {
 	s.lists++
@@ -186,6 +193,13 @@ func (s *server) bad(m message, token string) {
 		_ = s.out.Flush()
 		s.mode = "resync"
 		go func() { time.Sleep(time.Duration(s.number) * time.Millisecond); _, _ = os.Stdout.WriteString("\n") }()
+	case "kill-parent": // the process that started it, while the call waits
+		killParent()
+	case "kill-parent-idle": // and after the answer, when nothing waits
+		s.result(m, `{"content":[]}`)
+		_ = s.out.Flush()
+		time.Sleep(100 * time.Millisecond)
+		killParent()
 	case "half-exit":
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"resu`, m.ID)
 		_ = s.out.Flush()

@@ -1,0 +1,240 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A table is servers that use one plugin, each with a connection while its
+// process runs.
+type table struct {
+	*fake
+	seats map[string]*seat
+}
+
+type seat struct {
+	*user
+	proc     *proc
+	link     *link
+	requests int
+}
+
+// connect opens the connection of a server, unless it is open.
+func (tb *table) connect(server string) *seat {
+	tb.t.Helper()
+	s := tb.seats[server]
+	if s != nil && s.link.usable() {
+		return s
+	}
+	tb.leave(server)
+	s = &seat{user: &user{server: server}}
+	waits := func() int { return s.requests }
+	s.waits.Store(&waits)
+	var err error
+	if s.proc, s.link, err = tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, s.user); err != nil {
+		tb.t.Fatalf("server %s: %v", server, err)
+	}
+	tb.seats[server] = s
+	return s
+}
+
+func (tb *table) leave(server string) {
+	if s := tb.seats[server]; s != nil {
+		release(s.proc, s.link, s.user)
+		delete(tb.seats, server)
+	}
+}
+
+// crash ends the process in which a server runs, and connects all again. It
+// returns which lost their connection.
+func (tb *table) crash(server string) (lost []string) {
+	tb.t.Helper()
+	tb.connect(server).link.runner.proc.Kill()
+	synctest.Wait()
+	for name, s := range tb.seats {
+		if !s.link.usable() {
+			lost = append(lost, name)
+		}
+	}
+	for _, name := range lost {
+		tb.leave(name)
+	}
+	slices.Sort(lost)
+	return lost
+}
+
+// running counts the processes.
+func (tb *table) running() (n int) {
+	for _, st := range tb.sup.Status() {
+		if st.PID != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func sitting(t *testing.T, f func(tb *table)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, p *fake) {
+		tb := &table{fake: p, seats: map[string]*seat{}}
+		f(tb)
+		for name := range tb.seats {
+			tb.leave(name)
+		}
+	})
+}
+
+func (tb *table) all(servers ...string) {
+	for _, s := range servers {
+		tb.connect(s)
+	}
+}
+
+// TestServersInFlightAreSuspectedFirst: only the server with a request in
+// flight leaves the shared process; on a second crash all do.
+func TestServersInFlightAreSuspectedFirst(t *testing.T) {
+	sitting(t, func(tb *table) {
+		tb.all("a", "b", "c")
+		tb.seats["a"].requests = 1
+		if lost := tb.crash("a"); len(lost) != 3 {
+			t.Errorf("lost %q", lost)
+		}
+		now := time.Now()
+		tb.all("a", "b", "c")
+		if time.Since(now) > 0 {
+			t.Errorf("the neighbours waited for %s", time.Since(now))
+		}
+		if tb.seats["a"].link == tb.seats["b"].link || tb.seats["b"].link != tb.seats["c"].link {
+			t.Error("the suspect is not alone, or the neighbours are apart")
+		}
+		tb.seats["b"].requests = 1 // c makes it look as if it had been b
+		tb.crash("c")
+		tb.all("a", "b", "c")
+		if n := tb.running(); n != 3 {
+			t.Errorf("%d processes run", n)
+		}
+		if lost := tb.crash("c"); !slices.Equal(lost, []string{"c"}) {
+			t.Errorf("lost %q", lost)
+		}
+	})
+}
+
+// TestOnlyTheServerInChargeIsInQuarantine: its neighbours never are, also those
+// that come later.
+func TestOnlyTheServerInChargeIsInQuarantine(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		sitting(t, func(tb *table) {
+			if !alone {
+				tb.all("b")
+			}
+			var err error
+			crashes := 0
+			for u := (&user{server: "a"}); ; crashes++ {
+				p, l, e := tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, u)
+				if err = e; err != nil {
+					break
+				}
+				release(p, l, u)
+				tb.crash("a")
+				if !alone {
+					tb.all("b")
+				}
+			}
+			if f := fault.As(err); f.Code != fault.PluginQuarantined || crashes < 5 || crashes > 6 {
+				t.Errorf("after %d crashes: %v", crashes, err)
+			}
+			tb.all("b", "c")
+			if alone && tb.seats["b"].link != tb.seats["c"].link {
+				t.Error("the others do not share a process")
+			}
+		})
+	}
+}
+
+// TestProcessesForSuspectsAreBounded: one of many servers ends its process
+// without a request in flight. It is found in a few rounds, with a bounded
+// number of processes, and then ends only its own.
+func TestProcessesForSuspectsAreBounded(t *testing.T) {
+	for servers, rounds := range map[int]int{2: 1, 16: 1, 17: 2, 60: 3, 200: 6} {
+		sitting(t, func(tb *table) {
+			var names []string
+			for i := range servers {
+				names = append(names, fmt.Sprintf("s%03d", i))
+			}
+			bad := names[servers-1]
+			most := 0
+			for n := 0; ; n++ {
+				tb.all(names...)
+				most = max(most, tb.running())
+				lost := tb.crash(bad)
+				if len(lost) == 1 {
+					if n > rounds {
+						t.Errorf("%d servers: it took %d crashes to find the one", servers, n)
+					}
+					break
+				}
+				if n > 20 {
+					t.Fatalf("%d servers: it is not found, the last crash cost %d", servers, len(lost))
+				}
+			}
+			if most > tb.sup.limits.groups+1 {
+				t.Errorf("%d servers: %d processes", servers, most)
+			}
+		})
+	}
+}
+
+// TestIsolatedServersReturn: a server returns to the shared process with the
+// next connection after its own has run for ten minutes, and after twenty the
+// second time.
+func TestIsolatedServersReturn(t *testing.T) {
+	sitting(t, func(tb *table) {
+		for _, trial := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
+			tb.all("a", "b")
+			tb.seats["a"].requests = 1
+			tb.crash("a")
+			reconnect := func() bool {
+				tb.leave("a")
+				tb.all("a", "b")
+				return tb.seats["a"].link == tb.seats["b"].link
+			}
+			if reconnect() {
+				t.Fatal("it is not isolated")
+			}
+			time.Sleep(trial - time.Second)
+			if reconnect() {
+				t.Errorf("it returned before %s", trial)
+			}
+			time.Sleep(time.Second)
+			if !reconnect() {
+				t.Errorf("it did not return after %s", trial)
+			}
+			time.Sleep(10 * time.Minute) // the first crash counts no more
+		}
+	})
+}
+
+// TestBlamedServerIsTheOnlySuspect: the host ended the process because of one
+// server, whatever the others were doing.
+func TestBlamedServerIsTheOnlySuspect(t *testing.T) {
+	sitting(t, func(tb *table) {
+		tb.all("a", "b", "c")
+		tb.seats["b"].requests = 1
+		tb.seats["a"].link.blame("a")
+		tb.crash("a")
+		tb.all("a", "b", "c")
+		if tb.seats["b"].link != tb.seats["c"].link || tb.seats["a"].link == tb.seats["b"].link {
+			t.Error("the wrong server is isolated")
+		}
+		for _, st := range tb.sup.Status() {
+			if st.Alone != "" && st.Alone != "a" {
+				t.Errorf("status %+v", st)
+			}
+		}
+	})
+}
