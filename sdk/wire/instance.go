@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -36,6 +37,8 @@ type instance struct {
 	sent    chan struct{} // closed when everything from the host has been sent on
 	ended   chan struct{} // closed when the connection has been closed
 	recvEnd chan struct{} // closed when nothing more comes from the server
+
+	panicked atomic.Pointer[error] // of Send; nil: it did not panic
 }
 
 func newInstance(conn sdk.Conn, limit int, log hclog.Logger) *instance {
@@ -56,7 +59,11 @@ func (i *instance) run(accept func() (net.Conn, error)) {
 	stream := NewStream(c, i.limit)
 	go func() {
 		defer close(i.sent)
-		_ = i.guard(func() error { return i.fromHost(stream) })
+		if err := i.guard(func() error { return i.fromHost(stream) }); sdk.CodeOf(err) == sdk.Panicked {
+			i.panicked.Store(&err)
+			go i.close(expired()) // Recv returns, and run reports the panic
+			return
+		}
 		go i.closeUnasked()
 	}()
 	go i.hangUp(stream)
@@ -66,6 +73,9 @@ func (i *instance) run(accept func() (net.Conn, error)) {
 	grace, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
 	i.close(grace)
+	if err := i.panicked.Load(); err != nil {
+		end = *err
+	}
 	closed := Event{Name: "closed"}
 	if end != nil && !errors.Is(end, io.EOF) {
 		s := StatusOf(end)

@@ -117,7 +117,7 @@ func TestPanics(t *testing.T) {
 	}
 	s := p.open(t, "send")
 	s.mustSend(t, "{}")
-	if err := s.ending(t); err != nil { // Recv says how it ended, and it was closed
+	if err := s.ending(t); sdk.CodeOf(err) != sdk.Panicked || !strings.Contains(err.Error(), "ouch") {
 		t.Errorf("send: %v", err)
 	}
 	s = p.open(t, "close")
