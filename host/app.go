@@ -33,6 +33,9 @@ type Options struct {
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
 	AllPlugins bool                        // describe every plugin that is required, used or not
+	// Unusable is called for each plugin that Load cannot use; nil: only the
+	// diagnostics tell.
+	Unusable func(p config.Plugin, err error)
 	// StartNothing describes plugins from the cache alone.
 	StartNothing bool
 
@@ -88,7 +91,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2),
 	}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: o.Config.Path, Content: o.Content, Lookup: o.Lookup, Describe: a.describe, All: o.AllPlugins,
+		Path: o.Config.Path, Content: o.Content, Lookup: o.Lookup, Describe: a.describeAndTell, All: o.AllPlugins,
 	})
 	if cfg == nil {
 		a.Supervisor.Stop(0)
@@ -115,11 +118,24 @@ func (a *App) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, erro
 	} else {
 		m, digest, err = a.Supervisor.Describe(ctx, path, p.SHA256)
 	}
+	if err == nil {
+		err = plugin.Check(m, p.Source, p.Use, path)
+	}
 	if err != nil {
-		return m, err
+		return sdk.Manifest{}, err
 	}
 	a.described[p.Use] = Described{Path: path, Digest: digest, Manifest: m}
 	return m, nil
+}
+
+// describeAndTell is describe, and tells the caller of Load about a plugin that
+// cannot be used.
+func (a *App) describeAndTell(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+	m, err := a.describe(ctx, p)
+	if err != nil && a.opts.Unusable != nil {
+		a.opts.Unusable(p, err)
+	}
+	return m, err
 }
 
 // Described returns what is known of a plugin of the configuration.
@@ -208,6 +224,7 @@ func (a *App) open(ctx context.Context, s *config.Server, settings []byte, tenan
 	}
 	r := a.request(s)
 	r.Settings, r.Tenant, r.Grant = settings, tenant, a.grant(s, tenant)
+	r.Place = func(path string) string { return place(s, path) }
 	c, err := a.Supervisor.Open(ctx, r)
 	if err != nil {
 		return nil, locate(s, err)

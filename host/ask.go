@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
@@ -98,14 +99,20 @@ func (a *App) validateBlock(ctx context.Context, kind string, b *config.Block, s
 }
 
 // locate says where in the configuration an error of a plugin belongs.
-func locate(s *config.Server, err error) error { return locateIn(s, &s.Transport, err) }
+func locate(s *config.Server, err error) error {
+	b := &s.Transport
+	if f := fault.As(err); s.Auth != nil && strings.HasPrefix(f.Path, authPath) {
+		b = s.Auth
+	}
+	return locateIn(s, b, err)
+}
 
 // locateIn is locate for an error about one of the server's blocks.
 func locateIn(s *config.Server, b *config.Block, err error) error {
 	f := *fault.As(err)
 	f.Server = s.Name
 	if f.Path != "" {
-		f.At = b.Locate(f.Path).String()
+		f.At = b.Locate(strings.TrimPrefix(f.Path, authPath)).String()
 	} else if f.At == "" {
 		f.At = s.At.String()
 	}

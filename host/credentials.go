@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
@@ -35,14 +37,52 @@ func (a *App) grant(s *config.Server, tenant string) sdk.Host {
 		return sdk.Host{}
 	}
 	key := credential.Key{Server: s.Name, Tenant: tenant}
-	return sdk.Host{Credentials: a.credentials.Credentials(key, func() (*credential.Broker, func()) {
+	return sdk.Host{Credentials: ofAuth{a.credentials.Credentials(key, func() (*credential.Broker, func()) {
 		owner := a.owner(s, tenant)
 		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(owner)})
 		return credential.New(credential.Options{
 			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.lock(owner),
 			Changed: func() string { return a.changed(s, owner) }, Conceal: a.veil.add, Log: a.opts.Log.With("server", s.Name),
 		}), auth.Close
-	})}
+	})}}
+}
+
+// authPath begins the path in an error about a setting of the auth block, which
+// passes through the transport on its way to the user.
+const authPath = "auth: "
+
+// ofAuth marks the paths in errors as those of the auth block.
+type ofAuth struct{ sdk.Credentials }
+
+// Authorize obtains a credential.
+func (c ofAuth) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	cred, err := c.Credentials.Authorize(ctx, r)
+	return cred, inAuth(err)
+}
+
+// Challenge reports a refusal.
+func (c ofAuth) Challenge(ctx context.Context, ch sdk.Challenge) (sdk.ChallengeResult, error) {
+	res, err := c.Credentials.Challenge(ctx, ch)
+	return res, inAuth(err)
+}
+
+func inAuth(err error) error {
+	e, ok := errors.AsType[*sdk.Error](err)
+	if !ok || e.Path == "" {
+		return err
+	}
+	marked := *e
+	marked.Path = authPath + e.Path
+	return &marked
+}
+
+// place returns where in a server's block a setting is, by its path in an
+// error.
+func place(s *config.Server, path string) string {
+	if path, ok := strings.CutPrefix(path, authPath); ok && s.Auth != nil {
+		return s.Auth.Locate(path).String()
+	}
+	return s.Transport.Locate(path).String()
 }
 
 // authorizer makes an authorizer for a server, which may ask the host for what

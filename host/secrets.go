@@ -56,6 +56,7 @@ func (a *App) keepSecrets() *Secrets {
 	}
 	vault := a.Supervisor.Vault(plugin.StoreRequest{
 		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(a.opts, store.Plugin),
+		Place: func(path string) string { return store.Locate(path).String() },
 	})
 	return secretsIn(a.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -59,6 +60,10 @@ type pluginJSON struct {
 	Auths        []string `json:"auths,omitempty"`
 	SecretStores []string `json:"secret_stores,omitempty"`
 	At           string   `json:"at,omitempty"`
+	// Error says why the plugin cannot be used; what is not known of it is empty.
+	Error *errorJSON `json:"error,omitempty"`
+
+	err error
 }
 
 func (e *env) pluginList(ctx context.Context) error {
@@ -71,19 +76,37 @@ func (e *env) pluginList(ctx context.Context) error {
 	}
 	var rows [][]string
 	for _, p := range known {
+		if p.err != nil {
+			rows = append(rows, []string{p.Name, "", "cannot be used", p.Source, ""})
+			continue
+		}
 		rows = append(rows, []string{p.Name, p.Version, strings.Join(slices.Concat(p.Transports, p.Auths, p.SecretStores), ", "), p.Source, p.SHA256[:12]})
 	}
 	e.table([]string{"PLUGIN", "VERSION", "OFFERS", "SOURCE", "SHA256"}, rows)
+	for _, p := range known {
+		if p.err != nil {
+			e.printError(p.err)
+		}
+	}
 	return nil
 }
 
 // plugins are those of the configuration, where there is one, and the bundled
-// ones.
+// ones. A plugin that cannot be described has its error in the list and does not
+// keep the others from being listed.
 func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
-	app, err := e.loadAny(ctx, true)
-	if err != nil {
+	e.unusable = func(p config.Plugin, err error) {
+		found[p.Name] = unusable(p.Name, p.Source, p.At.String(), err)
+	}
+	app, diags, err := e.tryLoad(ctx, true)
+	switch {
+	case fault.Is(err, fault.ConfigMissing):
+	case err != nil:
 		return nil, err
+	case app == nil && len(found) == 0: // it is not about plugins
+		diags.Render(safeWriter{e.stderr})
+		return nil, reported(diags.Err())
 	}
 	if app != nil {
 		for _, p := range app.Config.Plugins {
@@ -108,7 +131,7 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 			}
 			m, digest, err := sup.Describe(ctx, path, "")
 			if err != nil {
-				e.tell(err)
+				found[name] = unusable(name, plugin.BuiltinSource+name, "", err)
 				continue
 			}
 			found[name] = listed(name, plugin.BuiltinSource+name, host.Described{Path: path, Digest: digest, Manifest: m}, "")
@@ -127,6 +150,17 @@ func listed(name, source string, d host.Described, at string) pluginJSON {
 		Transports: slices.Sorted(maps.Keys(d.Manifest.Transports)), Auths: slices.Sorted(maps.Keys(d.Manifest.Auths)),
 		SecretStores: slices.Sorted(maps.Keys(d.Manifest.SecretStores)), At: at,
 	}
+}
+
+func unusable(name, source, at string, err error) pluginJSON {
+	f := *fault.As(err)
+	if f.Plugin == "" {
+		f.Plugin = name
+	}
+	if f.At == "" {
+		f.At = at
+	}
+	return pluginJSON{Name: name, Source: source, At: at, Error: errorOf(&f), err: &f}
 }
 
 // supervisor is one that belongs to no configuration.
@@ -189,7 +223,7 @@ func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 	var names []string
 	for _, p := range known {
 		if p.Name == word {
-			return p.Path, nil
+			return p.Path, p.err
 		}
 		names = append(names, p.Name)
 	}

@@ -40,7 +40,8 @@ type env struct {
 	app  *host.App
 	sup  stopper // when there is no app
 
-	noted func() // ends the notes about slow starts; nil: there are none
+	noted    func()                           // ends the notes about slow starts; nil: there are none
+	unusable func(p config.Plugin, err error) // see host.Options; may be nil
 }
 
 type stopper interface{ Stop(grace time.Duration) }
@@ -92,7 +93,7 @@ func (e *env) findDirs() error {
 
 // options are what the host needs to know.
 func (e *env) options() host.Options {
-	o := host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted}
+	o := host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable}
 	if !e.serving {
 		o.Warn = e.warn
 		if isTerminal(e.stdin) {

@@ -137,6 +137,33 @@ func TestFailures(t *testing.T) {
 
 // TestNeedsLogin: a provider that wants a person is not asked again before
 // something is stored, and everybody hears which command to run. AUO-16
+// TestDeniedStaysDenied: a provider that refuses is asked again after a minute
+// or when what it goes by changes, and nothing announces that.
+func TestDeniedStaysDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s stamp
+		denied := &sdk.Error{Code: sdk.Denied, Message: "not for you", Hint: "ask the owner", Path: "scopes[0]"}
+		p := &provider{authorize: func(int) (sdk.Credential, error) { return sdk.Credential{}, denied }}
+		b := broker(t, Options{Auth: p, Changed: s.now})
+		for range 120 {
+			_, err := b.Authorize(t.Context(), request)
+			e, ok := errors.AsType[*sdk.Error](err)
+			if !ok || e.Code != sdk.Denied || e.Hint != denied.Hint || e.Path != denied.Path || e.Message != denied.Message {
+				t.Fatalf("%#v", err)
+			}
+			time.Sleep(time.Second)
+		}
+		if n, _ := p.asked(); n != 2 {
+			t.Errorf("asked %d times in two minutes", n)
+		}
+		s.change()
+		_, _ = b.Authorize(t.Context(), request)
+		if n, _ := p.asked(); n != 3 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
 func TestNeedsLogin(t *testing.T) {
 	for tenant, want := range map[string]string{
 		"":           "junctor login github",

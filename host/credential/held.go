@@ -101,7 +101,11 @@ func (h *held) failed(err error, before, after string, now time.Time) *sdk.Error
 		return h.wants(e.Message, before, now)
 	}
 	h.pause = min(max(2*h.pause, pauseFirst), pauseLast)
-	h.trouble = &trouble{kind: "failed", err: e, until: now.Add(h.pause), stamp: after, merely: e.Code != sdk.AuthRequired}
+	denied := e.Code == sdk.Denied
+	if denied {
+		h.pause = pauseLast
+	}
+	h.trouble = &trouble{kind: "failed", err: e, until: now.Add(h.pause), stamp: after, merely: e.Code != sdk.AuthRequired && !denied, final: denied}
 	h.turn("failed", now)
 	return h.trouble.error(now)
 }

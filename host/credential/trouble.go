@@ -34,6 +34,7 @@ type trouble struct {
 	stamp   string
 	merely  bool
 	lasting bool
+	final   bool // until is not announced: time alone will not help
 }
 
 func (t *trouble) holds(stamp string, now time.Time) bool {
@@ -58,7 +59,7 @@ func (t *trouble) again(stamp string, now time.Time) {
 // error is what a caller hears, with when it is worth coming back.
 func (t *trouble) error(now time.Time) *sdk.Error {
 	e := *t.err
-	if !t.lasting && t.until.After(now) {
+	if !t.lasting && !t.final && t.until.After(now) {
 		later := "it is tried again in " + t.until.Sub(now).Round(time.Second).String()
 		if wait := t.until.Sub(now); wait < time.Second {
 			later = "it is tried again in a moment"

@@ -41,6 +41,7 @@ const (
 	PluginUnresponsive Code = "plugin.unresponsive"
 	PluginQuarantined  Code = "plugin.quarantined"
 	PluginBroken       Code = "plugin.broken"
+	PluginDenied       Code = "plugin.denied"
 
 	UpstreamUnknown         Code = "upstream.unknown"
 	UpstreamDisabled        Code = "upstream.disabled"
@@ -120,7 +121,7 @@ var Codes = map[Code]Entry{
 	PluginNotAllowed:   {ExitUsage, "A plugin's program may not be run: others could have changed it, or it is not a regular file.", "Make the file and its directory writable by yourself or root only."},
 	PluginChecksum:     {ExitUsage, "A plugin's program is not the one that was agreed on, or changed while Junctor was running.", "When the change is yours, update `sha256` in `plugins { required }`, or start Junctor again."},
 	PluginVersion:      {ExitUsage, "A plugin's version is not one that the configuration asks for.", "Install another version or change `version` in `plugins { required }`."},
-	PluginProtocol:     {ExitUsage, "The plugin and this Junctor have no protocol in common.", "Rebuild the plugin with a current SDK, or use the Junctor it was made for."},
+	PluginProtocol:     {ExitUsage, "The plugin and this Junctor have no protocol in common.", "The hint says which of the two is the older one: update Junctor, or rebuild the plugin with a current SDK."},
 	PluginDescribe:     {ExitUsage, "The plugin could not describe itself.", "Run it with the argument `describe`: it must print one JSON document within five seconds."},
 	PluginHandshake:    {ExitUnreachable, "The plugin started but did not speak as a plugin does.", "A plugin may write nothing to standard output before it serves."},
 	PluginStartTimeout: {ExitUnreachable, "The plugin did not get ready in time.", "See `junctor plugin logs NAME`."},
@@ -128,6 +129,7 @@ var Codes = map[Code]Entry{
 	PluginUnresponsive: {ExitUnreachable, "The plugin did not answer and was ended.", "See `junctor plugin logs NAME`."},
 	PluginQuarantined:  {ExitUnreachable, "The plugin crashed five times within ten minutes, while only this server used its process, or before any did. Other servers of the plugin go on.", "See `junctor plugin logs NAME`; the message says when it is tried again."},
 	PluginBroken:       {ExitUnreachable, "The plugin broke the protocol.", "Report it to the plugin's author with the message."},
+	PluginDenied:       {ExitDenied, "The plugin, or the service that it asked, refused. It is not tried again for a minute.", "The message says who refused what."},
 
 	UpstreamUnknown:         {ExitUsage, "No server of this name is configured.", "`junctor status` lists the servers."},
 	UpstreamDisabled:        {ExitUsage, "The server is disabled in the configuration.", "Remove `enabled = false` from its block."},

@@ -54,6 +54,7 @@ var answers = map[fault.Code]answer{
 	fault.SecretUnknown:   {-32001, -31017, "auth_required"},
 	fault.SecretUngranted: {-32001, -31017, "auth_required"},
 
+	fault.PluginDenied:      {-32001, -31014, "denied"},
 	fault.PluginQuarantined: {-32000, -31013, "quarantined"},
 
 	fault.UpstreamCommandNotFound: upstreamDown,

@@ -29,6 +29,9 @@ type Request struct {
 	Cache      string // where the plugin may keep what can be found out again
 	// Grant is what the plugin may ask for on behalf of this server.
 	Grant sdk.Host
+	// Place returns where in the configuration a setting is, by its path in an
+	// error; nil: it is not known.
+	Place func(path string) string
 }
 
 // A Connection is one open channel to an upstream, through a plugin. One
@@ -40,6 +43,7 @@ type Connection struct {
 	stream     *wire.Stream
 	instance   string
 	capability string
+	place      func(path string) string // see Request
 	closing    sync.Once
 	closed     atomic.Bool // by the host
 	aborting   context.Context
@@ -66,6 +70,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	}
 	c := &Connection{
 		proc: p, link: l, user: u, instance: fmt.Sprintf("%s#%d", r.Server, instances.Add(1)), capability: rand.Text(),
+		place: r.Place,
 	}
 	c.aborting, c.abort = context.WithCancel(context.Background())
 	l.grant(c.capability, r.Grant)
@@ -136,11 +141,11 @@ func (c *Connection) Read() ([]byte, error) {
 		case ev.Name == "related":
 			c.related = ev.ID
 		case ev.Name == "failed" && ev.Status != nil:
-			return nil, &Failed{ID: ev.ID, Err: c.link.asFault(ev.Status.Err()), Delivered: ev.Delivered, Ends: ev.Ends}
+			return nil, &Failed{ID: ev.ID, Err: placed(c.link.asFault(ev.Status.Err()), c.place), Delivered: ev.Delivered, Ends: ev.Ends}
 		case ev.Name == "closed":
 			c.over = true
 			if ev.Status != nil && ev.Status.Code != "" {
-				return nil, c.link.asFault(ev.Status.Err())
+				return nil, placed(c.link.asFault(ev.Status.Err()), c.place)
 			}
 			return nil, io.EOF
 		}

@@ -240,7 +240,34 @@ func speaks(m sdk.Manifest) error {
 			return nil
 		}
 	}
+	if len(m.Protocols) == 0 {
+		return fault.New(fault.PluginProtocol, "plugin %s %s names no protocol", m.Name, m.Version).WithHint("%s", rebuild)
+	}
 	return fault.New(fault.PluginProtocol, "plugin %s %s speaks protocol %s, this host speaks %s",
 		m.Name, m.Version, majors(m.Protocols), majors(wire.Majors())).
-		WithHint("rebuild the plugin with a current SDK, or use the Junctor it was made for")
+		WithHint("%s", agree(slices.Min(m.Protocols)))
+}
+
+const rebuild = "rebuild the plugin with a current SDK, or install a later version of it"
+
+// agree is what to do about a plugin that speaks no protocol before theirs.
+func agree(theirs int) string {
+	if theirs > slices.Max(wire.Majors()) {
+		return "update junctor: the plugin was built for a later one"
+	}
+	return rebuild
+}
+
+// Check refuses the plugin that a configuration asks for by a name, when the
+// program at path describes another one, or one that this host cannot run.
+// source is as in [Find].
+func Check(m sdk.Manifest, source, name, path string) error {
+	if builtin, ok := strings.CutPrefix(source, BuiltinSource); ok {
+		name = builtin
+	}
+	if m.Name != name {
+		return fault.New(fault.PluginNotFound, "%s is the plugin %q, not %q", path, m.Name, name).
+			WithHint("name it %q in plugins { required } and in transport, auth and secret_store blocks", m.Name)
+	}
+	return speaks(m)
 }

@@ -35,7 +35,8 @@ func checkHandshake(line, dir string, tls bool) (network, address string, err er
 			quoted(core), quoted(protocol), plugin.CoreProtocolVersion, plugin.ProtocolNetRPC)
 	}
 	if _, ok := wire.Sets(nil)[atoi(version)]; !ok {
-		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks protocol %s, this host speaks %s", quoted(version), majors(wire.Majors()))
+		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks protocol %s, this host speaks %s", quoted(version), majors(wire.Majors())).
+			WithHint("%s", agree(atoi(version)))
 	}
 	if len(parts) > 5 && (parts[5] != "") != tls {
 		return "", "", fault.New(fault.PluginHandshake, "the plugin's handshake has a certificate field that does not fit")

@@ -54,7 +54,7 @@ type pulse interface {
 
 // launch starts a process, connects to it and attaches. On an error nothing of
 // it is left.
-func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest) (*link, error) {
+func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest, at *stage) (*link, error) {
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	l := &link{
 		name: spec.Name, binary: b, limits: s.limits, log: log,
@@ -63,9 +63,11 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()
+	at.enter("print its handshake")
 	if err := l.start(ctx, s, spec); err != nil {
 		return nil, l.failed(err)
 	}
+	at.enter("answer the first call")
 	manifest, err := l.wire.Attach(ctx, s.opts.Version, "debug")
 	if err == nil && !describes(manifest, described) {
 		err = fault.New(fault.PluginBroken, "the plugin describes itself differently when it runs").

@@ -50,6 +50,7 @@ type proc struct {
 	readied  time.Time   // guarded by mu; when it last got ready
 	starts   int         // guarded by mu
 	lastErr  error       // guarded by mu; why it is not ready
+	stage    stage       // of a start
 	stopping bool        // guarded by mu
 
 	work sync.WaitGroup // starting and watching
@@ -140,7 +141,7 @@ func (p *proc) notReady(ctx context.Context) error {
 	if p.lastErr != nil {
 		return p.lastErr
 	}
-	return fault.Because(fault.PluginStartTimeout, ctx.Err(), "plugin %q did not get ready in time", p.spec.Name)
+	return p.stage.late(p.spec.Name, ctx.Err())
 }
 
 // quarantined explains the quarantine. The caller holds mu.
@@ -164,7 +165,7 @@ func (p *proc) start() {
 	}
 	ctx, cancel := context.WithTimeout(p.sup.ctx, limit)
 	defer cancel()
-	l, err := p.sup.begin(ctx, p.spec)
+	l, err := p.sup.begin(ctx, p.spec, &p.stage)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,7 +51,7 @@ func bubble(t *testing.T, f func(t *testing.T, p *fake)) {
 }
 
 // launch starts a process, or what passes for one.
-func (p *fake) launch(ctx context.Context, spec Spec) (*link, error) {
+func (p *fake) launch(ctx context.Context, spec Spec, _ *stage) (*link, error) {
 	p.begun = append(p.begun, time.Now())
 	if p.begin != nil {
 		if err := p.begin(ctx); err != nil {

@@ -48,10 +48,21 @@ func Find(source, name string, dirs []string) (string, error) {
 	if _, err := os.Stat(path); err == nil && filepath.Base(path) == fileName(name) {
 		return path, nil
 	}
-	if only, err := filepath.Glob(filepath.Join(source, FilePrefix+"*")); err == nil && len(only) == 1 {
-		return only[0], nil
+	f := fault.New(fault.PluginNotFound, "plugin %q: %s does not contain %s", name, source, fileName(name))
+	if there := pluginsIn(source); len(there) > 0 {
+		return "", f.WithHint("it contains %s; the name in plugins { required } must be that of the plugin", strings.Join(there, ", "))
 	}
-	return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not contain %s", name, source, fileName(name))
+	return "", f
+}
+
+// pluginsIn lists the first few programs in a directory that are named like
+// plugins.
+func pluginsIn(dir string) (names []string) {
+	paths, _ := filepath.Glob(filepath.Join(dir, FilePrefix+"*"))
+	for _, path := range paths[:min(len(paths), 5)] {
+		names = append(names, filepath.Base(path))
+	}
+	return names
 }
 
 func fileName(name string) string {

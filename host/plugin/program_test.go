@@ -25,7 +25,7 @@ func TestFind(t *testing.T) {
 	first := touch("one", fileName("a"))
 	touch("two", fileName("a"))
 	second := touch("two", fileName("b"))
-	only := touch("only", fileName("something"))
+	touch("only", fileName("something"))
 	touch("many", fileName("x"))
 	touch("many", fileName("y"))
 	touch("sh")
@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 		{"builtin/", "a", ""},
 		{filepath.Join(dir, "two"), "b", second},
 		{filepath.Join(dir, "two"), "x/../../sh", ""},
-		{filepath.Join(dir, "only"), "acme", only},
+		{filepath.Join(dir, "only"), "acme", ""}, // it is another plugin
 		{filepath.Join(dir, "many"), "acme", ""},
 		{filepath.Join(dir, "nowhere"), "acme", ""},
 		{second, "acme", second},

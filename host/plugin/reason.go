@@ -140,8 +140,21 @@ func (l *link) asFault(err error) error {
 		f.Code = fault.UpstreamExited
 	case reasons[e.Reason] != "":
 		f.Code = reasons[e.Reason]
+	case e.Code == sdk.Denied:
+		f.Code = fault.PluginDenied
 	}
 	return f
+}
+
+// placed adds to a fault about a setting where in the configuration that is.
+func placed(err error, place func(path string) string) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Path == "" || f.At != "" || place == nil {
+		return err
+	}
+	told := *f
+	told.At = place(f.Path)
+	return &told
 }
 
 // reasons are the words of transports that go through a network, and those for

@@ -51,8 +51,11 @@ func (c concealer) hide(text string) string {
 // add takes a line.
 func (j *journal) add(said []byte, crashing bool) {
 	line := j.conceal.hide(string(said))
+	r, ok := parseRecord([]byte(line))
 	j.mu.Lock()
-	j.tail = append(append(j.tail, line...), '\n')
+	if !ok || !r.ofLibrary() {
+		j.tail = append(append(j.tail, line...), '\n')
+	}
 	if old := len(j.tail) - tailBytes; old > tailBytes {
 		j.tail = append(j.tail[:0], j.tail[old:]...)
 	}
@@ -67,7 +70,6 @@ func (j *journal) add(said []byte, crashing bool) {
 	if due {
 		j.end()
 	}
-	r, ok := parseRecord([]byte(line))
 	if !ok {
 		r = record{level: hclog.Debug, message: plain(line)}
 		if crashing {
@@ -175,6 +177,12 @@ func parseRecord(line []byte) (record, bool) {
 		}
 	}
 	return r, true
+}
+
+// ofLibrary reports whether go-plugin wrote the record: the address at which the
+// plugin is reached, which explains nothing in an error.
+func (r record) ofLibrary() bool {
+	return r.level == hclog.Debug && r.message == "plugin address" && len(r.pairs) == 4 && r.pairs[0] == "address" && r.pairs[2] == "network"
 }
 
 // String is the record as people read it.

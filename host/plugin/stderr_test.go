@@ -218,3 +218,15 @@ func FuzzStderr(f *testing.F) {
 		}
 	})
 }
+
+// TestLibraryLine: what go-plugin logs about itself is in the log, and is not
+// quoted as the plugin's last words.
+func TestLibraryLine(t *testing.T) {
+	j, b := journalled()
+	w := &lines{journal: j}
+	_, _ = w.Write([]byte(`{"@level":"debug","@message":"plugin address","address":"/run/x","network":"unix"}` + "\n" +
+		`{"@level":"debug","@message":"plugin address","book":"x"}` + "\n"))
+	if got := j.last(20); len(got) != 1 || !strings.Contains(got[0], "book") || len(logged(t, b)) != 2 {
+		t.Errorf("kept %q of %d lines", got, len(logged(t, b)))
+	}
+}

@@ -71,7 +71,7 @@ type Supervisor struct {
 	run    string          // names this host in the environment of its descendants
 	ctx    context.Context // ends when it stops
 	cancel context.CancelFunc
-	begin  func(context.Context, Spec) (*link, error) // start, but in tests
+	begin  func(context.Context, Spec, *stage) (*link, error) // start, but in tests
 
 	mu        sync.Mutex
 	programs  map[string]*known                // guarded by mu; by path
@@ -99,7 +99,8 @@ func New(o Options) *Supervisor {
 
 // start starts one process of a plugin, if its program is still the one that
 // was described.
-func (s *Supervisor) start(ctx context.Context, spec Spec) (*link, error) {
+func (s *Supervisor) start(ctx context.Context, spec Spec, at *stage) (*link, error) {
+	at.enter("describe itself")
 	b, m, err := s.learn(ctx, spec.Path, spec.SHA256)
 	if err != nil {
 		return nil, untimely(err)
@@ -112,7 +113,23 @@ func (s *Supervisor) start(ctx context.Context, spec Spec) (*link, error) {
 			return nil, err
 		}
 	}
-	return s.launch(ctx, spec, b, m)
+	return s.launch(ctx, spec, b, m, at)
+}
+
+// A stage is what a plugin that is being started has to do next.
+type stage struct{ todo atomic.Pointer[string] }
+
+func (s *stage) enter(todo string) { s.todo.Store(&todo) }
+
+// late is the fault of a start that takes longer than its caller waits.
+func (s *stage) late(name string, err error) *fault.Error {
+	todo := "get ready"
+	if t := s.todo.Load(); t != nil {
+		todo = *t
+	}
+	f := fault.New(fault.PluginStartTimeout, "plugin %q did not %s in time", name, todo)
+	f.Err = err
+	return f.WithHint("junctor plugin logs %s shows what it said; it is the plugin that is slow, not a server", name)
 }
 
 // untimely makes a fault of the time that passed before a program had described

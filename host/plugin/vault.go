@@ -24,6 +24,9 @@ type StoreRequest struct {
 	// it is zero. The process is ended when it passes: a key ring can hang
 	// before its program has begun.
 	Timeout time.Duration
+	// Place returns where in the configuration a setting is, by its path in an
+	// error; nil: it is not known.
+	Place func(path string) string
 }
 
 const vaultTime = 3 * time.Second
@@ -34,6 +37,7 @@ const vaultTime = 3 * time.Second
 type Vault struct {
 	component
 	timeout time.Duration
+	place   func(path string) string // see StoreRequest
 }
 
 var _ sdk.Vault = (*Vault)(nil)
@@ -45,7 +49,7 @@ func (s *Supervisor) Vault(r StoreRequest) *Vault {
 	r.Spec.Start = timeout
 	v := &Vault{component{
 		sup: s, spec: r.Spec, what: fmt.Sprintf("secret store %q", r.Component), limit: timeout, fatal: true,
-	}, timeout}
+	}, timeout, r.Place}
 	v.life, v.end = context.WithCancel(context.Background())
 	v.start = func(ctx context.Context, l *link, handle, _ string) error {
 		return l.wire.StoreOpen(ctx, wire.StoreOpenArgs{Component: r.Component, Handle: handle, Settings: r.Settings, Dir: r.Dir})
@@ -99,7 +103,7 @@ func (v *Vault) ask(outer context.Context, value []byte, f func(context.Context,
 	if outer.Err() == nil && timedOut(ctx, err) {
 		return v.of(v.unresponsive())
 	}
-	return v.explain(err, value)
+	return placed(v.explain(err, value), v.place)
 }
 
 func (v *Vault) unresponsive() *fault.Error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -210,7 +211,7 @@ func (u *Upstream) endStart(c *conn) {
 func (u *Upstream) startError(clock *startClock, over, err error) error {
 	// What inherits the deadline may report it a moment earlier than the clock.
 	late := errors.Is(over, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
-	if !late || fault.Is(err, fault.UpstreamExited) {
+	if !late || fault.Is(err, fault.UpstreamExited) || strings.HasPrefix(string(fault.As(err).Code), "plugin.") {
 		return err
 	}
 	took := clock.allowed().Round(time.Millisecond)

@@ -47,6 +47,12 @@ func startAuth(ctx context.Context, server *sdk.AuthServer, s *settings) (sdk.Au
 }
 
 func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	switch a.Do {
+	case "denied":
+		return sdk.Credential{}, &sdk.Error{Code: sdk.Denied, Message: "the organisation does not allow this server", Hint: "ask its owner"}
+	case "badarg":
+		return sdk.Credential{}, sdk.AttrErrorf("arg", "is not the name of a key")
+	}
 	header := func(name, value string) (sdk.Credential, error) {
 		return sdk.Credential{Headers: map[string]string{name: value}}, nil
 	}
@@ -163,6 +169,8 @@ func openVault(_ context.Context, server *sdk.StoreServer, s *settings) (sdk.Vau
 	switch s.Do {
 	case "hang":
 		select {}
+	case "badarg":
+		return nil, sdk.AttrErrorf("arg", "is not the name of a drawer")
 	case "absent":
 		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "absent", Message: "there is no key ring here"}
 	}
@@ -170,6 +178,9 @@ func openVault(_ context.Context, server *sdk.StoreServer, s *settings) (sdk.Vau
 }
 
 func (v *vault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
+	if v.Do == "denied" {
+		return nil, false, &sdk.Error{Code: sdk.Denied, Message: "the owner of the drawer said no", Hint: "ask again tomorrow"}
+	}
 	switch key {
 	case "do/hang":
 		select {}

@@ -151,6 +151,9 @@ func (e *echo) Recv() ([]byte, error) {
 }
 
 func (e *echo) Send(m []byte) error {
+	if e.do == "panicsend" {
+		panic("the author's mistake in Send")
+	}
 	switch string(m) {
 	case `{"do":"end"}`:
 		_ = e.Close(context.Background())
