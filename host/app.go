@@ -33,6 +33,9 @@ type Options struct {
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
 	AllPlugins bool                        // describe every plugin that is required, used or not
+	// OneShot is a command that ends when it has its answer: servers and plugins
+	// get little time to end.
+	OneShot bool
 	// Unusable is called for each plugin that Load cannot use; nil: only the
 	// diagnostics tell.
 	Unusable func(p config.Plugin, err error)
@@ -76,7 +79,7 @@ type Described struct {
 func NewSupervisor(o Options) *plugin.Supervisor {
 	return plugin.New(plugin.Options{
 		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(),
-		Lookup: o.Lookup, Orphans: o.Orphans,
+		Lookup: o.Lookup, Orphans: o.Orphans, OneShot: o.OneShot,
 	})
 }
 
@@ -208,7 +211,7 @@ func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *ups
 	return upstream.New(a.starting(s, upstream.Options{
 		Name: s.Name, Peer: peer, Changed: changed, Memory: remembered{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
-		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, Extends: s.Timeouts.Extends,
+		Call: s.Timeouts.Call, Shutdown: a.shutdown(s), Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.lines,
 		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
 		Open: func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
@@ -280,6 +283,18 @@ func (a *App) Stop() {
 
 // stopGrace is for plugins whose upstreams are closed already.
 const stopGrace = time.Second
+
+// oneShotShutdown is how long a server gets to end after a command has its
+// answer. The user waits for the prompt meanwhile.
+const oneShotShutdown = time.Second
+
+// shutdown is how long a server gets to end.
+func (a *App) shutdown(s *config.Server) time.Duration {
+	if a.opts.OneShot {
+		return min(s.Timeouts.Shutdown, oneShotShutdown)
+	}
+	return s.Timeouts.Shutdown
+}
 
 func rulesOf(patterns []config.Pattern) []policy.Rule {
 	if patterns == nil {

@@ -93,7 +93,7 @@ func (e *env) findDirs() error {
 
 // options are what the host needs to know.
 func (e *env) options() host.Options {
-	o := host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable}
+	o := host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving}
 	if !e.serving {
 		o.Warn = e.warn
 		if isTerminal(e.stdin) {

@@ -235,6 +235,7 @@ func (c *Connection) Close(grace time.Duration) {
 		defer cancel()
 		if err := c.link.wire.Close(ctx, c.instance, grace); err != nil && c.aborting.Err() == nil && c.link.usable() {
 			c.link.log.Warn("the plugin did not close a connection", "instance", c.instance, "error", err)
+			c.link.stuck.Store(true)
 		}
 		c.drain()
 		c.stream.Leave()

@@ -182,6 +182,8 @@ func TestSpeaks(t *testing.T) {
 			t.Errorf("%v: %v", c.protocols, err)
 		}
 	}
-	err := speaks(sdk.Manifest{Name: "old", Version: "9.9.9", Protocols: []int{7, 6}})
-	mustFail(t, err, fault.PluginProtocol, "old 9.9.9", "7, 6", "speaks 1", "rebuild")
+	err := speaks(sdk.Manifest{Name: "new", Version: "9.9.9", Protocols: []int{7, 6}})
+	mustFail(t, err, fault.PluginProtocol, "new 9.9.9", "7, 6", "speaks 1", "update junctor")
+	err = speaks(sdk.Manifest{Name: "old", Version: "9.9.9", Protocols: []int{0}})
+	mustFail(t, err, fault.PluginProtocol, "speaks protocol 0", "rebuild")
 }

@@ -27,6 +27,9 @@ type limits struct {
 	trialMost time.Duration // trial doubles up to this
 }
 
+// oneShotHangUp is hangUp of a host that ends when it has an answer.
+const oneShotHangUp = 300 * time.Millisecond
+
 var defaults = limits{
 	start: 10 * time.Second, describe: 5 * time.Second,
 	last: 100 * time.Millisecond, exit: 500 * time.Millisecond, hangUp: 3 * time.Second,

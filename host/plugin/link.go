@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -36,6 +37,7 @@ type link struct {
 	sets    map[int]plugin.PluginSet // by protocol
 	conn    net.Conn
 
+	stuck   atomic.Bool   // a connection could not be closed in time
 	lost    chan struct{} // closed when the conversation is over
 	cleaned chan struct{} // closed when nothing is left
 
@@ -176,6 +178,9 @@ func (l *link) usable() bool { return !closed(l.lost) && !closed(l.exited()) }
 // stop ends the process in order: its connections are closed within grace,
 // then its lifeline is cut.
 func (l *link) stop(grace time.Duration) {
+	if l.stuck.Load() {
+		grace = 0 // it has had the time to be polite
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace+l.limits.exit)
 	defer cancel()
 	if err := l.pulse.Shutdown(ctx, grace); err != nil {

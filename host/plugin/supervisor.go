@@ -38,6 +38,9 @@ type Options struct {
 	// Orphans ends what a plugin that died left behind. Only a program that
 	// adopts orphans and starts everything through sdk/process has it.
 	Orphans func()
+	// OneShot is a host that ends when it has an answer. It waits less for
+	// plugins that do not end their connections.
+	OneShot bool
 }
 
 func (o *Options) orphans() {
@@ -92,6 +95,9 @@ func New(o Options) *Supervisor {
 		opts: o, limits: defaults, ctx: ctx, cancel: cancel,
 		run:      process.Run(),
 		programs: map[string]*known{}, processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
+	}
+	if o.OneShot {
+		s.limits.hangUp = oneShotHangUp
 	}
 	s.begin = s.start
 	return s

@@ -63,6 +63,7 @@ type conn struct {
 	arriving atomic.Pointer[limit.Hold] // of the message that is being read
 	useful   atomic.Bool                // it has answered a client
 	ignored  atomic.Uint64
+	stray    sync.Once    // logs the first answer to no request
 	requests atomic.Int32 // of the server, being answered
 	handlers sync.WaitGroup
 	done     chan struct{} // closed when the connection is over

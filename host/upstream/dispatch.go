@@ -14,13 +14,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/outbox"
 )
 
-// deliver hands an answer and its memory to the request. An answer without a
-// request is ignored, and so is a second answer.
+// deliver hands an answer and its memory to the request. A second answer and a
+// late one are ignored. An answer with an id that no request had is logged once.
 func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 	p := c.answered(m.ID)
 	if p == nil {
 		held.Release()
 		c.ignored.Add(1)
+		c.unasked(m.ID)
 		return
 	}
 	if err := held.Assign(p.owner); err != nil {
@@ -29,6 +30,18 @@ func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 		return
 	}
 	p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error, hold: held}
+}
+
+// unasked reports an answer with an id that no request had, once in the log.
+func (c *conn) unasked(answered mcp.ID) {
+	if c.issued(answered) {
+		return
+	}
+	id := fmt.Sprintf("%.40s", answered)
+	c.stray.Do(func() {
+		c.up.opts.Log.Warn("the server answered with an id that no request had", "server", c.up.opts.Name, "id", id)
+	})
+	c.doubt(fault.New(fault.UpstreamBadMessage, "the server answered with the id %s, which no request had", id))
 }
 
 // tooMuch is the fault of a call whose answer was dropped to stay within the
@@ -75,7 +88,13 @@ func (c *conn) cut(cut Cut) {
 		code = fault.UpstreamTooLarge
 	}
 	id, shape := mcp.Glance(prefix)
-	c.lost(id, shape, fault.New(code, "the answer was dropped: %s", cut))
+	f := fault.New(code, "the answer was dropped: %s", cut)
+	if why == "bad_message" {
+		f.Message = fmt.Sprintf("the transport received what is not a message, beginning with %.60q", prefix)
+	}
+	if c.lost(id, shape, f); id == nil && shape != mcp.Asks {
+		c.failOnly(c.only(), f) // the transport knows that it was a message
+	}
 }
 
 // unanswered fails one request. When the connection ends because of it, nobody
@@ -121,6 +140,8 @@ func (c *conn) lost(id mcp.ID, shape mcp.Shape, err error) {
 	}
 	if p := c.answered(id); p != nil {
 		p.answer <- answer{err: err}
+	} else if shape == mcp.Answers && !c.issued(id) {
+		c.doubt(err)
 	}
 }
 

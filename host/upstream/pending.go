@@ -21,6 +21,7 @@ type pending struct {
 	progress  func(params []byte)
 	sent      atomic.Bool
 	withdrawn atomic.Bool
+	doubted   atomic.Bool // see conn.doubt
 	// acknowledged is not nil for a request to listen, which stays open, and
 	// takes what the server agreed to.
 	acknowledged chan []byte

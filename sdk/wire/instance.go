@@ -129,11 +129,12 @@ func (i *instance) toHost(stream *Stream) error {
 
 // pass passes one message on to the host, or says why not.
 func (i *instance) pass(stream *Stream, msg []byte, r sdk.Relater) error {
+	received := msg
 	msg, err := ndjson.Message(msg)
 	switch {
 	case err != nil:
 		i.log.Warn("the transport received what is not a message")
-		return nil
+		return writeDropped(stream, &sdk.Dropped{Reason: "bad_message", Size: int64(len(received)), Prefix: received})
 	case len(msg) > i.limit:
 		return writeDropped(stream, &sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)), Limit: int64(i.limit), Prefix: msg})
 	}

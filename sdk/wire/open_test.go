@@ -171,7 +171,7 @@ func script(results ...any) *fakeConn {
 }
 
 // TestDropped: what the transport dropped and what is too long for the host is
-// told; what is no message is not passed on; line breaks become spaces.
+// told, and so is what is not a message; line breaks become spaces.
 func TestDropped(t *testing.T) {
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		return script(&sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 7, Prefix: make([]byte, 1<<20)},
@@ -183,6 +183,9 @@ func TestDropped(t *testing.T) {
 	}
 	defer s.Close()
 	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "dropped" || ev.Size != 1<<40 || ev.Limit != 7 || len(ev.Prefix) != prefixKept {
+		t.Errorf("got %+v, %v", ev, err)
+	}
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "bad_message" || ev.Size != 6 || string(ev.Prefix) != "banner" {
 		t.Errorf("got %+v, %v", ev, err)
 	}
 	s.mustRead(t, `{"a": 1}`)

@@ -154,6 +154,11 @@ func (e *echo) Send(m []byte) error {
 	if e.do == "panicsend" {
 		panic("the author's mistake in Send")
 	}
+	if mcpModes[e.do] != "" {
+		if m = mcpAnswer(e.do, m); m == nil {
+			return nil
+		}
+	}
 	switch string(m) {
 	case `{"do":"end"}`:
 		_ = e.Close(context.Background())
@@ -170,7 +175,7 @@ func (e *echo) Send(m []byte) error {
 
 func (e *echo) Close(context.Context) error {
 	e.once.Do(func() { close(e.done) })
-	if e.do == "stay" {
+	if e.do == "stay" || e.do == "mcpstay" {
 		select {}
 	}
 	return nil
