@@ -127,11 +127,11 @@ func Binary(t *testing.T, path string, cases ...Case) {
 func askAll(t *testing.T, s *subject, cases []Case) {
 	t.Helper()
 	for _, q := range commonQuestions() {
-		t.Run(q.name, func(t *testing.T) { q.ask(t, s) })
+		t.Run(q.name, func(t *testing.T) { q.limited(t, s) })
 	}
 	for _, c := range cases {
 		for _, q := range c.questions() {
-			t.Run(q.name, func(t *testing.T) { q.ask(t, s) })
+			t.Run(q.name, func(t *testing.T) { q.limited(t, s) })
 		}
 	}
 }

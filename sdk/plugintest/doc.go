@@ -18,7 +18,9 @@
 // [InProcess] joins a host to the plugin within the test, where a debugger and
 // the race detector see everything. [Binary] starts the program as a host does,
 // and asks more: what it prints, and what is left when its host is gone. Every
-// question is a subtest. They count goroutines, descriptors and processes, so
+// question is a subtest, and takes at most three minutes: when an author's code
+// does not return, the failure names the question and shows what every goroutine
+// waits for. They count goroutines, descriptors and processes, so
 // no other test may run in parallel with them.
 //
 // An auth provider's author has two more: [Host] plays the person who logs in, and

@@ -145,6 +145,8 @@ func (t transport) Schema() sdk.Schema {
 		s.Attributes = append(s.Attributes, sdk.Attribute{Name: "x", Type: json.RawMessage(`"string"`)})
 	case "fickle":
 		s.Version = rand.Int()
+	case "hanging":
+		select {}
 	}
 	return s
 }
@@ -256,6 +258,9 @@ func (c *flawedConn) Recv() ([]byte, error) {
 }
 
 func (c *flawedConn) Close(ctx context.Context) error {
+	if c.flaw == "stuck" {
+		select {} // whatever ctx says
+	}
 	if c.closed.Swap(true) && c.flaw == "touchy" {
 		panic("close of closed connection")
 	}
@@ -306,7 +311,7 @@ func (r *recorder) ask(q question, s *subject) []string {
 		go func() { defer close(done); f() }()
 		<-done
 	}
-	inOrder(func() { q.ask(r, s) })
+	inOrder(func() { q.limited(r, s) })
 	for len(r.cleanups) > 0 {
 		last := r.cleanups[len(r.cleanups)-1]
 		r.cleanups = r.cleanups[:len(r.cleanups)-1]

@@ -43,6 +43,8 @@ func TestBinary(t *testing.T) { Binary(t, linked(t, ""), transportCase, authCase
 // or both.
 var caught = []struct{ flaw, where, question string }{
 	{"fickle", "pb", "describe"},
+	{"hanging", "p", "describe"},
+	{"stuck", "p", "transport t close"},
 	{"chatty", "b", "describe"},
 	{"undocumented", "pb", "documentation"},
 	{"curt", "b", "by hand"},
@@ -94,6 +96,9 @@ func TestFlaws(t *testing.T) {
 	savedPatience, savedSettle, savedInterrupted := patience, settle, interrupted
 	patience, settle, interrupted = 2*time.Second, 500*time.Millisecond, 100*time.Millisecond
 	defer func() { patience, settle, interrupted = savedPatience, savedSettle, savedInterrupted }()
+	savedQuestion, savedStop := questionTime, stopTime
+	questionTime, stopTime = 10*time.Second, 3*time.Second
+	defer func() { questionTime, stopTime = savedQuestion, savedStop }()
 	questions := slices.Concat(commonQuestions(), transportCase.questions(), authCase.questions(), storeCase.questions())
 	asked := map[string]bool{}
 	for _, c := range caught {
@@ -120,6 +125,34 @@ func TestFlaws(t *testing.T) {
 	for _, q := range questions {
 		if !asked[q.name] && !strings.HasSuffix(q.name, "refusals") {
 			t.Errorf("nothing shows that %q can fail", q.name)
+		}
+	}
+}
+
+// TestHangingCodeIsNamed: code that never returns costs a bounded time, and the
+// failure names the question and shows where the code waits.
+func TestHangingCodeIsNamed(t *testing.T) {
+	savedPatience, savedQuestion, savedStop := patience, questionTime, stopTime
+	patience, questionTime, stopTime = time.Second, 3*time.Second, time.Second
+	defer func() { patience, questionTime, stopTime = savedPatience, savedQuestion, savedStop }()
+	for flaw, want := range map[string][]string{
+		"hanging": {`the question "describe" was not answered within 3s`, "plugintest.transport.Schema"},
+		"stuck":   {"the plugin did not end within 1s", "plugintest.(*flawedConn).Close"},
+	} {
+		q := commonQuestions()[0]
+		if flaw == "stuck" {
+			questions := transportCase.questions()
+			q = questions[slices.IndexFunc(questions, func(q question) bool { return strings.HasSuffix(q.name, " sizes") })]
+		}
+		begun := time.Now()
+		found := strings.Join((&recorder{TB: t}).ask(q, inProcess(flawed(flaw))), "\n")
+		for _, w := range want {
+			if !strings.Contains(found, w) {
+				t.Errorf("%s: %q is missing in %.2000s", flaw, w, found)
+			}
+		}
+		if d := time.Since(begun); d > patience*30 {
+			t.Errorf("%s: it took %s", flaw, d)
 		}
 	}
 }

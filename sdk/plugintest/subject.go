@@ -142,9 +142,14 @@ func (s *subject) start(t testing.TB, host *Host) *link {
 func (l *link) stop(t testing.TB) {
 	t.Helper()
 	l.once.Do(func() {
-		l.hangUp(t)
-		if l.Client != nil {
-			l.Wait()
+		ended := returns(stopTime, func() {
+			l.hangUp(t)
+			if l.Client != nil {
+				l.Wait()
+			}
+		})
+		if !ended {
+			t.Errorf("the plugin did not end within %s: its code does not return\n\n%s", stopTime, stacks())
 		}
 		if strings.Contains(l.heard.String()+l.printed.String(), Canary) {
 			t.Errorf("the plugin gave a secret away: %s", around(l.heard.String()+l.printed.String(), Canary))
