@@ -38,4 +38,4 @@
 package sdk
 
 // Version is the version of this package, as it stands in a plugin's manifest.
-const Version = "0.1.0"
+const Version = "0.2.0"

@@ -87,6 +87,11 @@ type Credential struct {
 	Query   map[string]string
 	Expires time.Time // zero: not known
 	Account string    // for people to recognise; never a secret
+	// PerRequest says that the credential is good for one request only: the host
+	// does not keep it and asks again before the next one. Requests are then
+	// authorized one after the other. Hosts before version 0.2.0 of this package
+	// ignore it, and keep the credential until it Expires.
+	PerRequest bool
 	// Name is the host's name for this credential, for Challenge.Presented. An
 	// auth provider leaves it empty.
 	Name string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -101,5 +102,19 @@ func TestManifestGrows(t *testing.T) {
 		"transports":{"t":{"version":3,"later":true,"attributes":[{"name":"a","type":"string","later":1}]}}}`), &m)
 	if err != nil || m.Transports["t"].Version != 3 || m.Transports["t"].Attributes[0].Name != "a" {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// TestVersionHasAChangelogEntry compares Version with the newest entry of
+// CHANGELOG.md: whoever changes one changes the other.
+func TestVersionHasAChangelogEntry(t *testing.T) {
+	text, err := os.ReadFile("CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, entry, _ := strings.Cut(string(text), "\n## ")
+	newest, _, _ := strings.Cut(entry, "\n")
+	if newest != sdk.Version {
+		t.Errorf("sdk.Version is %s, the newest entry of CHANGELOG.md is %s", sdk.Version, newest)
 	}
 }

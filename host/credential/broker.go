@@ -81,19 +81,20 @@ func (b *Broker) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credenti
 		stamp := b.changed()
 		b.mu.Lock()
 		q := h.asking
-		if q == nil {
+		mine := q == nil
+		if mine {
 			if cred, err := h.answer(stamp, time.Now()); cred != nil || err != nil {
 				b.mu.Unlock()
 				return handed(cred, err)
 			}
-			q = b.ask(h, nil)
+			q = b.ask(h, r, nil)
 		}
 		b.mu.Unlock()
 		if err := b.wait(ctx, q); err != nil {
 			return sdk.Credential{}, err
 		}
-		if q.challenge {
-			continue // it was about something else
+		if q.challenge || !mine && q.cred != nil && q.cred.PerRequest {
+			continue // it was about something else, or for somebody else's request
 		}
 		b.mu.Lock()
 		if q.cred != nil {
@@ -132,7 +133,7 @@ func (b *Broker) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeR
 				b.mu.Unlock()
 				return b.told(res), err
 			}
-			q = b.ask(h, &c)
+			q = b.ask(h, c.AuthRequest, &c)
 		}
 		b.mu.Unlock()
 		if err := b.wait(ctx, q); err != nil {

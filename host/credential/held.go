@@ -57,7 +57,7 @@ func (h *held) answer(stamp string, now time.Time) (*sdk.Credential, error) {
 	case h.trouble.holds(stamp, now) && h.valid(now):
 	case h.trouble.holds(stamp, now):
 		return nil, h.trouble.error(now)
-	case h.cred == nil || stamp != h.stamp || !h.cred.Expires.IsZero() && h.cred.Expires.Sub(now) <= h.margin:
+	case h.cred == nil || h.cred.PerRequest || stamp != h.stamp || !h.cred.Expires.IsZero() && h.cred.Expires.Sub(now) <= h.margin:
 		return nil, nil
 	}
 	h.hand(now)
@@ -66,7 +66,7 @@ func (h *held) answer(stamp string, now time.Time) (*sdk.Credential, error) {
 
 // valid reports whether there is a credential that the server may still take.
 func (h *held) valid(now time.Time) bool {
-	return h.cred != nil && (h.cred.Expires.IsZero() || now.Before(h.cred.Expires))
+	return h.cred != nil && !h.cred.PerRequest && (h.cred.Expires.IsZero() || now.Before(h.cred.Expires))
 }
 
 // obtained takes what the provider gave, and reports whether it is of use: it is

@@ -15,6 +15,7 @@ import (
 type question struct {
 	done      chan struct{}
 	challenge bool
+	request   sdk.AuthRequest // of the caller who made the broker ask
 
 	// What came of it; valid once done is closed.
 	cred   *sdk.Credential
@@ -38,8 +39,8 @@ func unused() *sdk.Error { return sdk.Errorf(sdk.Canceled, "the server is no lon
 
 // ask begins a question; the broker's lock is held. It is about a refusal, where
 // there is one. No other process asks at the same time.
-func (b *Broker) ask(h *held, refusal *sdk.Challenge) *question {
-	q := &question{done: make(chan struct{}), challenge: refusal != nil}
+func (b *Broker) ask(h *held, r sdk.AuthRequest, refusal *sdk.Challenge) *question {
+	q := &question{done: make(chan struct{}), challenge: refusal != nil, request: r}
 	if b.closed {
 		q.err = unused()
 		close(q.done)
@@ -112,7 +113,7 @@ const authorizeMost = 3
 func (b *Broker) authorize(ctx context.Context, h *held, q *question) {
 	for n := 1; ; n++ {
 		before := b.changed()
-		cred, err := b.o.Auth.Authorize(ctx, h.request)
+		cred, err := b.o.Auth.Authorize(ctx, q.request)
 		after := b.changed()
 		if n == authorizeMost || before == after || err != nil || markOf(cred) != b.bad(h) {
 			b.take(h, q, cred, err, before, after)

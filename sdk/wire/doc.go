@@ -34,7 +34,7 @@ import (
 const Major = 1
 
 // Features are the abilities of this side beyond what the major implies.
-var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", featureSockets}
+var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", "per_request", featureSockets}
 
 // Handshake is the cookie that tells a plugin that a host started it. It is
 // not a secret.

@@ -172,10 +172,13 @@ func challengeArgs(c sdk.Challenge) ChallengeArgs {
 
 func (r *AuthorizeReply) set(c sdk.Credential) {
 	r.Headers, r.Query, r.Account, r.Name, r.Expires = c.Headers, c.Query, c.Account, c.Name, unixNano(c.Expires)
+	r.PerRequest = c.PerRequest
 }
 
 func (r *AuthorizeReply) credential() sdk.Credential {
-	return sdk.Credential{Headers: r.Headers, Query: r.Query, Account: r.Account, Name: r.Name, Expires: fromUnixNano(r.Expires)}
+	return sdk.Credential{
+		Headers: r.Headers, Query: r.Query, Account: r.Account, Name: r.Name, Expires: fromUnixNano(r.Expires), PerRequest: r.PerRequest,
+	}
 }
 
 func (r *ChallengeReply) set(c sdk.ChallengeResult) {

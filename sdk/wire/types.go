@@ -164,6 +164,8 @@ type AuthorizeReply struct {
 	Expires int64 // unix nanoseconds; 0: not known
 	Account string
 	Name    string // from the host only
+
+	PerRequest bool // not to be kept
 }
 
 // ChallengeArgs report a refusal.
