@@ -80,6 +80,7 @@ func NewSupervisor(o Options) *plugin.Supervisor {
 	return plugin.New(plugin.Options{
 		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(),
 		Lookup: o.Lookup, Orphans: o.Orphans, OneShot: o.OneShot,
+		Warn: o.Warn,
 	})
 }
 

@@ -29,6 +29,7 @@ type guard struct {
 	began   time.Time
 	extra   float64 // frames that belong to no open stream
 	held    []byte  // the header of a frame whose payload comes next; room for both
+	pings   *pings  // answers them in place of the plugin; nil: the plugin does
 
 	mu   sync.Mutex
 	open map[uint32]bool // guarded by mu; streams that the plugin may send on
@@ -53,7 +54,7 @@ func newGuard(c net.Conn, over func(broke error)) *guard {
 // within the header of a frame.
 func (g *guard) Read(p []byte) (int, error) {
 	torn := g.in.have > 0
-	n, err := g.Conn.Read(p)
+	n, err := g.receive(p)
 	broke := g.inspect(p[:n])
 	if broke == nil && (n > 0 || err == nil) {
 		return n, nil
@@ -66,6 +67,15 @@ func (g *guard) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
+// receive reads from the plugin.
+func (g *guard) receive(p []byte) (int, error) {
+	if g.pings == nil {
+		return g.Conn.Read(p)
+	}
+	between := g.in.have == 0 && g.in.left == 0
+	return g.pings.read(g.Conn, p, between)
+}
+
 func (g *guard) inspect(b []byte) error { return g.in.split(b) }
 
 // Write never fails: yamux prints why, and Read ends all the same. Of a frame
@@ -73,6 +83,9 @@ func (g *guard) inspect(b []byte) error { return g.in.split(b) }
 // leave together, or the plugin would be woken twice for each message.
 func (g *guard) Write(p []byte) (int, error) {
 	_ = g.out.split(p)
+	if g.pings.take(g.Conn, p) {
+		return len(p), nil
+	}
 	if len(p) == frameSize && len(g.held) == 0 && g.out.left > 0 {
 		g.held = append(g.held, p...)
 		return len(p), nil

@@ -35,7 +35,10 @@ type link struct {
 	wire    *wire.Client
 	pulse   pulse                    // wire, but in tests
 	sets    map[int]plugin.PluginSet // by protocol
-	conn    net.Conn
+	version int                      // of the protocol
+	// attached says that the user started the process; see Supervisor.attach.
+	attached bool
+	conn     net.Conn
 
 	stuck   atomic.Bool   // a connection could not be closed in time
 	lost    chan struct{} // closed when the conversation is over
@@ -57,12 +60,8 @@ type pulse interface {
 // launch starts a process, connects to it and attaches. On an error nothing of
 // it is left.
 func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest, at *stage) (*link, error) {
-	log := s.opts.Log.Named("plugin." + spec.Name)
-	l := &link{
-		name: spec.Name, binary: b, limits: s.limits, log: log,
-		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal, rate: limit.NewLineRate()}, conceal: s.conceal,
-		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
-	}
+	l := s.newLink(spec)
+	l.binary = b
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()
 	at.enter("print its handshake")
@@ -81,6 +80,15 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 		return nil, l.failed(err)
 	}
 	return l, nil
+}
+
+func (s *Supervisor) newLink(spec Spec) *link {
+	log := s.opts.Log.Named("plugin." + spec.Name)
+	return &link{
+		name: spec.Name, limits: s.limits, log: log,
+		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.conceal, rate: limit.NewLineRate()}, conceal: s.conceal,
+		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
+	}
 }
 
 // start runs the process and dispenses its object.
@@ -105,7 +113,23 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 		}
 		return err
 	}
-	// The process runs: from here on its end ends everything below.
+	l.version = l.plugin.NegotiatedVersion()
+	return l.converse(ctx, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, addr.Network(), addr.String())
+		if err != nil {
+			return nil, fmt.Errorf("connecting to the plugin: %w", err)
+		}
+		if config.TLSConfig != nil {
+			conn = tls.Client(conn, config.TLSConfig)
+		}
+		return conn, nil
+	})
+}
+
+// converse dials a process that runs and dispenses its object. From here on the
+// end of the process ends everything else.
+func (l *link) converse(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
 	ctx, died := context.WithCancel(ctx)
 	connected := make(chan struct{})
 	go func() {
@@ -114,7 +138,7 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 		<-connected
 		l.clean()
 	}()
-	err = l.connect(ctx, addr, config.TLSConfig)
+	err := l.connect(ctx, dial)
 	close(connected)
 	if err != nil {
 		err = l.explain(err)
@@ -125,16 +149,16 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 
 // connect does what go-plugin's Client would, behind a guard and with a
 // deadline.
-func (l *link) connect(ctx context.Context, addr net.Addr, tlsConfig *tls.Config) error {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, addr.Network(), addr.String())
+func (l *link) connect(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
+	conn, err := dial(ctx)
 	if err != nil {
-		return fmt.Errorf("connecting to the plugin: %w", err)
+		return err
 	}
-	if tlsConfig != nil {
-		conn = tls.Client(conn, tlsConfig)
+	g := newGuard(conn, l.over)
+	if l.attached {
+		g.pings = new(pings)
 	}
-	l.conn = newGuard(conn, l.over)
+	l.conn = g
 	done := make(chan error, 1)
 	go func() { done <- l.dispense() }()
 	select {
@@ -148,7 +172,7 @@ func (l *link) connect(ctx context.Context, addr net.Addr, tlsConfig *tls.Config
 }
 
 func (l *link) dispense() error {
-	client, err := plugin.NewRPCClient(l.conn, l.sets[l.plugin.NegotiatedVersion()])
+	client, err := plugin.NewRPCClient(l.conn, l.sets[l.version])
 	if err != nil {
 		return err
 	}
@@ -186,6 +210,10 @@ func (l *link) stop(grace time.Duration) {
 	if err := l.pulse.Shutdown(ctx, grace); err != nil {
 		l.log.Debug("shutting down", "error", err)
 	}
+	if l.attached {
+		l.kill()
+		return
+	}
 	l.runner.cutLifeline()
 	if !l.runner.proc.Wait(l.limits.exit) {
 		l.log.Warn("the plugin did not end and is killed")
@@ -217,12 +245,18 @@ func (l *link) clean() {
 		l.wire.Wait()
 	}
 	l.runner.end()
-	_ = os.RemoveAll(l.runner.dir)
+	if !l.attached {
+		_ = os.RemoveAll(l.runner.dir)
+	}
 }
 
 // healthy returns when the process has ended, which it sees to when the plugin
 // does not answer.
 func (l *link) healthy() {
+	if l.attached { // it may stand at a breakpoint
+		<-l.exited()
+		return
+	}
 	t := time.NewTicker(l.limits.healthEvery)
 	defer t.Stop()
 	for {

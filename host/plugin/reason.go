@@ -18,6 +18,10 @@ func (l *link) over(broke error) {
 		l.condemn(fault.Because(fault.PluginBroken, broke, "the plugin broke the protocol"))
 		return
 	}
+	if l.attached {
+		l.condemn(fault.New(fault.PluginExited, "the attached plugin ended the conversation").WithHint("start it again with the argument attach"))
+		return
+	}
 	time.AfterFunc(l.limits.exit, func() {
 		l.condemn(fault.New(fault.PluginBroken, "the plugin ended the conversation but kept running"))
 	})

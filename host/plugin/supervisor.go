@@ -41,6 +41,8 @@ type Options struct {
 	// OneShot is a host that ends when it has an answer. It waits less for
 	// plugins that do not end their connections.
 	OneShot bool
+	// Warn tells the user something; nil: the log has it.
+	Warn func(message, hint string)
 }
 
 func (o *Options) orphans() {
@@ -113,6 +115,9 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *stage) (*link, er
 	}
 	if err := speaks(m); err != nil {
 		return nil, err
+	}
+	if path, ok := s.attachSocket(spec); ok {
+		return s.attach(ctx, spec, path, m, at)
 	}
 	if !b.unchanged() {
 		if b, err = s.reopen(spec.Path, b.digest); err != nil {

@@ -56,9 +56,12 @@ func run(p *sdk.Plugin, args []string) int {
 			return exitUsage
 		}
 		return exitDone
+	case len(args) == 1 && args[0] == "attach":
+		return attach(p)
 	case os.Getenv(wire.Handshake.MagicCookieKey) != wire.Handshake.MagicCookieValue:
 		fmt.Fprintf(os.Stderr, "%s %s is a Junctor plugin: junctor starts it.\n"+
-			"hint: name it in plugins { required } of a configuration, or run it with \"describe\" to see what it offers\n",
+			"hint: name it in plugins { required } of a configuration, or run it with \"describe\" to see what it offers,\n"+
+			"or with \"attach\" to debug it\n",
 			p.Name, p.Version)
 		return exitUsage
 	}

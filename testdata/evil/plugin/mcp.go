@@ -9,6 +9,7 @@ import (
 // answers to tools/call are wrong.
 var mcpModes = map[string]string{
 	"mcpstay":  `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`, // and it cannot be closed
+	"mcpyes":   `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`,
 	"mcpjunk":  "not JSON",
 	"mcpstray": `{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}`,
 }
@@ -28,7 +29,7 @@ func mcpAnswer(mode string, request []byte) []byte {
 	case "tools/list":
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`, r.ID)
 	case "tools/call":
-		if mode == "mcpstay" {
+		if mode == "mcpstay" || mode == "mcpyes" {
 			return fmt.Appendf(nil, mcpModes[mode], r.ID)
 		}
 		return []byte(mcpModes[mode])

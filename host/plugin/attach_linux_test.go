@@ -1,0 +1,149 @@
+package plugin
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// byHand starts the ordinary plugin as its author would to debug it, and returns
+// its socket.
+func byHand(t *testing.T, h *testHost) (cmd *exec.Cmd, socket string) {
+	t.Helper()
+	cmd = exec.Command(h.evil(""), "attach")
+	cmd.Env = append(os.Environ(), "TMPDIR="+h.dir)
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, value, ok := strings.Cut(lines.Text(), "export JUNCTOR_ATTACH_EVIL="); ok {
+			go func() {
+				for lines.Scan() {
+				}
+			}()
+			return cmd, value
+		}
+	}
+	t.Fatal("it does not say where its socket is")
+	return nil, ""
+}
+
+// foreign makes a host that does not take the test's own children for orphans.
+func foreign(h *testHost) { h.opts.Orphans = nil }
+
+// TestAttach: a plugin that the user has started is used instead of the program.
+// It outlives hosts, breakpoints are no failure, and its end is told.
+func TestAttach(t *testing.T) {
+	h := newHost(t, watchful, foreign)
+	var warned []string
+	h.opts.Warn = func(message, _ string) { warned = append(warned, message) }
+	cmd, socket := byHand(t, h)
+	h.env["JUNCTOR_ATTACH_EVIL"] = socket
+	c := h.mustOpen(h.request("", "", ""))
+	c.echoes(t)
+	if pid := h.pid(); pid != cmd.Process.Pid {
+		t.Errorf("process %d is used, not %d", pid, cmd.Process.Pid)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "which you started yourself") {
+		t.Errorf("warned %q", warned)
+	}
+	freeze(t, cmd.Process.Pid)
+	time.Sleep(2 * (h.limits.healthEvery + time.Duration(h.limits.misses)*h.limits.healthTime))
+	kill(t, cmd.Process.Pid, syscall.SIGCONT)
+	c.echoes(t)
+	c.Close(time.Second)
+
+	other := newHost(t, foreign)
+	other.env["JUNCTOR_ATTACH_EVIL"] = socket
+	other.mustOpen(other.request("", "", "")).echoes(t)
+	other.Stop(time.Second)
+
+	h.mustOpen(h.request("", "", "")).echoes(t) // also while another host comes and goes
+	c = h.mustOpen(h.request("", "", ""))
+	kill(t, cmd.Process.Pid, syscall.SIGINT)
+	if _, err := c.Read(); err != io.EOF { // the connection was closed in order, or the conversation ended first
+		mustFail(t, err, fault.PluginExited)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("its directory is left: %v", err)
+	}
+	h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, "no such file", "run the plugin with the argument attach")
+}
+
+// TestAttachRefused: a socket that somebody else could have made is not used,
+// and a plugin whose program is pinned is not replaced.
+func TestAttachRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(h *testHost, socket string) string
+		words []string
+	}{
+		"others may enter": {func(_ *testHost, s string) string { _ = os.Chmod(filepath.Dir(s), 0o755); return s }, []string{"mode 0700"}},
+		"a link": {func(h *testHost, s string) string {
+			link := filepath.Join(h.dir, "link")
+			_ = os.Symlink(filepath.Dir(s), link)
+			return filepath.Join(link, "plugin")
+		}, []string{"mode 0700"}},
+		"a link to the socket": {func(_ *testHost, s string) string {
+			_ = os.Symlink(s, s+"2")
+			return s + "2"
+		}, []string{"a socket of yours"}},
+		"a file":   {func(_ *testHost, s string) string { _ = os.WriteFile(s+"2", nil, 0o600); return s + "2" }, []string{"a socket of yours"}},
+		"nothing":  {func(_ *testHost, s string) string { return s + "2" }, []string{"no such file"}},
+		"relative": {func(*testHost, string) string { return "plugin" }, []string{"not an absolute path"}},
+		"of another user": {func(_ *testHost, s string) string {
+			if os.Getuid() == 0 {
+				_ = os.Chown(filepath.Dir(s), 12345, -1)
+				return s
+			}
+			return "/proc/1/plugin"
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t, foreign)
+			_, socket := byHand(t, h)
+			h.env["JUNCTOR_ATTACH_EVIL"] = c.spoil(h, socket)
+			h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, c.words...)
+		})
+	}
+	t.Run("pinned", func(t *testing.T) {
+		h := newHost(t, foreign)
+		_, socket := byHand(t, h)
+		h.env["JUNCTOR_ATTACH_EVIL"] = socket
+		r := h.request("", "", "")
+		_, digest, err := h.Describe(h.soon(), r.Spec.Path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Spec.SHA256 = digest
+		h.mustNotOpen(r, fault.PluginChecksum, "pins the program")
+	})
+	t.Run("another plugin", func(t *testing.T) {
+		h := newHost(t, foreign)
+		cmd, socket := byHand(t, h)
+		h.env["JUNCTOR_ATTACH_ACME"] = socket
+		h.mustOpen(h.request("", "", "")).echoes(t)
+		if h.pid() == cmd.Process.Pid {
+			t.Error("it is used")
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/sdk/wire"
+)
+
+// attachGrace is for servers to end in order when the host hangs up or the
+// plugin is interrupted.
+const attachGrace = 2 * time.Second
+
+// attach serves hosts that come to a socket, until it is interrupted. A plugin
+// that runs so was started by hand, as in a debugger; nothing ends it but its
+// author. The socket is in a directory that only the user can enter.
+func attach(p *sdk.Plugin) int {
+	if runtime.GOOS == "windows" {
+		fmt.Fprintln(os.Stderr, "error: attach is not supported on Windows")
+		return exitUsage
+	}
+	logger := hclog.New(&hclog.LoggerOptions{Name: p.Name, Level: hclog.Debug, Output: os.Stderr})
+	dir, err := os.MkdirTemp("", "junctor-attach-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return exitUsage
+	}
+	defer os.RemoveAll(dir)
+	address := filepath.Join(dir, "plugin")
+	l, err := net.Listen("unix", address)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return exitUsage
+	}
+	if err := process.Adopt(); err != nil {
+		logger.Warn("orphans of servers will not be found", "error", err)
+	}
+	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(interrupted, func() { _ = l.Close() })()
+	fmt.Fprintf(os.Stderr, "%s %s, process %d, waits for junctor. In another terminal:\n\n  export %s=%s\n\nInterrupt it to end it.\n",
+		p.Name, p.Version, os.Getpid(), wire.AttachVariable(p.Name), address)
+
+	var hosts sync.WaitGroup
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if !errors.Is(err, net.ErrClosed) {
+				logger.Error("accepting", "error", err)
+			}
+			break
+		}
+		hosts.Go(func() { serveHost(interrupted, p, logger, dir, conn) })
+	}
+	gone := make(chan struct{})
+	go func() { defer close(gone); hosts.Wait() }()
+	select {
+	case <-gone:
+	case <-time.After(2 * attachGrace): // the author's code does not return
+	}
+	process.EndAll(orphanKill)
+	return exitDone
+}
+
+// serveHost answers one host until it hangs up. Each has connections, auth
+// providers and secret stores of its own.
+func serveHost(ctx context.Context, p *sdk.Plugin, logger hclog.Logger, dir string, conn net.Conn) {
+	logger.Info("a host has come")
+	server := wire.NewServer(p, logger, nil)
+	server.UseSockets(dir)
+	rpc := &plugin.RPCServer{
+		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	rpc.ServeConn(conn)
+	grace, cancel := context.WithTimeout(context.Background(), attachGrace)
+	defer cancel()
+	server.Close(grace)
+	logger.Info("the host has gone")
+}
