@@ -22,7 +22,7 @@ figures() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|SlowSockets|RapidReset'
+figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|SlowSockets|RapidReset|Memory|Unread|Trickling|FewDescriptors|Fairness'
 figures ./host/plugin 'Kill|LeavesNothing|Flood'
 figures ./host/session 'Kill'
 figures ./host/schema 'Hostile|Largest'

@@ -54,6 +54,7 @@ type Front struct {
 	draining chan struct{} // closed when the front is to end
 	work     sync.WaitGroup
 
+	said      *limit.Lines  // log lines about requests that are refused
 	budget    *limit.Memory // of the gateway; nil: no limit
 	reading   atomic.Int64  // requests whose bodies have not all come
 	inFlight  room          // for requests that are being answered
@@ -68,7 +69,7 @@ type Front struct {
 
 // New makes a front, which Serve ends.
 func New(o Options) (*Front, error) {
-	f := &Front{budget: o.Gateway.Budget(), o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), overdue: newOverdue(), old: map[string]*oldClient{}, addresses: newAddresses(o)}
+	f := &Front{said: limit.NewLines(o.Log, "listener"), budget: o.Gateway.Budget(), o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), overdue: newOverdue(), old: map[string]*oldClient{}, addresses: newAddresses(o)}
 	f.inFlight.most, f.inFlight.full, f.inFlight.enough = int64(o.MaxInFlight), errOverloaded, errEnough
 	f.listening.most, f.listening.full, f.listening.enough = int64(o.Sessions.Max), errListening, errEnoughListen
 	if o.Several {
@@ -137,7 +138,7 @@ func (f *Front) endpoint(w http.ResponseWriter, r *http.Request) {
 // it and by how many there are.
 func (f *Front) admit(w http.ResponseWriter, r *http.Request, methods string) (identity.Principal, bool) {
 	if why := f.guard.check(r); why != nil {
-		f.o.Log.Warn("refused a request", "why", why.reason, "host", short(r.Host), "origin", short(r.Header.Get("Origin")), "from", r.RemoteAddr)
+		f.said.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", short(r.Host), "origin", short(r.Header.Get("Origin")), "from", r.RemoteAddr)
 		refuse(w, r, http.StatusForbidden, why)
 		return identity.Principal{}, false
 	}
@@ -155,7 +156,7 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, methods string) (i
 	}
 	p, err := f.o.Auth.Authenticate(r)
 	if err != nil {
-		f.o.Log.Warn("refused a client", "why", err.Error(), "from", r.RemoteAddr)
+		f.said.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
 		unauthorized(w)
 		return p, false
 	}

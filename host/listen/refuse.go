@@ -1,8 +1,10 @@
 package listen
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -15,6 +17,9 @@ type refusal struct {
 	message string
 	reason  string
 	modern  int // the code for a modern client, if it is another one
+
+	made sync.Once
+	text [2][]byte // the answer, to a legacy and to a modern client
 }
 
 var (
@@ -55,14 +60,19 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, why *refusal) {
 	body(w, status, why.body(mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern()))
 }
 
-// body is the answer that a refusal is.
+// body is the answer that a refusal is. It is made once: whoever is refused often
+// should cost little.
 func (r *refusal) body(modern bool) []byte {
-	code := r.code
-	if r.modern != 0 && modern {
-		code = r.modern
+	r.made.Do(func() {
+		for i, code := range []int{r.code, cmp.Or(r.modern, r.code)} {
+			object := mcp.ErrorObject(code, r.message, map[string]string{"reason": r.reason})
+			r.text[i] = append(append([]byte(`{"jsonrpc":"2.0","error":`), object...), '}')
+		}
+	})
+	if modern {
+		return r.text[1]
 	}
-	object := mcp.ErrorObject(code, r.message, map[string]string{"reason": r.reason})
-	return append(append([]byte(`{"jsonrpc":"2.0","error":`), object...), '}')
+	return r.text[0]
 }
 
 // busy is refuse for what may go well later.

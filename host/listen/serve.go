@@ -71,6 +71,7 @@ func (f *Front) shut(server *http.Server) {
 	f.over = true
 	f.handling.Unlock()
 	f.work.Wait()
+	f.said.Close()
 }
 
 // drain lets nobody new in and waits for what is being answered. A connection
