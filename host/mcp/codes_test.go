@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // command before there is a client.
 var internal = []fault.Code{
 	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.ConfigInvalid, fault.ConfigExposed, fault.ConfigUntrusted,
-	fault.ListPartial, fault.ListUnknown, fault.PluginVersion, fault.WrapChanged,
+	fault.ListPartial, fault.ListUnknown, fault.PluginVersion, fault.WrapChanged, fault.WrapTried,
 	fault.SecretName, fault.SecretTooLarge, fault.LoginFailed,
 	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output, fault.ExportFile, fault.ListenAddress, fault.ListenTLS, fault.ListenStore,
 	fault.CallToolError, // a server's own answer, which is relayed
