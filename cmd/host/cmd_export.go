@@ -15,6 +15,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/export"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // exporting is what the flags of export say.
@@ -84,7 +85,7 @@ that the configuration reads with env() have to be set for it.`,
 func (e *env) export(ctx context.Context, x exporting, client string) error {
 	c := export.Find(client)
 	if c == nil {
-		return meant(fault.New(fault.Usage, "there is no client %q", client), nearest(client, export.Names()),
+		return meant(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, export.Names()),
 			"clients are "+strings.Join(export.Names(), ", "))
 	}
 	t, err := e.target(ctx, x, c)
@@ -158,7 +159,7 @@ func (e *env) install(x exporting, c *export.Client, t export.Target) error {
 // places are where a client's file may be.
 func places(c *export.Client, scope export.Scope, get func(string) string) ([]string, error) {
 	if scope != export.User && scope != export.Project {
-		return nil, meant(fault.New(fault.Usage, "there is no scope %q", scope), nearest(string(scope), export.Scopes),
+		return nil, meant(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), export.Scopes),
 			"scopes are "+strings.Join(export.Scopes, " and "))
 	}
 	h := export.Home{OS: runtime.GOOS, Lookup: get}

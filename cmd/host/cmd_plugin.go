@@ -21,6 +21,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/suggest"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -227,7 +228,7 @@ func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return "", meant(fault.New(fault.PluginNotFound, "there is no plugin %q", word), nearest(word, names), "junctor plugin list shows those there are")
+	return "", meant(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "junctor plugin list shows those there are")
 }
 
 // printSchema prints the settings of a block.

@@ -4,15 +4,13 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
-
-	"github.com/agext/levenshtein"
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // split takes SERVER/NAME apart, when what stands before the slash is a
@@ -180,12 +178,12 @@ func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*cata
 // unknown is the fault of a name that nothing has. Where not even the server is
 // known that was meant, all are asked for what they have that is called alike.
 func unknown(ctx context.Context, app *host.App, kind, word string, names func() []string) error {
-	best := nearest(word, names())
+	best := nearestItem(word, names())
 	hint := "junctor " + kind + "s lists them"
 	_, _, named := split(app, word)
 	if _, prefixed := owning(app, word); best == "" && !named && !prefixed {
 		failed := app.Catalog.Ensure(ctx)
-		best = nearest(word, names())
+		best = nearestItem(word, names())
 		if len(failed) > 0 {
 			hint += "; these servers could not be asked: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
 		}
@@ -201,27 +199,26 @@ func meant(f *fault.Error, best, hint string) error {
 	return f.WithHint("%s", hint)
 }
 
-// nearest returns the name that a mistyped one was probably meant to be.
-func nearest(word string, names []string) string {
-	type candidate struct {
-		name string
-		far  int
+// nearestItem returns the listed name that a mistyped one was probably meant to
+// be: an exposed name, which may be given without its prefix, or SERVER/NAME.
+func nearestItem(word string, names []string) string {
+	whole := map[string]string{} // by what is compared
+	var compared []string
+	add := func(text, name string) {
+		if _, taken := whole[text]; !taken {
+			whole[text] = name
+			compared = append(compared, text)
+		}
 	}
-	var all []candidate
 	for _, n := range names {
-		far := levenshtein.Distance(word, n, nil)
-		if _, own, ok := strings.Cut(n, "__"); ok {
-			far = min(far, levenshtein.Distance(word, own, nil)+1)
-		}
-		if far <= max(2, len(word)/3) {
-			all = append(all, candidate{n, far})
+		add(n, n)
+	}
+	for _, n := range names {
+		if _, own, ok := strings.Cut(n, separator); ok {
+			add(own, n)
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].far < all[j].far })
-	return all[0].name
+	return whole[suggest.Nearest(word, compared)]
 }
 
 // serverNamed returns a server block, or a fault with a suggestion.
@@ -233,7 +230,7 @@ func serverNamed(app *host.App, name string) (*config.Server, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, meant(fault.New(fault.UpstreamUnknown, "there is no server %q", name), nearest(name, names), "junctor status lists them")
+	return nil, meant(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "junctor status lists them")
 }
 
 // wanted returns the servers that a verb is about: those named, or all that

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // takes checks that just the words follow a verb that it needs.
@@ -41,7 +42,7 @@ func takesVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	f := fault.New(fault.Usage, "unknown command %q", strings.TrimSpace(pathOf(cmd)+" "+args[0]))
-	return meant(f, nearest(args[0], names), helpOn(cmd)+" lists those there are")
+	return meant(f, suggest.Nearest(args[0], names), helpOn(cmd)+" lists those there are")
 }
 
 // pathOf is how a command is called after the program's name.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // A section is one block while it is being read.
@@ -78,7 +80,7 @@ type shape struct {
 func (s shape) example() string { return strings.Repeat(` "NAME"`, s.labels) }
 
 func (f form) names() []string {
-	return slices.Concat(f.attributes, f.private, slices.Collect(maps.Keys(f.blocks)))
+	return slices.Concat(f.attributes, f.private, slices.Sorted(maps.Keys(f.blocks)))
 }
 
 // check reports whatever stands in the section and may not, and notes which
@@ -96,7 +98,7 @@ func (s section) check(f form) {
 			s.wrong(attr.NameRange, fmt.Sprintf("write %s%s { ... }, without an equals sign", name, shape.example()), "%q is a block", name)
 		default:
 			hint := didYouMean(name, f.names())
-			if near := nearest(name, f.names()); near != "" && slices.Contains(slices.Collect(maps.Keys(f.blocks)), near) {
+			if near := suggest.Nearest(name, f.names()); near != "" && slices.Contains(slices.Collect(maps.Keys(f.blocks)), near) {
 				hint = fmt.Sprintf("did you mean the block %s%s { ... }?", near, f.blocks[near].example())
 			}
 			s.wrong(attr.NameRange, hint, "unknown attribute %q", name)

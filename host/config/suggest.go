@@ -5,28 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
-
-// nearest returns the candidate that name was most likely meant to be, or "".
-func nearest(name string, candidates []string) string {
-	const longest = 64 // the distance costs time in the product of the lengths
-	if len(name) > longest {
-		return ""
-	}
-	best, found := 2+len(name)/3, ""
-	for _, c := range slices.Sorted(slices.Values(candidates)) {
-		d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), nil)
-		if d < best && d < len(c) {
-			best, found = d, c
-		}
-	}
-	return found
-}
 
 // nearHint is the hint for a name that is close to a known one.
 func nearHint(name string, candidates []string) string {
-	if near := nearest(name, candidates); near != "" {
+	if near := suggest.Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
