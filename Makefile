@@ -66,6 +66,10 @@ lint: ## formatting, vet, cross-builds
 		test $$to = "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)" && continue; echo "build $$to"; \
 		GOOS=$${to%/*} GOARCH=$${to#*/} go build -gcflags='all=-N -l' ./cmd/... ./plugins/...; done # without optimising it takes half the time
 
+.PHONY: audit
+audit: ## known vulnerabilities in what is linked; needs the vulnerability database (GOVULNDB)
+	@GOVULNDB='$(GOVULNDB)' ./testdata/audit.sh
+
 .PHONY: docs
 docs: ## write the reference pages from the code
 	go test ./cmd/host -run TestDocs -update
