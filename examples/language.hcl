@@ -17,6 +17,20 @@ secret_store "file" {
   password_file = "/run/secrets/junctor"
 }
 
+defaults { # for every server; what a server says itself wins
+  share      = "global"
+  idle       = "adaptive"
+  describe   = "full"
+  bad_schema = "replace"
+  timeouts {
+    start = "20s"
+  }
+
+  # For transports that start programs.
+  env      = { LANG = "C.UTF-8" }
+  pass_env = ["HTTPS_PROXY"]
+}
+
 server "github" {
   transport "acme" {
     address = "127.0.0.1:7801"
@@ -57,6 +71,13 @@ server "github" {
     description = "Search the issues of our organisation."
     pin         = { owner = local.org }
     default     = { perPage = 20 }
+  }
+}
+
+server "files" {
+  transport "stdio" {
+    command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+    env     = { NODE_ENV = "production" } # and LANG of the defaults
   }
 }
 

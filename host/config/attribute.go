@@ -31,11 +31,17 @@ func (s section) value(name string, want cty.Type) (v cty.Value, a *hclsyntax.At
 // raw evaluates an attribute, which may hold secrets that are read later.
 func (s section) raw(name string) (v cty.Value, a *hclsyntax.Attribute, set bool) {
 	a = s.body.Attributes[name]
-	if a == nil {
-		return cty.NilVal, nil, false
+	if a != nil {
+		if v, ok := s.eval(s.in, a.Expr); !ok || !v.IsNull() {
+			return v, a, ok
+		}
 	}
-	v, ok := s.eval(s.in, a.Expr)
-	return v, a, ok && !v.IsNull()
+	inherited := s.fallback[name]
+	if inherited == nil {
+		return cty.NilVal, a, false
+	}
+	v, ok := s.eval(s.in, inherited.Expr)
+	return v, inherited, ok && !v.IsNull()
 }
 
 // early refuses a secret that is read later, for what is needed now.

@@ -68,6 +68,9 @@ type loader struct {
 	locals      map[string]*local
 	localValues cty.Value
 
+	defaults  *hclsyntax.Body // nil: no block, or one with problems
+	defaulted map[string]bool // settings of it that a transport has
+
 	plugins     map[string]*plugin
 	pluginsLost bool                     // some could not be read: do not complain that they are missing
 	manifests   map[string]*sdk.Manifest // by the plugin whose program it is; nil: reported
@@ -77,8 +80,8 @@ func newLoader(o Options) *loader {
 	l := &loader{
 		Options: o, lookup: o.Lookup,
 		byName: map[string]*source{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
-		manifests: map[string]*sdk.Manifest{},
-		budget:    &budget{left: maxWork}, localValues: cty.EmptyObjectVal,
+		manifests: map[string]*sdk.Manifest{}, defaulted: map[string]bool{},
+		budget: &budget{left: maxWork}, localValues: cty.EmptyObjectVal,
 		keyring: newKeyring(),
 	}
 	l.budget.keyring = &l.keyring
@@ -112,6 +115,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	l.pinPrograms()
 	l.resolveUses()
 	gateway := l.gateway(top["gateway"]) // before servers, whose plugins may repeat its tokens
+	l.readDefaults(top["defaults"])      // before servers, which fall back to it
 	var drafts []*draft
 	for _, b := range top["server"] {
 		drafts = append(drafts, l.server(b))
@@ -124,6 +128,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	for _, d := range drafts {
 		l.finish(d)
 	}
+	l.unusedDefaults(drafts)
 	kept := store.finish()
 	ds := l.diagnostics()
 	if ds.HasErrors() {
@@ -138,7 +143,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 var whole = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
-		"gateway": {many: true}, "secret_store": {labels: 1, many: true}, // one of each; see there
+		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true}, // one of each; see there
 	},
 	later: []string{"policy"},
 }

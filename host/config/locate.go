@@ -87,7 +87,27 @@ func (b *Block) locate(path string) hcl.Range {
 	if b.origin.body == nil {
 		return hcl.Range{Filename: b.At.File, Start: hcl.Pos{Line: b.At.Line, Column: b.At.Column}}
 	}
-	return locateIn(b.origin.body, b.origin.head, parsePath(path))
+	steps := parsePath(path)
+	if a := b.origin.inherited(steps); a != nil {
+		return locate(a.Expr, steps[1:])
+	}
+	return locateIn(b.origin.body, b.origin.head, steps)
+}
+
+// inherited returns the attribute of the defaults block that a setting comes
+// from, nil if the setting stands in the block itself.
+func (o origin) inherited(steps []step) *hclsyntax.Attribute {
+	if len(steps) == 0 {
+		return nil
+	}
+	own, inherited := o.body.Attributes[steps[0].name], o.fallback[steps[0].name]
+	switch {
+	case own == nil || inherited == nil:
+		return inherited
+	case len(steps) > 1 && member(own.Expr, steps[1]) == nil && member(inherited.Expr, steps[1]) != nil:
+		return inherited // one member of a map
+	}
+	return nil
 }
 
 // locateIn resolves steps in a block.

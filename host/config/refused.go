@@ -22,6 +22,9 @@ type origin struct {
 	head    hcl.Range
 	in      string   // the block around it, for messages
 	secrets []string // what env() and file() returned
+
+	fallback fallback           // what the defaults block has for it
+	sources  map[string]*source // by name
 }
 
 // Refused makes diagnostics of what a plugin said against the settings of the
@@ -59,7 +62,7 @@ func (b *Block) refused(c *sdk.Error, secrets []string) Diagnostic {
 	for _, line := range c.Output {
 		d.Output = append(d.Output, scrubbed(line, secrets))
 	}
-	d.quote(b.origin.source, at)
+	d.quote(cmp.Or(b.origin.sources[at.Filename], b.origin.source), at)
 	return d
 }
 

@@ -22,6 +22,8 @@ type section struct {
 
 	label   string // the first, or empty
 	labelAt hcl.Range
+
+	fallback fallback // what the defaults block has for this one
 }
 
 // section opens a block that stands in the one called in.

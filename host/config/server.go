@@ -49,6 +49,7 @@ var serverForm = form{
 // server reads a server block, apart from the bodies that belong to plugins.
 func (l *loader) server(b *hclsyntax.Block) *draft {
 	s := l.section(b, "")
+	s.fallback = l.generalDefaults()
 	s.check(serverForm)
 	if len(b.Labels) > 0 && !labelRule.MatchString(s.label) {
 		s.wrong(s.labelAt, "", "server name %q: use %s", s.label, labelWords)
@@ -75,12 +76,8 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 	d.Prefix = s.prefix(d)
 	d.Required = s.flag("required", false)
 	d.Protocol = s.choice("protocol", append([]string{"auto"}, revisions...)...)
-	d.Share, d.shareAt = s.share()
-	d.Describe = s.choice("describe", "full", "brief", "verbatim")
-	d.BadSchema = s.choice("bad_schema", "replace", "hide")
 	d.MaxMessage = s.size("max_message", ndjson.DefaultLimit, leastMessage, mostMessage)
-	d.Idle = s.idle()
-	d.Timeouts = s.timeouts()
+	s.general(d)
 	d.Tools = s.tools()
 	d.Views = s.views()
 	d.Resources = s.optional("resources").resources()
@@ -154,6 +151,7 @@ func (s section) timeouts() Timeouts {
 	if !found {
 		t = section{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
 	}
+	t.fallback = s.defaultsOf("timeouts")
 	t.check(form{attributes: []string{"start", "install", "call", "shutdown", "progress_extends"}})
 	start := t.duration("start", 10*time.Second, maxStart)
 	return Timeouts{
@@ -174,14 +172,14 @@ func (s section) resources() Resources {
 }
 
 // install reads how long a start may take that installs the server first. It is
-// never less than what any start may take.
+// never less than what any start may take: one that is inherited is raised.
 func (s section) install(start time.Duration) time.Duration {
 	const unset = 5 * time.Minute
 	d := s.duration("install", max(unset, start), maxInstall)
-	if d < start {
-		s.wrong(s.body.Attributes["install"].Expr.Range(), "", `"install" must be at least %s, which "start" is`, short(start))
+	if own := s.body.Attributes["install"]; d < start && own != nil {
+		s.wrong(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, short(start))
 	}
-	return d
+	return max(d, start)
 }
 
 // checkNames compares the servers with each other.

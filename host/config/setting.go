@@ -22,13 +22,41 @@ func (s section) setting(a sdk.Attribute) (cty.Value, bool) {
 			summary: fmt.Sprintf("the plugin describes %q with a type that is none", a.Name)})
 		return cty.NilVal, false
 	}
-	attr := s.body.Attributes[a.Name]
-	if attr == nil {
+	own, inherited := s.body.Attributes[a.Name], s.fallback[a.Name]
+	if own == nil && inherited == nil {
 		if a.Required {
 			s.missing(a.Name, s.head)
 		}
 		return cty.NilVal, false
 	}
+	var v cty.Value
+	var set bool
+	if own != nil {
+		if v, set = s.settingAt(a, own, want); !set && !s.isNull(own) {
+			return cty.NilVal, false // reported
+		}
+	}
+	if inherited == nil || set && !want.IsMapType() {
+		return v, set
+	}
+	byDefault, ok := s.settingAt(a, inherited, want)
+	switch {
+	case !ok:
+		return v, set
+	case set:
+		return merged(v, byDefault), true
+	}
+	return byDefault, true
+}
+
+// isNull reports whether an attribute is there and null, which is to be unset.
+func (s section) isNull(a *hclsyntax.Attribute) bool {
+	v, ok := s.eval(s.in, a.Expr)
+	return ok && v.IsNull()
+}
+
+// settingAt reads an attribute of a plugin's schema where it stands.
+func (s section) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
 	if a.Deprecated != "" {
 		s.problem(problem{severity: Warning, in: s.in, at: attr.NameRange, hint: a.Deprecated,
 			summary: fmt.Sprintf("%q is deprecated", a.Name)})

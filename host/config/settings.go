@@ -107,7 +107,7 @@ func (s section) relations(schema sdk.Schema, set map[string]cty.Value) {
 		if !has(a.Name) {
 			continue
 		}
-		at := s.body.Attributes[a.Name].NameRange
+		at := s.attribute(a.Name).NameRange
 		for _, other := range a.ConflictsWith {
 			pair := [2]string{min(a.Name, other), max(a.Name, other)}
 			if has(other) && !reported[pair] {
@@ -116,7 +116,7 @@ func (s section) relations(schema sdk.Schema, set map[string]cty.Value) {
 			}
 		}
 		for _, other := range a.RequiredWith {
-			if !has(other) && s.body.Attributes[other] == nil {
+			if !has(other) && s.attribute(other) == nil {
 				s.wrong(at, "", "%q needs %q beside it", a.Name, other)
 			}
 		}
@@ -125,7 +125,7 @@ func (s section) relations(schema sdk.Schema, set map[string]cty.Value) {
 
 // envNames checks a list of names of environment variables.
 func (s section) envNames(a sdk.Attribute, v cty.Value) []string {
-	attr := s.body.Attributes[a.Name]
+	attr := s.attribute(a.Name)
 	if v.ContainsMarked() {
 		s.wrong(attr.Expr.Range(), "", "%q lists names, which cannot come from env() or file()", a.Name)
 		return nil

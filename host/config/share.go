@@ -16,8 +16,8 @@ const (
 // share reads who uses the same connection. The place of the value is empty
 // when the attribute is not set.
 func (s section) share() (word string, at hcl.Range) {
-	if s.stands("share") {
-		at = s.body.Attributes["share"].Expr.Range()
+	if _, a, set := s.raw("share"); set {
+		at = a.Expr.Range() // in the defaults block, if it stands there
 	}
 	return s.choice("share", shareGlobal, shareTenant, shareSession), at
 }

@@ -92,6 +92,9 @@ func (u use) decode() (Block, bool) {
 	if !ok {
 		return Block{}, false
 	}
+	if u.noun == transports.noun {
+		u.fallback = u.settingDefaults(offered[name])
+	}
 	got := u.settings(offered[name])
 	slices.Sort(got.env)
 	source := u.byName[u.head.Filename]
@@ -99,7 +102,7 @@ func (u use) decode() (Block, bool) {
 		Kind: u.label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
 		Dir: source.dir, At: startOf(u.head), files: within(source.dir, got.files),
-		origin: origin{source: source, body: u.body, head: u.head, in: u.in, secrets: u.secrets},
+		origin: origin{source: source, body: u.body, head: u.head, in: u.in, secrets: u.secrets, fallback: u.fallback, sources: u.byName},
 	}, true
 }
 

@@ -1,0 +1,9 @@
+defaults {
+  env = { TOKEN = keyring("github/token"), PLAIN = "x" }
+}
+
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+}

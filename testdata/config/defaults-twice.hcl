@@ -1,0 +1,16 @@
+defaults {
+  idle = "5m"
+}
+
+defaults {
+  idle = "6m"
+}
+
+defaults "label" {
+}
+
+server "a" {
+  transport "stdio" {
+    command = ["x"]
+  }
+}
