@@ -182,7 +182,8 @@ func (a *App) wire() {
 func (a *App) server(s *config.Server) *catalog.Server {
 	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, identity.Local()))
 	a.Upstreams[s.Name] = u
-	of := &catalog.Server{Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Upstream: u, Key: a.key(s),
+	of := &catalog.Server{
+		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.key(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
 	}
 	if s.Share == string(gateway.PerSession) {
@@ -328,12 +329,30 @@ func repeats(t config.Tools) func(string) bool {
 	}
 }
 
+// patternsOf lists all patterns about a server's tools.
+func patternsOf(t config.Tools) []catalog.Pattern {
+	var all []catalog.Pattern
+	for _, list := range []struct {
+		name     string
+		patterns []config.Pattern
+	}{{"allow", t.Allow}, {"deny", t.Deny}, {"read", t.Read}, {"write", t.Write}, {"idempotent", t.Idempotent}} {
+		for _, p := range list.patterns {
+			all = append(all, catalog.Pattern{List: list.name, Glob: p.Glob, Match: p.Match, At: p.At.String()})
+		}
+	}
+	return all
+}
+
 func viewsOf(views []config.View) map[string]*catalog.View {
 	m := map[string]*catalog.View{}
 	for _, v := range views {
+		places := map[string]string{}
+		for name, at := range v.Places {
+			places[name] = at.String()
+		}
 		m[v.Tool] = &catalog.View{
 			Name: v.Name, Description: v.Description, HasDescription: v.HasDescription, Hidden: v.Hidden,
-			Pin: v.Pin, Default: v.Default, At: v.At.String(),
+			Pin: v.Pin, Default: v.Default, At: v.At.String(), Places: places,
 		}
 	}
 	return m

@@ -41,7 +41,7 @@ var allowed = map[string]string{
 	"host/plugin":     "host/cache host/fault host/limit host/ownership sdk sdk/process sdk/wire",
 	"host/upstream":   "host/fault host/limit host/mcp host/outbox host/policy",
 	"host/tokens":     "",
-	"host/catalog":    "host/cache host/fault host/mcp host/schema host/tokens host/upstream",
+	"host/catalog":    "host/cache host/fault host/mcp host/schema host/suggest host/tokens host/upstream",
 	"host/gateway":    "host/catalog host/fault host/identity host/limit host/mcp host/outbox host/policy host/schema host/upstream",
 	"host/secret":     "host/fault sdk",
 	"host/trust":      "host/config host/fault host/ownership",

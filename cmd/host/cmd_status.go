@@ -156,7 +156,7 @@ func counted(app *host.App, st *serverStatus) {
 	st.Tools, st.Resources, st.Prompts, st.Listed = &tools, &resources, &prompts, &since
 	for _, n := range snapshot.Notes {
 		if n.Server == st.Server {
-			st.Notes = append(st.Notes, n.Text)
+			st.Notes = append(st.Notes, n.String())
 		}
 	}
 }

@@ -114,8 +114,12 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 // notes prints what people should know about the lists.
 func (e *env) notes(app *host.App, of func(server string) bool) {
 	for _, n := range app.Catalog.Snapshot().Notes {
-		if of(n.Server) {
-			e.note(n.Server, n.Text)
+		switch {
+		case !of(n.Server):
+		case n.At != "":
+			e.doubt(n)
+		default:
+			e.note(n.Server, n.String())
 		}
 	}
 }

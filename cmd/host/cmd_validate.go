@@ -25,7 +25,7 @@ configuration that was found in the current directory and is not trusted, only t
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
 	}
-	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server")
+	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server, and compare what is said of tools with the lists that are known")
 	return cmd
 }
 
@@ -56,7 +56,7 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	if app != nil && deep {
 		var refused config.Diagnostics
 		refused, failed = app.ValidateSettings(ctx)
-		diags = append(diags, refused...)
+		diags = append(append(diags, refused...), app.CatalogDiagnostics()...)
 	}
 	v, result := validationOf(app, diags), diags.Err()
 	for _, name := range slices.Sorted(maps.Keys(failed)) {

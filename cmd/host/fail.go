@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 )
@@ -88,6 +89,18 @@ func (e *env) note(server, text string) {
 		return
 	}
 	fmt.Fprintf(e.stderr, "note: server %q: %s\n", server, oneText(text))
+}
+
+// doubt prints what the configuration says of a server and does not fit it.
+func (e *env) doubt(n catalog.Note) {
+	if e.json {
+		e.printStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
+		return
+	}
+	fmt.Fprintf(e.stderr, "warning: server %q: %s\n  at %s\n", n.Server, oneText(n.Text), oneText(n.At))
+	if n.Hint != "" {
+		fmt.Fprintf(e.stderr, "hint: %s\n", oneText(n.Hint))
+	}
 }
 
 // warn prints what people should know that is about no server.

@@ -148,12 +148,29 @@ func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalo
 	if err != nil || t != nil {
 		return t, err
 	}
+	if err := leftOut(app, word); err != nil {
+		return nil, err
+	}
 	return nil, unknown(ctx, app, "tool", word, func() (names []string) {
 		for _, t := range app.Catalog.Snapshot().Tools {
 			names = append(names, t.Exposed, t.Server+"/"+t.Name)
 		}
 		return names
 	})
+}
+
+// leftOut is the fault of a tool that the server has and that is not offered;
+// nil for any other name.
+func leftOut(app *host.App, word string) error {
+	server, name, _ := split(app, word)
+	why, ok := app.Catalog.Snapshot().LeftOut(server, name)
+	switch {
+	case !ok:
+		return nil
+	case why.At != "":
+		return &fault.Error{Code: fault.ConfigInvalid, Message: why.Text, Server: why.Server, At: why.At, Hint: why.Hint}
+	}
+	return &fault.Error{Code: fault.UpstreamUnsupported, Message: why.Text, Server: why.Server}
 }
 
 // findPrompt finds a prompt by the name a person typed.

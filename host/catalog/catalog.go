@@ -20,6 +20,7 @@ type Server struct {
 	Name     string
 	Prefix   string
 	Views    map[string]*View // by the tool's own name
+	Patterns []Pattern
 	Upstream *upstream.Upstream
 	// Describe says how much of the server's texts clients get; empty: Full.
 	Describe Describe
@@ -53,6 +54,7 @@ type Catalog struct {
 	asking    map[string]*ask     // guarded by mu; by server
 	attempts  map[string]attempt  // guarded by mu; by server
 	storms    map[string]*storm   // guarded by mu; by server
+	told      map[Note]bool       // guarded by mu; notes about the configuration that the log has
 	news      []upstream.ListKind // guarded by mu; what changed and has not been told
 	telling   *time.Timer         // guarded by mu; nil: there are no news
 	stopped   bool                // guarded by mu
@@ -77,6 +79,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	c := &Catalog{
 		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
 		lists: map[string]*lists{}, asking: map[string]*ask{}, attempts: map[string]attempt{}, storms: map[string]*storm{}, warned: map[string]bool{},
+		told: map[Note]bool{},
 	}
 	for _, s := range servers {
 		if l := load(dir, s.Key, c.offerTo(s)); l != nil {
@@ -87,6 +90,7 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	for _, s := range servers {
 		c.warnCost(s.Name)
 	}
+	c.logDoubts()
 	return c
 }
 
@@ -254,6 +258,7 @@ func (c *Catalog) begin(s *Server) *ask {
 
 // publish makes a new snapshot with the lists of one server.
 func (c *Catalog) publish(s *Server, l *lists) {
+	defer c.logDoubts()
 	c.mu.Lock()
 	known := c.lists[s.Name]
 	c.mu.Unlock()

@@ -35,7 +35,8 @@ type Tool struct {
 	ReadOnly, Destructive *bool
 
 	view    *View
-	remarks []string // about the view and the schemas
+	remarks []Note              // about the view and the schemas
+	unset   map[string]nullRule // of the defaults, what null means
 }
 
 // A Prompt is an item that makes messages.
@@ -59,26 +60,29 @@ type Template struct {
 
 // newTool reads a tool of a server, which is a modern one or not, and applies
 // its view. A nil tool is left out, for the reason given.
-func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
+func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	it, why := newItem(s, toolKind, "name", raw)
 	if why != "" {
-		return nil, why
+		return nil, Note{Text: why}
+	}
+	leftOut := func(format string, args ...any) Note {
+		return Note{Text: fmt.Sprintf("tool %.64q is left out: ", it.Name) + fmt.Sprintf(format, args...)}
 	}
 	if support, _ := mcp.TextMember(raw, "execution", "taskSupport"); support == "required" {
-		return nil, fmt.Sprintf("tool %.64q is left out: it can only be called as a task, which is not supported yet", it.Name)
+		return nil, leftOut("it can only be called as a task, which is not supported yet")
 	}
 	if modern {
 		if why := misheaded(object(raw, "inputSchema")); why != "" {
-			return nil, fmt.Sprintf("tool %.64q is left out: the headers that its schema asks for cannot be sent: %s", it.Name, why)
+			return nil, leftOut("the headers that its schema asks for cannot be sent: %s", why)
 		}
 	}
 	view := s.Views[it.Name]
 	if view != nil && view.Hidden {
-		return nil, ""
+		return nil, Note{}
 	}
 	raw, refused := vetSchemas(it.Raw, s.Describe)
 	if why := refused.any(); why != "" && s.HideBadSchema {
-		return nil, fmt.Sprintf("tool %.64q is left out: %s", it.Name, why)
+		return nil, leftOut("%s", why)
 	}
 	it.Raw = raw
 	t := &Tool{
@@ -90,8 +94,10 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
 	}
 	shown := it.Name
 	if t.view != nil {
-		if why := t.apply(t.view); why != "" {
-			return nil, fmt.Sprintf("tool %.64q is left out: its view at %s cannot be applied: %s", it.Name, t.view.At, why)
+		if why, at := t.apply(t.view); why != "" {
+			note := leftOut("%s", why)
+			note.At, note.Refused = at, true
+			return nil, note
 		}
 		if t.view.Name != "" {
 			shown = t.view.Name
@@ -102,7 +108,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, string) {
 	if t.Exposed != it.Name {
 		t.Raw = mcp.SetMember(t.Raw, "name", mcp.AppendText(nil, t.Exposed))
 	}
-	return t, ""
+	return t, Note{}
 }
 
 // object returns a member that is an object, nil for anything else.

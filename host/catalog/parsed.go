@@ -1,6 +1,10 @@
 package catalog
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
 
 // parsed is what the items of a server's lists become, before they are compared
 // with those of other servers. Every snapshot uses it again, so reading schemas
@@ -8,6 +12,7 @@ import "sync"
 type parsed struct {
 	once      sync.Once
 	tools     []outcome[*Tool]
+	names     []string // of the tools, as their server calls them
 	prompts   []outcome[*Prompt]
 	resources []outcome[*Item]
 	templates []outcome[*Template]
@@ -16,7 +21,8 @@ type parsed struct {
 // An outcome is an item, or nil and why it is left out.
 type outcome[T any] struct {
 	item T
-	why  string
+	name string // of a tool, as its server calls it
+	why  Note
 }
 
 // parse returns what the items of the lists become. Nothing of it is changed
@@ -26,15 +32,19 @@ func (l *lists) parse(s *Server) *parsed {
 	p.once.Do(func() {
 		for _, raw := range l.Tools.Items {
 			t, why := newTool(s, raw, l.modern)
-			p.tools = append(p.tools, outcome[*Tool]{t, why})
+			name, named := mcp.TextMember(raw, "name")
+			if named {
+				p.names = append(p.names, name)
+			}
+			p.tools = append(p.tools, outcome[*Tool]{t, name, why})
 		}
 		for _, raw := range l.Prompts.Items {
 			pr, why := newPrompt(s, raw)
-			p.prompts = append(p.prompts, outcome[*Prompt]{pr, why})
+			p.prompts = append(p.prompts, outcome[*Prompt]{item: pr, why: Note{Text: why}})
 		}
 		for _, raw := range l.Resources.Items {
 			it, why := newItem(s, resourceKind, "uri", raw)
-			p.resources = append(p.resources, outcome[*Item]{&it, why})
+			p.resources = append(p.resources, outcome[*Item]{item: &it, why: Note{Text: why}})
 		}
 		p.parseTemplates(s, l.Templates.Items)
 	})
@@ -51,7 +61,7 @@ func (p *parsed) parseTemplates(s *Server, items [][]byte) {
 				t.match = nil
 			}
 		}
-		p.templates = append(p.templates, outcome[*Template]{t, why})
+		p.templates = append(p.templates, outcome[*Template]{item: t, why: Note{Text: why}})
 	}
 }
 

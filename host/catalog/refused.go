@@ -64,12 +64,12 @@ func refusal(s []byte, d Describe) string {
 }
 
 // remarks are what people should know about the refused schemas of a tool.
-func (r Refused) remarks(tool string) (all []string) {
+func (r Refused) remarks(tool string) (all []Note) {
 	if r.Input != "" {
-		all = append(all, fmt.Sprintf("tool %.64q: its input schema is replaced by one that takes any object: %s", tool, r.Input))
+		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its input schema is replaced by one that takes any object: %s", tool, r.Input)})
 	}
 	if r.Output != "" {
-		all = append(all, fmt.Sprintf("tool %.64q: its output schema is removed: %s", tool, r.Output))
+		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its output schema is removed: %s", tool, r.Output)})
 	}
 	return all
 }

@@ -116,8 +116,8 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 	for _, o := range l.parse(server).resources {
 		it, own := o.item, pair{server.Name, o.item.Name}
 		switch {
-		case o.why != "":
-			s.note(server, "%s", o.why)
+		case o.why.Text != "":
+			s.note(server, "%s", o.why.Text)
 			continue
 		case s.ownResources[own]:
 			s.note(server, "resource %s stands in its list twice; the first one counts", it.Name)
@@ -140,7 +140,7 @@ func (s *Snapshot) addTemplates(server *Server, l *lists) {
 	for _, o := range l.parse(server).templates {
 		t := o.item
 		if t == nil {
-			s.note(server, "%s", o.why)
+			s.note(server, "%s", o.why.Text)
 			continue
 		}
 		switch first, own := s.templates[t.Name], (pair{server.Name, t.Name}); {

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A Snapshot is an immutable catalog at one moment. Its lists are in the order
@@ -35,12 +33,31 @@ type Snapshot struct {
 
 	prefixes map[string]string // of the configuration, to the server
 	claims   map[pair]string   // names that views give, by server, to the tool
+	leftOut  map[pair]Note     // tools that are not offered; see LeftOut
 }
 
 type pair struct{ server, name string }
 
-// A Note is about one server's list.
-type Note struct{ Server, Text string }
+// A Note is about one server's list. One with a place is about what the
+// configuration says of the server, and is probably a mistake there.
+type Note struct {
+	Server, Text string
+	At           string // file:line:column, or empty
+	Hint         string
+	Refused      bool // the tool it is about is not offered because of that
+}
+
+// String is the note in one line, without the server.
+func (n Note) String() string {
+	text := n.Text
+	if n.At != "" {
+		text += ", at " + n.At
+	}
+	if n.Hint != "" {
+		text += "; " + n.Hint
+	}
+	return text
+}
 
 // Tool returns the tool that clients call by this name.
 func (s *Snapshot) Tool(exposed string) (*Tool, bool) {
@@ -72,6 +89,7 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 		tools: map[string]*Tool{}, own: map[pair]*Tool{}, prompts: map[string]*Prompt{},
 		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
 		ownResources: map[pair]bool{}, ownTemplates: map[pair]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[pair]string{},
+		leftOut: map[pair]Note{},
 	}
 	for _, server := range servers {
 		s.servers[server.Name] = true
@@ -101,35 +119,27 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 					s.note(server, "its list of %s is not whole: %s", k.name, why)
 				}
 			}
-			for _, name := range sortedNames(server.Views) {
-				if !listed(l.Tools.Items, name) && !server.Views[name].Hidden {
-					s.note(server, "it has no tool %q, which a view at %s is about", name, server.Views[name].At)
-				}
-			}
+			s.unmatched(server, l)
 		}
 	}
 	return s
-}
-
-// listed reports whether a tool of this name is in a server's list.
-func listed(items [][]byte, name string) bool {
-	return slices.ContainsFunc(items, func(raw []byte) bool {
-		own, _ := mcp.TextMember(raw, "name")
-		return own == name
-	})
 }
 
 func (s *Snapshot) note(server *Server, format string, args ...any) {
 	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...)})
 }
 
+// doubt notes that what the configuration says at a place does not fit the
+// server.
+func (s *Snapshot) doubt(server *Server, at, hint, format string, args ...any) {
+	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...), At: at, Hint: hint})
+}
+
 func (s *Snapshot) addTools(server *Server, l *lists) {
 	for _, o := range l.parse(server).tools {
 		t := o.item
 		if t == nil {
-			if o.why != "" {
-				s.note(server, "%s", o.why)
-			}
+			s.leaveOut(server, o.name, o.why)
 			continue
 		}
 		if s.own[pair{server.Name, t.Name}] != nil {
@@ -138,7 +148,7 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 		}
 		s.own[pair{server.Name, t.Name}] = t
 		for _, remark := range t.remarks {
-			s.note(server, "%s", remark)
+			s.doubt(server, remark.At, remark.Hint, "%s", remark.Text)
 		}
 		if owner, ok := s.claims[pair{server.Name, t.Exposed}]; ok && owner != t.Name {
 			s.note(server, "tool %q is hidden by a view, at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
@@ -157,6 +167,32 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 	}
 }
 
+// leaveOut takes note of a tool that is not offered, and why; without a text it
+// is hidden on purpose.
+func (s *Snapshot) leaveOut(server *Server, name string, why Note) {
+	if why.Text == "" {
+		return
+	}
+	why.Server = server.Name
+	s.Notes = append(s.Notes, why)
+	shown := name
+	if v := server.Views[name]; v != nil && v.Name != "" {
+		shown = v.Name
+	}
+	for _, key := range []pair{{server.Name, name}, {"", Expose(server.Prefix, server.Name, shown)}} {
+		if _, taken := s.leftOut[key]; !taken {
+			s.leftOut[key] = why
+		}
+	}
+}
+
+// LeftOut returns why a tool is not offered, by its server and its own name or,
+// with an empty server, by the name that clients would call it by.
+func (s *Snapshot) LeftOut(server, name string) (Note, bool) {
+	why, ok := s.leftOut[pair{server, name}]
+	return why, ok
+}
+
 // foreign returns the server whose prefix a name begins with that has none of
 // its own. It would otherwise depend on whose lists arrive first which of two
 // servers a client calls.
@@ -173,7 +209,7 @@ func (s *Snapshot) addPrompts(server *Server, l *lists) {
 	for _, o := range l.parse(server).prompts {
 		p := o.item
 		if p == nil {
-			s.note(server, "%s", o.why)
+			s.note(server, "%s", o.why.Text)
 			continue
 		}
 		if s.ownPrompt[pair{server.Name, p.Name}] != nil {

@@ -23,7 +23,7 @@ func listing(items ...string) (l upstream.Listing) {
 func notesOf(s *Snapshot) string {
 	var all []string
 	for _, n := range s.Notes {
-		all = append(all, n.Server+": "+n.Text)
+		all = append(all, n.Server+": "+n.String())
 	}
 	return strings.Join(all, "\n")
 }
@@ -97,17 +97,31 @@ func TestClashes(t *testing.T) {
 			"a pin of nothing leaves its tool out, for it would be open",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {Pin: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1"}}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
-			"", `a: tool "search" is left out: its view at f:1:1 cannot be applied: pin: ownr is no argument of the tool; did you mean "owner"?`,
+			"", `a: tool "search" is left out: its pin: ownr is no argument of the tool; did you mean "owner"?, at f:1:1`,
 		},
 		{
-			"a pin and a default that do not fit",
+			"a pin of the wrong type leaves its tool out, for it would be sent",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {
-				Pin: map[string]json.RawMessage{"owner": json.RawMessage("1")}, Default: map[string]json.RawMessage{"n": json.RawMessage(`"x"`), "m": json.RawMessage("1")}, At: "f:1:1",
+				Pin: map[string]json.RawMessage{"owner": json.RawMessage("1")}, At: "f:1:1", Places: map[string]string{"owner": "f:2:5"},
 			}}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
-			"a__search=a/search", `a: tool "search": its view at f:1:1: m is no argument of the tool
-a: tool "search": its view at f:1:1: owner must be a string, is a number
-a: tool "search": its view at f:1:1: n must be an integer, is a string`,
+			"", `a: tool "search" is left out: its pin: owner must be a string, is a number, at f:2:5`,
+		},
+		{
+			"and so does a default of the wrong type",
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {
+				Default: map[string]json.RawMessage{"n": json.RawMessage(`"x"`), "q": json.RawMessage(`"x"`)}, At: "f:1:1", Places: map[string]string{"n": "f:3:5"},
+			}}}},
+			map[string]*lists{"a": {Tools: listing(search)}},
+			"", `a: tool "search" is left out: its default: n must be an integer, is a string, at f:3:5`,
+		},
+		{
+			"a default of nothing is a note",
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {
+				Default: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1",
+			}}}},
+			map[string]*lists{"a": {Tools: listing(search)}},
+			"a__search=a/search", `a: tool "search" has a default for nothing: ownr is no argument of the tool; did you mean "owner"?, at f:1:1`,
 		},
 		{
 			"a tool that is only a task",
@@ -118,9 +132,14 @@ a: tool "search": its view at f:1:1: n must be an integer, is a string`,
 		{
 			"a view of nothing",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}, "b": {At: "f:2:1"}, "d": {Hidden: true}}}},
+			map[string]*lists{"a": {}},
+			"", "a: it has no tool \"b\", which a tool block is about, at f:2:1\na: it has no tool \"c\", which a tool block is about, at f:3:1",
+		},
+		{
+			"nothing is said of tools that a list may lack",
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}}, Patterns: []Pattern{glob("deny", "x", "f:1:1")}}},
 			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "cursor_loop"}}},
-			"", "a: its list of tools is not whole: cursor_loop\n" +
-				"a: it has no tool \"b\", which a view at f:2:1 is about\na: it has no tool \"c\", which a view at f:3:1 is about",
+			"", "a: its list of tools is not whole: cursor_loop",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -188,7 +207,7 @@ func TestViewsThatHide(t *testing.T) {
 	s := build([]*Server{{Name: "a", Prefix: "a", Views: views}}, map[string]*lists{"a": {Tools: listing(search, `{"name":"bare"}`)}})
 	_, hidden := s.OwnTool("a", "search")
 	_, bare := s.Tool("a__bare")
-	if len(s.Tools) > 0 || hidden || bare || !strings.Contains(notesOf(s), "its view at f:1:1 cannot be applied") {
+	if len(s.Tools) > 0 || hidden || bare || !strings.Contains(notesOf(s), "it has no input schema, so nothing can be pinned and nothing can have a default, at f:1:1") {
 		t.Errorf("%s, %s", toolsOf(s), notesOf(s))
 	}
 }

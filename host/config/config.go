@@ -124,6 +124,27 @@ type View struct {
 	Pin            map[string]json.RawMessage // arguments always sent, and hidden from the schema
 	Default        map[string]json.RawMessage // arguments sent when the client leaves them out
 	At             Position
+	Places         map[string]Position `json:",omitempty"` // of each argument that is pinned or has a default
+}
+
+// ToolPlaces returns every place that says something of a server's tools, by its
+// text.
+func (c *Config) ToolPlaces() map[string]Position {
+	places := map[string]Position{}
+	for _, s := range c.Servers {
+		for _, list := range [][]Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent} {
+			for _, p := range list {
+				places[p.At.String()] = p.At
+			}
+		}
+		for _, v := range s.Views {
+			places[v.At.String()] = v.At
+			for _, at := range v.Places {
+				places[at.String()] = at
+			}
+		}
+	}
+	return places
 }
 
 // A Position is a place in the configuration, File as the user named it. Line

@@ -128,6 +128,9 @@ func (s section) view() (View, hcl.Range) {
 	v.Hidden = s.flag("hidden", false)
 	v.Pin = s.arguments("pin")
 	v.Default = s.arguments("default")
+	v.Places = map[string]Position{}
+	s.place(v.Places, "pin", v.Pin)
+	s.place(v.Places, "default", v.Default)
 	for name := range v.Default {
 		if _, both := v.Pin[name]; both {
 			at := keyRange(s.body.Attributes["default"].Expr, name)
@@ -135,6 +138,13 @@ func (s section) view() (View, hcl.Range) {
 		}
 	}
 	return v, nameAt
+}
+
+// place adds where each member of an object of arguments stands.
+func (s section) place(places map[string]Position, name string, arguments map[string]json.RawMessage) {
+	for key := range arguments {
+		places[key] = startOf(keyRange(s.body.Attributes[name].Expr, key))
+	}
 }
 
 // arguments reads an object of any values.

@@ -111,6 +111,12 @@ func (g *Gateway) problems(t *catalog.Tool, u Use, args []byte) []schema.Problem
 	if len(args) == 0 {
 		args = []byte("{}")
 	}
+	args, unset := t.Unset(args)
+	for _, name := range unset {
+		if t.Needed(name) {
+			return []schema.Problem{{Path: name, Message: "is required, so its default cannot be unset"}}
+		}
+	}
 	return s.Check(args)
 }
 
