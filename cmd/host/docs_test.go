@@ -60,7 +60,7 @@ func cliPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "\n# Command line\n\nStandard output carries only what was asked for: tables and text on a terminal, JSON when it is piped or with\n`--json`. Everything else goes to standard error. The JSON only grows.\n")
 	root := newEnv().root()
-	b.WriteString("\n## Flags of every verb\n\n")
+	b.WriteString("\n## Flags of every verb\n")
 	flags(&b, root.PersistentFlags())
 	for _, group := range root.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimSuffix(group.Title, ":"))
@@ -93,31 +93,40 @@ func cliPage() string {
 }
 
 func verb(b *strings.Builder, c *cobra.Command) {
-	fmt.Fprintf(b, "\n### junctor %s\n\n%s.\n", strings.TrimPrefix(c.UseLine(), "junctor "), c.Short)
+	var own strings.Builder
+	flags(&own, c.LocalNonPersistentFlags())
+	use := strings.TrimPrefix(c.UseLine(), "junctor ")
+	if own.Len() == 0 {
+		use = strings.TrimSuffix(use, " [flags]") // --help alone is not worth a word
+	}
+	fmt.Fprintf(b, "\n### junctor %s\n\n%s.\n", use, c.Short)
 	if c.Long != "" {
 		fmt.Fprintf(b, "\n```\n%s\n```\n", strings.TrimSpace(c.Long))
 	}
 	if c.Example != "" {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
 	}
-	if c.LocalNonPersistentFlags().HasFlags() {
-		b.WriteString("\n")
-		flags(b, c.LocalNonPersistentFlags())
-	}
+	b.WriteString(own.String())
 	for _, sub := range c.Commands() {
 		verb(b, sub)
 	}
 }
 
+// flags writes the table of a set of flags, if there are any but --help.
 func flags(b *strings.Builder, set *pflag.FlagSet) {
-	b.WriteString("| flag | meaning |\n|---|---|\n")
+	var rows strings.Builder
 	set.VisitAll(func(f *pflag.Flag) {
 		name := "--" + f.Name
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", name, strings.ReplaceAll(f.Usage, "|", "\\|"))
+		if f.Name != "help" {
+			fmt.Fprintf(&rows, "| `%s` | %s |\n", name, strings.ReplaceAll(f.Usage, "|", "\\|"))
+		}
 	})
+	if rows.Len() > 0 {
+		b.WriteString("\n| flag | meaning |\n|---|---|\n" + rows.String())
+	}
 }
 
 // errorsPage explains every code.

@@ -206,9 +206,7 @@ func (e *env) root() *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fault.New(fault.Usage, "%s", err).WithHint("%s", helpOn(cmd))
-	})
+	root.SetFlagErrorFunc(flagFault)
 	root.SetHelpCommand(helpVerb())
 	root.SetVersionTemplate("junctor {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
@@ -238,6 +236,7 @@ func (e *env) root() *cobra.Command {
 		}
 	}
 	root.SetCompletionCommandGroupID("operate")
+	singleValues(root)
 	return root
 }
 

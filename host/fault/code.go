@@ -141,7 +141,7 @@ var Codes = map[Code]Entry{
 	UpstreamStartTimeout:    {ExitTimeout, "The server did not get ready in time.", "Raise the setting that the hint names, `timeouts { start }` or `timeouts { install }`, or see why it is slow in its last lines on standard error."},
 	UpstreamProtocol:        {ExitUnreachable, "The server does not speak a protocol revision that Junctor knows, or not the one configured.", "Set `protocol = \"auto\"` or a revision the server has."},
 	UpstreamBadMessage:      {ExitUnreachable, "The server's answer was not valid: broken JSON, a repeated name, or no JSON-RPC.", "Report it to the server's author."},
-	UpstreamTooLarge:        {ExitUnreachable, "The server's answer was larger than a message may be.", "Ask for less at once."},
+	UpstreamTooLarge:        {ExitUnreachable, "A message from or to the server was larger than a message may be.", "Ask for less at once, or raise `max_message` in the server's block."},
 	UpstreamOverloaded:      {ExitUnreachable, "Too many calls wait for the server, which does not read them.", "Try again later."},
 	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down.", "Nothing."},
 	UpstreamUnsupported:     {ExitUnreachable, "The server does not offer this.", "`junctor status SERVER` shows what it offers."},

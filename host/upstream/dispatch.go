@@ -89,8 +89,11 @@ func (c *conn) cut(cut Cut) {
 	}
 	id, shape := mcp.Glance(prefix)
 	f := fault.New(code, "the answer was dropped: %s", cut)
-	if why == "bad_message" {
+	switch {
+	case why == "bad_message":
 		f.Message = fmt.Sprintf("the transport received what is not a message, beginning with %.60q", prefix)
+	case code == fault.UpstreamTooLarge:
+		f = c.oversized(f)
 	}
 	if c.lost(id, shape, f); id == nil && shape != mcp.Asks {
 		c.failOnly(c.only(), f) // the transport knows that it was a message
@@ -114,7 +117,27 @@ func (c *conn) unanswered(u Unanswered) {
 	if !delivered {
 		p.sent.Store(false)
 	}
+	if f := fault.As(err); f.Code == fault.UpstreamTooLarge && f.Hint == "" {
+		copied := *f
+		err = c.oversized(&copied)
+	}
 	p.answer <- answer{err: err}
+}
+
+// oversized names the setting that bounds messages, and its value.
+func (c *conn) oversized(f *fault.Error) *fault.Error {
+	return f.WithHint("ask for less at once, or raise max_message in the server's block, which is %s now", sizeOf(c.up.opts.MaxMessage))
+}
+
+// sizeOf writes a number of bytes as the configuration does.
+func sizeOf(n int) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%dMiB", n>>20)
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%dKiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // invalid takes note of a message that is none.

@@ -103,7 +103,7 @@ func (c *conn) compose(p *pending, params []byte) outbox.Message {
 func (c *conn) fits(msg outbox.Message) error {
 	size := len(msg.Head) + len(msg.Body) + len(msg.Tail)
 	if most := c.up.opts.MaxMessage; size > most {
-		return fault.New(fault.UpstreamTooLarge, "a message of %d bytes to the server is larger than %d", size, most)
+		return c.oversized(fault.New(fault.UpstreamTooLarge, "a message of %d bytes to the server is larger than %d", size, most))
 	}
 	return nil
 }
