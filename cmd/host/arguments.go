@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
@@ -16,13 +19,19 @@ import (
 func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]byte, error) {
 	switch {
 	case len(words) == 0 && needsArguments(input):
-		return e.offered(ctx)
+		return e.offered(ctx, inputWait)
+	case len(words) == 0 && len(schema.Properties(input)) > 0:
+		args, err := e.offered(ctx, optionalWait)
+		if errors.Is(err, errSilent) {
+			return []byte("{}"), nil
+		}
+		return args, err
 	case len(words) == 0:
-		// Standard input may hold something, but for somebody else: what a shell
-		// reads line by line, calling the tool for each.
+		// A tool that lists no arguments leaves standard input to others: a shell
+		// may read it line by line, and call the tool for each.
 		return []byte("{}"), nil
 	case len(words) > 1:
-	case words[0] == "-":
+	case words[0] == "-", words[0] == "@-":
 		return e.readStdin(ctx)
 	case strings.HasPrefix(words[0], "@"):
 		path := words[0][1:]
@@ -34,6 +43,15 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 		input = []byte("{}")
 	}
 	return typed(input, words)
+}
+
+// unlisted warns of arguments that the tool does not list and does not refuse.
+func (e *env) unlisted(t *catalog.Tool, args []byte) {
+	for _, p := range schema.Unlisted(t.Input, args) {
+		if !slices.Contains(t.Pinned(), p.Path) { // the call fails because of it
+			e.warn(t.Exposed+": "+p.String(), "it is sent all the same, because the tool's schema allows others")
+		}
+	}
 }
 
 // typed makes arguments of words, as a schema types them.

@@ -39,8 +39,12 @@ ARGUMENTS are one of
   key:=JSON     any JSON: labels:='["bug"]'
   '{"k": "v"}'  the whole object
   @FILE         a file that holds it
-  -             standard input, which is also read when nothing is given, the tool requires something, and something
-                comes on it within three seconds`,
+  -             standard input, as does @-
+
+Without arguments, standard input is read when it is a file or a pipe and the tool has arguments: within three seconds
+something has to come if the tool requires one, else within 0.3 seconds. A file of which a part was read already is left
+alone. An argument that the tool does not list, and does not refuse, is sent with a warning. key:=null leaves the
+configuration's default for it out.`,
 		Example: `  junctor call gh__search_issues query=crash perPage:=5
   junctor call files/read_text_file path=README.md`,
 		Args:              takesMore("TOOL"),
@@ -80,6 +84,7 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	if err != nil {
 		return err
 	}
+	e.unlisted(t, args)
 	reply, err := e.callTool(ctx, app, t, args, o)
 	switch {
 	case err != nil && silent:

@@ -21,6 +21,9 @@ const (
 	// moment; under a supervisor whose pipe is open and silent, it is what a
 	// call costs that lacks an argument.
 	inputWait = 3 * time.Second
+	// optionalWait is the same for a tool that can be called without arguments,
+	// where the wait buys nothing most of the time.
+	optionalWait = 300 * time.Millisecond
 )
 
 // interruptible reads, and gives up when ctx ends, with its cause. Nothing
@@ -57,12 +60,12 @@ var errSilent = fmt.Errorf("nothing came on standard input within %s", inputWait
 
 // offered reads arguments that somebody may have put on standard input without
 // saying so: into a file or a pipe.
-func (e *env) offered(ctx context.Context) ([]byte, error) {
+func (e *env) offered(ctx context.Context, wait time.Duration) ([]byte, error) {
 	info, err := e.stdin.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice != 0 {
+	if err != nil || info.Mode()&os.ModeCharDevice != 0 || e.readBefore(info) {
 		return []byte("{}"), nil
 	}
-	brief, cancel := context.WithTimeout(ctx, inputWait)
+	brief, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	first, err := interruptible(brief, func() ([]byte, error) {
 		b := make([]byte, 1)
@@ -80,6 +83,17 @@ func (e *env) offered(ctx context.Context) ([]byte, error) {
 	return readObject(ctx, "standard input", func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(bytes.NewReader(first), e.stdin)), nil
 	})
+}
+
+// readBefore reports whether standard input is a file of which somebody has read
+// a part, such as the loop of a shell that calls a tool for each line. The rest is
+// for them.
+func (e *env) readBefore(info os.FileInfo) bool {
+	if !info.Mode().IsRegular() {
+		return false
+	}
+	at, err := e.stdin.Seek(0, io.SeekCurrent)
+	return err == nil && at > 0
 }
 
 // readObject opens something and reads the one JSON object in it.
