@@ -203,7 +203,7 @@ func TestKeep(t *testing.T) {
 			t.Error(failed)
 		}
 		now := s.Snapshot()
-		if len(now.Tools) != 2 || len(now.Prompts) != 1 || notesOf(now) != "a: its list of tools is not whole: asking for it failed: tools/list: locked (-32603)" {
+		if len(now.Tools) != 2 || len(now.Prompts) != 1 || notesOf(now) != "a: its list of tools is not whole: asking failed: locked (-32603)" {
 			t.Errorf("%s, %s", toolsOf(now), notesOf(now))
 		}
 		fail("", `{"code":-32603,"message":"locked"}`)

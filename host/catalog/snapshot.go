@@ -114,15 +114,36 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 			s.addPrompts(server, l)
 			s.addResources(server, l)
 			s.addTemplates(server, l)
-			for _, k := range kinds {
-				if why := k.of(l).Degraded; why != "" {
-					s.note(server, "its list of %s is not whole: %s", k.name, why)
-				}
-			}
+			s.degraded(server, l)
 			s.unmatched(server, l)
 		}
 	}
 	return s
+}
+
+// degraded notes which lists are not whole. One reason is told once, for all lists
+// that have it.
+func (s *Snapshot) degraded(server *Server, l *lists) {
+	var reasons []string
+	names := map[string][]string{}
+	for _, k := range kinds {
+		why := k.of(l).Degraded
+		if why == "" {
+			continue
+		}
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], k.name)
+	}
+	for _, why := range reasons {
+		which := names[why]
+		if last := len(which) - 1; last > 0 {
+			s.note(server, "its lists of %s and %s are not whole: %s", strings.Join(which[:last], ", "), which[last], why)
+		} else {
+			s.note(server, "its list of %s is not whole: %s", which[0], why)
+		}
+	}
 }
 
 func (s *Snapshot) note(server *Server, format string, args ...any) {

@@ -136,6 +136,15 @@ func TestClashes(t *testing.T) {
 			"", "a: it has no tool \"b\", which a tool block is about, at f:2:1\na: it has no tool \"c\", which a tool block is about, at f:3:1",
 		},
 		{
+			"one reason is told once",
+			[]*Server{{Name: "a", Prefix: "a"}},
+			map[string]*lists{"a": {
+				Tools: upstream.Listing{Degraded: "asking failed: locked"}, Resources: upstream.Listing{Degraded: "asking failed: locked"},
+				Templates: upstream.Listing{Degraded: "cursor_loop"}, Prompts: upstream.Listing{Degraded: "asking failed: locked"},
+			}},
+			"", "a: its lists of tools, resources and prompts are not whole: asking failed: locked\na: its list of templates is not whole: cursor_loop",
+		},
+		{
 			"nothing is said of tools that a list may lack",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}}, Patterns: []Pattern{glob("deny", "x", "f:1:1")}}},
 			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "cursor_loop"}}},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -78,7 +79,7 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	for page := 0; ; page++ {
 		result, err := u.page(ctx, kind, cursor)
 		if err != nil && listFault(err) {
-			l.Failed, l.Degraded = err, "asking for it failed: "+fault.As(err).Message
+			l.Failed, l.Degraded = err, "asking failed: "+withoutMethod(kind.Method, fault.As(err).Message)
 			return l, nil
 		}
 		if err != nil {
@@ -113,6 +114,18 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 		}
 		seen[string(cursor)] = true
 	}
+}
+
+// withoutMethod is a message that does not name the list it is about, so that
+// several lists that failed alike say the same.
+func withoutMethod(method, message string) string {
+	if rest, ok := strings.CutPrefix(message, method+": "); ok {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(message, method+" "); ok {
+		return "it " + rest
+	}
+	return message
 }
 
 // listFault reports whether an error is about one list: the server answered it
