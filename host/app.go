@@ -45,6 +45,11 @@ type Options struct {
 	// Password asks a person for the password of the encrypted file of secrets,
 	// twice when confirm is set; nil where there is nobody to ask.
 	Password func(ctx context.Context, confirm bool) ([]byte, error)
+	// Local is the command line, when that is the only client; nil: clients connect.
+	Local gateway.LocalClient
+	// Roots are the directories that servers are told of, for clients that have none:
+	// absolute paths.
+	Roots []string
 	// Warn tells a person something once; nil: the log has it.
 	Warn func(msg, hint string)
 }
@@ -166,7 +171,7 @@ func (a *App) wire() {
 	}
 	a.Gateway = gateway.New(gateway.Options{
 		Version: a.opts.Version, Policy: policy.New(rules), Log: a.opts.Log, Servers: calls,
-		Budget: a.messages, Lines: a.lines, Login: a.loginPage,
+		Budget: a.messages, Lines: a.lines, Login: a.loginPage, Local: a.opts.Local, Roots: rootsOf(a.opts.Roots),
 	})
 	var servers []*catalog.Server
 	for _, s := range a.Config.Servers {
@@ -176,6 +181,7 @@ func (a *App) wire() {
 	}
 	a.Catalog = catalog.New(servers, a.opts.Dirs.Cache, a.opts.Log, a.Gateway.ListsChanged)
 	a.Gateway.Bind(a.Catalog)
+	a.Gateway.OfferLocal()
 }
 
 // server makes the upstream of a server block that all clients share.

@@ -44,7 +44,10 @@ ARGUMENTS are one of
 Without arguments, standard input is read when it is a file or a pipe and the tool has arguments: within three seconds
 something has to come if the tool requires one, else within 0.3 seconds. A file of which a part was read already is left
 alone. An argument that the tool does not list, and does not refuse, is sent with a warning. key:=null leaves the
-configuration's default for it out.`,
+configuration's default for it out.
+
+A server may ask something before it answers: at a terminal you are asked for each part of its form, or whether to open
+its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is declined.`,
 		Example: `  junctor call gh__search_issues query=crash perPage:=5
   junctor call files/read_text_file path=README.md`,
 		Args:              takesMore("TOOL"),
@@ -57,6 +60,7 @@ configuration's default for it out.`,
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the call may take, and the reading of its arguments; the server's own setting if not given")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write what the tool returns to this file instead: its image, sound or other bytes, or its text")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole result, however long")
+	e.rootFlag(cmd, "")
 	return cmd
 }
 
@@ -147,7 +151,9 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 		use.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
 		use.Progress = wait.progress
 	}
-	return app.Gateway.CallTool(ctx, t, use)
+	return app.Gateway.Locally(ctx, t.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
+		return app.Gateway.CallTool(ctx, t, u)
+	})
 }
 
 // answered makes a fault of a reply that is not a result.

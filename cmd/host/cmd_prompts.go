@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 func (e *env) promptsVerb() *cobra.Command {
@@ -22,7 +23,7 @@ func (e *env) promptsVerb() *cobra.Command {
 		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.prompts(cmd.Context(), args, f) },
 	}
-	f.add(cmd)
+	f.add(e, cmd)
 	return cmd
 }
 
@@ -79,6 +80,7 @@ name for it. The arguments of a prompt are texts; key:=JSON is accepted as for c
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")
+	e.rootFlag(cmd, "")
 	return cmd
 }
 
@@ -101,7 +103,10 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	reply, err := app.Gateway.GetPrompt(ctx, p, gateway.Use{Principal: identity.Local(), Params: params})
+	use := gateway.Use{Principal: identity.Local(), Params: params}
+	reply, err := app.Gateway.Locally(ctx, p.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
+		return app.Gateway.GetPrompt(ctx, p, u)
+	})
 	wait.stop()
 	if err != nil {
 		return err

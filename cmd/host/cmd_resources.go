@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 func (e *env) resourcesVerb() *cobra.Command {
@@ -23,7 +24,7 @@ func (e *env) resourcesVerb() *cobra.Command {
 		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.resources(cmd.Context(), args, f) },
 	}
-	f.add(cmd)
+	f.add(e, cmd)
 	return cmd
 }
 
@@ -90,6 +91,7 @@ or SERVER/URI, or @SERVER:URI, when it is to be asked of one server.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the contents to this file instead")
 	cmd.Flags().BoolVar(&full, "full", false, "print all of it, however long")
+	e.rootFlag(cmd, "")
 	return cmd
 }
 
@@ -115,7 +117,10 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err != nil {
 		return err
 	}
-	reply, err := app.Gateway.ReadResource(ctx, at, gateway.Use{Principal: identity.Local(), Params: params})
+	use := gateway.Use{Principal: identity.Local(), Params: params}
+	reply, err := app.Gateway.Locally(ctx, at.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
+		return app.Gateway.ReadResource(ctx, at, u)
+	})
 	wait.stop()
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ Servers are started when they are first needed.`,
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
+	e.rootFlag(cmd, " and their client has none")
 	return cmd
 }
 

@@ -23,7 +23,8 @@ type listFlags struct {
 	cost    bool // what the tools cost a model is shown
 }
 
-func (f *listFlags) add(cmd *cobra.Command) {
+func (f *listFlags) add(e *env, cmd *cobra.Command) {
+	e.rootFlag(cmd, "")
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers, instead of believing what they said before")
 }
 
@@ -136,7 +137,7 @@ func (e *env) toolsVerb() *cobra.Command {
 		ValidArgsFunction: e.completes(completeServers),
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.tools(cmd.Context(), args, f) },
 	}
-	f.add(cmd)
+	f.add(e, cmd)
 	cmd.Flags().BoolVar(&f.cost, "cost", false, "show how many tokens each tool and each server takes")
 	return cmd
 }

@@ -27,6 +27,9 @@ type env struct {
 	outTTY, errTTY bool
 	lookup         func(string) (string, bool)
 
+	screen screen
+	roots  []string // directories that servers are told of
+
 	json       bool
 	text       bool
 	serving    bool // nobody is asked anything
@@ -93,8 +96,12 @@ func (e *env) findDirs() error {
 
 // options are what the host needs to know.
 func (e *env) options() host.Options {
-	o := host.Options{Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving}
+	o := host.Options{
+		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving,
+		Roots: e.roots,
+	}
 	if !e.serving {
+		o.Local = newAnswerer(e)
 		o.Warn = e.warn
 		if isTerminal(e.stdin) {
 			o.Password = e.password
@@ -197,9 +204,13 @@ func (e *env) root() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.begin(cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
+				e.completing = true
 				return nil // a shell that completes a word has no use for a log
 			}
 			e.serving = cmd.Name() == "serve"
+			if err := e.findRoots(); err != nil {
+				return err
+			}
 			return e.startLog(e.serving)
 		},
 	}

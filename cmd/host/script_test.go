@@ -17,7 +17,7 @@ import (
 // TestMain makes this test binary the junctor command of the scripts, and the
 // servers for them and for TestDeployJunctor.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "visitor": visitor})
+	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "visitor": visitor})
 }
 
 // sequential are the scripts about what one command after the other prints or

@@ -21,6 +21,7 @@ const (
 // itself.
 type spinner struct {
 	out  io.Writer
+	turn *screen
 	end  chan struct{}
 	done sync.WaitGroup
 	once sync.Once
@@ -33,7 +34,7 @@ type spinner struct {
 // spin begins to wait. Off a terminal, on one that only prints, and under CI,
 // nothing is shown.
 func (e *env) spin(text string) *spinner {
-	s := &spinner{out: e.stderr, end: make(chan struct{}), text: text}
+	s := &spinner{out: e.stderr, turn: &e.screen, end: make(chan struct{}), text: text}
 	if e.errTTY && e.get("TERM") != "dumb" && !person.CI(e.lookup) {
 		s.seen = true
 		s.done.Go(s.run)
@@ -61,11 +62,11 @@ func (s *spinner) run() {
 		s.mu.Lock()
 		text := s.text
 		s.mu.Unlock()
-		fmt.Fprintf(s.out, "\r\x1b[K%c %s", `|/-\`[i%4], text)
+		s.turn.show(func() { fmt.Fprintf(s.out, "\r\x1b[K%c %s", `|/-\`[i%4], text) })
 		select {
 		case <-t.C:
 		case <-s.end:
-			fmt.Fprint(s.out, "\r\x1b[K")
+			s.turn.show(func() { fmt.Fprint(s.out, "\r\x1b[K") })
 			return
 		}
 	}

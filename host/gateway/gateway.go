@@ -31,6 +31,10 @@ type Options struct {
 	// begins the login when none goes on; false: only the command does. nil: there
 	// are no pages.
 	Login func(ctx context.Context, server string, p identity.Principal) (page Page, ok bool)
+	// Local is the command line, when that is the only client; nil: clients connect.
+	Local LocalClient
+	// Roots is the result of roots/list for clients that have no roots; nil: none.
+	Roots []byte
 }
 
 // A Server is what the configuration says about one server's calls.

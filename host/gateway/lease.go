@@ -121,11 +121,14 @@ func (l *lease) using() *talk {
 }
 
 // Capabilities are those of the client that has the connection.
-func (l *lease) Capabilities() []byte { return l.caps }
+func (l *lease) Capabilities() []byte { return l.gw.withRoots(l.caps) }
 
 // ServerRequest puts what a server asks before the client that has the
 // connection.
 func (l *lease) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
+	if l.gw.givesRoots(l.caps, method) {
+		return l.gw.opts.Roots, nil
+	}
 	if err := l.gw.askable(l.server, l.caps, method, params); err != nil {
 		return nil, err
 	}

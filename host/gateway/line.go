@@ -199,11 +199,11 @@ func (l *line) Capabilities() []byte {
 		s = l.gw.only()
 	}
 	if s == nil {
-		return []byte("{}")
+		return l.gw.localCapabilities()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return reverse(s.caps)
+	return l.gw.withRoots(reverse(s.caps))
 }
 
 // ServerRequest answers what a server asks.
@@ -215,8 +215,13 @@ func (l *line) ServerRequest(ctx context.Context, u *upstream.Upstream, about an
 	if l.up == nil && s == nil {
 		s = l.gw.only()
 	}
-	if s == nil {
-		return nil, noClient(method)
+	switch {
+	case s == nil && l.gw.opts.Local != nil:
+		return l.gw.answerLocally(ctx, l.server, method, params)
+	case l.gw.givesRoots(s.capabilities(), method):
+		return l.gw.opts.Roots, nil
+	case s == nil:
+		return nil, l.gw.nobodyToAsk(l.server, method)
 	}
 	return s.question(ctx, s.streamFor(about, l.server), u, method, params)
 }

@@ -84,6 +84,17 @@ func noClient(method string) (rpcErr []byte) {
 	return mcp.ErrorObject(mcp.CodeMethodNotFound, "there is no client that could answer "+clip(method), map[string]string{"reason": "no_client"})
 }
 
+// capabilities are what the client of a legacy session said that it has; none
+// without a session.
+func (s *Session) capabilities() []byte {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.caps
+}
+
 // An asking is a request of a server that a client has been asked to answer.
 type asking struct {
 	answer chan *mcp.Message
@@ -94,10 +105,7 @@ type asking struct {
 // question asks a legacy client what a server wants to know, on the stream it
 // belongs to.
 func (s *Session) question(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
-	s.mu.Lock()
-	caps := s.caps
-	s.mu.Unlock()
-	if err := s.gw.askable(u.Name(), caps, method, params); err != nil {
+	if err := s.gw.askable(u.Name(), s.capabilities(), method, params); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)

@@ -19,10 +19,7 @@ func (t *Terminal) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string,
 	case len(p.Fields) > maxFields:
 		return nil, sdk.Errorf(sdk.Invalid, "a prompt has at most %d fields, this one has %d", maxFields, len(p.Fields))
 	case t.in == nil || !t.in.terminal:
-		return nil, &sdk.Error{
-			Code: sdk.Unimplemented, Reason: "no_terminal", Message: "there is a question, and no terminal to ask it on",
-			Hint: "run the command on a terminal, or write the value into the configuration, with env(), file() or keyring()",
-		}
+		return nil, noTerminal()
 	}
 	if title := plain(p.Title); title != "" {
 		t.printf("%s\n", title)
@@ -43,4 +40,12 @@ func (t *Terminal) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string,
 		answers[f.Name] = answer
 	}
 	return answers, nil
+}
+
+// noTerminal is the error of a question that cannot be asked.
+func noTerminal() error {
+	return &sdk.Error{
+		Code: sdk.Unimplemented, Reason: "no_terminal", Message: "there is a question, and no terminal to ask it on",
+		Hint: "run the command on a terminal, or write the value into the configuration, with env(), file() or keyring()",
+	}
 }

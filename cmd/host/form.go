@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/schema"
+)
+
+// A formField is one property of a server's form. The gateway has vetted the form.
+type formField struct {
+	name, title, about, kind, format string
+	choices                          []choice // empty: anything of its kind
+	unset                            []byte   // its default; nil: none
+	required                         bool
+	schema                           []byte
+}
+
+type choice struct{ value, title string }
+
+// form asks for each property of a form, and returns the answers as one object.
+func (q *questioner) form(ctx context.Context, params []byte) (content []byte, err error) {
+	message, _ := mcp.TextMember(params, "message")
+	fields := formFields(mcp.Member(params, "requestedSchema"))
+	q.printf("server %q asks: %s\n", q.server, words(message, messageShown))
+	for _, f := range fields {
+		if f.secret() {
+			q.printf("It asks for %q. A form is no place for secrets, so it was declined.\n", short(f.called()))
+			return nil, errDeclined
+		}
+	}
+	if len(fields) == 0 {
+		return []byte("{}"), q.agree(ctx, "Accept? [y/n/c] ", "")
+	}
+	if err := q.agree(ctx, fmt.Sprintf("Answer %s? [Y/n/c] ", count(len(fields), "question")), "y"); err != nil {
+		return nil, err
+	}
+	content = []byte("{}")
+	for _, f := range fields {
+		value, err := q.ask(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			content = mcp.SetMember(content, f.name, value)
+		}
+	}
+	return content, q.agree(ctx, fmt.Sprintf("Send the answers to server %q? [Y/n/c] ", q.server), "y")
+}
+
+// ask asks for one property until the answer fits. The value is nil when a
+// property that is not required is left out.
+func (q *questioner) ask(ctx context.Context, f formField) ([]byte, error) {
+	if f.about != "" {
+		q.printf("%s\n", short(f.about))
+	}
+	for i, c := range f.choices {
+		text := short(c.value)
+		if c.title != "" && c.title != c.value {
+			text += "  " + short(c.title)
+		}
+		q.printf("  %d  %s\n", i+1, text)
+	}
+	for {
+		text, err := q.line(ctx, f.prompt())
+		if err != nil {
+			return nil, gone(err)
+		}
+		value, problem := f.parse(strings.TrimSpace(text))
+		if problem == "" {
+			return value, nil
+		}
+		q.printf("%s\n", oneText(problem))
+	}
+}
+
+func (f formField) called() string {
+	if f.title != "" {
+		return f.title
+	}
+	return f.name
+}
+
+// prompt is the line on which the answer is typed.
+func (f formField) prompt() string {
+	text := short(f.called())
+	switch {
+	case f.kind == "array":
+		text += " (numbers, with commas between)"
+	case len(f.choices) > 0:
+		text += " (a number)"
+	case f.kind == "boolean":
+		text += " (y or n)"
+	case f.kind == "integer":
+		text += " (a whole number)"
+	case f.kind == "number":
+		text += " (a number)"
+	case f.format != "":
+		text += " (" + f.format + ")"
+	}
+	switch {
+	case f.unset != nil:
+		text += " [" + short(string(f.unset)) + "]"
+	case !f.required:
+		text += " [nothing]"
+	}
+	return text + ": "
+}
+
+// secretName is how a field is called that asks for what no form may ask for.
+var secretName = regexp.MustCompile(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\b(pin|otp|cvv|cvc)\b`)
+
+// secret reports whether a text is asked for that sounds like a secret.
+func (f formField) secret() bool {
+	return f.kind == "string" && len(f.choices) == 0 && (secretName.MatchString(f.name) || secretName.MatchString(f.title))
+}
+
+// parse makes a value of what was typed, or says what is wrong with it.
+func (f formField) parse(text string) (value []byte, problem string) {
+	if text == "" {
+		switch {
+		case f.unset != nil:
+			return f.unset, ""
+		case f.required:
+			return nil, "an answer is needed; Ctrl-D cancels"
+		}
+		return nil, ""
+	}
+	value, problem = f.typed(text)
+	if problem == "" {
+		problem = f.misfit(value)
+	}
+	if problem == "" && f.kind == "string" {
+		problem = badFormat(f.format, text)
+	}
+	return value, problem
+}
+
+// typed makes a value of the field's kind.
+func (f formField) typed(text string) (value []byte, problem string) {
+	switch {
+	case f.kind == "array":
+		var values []string
+		for word := range strings.SplitSeq(text, ",") {
+			v, problem := f.choose(strings.TrimSpace(word))
+			if problem != "" {
+				return nil, problem
+			}
+			values = append(values, v)
+		}
+		b, _ := json.Marshal(values) // strings can always be rendered
+		return b, ""
+	case len(f.choices) > 0:
+		v, problem := f.choose(text)
+		return mcp.AppendText(nil, v), problem
+	case f.kind == "boolean":
+		switch strings.ToLower(text) {
+		case "y", "yes", "true":
+			return []byte("true"), ""
+		case "n", "no", "false":
+			return []byte("false"), ""
+		}
+		return nil, "y for yes, n for no"
+	case f.kind == "string":
+		return mcp.AppendText(nil, text), ""
+	}
+	if !json.Valid([]byte(text)) || strings.IndexAny(text[:1], "-0123456789") < 0 {
+		return nil, "that is no number"
+	}
+	return []byte(text), ""
+}
+
+// choose returns the value of a choice that is given by its number, its value or
+// its title.
+func (f formField) choose(text string) (value, problem string) {
+	for _, c := range f.choices {
+		if text == c.value {
+			return c.value, ""
+		}
+	}
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(f.choices) {
+		return f.choices[n-1].value, ""
+	}
+	for _, c := range f.choices {
+		if strings.EqualFold(text, c.title) || strings.EqualFold(text, c.value) {
+			return c.value, ""
+		}
+	}
+	return "", fmt.Sprintf("choose 1 to %d", len(f.choices))
+}
+
+// misfit says how a value does not fit the schema of the field.
+func (f formField) misfit(value []byte) string {
+	wrapped := mcp.SetMember([]byte(`{"type":"object"}`), "properties", mcp.SetMember(nil, f.name, f.schema))
+	s, err := schema.Compile(wrapped)
+	if err != nil {
+		return "" // the server checks it
+	}
+	if problems := s.Check(mcp.SetMember(nil, f.name, value)); len(problems) > 0 {
+		return "it " + problems[0].Message
+	}
+	return ""
+}
+
+// badFormat says how a text is not of one of the formats that forms have.
+func badFormat(format, text string) string {
+	var err error
+	switch format {
+	case "email":
+		if a, e := mail.ParseAddress(text); e != nil || a.Address != text {
+			return "it must be an e-mail address, such as ada@example.com"
+		}
+	case "uri":
+		if u, e := url.Parse(text); e != nil || u.Scheme == "" {
+			return "it must be an address with its scheme, such as https://example.com"
+		}
+	case "date":
+		if _, err = time.Parse(time.DateOnly, text); err != nil {
+			return "it must be a date such as 2026-01-31"
+		}
+	case "date-time":
+		if _, err = time.Parse(time.RFC3339, text); err != nil {
+			return "it must be a time such as 2026-01-31T12:00:00Z"
+		}
+	}
+	return ""
+}
+
+// formFields reads the properties of a form, in the order they are written.
+func formFields(form []byte) []formField {
+	var needed []string
+	_ = mcp.Decode(mcp.Member(form, "required"), &needed)
+	var fields []formField
+	for name, raw := range mcp.Members(mcp.Member(form, "properties")) {
+		f := formField{name: name, schema: raw, required: slices.Contains(needed, name)}
+		typed := raw
+		if either := mcp.Member(raw, "anyOf"); either != nil && mcp.Member(raw, "type") == nil {
+			typed = notNull(either) // the form of an optional property that libraries write
+		}
+		f.kind, _ = mcp.TextMember(typed, "type")
+		f.format, _ = mcp.TextMember(typed, "format")
+		f.title, _ = mcp.TextMember(raw, "title")
+		f.about, _ = mcp.TextMember(raw, "description")
+		if d := mcp.Member(typed, "default"); d != nil && string(d) != "null" {
+			f.unset = d
+		}
+		f.choices = choicesOf(typed, "oneOf")
+		if f.kind == "array" {
+			f.choices = choicesOf(mcp.Member(typed, "items"), "anyOf")
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// notNull returns the first of several schemas that is not for null.
+func notNull(either []byte) []byte {
+	for s := range mcp.Elements(either) {
+		if kind, _ := mcp.TextMember(s, "type"); kind != "null" {
+			return s
+		}
+	}
+	return nil
+}
+
+// choicesOf reads the values that a schema allows: an enum with its names, or
+// the entries of oneOf or anyOf.
+func choicesOf(s []byte, titled string) []choice {
+	var values, names []string
+	_ = mcp.Decode(mcp.Member(s, "enum"), &values)
+	_ = mcp.Decode(mcp.Member(s, "enumNames"), &names)
+	var choices []choice
+	for i, v := range values {
+		c := choice{value: v}
+		if i < len(names) {
+			c.title = names[i]
+		}
+		choices = append(choices, c)
+	}
+	for entry := range mcp.Elements(mcp.Member(s, titled)) {
+		value, ok := mcp.TextMember(entry, "const")
+		title, _ := mcp.TextMember(entry, "title")
+		if ok {
+			choices = append(choices, choice{value, title})
+		}
+	}
+	return choices
+}

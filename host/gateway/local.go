@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A LocalClient is the command line as the client of servers. Its methods may be
+// called concurrently.
+type LocalClient interface {
+	// Capabilities are what servers may ask it for: a JSON object.
+	Capabilities() []byte
+	// Answer answers a question that the capabilities allow.
+	Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte)
+	// Refused is told of a question that nobody was asked, and why.
+	Refused(server, method, why string)
+}
+
+// localCapabilities are those of the command line, with the configured roots.
+func (g *Gateway) localCapabilities() []byte {
+	caps := []byte("{}")
+	if g.opts.Local != nil {
+		caps = g.opts.Local.Capabilities()
+	}
+	return g.withRoots(caps)
+}
+
+// OfferLocal tells the catalog what servers are offered before any client came.
+func (g *Gateway) OfferLocal() {
+	if caps := g.offer(); len(caps) > len("{}") {
+		g.catalog.Offer(caps)
+	}
+}
+
+// withRoots adds to the capabilities of a client that it has roots, when it has
+// none itself and the gateway was given some.
+func (g *Gateway) withRoots(caps []byte) []byte {
+	if g.opts.Roots == nil || mcp.Member(caps, "roots") != nil {
+		return caps
+	}
+	return mcp.SetMember(caps, "roots", []byte("{}"))
+}
+
+// givesRoots reports whether the gateway answers a question for roots in place
+// of a client with these capabilities.
+func (g *Gateway) givesRoots(caps []byte, method string) bool {
+	return method == mcp.MethodRoots && g.opts.Roots != nil && mcp.Member(caps, "roots") == nil
+}
+
+// answerLocally answers what a server asks the command line.
+func (g *Gateway) answerLocally(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
+	caps := g.opts.Local.Capabilities()
+	if g.givesRoots(caps, method) {
+		return g.opts.Roots, nil
+	}
+	if err := g.askable(server, caps, method, params); err != nil {
+		why, _ := mcp.TextMember(err, "message")
+		g.opts.Local.Refused(server, method, why)
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return g.opts.Local.Answer(ctx, server, method, params)
+}
+
+// Locally does something with a server for the command line, and answers what
+// the server wants to know before there is a result, in either era. The function
+// is called again with each answer.
+func (g *Gateway) Locally(ctx context.Context, server string, u Use, do func(context.Context, Use) (upstream.Reply, error)) (upstream.Reply, error) {
+	if g.opts.Local == nil {
+		return do(ctx, u)
+	}
+	u.Capabilities = g.localCapabilities()
+	for round := 1; ; round++ {
+		reply, err := do(ctx, u)
+		switch {
+		case err != nil:
+			return reply, err
+		case round > maxRounds:
+			return reply, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
+		case wantsInput(reply):
+			if u.Params, err = g.answerAll(ctx, server, u.Params, reply.Result); err != nil {
+				return reply, err
+			}
+		case !reply.Revision.Modern() && reply.Error != nil && visiting(reply.Error) && g.visited(ctx, server, reply.Error):
+			// The user was on the pages: the call is made again.
+		default:
+			return reply, nil
+		}
+	}
+}
+
+// answerAll answers everything that a result of a modern server asks for, and
+// returns the params of the request that goes on.
+func (g *Gateway) answerAll(ctx context.Context, server string, params, result []byte) ([]byte, error) {
+	answers, n := []byte("{}"), 0
+	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
+		if n++; n > maxQuestions {
+			return nil, fault.In(server, fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions))
+		}
+		method, _ := mcp.TextMember(question, "method")
+		answer, rpcErr := g.answerLocally(ctx, server, method, mcp.Member(question, "params"))
+		if rpcErr != nil {
+			if answer = declined(method, rpcErr); answer == nil {
+				why, _ := mcp.TextMember(rpcErr, "message")
+				return nil, fault.In(server, fault.New(fault.CallInput, "the server wants an answer to %s first: %s", clip(method), clip(why)).
+					WithHint("run the command on a terminal, or use a client that can answer %q", clip(method)))
+			}
+		}
+		answers = mcp.SetMember(answers, key, answer)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	params = mcp.DeleteMember(params, "requestState")
+	if n > 0 {
+		params = mcp.SetMember(params, "inputResponses", answers)
+	}
+	if state := mcp.Member(result, "requestState"); state != nil {
+		params = mcp.SetMember(params, "requestState", state)
+	}
+	return params, nil
+}
+
+// visited reports whether the user went to every page that an error names.
+func (g *Gateway) visited(ctx context.Context, server string, rpcErr []byte) bool {
+	n := 0
+	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
+		if n++; n > maxQuestions || page[0] != '{' {
+			return false
+		}
+		answer, err := g.answerLocally(ctx, server, mcp.MethodElicit, page)
+		if action, _ := mcp.TextMember(answer, "action"); err != nil || action != "accept" {
+			return false
+		}
+	}
+	return n > 0
+}
+
+// nobodyToAsk is the error of a question on a connection that clients share, when
+// none of them alone can be meant. The log says once what to do.
+func (g *Gateway) nobodyToAsk(server, method string) (rpcErr []byte) {
+	share := g.opts.Servers[server].Share
+	if share == PerSession {
+		return noClient(method)
+	}
+	if share == "" {
+		share = Shared
+	}
+	key := server + "\x00asks\x00" + method
+	g.mu.Lock()
+	warned := g.warned[key]
+	if !warned {
+		g.remember(key)
+	}
+	g.mu.Unlock()
+	why := fmt.Sprintf("clients share the connection (share = %q in the server's block)", share)
+	if !warned {
+		g.opts.Log.Warn("a server asks something, and no client alone can be meant", "server", server, "method", clip(method),
+			"why", why, "hint", `write share = "session", which gives each client a connection of its own`)
+	}
+	return mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf(`there is no client that could answer %s: %s; with share = "session" each client has its own`, clip(method), why),
+		map[string]string{"reason": "no_client"})
+}
