@@ -100,7 +100,7 @@ func (v *vetting) reference(t hcl.Traversal) {
 	if root != "local" {
 		// The word may be a secret whose quotes were forgotten: the snippet
 		// shows it where that is harmless.
-		v.wrong(t.SourceRange(), `text stands in quotes; a value defined in locals is local.NAME`, "a word without quotes that names nothing")
+		v.wrong(t.SourceRange(), `text stands in quotes; a value defined in locals is local.NAME, a variable of the environment is env("NAME")`, "a word without quotes that names nothing")
 		return
 	}
 	name, ok := localName(t)

@@ -61,6 +61,7 @@ func (s section) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.
 		s.problem(problem{severity: Warning, in: s.in, at: attr.NameRange, hint: a.Deprecated,
 			summary: fmt.Sprintf("%q is deprecated", a.Name)})
 	}
+	s.shellVariables(attr, want, a.Sensitive) // before the expression is computed, which wraps its parts
 	v, ok := s.eval(s.in, attr.Expr)
 	if !ok {
 		return cty.NilVal, false

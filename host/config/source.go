@@ -146,6 +146,11 @@ func filesAt(path string) ([]string, error) {
 func (l *loader) parse() bool {
 	whole := true
 	for _, s := range l.sources {
+		if p := pasted(s); p != nil {
+			l.problem(*p)
+			whole = false
+			continue
+		}
 		tokens, wrong := prescan(s.name, s.text)
 		s.tokens = tokens
 		if wrong != nil {

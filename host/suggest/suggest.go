@@ -17,7 +17,7 @@ const (
 	// maxCandidates bounds how many names one is compared with.
 	maxCandidates = 10_000
 	// lettersPerTypo says how far a suggestion may be: one typo for each so many
-	// letters of the name, and none in a shorter name.
+	// letters of the longer name, and none between shorter ones.
 	lettersPerTypo = 3
 )
 
@@ -30,13 +30,14 @@ func Nearest(name string, candidates []string) string {
 	if folded == "" || len(name) > maxName {
 		return ""
 	}
-	limit := utf8.RuneCountInString(folded) / lettersPerTypo
-	best, least := "", limit+1
+	best, least := "", maxName
 	for _, c := range candidates[:min(len(candidates), maxCandidates)] {
 		if c == "" || len(c) > maxName {
 			continue
 		}
-		if d := typos(folded, fold(c), least-1); d < least {
+		other := fold(c)
+		limit := max(utf8.RuneCountInString(folded), utf8.RuneCountInString(other)) / lettersPerTypo
+		if d := typos(folded, other, min(limit, least-1)); d <= limit && d < least {
 			best, least = c, d
 		}
 		if least == 0 {

@@ -10,7 +10,7 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"onwer": "owner", "ower": "owner", "Owner": "owner", "owners": "owner", "ownre": "owner",
 		"perPage": "per_page", "per-page": "per_page", "perpgae": "per_page",
-		"rep": "repo", "ID": "id", "stat": "state", "haed": "head", "serch_isues": "search_issues", "grösse": "größe", "grßöe": "größe",
+		"rep": "repo", "ID": "id", "stat": "state", "haed": "head", "st": "", "hea": "head", "rpo": "repo", "serch_isues": "search_issues", "grösse": "größe", "grßöe": "größe",
 		"search issues": "search_issues",
 	} {
 		if got := Nearest(name, known); got != want {
@@ -22,7 +22,7 @@ func TestNearest(t *testing.T) {
 // TestNearestIsSilentWhenNothingIsNear: a short name is near hardly anything,
 // and nothing is suggested for what is another word.
 func TestNearestIsSilentWhenNothingIsNear(t *testing.T) {
-	known := []string{"d", "id", "ls", "owner", "head", "repo", "", "command", strings.Repeat("owner", 100)}
+	known := []string{"d", "id", "odd", "ls", "owner", "head", "repo", "", "command", strings.Repeat("owner", 100)}
 	for _, name := range []string{
 		"", "x", "dei", "ix", "xyz", "own", "anything", "it", "_", "..", "sl", "heel", "fcommnds", "dxxx",
 		strings.Repeat("owner", 20), strings.Repeat("x", 1<<20), "\x00", "\xff\xff\xff",

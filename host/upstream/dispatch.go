@@ -232,6 +232,8 @@ func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 		held.Release()
 		c.reply(mcp.AppendResult(nil, id, []byte("{}")))
 		return
+	case era != legacyEra && c.echoed(m):
+		return
 	case era != legacyEra:
 		refuse(mcp.CodeInvalidRequest, "handshake", "the handshake is not over")
 		return
@@ -272,6 +274,19 @@ func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 			_ = c.send(ctx, mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInternal, err.Error(), nil)))
 		}
 	})
+}
+
+// echoed reports whether a request is our own that came back, as from a program
+// that repeats what it reads. Ours fails.
+func (c *conn) echoed(m *mcp.Message) bool {
+	p := c.inFlightAs(m.ID)
+	if p == nil || p.method != m.Method || c.answered(m.ID) != p {
+		return false
+	}
+	err := fault.New(fault.UpstreamProtocol, "it is not an MCP server: it sent our request back").
+		WithHint("name a program that speaks MCP on its standard streams; one such as cat repeats what it reads")
+	p.answer <- answer{err: err}
+	return true
 }
 
 // answerTo asks the peer. A mistake of ours costs the question only.

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -145,7 +146,7 @@ func checkDir(dir string) error {
 	}
 	return &sdk.Error{
 		Code: sdk.Unavailable, Reason: "not_started", Path: "cwd",
-		Message: fmt.Sprintf("working directory %s %s", dir, problem), Hint: "create it or change cwd",
+		Message: fmt.Sprintf("working directory %s %s", dir, problem), Hint: cmp.Or(homeHint(dir), "create it or change cwd"),
 	}
 }
 
@@ -186,7 +187,7 @@ func notFound(name string, env []string, err error) error {
 		e.Message = fmt.Sprintf("command %q does not exist", name)
 	}
 	base := strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".exe")
-	switch hint := installHints[base]; {
+	switch hint := cmp.Or(oneString(name), installHints[base]); {
 	case hint != "":
 		e.Hint = hint
 	case inPath:

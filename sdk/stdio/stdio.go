@@ -136,7 +136,9 @@ func (c *Conn) ending() error {
 	}
 	c.awaitReaders()
 	e := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server " + c.proc.Ended(), Output: c.tail.lines()}
+	e.Hint = registryHint(e.Output)
 	switch {
+	case e.Hint != "":
 	case c.proc.ExitCode() == 127:
 		e.Hint = "status 127 means that a shell did not find a command"
 	case c.proc.ExitCode() == 126:
