@@ -155,8 +155,11 @@ func TestStartQueueGivenUp(t *testing.T) {
 		waits.Close()
 		list(t, f.add("c", time.Second, ""), &wg, ForList, nothing)
 		wg.Wait()
-		if !slices.Equal(f.order, []string{"a", "b", "c"}) || len(f.queue.waiting)+len(f.queue.holding) > 0 {
-			t.Errorf("%v started; the queue: %+v", f.order, f.queue)
+		synctest.Wait()
+		f.queue.mu.Lock()
+		defer f.queue.mu.Unlock()
+		if left := len(f.queue.waiting) + len(f.queue.holding); left > 0 || !slices.Equal(f.order, []string{"a", "b", "c"}) {
+			t.Errorf("%v started; %d are left in the queue", f.order, left)
 		}
 	})
 }
