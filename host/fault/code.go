@@ -177,7 +177,7 @@ var Codes = map[Code]Entry{
 	SecretUngranted: {ExitCredentials, "A stored secret is handed only to the servers that it was granted to. Another configuration or server asks for it, or the server's program, arguments or host have changed.", "Run `junctor secret grant NAME` if the server may have it."},
 	SecretTooLarge:  {ExitUsage, "A secret is too large, or the store has no room for it.", "Keep it in a file, and name the file in the configuration."},
 
-	GatewayOverloaded: {ExitUnreachable, "The messages in memory have reached half of `max_memory`, or one client its share of that, and an answer was dropped. The tool was called.", "Try again later, ask for less at a time, or raise `max_memory` in the `gateway` block."},
+	GatewayOverloaded: {ExitUnreachable, "The messages in memory have reached half of `max_memory`, or one client its share of that, and an answer or a request was dropped. After a dropped answer, the tool was called; the message says which it was.", "Try again later, ask for less at a time, or raise `max_memory` in the `gateway` block."},
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},

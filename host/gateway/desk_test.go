@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/outbox"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -143,7 +144,7 @@ func newDeskIn(dir cache.Dir, fakes ...*fake) *desk {
 		rules[f.name], d.fakes[f.name] = f.rules, f
 		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ identity.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
-	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers, Login: d.login})
+	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers, Login: d.login, Budget: limit.NewMemory(64 << 20)})
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := f.upstream(d.Peer(f.name), log)

@@ -359,3 +359,30 @@ func TestAbout(t *testing.T) {
 		}
 	}
 }
+
+// TestParkedRequestsHoldTheirMemory: a large request that waits for its client is
+// counted until it is answered, and refused when there is no memory for it.
+func TestParkedRequestsHoldTheirMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(curious("s"))
+		defer d.end()
+		d.warm(t)
+		c := d.visitor("ann", "")
+		defer c.hangUp()
+		const size = 1 << 20
+		argument := fmt.Sprintf(`"arguments":{"x":%q},`, strings.Repeat("x", size))
+		state := stateOf(d.ask(c, fmt.Sprintf(rooted, "s__t", argument)))
+		if used := d.Budget().Used(); state == "" || used < size || used > 2*size {
+			t.Fatalf("%d bytes are held, state %q", used, state)
+		}
+		d.Budget().Count(64 << 20)
+		if got := d.ask(c, fmt.Sprintf(rooted, "s__t", argument)); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "gateway.overloaded") {
+			t.Errorf("%.300s", got)
+		}
+		d.Budget().Count(-64 << 20)
+		got := d.ask(c, fmt.Sprintf(rooted, "s__t", fmt.Sprintf(`%s"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, argument, state)))
+		if used := d.Budget().Used(); !strings.Contains(got, `"heard":{"roots":[1]}`) || used != 0 {
+			t.Errorf("%d bytes are held; %.300s", used, got)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -55,8 +56,13 @@ func (r *request) leased(server string, do func(ctx context.Context, u Use) (ups
 	case t != nil:
 		return r.follow(t)
 	}
+	held, err := r.kept()
+	if err != nil {
+		return nil, err
+	}
 	l, failed := g.lease(server, r)
 	if failed != nil {
+		held.Release()
 		return nil, r.fault(fault.In(server, failed))
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -77,6 +83,7 @@ func (r *request) leased(server string, do func(ctx context.Context, u Use) (ups
 	}
 	g.work.Go(func() {
 		defer close(t.done)
+		defer held.Release()
 		defer func() {
 			if p := recover(); p != nil {
 				t.err = g.panicked(r.method, p)
@@ -85,6 +92,22 @@ func (r *request) leased(server string, do func(ctx context.Context, u Use) (ups
 		t.reply, t.err = do(ctx, u)
 	})
 	return r.follow(t)
+}
+
+// kept reserves the memory of a request that may wait for its client to come back.
+func (r *request) kept() (*limit.Hold, *rpcError) {
+	if len(r.params) <= limit.Small {
+		return nil, nil // as many as may wait are little
+	}
+	held, err := r.session.gw.opts.Budget.Hold(len(r.params))
+	if err == nil {
+		err = held.Assign(r.session.Principal().Key())
+	}
+	if err != nil {
+		held.Release()
+		return nil, r.fault(fault.Because(fault.GatewayOverloaded, err, "the request was not sent").WithHint("try again later"))
+	}
+	return held, nil
 }
 
 // follow waits until there is a result, or something to ask the client.
