@@ -7,6 +7,7 @@ defaults {
   env        = { LANG = "C.UTF-8", TOKEN = env("API_TOKEN") }
   timeouts {
     start            = "30s"
+    install          = "45s"
     call             = "2m"
     progress_extends = true
   }
@@ -27,7 +28,8 @@ server "overrides" {
     pass_env = []
   }
   timeouts {
-    call = "10s"
+    start = "1m"
+    call  = "10s"
   }
 }
 
