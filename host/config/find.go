@@ -22,9 +22,25 @@ type Location struct {
 	Own bool
 }
 
-// Canonical returns the absolute path without symbolic links. It fails when the
-// path does not exist.
-func (l Location) Canonical() (string, error) { return canonical(l.Path) }
+// Canonical returns the absolute path of the configuration in a directory without
+// symbolic links. A file that is itself a symbolic link keeps its own name:
+// relative paths in it start at the link's directory, so two links to one file
+// are two configurations. Canonical fails when the path does not exist.
+func (l Location) Canonical() (string, error) {
+	info, err := os.Stat(l.Path)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		return canonical(l.Path)
+	}
+	path, err := filepath.Abs(l.Path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
 
 func canonical(path string) (string, error) {
 	path, err := filepath.Abs(path)
@@ -59,8 +75,10 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	}
 	for _, path := range places {
 		if present(path) {
-			isOwn := sameFile(path, own)
-			return Location{Path: path, Found: !isOwn, Own: isOwn}, nil
+			if isOwn(path, own) {
+				return Location{Path: path, Own: true}, nil
+			}
+			return Location{Path: path, Found: true}, nil
 		}
 	}
 	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, " and ")).
@@ -69,17 +87,21 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 
 func named(path, own, why string) (Location, error) {
 	if present(path) {
-		return Location{Path: path, Own: sameFile(path, own)}, nil
+		return Location{Path: path, Own: isOwn(path, own)}, nil
 	}
 	return Location{}, fault.New(fault.ConfigMissing, "there is no configuration at %s, %s", path, why).
 		WithHint("check the path; it is a file, or a directory of *.hcl files")
 }
 
-// sameFile reports whether two paths lead to one file.
+// isOwn reports whether a path is the user's own configuration: the same file in
+// the same directory. A link to that file elsewhere is another configuration,
+// because relative paths in it lead elsewhere.
+func isOwn(path, own string) bool {
+	return own != "" && sameFile(path, own) && sameFile(filepath.Dir(path), filepath.Dir(own))
+}
+
+// sameFile reports whether two paths lead to one file or directory.
 func sameFile(a, b string) bool {
-	if b == "" {
-		return false
-	}
 	one, err := os.Stat(a)
 	if err != nil {
 		return false

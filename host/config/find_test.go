@@ -63,3 +63,40 @@ func checkFind(t *testing.T, explicit string, env map[string]string, want string
 		t.Errorf("got %q, %v; want an error about %q", got.Path, err, says)
 	}
 }
+
+// TestFindLinkToOwn: a link to the user's own configuration in another directory is
+// not the user's own, because relative paths in it lead elsewhere.
+func TestFindLinkToOwn(t *testing.T) {
+	dir := t.TempDir()
+	own, clone := filepath.Join(dir, "config"), filepath.Join(dir, "clone")
+	for _, d := range []string{own, clone} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(own, FoundName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(clone, FoundName)
+	if err := os.Symlink(filepath.Join(own, FoundName), link); err != nil {
+		t.Skip(err)
+	}
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"JUNCTOR_HOME": dir}[name], name == "JUNCTOR_HOME"
+	}
+	t.Chdir(clone)
+	if at, err := Find("", lookup); err != nil || !at.Found || at.Own {
+		t.Errorf("found: %+v, %v", at, err)
+	}
+	if at, err := Find(link, lookup); err != nil || at.Own {
+		t.Errorf("named: %+v, %v", at, err)
+	}
+	at := Location{Path: link}
+	if path, err := at.Canonical(); err != nil || filepath.Base(filepath.Dir(path)) != "clone" {
+		t.Errorf("canonical: %s, %v", path, err)
+	}
+	t.Chdir(own)
+	if at, err := Find("", lookup); err != nil || at.Found || !at.Own {
+		t.Errorf("own: %+v, %v", at, err)
+	}
+}

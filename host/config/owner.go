@@ -11,13 +11,17 @@ import (
 )
 
 // exposureOf returns a problem when another user could change the file at path, or
-// put another in its place.
+// put another in its place: there, or where a symbolic link leads.
 func exposureOf(path string) *problem {
 	real, err := canonical(path)
 	if err != nil {
 		return nil // reading it says why
 	}
-	for _, p := range []string{real, filepath.Dir(real)} {
+	places := []string{real, filepath.Dir(real)}
+	if dir, err := canonical(filepath.Dir(path)); err == nil && dir != places[1] {
+		places = append(places, dir)
+	}
+	for _, p := range places {
 		if why, command := ownership.Exposed(p); why != "" {
 			return &problem{
 				at: hcl.Range{Filename: path}, code: fault.ConfigExposed,

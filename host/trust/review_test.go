@@ -98,14 +98,17 @@ func TestDigestDoesNotDependOnPlace(t *testing.T) {
 func TestTrustedByEnvironment(t *testing.T) {
 	s := newSite(t)
 	r := s.review()
-	link := filepath.Join(t.TempDir(), "link.hcl")
-	if err := os.Symlink(r.Path, link); err != nil {
-		t.Fatal(err)
+	link, dirLink := filepath.Join(t.TempDir(), "link.hcl"), filepath.Join(t.TempDir(), "dir")
+	for at, to := range map[string]string{link: r.Path, dirLink: filepath.Dir(r.Path)} {
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for variable, want := range map[string]bool{
 		r.Path + ":" + r.Digest:                     true,
 		"/elsewhere:00, " + r.Path + ":" + r.Digest: true,
-		link + ":" + r.Digest:                       true,
+		dirLink + "/junctor.hcl:" + r.Digest:        true,
+		link + ":" + r.Digest:                       false, // its relative paths lead elsewhere
 		r.Path:                                      false,
 		r.Path + ":":                                false,
 		r.Path + ":" + r.Digest[1:]:                 false,
