@@ -23,7 +23,8 @@ defaults { # for every server; what a server says itself wins
   describe   = "full"
   bad_schema = "replace"
   timeouts {
-    start = "20s"
+    start   = "20s"
+    install = "5m"
   }
 
   # For transports that start programs.

@@ -75,7 +75,7 @@ type Dropped struct {
 	Prefix []byte
 }
 
-func (d *Dropped) Error() string                       { return d.Reason }
+func (d *Dropped) Error() string                               { return d.Reason }
 func (d *Dropped) Cut() (prefix, suffix []byte, reason string) { return d.Prefix, nil, d.Reason }
 
 // Failed is an error of Read for one request.
