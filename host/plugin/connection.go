@@ -46,8 +46,6 @@ type Connection struct {
 	place      func(path string) string // see Request
 	closing    sync.Once
 	closed     atomic.Bool // by the host
-	aborting   context.Context
-	abort      context.CancelFunc
 	released   sync.Once
 
 	reading sync.Mutex // held by whoever reads from stream
@@ -72,7 +70,6 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 		proc: p, link: l, user: u, instance: fmt.Sprintf("%s#%d", r.Server, instances.Add(1)), capability: rand.Text(),
 		place: r.Place,
 	}
-	c.aborting, c.abort = context.WithCancel(context.Background())
 	l.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
 		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
@@ -228,12 +225,11 @@ func (c *Connection) Flush() error { return c.stream.Flush() }
 func (c *Connection) Close(grace time.Duration) {
 	c.closing.Do(func() {
 		defer c.release()
-		defer c.abort()
 		c.closed.Store(true)
 		_ = c.stream.Close() // the plugin reads the end after the last message
-		ctx, cancel := context.WithTimeout(c.aborting, grace+c.link.limits.exit)
+		ctx, cancel := context.WithTimeout(context.Background(), grace+c.link.limits.exit)
 		defer cancel()
-		if err := c.link.wire.Close(ctx, c.instance, grace); err != nil && c.aborting.Err() == nil && c.link.usable() {
+		if err := c.link.wire.Close(ctx, c.instance, grace); err != nil && c.link.usable() {
 			c.link.log.Warn("the plugin did not close a connection", "instance", c.instance, "error", err)
 			c.link.stuck.Store(true)
 		}
@@ -241,9 +237,6 @@ func (c *Connection) Close(grace time.Duration) {
 		c.stream.Leave()
 	})
 }
-
-// Abort makes a Close that goes on end the server by force, at once.
-func (c *Connection) Abort() { c.abort() }
 
 // drain returns when the plugin has ended its side of the stream too. One that
 // does not is stuck and is ended itself: whoever reads would wait for ever, or

@@ -167,43 +167,19 @@ func (u *Upstream) open(clock *startClock) (*conn, error) {
 	return c, nil
 }
 
-// An aborter is a Link whose Close can be made to end by force, at once.
-type aborter interface{ Abort() }
-
-// endStart ends the process of a start that failed, in the background. A
-// shutdown gives it less time, unless it is a launcher.
+// endStart ends the process of a start that failed, or that Close interrupts, in
+// the background. Close waits for it, and so does the next attempt.
 func (u *Upstream) endStart(c *conn) {
 	grace, ended := startGrace, make(chan struct{})
-	u.mu.Lock()
-	switch {
-	case u.opts.Launcher != "":
+	if u.opts.Launcher != "" {
 		grace = installGrace
-	case u.closed:
-		grace = min(grace, u.opts.Shutdown)
 	}
+	u.mu.Lock()
 	u.ending = ended
 	u.mu.Unlock()
 	u.work.Go(func() {
 		defer close(ended)
 		c.close("", grace)
-	})
-	a, ok := c.link.(aborter)
-	if !ok || grace != startGrace {
-		return
-	}
-	u.work.Go(func() {
-		select {
-		case <-ended:
-			return
-		case <-u.ctx.Done():
-		}
-		t := time.NewTimer(u.opts.Shutdown)
-		defer t.Stop()
-		select {
-		case <-ended:
-		case <-t.C:
-			a.Abort()
-		}
 	})
 }
 
