@@ -2,10 +2,10 @@
 # and policy) is reported, with its place, by "junctor validate"; the rest of the
 # page is as it will be. JUNCTOR_TOKEN has to be set, and the plugin of the page
 # to be built first, in the root of the repository:
-#   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme ./acme-transport
+#   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme-transport ./acme-transport
 plugins {
   required = {
-    acme = { source = "./plugins", version = "~> 1.0" }
+    acme-transport = { source = "./plugins", version = "~> 1.0" }
   }
 }
 
@@ -33,7 +33,7 @@ defaults { # for every server; what a server says itself wins
 }
 
 server "github" {
-  transport "acme" {
+  transport "acme-transport" {
     address = "127.0.0.1:7801"
   }
   auth "oauth" {

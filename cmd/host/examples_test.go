@@ -73,7 +73,7 @@ func TestExamples(t *testing.T) {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
-	acme := filepath.Join(bin, "junctor-plugin-acme")
+	acme := filepath.Join(bin, "junctor-plugin-acme-transport")
 	cmd := exec.Command("go", "build", "-o", acme, "./acme-transport")
 	cmd.Dir = filepath.Join("..", "..", "testdata", "thirdparty")
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -115,7 +115,7 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 	}
 	if err == nil && ex.plugin {
 		if err = os.MkdirAll(filepath.Join(root, "examples", "plugins"), 0o755); err == nil {
-			err = os.Link(acme, filepath.Join(root, "examples", "plugins", "junctor-plugin-acme"))
+			err = os.Link(acme, filepath.Join(root, "examples", "plugins", "junctor-plugin-acme-transport"))
 		}
 	}
 	if err != nil {

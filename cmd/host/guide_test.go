@@ -99,7 +99,7 @@ func TestExamplesSayWhatToBuild(t *testing.T) {
 			t.Errorf("%s does not say what to build", name)
 			continue
 		}
-		if want := "../../examples/plugins/junctor-plugin-acme"; m[2] != want {
+		if want := "../../examples/plugins/junctor-plugin-acme-transport"; m[2] != want {
 			t.Errorf("%s builds %s, want %s", name, m[2], want)
 		}
 		run(t, filepath.Join("..", ".."), "go", append(strings.Fields(m[1]), "-o", filepath.Join(t.TempDir(), "acme"), m[3])...)
