@@ -89,7 +89,7 @@ func heardProgress(t *testing.T, p *peer, token string, total float64, params ob
 	answer.text(t)
 	last := -1.0
 	for _, m := range p.all("notifications/progress") {
-		if m.at < mark {
+		if m.at < mark || aboutStart(t, m.Params) {
 			continue
 		}
 		var report struct {

@@ -175,7 +175,7 @@ func TestLoginOfTenants(t *testing.T) {
 	t.Parallel()
 	v := newVendor(t)
 	one := v.server("  share = \"tenant\"\n  auth \"oauth\" {}\n")
-	s := newSite(t, one, v.server("  auth \"oauth\" {}\n").under("all")).withSecrets()
+	s := newSite(t, one, v.server("  share = \"global\"\n  auth \"oauth\" {}\n").under("all")).withSecrets()
 	token := func(who string) string { return strings.Repeat(who+"-0123456789", 3) }
 	block := "gateway {\n  http {\n"
 	for _, who := range []string{"ann", "bob"} {

@@ -27,9 +27,18 @@ func (p *peer) beginWith(token int, tool string, arguments object) string {
 	p.note(0, "notifications/progress", func(params json.RawMessage) bool {
 		var report struct{ ProgressToken int }
 		decode(p.t, params, &report)
-		return report.ProgressToken == token
+		return report.ProgressToken == token && !aboutStart(p.t, params)
 	})
 	return id
+}
+
+// aboutStart reports whether progress is that of a server's start, which the
+// gateway reports, and not that of the call.
+func aboutStart(t *testing.T, params json.RawMessage) bool {
+	t.Helper()
+	var report struct{ Message string }
+	decode(t, params, &report)
+	return strings.HasPrefix(report.Message, "starting server ") || strings.HasSuffix(report.Message, "waits for its turn to start")
 }
 
 // TestServeEnds: with calls in flight, it answers what it can, exits 0 and
