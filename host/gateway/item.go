@@ -80,17 +80,27 @@ func readResource(r *request) ([]byte, *rpcError) {
 	g := r.session.gw
 	at, err := g.Locate(r.ctx, r.session.Principal(), uri)
 	if err != nil {
-		return nil, r.noResource(err)
+		return nil, r.noResource(uri, err)
 	}
 	return r.through(at.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.ReadResource(ctx, at, u) })
 }
 
-// noResource has a code of its own in the legacy era.
-func (r *request) noResource(err error) *rpcError {
-	if r.modern || !fault.Is(err, fault.NameUnknown) {
+// noResource is the error of a resource that cannot be located. For one that
+// there is not it has the URI as data, and a code of its own in the legacy era.
+func (r *request) noResource(uri string, err error) *rpcError {
+	if !fault.Is(err, fault.NameUnknown) {
 		return r.fault(err)
 	}
-	return &rpcError{code: mcp.CodeResourceNotFound, message: err.Error(), data: map[string]string{"reason": "unknown_name", "code": string(fault.NameUnknown)}}
+	code := mcp.CodeResourceNotFound
+	if r.modern {
+		code = mcp.CodeInvalidParams
+	}
+	if len(uri) > maxURI {
+		uri = clip(uri)
+	}
+	return &rpcError{code: code, message: err.Error(), data: map[string]string{
+		"reason": "unknown_name", "code": string(fault.NameUnknown), "uri": uri,
+	}}
 }
 
 // complete completes an argument of a prompt or of a resource template.

@@ -89,7 +89,7 @@ func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub su
 	}
 	at, err := g.Locate(ctx, r.session.Principal(), uri)
 	if err != nil {
-		return sub, r.noResource(err)
+		return sub, r.noResource(uri, err)
 	}
 	permit, err := g.permit(r.session.Principal(), policy.Resource, at.Server, at.URI, nil)
 	if err != nil {
