@@ -64,7 +64,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestDiagnose(t *testing.T) {
-	const entry = "/home/u/.npm/_npx/15b07286cbcc3329"
+	const entry = "/users/u/.npm/_npx/15b07286cbcc3329"
 	for _, c := range []struct {
 		name, launcher string
 		stderr         []string
@@ -91,13 +91,13 @@ func TestDiagnose(t *testing.T) {
 		{"lock taken away", "npx", []string{"npm error code ECOMPROMISED", "npm error Lock compromised"}, "ECOMPROMISED", "npm config get cache"},
 		{"lock warning", "npx", []string{"npm warn exec could not lock " + entry + "/concurrency.lock"}, "lock", entry},
 		{"program missing", "npx", []string{"sh: 1: mcp-server-everything: not found"}, "did not find the program", "npm config get cache"},
-		{"the other cache", "npx", []string{"npm error code EEXIST", "npm error path /home/u/.npm/_cacache/tmp/ab"}, "EEXIST", "npm cache verify"},
+		{"the other cache", "npx", []string{"npm error code EEXIST", "npm error path /users/u/.npm/_cacache/tmp/ab"}, "EEXIST", "npm cache verify"},
 		{"uv lock", "uvx", []string{
-			"error: Failed to acquire lock", "  Caused by: Timeout (300s) when waiting for lock on `/home/u/.cache/uv/.lock` at `/home/u/.cache/uv/.lock`",
-		}, "/home/u/.cache/uv is locked", "`uv cache clean`"},
+			"error: Failed to acquire lock", "  Caused by: Timeout (300s) when waiting for lock on `/users/u/.cache/uv/.lock` at `/users/u/.cache/uv/.lock`",
+		}, "/users/u/.cache/uv is locked", "`uv cache clean`"},
 		{"uv cache", "uv tool run", []string{
-			"error: Failed to install: x.whl", "  Caused by: failed to read from file `/home/u/.cache/uv/archive-v0/ab/METADATA`: No such file",
-		}, "/home/u/.cache/uv may be broken", "`uv cache clean`"},
+			"error: Failed to install: x.whl", "  Caused by: failed to read from file `/users/u/.cache/uv/archive-v0/ab/METADATA`: No such file",
+		}, "/users/u/.cache/uv may be broken", "`uv cache clean`"},
 
 		{"the server's own module", "npx", []string{"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/app/index.js"}, "", ""},
 		{"not a launcher", "", []string{"npm error code ENOTEMPTY", "npm error path " + entry}, "", ""},
@@ -109,7 +109,7 @@ func TestDiagnose(t *testing.T) {
 		{"uv has no such package", "uvx", []string{"  × No solution found when resolving tool dependencies:"}, "", ""},
 		{"a path that leads elsewhere", "npx", []string{"npm error code EEXIST", "npm error path /x/_npx/../_npx/15b07286cbcc3329"}, "EEXIST", "npm config get cache"},
 		{"a path that is none", "npx", []string{"npm error code EEXIST", "npm error path / _npx/15b07286cbcc3329"}, "EEXIST", "npm config get cache"},
-		{"another hash", "npx", []string{"npm error code EEXIST", "npm error path /home/u/_npx/precious"}, "EEXIST", "npm config get cache"},
+		{"another hash", "npx", []string{"npm error code EEXIST", "npm error path /users/u/_npx/precious"}, "EEXIST", "npm config get cache"},
 		{"a command in a path", "npx", []string{"npm error code EEXIST", "npm error path /a`x`/_npx/15b07286cbcc3329"}, "EEXIST", "`rm -rf '/a`x`/_npx/15b07286cbcc3329'`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
