@@ -5,7 +5,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 GOBUILD := go build -trimpath -tags grpcnotrace -ldflags '$(LDFLAGS)'
 PLUGINS := $(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go)))
 # Go's patterns leave testdata out; third parties' modules are their own.
-TESTPROGRAMS := $(addprefix ./,$(filter-out testdata/thirdparty/%,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
+TESTPROGRAMS := $(addprefix ./,$(filter-out testdata/thirdparty/% testdata/oldsdk/%,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
 PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 # CI runs a failed test once more: testdata/rerun.sh.
