@@ -126,9 +126,10 @@ func TestFairness(t *testing.T) {
 	succeeds(t, s.visit(t), "a__echo", 10)
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
 	defer bare.Close()
-	beside := func(floods map[string]int) (_ time.Duration, refused, taken int64) {
+	beside := func(floods map[string]int) (_ time.Duration, refused, taken int64, lasted time.Duration) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
+		begun := time.Now()
 		var work sync.WaitGroup
 		for at, perSecond := range floods {
 			work.Go(func() {
@@ -141,15 +142,20 @@ func TestFairness(t *testing.T) {
 		got := p99(t, s, d)
 		cancel()
 		work.Wait()
-		return got, refused, taken
+		return got, refused, taken, time.Since(begun)
 	}
 	alone := p99(t, s, d)
-	baseline, refusedThere, takenThere := beside(map[string]int{bare.Listener.Addr().String(): 9 * fairRate, s.at: fairRate})
-	got, refused, taken := beside(map[string]int{s.at: 10 * fairRate})
+	baseline, refusedThere, takenThere, _ := beside(map[string]int{bare.Listener.Addr().String(): 9 * fairRate, s.at: fairRate})
+	got, refused, taken, lasted := beside(map[string]int{s.at: 10 * fairRate})
 	again := p99(t, s, d)
 	fmt.Printf("p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", alone, baseline, got, again)
 	t.Logf("with a bare handler %d were refused and %d taken; without it %d and %d", refusedThere, takenThere, refused, taken)
-	if refused < taken {
+	// A busy machine does not send as many as it is asked to; what is taken is
+	// bounded by the limit all the same.
+	if most := int64(fairRate*lasted.Seconds()) + 2*fairRate; taken > most {
+		t.Errorf("%d requests were taken in %s, more than %d", taken, lasted, most)
+	}
+	if soak() && refused < taken {
 		t.Errorf("%d requests were refused, %d were taken", refused, taken)
 	}
 	ratio := float64(got) / float64(baseline)
