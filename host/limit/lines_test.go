@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,10 +13,36 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// A lockedBuffer is a buffer that timers write to as well.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer // guarded by mu
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *lockedBuffer) Len() int { return len(l.String()) }
+
+func (l *lockedBuffer) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
+}
+
 // written collects a log.
-func written(level hclog.Level) (hclog.Logger, *bytes.Buffer) {
-	var b bytes.Buffer
-	return hclog.New(&hclog.LoggerOptions{Output: &b, Level: level, DisableTime: true}), &b
+func written(level hclog.Level) (hclog.Logger, *lockedBuffer) {
+	b := new(lockedBuffer)
+	return hclog.New(&hclog.LoggerOptions{Output: b, Level: level, DisableTime: true}), b
 }
 
 func TestLinesAreLimitedPerSource(t *testing.T) {
@@ -33,6 +60,7 @@ func TestLinesAreLimitedPerSource(t *testing.T) {
 			t.Errorf("%d lines of another server", n)
 		}
 		time.Sleep(ToldEvery + time.Millisecond)
+		synctest.Wait()
 		if text := b.String(); !strings.Contains(text, "log lines of a server were dropped: server=loud lines=9000 bytes=") {
 			t.Error(text[max(0, len(text)-300):])
 		}
@@ -62,6 +90,7 @@ func TestLinesAreLimitedInBytes(t *testing.T) {
 			t.Errorf("%d bytes", n)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		b.Reset()
 		l.Log(hclog.Info, "loud", "said", "data", strings.Repeat("x", 10_000))
 		if b.Len() < 10_000 {
