@@ -100,7 +100,7 @@ func (a *App) authorizer(s *config.Server, tenant string, granted sdk.Host) *plu
 // found.
 func (a *App) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
-		Config: a.configID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.reach(s) + " " + Address(s), Tenant: tenant,
+		Config: a.ConfigID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.reach(s) + " " + Address(s), Tenant: tenant,
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 // gatewayRecipient stands for the gateway's own tokens, which no server gets.
 const gatewayRecipient = "gateway"
 
-// configID names the configuration in grants: its canonical path, or nothing for
-// the user's own.
-func (a *App) configID() string {
+// ConfigID names the configuration in grants of secrets: its canonical path, or
+// nothing for the user's own.
+func (a *App) ConfigID() string {
 	if a.opts.Config.Own {
 		return ""
 	}
@@ -30,9 +30,6 @@ func (a *App) configID() string {
 	}
 	return path
 }
-
-// ConfigID is what grants of secrets call a configuration.
-func (a *App) ConfigID() string { return a.configID() }
 
 // transportRecipient is what gets the secrets in a server's transport block.
 func (a *App) transportRecipient(s *config.Server) secret.Recipient {
@@ -48,7 +45,7 @@ func (a *App) authRecipient(s *config.Server) secret.Recipient {
 
 func (a *App) recipient(server string, to ...string) secret.Recipient {
 	sum := sha256.Sum256([]byte(strings.Join(to, "\x00")))
-	return secret.Recipient{Config: a.configID(), Server: server, To: hex.EncodeToString(sum[:16])}
+	return secret.Recipient{Config: a.ConfigID(), Server: server, To: hex.EncodeToString(sum[:16])}
 }
 
 // component names a block's plugin by where it comes from, which two

@@ -17,7 +17,7 @@ import (
 
 // An answerer is the person at the terminal, for what servers ask in the course
 // of a verb. Questions are asked one after the other. Without a terminal it
-// offers nothing, and says of each question that nobody was asked.
+// offers nothing and reports each question that it declines.
 type answerer struct {
 	e           *env
 	interactive bool
@@ -36,11 +36,11 @@ func newAnswerer(e *env) *answerer {
 	a := &answerer{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
 	// Completions see what the verbs at a terminal were given.
-	a.interactive = e.completing || isTerminal(e.stdin) && e.errTTY && !person.CI(e.lookup)
+	a.interactive = e.completing || e.canAsk()
 	return a
 }
 
-// Capabilities are forms and pages, where there is somebody to fill them in.
+// Capabilities returns forms and pages at a terminal, and nothing elsewhere.
 func (a *answerer) Capabilities() []byte {
 	if !a.interactive {
 		return []byte("{}")
@@ -48,7 +48,8 @@ func (a *answerer) Capabilities() []byte {
 	return []byte(`{"elicitation":{"form":{},"url":{}}}`)
 }
 
-// Refused says that a server asked something and nobody was asked.
+// Refused prints that a question of a server was declined, and why, once for each
+// server and method.
 func (a *answerer) Refused(server, method, why string) {
 	a.mu.Lock()
 	told := a.told[server+" "+method]

@@ -41,7 +41,7 @@ type validation struct {
 func (e *env) validate(ctx context.Context, deep bool) error {
 	at, content, diags, err := e.locate(ctx, false)
 	switch {
-	case isUntrusted(err):
+	case fault.Is(err, fault.ConfigUntrusted):
 		return e.validateSyntax(diags, err)
 	case err != nil:
 		return err

@@ -85,7 +85,7 @@ func cliPage() string {
 		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
 		{"JUNCTOR_TRUST", "`PATH:SHA256` pairs of configurations that are trusted, separated by commas; see [trust.md](trust.md)"},
 		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
-		{"CI", "unless it is `false` or `0`: nothing moves on the terminal, as with `TERM=dumb`, and no browser opens"},
+		{"CI", "unless it is `false` or `0`: nothing moves on the terminal, as with `TERM=dumb`, no browser opens, and no question is asked"},
 	} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", row[0], row[1])
 	}

@@ -85,9 +85,9 @@ func (e *env) offered(ctx context.Context, wait time.Duration) ([]byte, error) {
 	})
 }
 
-// readBefore reports whether standard input is a file of which somebody has read
-// a part, such as the loop of a shell that calls a tool for each line. The rest is
-// for them.
+// readBefore reports whether standard input is a file of which another program has
+// read a part, such as the loop of a shell that calls a tool for each line. The rest
+// belongs to that program.
 func (e *env) readBefore(info os.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/person"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
@@ -82,11 +82,9 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 }
 
 // canAsk reports whether there is a person at a terminal.
-func (e *env) canAsk() bool {
-	return isTerminal(e.stdin) && e.errTTY && (e.get("CI") == "" || e.get("CI") == "false")
-}
+func (e *env) canAsk() bool { return isTerminal(e.stdin) && e.errTTY && !person.CI(e.lookup) }
 
-// untrusted is the error about a configuration that nobody has trusted.
+// untrusted returns the error about a configuration that the user has not trusted.
 func untrusted(r *trust.Review, known *trust.Record) error {
 	text := "%s was found in the current directory and is not trusted"
 	if known != nil {
@@ -177,10 +175,4 @@ func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Co
 	}
 	content, diags, err := e.trusted(ctx, at, may)
 	return at, content, diags, err
-}
-
-// isUntrusted reports whether an error is about trust.
-func isUntrusted(err error) bool {
-	var f *fault.Error
-	return errors.As(err, &f) && f.Code == fault.ConfigUntrusted
 }

@@ -36,7 +36,7 @@ func (c *Catalog) Want(ctx context.Context, server string) error {
 	return c.Ensure(ctx, server)[server]
 }
 
-// AwaitLists asks all servers whose lists nobody knows and waits for them until
+// AwaitLists asks all servers whose lists are unknown and waits for them until
 // soon ends. It waits longer for a server that has not failed so far: until the
 // moment that patience returns for the time at which the server was asked first.
 // It returns what went wrong by server.

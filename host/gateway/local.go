@@ -16,7 +16,7 @@ type LocalClient interface {
 	Capabilities() []byte
 	// Answer answers a question that the capabilities allow.
 	Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte)
-	// Refused is told of a question that nobody was asked, and why.
+	// Refused reports a question that was declined, and why.
 	Refused(server, method, why string)
 }
 
