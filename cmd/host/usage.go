@@ -88,16 +88,3 @@ func helpVerb() *cobra.Command {
 		},
 	}
 }
-
-// withCompletion adds the verb that cobra has for completion. It knows its
-// shells, but takes any word for one that it should explain itself to.
-func withCompletion(root *cobra.Command) *cobra.Command {
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Args = takesVerb
-			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
-	return root
-}

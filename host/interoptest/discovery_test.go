@@ -19,9 +19,8 @@ const (
 	// waiting for the program after two minutes.
 	discoveryTime = 4 * time.Minute
 	// discoveryRuns is how many runs a program may take to be known, each of which
-	// continues where the one before stopped. On a machine that has nothing else to
-	// do than the load of the test, two are enough.
-	discoveryRuns = 4
+	// continues where the one before stopped.
+	discoveryRuns = 2
 )
 
 // TestDiscoveryUnderLoad lists the tools of real programs with cold caches on a
@@ -33,7 +32,7 @@ func TestDiscoveryUnderLoad(t *testing.T) {
 	}
 	programs, load := []string{"apt-get", "openssl"}, 2
 	if whole() {
-		programs, load = []string{"git", "npm", "cargo", "apt-get", "openssl", "ffmpeg"}, 8
+		programs, load = []string{"git", "docker", "kubectl", "npm", "cargo", "apt-get", "openssl"}, 8
 	}
 	keepBusy(t, load)
 	for _, name := range programs {
@@ -63,6 +62,23 @@ func TestDiscoveryUnderLoad(t *testing.T) {
 	}
 }
 
+// TestDiscoveryOfOrderedArguments lists the tools of a program whose arguments
+// depend on each other's order. Nothing of it is offered, and the error says what
+// to write instead.
+func TestDiscoveryOfOrderedArguments(t *testing.T) {
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		skip(t, "ffmpeg is not installed")
+	}
+	s := discoverySite(t, "ffmpeg")
+	for range 2 { // with a cold cache, and with a warm one
+		cmd := s.command("tools")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "write tool blocks with fixed arguments") {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+}
+
 // keepBusy runs processes that do nothing but compute until the test ends.
 func keepBusy(t *testing.T, processes int) {
 	t.Helper()
@@ -84,7 +100,7 @@ func discoverySite(t *testing.T, program string) *site {
 	}
 	s := &site{t: t, dir: t.TempDir()}
 	s.config = filepath.Join(s.dir, "junctor.hcl")
-	text := fmt.Sprintf("server \"all\" {\n  transport \"cli\" {\n    command = [%s]\n  }\n  timeouts {\n    start = \"60s\"\n  }\n}\n", quoted(program))
+	text := fmt.Sprintf("server \"all\" {\n  transport \"cli\" {\n    command = [%s]\n  }\n}\n", quoted(program))
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,161 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestShells types into real shells at a terminal. TAB completes the name of a
+// server, and runs nothing of what stands on the line.
+func TestShells(t *testing.T) {
+	if _, err := exec.LookPath("script"); err != nil {
+		t.Skip("there is no script(1) to make a terminal with")
+	}
+	site := silentSite(t)
+	for _, c := range []struct {
+		shell   string
+		command string
+		setUp   string
+		attacks []string // %s is a file that must not be there afterwards
+	}{
+		{
+			"bash", "bash --norc --noprofile -i", "source /usr/share/bash-completion/bash_completion; source <(junctor completion bash)",
+			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "> %s", "a=$[$(touch %s)1]"},
+		},
+		{
+			"zsh", "zsh -f -i", "autoload -Uz compinit; compinit -u -D; source <(junctor completion zsh)",
+			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "=(touch %s)", "*(e:'touch %s':)", "> %s"},
+		},
+		{
+			"fish", "fish --no-config -i", "junctor completion fish | source",
+			[]string{"(touch %s)", "$(touch %s)", `"$(touch %s)"`, "'a;touch %s'", "> %s"},
+		},
+	} {
+		t.Run(c.shell, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(c.shell); err != nil {
+				t.Skip(c.shell + " is not installed")
+			}
+			s := startShell(t, site, c.command)
+			s.enter(c.setUp)
+			s.typed("junctor tools \t", "demo ")
+			marker := func(i int) string { return fmt.Sprintf("%s-ran-%d", c.shell, i) }
+			for i, attack := range c.attacks {
+				s.clear()
+				s.keys("junctor tools " + strings.ReplaceAll(attack, "%s", marker(i)) + " \t")
+				s.clear()
+				s.enter("") // TAB was answered
+			}
+			s.typed("junctor tools \t", "demo ") // as it still is
+			for i, attack := range c.attacks {
+				if _, err := os.Stat(filepath.Join(site.dir, marker(i))); err == nil {
+					t.Errorf("TAB ran %s", attack)
+				}
+			}
+		})
+	}
+}
+
+// A shell runs at a terminal.
+type shell struct {
+	t       *testing.T
+	stdin   io.Writer
+	entered int
+
+	mu     sync.Mutex
+	screen bytes.Buffer // what was printed since the last wait
+}
+
+func startShell(t *testing.T, site silent, command string) *shell {
+	t.Helper()
+	env := append(site.env, "HOME="+t.TempDir(), "TERM=dumb")
+	s := &shell{t: t}
+	cmd := exec.Command("script", "-qc", command, "/dev/null")
+	cmd.Dir, cmd.Env = site.dir, env
+	cmd.Stdout = s
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stdin = stdin
+	t.Cleanup(func() {
+		s.clear()
+		s.keys("exit\r")
+		give := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		defer give.Stop()
+		_ = cmd.Wait()
+		_ = stdin.Close()
+	})
+	s.enter("") // it reads lines now
+	return s
+}
+
+func (s *shell) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.Write(p)
+}
+
+func (s *shell) keys(text string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.stdin, text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// clear empties the line that is being typed.
+func (s *shell) clear() { s.keys("\x15") }
+
+// enter runs one line and waits until it has ended.
+func (s *shell) enter(line string) {
+	s.t.Helper()
+	s.entered++
+	if line != "" {
+		line += "; "
+	}
+	// What is typed is echoed, which is not what is printed.
+	end := "end" + strings.Repeat("-", s.entered) + "."
+	s.keys(line + "echo end''" + strings.Repeat("-", s.entered) + ".\r")
+	s.wait(end)
+}
+
+// typed types keys and waits for what the shell makes of them.
+func (s *shell) typed(keys, want string) {
+	s.t.Helper()
+	s.keys(keys)
+	s.wait(want)
+}
+
+func (s *shell) wait(want string) {
+	s.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		s.mu.Lock()
+		text := s.screen.String()
+		found := strings.Contains(text, want)
+		if found {
+			s.screen.Reset()
+		}
+		s.mu.Unlock()
+		if found {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("the terminal does not show %q:\n%q", want, text)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
