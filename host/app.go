@@ -10,11 +10,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -70,7 +70,7 @@ type App struct {
 	lines       *limit.Lines
 	credentials credential.Pool
 	pages       pages
-	veil        veil
+	redactor    redactor
 }
 
 // Described is what is known of a plugin without running it.
@@ -107,8 +107,8 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		return nil, diags
 	}
 	a.Config = cfg
-	a.veil.first = cfg.Conceal
-	a.Supervisor.Conceal(a.veil.hide)
+	a.redactor.first = cfg.Conceal
+	a.Supervisor.Conceal(a.redactor.hide)
 	a.Secrets = a.keepSecrets()
 	a.wire()
 	return a, diags
@@ -163,7 +163,7 @@ func (a *App) wire() {
 			rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
 			calls[s.Name] = gateway.Server{
 				Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
-				Open: func(peer upstream.Peer, p identity.Principal) *upstream.Upstream {
+				Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
 					return a.upstream(s, peer, Tenant(s, p))
 				},
 			}
@@ -186,7 +186,7 @@ func (a *App) wire() {
 
 // server makes the upstream of a server block that all clients share.
 func (a *App) server(s *config.Server) *catalog.Server {
-	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, identity.Local()))
+	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
 	a.Upstreams[s.Name] = u
 	of := &catalog.Server{
 		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.key(s),

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
@@ -22,7 +22,7 @@ func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method
 		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
-			return a.open(ctx, s, settings, Tenant(s, identity.Local()))
+			return a.open(ctx, s, settings, Tenant(s, authn.Local()))
 		},
 	}))
 	defer u.Close()

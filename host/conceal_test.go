@@ -10,7 +10,7 @@ import (
 // line by line, or without the white space around it.
 func TestVeil(t *testing.T) {
 	const key = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJrYq\nRwQm8nUu\n-----END PRIVATE KEY-----\n"
-	v := &veil{}
+	v := &redactor{}
 	for _, secret := range []string{"tok3n-of-ada", key, "trimmed-t0ken\n\n", `a "quoted" one`, "short"} {
 		v.add(secret)
 	}

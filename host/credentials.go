@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/sdk"
@@ -20,7 +20,7 @@ import (
 
 // Tenant is on whose behalf a principal reaches a server: nobody's in
 // particular where all share it, a tenant's, or its own.
-func Tenant(s *config.Server, p identity.Principal) string {
+func Tenant(s *config.Server, p authn.Principal) string {
 	switch gateway.Share(s.Share) {
 	case gateway.PerTenant:
 		return p.Tenant
@@ -42,7 +42,7 @@ func (a *App) grant(s *config.Server, tenant string) sdk.Host {
 		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(owner)})
 		return credential.New(credential.Options{
 			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.lock(owner),
-			Changed: func() string { return a.changed(s, owner) }, Conceal: a.veil.add, Log: a.opts.Log.With("server", s.Name),
+			Changed: func() string { return a.changed(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
 		}), auth.Close
 	})}}
 }

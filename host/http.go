@@ -8,11 +8,11 @@ import (
 	"net"
 	"path/filepath"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
-	"github.com/junctor-mcp/junctor/host/listen"
-	"github.com/junctor-mcp/junctor/host/session"
+	"github.com/junctor-mcp/junctor/host/httpserver"
+	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
 // The limit of one address where the configuration has none, for other machines
@@ -29,13 +29,13 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 	var secure *tls.Config
 	if h.TLS != nil {
 		var err error
-		secure, err = listen.NewTLS(listen.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, a.opts.Log)
+		secure, err = httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, a.opts.Log)
 		if err != nil {
 			return &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err,
 				Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
 		}
 	}
-	l, err := listen.Listen(ctx, h.Listen, h.SocketMode)
+	l, err := httpserver.Listen(ctx, h.Listen, h.SocketMode)
 	if err != nil {
 		return &fault.Error{
 			Code: fault.ListenAddress, At: h.At.String(), Message: "cannot listen: " + err.Error(), Err: err,
@@ -47,7 +47,7 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 		_ = l.Close()
 		return err
 	}
-	front, err := listen.New(a.frontOptions(h, auth))
+	front, err := httpserver.New(a.frontOptions(h, auth))
 	if err != nil {
 		_ = l.Close()
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
@@ -61,16 +61,16 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 	return front.Serve(ctx, l, secure)
 }
 
-func (a *App) frontOptions(h config.HTTP, auth identity.Authenticator) listen.Options {
-	o := listen.Options{
+func (a *App) frontOptions(h config.HTTP, auth authn.Authenticator) httpserver.Options {
+	o := httpserver.Options{
 		Gateway: a.Gateway, Log: a.opts.Log, Auth: auth,
 		Origins: h.Origins, Hosts: h.Hosts, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
-		PerAddress: listen.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, Several: several(h),
+		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, Several: several(h),
 		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
-		Sessions: session.Options{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events, Log: a.opts.Log},
+		Sessions: sessionstore.Options{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events, Log: a.opts.Log},
 	}
 	if h.PerIP != nil {
-		o.PerAddress, o.Loopback = listen.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true
+		o.PerAddress, o.Loopback = httpserver.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true
 		o.Connections = h.PerIP.Connections
 	}
 	if h.Sessions.Store == "sqlite" {
@@ -94,8 +94,8 @@ func several(h config.HTTP) bool {
 }
 
 // authenticator makes what finds out who asks; nil when nobody has to say.
-func (a *App) authenticator(ctx context.Context, h config.HTTP) (identity.Authenticator, error) {
-	var tokens []identity.StaticToken
+func (a *App) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
+	var tokens []authn.StaticToken
 	for _, auth := range h.Auth {
 		switch s := auth.Settings.(type) {
 		case config.StaticToken:
@@ -103,16 +103,16 @@ func (a *App) authenticator(ctx context.Context, h config.HTTP) (identity.Authen
 			if err != nil {
 				return nil, err
 			}
-			tokens = append(tokens, identity.StaticToken{Token: token, Subject: s.Subject, Tenant: s.Tenant, Roles: s.Roles})
+			tokens = append(tokens, authn.StaticToken{Token: token, Subject: s.Subject, Tenant: s.Tenant, Roles: s.Roles})
 		default:
 			panic("an auth block of a kind that nobody makes an authenticator of: " + auth.Kind)
 		}
 	}
 	switch {
 	case len(tokens) > 0:
-		return identity.NewTokens(tokens), nil
+		return authn.NewTokens(tokens), nil
 	case h.TLS != nil && h.TLS.ClientCA != "":
-		return identity.Certificates{}, nil
+		return authn.Certificates{}, nil
 	}
 	return nil, nil
 }

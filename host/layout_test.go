@@ -25,33 +25,35 @@ var allowed = map[string]string{
 	"sdk/plugintest": "sdk sdk/process sdk/stdio sdk/wire",
 	"sdk/mcpconn":    "sdk", // a module of its own
 
-	"host/fault":      "",
-	"host/cache":      "",
-	"host/credential": "host/fault sdk",
-	"host/identity":   "",
-	"host/limit":      "",
-	"host/outbox":     "host/limit",
-	"host/ownership":  "",
-	"host/session":    "host/limit",
-	"host/suggest":    "",
-	"host/mcp":        "host/fault",
-	"host/config":     "host/fault host/ownership host/suggest sdk sdk/ndjson",
-	"host/schema":     "host/suggest",
-	"host/policy":     "host/fault host/identity",
-	"host/plugin":     "host/cache host/fault host/limit host/ownership sdk sdk/process sdk/wire",
-	"host/upstream":   "host/fault host/limit host/mcp host/outbox host/policy",
-	"host/tokens":     "",
-	"host/catalog":    "host/cache host/fault host/mcp host/schema host/suggest host/tokens host/upstream",
-	"host/gateway":    "host/catalog host/fault host/identity host/limit host/mcp host/outbox host/policy host/schema host/upstream",
-	"host/secret":     "host/fault sdk",
-	"host/trust":      "host/config host/fault host/ownership",
-	"host/wrap":       "host/tokens sdk",
-	"host/export":     "",
-	"host/launcher":   "",
-	"host/person":     "sdk sdk/process",
-	"host/listen":     "host/fault host/gateway host/identity host/limit host/listen/http1 host/mcp host/outbox host/session sdk/ndjson",
+	"host/fault":        "",
+	"host/cache":        "",
+	"host/credential":   "host/fault sdk",
+	"host/authn":        "",
+	"host/limit":        "",
+	"host/sendqueue":    "host/limit",
+	"host/ownership":    "",
+	"host/sessionstore": "host/limit",
+	"host/suggest":      "",
+	"host/mcp":          "host/fault",
+	"host/config":       "host/fault host/ownership host/suggest sdk sdk/ndjson",
+	"host/schema":       "host/suggest",
+	"host/policy":       "host/fault host/authn",
+	"host/plugin":       "host/cache host/fault host/limit host/ownership sdk sdk/process sdk/wire",
+	"host/upstream":     "host/fault host/limit host/mcp host/sendqueue host/policy",
+	"host/tokens":       "",
+	"host/catalog":      "host/cache host/fault host/mcp host/schema host/suggest host/tokens host/upstream",
+	"host/gateway":      "host/catalog host/fault host/authn host/limit host/mcp host/sendqueue host/policy host/schema host/upstream",
+	"host/secret":       "host/fault sdk",
+	"host/trust":        "host/config host/fault host/ownership",
+	"host/cliconfig":    "host/tokens sdk",
+	"host/clientconfig": "",
+	"host/launcher":     "",
+	"host/login":        "sdk sdk/process",
+	"host/httpserver":   "host/fault host/gateway host/authn host/limit host/httpserver/http1 host/mcp host/sendqueue host/sessionstore sdk/ndjson",
 
-	"host/listen/http1": "",
+	"host/stdioserver": "host/authn host/gateway host/sendqueue sdk/ndjson",
+
+	"host/httpserver/http1": "",
 
 	"host/interoptest": "", // tests only
 
@@ -59,20 +61,20 @@ var allowed = map[string]string{
 	"cmd/host": "host host/* sdk sdk/process sdk/wire",
 	"plugins":  "sdk sdk/ndjson sdk/process sdk/serve sdk/stdio plugins/internal/*",
 
-	"plugins/internal/eventstream": "",
-	"plugins/internal/message":     "",
-	"plugins/internal/web":         "sdk",
-	"plugins/internal/papers":      "sdk", // tests only
-	"plugins/internal/webtest":     "",    // tests only
-	"plugins/internal/legacysse":   "sdk sdk/ndjson plugins/internal/eventstream plugins/internal/message plugins/internal/web",
+	"plugins/internal/sse":            "",
+	"plugins/internal/jsonrpc":        "",
+	"plugins/internal/httpclient":     "sdk",
+	"plugins/internal/docscheck":      "sdk", // tests only
+	"plugins/internal/httpclienttest": "",    // tests only
+	"plugins/internal/legacysse":      "sdk sdk/ndjson plugins/internal/sse plugins/internal/jsonrpc plugins/internal/httpclient",
 }
 
 // landlords are the packages that may import a library that shapes what is
 // built on it. Everybody else goes through them.
 var landlords = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/wrap",
-	"github.com/zclconf/go-cty":                "host/config host/wrap",
+	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig",
+	"github.com/zclconf/go-cty":                "host/config host/cliconfig",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",
 	"github.com/gsterjov/go-libsecret":         "plugins/keyring",
@@ -81,15 +83,15 @@ var landlords = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
 	"github.com/spf13/cobra":                   "cmd/host",
 	"github.com/agext/levenshtein":             "host/suggest",
-	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream plugins/internal/message plugins/oauth",
+	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",
 	"github.com/google/jsonschema-go":          "",
-	"code.dny.dev/ssrf":                        "plugins/internal/web",
-	"github.com/pelletier/go-toml/v2":          "host/export",
-	"github.com/google/renameio/v2":            "host/export host/trust",
+	"code.dny.dev/ssrf":                        "plugins/internal/httpclient",
+	"github.com/pelletier/go-toml/v2":          "host/clientconfig",
+	"github.com/google/renameio/v2":            "host/clientconfig host/trust",
 	"filippo.io/age":                           "host/secret",
 	"os/exec":                                  "host/plugin sdk/plugintest",
-	"modernc.org/sqlite":                       "host/session",
-	"database/sql":                             "host/session",
+	"modernc.org/sqlite":                       "host/sessionstore",
+	"database/sql":                             "host/sessionstore",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test

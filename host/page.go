@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/identity"
-	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/host/login"
 )
 
 const (
@@ -110,7 +110,7 @@ func (a *App) offerPages(ctx context.Context) (end func()) {
 			return func() {}
 		}
 	}
-	if person.CI(a.opts.Lookup) {
+	if login.CI(a.opts.Lookup) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -141,7 +141,7 @@ func isHere(at net.Addr, hosts []string) bool {
 
 // loginPage finds the page on which a principal's user logs in to a server, and
 // begins the login when none goes on.
-func (a *App) loginPage(ctx context.Context, server string, who identity.Principal) (gateway.Page, bool) {
+func (a *App) loginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
 	i := slices.IndexFunc(a.Config.Servers, func(s *config.Server) bool { return s.Name == server })
 	if i < 0 || !mayLogIn(a.Config.Servers[i], who) {
 		return gateway.Page{}, false
@@ -167,14 +167,14 @@ func (a *App) loginPage(ctx context.Context, server string, who identity.Princip
 
 // mayLogIn reports whether a principal may decide as whom a server is used. What
 // clients share that are told apart is for none of them to decide.
-func mayLogIn(s *config.Server, who identity.Principal) bool {
+func mayLogIn(s *config.Server, who authn.Principal) bool {
 	share := gateway.Share(s.Share)
 	own := share == gateway.PerTenant || share == gateway.PerSession
 	return s.Auth != nil && (own || who.Method == "local" || who.Method == "none")
 }
 
 // page is the login that goes on, or one that is begun; nil where there is none.
-func (a *App) page(s *config.Server, who identity.Principal) *page {
+func (a *App) page(s *config.Server, who authn.Principal) *page {
 	tenant := Tenant(s, who)
 	key := [2]string{s.Name, tenant}
 	a.pages.mu.Lock()
@@ -199,7 +199,7 @@ func (a *App) page(s *config.Server, who identity.Principal) *page {
 // attendLogin goes through a login with the person behind a client.
 func (a *App) attendLogin(ctx context.Context, s *config.Server, tenant string, p *page) {
 	ports, _ := a.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
-	behind, err := person.NewClient(person.Options{
+	behind, err := login.NewClient(login.Options{
 		Server: s.Name, Loopback: OnLoopback(Address(s)), Ports: cmp.Or(ports, RegisteredPort(s)), Lookup: a.opts.Lookup,
 	}, p.show)
 	account := ""

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/identity"
 )
 
 // TestIsHere: a page leads back to the machine of whoever's browser it is, so
@@ -54,7 +54,7 @@ func TestMayLogIn(t *testing.T) {
 		{"tenant", "local", nil, false},
 	} {
 		s := &config.Server{Share: c.share, Auth: c.auth}
-		if got := mayLogIn(s, identity.Principal{Subject: "ann", Tenant: "acme", Method: c.method}); got != c.want {
+		if got := mayLogIn(s, authn.Principal{Subject: "ann", Tenant: "acme", Method: c.method}); got != c.want {
 			t.Errorf("share %q by %q: %t", c.share, c.method, got)
 		}
 	}

@@ -107,7 +107,7 @@ func (a *App) look(ctx context.Context, r secret.Recipient) func(name string) (s
 		if err != nil {
 			return "", err
 		}
-		a.veil.keep(string(value))
+		a.redactor.keep(string(value))
 		return string(value), nil
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/junctor-mcp/junctor/host/listen"
+	"github.com/junctor-mcp/junctor/host/stdioserver"
 )
 
 // ServeStdio serves the one client that is behind in and out, until it goes or
@@ -12,5 +12,5 @@ import (
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer a.offerPages(ctx)()
 	defer a.attend()()
-	return listen.Stdio(ctx, a.Gateway, in, out)
+	return stdioserver.Serve(ctx, a.Gateway, in, out)
 }

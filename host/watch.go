@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 )
 
 // watchEvery is how soon a login at another terminal, or another token in a file,
@@ -69,7 +69,7 @@ func (a *App) news(s *config.Server, seen, now map[credential.Key]string) (news 
 // tenants are on whose behalf a server is used: whoever runs Junctor, in whose
 // name it is asked for its lists, and those who have called it.
 func (a *App) tenants(s *config.Server) []string {
-	own := Tenant(s, identity.Local())
+	own := Tenant(s, authn.Local())
 	all := []string{own}
 	for _, tenant := range a.credentials.Tenants(s.Name) {
 		if tenant != own {

@@ -22,9 +22,9 @@ figures() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-figures ./host/listen 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|SlowSockets|RapidReset|Memory|Unread|Trickling|FewDescriptors|Fairness'
+figures ./host/httpserver 'BigLine|Garbage|Flood|Lists|Hang|Exit|Kill|Restarts|SlowSockets|RapidReset|Memory|Unread|Trickling|FewDescriptors|Fairness'
 figures ./host/plugin 'Kill|LeavesNothing|Flood'
-figures ./host/session 'Kill'
+figures ./host/sessionstore 'Kill'
 figures ./host/schema 'Hostile|Largest'
 figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'

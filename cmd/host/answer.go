@@ -10,8 +10,8 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/person"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -22,9 +22,9 @@ type answerer struct {
 	e           *env
 	interactive bool
 
-	turn chan struct{}    // holds one token: who has it asks
-	gone bool             // the person wants no more questions; belongs to who has the turn
-	keys *person.Terminal // what is typed, which may be early for the next question; belongs to who has the turn
+	turn chan struct{}   // holds one token: who has it asks
+	gone bool            // the person wants no more questions; belongs to who has the turn
+	keys *login.Terminal // what is typed, which may be early for the next question; belongs to who has the turn
 
 	mu   sync.Mutex
 	told map[string]bool // guarded by mu; what was said of questions that were not asked
@@ -121,7 +121,7 @@ func (a *answerer) terminal(server string) (*questioner, error) {
 		}
 	}
 	out := safeWriter{a.e.stderr}
-	p, err := person.New(person.Options{In: a.e.stdin, Out: out, Server: server, Loopback: local, Lookup: a.e.lookup})
+	p, err := login.New(login.Options{In: a.e.stdin, Out: out, Server: server, Loopback: local, Lookup: a.e.lookup})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func gone(err error) error {
 func (q *questioner) page(ctx context.Context, params []byte) (rpcErr []byte, err error) {
 	raw, _ := mcp.TextMember(params, "url")
 	message, _ := mcp.TextMember(params, "message")
-	address, err := person.Address(raw, q.local)
+	address, err := login.Address(raw, q.local)
 	if err != nil {
 		q.printf("server %q wants a page to be opened that is refused: %s\n", q.server, words(err.Error(), messageShown))
 		why := "the address is refused"

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/identity"
 )
 
 func (e *env) authVerb() *cobra.Command {
@@ -129,7 +129,7 @@ func (e *env) authServers(ctx context.Context, names []string, tenant string) (*
 
 func authOf(ctx context.Context, app *host.App, s *config.Server, tenant string) *authJSON {
 	if tenant == "" {
-		tenant = host.Tenant(s, identity.Local())
+		tenant = host.Tenant(s, authn.Local())
 	}
 	one := &authJSON{Server: s.Name, Provider: s.Auth.Kind, Tenant: tenant, State: "unknown", At: s.Auth.At.String()}
 	state, err := app.AuthState(ctx, s, tenant)

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -144,14 +144,14 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 		}
 	}()
 	use := gateway.Use{
-		Principal: identity.Local(), Params: params, Timeout: o.timeout,
+		Principal: authn.Local(), Params: params, Timeout: o.timeout,
 		Warn: func(text string) { notes = append(notes, text) },
 	}
 	if e.errTTY {
 		use.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
 		use.Progress = wait.progress
 	}
-	return app.Gateway.Locally(ctx, t.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
+	return app.Gateway.CallLocally(ctx, t.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
 		return app.Gateway.CallTool(ctx, t, u)
 	})
 }

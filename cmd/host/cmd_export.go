@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/junctor-mcp/junctor/host/export"
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
@@ -36,7 +36,7 @@ func (e *env) exportVerb() *cobra.Command {
 		Long: `Print the configuration that points an MCP client at Junctor, as a whole file of that client: over HTTP when the
 configuration has an http block, else by starting junctor serve. A token never stands in it: the client reads it from an
 environment variable, or asks for it. The clients are
-` + strings.Join(export.Names(), ", ") + `.
+` + strings.Join(clientconfig.Names(), ", ") + `.
 
 With --write, put the entry into the client's own file. All else in the file stays as it is, comments included; the file
 as it was is kept beside it, and a file that the client itself could not read is left alone. An entry of the same name is
@@ -50,7 +50,7 @@ that the configuration reads with env() have to be set for it.`,
 		Args: takes("CLIENT"),
 		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(before) == 0 {
-				for _, c := range export.Clients {
+				for _, c := range clientconfig.Clients {
 					words = append(words, cobra.CompletionWithDesc(c.Name, c.Title))
 				}
 			}
@@ -75,18 +75,18 @@ that the configuration reads with env() have to be set for it.`,
 	f.StringVar(&x.name, "name", "junctor", "name of the entry")
 	f.BoolVar(&x.write, "write", false, "put the entry into the client's file")
 	f.BoolVar(&x.dryRun, "dry-run", false, "show what --write would change")
-	f.StringVar(&x.scope, "scope", string(export.User), "whose file: "+strings.Join(export.Scopes, ", "))
+	f.StringVar(&x.scope, "scope", string(clientconfig.User), "whose file: "+strings.Join(clientconfig.Scopes, ", "))
 	cmd.MarkFlagsMutuallyExclusive("http", "stdio")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(export.Scopes, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(clientconfig.Scopes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // export prints or installs what a client needs.
 func (e *env) export(ctx context.Context, x exporting, client string) error {
-	c := export.Find(client)
+	c := clientconfig.Find(client)
 	if c == nil {
-		return meant(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, export.Names()),
-			"clients are "+strings.Join(export.Names(), ", "))
+		return meant(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names()),
+			"clients are "+strings.Join(clientconfig.Names(), ", "))
 	}
 	t, err := e.target(ctx, x, c)
 	if err != nil {
@@ -118,17 +118,17 @@ func (e *env) export(ctx context.Context, x exporting, client string) error {
 
 // install puts the entry into the client's file, or shows what that would
 // change.
-func (e *env) install(x exporting, c *export.Client, t export.Target) error {
-	paths, err := places(c, export.Scope(x.scope), e.get)
+func (e *env) install(x exporting, c *clientconfig.Client, t clientconfig.Target) error {
+	paths, err := places(c, clientconfig.Scope(x.scope), e.get)
 	if err != nil {
 		return err
 	}
-	f, err := export.Choose(paths)
+	f, err := clientconfig.Choose(paths)
 	if err != nil {
 		return err
 	}
 	text, err := c.Merge(f.Text, t)
-	if bad, ok := errors.AsType[*export.SyntaxError](err); ok {
+	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
 		at := fmt.Sprintf("%s:%d:%d", f.Path, bad.Line, bad.Column)
 		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: at,
 			Hint: "nothing was changed; mend the file, or put in by hand what junctor export " + c.Name + " prints"}
@@ -157,13 +157,13 @@ func (e *env) install(x exporting, c *export.Client, t export.Target) error {
 }
 
 // places are where a client's file may be.
-func places(c *export.Client, scope export.Scope, get func(string) string) ([]string, error) {
-	if scope != export.User && scope != export.Project {
-		return nil, meant(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), export.Scopes),
-			"scopes are "+strings.Join(export.Scopes, " and "))
+func places(c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) ([]string, error) {
+	if scope != clientconfig.User && scope != clientconfig.Project {
+		return nil, meant(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.Scopes),
+			"scopes are "+strings.Join(clientconfig.Scopes, " and "))
 	}
-	h := export.Home{OS: runtime.GOOS, Lookup: get}
-	if scope == export.User {
+	h := clientconfig.Home{OS: runtime.GOOS, Lookup: get}
+	if scope == clientconfig.User {
 		var err error
 		if h.Dir, err = os.UserHomeDir(); err == nil {
 			h.Config, err = os.UserConfigDir()
@@ -188,7 +188,7 @@ func places(c *export.Client, scope export.Scope, get func(string) string) ([]st
 
 // changes is the difference that an entry makes. Lines that stay are left out:
 // what others keep in such a file may be secret.
-func changes(f *export.File, text []byte) []byte {
+func changes(f *clientconfig.File, text []byte) []byte {
 	var shown strings.Builder
 	for line := range strings.Lines(string(diff.Diff(f.Path, f.Text, f.Path, text))) {
 		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "diff ") {
@@ -200,17 +200,17 @@ func changes(f *export.File, text []byte) []byte {
 
 // exportFault gives errors of the package export a place in the table.
 func exportFault(err error) error {
-	if bad, ok := errors.AsType[*export.UnfitError](err); ok {
+	if bad, ok := errors.AsType[*clientconfig.UnfitError](err); ok {
 		return fault.New(fault.Usage, "%s", bad.What).WithHint("%s", bad.Hint)
 	}
-	if bad, ok := errors.AsType[*export.FileError](err); ok {
+	if bad, ok := errors.AsType[*clientconfig.FileError](err); ok {
 		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: bad.Path, Hint: bad.Hint}
 	}
 	return err
 }
 
 // exported says what was done to a file.
-func (e *env) exported(c *export.Client, t export.Target, f *export.File, backup string, written bool, format string, args ...any) {
+func (e *env) exported(c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
 	if e.json {
 		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
 		if backup != "" {

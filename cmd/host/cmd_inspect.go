@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
@@ -66,7 +66,7 @@ func (e *env) inspect(ctx context.Context, name string) error {
 }
 
 func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
-	d := app.Gateway.Decide(identity.Local(), policy.Tool, t.Server, t.Name)
+	d := app.Gateway.Decide(authn.Local(), policy.Tool, t.Server, t.Name)
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
 		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allow, Rule: d.Rule, SaysReadOnly: t.ReadOnly,

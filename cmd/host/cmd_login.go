@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
-	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -67,10 +67,10 @@ func (e *env) login(ctx context.Context, name string, o loginOptions) error {
 		}
 	}
 	out := safeWriter{e.stderr}
-	if hint, ok := person.HintFor(host.Address(s)); ok {
+	if hint, ok := login.HintFor(host.Address(s)); ok {
 		e.note(s.Name, hint.String())
 	}
-	p, err := person.New(person.Options{
+	p, err := login.New(login.Options{
 		In: e.stdin, Out: out, Server: s.Name, Loopback: host.OnLoopback(host.Address(s)), NoBrowser: o.noBrowser, Ports: o.ports, Lookup: e.lookup,
 	})
 	if err != nil {
@@ -139,7 +139,7 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 	case s.Auth == nil:
 		f := fault.New(fault.Usage, "server %q has no auth block, so there is nothing to log in to", name)
 		f.At = s.At.String()
-		if hint, ok := person.HintFor(host.Address(s)); ok {
+		if hint, ok := login.HintFor(host.Address(s)); ok {
 			return nil, "", f.WithHint("%s", hint)
 		}
 		return nil, "", f.WithHint("write auth \"oauth\" { } or auth \"bearer\" { ... } in its block")
@@ -150,7 +150,7 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 		return nil, "", fault.New(fault.Usage, "server %q has credentials for each person, and %q names a tenant alone", name, tenant).
 			WithHint("write --tenant %s/SUBJECT, as the error says that the person gets", tenant)
 	case tenant == "":
-		tenant = host.Tenant(s, identity.Local())
+		tenant = host.Tenant(s, authn.Local())
 	}
 	return s, tenant, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -45,7 +45,7 @@ func (e *env) printPrompts(app *host.App, of func(server string) bool) error {
 	list := []promptJSON{}
 	var rows [][]string
 	for _, p := range app.Catalog.Snapshot().Prompts {
-		if !of(p.Server) || !app.Gateway.Visible(identity.Local(), policy.Prompt, p.Server, p.Name) {
+		if !of(p.Server) || !app.Gateway.Visible(authn.Local(), policy.Prompt, p.Server, p.Name) {
 			continue
 		}
 		list = append(list, promptJSON{p.Exposed, p.Server, p.Name, p.Title, p.Description, p.Arguments})
@@ -103,8 +103,8 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	use := gateway.Use{Principal: identity.Local(), Params: params}
-	reply, err := app.Gateway.Locally(ctx, p.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
+	use := gateway.Use{Principal: authn.Local(), Params: params}
+	reply, err := app.Gateway.CallLocally(ctx, p.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
 		return app.Gateway.GetPrompt(ctx, p, u)
 	})
 	wait.stop()

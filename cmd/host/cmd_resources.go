@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -45,7 +45,7 @@ func (e *env) resources(ctx context.Context, args []string, f listFlags) error {
 func (e *env) printResources(app *host.App, of func(server string) bool) error {
 	list := []resourceJSON{}
 	add := func(it *catalog.Item, kind policy.Kind) {
-		if !of(it.Server) || !app.Gateway.Visible(identity.Local(), kind, it.Server, it.Name) {
+		if !of(it.Server) || !app.Gateway.Visible(authn.Local(), kind, it.Server, it.Name) {
 			return
 		}
 		r := resourceJSON{URI: it.Exposed, Server: it.Server, Title: it.Title, Description: it.Description}
@@ -105,7 +105,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	server, uri, named, err := splitResource(app, word)
 	at := catalog.Location{Server: server, URI: uri}
 	if err == nil && !named {
-		at, err = app.Gateway.Locate(ctx, identity.Local(), uri)
+		at, err = app.Gateway.Locate(ctx, authn.Local(), uri)
 		if fault.Is(err, fault.NameUnknown) {
 			err = fault.As(err).WithHint("junctor resources lists them; SERVER/URI asks one server")
 		}
@@ -117,8 +117,8 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err != nil {
 		return err
 	}
-	use := gateway.Use{Principal: identity.Local(), Params: params}
-	reply, err := app.Gateway.Locally(ctx, at.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
+	use := gateway.Use{Principal: authn.Local(), Params: params}
+	reply, err := app.Gateway.CallLocally(ctx, at.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
 		return app.Gateway.ReadResource(ctx, at, u)
 	})
 	wait.stop()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/secret"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
@@ -124,7 +124,7 @@ func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
 
 // ask asks for one thing at the terminal, without showing what is typed.
 func (e *env) ask(ctx context.Context, label string) (string, error) {
-	p, err := person.New(person.Options{In: e.stdin, Out: safeWriter{e.stderr}, Lookup: e.lookup})
+	p, err := login.New(login.Options{In: e.stdin, Out: safeWriter{e.stderr}, Lookup: e.lookup})
 	if err != nil {
 		return "", err
 	}

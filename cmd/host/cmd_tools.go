@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -157,7 +157,7 @@ func (e *env) tools(ctx context.Context, args []string, f listFlags) error {
 	return e.lists(ctx, args, f, func(app *host.App, of func(server string) bool) error {
 		var tools []*catalog.Tool
 		for _, t := range app.Catalog.Snapshot().Tools {
-			if of(t.Server) && app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+			if of(t.Server) && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
 				tools = append(tools, t)
 			}
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/wrap"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -119,7 +119,7 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 		return err
 	}
 	settings["command"] = asJSON(command)
-	text, err := wrap.Server(server.Name, cliTransport, e.cliSchema(app, server), settings, &p)
+	text, err := cliconfig.Server(server.Name, cliTransport, e.cliSchema(app, server), settings, &p)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 	for _, attribute := range []string{"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous", "env", "pass_env"} {
 		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
 	}
-	text, err := wrap.Server(name, cliTransport, schema, settings, nil)
+	text, err := cliconfig.Server(name, cliTransport, schema, settings, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -220,11 +220,11 @@ func labelOf(program string) string {
 }
 
 // explore asks the plugin what a program can do, until it knows.
-func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, settings []byte) (p wrap.Program, err error) {
+func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
 	wait := e.spin("looking at " + s.Name)
 	defer wait.stop()
-	err = app.Ask(ctx, s, settings, mcp.MethodListTools, wrap.Question, func(result []byte) (done bool, err error) {
-		p, done, err = wrap.Read(result)
+	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question, func(result []byte) (done bool, err error) {
+		p, done, err = cliconfig.Read(result)
 		return done, err
 	})
 	return p, err
@@ -237,10 +237,10 @@ func (e *env) cliSchema(app *host.App, s *config.Server) sdk.Schema {
 
 // checked is what wrap --check prints of a server for programs.
 type checked struct {
-	Server  string        `json:"server"`
-	Program string        `json:"program"`
-	Version string        `json:"version,omitempty"`
-	Changes []wrap.Change `json:"changes"`
+	Server  string             `json:"server"`
+	Program string             `json:"program"`
+	Version string             `json:"version,omitempty"`
+	Changes []cliconfig.Change `json:"changes"`
 }
 
 // wrapCheck compares tool blocks with their programs.
@@ -275,10 +275,10 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 }
 
 // brokenTools counts the tool blocks that ask for what is gone.
-func brokenTools(changes []wrap.Change) int {
+func brokenTools(changes []cliconfig.Change) int {
 	tools := map[string]bool{}
 	for _, c := range changes {
-		if c.Kind == wrap.Broken {
+		if c.Kind == cliconfig.Broken {
 			tools[c.Tool] = true
 		}
 	}
@@ -321,7 +321,7 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server) (che
 	}
 	delete(settings, "tool")
 	delete(settings, "probe")
-	first, depth, all := wrap.Words(blocks)
+	first, depth, all := cliconfig.Words(blocks)
 	settings["depth"] = asJSON(max(depth, 1))
 	settings["dangerous"] = asJSON([]string{"-*", "**"}) // a block may have what is left out by itself
 	if !all {
@@ -335,9 +335,9 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server) (che
 	if err != nil {
 		return checked{}, err
 	}
-	changes, err := wrap.Compare(blocks, &p)
+	changes, err := cliconfig.Compare(blocks, &p)
 	if changes == nil {
-		changes = []wrap.Change{}
+		changes = []cliconfig.Change{}
 	}
 	return checked{Server: s.Name, Program: p.Name, Version: p.Version, Changes: changes}, err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 )
@@ -82,7 +82,7 @@ func completeTool(app *host.App, before []string, _ string) (words []cobra.Compl
 		return nil, false
 	}
 	for _, t := range app.Catalog.Snapshot().Tools {
-		if app.Gateway.Visible(identity.Local(), policy.Tool, t.Server, t.Name) {
+		if app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
 			words = offer(words, t.Exposed, described(&t.Item))
 		}
 	}
@@ -140,7 +140,7 @@ func completePrompt(app *host.App, before []string, typed string) (words []cobra
 		return completeArguments(promptProperties(p), before[1:], typed)
 	}
 	for _, p := range app.Catalog.Snapshot().Prompts {
-		if app.Gateway.Visible(identity.Local(), policy.Prompt, p.Server, p.Name) {
+		if app.Gateway.Visible(authn.Local(), policy.Prompt, p.Server, p.Name) {
 			words = offer(words, p.Exposed, described(&p.Item))
 		}
 	}
@@ -161,7 +161,7 @@ func completeResource(app *host.App, before []string, typed string) (words []cob
 		return nil, false
 	}
 	for _, r := range app.Catalog.Snapshot().Resources {
-		if app.Gateway.Visible(identity.Local(), policy.Resource, r.Server, r.Name) {
+		if app.Gateway.Visible(authn.Local(), policy.Resource, r.Server, r.Name) {
 			word := r.Exposed
 			if strings.HasPrefix(typed, "@") {
 				word = "@" + r.Server + ":" + r.Name

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/export"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -19,11 +19,11 @@ const mcpPath = "/mcp"
 
 // target decides what a client is pointed at. The configuration is loaded only
 // when something in it counts.
-func (e *env) target(ctx context.Context, x exporting, c *export.Client) (export.Target, error) {
+func (e *env) target(ctx context.Context, x exporting, c *clientconfig.Client) (clientconfig.Target, error) {
 	if x.stdio || !x.remote && !c.Remote(false) {
 		return e.started(x)
 	}
-	t := export.Target{Name: x.name, Token: x.token}
+	t := clientconfig.Target{Name: x.name, Token: x.token}
 	var err error
 	if given := strings.TrimSpace(x.http); given != "" {
 		if t.URL, err = endpoint(given); err != nil {
@@ -57,8 +57,8 @@ func (e *env) target(ctx context.Context, x exporting, c *export.Client) (export
 }
 
 // started is the program that serves the configuration.
-func (e *env) started(x exporting) (export.Target, error) {
-	t := export.Target{Name: x.name}
+func (e *env) started(x exporting) (clientconfig.Target, error) {
+	t := clientconfig.Target{Name: x.name}
 	at, err := config.Find(e.config, e.lookup)
 	if err != nil {
 		return t, err
@@ -84,7 +84,7 @@ func tokenVariable(h config.HTTP) string {
 		}
 	}
 	if len(h.Auth) > 0 {
-		return export.TokenVariable
+		return clientconfig.TokenVariable
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/host/login"
 )
 
 const (
@@ -35,7 +35,7 @@ type spinner struct {
 // nothing is shown.
 func (e *env) spin(text string) *spinner {
 	s := &spinner{out: e.stderr, turn: &e.screen, end: make(chan struct{}), text: text}
-	if e.errTTY && e.get("TERM") != "dumb" && !person.CI(e.lookup) {
+	if e.errTTY && e.get("TERM") != "dumb" && !login.CI(e.lookup) {
 		s.seen = true
 		s.done.Go(s.run)
 	}

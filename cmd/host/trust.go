@@ -10,7 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/person"
+	"github.com/junctor-mcp/junctor/host/login"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
@@ -82,7 +82,7 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 }
 
 // canAsk reports whether there is a person at a terminal.
-func (e *env) canAsk() bool { return isTerminal(e.stdin) && e.errTTY && !person.CI(e.lookup) }
+func (e *env) canAsk() bool { return isTerminal(e.stdin) && e.errTTY && !login.CI(e.lookup) }
 
 // untrusted returns the error about a configuration that the user has not trusted.
 func untrusted(r *trust.Review, known *trust.Record) error {

@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/cliconfig"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/wrap"
 )
 
 // tryTools runs each tool that only reads once, with harmless arguments, and
 // notes in p what came of it. It returns how many failed.
-func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *wrap.Program) (failed int, err error) {
+func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
 		return 0, err
@@ -58,12 +58,12 @@ var aboutDiscovery = map[string]bool{
 }
 
 // tryTool makes one call and returns what went wrong, "" for nothing.
-func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *wrap.Tool, arguments json.RawMessage) (said string, err error) {
+func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (said string, err error) {
 	wait := e.spin("trying " + t.Name)
 	defer wait.stop()
 	params := asJSON(map[string]any{"name": t.Name, "arguments": arguments})
 	err = app.Ask(ctx, s, settings, mcp.MethodCallTool, params, func(result []byte) (bool, error) {
-		said = wrap.Tried(result)
+		said = cliconfig.Tried(result)
 		return true, nil
 	})
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.UpstreamError {

@@ -81,7 +81,7 @@ const privateSocket fs.FileMode = 0o600
 var socketModes = map[string]fs.FileMode{"0600": privateSocket, "0660": 0o660, "0666": 0o666}
 
 // socketMode reads who may connect to a unix socket.
-func (s section) socketMode() fs.FileMode {
+func (s blockReader) socketMode() fs.FileMode {
 	return socketModes[s.choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
 }
 

@@ -19,17 +19,17 @@ import (
 // null is unset. What is wrong is reported, and counts as unset.
 
 // value evaluates an attribute and makes it fit a type.
-func (s section) value(name string, want cty.Type) (v cty.Value, a *hclsyntax.Attribute, set bool) {
+func (s blockReader) value(name string, want cty.Type) (v cty.Value, a *hclsyntax.Attribute, set bool) {
 	v, a, set = s.raw(name)
 	if !set || s.early(a, v) {
 		return cty.NilVal, a, false
 	}
-	v, ok := s.fit(a, v, want)
+	v, ok := s.convert(a, v, want)
 	return v, a, ok
 }
 
 // raw evaluates an attribute, which may hold secrets that are read later.
-func (s section) raw(name string) (v cty.Value, a *hclsyntax.Attribute, set bool) {
+func (s blockReader) raw(name string) (v cty.Value, a *hclsyntax.Attribute, set bool) {
 	a = s.body.Attributes[name]
 	if a != nil {
 		if v, ok := s.eval(s.in, a.Expr); !ok || !v.IsNull() {
@@ -45,7 +45,7 @@ func (s section) raw(name string) (v cty.Value, a *hclsyntax.Attribute, set bool
 }
 
 // early refuses a secret that is read later, for what is needed now.
-func (s section) early(a *hclsyntax.Attribute, v cty.Value) bool {
+func (s blockReader) early(a *hclsyntax.Attribute, v cty.Value) bool {
 	steps, found := s.keyring.in(v)
 	if found {
 		s.wrong(locate(a.Expr, steps), "keyring() is for settings of transports and auth that are secret, such as env and headers, and for tokens",
@@ -56,7 +56,7 @@ func (s section) early(a *hclsyntax.Attribute, v cty.Value) bool {
 
 // stands reports whether an attribute is there and not null, whatever else is
 // wrong with it.
-func (s section) stands(name string) bool {
+func (s blockReader) stands(name string) bool {
 	a := s.body.Attributes[name]
 	if a == nil {
 		return false
@@ -67,7 +67,7 @@ func (s section) stands(name string) bool {
 
 // public is value for what people will see, such as a name. It refuses what
 // came from outside, which is never printed.
-func (s section) public(name string, want cty.Type) (cty.Value, *hclsyntax.Attribute, bool) {
+func (s blockReader) public(name string, want cty.Type) (cty.Value, *hclsyntax.Attribute, bool) {
 	v, a, set := s.value(name, want)
 	if set && v.ContainsMarked() {
 		s.wrong(a.Expr.Range(), "write it out; env() and file() are for tokens, settings of a transport, pin and default",
@@ -78,7 +78,7 @@ func (s section) public(name string, want cty.Type) (cty.Value, *hclsyntax.Attri
 }
 
 // text reads a string that people will see.
-func (s section) text(name string) (string, *hclsyntax.Attribute, bool) {
+func (s blockReader) text(name string) (string, *hclsyntax.Attribute, bool) {
 	v, a, set := s.public(name, cty.String)
 	if !set {
 		return "", a, false
@@ -88,7 +88,7 @@ func (s section) text(name string) (string, *hclsyntax.Attribute, bool) {
 
 // path reads the path of a file, which starts at the directory of the file that
 // says so.
-func (s section) path(name string) string {
+func (s blockReader) path(name string) string {
 	text, a, set := s.text(name)
 	switch {
 	case !set:
@@ -101,14 +101,14 @@ func (s section) path(name string) string {
 }
 
 // absolute is a path that stands in an attribute.
-func (s section) absolute(a *hclsyntax.Attribute, path string) string {
+func (s blockReader) absolute(a *hclsyntax.Attribute, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(s.byName[a.SrcRange.Filename].dir, path)
 }
 
-func (s section) flag(name string, unset bool) bool {
+func (s blockReader) flag(name string, unset bool) bool {
 	v, _, set := s.value(name, cty.Bool)
 	if !set {
 		return unset
@@ -118,7 +118,7 @@ func (s section) flag(name string, unset bool) bool {
 }
 
 // choice reads one of several words; the first is what unset means.
-func (s section) choice(name string, allowed ...string) string {
+func (s blockReader) choice(name string, allowed ...string) string {
 	v, a, set := s.value(name, cty.String)
 	if !set {
 		return allowed[0]
@@ -156,7 +156,7 @@ func notThat(value string, secret bool) string {
 }
 
 // duration reads a length of time of at most longest.
-func (s section) duration(name string, unset, longest time.Duration) time.Duration {
+func (s blockReader) duration(name string, unset, longest time.Duration) time.Duration {
 	v, a, set := s.value(name, cty.String)
 	if !set {
 		return unset
@@ -180,7 +180,7 @@ func (s section) duration(name string, unset, longest time.Duration) time.Durati
 var sizeRule = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(KiB|MiB)$`)
 
 // size reads a number of bytes.
-func (s section) size(name string, unset, least, most int) int {
+func (s blockReader) size(name string, unset, least, most int) int {
 	v, a, set := s.value(name, cty.String)
 	if !set {
 		return unset
@@ -209,7 +209,7 @@ func sizeText(n int) string {
 }
 
 // whole reads a whole number.
-func (s section) whole(name string, unset, least, most int) int {
+func (s blockReader) whole(name string, unset, least, most int) int {
 	v, a, set := s.value(name, cty.Number)
 	if !set {
 		return unset
@@ -224,7 +224,7 @@ func (s section) whole(name string, unset, least, most int) int {
 }
 
 // number reads a number that is not negative.
-func (s section) number(name string, unset, most float64) float64 {
+func (s blockReader) number(name string, unset, most float64) float64 {
 	v, a, set := s.value(name, cty.Number)
 	if !set {
 		return unset
@@ -256,7 +256,7 @@ type item struct {
 }
 
 // texts reads a list of strings that people will see.
-func (s section) texts(name string) []item {
+func (s blockReader) texts(name string) []item {
 	v, a, set := s.public(name, cty.List(cty.String))
 	if !set {
 		return nil

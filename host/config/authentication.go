@@ -17,22 +17,22 @@ type Authentication struct {
 // An authKind reads the blocks of one kind.
 type authKind struct {
 	form form
-	read func(s section) any
+	read func(s blockReader) any
 }
 
 // authKinds are all there are.
 var authKinds = map[string]authKind{
-	"static_token": {staticTokenForm, section.staticToken},
+	"static_token": {staticTokenForm, blockReader.staticToken},
 }
 
 // blocksOf are the nested blocks of a kind that has a label.
-func (s section) blocksOf(kind string) []*hclsyntax.Block {
+func (s blockReader) blocksOf(kind string) []*hclsyntax.Block {
 	return slices.DeleteFunc(slices.Clone(s.body.Blocks), func(b *hclsyntax.Block) bool { return b.Type != kind || len(b.Labels) != 1 })
 }
 
 // authentication reads the auth blocks of the gateway. One that is wrong counts as one: the
 // rule that there be some has been followed.
-func (s section) authentication() []Authentication {
+func (s blockReader) authentication() []Authentication {
 	var all []Authentication
 	for _, b := range s.blocksOf("auth") {
 		one := s.nested(b)

@@ -37,7 +37,7 @@ var transportDefaults = []sdk.Attribute{
 type fallback map[string]*hclsyntax.Attribute
 
 // general reads what servers and the defaults block have in common.
-func (s section) general(d *draft) {
+func (s blockReader) general(d *draft) {
 	d.Share, d.shareAt = s.share()
 	d.Describe = s.choice("describe", "full", "brief", "verbatim")
 	d.BadSchema = s.choice("bad_schema", "replace", "hide")
@@ -71,7 +71,7 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 
 // noStoredSecrets refuses keyring(): a stored secret is for one server, and a
 // default would hand it to all of them.
-func (s section) noStoredSecrets(name string) {
+func (s blockReader) noStoredSecrets(name string) {
 	a := s.body.Attributes[name]
 	v, _, set := s.raw(name)
 	if !set {
@@ -127,14 +127,14 @@ func (l *loader) unusedDefaults(drafts []*draft) {
 	}
 	for _, d := range transportDefaults {
 		if attr := l.defaults.Attributes[d.Name]; attr != nil && !l.defaulted[d.Name] {
-			s := section{loader: l, in: "defaults"}
+			s := blockReader{loader: l, in: "defaults"}
 			s.doubtful(attr.NameRange, "it is for transports that start programs, such as stdio", "no server's transport has a setting %q", d.Name)
 		}
 	}
 }
 
 // attribute returns the block's own attribute or, where it has none, the default.
-func (s section) attribute(name string) *hclsyntax.Attribute {
+func (s blockReader) attribute(name string) *hclsyntax.Attribute {
 	if a := s.body.Attributes[name]; a != nil {
 		return a
 	}

@@ -15,10 +15,10 @@ import (
 )
 
 // describeAll obtains the manifest of every program that is used.
-func (l *loader) describeAll(ctx context.Context, uses []use) {
+func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 	for _, u := range uses {
 		if u.plugin != nil {
-			l.describe(ctx, u.plugin, u.section)
+			l.describe(ctx, u.plugin, u.blockReader)
 		}
 	}
 	if !l.All {
@@ -26,7 +26,7 @@ func (l *loader) describeAll(ctx context.Context, uses []use) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
 		if p := l.plugins[name]; p.required {
-			l.describe(ctx, p, section{loader: l, in: "plugins", labelAt: p.at})
+			l.describe(ctx, p, blockReader{loader: l, in: "plugins", labelAt: p.at})
 		}
 	}
 }
@@ -34,7 +34,7 @@ func (l *loader) describeAll(ctx context.Context, uses []use) {
 // describe asks for the manifest of the program that p runs, once for all that
 // run it. What goes wrong is reported where the program is required or, for a
 // bundled one, where it is used.
-func (l *loader) describe(ctx context.Context, p *plugin, user section) {
+func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 	if _, done := l.manifests[p.Use]; done || p.Source == "" {
 		return
 	}

@@ -125,7 +125,7 @@ func TestMeterKeepsValues(t *testing.T) {
 		}
 		ctx := &hcl.EvalContext{Functions: functions}
 		plain, plainDiags := parse().Value(ctx)
-		b := &budget{left: maxWork}
+		b := &evalCost{left: maxWork}
 		paid, paidDiags := b.meter(parse()).Value(ctx)
 		if !plain.RawEquals(paid) || len(plainDiags) != len(paidDiags) {
 			t.Errorf("%s: %#v %v, metered %#v %v", text, plain, plainDiags, paid, paidDiags)

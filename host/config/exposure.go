@@ -18,7 +18,7 @@ type httpOrigin struct {
 const listenHint = `write HOST:PORT, such as "127.0.0.1:7575", or unix:PATH`
 
 // listen reads the address to listen at.
-func (s section) listen() (string, bool) {
+func (s blockReader) listen() (string, bool) {
 	text, a, set := s.text("listen")
 	if !set {
 		return defaultListen, !s.stands("listen")
@@ -103,7 +103,7 @@ func (h HTTP) objections(called string) []objection {
 
 // exposed reports the objections, each at what would have to change. Without a
 // block nothing is served over HTTP, unless the command line says so: see On.
-func (s section) exposed(h HTTP) {
+func (s blockReader) exposed(h HTTP) {
 	if !h.Given {
 		return
 	}

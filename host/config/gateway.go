@@ -123,12 +123,12 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 }
 
 // absent stands for a block that does not: everything in it is unset.
-func (l *loader) absent(in string) section {
-	return section{loader: l, in: in, body: &hclsyntax.Body{}}
+func (l *loader) absent(in string) blockReader {
+	return blockReader{loader: l, in: in, body: &hclsyntax.Body{}}
 }
 
 // optional opens a nested block that need not stand.
-func (s section) optional(kind string) section {
+func (s blockReader) optional(kind string) blockReader {
 	if b, found := s.block(kind); found {
 		return b
 	}
@@ -136,7 +136,7 @@ func (s section) optional(kind string) section {
 }
 
 // http reads an http block.
-func (s section) http(given bool) HTTP {
+func (s blockReader) http(given bool) HTTP {
 	s.check(httpForm)
 	h := HTTP{
 		Given: given, At: startOf(s.head), origin: httpOrigin{head: s.head, in: s.in},
@@ -161,7 +161,7 @@ func (s section) http(given bool) HTTP {
 	return h
 }
 
-func (s section) httpTimeouts() HTTPTimeouts {
+func (s blockReader) httpTimeouts() HTTPTimeouts {
 	s.check(form{attributes: []string{"header", "body", "send", "keepalive", "drain"}})
 	return HTTPTimeouts{
 		Header:    s.duration("header", 10*time.Second, maxHTTPTimeout),
@@ -172,7 +172,7 @@ func (s section) httpTimeouts() HTTPTimeouts {
 	}
 }
 
-func (s section) perIP() *RateLimit {
+func (s blockReader) perIP() *RateLimit {
 	b, found := s.block("per_ip")
 	if !found {
 		return nil
@@ -186,7 +186,7 @@ func (s section) perIP() *RateLimit {
 	return r
 }
 
-func (s section) sessions() SessionRules {
+func (s blockReader) sessions() SessionRules {
 	s.check(form{attributes: []string{"store", "max", "idle", "life", "events"}})
 	r := SessionRules{
 		Store:  s.choice("store", "memory", "sqlite"),
@@ -204,7 +204,7 @@ func (s section) sessions() SessionRules {
 
 // valueAt is where an attribute's value stands, or what is given for one that
 // is not set.
-func (s section) valueAt(name string, unset hcl.Range) hcl.Range {
+func (s blockReader) valueAt(name string, unset hcl.Range) hcl.Range {
 	if a := s.body.Attributes[name]; a != nil {
 		return a.Expr.Range()
 	}
@@ -212,7 +212,7 @@ func (s section) valueAt(name string, unset hcl.Range) hcl.Range {
 }
 
 // tls reads a tls block. A nil one is one that does not stand.
-func (s section) tls() *TLS {
+func (s blockReader) tls() *TLS {
 	b, found := s.block("tls")
 	if !found {
 		return nil

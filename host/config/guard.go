@@ -13,7 +13,7 @@ import (
 // The budget charges for what a function was given and what it returned. A
 // guard is for the functions that may do far more work than that, or return
 // far more than they were given: it charges, or refuses, before the call.
-type guard func(b *budget, args []cty.Value) error
+type guard func(b *evalCost, args []cty.Value) error
 
 var guards = map[string]guard{
 	"join":       guardJoin,
@@ -29,7 +29,7 @@ var errResult = fmt.Errorf("the result would be larger than %d KiB", maxString>>
 
 // guarded makes f ask its guard first, and keeps its arguments out of its
 // error messages.
-func (b *budget) guarded(f function.Function, g guard) function.Function {
+func (b *evalCost) guarded(f function.Function, g guard) function.Function {
 	spec := &function.Spec{
 		Params: f.Params(), VarParam: f.VarParam(),
 		Type: func(args []cty.Value) (cty.Type, error) {
@@ -69,7 +69,7 @@ func stringOf(v cty.Value) string {
 	return v.AsString()
 }
 
-func guardJoin(_ *budget, args []cty.Value) error {
+func guardJoin(_ *evalCost, args []cty.Value) error {
 	elements := 0
 	for _, list := range args[1:] {
 		if list.IsKnown() && list.CanIterateElements() {
@@ -82,7 +82,7 @@ func guardJoin(_ *budget, args []cty.Value) error {
 	return nil
 }
 
-func guardReplace(_ *budget, args []cty.Value) error {
+func guardReplace(_ *evalCost, args []cty.Value) error {
 	if strings.Count(stringOf(args[0]), stringOf(args[1]))*len(stringOf(args[2])) > maxString {
 		return errResult
 	}
@@ -91,7 +91,7 @@ func guardReplace(_ *budget, args []cty.Value) error {
 
 // guardFormat looks at widths, which make text of nothing, and at arguments
 // that are used again and again.
-func guardFormat(_ *budget, args []cty.Value) error {
+func guardFormat(_ *evalCost, args []cty.Value) error {
 	layout := stringOf(args[0])
 	digits := 0
 	for _, r := range layout {
@@ -110,7 +110,7 @@ func guardFormat(_ *budget, args []cty.Value) error {
 	return nil
 }
 
-func guardSplit(_ *budget, args []cty.Value) error {
+func guardSplit(_ *evalCost, args []cty.Value) error {
 	if strings.Count(stringOf(args[1]), stringOf(args[0])) > maxElements {
 		return fmt.Errorf("the result would have more than %d elements", maxElements)
 	}
@@ -118,13 +118,13 @@ func guardSplit(_ *budget, args []cty.Value) error {
 }
 
 // guardTrim: every character is looked for in the whole of the second text.
-func guardTrim(b *budget, args []cty.Value) error {
+func guardTrim(b *evalCost, args []cty.Value) error {
 	b.left -= len(stringOf(args[0])) * len(stringOf(args[1])) / 64
 	return nil
 }
 
 // guardDistinct: every element is compared with all before it.
-func guardDistinct(b *budget, args []cty.Value) error {
+func guardDistinct(b *evalCost, args []cty.Value) error {
 	if list := args[0]; list.IsKnown() && list.CanIterateElements() {
 		b.left -= list.LengthInt() * list.LengthInt() / 4
 	}
@@ -134,7 +134,7 @@ func guardDistinct(b *budget, args []cty.Value) error {
 // guardJSON: a text makes many elements before any of them is paid for. The
 // standard library's scanner has a limit on nesting, the decoder behind
 // jsondecode has none.
-func guardJSON(b *budget, args []cty.Value) error {
+func guardJSON(b *evalCost, args []cty.Value) error {
 	document := stringOf(args[0])
 	b.left -= len(document)
 	if args[0].IsKnown() && !json.Valid([]byte(document)) {

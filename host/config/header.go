@@ -13,7 +13,7 @@ import (
 // and each name once. Which headers the transport sets itself is for the plugin to
 // say. marked says that something in the map came from outside, so that no name
 // is repeated.
-func (s section) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, marked bool) {
+func (s blockReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, marked bool) {
 	first := map[string]bool{}
 	for it := v.ElementIterator(); it.Next(); {
 		key, value := it.Element()

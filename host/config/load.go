@@ -62,7 +62,7 @@ type loader struct {
 	secrets  []string // what env() and file() returned
 	keyring  keyring
 
-	budget      *budget
+	budget      *evalCost
 	spent       bool
 	functions   map[string]function.Function
 	locals      map[string]*local
@@ -81,7 +81,7 @@ func newLoader(o Options) *loader {
 		Options: o, lookup: o.Lookup,
 		byName: map[string]*source{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
 		manifests: map[string]*sdk.Manifest{}, defaulted: map[string]bool{},
-		budget: &budget{left: maxWork}, localValues: cty.EmptyObjectVal,
+		budget: &evalCost{left: maxWork}, localValues: cty.EmptyObjectVal,
 		keyring: newKeyring(),
 	}
 	l.budget.keyring = &l.keyring
@@ -103,7 +103,7 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	if len(l.problems) > 0 || !l.parse() {
 		return nil, l.diagnostics()
 	}
-	l.foresee()
+	l.collectEnvSecrets()
 	top := l.collect()
 	l.computeLocals()
 	for _, b := range top["plugins"] {
@@ -153,7 +153,7 @@ var whole = form{
 func (l *loader) collect() map[string][]*hclsyntax.Block {
 	top := map[string][]*hclsyntax.Block{}
 	for _, s := range l.sources {
-		section{loader: l, body: s.body, head: hcl.Range{Filename: s.name}}.check(whole)
+		blockReader{loader: l, body: s.body, head: hcl.Range{Filename: s.name}}.check(whole)
 		for _, b := range s.body.Blocks {
 			top[b.Type] = append(top[b.Type], b)
 		}
@@ -165,8 +165,8 @@ func (l *loader) collect() map[string][]*hclsyntax.Block {
 }
 
 // uses are all blocks whose bodies belong to plugins.
-func uses(drafts []*draft, store *storeDraft) []use {
-	var all []use
+func uses(drafts []*draft, store *storeDraft) []pluginRef {
+	var all []pluginRef
 	for _, d := range drafts {
 		all = append(all, d.transport)
 		if d.auth != nil {
@@ -174,7 +174,7 @@ func uses(drafts []*draft, store *storeDraft) []use {
 		}
 	}
 	if store != nil {
-		all = append(all, store.use)
+		all = append(all, store.pluginRef)
 	}
 	return all
 }

@@ -13,7 +13,7 @@ const (
 )
 
 // memory reads max_memory. set is where it stands; it is empty for the default.
-func (s section) memory() (bytes int, set hcl.Range) {
+func (s blockReader) memory() (bytes int, set hcl.Range) {
 	return s.size("max_memory", defaultMemory, leastMemory, mostMemory), s.valueAt("max_memory", hcl.Range{})
 }
 

@@ -16,7 +16,7 @@ import (
 var defaultOrigins = []string{"http://localhost", "http://127.0.0.1"}
 
 // origins reads which pages may ask.
-func (s section) origins() []string {
+func (s blockReader) origins() []string {
 	items := s.texts("origins")
 	if items == nil {
 		return slices.Clone(defaultOrigins)
@@ -56,7 +56,7 @@ func misorigin(text string) (why, hint string) {
 }
 
 // hosts reads what the Host header may say.
-func (s section) hosts() []string {
+func (s blockReader) hosts() []string {
 	var list []string
 	for _, e := range s.texts("hosts") {
 		host, port := splitPort(e.text)

@@ -119,7 +119,7 @@ var schemeVariable = regexp.MustCompile(`^(?:(Bearer|Basic|Token|token) )?\$([A-
 //
 // A sensitive text may be a password with such letters in it, so it has to be
 // nothing else: a variable alone, or behind the scheme of a header.
-func (s section) shellVariables(attr *hclsyntax.Attribute, want cty.Type, sensitive bool) {
+func (s blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, sensitive bool) {
 	if want.IsListType() || want.IsTupleType() {
 		return // arguments, which may be for a shell
 	}

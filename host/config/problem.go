@@ -67,7 +67,7 @@ func (l *loader) diagnostic(p problem) Diagnostic {
 	}
 	s := l.byName[p.at.Filename]
 	if p.quoted {
-		d.Summary, d.Detail, d.Hint = l.hushed(s, d.Summary), l.hushed(s, d.Detail), l.hushed(s, d.Hint)
+		d.Summary, d.Detail, d.Hint = l.redactQuotes(s, d.Summary), l.redactQuotes(s, d.Detail), l.redactQuotes(s, d.Hint)
 	}
 	for _, line := range p.output {
 		d.Output = append(d.Output, scrubbed(line, l.secrets))

@@ -55,7 +55,7 @@ func (l *loader) requirements(b *hclsyntax.Block) {
 }
 
 // requirement reads one member of "required".
-func (s section) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
+func (s blockReader) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 	at := keyRange(a.Expr, name)
 	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: startOf(at)}, at: at, required: true}
 	if first := s.plugins[name]; first != nil {
@@ -88,7 +88,7 @@ func (s section) requirement(a *hclsyntax.Attribute, name string, v cty.Value) {
 }
 
 // words reads the members of a requirement, all of which are strings.
-func (s section) words(a *hclsyntax.Attribute, name string, v cty.Value) map[string]string {
+func (s blockReader) words(a *hclsyntax.Attribute, name string, v cty.Value) map[string]string {
 	known := []string{"source", "version", "sha256"}
 	words := map[string]string{}
 	for key, value := range v.AsValueMap() {
@@ -119,7 +119,7 @@ func keyRange(e hclsyntax.Expression, name string) hcl.Range {
 }
 
 // source resolves where a plugin comes from.
-func (s section) source(text string, at hcl.Range, name string) string {
+func (s blockReader) source(text string, at hcl.Range, name string) string {
 	const hint = `write "builtin/NAME", or a path that starts with ./, ../ or /`
 	path := filepath.FromSlash(text)
 	switch {
@@ -189,12 +189,12 @@ func (l *loader) pinPrograms() {
 		pin := l.Content.programs[name]
 		switch {
 		case pin == "":
-			section{loader: l, in: "plugins"}.wrong(p.at, `write the source as a text in quotes, or name the configuration with --config`,
+			blockReader{loader: l, in: "plugins"}.wrong(p.at, `write the source as a text in quotes, or name the configuration with --config`,
 				"plugin %q: its program was not reviewed when the configuration was trusted", name)
 		case p.SHA256 == "":
 			p.SHA256 = pin
 		case p.SHA256 != pin:
-			section{loader: l, in: "plugins"}.wrong(p.at, "correct sha256, or put the right program there",
+			blockReader{loader: l, in: "plugins"}.wrong(p.at, "correct sha256, or put the right program there",
 				"plugin %q: the program has sha256 %s, not %s", name, pin, p.SHA256)
 		}
 	}
@@ -204,7 +204,7 @@ func (l *loader) pinPrograms() {
 func (l *loader) resolveUses() {
 	for _, name := range slices.Sorted(maps.Keys(l.plugins)) {
 		p := l.plugins[name]
-		s := section{loader: l, in: fmt.Sprintf("plugin %q", name)}
+		s := blockReader{loader: l, in: fmt.Sprintf("plugin %q", name)}
 		switch {
 		case p.required && p.useAt != (hcl.Range{}):
 			s.wrong(p.useAt, "", "plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
@@ -220,7 +220,7 @@ func (l *loader) resolveUses() {
 }
 
 // borrow copies what is about the program from the plugin that p uses.
-func (l *loader) borrow(s section, p *plugin) {
+func (l *loader) borrow(s blockReader, p *plugin) {
 	from := l.plugins[p.Use]
 	switch {
 	case from != nil && from.required:

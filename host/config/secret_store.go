@@ -33,7 +33,7 @@ var secretFileForm = form{attributes: []string{"path", "password_file", "passwor
 
 // A storeDraft is a SecretStore in the making.
 type storeDraft struct {
-	use
+	pluginRef
 	file *SecretFile
 }
 
@@ -48,13 +48,13 @@ func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
 	}
 	s := l.section(blocks[0], "")
 	if s.label == fileKind {
-		return &storeDraft{use: use{section: s}, file: s.secretFile()}
+		return &storeDraft{pluginRef: pluginRef{blockReader: s}, file: s.secretFile()}
 	}
-	return &storeDraft{use: s.use(stores)}
+	return &storeDraft{pluginRef: s.use(stores)}
 }
 
 // secretFile reads the block of the kind "file".
-func (s section) secretFile() *SecretFile {
+func (s blockReader) secretFile() *SecretFile {
 	s.check(secretFileForm)
 	f := &SecretFile{Path: s.path("path"), PasswordFile: s.passwordFile(), PasswordFD: s.whole("password_fd", -1, leastFD, mostFD)}
 	if s.stands("password_file") && s.stands("password_fd") {
@@ -65,7 +65,7 @@ func (s section) secretFile() *SecretFile {
 
 // passwordFile is a path that may come from the environment, where systemd says
 // in which directory its credentials are.
-func (s section) passwordFile() string {
+func (s blockReader) passwordFile() string {
 	v, a, set := s.value("password_file", cty.String)
 	if !set {
 		return ""

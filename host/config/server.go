@@ -31,11 +31,11 @@ const (
 // and decoding what belongs to plugins, which waits for their manifests.
 type draft struct {
 	*Server
-	block     section
+	block     blockReader
 	prefixAt  hcl.Range
 	shareAt   hcl.Range // empty: not set
-	transport use
-	auth      *use // nil: none
+	transport pluginRef
+	auth      *pluginRef // nil: none
 }
 
 var serverForm = form{
@@ -90,7 +90,7 @@ const maxPrefix = 40
 
 // prefix reads what exposed names begin with. See D8 for the rules: they keep
 // every name apart from every other without parsing.
-func (s section) prefix(d *draft) string {
+func (s blockReader) prefix(d *draft) string {
 	text, a, set := s.text("prefix")
 	if set {
 		d.prefixAt = a.Expr.Range()
@@ -124,7 +124,7 @@ func (s section) prefix(d *draft) string {
 }
 
 // idle reads "adaptive", "never" or a duration.
-func (s section) idle() Idle {
+func (s blockReader) idle() Idle {
 	v, a, set := s.value("idle", cty.String)
 	if !set {
 		return Idle{Adaptive: true}
@@ -146,10 +146,10 @@ func (s section) idle() Idle {
 	return Idle{After: d}
 }
 
-func (s section) timeouts() Timeouts {
+func (s blockReader) timeouts() Timeouts {
 	t, found := s.block("timeouts")
 	if !found {
-		t = section{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
+		t = blockReader{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
 	}
 	t.fallback = s.defaultsOf("timeouts")
 	t.check(form{attributes: []string{"start", "install", "call", "shutdown", "progress_extends"}})
@@ -166,14 +166,14 @@ func (s section) timeouts() Timeouts {
 }
 
 // resources reads what clients may read of a server.
-func (s section) resources() Resources {
+func (s blockReader) resources() Resources {
 	s.check(form{attributes: []string{"unlisted"}})
 	return Resources{Unlisted: s.flag("unlisted", false)}
 }
 
 // install reads how long a start may take that installs the server first. It is
 // never less than what any start may take: one that is inherited is raised.
-func (s section) install(start time.Duration) time.Duration {
+func (s blockReader) install(start time.Duration) time.Duration {
 	const unset = 5 * time.Minute
 	d := s.duration("install", max(unset, start), maxInstall)
 	if own := s.body.Attributes["install"]; d < start && own != nil {

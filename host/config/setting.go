@@ -15,7 +15,7 @@ import (
 )
 
 // setting reads one attribute of a plugin's schema.
-func (s section) setting(a sdk.Attribute) (cty.Value, bool) {
+func (s blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	want, err := ctyjson.UnmarshalType(a.Type)
 	if err != nil {
 		s.problem(problem{in: s.in, at: s.head, code: fault.PluginDescribe,
@@ -50,13 +50,13 @@ func (s section) setting(a sdk.Attribute) (cty.Value, bool) {
 }
 
 // isNull reports whether an attribute is there and null, which is to be unset.
-func (s section) isNull(a *hclsyntax.Attribute) bool {
+func (s blockReader) isNull(a *hclsyntax.Attribute) bool {
 	v, ok := s.eval(s.in, a.Expr)
 	return ok && v.IsNull()
 }
 
 // settingAt reads an attribute of a plugin's schema where it stands.
-func (s section) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
+func (s blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
 	if a.Deprecated != "" {
 		s.problem(problem{severity: Warning, in: s.in, at: attr.NameRange, hint: a.Deprecated,
 			summary: fmt.Sprintf("%q is deprecated", a.Name)})
@@ -75,7 +75,7 @@ func (s section) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.
 	if !s.mayWait(a, attr, v, want) {
 		return cty.NilVal, false
 	}
-	v, ok = s.fit(attr, v, want)
+	v, ok = s.convert(attr, v, want)
 	if !ok {
 		return cty.NilVal, false
 	}
@@ -86,7 +86,7 @@ func (s section) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.
 // mayWait refuses secrets that are read later, unless the setting is a text that
 // is kept from people, or has a name in a map. What is neither may be seen by
 // everybody on the machine, such as the arguments of a program.
-func (s section) mayWait(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
+func (s blockReader) mayWait(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
 	steps, found := s.keyring.in(v)
 	switch {
 	case !found:
@@ -102,7 +102,7 @@ func (s section) mayWait(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value
 }
 
 // narrow checks what the schema asks for beyond the type.
-func (s section) narrow(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
+func (s blockReader) narrow(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
 	marked := v.ContainsMarked()
 	secret := a.Sensitive || marked || soundsSecret(a.Name)
 	v, _ = v.UnmarkDeep()
@@ -130,7 +130,7 @@ func (s section) narrow(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value)
 }
 
 // word checks a string that must be one of several, or a duration.
-func (s section) word(a sdk.Attribute, at hcl.Range, text string, secret bool) {
+func (s blockReader) word(a sdk.Attribute, at hcl.Range, text string, secret bool) {
 	if len(a.Enum) > 0 && !slices.Contains(a.Enum, text) {
 		hint := ""
 		if !secret {

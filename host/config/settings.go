@@ -28,7 +28,7 @@ func (s settings) object(shown bool) cty.Value {
 }
 
 // settings decodes the section's body. Everything that is wrong is reported.
-func (s section) settings(schema sdk.Schema) settings {
+func (s blockReader) settings(schema sdk.Schema) settings {
 	s.check(formOf(schema))
 	got := settings{full: map[string]cty.Value{}, shown: map[string]cty.Value{}}
 	for _, a := range schema.Attributes {
@@ -73,7 +73,7 @@ func formOf(schema sdk.Schema) form {
 }
 
 // inner decodes the nested blocks of one kind.
-func (s section) inner(b sdk.Block, got *settings) {
+func (s blockReader) inner(b sdk.Block, got *settings) {
 	var full, shown []cty.Value
 	for _, block := range s.body.Blocks {
 		if block.Type != b.Name {
@@ -100,7 +100,7 @@ func (s section) inner(b sdk.Block, got *settings) {
 }
 
 // relations checks what may and must stand beside each other.
-func (s section) relations(schema sdk.Schema, set map[string]cty.Value) {
+func (s blockReader) relations(schema sdk.Schema, set map[string]cty.Value) {
 	has := func(name string) bool { _, ok := set[name]; return ok }
 	reported := map[[2]string]bool{}
 	for _, a := range schema.Attributes {
@@ -124,7 +124,7 @@ func (s section) relations(schema sdk.Schema, set map[string]cty.Value) {
 }
 
 // envNames checks a list of names of environment variables.
-func (s section) envNames(a sdk.Attribute, v cty.Value) []string {
+func (s blockReader) envNames(a sdk.Attribute, v cty.Value) []string {
 	attr := s.attribute(a.Name)
 	if v.ContainsMarked() {
 		s.wrong(attr.Expr.Range(), "", "%q lists names, which cannot come from env() or file()", a.Name)
@@ -147,6 +147,6 @@ func (s section) envNames(a sdk.Attribute, v cty.Value) []string {
 }
 
 // missing says that an attribute must stand in the section.
-func (s section) missing(name string, at hcl.Range) {
+func (s blockReader) missing(name string, at hcl.Range) {
 	s.wrong(at, fmt.Sprintf("write %s = ... in it", name), "%s needs %q", s.what, name)
 }

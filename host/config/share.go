@@ -15,7 +15,7 @@ const (
 
 // share reads who uses the same connection. The place of the value is empty
 // when the attribute is not set.
-func (s section) share() (word string, at hcl.Range) {
+func (s blockReader) share() (word string, at hcl.Range) {
 	if _, a, set := s.raw("share"); set {
 		at = a.Expr.Range() // in the defaults block, if it stands there
 	}
@@ -42,7 +42,7 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 		}
 	}
 	if separated {
-		section{loader: l, in: h.origin.in}.doubtful(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
+		blockReader{loader: l, in: h.origin.in}.doubtful(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
 			`"auth" names the tenants %s, so each server without "share" has a connection and credentials for each of them`, listed(tenants))
 	}
 }

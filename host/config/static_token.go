@@ -39,7 +39,7 @@ const (
 // tenantRule is the grammar of the names of tenants, which name directories.
 var tenantRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
 
-func (s section) staticToken() any {
+func (s blockReader) staticToken() any {
 	t := StaticToken{Token: s.token(), Variable: s.variable("token"), Tenant: defaultTenant}
 	t.Late = s.keyring.stands(t.Token)
 	if text, a, set := s.text("subject"); set {
@@ -82,10 +82,10 @@ func unprintable(r rune) bool {
 }
 
 // token reads the token. Whatever it is, it is kept out of all output.
-func (s section) token() string {
+func (s blockReader) token() string {
 	v, a, set := s.raw("token")
 	if set {
-		v, set = s.fit(a, v, cty.String)
+		v, set = s.convert(a, v, cty.String)
 	}
 	if !set {
 		if !s.stands("token") {
@@ -149,7 +149,7 @@ func comesFrom(e hclsyntax.Expression) string {
 }
 
 // variable is the environment variable that an attribute is just read from.
-func (s section) variable(attribute string) string {
+func (s blockReader) variable(attribute string) string {
 	a, found := s.body.Attributes[attribute]
 	if !found {
 		return ""
@@ -163,7 +163,7 @@ func (s section) variable(attribute string) string {
 }
 
 // sameTokens refuses a token that stands for two subjects.
-func (s section) sameTokens(all []Authentication) {
+func (s blockReader) sameTokens(all []Authentication) {
 	first := map[string]Position{}
 	for i, b := range s.blocksOf("auth") {
 		t, ok := all[i].Settings.(StaticToken)

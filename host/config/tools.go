@@ -14,7 +14,7 @@ var toolsForm = form{
 }
 
 // tools reads the tools block.
-func (s section) tools() Tools {
+func (s blockReader) tools() Tools {
 	t, found := s.block("tools")
 	if !found {
 		return Tools{}
@@ -33,7 +33,7 @@ func (s section) tools() Tools {
 }
 
 // globs reads a list of patterns.
-func (s section) globs(name string) []item {
+func (s blockReader) globs(name string) []item {
 	items := s.texts(name)
 	for _, e := range items {
 		switch {
@@ -60,7 +60,7 @@ func patterns(items []item) []Pattern {
 
 // exclusive refuses a pattern that stands in two lists that contradict each
 // other. Two different patterns may still fit one tool: deny and write win.
-func (s section) exclusive(one, other string, globs map[string][]item) {
+func (s blockReader) exclusive(one, other string, globs map[string][]item) {
 	seen := map[string]hcl.Range{}
 	for _, e := range globs[one] {
 		seen[e.text] = e.at
@@ -76,7 +76,7 @@ func (s section) exclusive(one, other string, globs map[string][]item) {
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // views reads the tool blocks.
-func (s section) views() []View {
+func (s blockReader) views() []View {
 	var views []View
 	tools := map[string]hcl.Range{}
 	names := map[string]hcl.Range{}
@@ -111,7 +111,7 @@ var viewForm = form{
 }
 
 // view reads one tool block. It also returns where its name comes from.
-func (s section) view() (View, hcl.Range) {
+func (s blockReader) view() (View, hcl.Range) {
 	s.check(viewForm)
 	v := View{Tool: s.label, At: startOf(s.head)}
 	nameAt := s.labelAt
@@ -141,14 +141,14 @@ func (s section) view() (View, hcl.Range) {
 }
 
 // place adds where each member of an object of arguments stands.
-func (s section) place(places map[string]Position, name string, arguments map[string]json.RawMessage) {
+func (s blockReader) place(places map[string]Position, name string, arguments map[string]json.RawMessage) {
 	for key := range arguments {
 		places[key] = startOf(keyRange(s.body.Attributes[name].Expr, key))
 	}
 }
 
 // arguments reads an object of any values.
-func (s section) arguments(name string) map[string]json.RawMessage {
+func (s blockReader) arguments(name string) map[string]json.RawMessage {
 	v, a, set := s.value(name, cty.DynamicPseudoType)
 	if !set {
 		return nil

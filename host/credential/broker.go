@@ -46,10 +46,10 @@ type Broker struct {
 	warn sync.Once
 
 	mu     sync.Mutex
-	closed bool             // guarded by mu
-	asking int              // guarded by mu; questions under way, also those nobody waits for
-	held   map[string]*held // guarded by mu, and so is what it holds; by what it is for
-	latest *held            // guarded by mu; that was asked for last
+	closed bool                         // guarded by mu
+	asking int                          // guarded by mu; questions under way, also those nobody waits for
+	held   map[string]*cachedCredential // guarded by mu, and so is what it holds; by what it is for
+	latest *cachedCredential            // guarded by mu; that was asked for last
 }
 
 var _ sdk.Credentials = (*Broker)(nil)
@@ -62,7 +62,7 @@ func New(o Options) *Broker {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	b := &Broker{o: o, held: map[string]*held{}}
+	b := &Broker{o: o, held: map[string]*cachedCredential{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.last, b.stop = context.WithCancel(context.Background())
 	return b
@@ -160,7 +160,7 @@ func (b *Broker) Forget() {
 	defer b.mu.Unlock()
 	// A question that is under way answers those who wait for it, and nobody
 	// else: what it brings goes into a place that is no longer looked at.
-	b.held, b.latest = map[string]*held{}, nil
+	b.held, b.latest = map[string]*cachedCredential{}, nil
 }
 
 // Close sends everybody away who waits, and returns when nothing is under way.
@@ -179,7 +179,7 @@ func (b *Broker) Close() {
 }
 
 // find returns the place of what a request needs.
-func (b *Broker) find(r sdk.AuthRequest) (*held, error) {
+func (b *Broker) find(r sdk.AuthRequest) (*cachedCredential, error) {
 	key := keyOf(r)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +188,7 @@ func (b *Broker) find(r sdk.AuthRequest) (*held, error) {
 		if len(b.held) >= heldMost && !b.evict() {
 			return nil, sdk.Errorf(sdk.Denied, "credentials were asked for %d different purposes already", heldMost)
 		}
-		h = &held{request: r, server: b.o.Server, tenant: b.o.Tenant}
+		h = &cachedCredential{request: r, server: b.o.Server, tenant: b.o.Tenant}
 		b.held[key] = h
 	}
 	h.used = time.Now()

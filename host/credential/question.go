@@ -39,7 +39,7 @@ func unused() *sdk.Error { return sdk.Errorf(sdk.Canceled, "the server is no lon
 
 // ask begins a question; the broker's lock is held. It is about a refusal, where
 // there is one. No other process asks at the same time.
-func (b *Broker) ask(h *held, r sdk.AuthRequest, refusal *sdk.Challenge) *question {
+func (b *Broker) ask(h *cachedCredential, r sdk.AuthRequest, refusal *sdk.Challenge) *question {
 	q := &question{done: make(chan struct{}), challenge: refusal != nil, request: r}
 	if b.closed {
 		q.err = unused()
@@ -110,7 +110,7 @@ const authorizeMost = 3
 // authorize asks for a credential. A login stores more than one secret: who asks
 // in between may be given the one that was refused, and must not take it for all
 // there is. A provider that writes something each time is not asked without end.
-func (b *Broker) authorize(ctx context.Context, h *held, q *question) {
+func (b *Broker) authorize(ctx context.Context, h *cachedCredential, q *question) {
 	for n := 1; ; n++ {
 		before := b.changed()
 		cred, err := b.o.Auth.Authorize(ctx, q.request)
@@ -123,7 +123,7 @@ func (b *Broker) authorize(ctx context.Context, h *held, q *question) {
 }
 
 // bad is the mark of what was refused to the end, if anything was.
-func (b *Broker) bad(h *held) (mark [32]byte) {
+func (b *Broker) bad(h *cachedCredential) (mark [32]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := h.trouble; t != nil && t.lasting {
@@ -134,7 +134,7 @@ func (b *Broker) bad(h *held) (mark [32]byte) {
 
 // take keeps the provider's answer to Authorize, and where that is an error
 // answers with what there still is.
-func (b *Broker) take(h *held, q *question, cred sdk.Credential, err error, before, after string) {
+func (b *Broker) take(h *cachedCredential, q *question, cred sdk.Credential, err error, before, after string) {
 	b.conceal(cred)
 	b.settle(func() {
 		now := time.Now()
@@ -153,7 +153,7 @@ func (b *Broker) take(h *held, q *question, cred sdk.Credential, err error, befo
 
 // challenge asks what to do about a refusal. Where another process, or a person,
 // has stored something since the credential was obtained, that may be the answer.
-func (b *Broker) challenge(ctx context.Context, h *held, q *question, c sdk.Challenge) {
+func (b *Broker) challenge(ctx context.Context, h *cachedCredential, q *question, c sdk.Challenge) {
 	before := b.changed()
 	b.mu.Lock()
 	stale, mark := before != h.stamp, h.mark
@@ -176,7 +176,7 @@ func (b *Broker) challenge(ctx context.Context, h *held, q *question, c sdk.Chal
 }
 
 // renewed takes what the provider has instead of what was refused.
-func (b *Broker) renewed(h *held, q *question, c sdk.Challenge, cred sdk.Credential, err error, before string) {
+func (b *Broker) renewed(h *cachedCredential, q *question, c sdk.Challenge, cred sdk.Credential, err error, before string) {
 	if err != nil && c.Status != http.StatusUnauthorized { // what there is stays good for other requests
 		b.settle(func() {
 			if e := asError(err); e.Code == sdk.NeedsLogin {

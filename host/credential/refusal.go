@@ -97,7 +97,7 @@ func (r *refusals) met() {
 // earlier reports whether a refusal is about a credential that was replaced before
 // it came. Who does not say which it is about can mean an earlier one only the
 // first time.
-func (h *held) earlier(c sdk.Challenge, arrived int, now time.Time) bool {
+func (h *cachedCredential) earlier(c sdk.Challenge, arrived int, now time.Time) bool {
 	if c.Presented != "" {
 		return c.Presented != h.name
 	}
@@ -106,7 +106,7 @@ func (h *held) earlier(c sdk.Challenge, arrived int, now time.Time) bool {
 
 // refused decides about a refusal, unless the provider has to be asked. arrived
 // is the generation of the credential that was there when the refusal came.
-func (h *held) refused(c sdk.Challenge, arrived int, stamp string, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
+func (h *cachedCredential) refused(c sdk.Challenge, arrived int, stamp string, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
 	again := c.Attempt > 1
 	if c.Status != http.StatusUnauthorized {
 		return h.tooNarrow(c, h.earlier(c, arrived, now), now)
@@ -126,7 +126,7 @@ func (h *held) refused(c sdk.Challenge, arrived int, stamp string, now time.Time
 }
 
 // helpless takes note that the provider has nothing to present instead.
-func (h *held) helpless(c sdk.Challenge, res sdk.ChallengeResult, err error, stamp string, now time.Time) (sdk.ChallengeResult, error) {
+func (h *cachedCredential) helpless(c sdk.Challenge, res sdk.ChallengeResult, err error, stamp string, now time.Time) (sdk.ChallengeResult, error) {
 	h.scopes = res.Scopes
 	switch {
 	case err != nil && c.Status != http.StatusUnauthorized:
@@ -147,8 +147,8 @@ func (h *held) helpless(c sdk.Challenge, res sdk.ChallengeResult, err error, sta
 // givesUp leaves the server alone: for a while, and after the last strike until
 // something changes. fixed says that the provider cannot renew what it has; then
 // it is asked now and then whether somebody gave it something else.
-func (h *held) givesUp(reason string, fixed bool, stamp string, now time.Time) sdk.ChallengeResult {
-	t := &trouble{kind: "refused", err: refusedByServer(reason, h.server, h.tenant), stamp: stamp}
+func (h *cachedCredential) givesUp(reason string, fixed bool, stamp string, now time.Time) sdk.ChallengeResult {
+	t := &failureState{kind: "refused", err: refusedByServer(reason, h.server, h.tenant), stamp: stamp}
 	if h.fixed = h.fixed || fixed; h.strikes < strikesMost {
 		t.until = now.Add(strikePauses[h.strikes])
 	} else if t.lasting = true; h.fixed {

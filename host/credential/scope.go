@@ -19,13 +19,13 @@ type wider struct {
 	asked   map[[32]byte]sdk.ChallengeResult // by what the server said
 	strikes int
 	last    sdk.ChallengeResult
-	trouble *trouble // with asking about it; nil: none
+	trouble *failureState // with asking about it; nil: none
 }
 
 // tooNarrow decides about a refusal of something for which the credential does
 // not do, unless the provider has to be asked. crosses says that it may be about
 // the credential before.
-func (h *held) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
+func (h *cachedCredential) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
 	w := &h.scope
 	earlier, known := w.asked[saidOf(c)]
 	switch {
@@ -54,7 +54,7 @@ func (h *held) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (res sdk.
 // credential.
 func (w *wider) failed(c sdk.Challenge, err error, now time.Time) error {
 	delete(w.asked, saidOf(c))
-	w.trouble = &trouble{kind: "failed", err: asError(err), until: now.Add(pauseLast), merely: true}
+	w.trouble = &failureState{kind: "failed", err: asError(err), until: now.Add(pauseLast), merely: true}
 	return w.trouble.error(now)
 }
 

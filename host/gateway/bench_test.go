@@ -22,7 +22,7 @@ func BenchmarkCall(b *testing.B) {
 				}
 				return ""
 			}
-			d := newDesk(f)
+			d := newFixture(f)
 			defer d.end()
 			d.Catalog().Ensure(b.Context())
 			c := d.client()

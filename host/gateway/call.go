@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -17,11 +17,11 @@ import (
 
 // A Use is one use of an item by a principal.
 type Use struct {
-	Principal identity.Principal
+	Principal authn.Principal
 	// Params are the client's, with the item under the name the client uses.
 	Params []byte
 	// Over is the connection to use; nil: the one that all clients share.
-	Over *upstream.Upstream
+	Upstream *upstream.Upstream
 	// Capabilities, Level, About and Progress are as in upstream.Call.
 	Capabilities []byte
 	Level        string
@@ -52,7 +52,7 @@ func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstrea
 	if err != nil {
 		return upstream.Reply{}, err
 	}
-	t, problems := g.check(ctx, t, u, args)
+	t, problems := g.validateArguments(ctx, t, u, args)
 	if len(problems) > 0 {
 		return upstream.Reply{}, &BadArguments{Tool: t.Exposed, Problems: problems}
 	}
@@ -64,9 +64,9 @@ func (g *Gateway) CallTool(ctx context.Context, t *catalog.Tool, u Use) (upstrea
 		params = mcp.SetMember(params, "arguments", sent)
 	}
 	repeat := g.opts.Servers[t.Server].Repeat
-	reply, err := g.relay(ctx, t.Server, permit, mcp.MethodCallTool, params, u, repeat != nil && repeat(t.Name))
+	reply, err := g.callUpstream(ctx, t.Server, permit, mcp.MethodCallTool, params, u, repeat != nil && repeat(t.Name))
 	if err == nil && reply.Error == nil {
-		g.checkResult(t, u, reply.Result)
+		g.validateOutput(t, u, reply.Result)
 	}
 	return reply, err
 }
@@ -76,11 +76,11 @@ func sameBytes(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// check compares the arguments with the tool's schema. Lists that came from
+// validateArguments compares the arguments with the tool's schema. Lists that came from
 // disk may be old: before it refuses anything because of one, it asks the
 // server again, and returns the tool as it is now.
-func (g *Gateway) check(ctx context.Context, t *catalog.Tool, u Use, args []byte) (*catalog.Tool, []schema.Problem) {
-	problems := g.problems(t, u, args)
+func (g *Gateway) validateArguments(ctx context.Context, t *catalog.Tool, u Use, args []byte) (*catalog.Tool, []schema.Problem) {
+	problems := g.argumentProblems(t, u, args)
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
 		return t, problems
 	}
@@ -91,10 +91,10 @@ func (g *Gateway) check(ctx context.Context, t *catalog.Tool, u Use, args []byte
 	if !ok {
 		return t, problems
 	}
-	return now, g.problems(now, u, args)
+	return now, g.argumentProblems(now, u, args)
 }
 
-func (g *Gateway) problems(t *catalog.Tool, u Use, args []byte) []schema.Problem {
+func (g *Gateway) argumentProblems(t *catalog.Tool, u Use, args []byte) []schema.Problem {
 	for _, name := range t.Pinned() {
 		if mcp.Member(args, name) != nil {
 			return []schema.Problem{{Path: name, Message: "is fixed by the configuration"}}
@@ -105,7 +105,7 @@ func (g *Gateway) problems(t *catalog.Tool, u Use, args []byte) []schema.Problem
 	}
 	s, err := g.schemas.Get(t.Input)
 	if err != nil {
-		g.warnOnce(t, u, unusable, "consequence", "its arguments are not checked", "error", err)
+		g.warnOnce(t, u, schemaUnusable, "consequence", "its arguments are not checked", "error", err)
 		return nil
 	}
 	if len(args) == 0 {
@@ -122,12 +122,12 @@ func (g *Gateway) problems(t *catalog.Tool, u Use, args []byte) []schema.Problem
 
 // FindTool returns the tool that clients call by this name, and the fault of
 // one that is not there or not allowed: a client cannot tell the two apart.
-func (g *Gateway) FindTool(ctx context.Context, p identity.Principal, exposed string) (*catalog.Tool, error) {
+func (g *Gateway) FindTool(ctx context.Context, p authn.Principal, exposed string) (*catalog.Tool, error) {
 	t, ok := g.catalog.Snapshot().Tool(exposed)
 	if !ok {
 		// It may belong to a server that was not asked yet. A name without a
 		// prefix could also be that of a server further up, so all are waited for.
-		g.look(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		g.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
 		t, ok = g.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Tool, t.Server, t.Name) {
@@ -148,10 +148,10 @@ func (g *Gateway) unknown(kind, exposed string) error {
 }
 
 // FindPrompt is FindTool for prompts.
-func (g *Gateway) FindPrompt(ctx context.Context, p identity.Principal, exposed string) (*catalog.Prompt, error) {
+func (g *Gateway) FindPrompt(ctx context.Context, p authn.Principal, exposed string) (*catalog.Prompt, error) {
 	pr, ok := g.catalog.Snapshot().Prompt(exposed)
 	if !ok {
-		g.look(ctx, exposed, func(s *catalog.Snapshot) bool { pr, ok := s.Prompt(exposed); return ok && pr.Name != exposed })
+		g.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { pr, ok := s.Prompt(exposed); return ok && pr.Name != exposed })
 		pr, ok = g.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok || !g.Visible(p, policy.Prompt, pr.Server, pr.Name) {
@@ -180,12 +180,12 @@ func (g *Gateway) GetPrompt(ctx context.Context, p *catalog.Prompt, u Use) (upst
 	if p.Exposed != p.Name {
 		params = mcp.SetMember(params, "name", mcp.AppendText(nil, p.Name))
 	}
-	return g.relay(ctx, p.Server, permit, mcp.MethodGetPrompt, params, u, true)
+	return g.callUpstream(ctx, p.Server, permit, mcp.MethodGetPrompt, params, u, true)
 }
 
-// relay sends a request to a server.
-func (g *Gateway) relay(ctx context.Context, server string, permit policy.Permit, method string, params []byte, u Use, repeat bool) (upstream.Reply, error) {
-	over := u.Over
+// callUpstream sends a request to a server.
+func (g *Gateway) callUpstream(ctx context.Context, server string, permit policy.Permit, method string, params []byte, u Use, repeat bool) (upstream.Reply, error) {
+	over := u.Upstream
 	if over == nil {
 		over = g.upstreams[server]
 	}

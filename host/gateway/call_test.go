@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -24,7 +24,7 @@ func TestStaleSchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := simple("a")
 		before.Set("tools/list", fmt.Sprintf(tool, "integer"))
-		d := newDeskIn(dir, before)
+		d := newFixtureIn(dir, before)
 		d.warm(t)
 		d.end()
 
@@ -41,7 +41,7 @@ func TestStaleSchema(t *testing.T) {
 				}
 				return ""
 			}
-			d := newDeskIn(dir, f)
+			d := newFixtureIn(dir, f)
 			client := d.client()
 			client.greet(t, "{}")
 			call := func(args string) string {
@@ -58,7 +58,7 @@ func TestStaleSchema(t *testing.T) {
 			client.hangUp()
 			d.end()
 			// The file is as it was for the next one.
-			d = newDeskIn(dir, before)
+			d = newFixtureIn(dir, before)
 			d.Catalog().Refresh(t.Context())
 			d.end()
 		}
@@ -72,12 +72,12 @@ func TestServerThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
 		f.Set("tools/list", `{"name":"t","inputSchema":{"type":"object","required":["n"]}}`)
-		d := newDeskIn(dir, f)
+		d := newFixtureIn(dir, f)
 		d.warm(t)
 		d.end()
 		down := simple("a")
 		down.Answer = func(*conversation.Link, conversation.Message) string { return conversation.Later }
-		d = newDeskIn(dir, down)
+		d = newFixtureIn(dir, down)
 		defer d.end()
 		c := d.client()
 		defer c.hangUp()
@@ -99,7 +99,7 @@ func TestHungServer(t *testing.T) {
 		hung.Answer = func(*conversation.Link, conversation.Message) string { return conversation.Later }
 		good.Set("prompts/list", `{"name":"p"}`)
 		good.Capabilities = `{"tools":{},"prompts":{}}`
-		d := newDesk(hung, good)
+		d := newFixture(hung, good)
 		defer d.end()
 		c := d.client()
 		defer c.hangUp()
@@ -127,7 +127,7 @@ func TestViews(t *testing.T) {
 		`{"name":"open","inputSchema":{"type":"object"}}`)
 	pin := &catalog.View{Name: "find", Pin: map[string]json.RawMessage{"owner": json.RawMessage(`"acme"`)}, Default: map[string]json.RawMessage{"q": json.RawMessage(`"x"`)}, At: "secret.hcl:1:1"}
 	f.views = map[string]*catalog.View{"t": pin, "open": {Pin: pin.Pin}}
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	c := d.client()
@@ -167,7 +167,7 @@ func TestRepeat(t *testing.T) {
 		f := simple("a")
 		f.Set("tools/list", `{"name":"read"}`, `{"name":"write"}`)
 		f.repeat = func(tool string) bool { return tool == "read" }
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		c := d.client()
@@ -189,19 +189,19 @@ func TestRepeat(t *testing.T) {
 // calls it, and to the log when he does not want to know.
 func TestWarned(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":"integer"}}}`
-	large := `{"n":"` + strings.Repeat("x", resultChecked) + `"}`
+	large := `{"n":"` + strings.Repeat("x", maxValidatedOutput) + `"}`
 	for name, c := range map[string]struct{ tool, result, want string }{
 		"fits":         {`"outputSchema":` + schema, `{"structuredContent":{"n":1}}`, ""},
-		"fits not":     {`"outputSchema":` + schema, `{"structuredContent":{"n":"x"}}`, misfit + ": n must be an integer"},
-		"lacks":        {`"outputSchema":` + schema, `{"content":[]}`, missing},
-		"large":        {`"outputSchema":` + schema, `{"structuredContent":` + large + `}`, tooLarge},
+		"fits not":     {`"outputSchema":` + schema, `{"structuredContent":{"n":"x"}}`, outputMismatch + ": n must be an integer"},
+		"lacks":        {`"outputSchema":` + schema, `{"content":[]}`, outputMissing},
+		"large":        {`"outputSchema":` + schema, `{"structuredContent":` + large + `}`, outputTooLarge},
 		"promises not": {`"x":1`, `{"content":[]}`, ""},
 		"error":        {`"outputSchema":` + schema, `{"isError":true,"content":[]}`, ""},
 		"error, large": {`"outputSchema":` + schema, `{"isError":true,"structuredContent":` + large + `}`, ""},
-		"complete":     {`"outputSchema":` + schema, `{"resultType":"complete","content":[]}`, missing},
+		"complete":     {`"outputSchema":` + schema, `{"resultType":"complete","content":[]}`, outputMissing},
 		"asks":         {`"outputSchema":` + schema, `{"resultType":"input_required","inputRequests":{}}`, ""},
-		"output":       {`"outputSchema":{"type":7}`, `{"structuredContent":{}}`, unusable + ": its results are not checked: "},
-		"input":        {`"inputSchema":{"type":7}`, `{"content":[]}`, unusable + ": its arguments are not checked: "},
+		"output":       {`"outputSchema":{"type":7}`, `{"structuredContent":{}}`, schemaUnusable + ": its results are not checked: "},
+		"input":        {`"inputSchema":{"type":7}`, `{"content":[]}`, schemaUnusable + ": its arguments are not checked: "},
 	} {
 		for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 			t.Run(name+" "+revision, func(t *testing.T) {
@@ -215,12 +215,12 @@ func TestWarned(t *testing.T) {
 					}
 					return others(l, m)
 				}
-				d := newDesk(f)
+				d := newFixture(f)
 				defer d.end()
 				d.warm(t)
 				tool, _ := d.Catalog().Snapshot().OwnTool("a", "t")
 				var said []string
-				use := Use{Principal: identity.Local(), Params: []byte(`{"name":"a__t","arguments":{}}`), Warn: func(text string) { said = append(said, text) }}
+				use := Use{Principal: authn.Local(), Params: []byte(`{"name":"a__t","arguments":{}}`), Warn: func(text string) { said = append(said, text) }}
 				for range 2 {
 					said = nil
 					if _, err := d.CallTool(t.Context(), tool, use); err != nil {
@@ -248,15 +248,15 @@ func TestWarned(t *testing.T) {
 func TestDecided(t *testing.T) {
 	f := full("a", "2025-11-25")
 	f.rules.Deny = []policy.Rule{{At: "f:1:2", Match: func(string) bool { return true }}}
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	tool, _ := d.Catalog().Snapshot().OwnTool("a", "x")
-	_, err := d.CallTool(t.Context(), tool, Use{Principal: identity.Local()})
+	_, err := d.CallTool(t.Context(), tool, Use{Principal: authn.Local()})
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "deny at f:1:2") {
 		t.Error(err)
 	}
-	if got := d.Decide(identity.Local(), policy.Tool, "a", "x"); got.Allow || got.Rule != "deny at f:1:2" {
+	if got := d.Decide(authn.Local(), policy.Tool, "a", "x"); got.Allow || got.Rule != "deny at f:1:2" {
 		t.Errorf("%+v", got)
 	}
 	d.opts.Policy = policy.New(nil)

@@ -3,7 +3,7 @@ package gateway
 import (
 	"sync"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 )
 
 // defaultLevel is the log level of a legacy client that has set none, on a
@@ -15,14 +15,14 @@ const defaultLevel = "info"
 // work for a principal that has left, so a principal is never removed.
 type callers struct {
 	mu    sync.Mutex
-	first identity.Principal // guarded by mu; valid if used
-	used  bool               // guarded by mu
-	more  bool               // guarded by mu; a second principal has used the connection
+	first authn.Principal // guarded by mu; valid if used
+	used  bool            // guarded by mu
+	more  bool            // guarded by mu; a second principal has used the connection
 }
 
 // add records that a principal uses the connection. It reports whether the
 // connection has just got its second principal.
-func (c *callers) add(p identity.Principal) (second bool) {
+func (c *callers) add(p authn.Principal) (second bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -62,25 +62,25 @@ func (c *callers) serves(sessions []*Session) bool {
 }
 
 // same reports whether two principals are one, whatever their roles.
-func same(p, q identity.Principal) bool {
+func same(p, q authn.Principal) bool {
 	return p.Subject == q.Subject && p.Tenant == q.Tenant && p.Method == q.Method
 }
 
-// sharedLine returns the line of the connection to a server that all clients
+// sharedConn returns the line of the connection to a server that all clients
 // share.
-func (g *Gateway) sharedLine(server string) *line {
+func (g *Gateway) sharedConn(server string) *upstreamConn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.common[server]
+	l := g.sharedConns[server]
 	if l == nil {
-		l = &line{gw: g, server: server}
-		g.common[server] = l
+		l = &upstreamConn{gw: g, server: server}
+		g.sharedConns[server] = l
 	}
 	return l
 }
 
-// usedBy records that a principal uses a connection that others may use as well.
-func (l *line) usedBy(p identity.Principal) {
+// recordCaller records that a principal uses a connection that others may use as well.
+func (l *upstreamConn) recordCaller(p authn.Principal) {
 	if l.callers.add(p) {
 		l.gw.setLevels()
 	}

@@ -4,28 +4,28 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
 // A Stream takes messages to a client; an [outbox.Outbox] is one. Its methods
 // may be called concurrently.
 type Stream interface {
 	// Send waits for room as long as ctx allows.
-	Send(ctx context.Context, m outbox.Message) error
+	Send(ctx context.Context, m sendqueue.Message) error
 	// TrySend never waits; the message may be lost.
-	TrySend(m outbox.Message) bool
+	TrySend(m sendqueue.Message) bool
 	// Push never waits. It is for what is bounded by other means, such as one
 	// answer for each request in flight.
-	Push(m outbox.Message) error
+	Push(m sendqueue.Message) error
 	// Room waits until the client has read enough to be sent more.
 	Room(ctx context.Context) error
 }
 
 // A Client is how somebody is connected.
 type Client struct {
-	Principal identity.Principal
+	Principal authn.Principal
 	// Out takes what belongs to none of the client's requests.
 	Out Stream
 	// Sole says that there is no other client: it is meant by whatever servers
@@ -48,7 +48,7 @@ type Exchange struct {
 // An Answer is what a client is sent in the end. Of a request that nobody waits
 // for any longer it is empty.
 type Answer struct {
-	Message outbox.Message
+	Message sendqueue.Message
 	Code    int // of the JSON-RPC error; 0 for a result
 	// Refused says that the request was not looked at any further: it was not
 	// one that can be answered.
@@ -58,9 +58,9 @@ type Answer struct {
 // Empty reports whether nothing is to be sent.
 func (a *Answer) Empty() bool { return a.Message.Head == nil }
 
-// result is the answer to a request that was done. lead are members, each with
+// resultAnswer is the answer to a request that was done. lead are members, each with
 // its comma, to put before those of the value.
-func result(id mcp.ID, lead, value []byte) Answer {
+func resultAnswer(id mcp.ID, lead, value []byte) Answer {
 	head, tail := mcp.Answer(id)
 	if len(lead) > 0 {
 		if mcp.Empty(value) {
@@ -68,12 +68,12 @@ func result(id mcp.ID, lead, value []byte) Answer {
 		}
 		head, value = append(append(head, '{'), lead...), value[1:]
 	}
-	return Answer{Message: outbox.Message{Head: head, Body: value, Tail: tail}}
+	return Answer{Message: sendqueue.Message{Head: head, Body: value, Tail: tail}}
 }
 
-// failure is the answer to a request that was not.
-func failure(id mcp.ID, err *rpcError) Answer {
+// errorAnswer is the answer to a request that was not.
+func errorAnswer(id mcp.ID, err *rpcError) Answer {
 	object := err.object()
 	code, _ := strconv.Atoi(string(mcp.Member(object, "code")))
-	return Answer{Message: outbox.Text(mcp.AppendError(nil, id, object)), Code: code, Refused: err.refused}
+	return Answer{Message: sendqueue.Text(mcp.AppendError(nil, id, object)), Code: code, Refused: err.refused}
 }

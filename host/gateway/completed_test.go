@@ -29,8 +29,8 @@ func TestCompleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &request{method: c.method, modern: true}
-		value := r.completed(upstream.Reply{Result: answer.Result, Names: answer.Names})
-		m := result(mcp.ID("1"), r.lead, value).Message
+		value := r.withResultType(upstream.Reply{Result: answer.Result, Names: answer.Names})
+		m := resultAnswer(mcp.ID("1"), r.leading, value).Message
 		if got := string(m.Head) + string(m.Body) + string(m.Tail); got != `{"jsonrpc":"2.0","id":1,"result":`+c.want+`}` {
 			t.Errorf("%s: %s\nwant %s", c.result, got, c.want)
 		}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -27,7 +27,7 @@ var ownWords = map[fault.Code]bool{
 }
 
 // local reports whether a principal is the user who runs Junctor.
-func local(p identity.Principal) bool { return p.Method == identity.Local().Method }
+func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 
 // concealed returns a fault as a client over HTTP gets it, and the id under which
 // the log has all of it; empty when nothing is left out, or the log has it anyway.

@@ -20,7 +20,7 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 		Hint: "install " + secret, Output: []string{"panic at " + secret}}
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		f.broken = broken

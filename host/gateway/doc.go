@@ -12,5 +12,5 @@
 // own account goes to the session that can be meant, and is refused when there
 // is none (notify.go, reverse.go).
 //
-// It knows nothing of how clients connect; host/listen does.
+// It knows nothing of how clients connect; host/httpserver does.
 package gateway

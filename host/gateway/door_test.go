@@ -83,7 +83,7 @@ var methods = []string{
 func drive(t *testing.T, rules map[string]policy.Server) (old, modern *fake) {
 	old, modern = full("a", "2025-11-25"), full("b", "2026-07-28")
 	modern.Set("resources/list", `{"uri":"q:1"}`)
-	d := newDesk(old, modern)
+	d := newFixture(old, modern)
 	defer d.end()
 	d.opts.Policy = policy.New(rules)
 	c := d.client()
@@ -179,7 +179,7 @@ func TestVisible(t *testing.T) {
 		a, b := full("a", "2025-11-25"), full("b", "2025-11-25")
 		b.Set("resources/list", `{"uri":"q:1"}`)
 		b.Set("resources/templates/list", `{"uriTemplate":"u:{x}"}`)
-		d := newDesk(a, b)
+		d := newFixture(a, b)
 		defer d.end()
 		d.opts.Policy = policy.New(rules)
 		if failed := d.Catalog().Ensure(context.Background()); len(failed) > 0 { // a first list does not wait for all
@@ -233,7 +233,7 @@ func TestVisible(t *testing.T) {
 }
 
 // names lists every item of a kind that there is, whoever may see it.
-func (d *desk) names(member string) (names []string) {
+func (d *fixture) names(member string) (names []string) {
 	s := d.Catalog().Snapshot()
 	switch member {
 	case "tools":

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // A told is a stream that takes everything.
 type told struct{ messages []string }
 
-func (s *told) Send(_ context.Context, m outbox.Message) error { return s.Push(m) }
-func (s *told) TrySend(m outbox.Message) bool                  { return s.Push(m) == nil }
-func (s *told) Room(context.Context) error                     { return nil }
+func (s *told) Send(_ context.Context, m sendqueue.Message) error { return s.Push(m) }
+func (s *told) TrySend(m sendqueue.Message) bool                  { return s.Push(m) == nil }
+func (s *told) Room(context.Context) error                        { return nil }
 
-func (s *told) Push(m outbox.Message) error {
+func (s *told) Push(m sendqueue.Message) error {
 	s.messages = append(s.messages, string(m.Head)+string(m.Body)+string(m.Tail))
 	return nil
 }
@@ -32,16 +32,16 @@ func TestLargeTask(t *testing.T) {
 		may  bool
 		want string // for each listener, how often it was told and whether it ended
 	}{
-		{10, a, true, "1 false 1 false 0 false"}, {newsMost, a, true, "1 false 1 false 0 false"}, {newsMost + 1, a, true, "1 false 0 true 0 false"}, {newsMost + 1, b, true, "0 false 0 false 1 false"},
-		{10, a, false, "0 true 0 true 0 false"}, {newsMost + 1, b, false, "0 false 0 false 0 true"},
+		{10, a, true, "1 false 1 false 0 false"}, {maxBroadcast, a, true, "1 false 1 false 0 false"}, {maxBroadcast + 1, a, true, "1 false 0 true 0 false"}, {maxBroadcast + 1, b, true, "0 false 0 false 1 false"},
+		{10, a, false, "0 true 0 true 0 false"}, {maxBroadcast + 1, b, false, "0 false 0 false 0 true"},
 	} {
 		s := &Session{}
 		for i, over := range []*upstream.Upstream{a, a, b} {
 			s.following = append(s.following, &listen{
-				id: fmt.Append(nil, i), out: &told{}, ended: make(chan struct{}), tasks: map[string]subscription{"T": {server: "a", over: over}},
+				id: fmt.Append(nil, i), out: &told{}, ended: make(chan struct{}), tasks: map[string]subscription{"T": {server: "a", upstream: over}},
 			})
 		}
-		s.wentOn(c.over, "T", []byte(`{"x":"`+strings.Repeat("x", c.size-len(`{"x":""}`))+`"}`), c.may)
+		s.onTaskStatus(c.over, "T", []byte(`{"x":"`+strings.Repeat("x", c.size-len(`{"x":""}`))+`"}`), c.may)
 		var got []string
 		for _, l := range s.following {
 			ended := false
@@ -62,14 +62,14 @@ func TestLargeTask(t *testing.T) {
 // to is the last of each task, and bounded.
 func TestEarlyTasks(t *testing.T) {
 	l := &listen{early: map[string][]byte{}}
-	const size = earlyMost / 4
+	const size = maxEarlyTaskBytes / 4
 	for i := range 10 {
-		if !l.keep("same", make([]byte, size)) {
+		if !l.bufferEarlyTask("same", make([]byte, size)) {
 			t.Fatalf("the last of one task is too much, at %d", i)
 		}
 	}
 	for i := range 5 {
-		if kept := l.keep(fmt.Sprint(i), make([]byte, size)); kept != (i < 3) {
+		if kept := l.bufferEarlyTask(fmt.Sprint(i), make([]byte, size)); kept != (i < 3) {
 			t.Errorf("task %d: %v", i, kept)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -30,7 +30,7 @@ type Options struct {
 	// Login finds the page on which a principal's user logs in to a server, and
 	// begins the login when none goes on; false: only the command does. nil: there
 	// are no pages.
-	Login func(ctx context.Context, server string, p identity.Principal) (page Page, ok bool)
+	Login func(ctx context.Context, server string, p authn.Principal) (page Page, ok bool)
 	// Local is the command line, when that is the only client; nil: clients connect.
 	Local LocalClient
 	// Roots is the result of roots/list for clients that have no roots; nil: none.
@@ -44,7 +44,7 @@ type Server struct {
 	// Open makes a further connection to the server, which talks to peer, on
 	// behalf of a principal, of whom a tenant's connection knows the tenant only.
 	// It is needed where not all clients share one.
-	Open func(peer upstream.Peer, p identity.Principal) *upstream.Upstream
+	Open func(peer upstream.Peer, p authn.Principal) *upstream.Upstream
 	// Repeat reports whether a tool may be called again after the connection
 	// ended before the answer: it is marked read-only or idempotent.
 	Repeat func(tool string) bool
@@ -56,38 +56,38 @@ type Server struct {
 // concurrently, once it was bound.
 type Gateway struct {
 	opts      Options
-	said      *limit.Lines // log lines of servers
+	serverLog *limit.Lines // log lines of servers
 	schemas   *schema.Cache
 	catalog   *catalog.Catalog
 	upstreams map[string]*upstream.Upstream
 
-	sealer *sealer
+	states *stateCodec
 	tasks  *tasks
 	links  *links
 
 	failures failures
 	work     sync.WaitGroup
 
-	mu       sync.Mutex
-	sessions map[*Session]struct{} // guarded by mu; see roll.go
-	warned   map[string]bool       // guarded by mu; what the log said once
-	common   map[string]*line      // guarded by mu; connections that all share, by server
-	levels   map[string]string     // guarded by mu; the lowest that a modern request asked for, by tenant
-	lines    map[string]int        // guarded by mu; connections that not all share, by server
-	owned    map[owner]int         // guarded by mu; and by principal
-	several  bool                  // guarded by mu; none of whom gets all of them
-	ending   bool                  // guarded by mu; nothing that lasts may begin
+	mu                 sync.Mutex
+	sessions           map[*Session]struct{}    // guarded by mu; see roll.go
+	warned             map[string]bool          // guarded by mu; what the log said once
+	sharedConns        map[string]*upstreamConn // guarded by mu; connections that all share, by server
+	levels             map[string]string        // guarded by mu; the lowest that a modern request asked for, by tenant
+	connCounts         map[string]int           // guarded by mu; connections that not all share, by server
+	ownerCounts        map[connOwner]int        // guarded by mu; and by principal
+	multiplePrincipals bool                     // guarded by mu; none of whom gets all of them
+	ending             bool                     // guarded by mu; nothing that lasts may begin
 
-	introductions map[string]introduction // guarded by mu; by server
+	serverDescriptions map[string]serverDescription // guarded by mu; by server
 
-	tenancy sync.Mutex
-	tenants map[string]*line // guarded by tenancy; by server and tenant
+	tenantMu    sync.Mutex
+	tenantConns map[string]*upstreamConn // guarded by tenancy; by server and tenant
 
-	leasing sync.Mutex
-	leases  map[leaseKey][]*lease // guarded by leasing; those that nobody uses
-	parked  map[ticket]*parked    // guarded by leasing
+	exclusiveMu   sync.Mutex
+	idleExclusive map[exclusiveKey][]*exclusiveConn // guarded by leasing; those that nobody uses
+	suspended     map[stateID]*suspension           // guarded by leasing
 
-	leveling sync.Mutex // held while servers are told a level, so that the last one stays
+	levelMu sync.Mutex // held while servers are told a level, so that the last one stays
 }
 
 // schemasKept bounds the compiled schemas that are kept.
@@ -100,9 +100,9 @@ func New(o Options) *Gateway {
 		o.Lines = limit.NewLines(o.Log, "server")
 	}
 	return &Gateway{
-		opts: o, said: o.Lines, schemas: schema.NewCache(schemasKept), sealer: newSealer(), tasks: newTasks(), links: newLinks(), introductions: map[string]introduction{},
-		sessions: map[*Session]struct{}{}, common: map[string]*line{}, levels: map[string]string{}, warned: map[string]bool{}, lines: map[string]int{}, owned: map[owner]int{},
-		tenants: map[string]*line{}, leases: map[leaseKey][]*lease{}, parked: map[ticket]*parked{},
+		opts: o, serverLog: o.Lines, schemas: schema.NewCache(schemasKept), states: newStateCodec(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
+		sessions: map[*Session]struct{}{}, sharedConns: map[string]*upstreamConn{}, levels: map[string]string{}, warned: map[string]bool{}, connCounts: map[string]int{}, ownerCounts: map[connOwner]int{},
+		tenantConns: map[string]*upstreamConn{}, idleExclusive: map[exclusiveKey][]*exclusiveConn{}, suspended: map[stateID]*suspension{},
 	}
 }
 
@@ -122,19 +122,19 @@ func (g *Gateway) Budget() *limit.Memory { return g.opts.Budget }
 func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }
 
 // Visible reports whether the principal may see an item in a list.
-func (g *Gateway) Visible(p identity.Principal, kind policy.Kind, server, name string) bool {
+func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name string) bool {
 	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil).Allow
 }
 
 // permit asks the policy about one use of an item.
-func (g *Gateway) permit(p identity.Principal, kind policy.Kind, server, name string, args []byte) (policy.Permit, error) {
+func (g *Gateway) permit(p authn.Principal, kind policy.Kind, server, name string, args []byte) (policy.Permit, error) {
 	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, args).Permit()
 }
 
 const (
-	// lookTime is how long something that is not known is looked for at servers
+	// lookUpTime is how long something that is not known is looked for at servers
 	// that nobody has asked before.
-	lookTime = 15 * time.Second
+	lookUpTime = 15 * time.Second
 	// listTime is how long a list waits for them. It is sent with what there is
 	// then; clients are told when there is more.
 	listTime = 900 * time.Millisecond
@@ -149,12 +149,12 @@ const (
 func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	return g.tellLate(ctx, g.catalog.Await(limited, found))
+	return g.logUnknownLists(ctx, g.catalog.Await(limited, found))
 }
 
-// tellLate logs why the lists of servers are not known, and returns the servers
+// logUnknownLists logs why the lists of servers are not known, and returns the servers
 // that may still answer.
-func (g *Gateway) tellLate(ctx context.Context, failed map[string]error) (late []string) {
+func (g *Gateway) logUnknownLists(ctx context.Context, failed map[string]error) (late []string) {
 	for server, err := range failed {
 		switch {
 		case ctx.Err() != nil:
@@ -169,31 +169,31 @@ func (g *Gateway) tellLate(ctx context.Context, failed map[string]error) (late [
 	return late
 }
 
-// look makes sure that a name that is not known is unknown to the servers it
+// lookUpName makes sure that a name that is not known is unknown to the servers it
 // could belong to as well: their lists may have come from disk.
-func (g *Gateway) look(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
+func (g *Gateway) lookUpName(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
 	if server, ok := g.catalog.Unlisted(exposed); ok {
 		// It is meant, and may take as long to start as it is allowed to.
 		if err := g.catalog.Want(ctx, server); err != nil {
-			g.tellLate(ctx, map[string]error{server: err})
+			g.logUnknownLists(ctx, map[string]error{server: err})
 		}
 		if found(g.catalog.Snapshot()) || !g.catalog.Unprefixed() {
 			return
 		}
 	}
-	g.ensure(ctx, lookTime, found)
+	g.ensure(ctx, lookUpTime, found)
 	if found(g.catalog.Snapshot()) {
 		return
 	}
 	if doubtful := g.catalog.Doubtful(exposed); len(doubtful) > 0 {
-		limited, cancel := context.WithTimeout(ctx, lookTime)
+		limited, cancel := context.WithTimeout(ctx, lookUpTime)
 		defer cancel()
 		g.catalog.Refresh(limited, doubtful...)
 	}
 }
 
 // Decide says whether the principal may use an item, and because of which rule.
-func (g *Gateway) Decide(p identity.Principal, kind policy.Kind, server, name string) policy.Decision {
+func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
 	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil)
 }
 
@@ -202,31 +202,31 @@ func (g *Gateway) Decide(p identity.Principal, kind policy.Kind, server, name st
 // is left. Sessions must have been closed.
 func (g *Gateway) Stop() {
 	g.EndListens()
-	g.leasing.Lock()
-	var idle []*lease
-	for _, free := range g.leases {
+	g.exclusiveMu.Lock()
+	var idle []*exclusiveConn
+	for _, free := range g.idleExclusive {
 		idle = append(idle, free...)
 	}
-	waiting := slices.Collect(maps.Keys(g.parked))
-	clear(g.leases)
-	g.leasing.Unlock()
+	waiting := slices.Collect(maps.Keys(g.suspended))
+	clear(g.idleExclusive)
+	g.exclusiveMu.Unlock()
 	for _, l := range idle {
 		l.idle.Stop()
-		g.retire(&l.line)
+		g.closeLater(&l.upstreamConn)
 	}
 	for _, tick := range waiting {
-		if t := g.unpark(tick); t != nil {
-			t.end(errStopping)
+		if t := g.takeSuspended(tick); t != nil {
+			t.abandon(errStopping)
 		}
 	}
-	g.tenancy.Lock()
-	for _, l := range g.tenants {
-		g.retire(l)
+	g.tenantMu.Lock()
+	for _, l := range g.tenantConns {
+		g.closeLater(l)
 	}
-	clear(g.tenants)
-	g.tenancy.Unlock()
+	clear(g.tenantConns)
+	g.tenantMu.Unlock()
 	g.work.Wait()
-	g.said.Close()
+	g.serverLog.Close()
 }
 
 func (g *Gateway) isEnding() bool {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
@@ -43,7 +43,7 @@ func TestHeaders(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := simple("a")
 				f.Set(mcp.MethodListTools, tool)
-				d := newDesk(f)
+				d := newFixture(f)
 				defer d.end()
 				d.warm(t)
 				header := map[string][]string{}
@@ -56,7 +56,7 @@ func TestHeaders(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := d.Answer(t.Context(), Client{Principal: identity.Local()}, m, Exchange{Header: header})
+				got := d.Answer(t.Context(), Client{Principal: authn.Local()}, m, Exchange{Header: header})
 				text := string(got.Message.Head) // a server that was called does not answer here
 				if c.wrong == "" && got.Code == mcp.CodeHeaderMismatch || c.wrong != "" && (got.Code != mcp.CodeHeaderMismatch || !got.Refused || !strings.Contains(text, c.wrong)) {
 					t.Errorf("code %d: %s", got.Code, text)

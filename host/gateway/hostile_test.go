@@ -15,7 +15,7 @@ import (
 func TestPanicLeased(t *testing.T) {
 	f := curious("a")
 	f.repeat = func(string) bool { panic("oops") }
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	c := d.visitor("x", "")
@@ -29,7 +29,7 @@ func TestPanicLeased(t *testing.T) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.leases) > 0 {
+	if len(d.idleExclusive) > 0 {
 		t.Error("the connection of a request that failed is kept")
 	}
 }
@@ -38,7 +38,7 @@ func TestPanicLeased(t *testing.T) {
 // it is large.
 func TestLargeNews(t *testing.T) {
 	f := simple("a")
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	const clients, size = 64, 4 << 20
@@ -89,7 +89,7 @@ func TestLargeClient(t *testing.T) {
 		}
 		return ""
 	}
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	c := d.visitor("x", "")
@@ -116,14 +116,14 @@ func TestLargeClient(t *testing.T) {
 // TestWarnedMost: what the log said once is not remembered for ever.
 func TestWarnedMost(t *testing.T) {
 	f := simple("a")
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	tool, _ := d.Catalog().Snapshot().Tool("a__t")
 	for i := range 3 * 10_000 {
 		other := *tool
 		other.Name = fmt.Sprint(i)
-		d.warnOnce(&other, Use{}, missing)
+		d.warnOnce(&other, Use{}, outputMissing)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -21,21 +21,21 @@ func callTool(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	if wrong := r.misheaded(t); wrong != nil {
+	if wrong := r.checkParamHeaders(t); wrong != nil {
 		return nil, wrong
 	}
-	return r.through(t.Server, func(ctx context.Context, u Use) (upstream.Reply, error) {
+	return r.withUpstream(t.Server, func(ctx context.Context, u Use) (upstream.Reply, error) {
 		reply, err := g.CallTool(ctx, t, u)
 		if err == nil {
-			err = r.tasked(t, reply)
+			err = r.recordTask(t, reply)
 		}
 		return reply, err
 	})
 }
 
-// refused is the result of a call whose arguments do not fit: one that a model
+// invalidArguments is the result of a call whose arguments do not fit: one that a model
 // can read and do better after.
-func (r *request) refused(bad *BadArguments) []byte {
+func (r *request) invalidArguments(bad *BadArguments) []byte {
 	var text strings.Builder
 	text.WriteString(bad.Error() + ":\n")
 	for _, p := range bad.Problems {
@@ -69,7 +69,7 @@ func getPrompt(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	return r.through(p.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.GetPrompt(ctx, p, u) })
+	return r.withUpstream(p.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.GetPrompt(ctx, p, u) })
 }
 
 func readResource(r *request) ([]byte, *rpcError) {
@@ -82,7 +82,7 @@ func readResource(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, r.noResource(uri, err)
 	}
-	return r.through(at.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.ReadResource(ctx, at, u) })
+	return r.withUpstream(at.Server, func(ctx context.Context, u Use) (upstream.Reply, error) { return g.ReadResource(ctx, at, u) })
 }
 
 // noResource is the error of a resource that cannot be located. For one that
@@ -122,7 +122,7 @@ func complete(r *request) ([]byte, *rpcError) {
 		}
 	case "ref/resource":
 		uri, _ := mcp.TextMember(r.params, "ref", "uri")
-		g.ensure(r.ctx, lookTime, nil)
+		g.ensure(r.ctx, lookUpTime, nil)
 		if t, ok := g.catalog.Snapshot().Template(uri); ok && g.Visible(r.session.Principal(), policy.Template, t.Server, t.Name) {
 			item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
 		} else {
@@ -147,7 +147,7 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	over, done, err := r.completer(item.Server)
+	over, done, err := r.completionUpstream(item.Server)
 	if err != nil {
 		return nil, r.fault(err)
 	}
@@ -156,24 +156,24 @@ func (r *request) completeAt(item policy.Item, params []byte) ([]byte, *rpcError
 		return nil, r.fault(err)
 	}
 	if !over.Status().Capable("completions") && over.Status().Revision >= mcp.Revision20250326 {
-		return r.noCompletion(), nil
+		return r.emptyCompletion(), nil
 	}
 	r.params = params
-	u := r.use(item.Server)
-	u.Over = over
-	return r.relay(g.relay(r.ctx, item.Server, permit, mcp.MethodComplete, u.Params, u, true))
+	u := r.newUse(item.Server)
+	u.Upstream = over
+	return r.convertReply(g.callUpstream(r.ctx, item.Server, permit, mcp.MethodComplete, u.Params, u, true))
 }
 
-// completer is the connection to ask for completions, in the course of which no
+// completionUpstream is the connection to ask for completions, in the course of which no
 // server asks anything: for a modern client the one that all share.
-func (r *request) completer(server string) (up *upstream.Upstream, done func(), err error) {
+func (r *request) completionUpstream(server string) (up *upstream.Upstream, done func(), err error) {
 	if r.modern && r.session.gw.opts.Servers[server].Share == PerSession {
 		return r.session.gw.upstreams[server], func() {}, nil
 	}
-	return r.session.over(server)
+	return r.session.upstreamFor(server)
 }
 
-func (r *request) noCompletion() []byte {
+func (r *request) emptyCompletion() []byte {
 	if r.modern {
 		return []byte(`{"completion":{"values":[],"total":0,"hasMore":false},"resultType":"complete"}`)
 	}

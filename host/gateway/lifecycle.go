@@ -40,13 +40,13 @@ func initialize(r *request) ([]byte, *rpcError) {
 	changed := !bytes.Equal(s.caps, caps)
 	s.revision, s.caps = revision, bytes.Clone(caps)
 	if changed {
-		for _, l := range s.lines {
+		for _, l := range s.conns {
 			l.up.Drop() // it was offered something else
 		}
 	}
 	s.mu.Unlock()
-	s.changed()
-	if changed && s.client.Sole && len(reverse(caps)) > len("{}") {
+	s.stateChanged()
+	if changed && s.client.Sole && len(serverFacingCapabilities(caps)) > len("{}") {
 		// Old servers that were connected before were offered less.
 		for name, u := range s.gw.upstreams {
 			if s.gw.opts.Servers[name].Share != PerSession && !u.Status().Revision.Modern() {
@@ -55,9 +55,9 @@ func initialize(r *request) ([]byte, *rpcError) {
 		}
 		s.gw.catalog.Offer(s.gw.offer())
 	}
-	offered, instructions := r.greeting()
+	offered, instructions := r.initializeResult()
 	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, s.gw.serverInfo())
-	return instructed(result, instructions), nil
+	return withInstructions(result, instructions), nil
 }
 
 // discover tells a modern client what there is.
@@ -66,14 +66,14 @@ func discover(r *request) ([]byte, *rpcError) {
 	if err != nil {
 		return nil, &rpcError{code: mcp.CodeInternal, message: err.Error()}
 	}
-	offered, instructions := r.greeting()
+	offered, instructions := r.initializeResult()
 	result := fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
 		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, r.session.gw.serverInfo())
-	return instructed(result, instructions), nil
+	return withInstructions(result, instructions), nil
 }
 
-// instructed adds what models are told to a greeting.
-func instructed(result []byte, instructions string) []byte {
+// withInstructions adds what models are told to a greeting.
+func withInstructions(result []byte, instructions string) []byte {
 	if instructions == "" {
 		return result
 	}
@@ -92,28 +92,28 @@ func setLevel(r *request) ([]byte, *rpcError) {
 	s := r.session
 	s.mu.Lock()
 	s.level = level
-	for _, l := range s.lines {
+	for _, l := range s.conns {
 		l.up.SetLevel(level)
 	}
 	s.mu.Unlock()
-	s.changed()
+	s.stateChanged()
 	s.gw.setLevels()
 	return []byte("{}"), nil
 }
 
 // rootsChanged tells the servers that know the client's roots.
 func (s *Session) rootsChanged() {
-	if s.gw.only() == s { // servers were not offered the roots of others
+	if s.gw.soleClient() == s { // servers were not offered the roots of others
 		for _, u := range s.gw.upstreams {
 			u.Notify(mcp.NoteRootsChanged, nil)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lines {
+	for _, l := range s.conns {
 		l.up.Notify(mcp.NoteRootsChanged, nil)
 	}
 }
 
 // offer is what servers are offered over the connections that all share.
-func (g *Gateway) offer() []byte { return (&line{gw: g}).Capabilities() }
+func (g *Gateway) offer() []byte { return (&upstreamConn{gw: g}).Capabilities() }

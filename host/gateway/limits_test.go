@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -30,7 +30,7 @@ func simple(name string) *fake {
 func TestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		c := d.client()
@@ -73,7 +73,7 @@ func TestOwnAnswers(t *testing.T) {
 		}
 		return ""
 	}
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	var wg sync.WaitGroup
@@ -107,7 +107,7 @@ func TestOwnAnswers(t *testing.T) {
 func TestProgressCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		c := d.client()
@@ -151,7 +151,7 @@ func TestPages(t *testing.T) {
 	f.Set("tools/list", items...)
 	f.describe = catalog.Verbatim // one description is longer than a page
 	f.rules.Deny = []policy.Rule{{At: "f", Match: func(name string) bool { return name == "t7" || name == "t2999" }}}
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	c := d.client()
@@ -187,13 +187,13 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A wall is a client that does not read before it is told to.
-type wall struct {
+// A blockedWriter is a client that does not read before it is told to.
+type blockedWriter struct {
 	client
 	open chan struct{}
 }
 
-func (w *wall) Write(parts ...[]byte) error {
+func (w *blockedWriter) Write(parts ...[]byte) error {
 	<-w.open
 	return w.client.Write(parts...)
 }
@@ -203,12 +203,12 @@ func (w *wall) Write(parts ...[]byte) error {
 func TestSlowClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
-		w := &wall{client: client{Sent: make(chan string, 1<<16)}, open: make(chan struct{})}
-		w.box = outbox.New(w, 10_000, nil)
-		w.Session = d.Open(Client{Principal: identity.Local(), Out: w.box, Sole: true})
+		w := &blockedWriter{client: client{Sent: make(chan string, 1<<16)}, open: make(chan struct{})}
+		w.box = sendqueue.New(w, 10_000, nil)
+		w.Session = d.Open(Client{Principal: authn.Local(), Out: w.box, Sole: true})
 		handled := make(chan int, 10_000)
 		go func() {
 			for i := range cap(handled) {
@@ -251,7 +251,7 @@ func TestSlowClient(t *testing.T) {
 func TestEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		c := d.client()
@@ -297,7 +297,7 @@ func TestEnding(t *testing.T) {
 func TestPanic(t *testing.T) {
 	f := simple("a")
 	f.rules.Deny = []policy.Rule{{Match: func(string) bool { panic("oops") }}}
-	d := newDesk(f)
+	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	c := d.client()

@@ -22,26 +22,26 @@ const (
 )
 
 func listTools(r *request) ([]byte, *rpcError) {
-	snapshot := r.lists()
+	snapshot := r.awaitLists()
 	return list(r, "tools", policy.Tool, len(snapshot.Tools), func(i int) *catalog.Item { return &snapshot.Tools[i].Item })
 }
 
 func listPrompts(r *request) ([]byte, *rpcError) {
-	snapshot := r.lists()
+	snapshot := r.awaitLists()
 	return list(r, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) *catalog.Item { return &snapshot.Prompts[i].Item })
 }
 
 func listResources(r *request) ([]byte, *rpcError) {
-	snapshot := r.lists()
+	snapshot := r.awaitLists()
 	return list(r, "resources", policy.Resource, len(snapshot.Resources), func(i int) *catalog.Item { return snapshot.Resources[i] })
 }
 
 func listTemplates(r *request) ([]byte, *rpcError) {
-	snapshot := r.lists()
+	snapshot := r.awaitLists()
 	return list(r, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) *catalog.Item { return &snapshot.Templates[i].Item })
 }
 
-func (r *request) lists() *catalog.Snapshot {
+func (r *request) awaitLists() *catalog.Snapshot {
 	g, s := r.session.gw, r.session
 	first := s.listedFirst()
 	soon, cancel := context.WithTimeout(r.ctx, listTime)
@@ -52,7 +52,7 @@ func (r *request) lists() *catalog.Snapshot {
 		}
 		return asked.Add(firstListTime)
 	})
-	r.partial = len(g.tellLate(r.ctx, failed)) > 0
+	r.partial = len(g.logUnknownLists(r.ctx, failed)) > 0
 	return g.catalog.Snapshot()
 }
 
@@ -61,7 +61,7 @@ func (r *request) lists() *catalog.Snapshot {
 func (s *Session) listedFirst() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.listed.IsZero() && !s.single {
+	if s.listed.IsZero() && !s.stateless {
 		s.listed = time.Now()
 	}
 	return s.listed

@@ -12,8 +12,8 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -57,9 +57,9 @@ func subscribe(r *request) ([]byte, *rpcError) {
 	s.mu.Unlock()
 	if have { // by another request at the same time
 		s.reserve(-1)
-		sub.over.Unsubscribe(sub.uri)
+		sub.upstream.Unsubscribe(sub.uri)
 	}
-	s.changed()
+	s.stateChanged()
 	return []byte("{}"), nil
 }
 
@@ -67,10 +67,10 @@ func subscribe(r *request) ([]byte, *rpcError) {
 // connection that is meant for it. Maps have subscriptions by the canonical form
 // of the URI that the client used.
 type subscription struct {
-	server string
-	over   *upstream.Upstream
-	uri    string // the server's own
-	asked  string // the client's
+	server       string
+	upstream     *upstream.Upstream
+	uri          string // the server's own
+	requestedURI string // the client's
 }
 
 // canonical returns the URI under which a subscription is kept: of the forms of a
@@ -95,7 +95,7 @@ func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub su
 	if err != nil {
 		return sub, r.fault(err)
 	}
-	over, done, err := r.completer(at.Server)
+	over, done, err := r.completionUpstream(at.Server)
 	if err != nil {
 		return sub, r.fault(err)
 	}
@@ -118,10 +118,10 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 	s.mu.Unlock()
 	if have {
 		s.reserve(-1)
-		sub.over.Unsubscribe(sub.uri)
+		sub.upstream.Unsubscribe(sub.uri)
 	}
 	if have || renewing {
-		s.changed()
+		s.stateChanged()
 	}
 	return []byte("{}"), nil
 }
@@ -149,9 +149,9 @@ var filters = map[string]string{
 	"resourcesListChanged": mcp.NoteResChanged,
 }
 
-// listenTo answers a listen request: first with what is agreed to, then with
+// listenRequest answers a listen request: first with what is agreed to, then with
 // what happens, and with a result when the session ends.
-func listenTo(r *request) ([]byte, *rpcError) {
+func listenRequest(r *request) ([]byte, *rpcError) {
 	s := r.session
 	asked := mcp.Member(r.params, "notifications")
 	if mcp.Member(asked, "taskIds") != nil && !r.knowsTasks() {
@@ -172,23 +172,23 @@ func listenTo(r *request) ([]byte, *rpcError) {
 	defer s.reserve(-len(uris) - len(tasks))
 	defer func() {
 		for _, sub := range l.uris {
-			sub.over.Unsubscribe(sub.uri)
+			sub.upstream.Unsubscribe(sub.uri)
 		}
 	}()
 	var list []byte
-	l.uris, list = agree(uris, canonical, func(uri string) (subscription, *rpcError) { return s.gw.subscribe(r.ctx, r, uri) })
+	l.uris, list = subscribeAll(uris, canonical, func(uri string) (subscription, *rpcError) { return s.gw.subscribe(r.ctx, r, uri) })
 	if list != nil {
 		agreed = mcp.SetMember(agreed, "resourceSubscriptions", list)
 	}
 	if len(tasks) > 0 {
-		list = l.follow(r, tasks)
+		list = l.followTasks(r, tasks)
 		defer s.unfollow(l)
 	}
 	if len(tasks) > 0 && list != nil {
 		agreed = mcp.SetMember(agreed, "taskIds", list)
 	}
-	s.begin(l, agreed)
-	defer s.forget(l)
+	s.acknowledge(l, agreed)
+	defer s.removeListen(l)
 	select {
 	case <-l.ended:
 		return mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, l.id), nil
@@ -212,9 +212,9 @@ func uniqueTexts(array []byte, key func(string) string) []string {
 	return all
 }
 
-// agree subscribes to what is named, at many servers at the same time, and
+// subscribeAll subscribes to what is named, at many servers at the same time, and
 // returns what it could subscribe to: the rest is left out of what is agreed to.
-func agree(names []string, key func(string) string, subscribe func(name string) (subscription, *rpcError)) (all map[string]subscription, agreed []byte) {
+func subscribeAll(names []string, key func(string) string, subscribe func(name string) (subscription, *rpcError)) (all map[string]subscription, agreed []byte) {
 	subs := make([]subscription, len(names))
 	var g errgroup.Group
 	g.SetLimit(subscribingAtOnce)
@@ -229,7 +229,7 @@ func agree(names []string, key func(string) string, subscribe func(name string) 
 	_ = g.Wait()
 	all = map[string]subscription{}
 	for i, name := range names {
-		if subs[i].over == nil {
+		if subs[i].upstream == nil {
 			continue
 		}
 		all[key(name)] = subs[i]
@@ -260,12 +260,12 @@ func tooMany() *rpcError {
 	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("more than %d subscriptions", maxSubscriptions)}
 }
 
-// begin acknowledges a listen request. Nothing is sent for it before.
-func (s *Session) begin(l *listen, agreed []byte) {
-	s.gw.enrol(s)
+// acknowledge acknowledges a listen request. Nothing is sent for it before.
+func (s *Session) acknowledge(l *listen, agreed []byte) {
+	s.gw.register(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = l.out.Push(outbox.Text(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.tagged(mcp.SetMember(nil, "notifications", agreed)))))
+	_ = l.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.withSubscriptionID(mcp.SetMember(nil, "notifications", agreed)))))
 	if s.closing || s.gw.isEnding() {
 		l.stop()
 	}
@@ -273,16 +273,16 @@ func (s *Session) begin(l *listen, agreed []byte) {
 		s.listens = map[string]*listen{}
 	}
 	s.listens[string(l.id)] = l
-	s.caughtUp(l)
+	s.sendEarlyTasks(l)
 }
 
-func (s *Session) forget(l *listen) {
+func (s *Session) removeListen(l *listen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listens, string(l.id))
 }
 
-// tagged says in a notification which listen request it is for.
-func (l *listen) tagged(params []byte) []byte {
+// withSubscriptionID says in a notification which listen request it is for.
+func (l *listen) withSubscriptionID(params []byte) []byte {
 	return mcp.SetPath(params, []string{"_meta", mcp.MetaSubscription}, l.id)
 }

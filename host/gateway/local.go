@@ -57,7 +57,7 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 	if g.givesRoots(caps, method) {
 		return g.opts.Roots, nil
 	}
-	if err := g.askable(server, caps, method, params); err != nil {
+	if err := g.checkQuestion(server, caps, method, params); err != nil {
 		why, _ := mcp.TextMember(err, "message")
 		g.opts.Local.Refused(server, method, why)
 		return nil, err
@@ -67,10 +67,10 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 	return g.opts.Local.Answer(ctx, server, method, params)
 }
 
-// Locally does something with a server for the command line, and answers what
+// CallLocally does something with a server for the command line, and answers what
 // the server wants to know before there is a result, in either era. The function
 // is called again with each answer.
-func (g *Gateway) Locally(ctx context.Context, server string, u Use, do func(context.Context, Use) (upstream.Reply, error)) (upstream.Reply, error) {
+func (g *Gateway) CallLocally(ctx context.Context, server string, u Use, do func(context.Context, Use) (upstream.Reply, error)) (upstream.Reply, error) {
 	if g.opts.Local == nil {
 		return do(ctx, u)
 	}
@@ -82,11 +82,11 @@ func (g *Gateway) Locally(ctx context.Context, server string, u Use, do func(con
 			return reply, err
 		case round > maxRounds:
 			return reply, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
-		case wantsInput(reply):
+		case isInputRequired(reply):
 			if u.Params, err = g.answerAll(ctx, server, u.Params, reply.Result); err != nil {
 				return reply, err
 			}
-		case !reply.Revision.Modern() && reply.Error != nil && visiting(reply.Error) && g.visited(ctx, server, reply.Error):
+		case !reply.Revision.Modern() && reply.Error != nil && isURLElicitation(reply.Error) && g.visited(ctx, server, reply.Error):
 			// The user was on the pages: the call is made again.
 		default:
 			return reply, nil
@@ -141,9 +141,9 @@ func (g *Gateway) visited(ctx context.Context, server string, rpcErr []byte) boo
 	return n > 0
 }
 
-// nobodyToAsk is the error of a question on a connection that clients share, when
+// noSoleClient is the error of a question on a connection that clients share, when
 // none of them alone can be meant. The log says once what to do.
-func (g *Gateway) nobodyToAsk(server, method string) (rpcErr []byte) {
+func (g *Gateway) noSoleClient(server, method string) (rpcErr []byte) {
 	share := g.opts.Servers[server].Share
 	if share == PerSession {
 		return noClient(method)
@@ -155,7 +155,7 @@ func (g *Gateway) nobodyToAsk(server, method string) (rpcErr []byte) {
 	g.mu.Lock()
 	warned := g.warned[key]
 	if !warned {
-		g.remember(key)
+		g.recordWarning(key)
 	}
 	g.mu.Unlock()
 	why := fmt.Sprintf("clients share the connection (share = %q in the server's block)", share)

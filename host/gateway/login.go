@@ -21,7 +21,7 @@ func (g *Gateway) wantsLogin(server string, err error) bool {
 	g.mu.Lock()
 	warned := g.warned[key]
 	if !warned {
-		g.remember(key)
+		g.recordWarning(key)
 	}
 	g.mu.Unlock()
 	if !warned {
@@ -47,25 +47,25 @@ func (g *Gateway) Retry(server string) {
 	if u := g.upstreams[server]; u != nil {
 		u.Retry()
 	}
-	g.tenancy.Lock()
-	for _, l := range g.tenants {
+	g.tenantMu.Lock()
+	for _, l := range g.tenantConns {
 		if l.server == server {
 			l.up.Retry()
 		}
 	}
-	g.tenancy.Unlock()
-	g.leasing.Lock()
-	for key, free := range g.leases {
+	g.tenantMu.Unlock()
+	g.exclusiveMu.Lock()
+	for key, free := range g.idleExclusive {
 		for _, l := range free {
 			if key.server == server {
 				l.up.Retry()
 			}
 		}
 	}
-	g.leasing.Unlock()
-	for _, s := range g.all() {
+	g.exclusiveMu.Unlock()
+	for _, s := range g.allSessions() {
 		s.mu.Lock()
-		if l := s.lines[server]; l != nil {
+		if l := s.conns[server]; l != nil {
 			l.up.Retry()
 		}
 		s.mu.Unlock()

@@ -11,30 +11,30 @@ import (
 
 // ServerNotification takes what a server says on its own account. It does not
 // wait: the goroutine that reads the server's messages calls it.
-func (l *line) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
+func (l *upstreamConn) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	switch method {
 	case mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResChanged:
 		l.gw.catalog.Changed(u.Name())
 	case mcp.NoteResUpdated:
 		uri, _ := mcp.TextMember(params, "uri")
-		for _, s := range l.hearers(method, params) {
-			s.updated(u, uri, params)
+		for _, s := range l.recipients(method, params) {
+			s.resourceUpdated(u, uri, params)
 		}
 	case mcp.NoteTask:
-		l.wentOn(u, params)
+		l.onTaskStatus(u, params)
 	case mcp.NoteMessage:
-		l.logged(about, params)
+		l.onLogMessage(about, params)
 	case mcp.NoteElicitDone:
-		l.done(params)
+		l.onElicitationComplete(params)
 	default:
-		l.gw.said.Log(hclog.Debug, u.Name(), "ignored a notification", "method", clip(method))
+		l.gw.serverLog.Log(hclog.Debug, u.Name(), "ignored a notification", "method", clip(method))
 	}
 }
 
-// logged writes a server's log message to our own log and passes it on to the
+// onLogMessage writes a server's log message to our own log and passes it on to the
 // principal that it belongs to, if that principal wants it. A message that names
 // no request belongs to nobody once the connection serves several principals.
-func (l *line) logged(about any, params []byte) {
+func (l *upstreamConn) onLogMessage(about any, params []byte) {
 	l.gw.logServer(l.server, params)
 	if r, ok := about.(*request); ok {
 		r.session.logged(l, r, params)
@@ -43,23 +43,23 @@ func (l *line) logged(about any, params []byte) {
 	if l.up == nil && l.gw.opts.Servers[l.server].Share == PerSession {
 		return // calls have other connections: it is about nobody's
 	}
-	if hearers := l.hearers(mcp.NoteMessage, params); !l.callers.serves(hearers) {
+	if hearers := l.recipients(mcp.NoteMessage, params); !l.callers.serves(hearers) {
 		for _, s := range hearers {
 			s.logged(l, nil, params)
 		}
 	}
 }
 
-// newsMost bounds what a server can tell more than one client at once, in bytes:
+// maxBroadcast bounds what a server can tell more than one client at once, in bytes:
 // each gets a copy, which may be kept for it.
-const newsMost = 256 << 10
+const maxBroadcast = 256 << 10
 
-// hearers are the sessions that are told something. What is large is told only
+// recipients are the sessions that are told something. What is large is told only
 // where there is just one.
-func (l *line) hearers(method string, params []byte) []*Session {
+func (l *upstreamConn) recipients(method string, params []byte) []*Session {
 	all := l.audience()
-	if len(params) > newsMost && len(all) > 1 {
-		l.gw.said.Log(hclog.Debug, l.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
+	if len(params) > maxBroadcast && len(all) > 1 {
+		l.gw.serverLog.Log(hclog.Debug, l.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
 		return nil
 	}
 	return all
@@ -70,14 +70,14 @@ func (l *line) hearers(method string, params []byte) []*Session {
 func (g *Gateway) logServer(server string, params []byte) {
 	level, _ := mcp.TextMember(params, "level")
 	logger, _ := mcp.TextMember(params, "logger")
-	g.said.Log(hclogLevel(level), server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
+	g.serverLog.Log(hclogLevel(level), server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
 // logged passes a log message on to a client: on the stream of the request that
 // it is about or, where the server names none, of one that the server is
 // answering. A client that shares the connection with others gets a message
 // without a request only if it set a level.
-func (s *Session) logged(l *line, about *request, params []byte) {
+func (s *Session) logged(l *upstreamConn, about *request, params []byte) {
 	several := l.callers.several()
 	s.mu.Lock()
 	level := s.level
@@ -101,7 +101,7 @@ func (s *Session) logged(l *line, about *request, params []byte) {
 	}
 	s.mu.Unlock()
 	if to != nil {
-		say(to, mcp.NoteMessage, params)
+		sendNotification(to, mcp.NoteMessage, params)
 	}
 }
 
@@ -122,9 +122,9 @@ func hclogLevel(level string) hclog.Level {
 	}
 }
 
-// heed takes note of the log level that a modern request of a tenant asks for.
+// lowerLogLevel takes note of the log level that a modern request of a tenant asks for.
 // An old server is told one level for all requests: the lowest there was.
-func (g *Gateway) heed(tenant, level string) {
+func (g *Gateway) lowerLogLevel(tenant, level string) {
 	g.mu.Lock()
 	lower := lowerLevel(level, g.levels[tenant])
 	if lower {
@@ -138,14 +138,14 @@ func (g *Gateway) heed(tenant, level string) {
 
 // setLevels tells old servers how severe their log messages must be.
 func (g *Gateway) setLevels() {
-	g.leveling.Lock()
-	defer g.leveling.Unlock()
+	g.levelMu.Lock()
+	defer g.levelMu.Unlock()
 	for server, u := range g.upstreams {
-		u.SetLevel(g.sharedLine(server).lowestLevel())
+		u.SetLevel(g.sharedConn(server).lowestLevel())
 	}
-	g.tenancy.Lock()
-	defer g.tenancy.Unlock()
-	for _, l := range g.tenants {
+	g.tenantMu.Lock()
+	defer g.tenantMu.Unlock()
+	for _, l := range g.tenantConns {
 		l.up.SetLevel(l.lowestLevel())
 	}
 }
@@ -153,7 +153,7 @@ func (g *Gateway) setLevels() {
 // lowestLevel returns the level that lets through what any client of a
 // connection wants; empty when none of them set one. Clients filter what they
 // get by their own level.
-func (l *line) lowestLevel() string {
+func (l *upstreamConn) lowestLevel() string {
 	lowest := ""
 	if l.callers.several() {
 		lowest = defaultLevel

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 )
 
 // A login is one that a scripted server needs.
@@ -15,7 +15,7 @@ type login struct {
 	good atomic.Bool
 }
 
-func (d *desk) login(_ context.Context, server string, _ identity.Principal) (Page, bool) {
+func (d *fixture) login(_ context.Context, server string, _ authn.Principal) (Page, bool) {
 	l := d.fakes[server].login
 	return Page{ID: "p1", URL: l.url, Wait: l.wait}, l.url != ""
 }
@@ -32,7 +32,7 @@ func (l *login) wait(ctx context.Context) error {
 	return nil
 }
 
-func (d *desk) endLogin(f *fake, how string) {
+func (d *fixture) endLogin(f *fake, how string) {
 	f.login.good.Store(how == "good")
 	d.Retry(f.name)
 	close(f.login.done)

@@ -122,10 +122,10 @@ func checkElicitation(params []byte) error {
 	return checkPageURL(address)
 }
 
-// askable says why a question of a server may not be put to a client of these
+// checkQuestion says why a question of a server may not be put to a client of these
 // capabilities; nil when it may.
-func (g *Gateway) askable(server string, caps []byte, method string, params []byte) (rpcErr []byte) {
-	if rpcErr = askable(caps, method, params); rpcErr != nil || method != mcp.MethodElicit {
+func (g *Gateway) checkQuestion(server string, caps []byte, method string, params []byte) (rpcErr []byte) {
+	if rpcErr = checkQuestion(caps, method, params); rpcErr != nil || method != mcp.MethodElicit {
 		return rpcErr
 	}
 	if err := checkElicitation(params); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -36,7 +36,7 @@ func curious(name string) *fake {
 const rooted = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}`
 
 // ask makes a request over HTTP and returns its answer.
-func (d *desk) ask(of *client, text string) string {
+func (d *fixture) ask(of *client, text string) string {
 	p := d.post(of, text)
 	<-p.done
 	select {
@@ -61,7 +61,7 @@ func TestParkedMost(t *testing.T) {
 		for i := range 5 {
 			servers = append(servers, curious(fmt.Sprintf("s%d", i)))
 		}
-		d := newDesk(servers...)
+		d := newFixture(servers...)
 		defer d.end()
 		d.warm(t)
 		var states []string
@@ -74,12 +74,12 @@ func TestParkedMost(t *testing.T) {
 			return answer
 		}
 		var clients []*client
-		for i := range parkedMax/parkedOne + 1 {
+		for i := range maxSuspended/maxSuspendedPerPrincipal + 1 {
 			c := d.visitor(fmt.Sprint(i), "")
 			defer c.hangUp()
 			clients = append(clients, c)
 		}
-		for i := range parkedOne {
+		for i := range maxSuspendedPerPrincipal {
 			if got := call(clients[0], 0); got != "" {
 				t.Fatalf("call %d: %s", i, got)
 			}
@@ -87,8 +87,8 @@ func TestParkedMost(t *testing.T) {
 		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) {
 			t.Fatalf("the 101st of one principal: %s", got)
 		}
-		for i := parkedOne; i < parkedMax; i++ {
-			if got := call(clients[i/parkedOne], i/parkedOne/2); got != "" {
+		for i := maxSuspendedPerPrincipal; i < maxSuspended; i++ {
+			if got := call(clients[i/maxSuspendedPerPrincipal], i/maxSuspendedPerPrincipal/2); got != "" {
 				t.Fatalf("call %d: %s", i, got)
 			}
 		}
@@ -120,7 +120,7 @@ func TestParkedMost(t *testing.T) {
 func TestLinesMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := curious("a")
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		open := func() (n int) {
@@ -134,8 +134,8 @@ func TestLinesMost(t *testing.T) {
 			return n - 1 // but for that of the lists
 		}
 		states := map[int]string{}
-		for i := range maxLines {
-			c := d.visitor(fmt.Sprint(i/parkedOne), "")
+		for i := range maxConns {
+			c := d.visitor(fmt.Sprint(i/maxSuspendedPerPrincipal), "")
 			defer c.hangUp()
 			if states[i] = stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", ""))); states[i] == "" {
 				t.Fatal(i)
@@ -143,7 +143,7 @@ func TestLinesMost(t *testing.T) {
 		}
 		late := d.visitor("late", "")
 		defer late.hangUp()
-		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) || open() != maxLines {
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) || open() != maxConns {
 			t.Fatalf("the 257th: %s; %d are open", got, open())
 		}
 		late.greet(t, `{"roots":{}}`)
@@ -153,10 +153,10 @@ func TestLinesMost(t *testing.T) {
 		first := d.visitor("0", "")
 		defer first.hangUp()
 		d.ask(first, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, states[0])))
-		if open() != maxLines {
+		if open() != maxConns {
 			t.Fatalf("%d are open", open())
 		}
-		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" || open() != maxLines {
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" || open() != maxConns {
 			t.Errorf("in the place of one that was idle: %s; %d are open", got, open())
 		}
 	})
@@ -168,15 +168,15 @@ func TestLinesOfOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := library("a", 1)
 		f.share = PerSession
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
-		d.Share()
+		d.SharePerPrincipal()
 		d.warm(t)
 		call := func(c *client) string {
 			return d.ask(c, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"a__t"}}`)
 		}
 		var greedy []*client
-		for range maxOwn + 1 {
+		for range maxConnsPerPrincipal + 1 {
 			c := d.visitor("greedy", "")
 			defer c.hangUp()
 			c.greet(t, "{}")
@@ -188,13 +188,13 @@ func TestLinesOfOne(t *testing.T) {
 		if got := d.ask(other, modern); !strings.Contains(got, `"result"`) { // its connection waits for another request
 			t.Fatal(got)
 		}
-		for i, c := range greedy[:maxOwn] {
+		for i, c := range greedy[:maxConnsPerPrincipal] {
 			if got := call(c); !strings.Contains(got, `"result"`) {
 				t.Fatalf("session %d: %s", i, got)
 			}
 		}
 		before := f.Connections()
-		for _, got := range []string{call(greedy[maxOwn]), d.ask(greedy[maxOwn], modern)} {
+		for _, got := range []string{call(greedy[maxConnsPerPrincipal]), d.ask(greedy[maxConnsPerPrincipal], modern)} {
 			if !strings.Contains(got, "for this client") {
 				t.Errorf("one too many: %s", got)
 			}
@@ -204,10 +204,10 @@ func TestLinesOfOne(t *testing.T) {
 		}
 		greedy[0].Close(t.Context(), 0)
 		synctest.Wait()
-		if got := d.ask(greedy[maxOwn], modern); !strings.Contains(got, `"result"`) {
+		if got := d.ask(greedy[maxConnsPerPrincipal], modern); !strings.Contains(got, `"result"`) {
 			t.Errorf("in the place of one that ended: %s", got)
 		}
-		if got := call(greedy[maxOwn]); !strings.Contains(got, `"result"`) {
+		if got := call(greedy[maxConnsPerPrincipal]); !strings.Contains(got, `"result"`) {
 			t.Errorf("in the place of one that waits: %s", got)
 		}
 	})
@@ -220,7 +220,7 @@ func TestLinesSpare(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := library("a", 1)
 			f.share, f.idle = share, time.Minute
-			d := newDesk(f)
+			d := newFixture(f)
 			defer d.end()
 			d.warm(t)
 			call := func(c *client, method, params string) string {
@@ -233,13 +233,13 @@ func TestLinesSpare(t *testing.T) {
 				return answer
 			}
 			var all []*client
-			for i := range maxLines + 3 {
+			for i := range maxConns + 3 {
 				c := d.visitor(fmt.Sprint(i), fmt.Sprint(i))
 				defer c.hangUp()
 				c.greet(t, "{}")
 				all = append(all, c)
 			}
-			for i, c := range all[:maxLines] {
+			for i, c := range all[:maxConns] {
 				method, params := "tools/call", `"name":"a__t"`
 				if i == 0 {
 					method, params = "resources/subscribe", `"uri":"a:0"`
@@ -248,14 +248,14 @@ func TestLinesSpare(t *testing.T) {
 					t.Fatalf("client %d: %s", i, got)
 				}
 			}
-			if got := call(all[maxLines], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"reason":"overloaded"`) {
+			if got := call(all[maxConns], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"reason":"overloaded"`) {
 				t.Fatalf("while all are open: %s", got)
 			}
 			time.Sleep(2 * time.Minute)
 			before := f.Connections()
-			for i, c := range all[maxLines:] {
+			for i, c := range all[maxConns:] {
 				if got := call(c, "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {
-					t.Fatalf("client %d: %s", maxLines+i, got)
+					t.Fatalf("client %d: %s", maxConns+i, got)
 				}
 			}
 			if got := call(all[1], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {
@@ -266,8 +266,8 @@ func TestLinesSpare(t *testing.T) {
 			}
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			if d.lines["a"] > maxLines {
-				t.Errorf("%d connections are counted", d.lines["a"])
+			if d.connCounts["a"] > maxConns {
+				t.Errorf("%d connections are counted", d.connCounts["a"])
 			}
 			for _, l := range f.Links()[1:2] { // of who is subscribed
 				select {
@@ -285,7 +285,7 @@ func TestQuestionsMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
 		f.share = PerSession
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		c := d.visitor("c", "")
@@ -310,10 +310,10 @@ func TestQuestionsMost(t *testing.T) {
 // TestParkTime: a call that nobody goes on with is cancelled after ten minutes,
 // not before, and its state is no good afterwards.
 func TestParkTime(t *testing.T) {
-	for _, after := range []time.Duration{parkTime - time.Second, parkTime + time.Second} {
+	for _, after := range []time.Duration{suspendTime - time.Second, suspendTime + time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f := curious("a")
-			d := newDesk(f)
+			d := newFixture(f)
 			defer d.end()
 			d.warm(t)
 			c := d.visitor("c", "")
@@ -321,7 +321,7 @@ func TestParkTime(t *testing.T) {
 			state := stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", "")))
 			time.Sleep(after)
 			got := d.ask(c, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
-			if good := strings.Contains(got, `"heard":{}`); good != (after < parkTime) {
+			if good := strings.Contains(got, `"heard":{}`); good != (after < suspendTime) {
 				t.Errorf("after %s: %s", after, got)
 			}
 		})
@@ -333,8 +333,8 @@ func TestParkTime(t *testing.T) {
 func TestAbout(t *testing.T) {
 	made := func(subject, server, method, params string) string {
 		s := &Session{}
-		s.who.Store(&identity.Principal{Subject: subject})
-		return string((&request{session: s, method: method, params: []byte(params)}).about(server))
+		s.principal.Store(&authn.Principal{Subject: subject})
+		return string((&request{session: s, method: method, params: []byte(params)}).stateBinding(server))
 	}
 	first := made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`)
 	for _, same := range []string{
@@ -364,7 +364,7 @@ func TestAbout(t *testing.T) {
 // counted until it is answered, and refused when there is no memory for it.
 func TestParkedRequestsHoldTheirMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(curious("s"))
+		d := newFixture(curious("s"))
 		defer d.end()
 		d.warm(t)
 		c := d.visitor("ann", "")

@@ -54,7 +54,7 @@ func TestFirstList(t *testing.T) {
 		} {
 			t.Run(era+"/"+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					d := newDesk(slowToStart("quick", 0), slowToStart("slow", c.takes))
+					d := newFixture(slowToStart("quick", 0), slowToStart("slow", c.takes))
 					defer d.end()
 					client := d.client()
 					defer client.hangUp()
@@ -83,7 +83,7 @@ func TestFirstList(t *testing.T) {
 // seconds after the server was first asked.
 func TestFirstListOfAnotherClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(slowToStart("slow", 25*time.Second))
+		d := newFixture(slowToStart("slow", 25*time.Second))
 		defer d.end()
 		visitor := d.client()
 		defer visitor.hangUp()
@@ -124,7 +124,7 @@ func TestFirstListDoesNotWaitForFailed(t *testing.T) {
 				dead := slowToStart("dead", time.Hour)
 				dead.start = 2 * time.Second
 				defer time.Sleep(time.Hour) // until it has noticed that nobody is there
-				d := newDesk(slowToStart("quick", 0), dead)
+				d := newFixture(slowToStart("quick", 0), dead)
 				defer d.end()
 				for i, most := range []time.Duration{3 * time.Second, listTime, listTime} {
 					c := d.client()
@@ -153,8 +153,8 @@ func TestSlowerStart(t *testing.T) {
 		{"in time", "slow__t", 50 * time.Second, `"result"`, 50 * time.Second},
 		{"a name it has not", "slow__u", 50 * time.Second, `unknown tool \"slow__u\"`, 50 * time.Second},
 		{"too late", "slow__t", 70 * time.Second, "did not get ready within 1m0s", time.Minute},
-		{"nobody's", "fast__t", 50 * time.Second, `unknown tool \"fast__t\"`, lookTime},
-		{"without a prefix", "t", 50 * time.Second, `unknown tool \"t\"`, lookTime},
+		{"nobody's", "fast__t", 50 * time.Second, `unknown tool \"fast__t\"`, lookUpTime},
+		{"without a prefix", "t", 50 * time.Second, `unknown tool \"t\"`, lookUpTime},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestSlowerStart(t *testing.T) {
 					return answer(l, m)
 				}
 				defer time.Sleep(c.starts) // until it has noticed that nobody is there
-				d := newDesk(slow)
+				d := newFixture(slow)
 				defer d.end()
 				client := d.client()
 				defer client.hangUp()

@@ -21,7 +21,7 @@ type post struct {
 
 // post makes a request over HTTP: a modern one stands for itself, one without
 // _meta is of the client's session.
-func (d *desk) post(of *client, text string) *post {
+func (d *fixture) post(of *client, text string) *post {
 	m, err := mcp.Parse([]byte(expand(text)))
 	if err != nil {
 		panic(err)

@@ -24,7 +24,7 @@ type request struct {
 	level    string      // of log messages that a modern request asks for; empty: none
 	server   string      // guarded by the session's mu; that answers it; empty: none so far
 	hold     *limit.Hold // the memory of the answer
-	lead     []byte      // members of the result before those that the server gave it
+	leading  []byte      // members of the result before those that the server gave it
 	partial  bool        // a list lacks what is not known yet
 	progress progress
 	// startReports are the reports about the start of its server so far; see
@@ -56,16 +56,16 @@ func init() { // handlers refer to each other
 		mcp.MethodListRes:      {answer: listResources},
 		mcp.MethodListTempl:    {answer: listTemplates},
 		mcp.MethodListPrompts:  {answer: listPrompts},
-		mcp.MethodCallTool:     {answer: loggingIn(callTool)},
-		mcp.MethodGetPrompt:    {answer: loggingIn(getPrompt)},
-		mcp.MethodReadResource: {answer: loggingIn(readResource)},
+		mcp.MethodCallTool:     {answer: withLogin(callTool)},
+		mcp.MethodGetPrompt:    {answer: withLogin(getPrompt)},
+		mcp.MethodReadResource: {answer: withLogin(readResource)},
 		mcp.MethodComplete:     {answer: complete},
 		mcp.MethodSubscribe:    {answer: subscribe, legacy: true},
 		mcp.MethodUnsubscribe:  {answer: unsubscribe, legacy: true},
-		mcp.MethodListen:       {answer: listenTo, modern: true},
-		mcp.MethodGetTask:      {answer: aboutTask, modern: true},
-		mcp.MethodUpdateTask:   {answer: aboutTask, modern: true},
-		mcp.MethodCancelTask:   {answer: aboutTask, modern: true},
+		mcp.MethodListen:       {answer: listenRequest, modern: true},
+		mcp.MethodGetTask:      {answer: taskRequest, modern: true},
+		mcp.MethodUpdateTask:   {answer: taskRequest, modern: true},
+		mcp.MethodCancelTask:   {answer: taskRequest, modern: true},
 	}
 }
 
@@ -123,8 +123,8 @@ func tooCapable() *rpcError {
 	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("the capabilities have more than %d bytes", maxCaps)}
 }
 
-// use is what the request asks of an item of a server, with its notifications.
-func (r *request) use(server string) Use {
+// newUse is what the request asks of an item of a server, with its notifications.
+func (r *request) newUse(server string) Use {
 	s := r.session
 	s.mu.Lock()
 	r.server = server
@@ -139,8 +139,8 @@ func (r *request) use(server string) Use {
 	// old one beforehand.
 	switch {
 	case r.level != "":
-		s.gw.enrol(s)
-		s.gw.heed(s.Principal().Tenant, r.level)
+		s.gw.register(s)
+		s.gw.lowerLogLevel(s.Principal().Tenant, r.level)
 	case !r.modern:
 		u.Level, u.Capabilities = level, caps
 	}

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -19,7 +19,7 @@ import (
 // before, or any of a server with resources { unlisted = true }. Resources are
 // never looked for by asking servers in turn, which would tell each of them what
 // a client wants from another.
-func (g *Gateway) Locate(ctx context.Context, p identity.Principal, uri string) (catalog.Location, error) {
+func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
 	at, found := g.listed(ctx, uri)
 	if !found {
 		at, found = g.unlisted(p, uri, at)
@@ -45,7 +45,7 @@ func (g *Gateway) listed(ctx context.Context, uri string) (at catalog.Location, 
 	case at.Server != "": // the server that is meant may take as long to start as it is allowed to
 		g.catalog.Ensure(ctx, at.Server)
 	default:
-		g.ensure(ctx, lookTime, nil)
+		g.ensure(ctx, lookUpTime, nil)
 	}
 	if at, found = g.catalog.Snapshot().Locate(uri); !found {
 		g.renew(ctx, at, uri)
@@ -72,7 +72,7 @@ func (g *Gateway) renew(ctx context.Context, at catalog.Location, uri string) {
 	}
 	doubtful := slices.DeleteFunc(candidates, g.catalog.Fresh)
 	if len(doubtful) > 0 {
-		limited, cancel := context.WithTimeout(ctx, lookTime)
+		limited, cancel := context.WithTimeout(ctx, lookUpTime)
 		defer cancel()
 		g.catalog.Refresh(limited, doubtful...)
 	}
@@ -82,7 +82,7 @@ func (g *Gateway) renew(ctx context.Context, at catalog.Location, uri string) {
 // does. Without a name it is the only server with resources of the URI's scheme
 // that has more than it lists or, where no server has the scheme, the only one
 // that has more than it lists.
-func (g *Gateway) unlisted(p identity.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
+func (g *Gateway) unlisted(p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
 	if at.Server != "" {
 		return at, g.opts.Servers[at.Server].Unlisted || g.links.has(p.Key(), at)
 	}
@@ -142,23 +142,23 @@ func (g *Gateway) ReadResource(ctx context.Context, at catalog.Location, u Use) 
 	if asked != at.URI {
 		params = mcp.SetMember(params, "uri", mcp.AppendText(nil, at.URI))
 	}
-	reply, err := g.relay(ctx, at.Server, permit, mcp.MethodReadResource, params, u, true)
+	reply, err := g.callUpstream(ctx, at.Server, permit, mcp.MethodReadResource, params, u, true)
 	if err == nil && reply.Error == nil && asked != at.URI {
-		reply.Result = underAsked(reply.Result, at, asked)
+		reply.Result = withRequestedURI(reply.Result, at, asked)
 	}
 	return reply, err
 }
 
-// underAsked puts the URI that was asked for into the contents of a resource, and
+// withRequestedURI puts the URI that was asked for into the contents of a resource, and
 // qualified ones into those of its parts.
-func underAsked(result []byte, at catalog.Location, asked string) []byte {
+func withRequestedURI(result []byte, at catalog.Location, asked string) []byte {
 	contents := mcp.Member(result, "contents")
 	changed := mcp.RewriteElements(contents, func(one []byte) []byte {
 		uri, ok := mcp.TextMember(one, "uri")
 		if !ok {
 			return one
 		}
-		return mcp.SetMember(one, "uri", mcp.AppendText(nil, renamed(at, uri, asked)))
+		return mcp.SetMember(one, "uri", mcp.AppendText(nil, clientURI(at, uri, asked)))
 	})
 	if bytes.Equal(contents, changed) {
 		return result
@@ -166,9 +166,9 @@ func underAsked(result []byte, at catalog.Location, asked string) []byte {
 	return mcp.SetMember(result, "contents", changed)
 }
 
-// renamed returns the URI under which a client knows a resource of the server of
+// clientURI returns the URI under which a client knows a resource of the server of
 // another one, for which it used the URI asked.
-func renamed(at catalog.Location, uri, asked string) string {
+func clientURI(at catalog.Location, uri, asked string) string {
 	switch {
 	case asked == at.URI:
 		return uri

@@ -44,7 +44,7 @@ func TestResourceOwnerWhileStarting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := slowly(reader("first", "db://x"), 30*time.Second)
 		first.start = time.Minute
-		d := newDesk(first, reader("second", "db://x"))
+		d := newFixture(first, reader("second", "db://x"))
 		defer d.end()
 		c := d.client()
 		defer c.hangUp()
@@ -74,7 +74,7 @@ func TestResourceOwnerThatCannotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := reader("first", "db://x")
 		first.login = &login{done: make(chan struct{})} // which it never gets
-		d := newDesk(first, reader("second", "db://x"))
+		d := newFixture(first, reader("second", "db://x"))
 		defer d.end()
 		c := d.client()
 		defer c.hangUp()

@@ -60,20 +60,20 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// A stage is where a conversation is played.
-type stage struct {
+// A scenario is where a conversation is played.
+type scenario struct {
 	t       *testing.T
 	fakes   []*fake
 	lists   map[string]map[string][]string
 	cold    bool
-	desk    *desk
+	desk    *fixture
 	clients map[string]*client
 	posts   map[string]*post
 	states  map[string]string // what $S and its like stand for
 }
 
 func play(t *testing.T, steps []conversation.Step) {
-	s := &stage{t: t, lists: map[string]map[string][]string{}, clients: map[string]*client{}, posts: map[string]*post{}, states: map[string]string{}}
+	s := &scenario{t: t, lists: map[string]map[string][]string{}, clients: map[string]*client{}, posts: map[string]*post{}, states: map[string]string{}}
 	for len(steps) > 0 && s.setUp(steps[0]) {
 		steps = steps[1:]
 	}
@@ -82,7 +82,7 @@ func play(t *testing.T, steps []conversation.Step) {
 			f.Set(method, items...)
 		}
 	}
-	s.desk = newDesk(s.fakes...)
+	s.desk = newFixture(s.fakes...)
 	defer s.desk.end()
 	if !s.cold {
 		s.desk.warm(t)
@@ -108,7 +108,7 @@ func play(t *testing.T, steps []conversation.Step) {
 	}
 }
 
-func (s *stage) setUp(step conversation.Step) bool {
+func (s *scenario) setUp(step conversation.Step) bool {
 	w := step.Words(3)
 	switch step.Verb {
 	case "server":
@@ -151,7 +151,7 @@ func (s *stage) setUp(step conversation.Step) bool {
 	return true
 }
 
-func (s *stage) fake(name string) *fake {
+func (s *scenario) fake(name string) *fake {
 	for _, f := range s.fakes {
 		if f.name == name {
 			return f
@@ -162,7 +162,7 @@ func (s *stage) fake(name string) *fake {
 }
 
 // quiet fails when somebody was sent something that is not in the script.
-func (s *stage) quiet() error {
+func (s *scenario) quiet() error {
 	for name, c := range s.clients {
 		if err := conversation.Nothing(c.Sent); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -183,7 +183,7 @@ func (s *stage) quiet() error {
 	return nil
 }
 
-func (s *stage) step(step conversation.Step) error {
+func (s *scenario) step(step conversation.Step) error {
 	if who, ok := strings.CutSuffix(step.Verb, "<"); ok {
 		return s.hears(who, s.expand(step.Rest))
 	}
@@ -193,7 +193,7 @@ func (s *stage) step(step conversation.Step) error {
 	return s.direct(step)
 }
 
-func (s *stage) hears(who, pattern string) error {
+func (s *scenario) hears(who, pattern string) error {
 	sent := (chan string)(nil)
 	switch {
 	case s.clients[who] != nil:
@@ -218,7 +218,7 @@ func (s *stage) hears(who, pattern string) error {
 	}
 }
 
-func (s *stage) says(who, text string) error {
+func (s *scenario) says(who, text string) error {
 	if c := s.clients[who]; c != nil {
 		c.say("%s", text)
 		return nil
@@ -242,7 +242,7 @@ func (s *stage) says(who, text string) error {
 }
 
 // expand puts states and what every modern request says into a message.
-func (s *stage) expand(text string) string {
+func (s *scenario) expand(text string) string {
 	for name, state := range s.states {
 		text = strings.ReplaceAll(text, `"`+name+`"`, `"`+state+`"`)
 	}
@@ -251,7 +251,7 @@ func (s *stage) expand(text string) string {
 
 // connection is one of those to a server: a, or a#2 for the second. Where all
 // share one, it is the last.
-func (s *stage) connection(name string) (*fake, *conversation.Link) {
+func (s *scenario) connection(name string) (*fake, *conversation.Link) {
 	name, number, _ := strings.Cut(name, "#")
 	f := s.fake(name)
 	links := f.Links()
@@ -269,7 +269,7 @@ func (s *stage) connection(name string) (*fake, *conversation.Link) {
 }
 
 // direct plays what is not a message.
-func (s *stage) direct(step conversation.Step) error {
+func (s *scenario) direct(step conversation.Step) error {
 	w := step.Words(2)
 	switch step.Verb {
 	case "greet":
@@ -319,7 +319,7 @@ func (s *stage) direct(step conversation.Step) error {
 }
 
 // act plays what one of them does.
-func (s *stage) act(who, verb, text string) error {
+func (s *scenario) act(who, verb, text string) error {
 	if c := s.clients[who]; c != nil {
 		switch verb {
 		case "long":

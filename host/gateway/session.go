@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
 // maxInFlight bounds the requests of one client that are being answered.
@@ -23,16 +23,16 @@ var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
 // A Session is one connected client.
 type Session struct {
-	gw     *Gateway
-	client Client
-	who    atomic.Pointer[identity.Principal]
-	ctx    context.Context // ends with the session
-	end    context.CancelFunc
-	work   sync.WaitGroup
-	saving sync.Mutex // a turn to tell the state, so that the last one stays; nobody needs both it and mu
-	saved  []byte     // guarded by saving; the state that was told last
+	gw        *Gateway
+	client    Client
+	principal atomic.Pointer[authn.Principal]
+	ctx       context.Context // ends with the session
+	end       context.CancelFunc
+	work      sync.WaitGroup
+	saving    sync.Mutex // a turn to tell the state, so that the last one stays; nobody needs both it and mu
+	saved     []byte     // guarded by saving; the state that was told last
 
-	single bool // it is one request over HTTP
+	stateless bool // it is one request over HTTP
 
 	mu       sync.Mutex
 	listed   time.Time    // guarded by mu; when the client first asked for a list
@@ -43,24 +43,24 @@ type Session struct {
 	// nil in a session that did not go on.
 	stopRenewing context.CancelFunc
 
-	inFlight   map[string]*request     // guarded by mu; by id as it was written
-	closing    bool                    // guarded by mu
-	subs       map[string]subscription // guarded by mu; legacy ones, by URI
-	renewing   map[string]bool         // guarded by mu; subscriptions of a session that goes on, not made again so far
-	subscribed int                     // guarded by mu; subscriptions of both eras, and those being made
-	listens    map[string]*listen      // guarded by mu; modern ones, by id
-	following  []*listen               // guarded by mu; those that are about tasks, also before they are in listens
-	asks       map[uint64]*asking      // guarded by mu; what we asked the client
-	lastAsk    uint64                  // guarded by mu
-	pages      map[string]bool         // guarded by mu; logins whose end the legacy client is to be told, by id
-	lines      map[string]*line        // guarded by mu; the client's own connections, by server
-	visits     []pageOf                // guarded by mu; see sent
+	inFlight    map[string]*request         // guarded by mu; by id as it was written
+	closing     bool                        // guarded by mu
+	subs        map[string]subscription     // guarded by mu; legacy ones, by URI
+	renewing    map[string]bool             // guarded by mu; subscriptions of a session that goes on, not made again so far
+	subscribed  int                         // guarded by mu; subscriptions of both eras, and those being made
+	listens     map[string]*listen          // guarded by mu; modern ones, by id
+	following   []*listen                   // guarded by mu; those that are about tasks, also before they are in listens
+	asks        map[uint64]*pendingQuestion // guarded by mu; what we asked the client
+	lastAsk     uint64                      // guarded by mu
+	pages       map[string]bool             // guarded by mu; logins whose end the legacy client is to be told, by id
+	conns       map[string]*upstreamConn    // guarded by mu; the client's own connections, by server
+	pendingURLs []pendingURL                // guarded by mu; see sent
 }
 
 // Open begins a session.
 func (g *Gateway) Open(c Client) *Session {
 	s := g.session(context.Background(), c)
-	g.enrol(s)
+	g.register(s)
 	return s
 }
 
@@ -69,18 +69,18 @@ func (g *Gateway) Open(c Client) *Session {
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
 	s := &Session{gw: g, client: c, ctx: ctx, end: end, inFlight: map[string]*request{}}
-	s.who.Store(&c.Principal)
+	s.principal.Store(&c.Principal)
 	return s
 }
 
 // Principal is who the client is.
-func (s *Session) Principal() identity.Principal { return *s.who.Load() }
+func (s *Session) Principal() authn.Principal { return *s.principal.Load() }
 
-// Is takes note of who the client proved to be this time: the same as before,
+// UpdatePrincipal takes note of who the client proved to be this time: the same as before,
 // in the roles that it has now.
-func (s *Session) Is(p identity.Principal) {
+func (s *Session) UpdatePrincipal(p authn.Principal) {
 	if !s.Principal().Is(p) {
-		s.who.Store(&p)
+		s.principal.Store(&p)
 	}
 }
 
@@ -89,8 +89,8 @@ func (s *Session) Is(p identity.Principal) {
 // request is cancelled.
 func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) Answer {
 	s := g.session(ctx, c)
-	s.single = true
-	defer g.leave(s)
+	s.stateless = true
+	defer g.unregister(s)
 	defer s.end()
 	return s.Answer(m, x)
 }
@@ -104,7 +104,7 @@ func (s *Session) Handle(raw []byte) {
 	if err != nil {
 		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
 		_ = errors.As(err, &pe)
-		s.unread(pe.ID, pe.Shape, mcp.ErrorObject(pe.Code, pe.Error(), nil))
+		s.rejectUnparsable(pe.ID, pe.Shape, mcp.ErrorObject(pe.Code, pe.Error(), nil))
 		return
 	}
 	s.Accept(m, func() {})
@@ -120,14 +120,14 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 	}
 	r, h, refused := s.newRequest(m, Exchange{Out: s.client.Out})
 	if refused != nil {
-		s.push(failure(m.ID, refused))
+		s.push(errorAnswer(m.ID, refused))
 		done()
 		return
 	}
 	answer := func() {
 		defer s.work.Done()
 		defer done()
-		s.push(s.finish(r, h.answer))
+		s.push(s.run(r, h.answer))
 	}
 	if h.immediate {
 		answer()
@@ -141,19 +141,19 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 func (s *Session) Answer(m *mcp.Message, x Exchange) Answer {
 	r, h, refused := s.newRequest(m, x)
 	if refused != nil {
-		return failure(m.ID, refused)
+		return errorAnswer(m.ID, refused)
 	}
 	defer s.work.Done()
-	return s.finish(r, h.answer)
+	return s.run(r, h.answer)
 }
 
 // Take takes a notification or an answer from the client. It does not wait.
 func (s *Session) Take(m *mcp.Message) {
 	if m.IsResponse() {
-		s.answered(m)
+		s.handleResponse(m)
 		return
 	}
-	s.notified(m)
+	s.handleNotification(m)
 }
 
 // TooLong answers a message that was longer than allowed, of which only the
@@ -161,17 +161,17 @@ func (s *Session) Take(m *mcp.Message) {
 func (s *Session) TooLong(prefix []byte, reason string) {
 	_ = s.client.Out.Room(s.ctx)
 	id, shape := mcp.Glance(prefix)
-	s.unread(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
+	s.rejectUnparsable(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
 }
 
-// unread takes note of a message that could not be read. An answer is not
+// rejectUnparsable takes note of a message that could not be read. An answer is not
 // answered: whoever waits for it is told.
-func (s *Session) unread(id mcp.ID, shape mcp.Shape, rpcError []byte) {
+func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) {
 	if shape == mcp.Answers {
-		s.answered(&mcp.Message{ID: id, Error: rpcError})
+		s.handleResponse(&mcp.Message{ID: id, Error: rpcError})
 		return
 	}
-	_ = s.client.Out.Push(outbox.Text(mcp.AppendError(nil, id, rpcError)))
+	_ = s.client.Out.Push(sendqueue.Text(mcp.AppendError(nil, id, rpcError)))
 }
 
 // newRequest takes a request in, or says why not. One that was taken in counts
@@ -202,14 +202,14 @@ func (s *Session) newRequest(m *mcp.Message, x Exchange) (*request, handler, *rp
 	return r, h, nil
 }
 
-// finish does what a request asks for. The answer holds the memory that it takes.
-func (s *Session) finish(r *request, do func(*request) ([]byte, *rpcError)) Answer {
+// run does what a request asks for. The answer holds the memory that it takes.
+func (s *Session) run(r *request, do func(*request) ([]byte, *rpcError)) Answer {
 	defer r.cancel(nil)
-	value, err := s.result(r, do)
+	value, err := s.callHandler(r, do)
 	if err == nil && r.hold == nil && len(value) > limit.Small { // it was made here, and so was its memory
 		err = r.account(len(value))
 	}
-	a := s.conclude(r, value, err)
+	a := s.buildAnswer(r, value, err)
 	if a.Empty() {
 		r.hold.Release()
 	}
@@ -231,8 +231,8 @@ func (r *request) account(size int) *rpcError {
 	return nil
 }
 
-// conclude makes an answer of what a request came to.
-func (s *Session) conclude(r *request, value []byte, err *rpcError) Answer {
+// buildAnswer makes an answer of what a request came to.
+func (s *Session) buildAnswer(r *request, value []byte, err *rpcError) Answer {
 	s.mu.Lock()
 	delete(s.inFlight, string(r.id))
 	cancelled, stopped := r.cancelled, r.stopped
@@ -242,20 +242,20 @@ func (s *Session) conclude(r *request, value []byte, err *rpcError) Answer {
 	case cancelled && r.modern:
 		return Answer{} // after a modern cancel nothing more is sent
 	case cancelled:
-		return failure(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
+		return errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
 			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
 	case err != nil && stopped:
-		return failure(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
+		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
 	case err != nil:
-		return failure(r.id, err)
+		return errorAnswer(r.id, err)
 	case value == nil:
 		return Answer{}
 	}
-	return result(r.id, r.lead, value)
+	return resultAnswer(r.id, r.leading, value)
 }
 
-// result calls a handler. A mistake of ours in it costs this request only.
-func (s *Session) result(r *request, do func(*request) ([]byte, *rpcError)) (result []byte, err *rpcError) {
+// callHandler calls a handler. A mistake of ours in it costs this request only.
+func (s *Session) callHandler(r *request, do func(*request) ([]byte, *rpcError)) (result []byte, err *rpcError) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, r.fault(s.gw.panicked(r.method, p))
@@ -270,8 +270,8 @@ func (g *Gateway) panicked(method string, p any) error {
 	return fault.New(fault.Internal, "something went wrong in junctor; its log says what")
 }
 
-// notified takes note of what the client says.
-func (s *Session) notified(m *mcp.Message) {
+// handleNotification takes note of what the client says.
+func (s *Session) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteCancelled:
 		s.cancel(mcp.Member(m.Params, "requestId"))
@@ -308,12 +308,14 @@ func (s *Session) push(a Answer) {
 	}
 }
 
-// tell sends a notification that belongs to no request. It is lost when the
+// notify sends a notification that belongs to no request. It is lost when the
 // client does not read.
-func (s *Session) tell(method string, params []byte) { say(s.client.Out, method, params) }
+func (s *Session) notify(method string, params []byte) {
+	sendNotification(s.client.Out, method, params)
+}
 
-func say(to Stream, method string, params []byte) {
-	to.TrySend(outbox.Text(mcp.AppendNotification(nil, method, params)))
+func sendNotification(to Stream, method string, params []byte) {
+	to.TrySend(sendqueue.Text(mcp.AppendNotification(nil, method, params)))
 }
 
 // clip shortens what a stranger wrote, for a message.

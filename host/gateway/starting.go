@@ -6,7 +6,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -27,7 +27,7 @@ func (r *request) takeProgress() bool {
 		return false
 	}
 	r.progress.begin(token, func(params []byte) {
-		m := outbox.Text(mcp.AppendNotification(nil, mcp.NoteProgress, params))
+		m := sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteProgress, params))
 		m.Passing = true
 		r.out.TrySend(m)
 	})

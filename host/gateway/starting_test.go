@@ -38,7 +38,7 @@ func TestStartProgress(t *testing.T) {
 					return start(l, m)
 				}
 				f.idle = time.Second
-				d := newDesk(f)
+				d := newFixture(f)
 				defer d.end()
 				if c.warm {
 					d.warm(t)

@@ -11,18 +11,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // A state is what has to be known of a legacy session to go on with it in
 // another process.
 type state struct {
-	Principal     identity.Principal `json:"principal"`
-	Revision      mcp.Revision       `json:"revision"`
-	Capabilities  json.RawMessage    `json:"capabilities"`
-	Level         string             `json:"level,omitempty"`
-	Subscriptions []string           `json:"subscriptions,omitempty"`
+	Principal     authn.Principal `json:"principal"`
+	Revision      mcp.Revision    `json:"revision"`
+	Capabilities  json.RawMessage `json:"capabilities"`
+	Level         string          `json:"level,omitempty"`
+	Subscriptions []string        `json:"subscriptions,omitempty"`
 }
 
 // State is what Resume needs to go on with a legacy session. It is nil before
@@ -54,8 +54,8 @@ func (s *Session) Revision() mcp.Revision {
 	return s.revision
 }
 
-// changed tells that State is another one.
-func (s *Session) changed() {
+// stateChanged tells that State is another one.
+func (s *Session) stateChanged() {
 	if s.client.Changed == nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 	s := g.session(context.Background(), c)
 	var st state
 	if json.Unmarshal(from, &st) == nil && st.Revision.Known() {
-		s.who.Store(&st.Principal)
+		s.principal.Store(&st.Principal)
 		s.revision, s.caps, s.level = st.Revision, st.Capabilities, st.Level
 	}
 	ctx, stop := context.WithCancel(s.ctx)
@@ -83,7 +83,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 	for _, uri := range st.Subscriptions {
 		s.renewing[uri] = true
 	}
-	g.enrol(s)
+	g.register(s)
 	if s.level != "" {
 		g.setLevels()
 	}
@@ -131,7 +131,7 @@ func (s *Session) renew(ctx context.Context, uris []string) {
 	s.mu.Lock()
 	clear(s.renewing)
 	s.mu.Unlock()
-	s.changed()
+	s.stateChanged()
 }
 
 // renewOne subscribes to a resource anew, unless the client meanwhile did not

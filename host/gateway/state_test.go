@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -68,9 +68,9 @@ func library(name string, n int) *fake {
 	return f
 }
 
-func (d *desk) resumed(k *keeper, state []byte) *client {
+func (d *fixture) resumed(k *keeper, state []byte) *client {
 	c := newClient()
-	c.Session = d.Resume(Client{Principal: identity.Anonymous(), Out: c.box, Changed: k.keep}, state)
+	c.Session = d.Resume(Client{Principal: authn.Anonymous(), Out: c.box, Changed: k.keep}, state)
 	return c
 }
 
@@ -81,11 +81,11 @@ func TestResume(t *testing.T) {
 		kept := &keeper{}
 		func() {
 			a := library("a", 3)
-			d := newDesk(a)
+			d := newFixture(a)
 			defer d.end()
 			d.warm(t)
 			c := newClient()
-			alice := identity.Principal{Subject: "alice", Tenant: "one", Method: "test", Roles: []string{"dev"}}
+			alice := authn.Principal{Subject: "alice", Tenant: "one", Method: "test", Roles: []string{"dev"}}
 			c.Session = d.Open(Client{Principal: alice, Out: c.box, Changed: kept.keep})
 			defer c.hangUp()
 			if c.State() != nil {
@@ -106,7 +106,7 @@ func TestResume(t *testing.T) {
 		}
 		a := library("a", 3)
 		a.share = PerSession
-		d := newDesk(a)
+		d := newFixture(a)
 		defer d.end()
 		d.warm(t)
 		again := &keeper{}
@@ -142,7 +142,7 @@ func TestResume(t *testing.T) {
 func TestResumeAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := library("a", 3), library("b", 1)
-		d := newDesk(a, b)
+		d := newFixture(a, b)
 		defer d.end()
 		d.warm(t)
 		answer := a.Answer
@@ -187,7 +187,7 @@ func TestResumeNever(t *testing.T) {
 	for _, leaves := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			a := library("a", 1)
-			d := newDesk(a)
+			d := newFixture(a)
 			defer d.end()
 			d.warm(t)
 			k := &keeper{}
@@ -216,12 +216,12 @@ func TestResumeNever(t *testing.T) {
 func TestStateOrder(t *testing.T) {
 	const n = 40
 	a := library("a", n)
-	d := newDesk(a)
+	d := newFixture(a)
 	defer d.end()
 	d.warm(t)
 	k := &keeper{}
 	c := newClient()
-	c.Session = d.Open(Client{Principal: identity.Anonymous(), Out: c.box, Changed: func(state []byte) {
+	c.Session = d.Open(Client{Principal: authn.Anonymous(), Out: c.box, Changed: func(state []byte) {
 		time.Sleep(time.Duration(len(state)%3) * time.Millisecond) // a disk
 		k.keep(state)
 	}})
@@ -251,7 +251,7 @@ func TestStateOrder(t *testing.T) {
 func TestEndListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := library("a", 1)
-		d := newDesk(a)
+		d := newFixture(a)
 		defer d.end()
 		d.warm(t)
 		c := d.visitor("c", "")
@@ -276,7 +276,7 @@ func TestEndListens(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		}
-		if n := len(d.all()); n != 1 {
+		if n := len(d.allSessions()); n != 1 {
 			t.Errorf("%d sessions are told what happens", n)
 		}
 		if a.Count(mcp.MethodUnsubscribe) == 0 {

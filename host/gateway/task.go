@@ -68,9 +68,9 @@ func (t *tasks) find(principal, id string) (task, bool) {
 	return task{}, false
 }
 
-// tasked takes note of a task that a call was answered with. A client that did
+// recordTask takes note of a task that a call was answered with. A client that did
 // not say that it knows tasks has no use for one.
-func (r *request) tasked(t *catalog.Tool, reply upstream.Reply) error {
+func (r *request) recordTask(t *catalog.Tool, reply upstream.Reply) error {
 	if !r.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (r *request) task(id string) (t task, permit policy.Permit, ok bool) {
 	return t, permit, err == nil
 }
 
-// aboutTask asks the server of a task about it, or tells it something.
-func aboutTask(r *request) ([]byte, *rpcError) {
+// taskRequest asks the server of a task about it, or tells it something.
+func taskRequest(r *request) ([]byte, *rpcError) {
 	if !r.knowsTasks() {
 		return nil, noTasks(r.method)
 	}
@@ -124,7 +124,7 @@ func aboutTask(r *request) ([]byte, *rpcError) {
 	if !ok {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
 	}
-	return r.through(t.server, func(ctx context.Context, u Use) (upstream.Reply, error) {
-		return g.relay(ctx, t.server, permit, r.method, u.Params, u, r.method == mcp.MethodGetTask)
+	return r.withUpstream(t.server, func(ctx context.Context, u Use) (upstream.Reply, error) {
+		return g.callUpstream(ctx, t.server, permit, r.method, u.Params, u, r.method == mcp.MethodGetTask)
 	})
 }

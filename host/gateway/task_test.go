@@ -49,7 +49,7 @@ func TestTaskDenied(t *testing.T) {
 			}
 			return ""
 		}
-		d := newDesk(f)
+		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
 		c := d.visitor("c", "")

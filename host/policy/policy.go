@@ -11,8 +11,8 @@ package policy
 import (
 	"fmt"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 )
 
 // A Kind is a kind of item.
@@ -74,7 +74,7 @@ type Permit struct {
 
 // Decide decides whether a principal may use an item, with the given arguments
 // of a call as JSON; args is nil for a list.
-func (p *Policy) Decide(_ identity.Principal, item Item, _ []byte) Decision {
+func (p *Policy) Decide(_ authn.Principal, item Item, _ []byte) Decision {
 	d := p.decide(item)
 	d.item = item
 	return d

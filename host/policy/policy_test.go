@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 )
 
 // rules makes rules of glob patterns, cited as their pattern.
@@ -56,7 +56,7 @@ func TestDecide(t *testing.T) {
 		{"the exposed name is nothing", tool("not", "not__a_secret"), false, "deny at *_secret"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := p.Decide(identity.Local(), c.item, nil)
+			d := p.Decide(authn.Local(), c.item, nil)
 			if d.Allow != c.allow || d.Rule != c.rule {
 				t.Errorf("%t, %s", d.Allow, d.Rule)
 			}
@@ -107,7 +107,7 @@ func TestRandom(t *testing.T) {
 		}
 		r, configured := all[item.Server]
 		want := configured && !matches(r[1]) && (len(r[0]) == 0 || matches(r[0]))
-		if d := p.Decide(identity.Local(), item, nil); d.Allow != want || d.Rule == "" {
+		if d := p.Decide(authn.Local(), item, nil); d.Allow != want || d.Rule == "" {
 			t.Fatalf("%s: %+v, want %t", item, d, want)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/identity"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
@@ -125,7 +125,7 @@ func TestSingleFlight(t *testing.T) {
 // for it, not even a connection.
 func TestPermit(t *testing.T) {
 	rules := policy.New(map[string]policy.Server{"other": {}, "s": {}})
-	other, err := rules.Decide(identity.Local(), policy.Item{Server: "other", Kind: policy.Tool, Name: "x"}, nil).Permit()
+	other, err := rules.Decide(authn.Local(), policy.Item{Server: "other", Kind: policy.Tool, Name: "x"}, nil).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 type conn struct {
 	up   *Upstream
 	link Link
-	out  *outbox.Outbox
+	out  *sendqueue.Queue
 	ctx  context.Context // ends with the connection
 	end  context.CancelFunc
 
@@ -76,7 +76,7 @@ func newConn(u *Upstream, link Link) *conn {
 		asked: map[string]context.CancelFunc{}, done: make(chan struct{}), since: time.Now(),
 	}
 	c.ctx, c.end = context.WithCancel(u.ctx)
-	c.out = outbox.New(link, roomToServer, u.opts.Budget)
+	c.out = sendqueue.New(link, roomToServer, u.opts.Budget)
 	if link, ok := link.(Admitter); ok && u.opts.Budget != nil {
 		link.Admit(c.admit)
 	}
@@ -243,7 +243,7 @@ func (c *conn) notify(ctx context.Context, method string, params []byte) error {
 
 // send sends a message that is no request.
 func (c *conn) send(ctx context.Context, text []byte) error {
-	msg := outbox.Text(text)
+	msg := sendqueue.Text(text)
 	if err := c.fits(msg); err != nil {
 		return err
 	}

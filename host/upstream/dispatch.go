@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
 // deliver hands an answer and its memory to the request. A second answer and a
@@ -391,7 +391,7 @@ func (c *conn) cancelled(params []byte) {
 
 // reply sends something small that is dropped when the server does not read.
 func (c *conn) reply(msg []byte) {
-	if m := outbox.Text(msg); c.fits(m) == nil {
+	if m := sendqueue.Text(msg); c.fits(m) == nil {
 		c.out.TrySend(m)
 	}
 }

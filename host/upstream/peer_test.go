@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/host/identity"
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
@@ -83,7 +83,7 @@ func usual(p Peer, open func() *conversation.Link) Options {
 func permitted(t testing.TB) policy.Permit {
 	t.Helper()
 	rules := policy.New(map[string]policy.Server{"s": {}})
-	p, err := rules.Decide(identity.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil).Permit()
+	p, err := rules.Decide(authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/outbox"
+	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
 // A pending is a request that has not been answered.
@@ -63,7 +63,7 @@ func (c *conn) register(p *pending) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return outbox.ErrClosed
+		return sendqueue.ErrClosed
 	}
 	c.last++
 	p.id = c.last
@@ -90,17 +90,17 @@ func (c *conn) post(ctx context.Context, p *pending, params []byte) error {
 // push is post for a small request that cannot wait.
 func (c *conn) push(p *pending, params []byte) { _ = c.out.Push(c.compose(p, params)) }
 
-func (c *conn) compose(p *pending, params []byte) outbox.Message {
+func (c *conn) compose(p *pending, params []byte) sendqueue.Message {
 	id := strconv.AppendUint(nil, p.id, 10)
 	if p.progress != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, id)
 	}
 	head, tail := mcp.Request(id, p.method, params != nil)
-	return outbox.Message{Head: head, Body: params, Tail: tail, Sent: &p.sent, Withdrawn: &p.withdrawn}
+	return sendqueue.Message{Head: head, Body: params, Tail: tail, Sent: &p.sent, Withdrawn: &p.withdrawn}
 }
 
 // fits refuses a message that the link would, which would be its end.
-func (c *conn) fits(msg outbox.Message) error {
+func (c *conn) fits(msg sendqueue.Message) error {
 	size := len(msg.Head) + len(msg.Body) + len(msg.Tail)
 	if most := c.up.opts.MaxMessage; size > most {
 		return c.oversized(fault.New(fault.UpstreamTooLarge, "a message of %d bytes to the server is larger than %d", size, most))
@@ -128,7 +128,7 @@ func (c *conn) do(ctx context.Context, p *pending, params []byte) (answer, error
 // unsent says why a request could not be sent.
 func (c *conn) unsent(err error) error {
 	switch {
-	case errors.Is(err, outbox.ErrClosed):
+	case errors.Is(err, sendqueue.ErrClosed):
 		return c.gone()
 	case fault.Is(err, fault.UpstreamTooLarge):
 		return err
@@ -183,5 +183,5 @@ func (c *conn) cancel(p *pending, reason string) {
 	if reason != "" {
 		params = mcp.SetMember(params, "reason", mcp.AppendText(nil, reason))
 	}
-	_ = c.out.Push(outbox.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
+	_ = c.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
 }

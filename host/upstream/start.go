@@ -224,7 +224,7 @@ const testifyTime = time.Second
 // testify adds to the error of a server that did not get ready, but runs, what
 // it printed meanwhile.
 func (c *conn) testify(err error) error {
-	w, ok := c.link.(Witness)
+	w, ok := c.link.(Diagnoser)
 	if !ok || !fault.Is(err, fault.UpstreamStartTimeout) {
 		return err
 	}

@@ -124,7 +124,7 @@ const observeEvery = 500 * time.Millisecond
 // observe extends the time of a start as long as the server prints lines on
 // standard error. It returns when the attempt, or the connection, is over.
 func (s *startClock) observe(c *conn) {
-	w, ok := c.link.(Witness)
+	w, ok := c.link.(Diagnoser)
 	if !ok {
 		return
 	}

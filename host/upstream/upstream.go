@@ -25,10 +25,10 @@ type Link interface {
 	Close(grace time.Duration)
 }
 
-// A Witness is a Link that knows what its server printed besides messages: its
+// A Diagnoser is a Link that knows what its server printed besides messages: its
 // last lines on standard error, and how many lines on standard output were no
 // messages.
-type Witness interface {
+type Diagnoser interface {
 	Said(ctx context.Context) (stderr []string, junk uint64)
 }
 

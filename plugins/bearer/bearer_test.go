@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -204,4 +204,4 @@ func TestEntered(t *testing.T) {
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
@@ -26,11 +26,11 @@ type settings struct {
 }
 
 func (s *settings) Validate() error {
-	_, errs := web.Headers("header", map[string]string{s.Header: ""})
+	_, errs := httpclient.Headers("header", map[string]string{s.Header: ""})
 	if len(errs) > 0 {
 		errs = []error{sdk.AttrErrorf("header", "%q cannot be the header of a token: it is no name of a header, or one that the transport sets", s.Header)}
 	}
-	if s.Scheme != "" && !web.IsToken(s.Scheme) {
+	if s.Scheme != "" && !httpclient.IsToken(s.Scheme) {
 		errs = append(errs, sdk.AttrErrorf("scheme", "is not one word"))
 	}
 	if s.Token != nil {

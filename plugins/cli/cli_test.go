@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -72,4 +72,4 @@ func TestNotFound(t *testing.T) {
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 	"github.com/junctor-mcp/junctor/sdk/stdio"
@@ -37,10 +37,10 @@ func (s *settings) Validate() error {
 	if len(s.Command) == 0 || s.Command[0] == "" {
 		errs = append(errs, sdk.AttrErrorf("command", "names no program"))
 	}
-	if _, bad := web.Headers("header", map[string]string{s.Header: ""}); len(bad) > 0 {
+	if _, bad := httpclient.Headers("header", map[string]string{s.Header: ""}); len(bad) > 0 {
 		errs = append(errs, sdk.AttrErrorf("header", "%q cannot be the header of a token: it is no name of a header, or one that the transport sets", s.Header))
 	}
-	if s.Scheme != "" && !web.IsToken(s.Scheme) {
+	if s.Scheme != "" && !httpclient.IsToken(s.Scheme) {
 		errs = append(errs, sdk.AttrErrorf("scheme", "is not one word"))
 	}
 	if s.Timeout <= 0 || s.Timeout > maxTimeout {

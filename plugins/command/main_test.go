@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
 )
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

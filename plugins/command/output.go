@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -90,7 +90,7 @@ func checkHeaders(headers map[string]string) (problem string) {
 			return "printed a header without a value"
 		}
 	}
-	if _, errs := web.Headers("headers", headers); len(errs) > 0 {
+	if _, errs := httpclient.Headers("headers", headers); len(errs) > 0 {
 		return "printed headers that cannot be sent: " + errs[0].Error()
 	}
 	return ""

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
+	"github.com/junctor-mcp/junctor/plugins/internal/sse"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -21,7 +21,7 @@ const drainTime = 100 * time.Millisecond
 
 // read delivers an answer with a status that means success.
 func (k *call) read(res *http.Response) *failure {
-	kind := web.ContentType(res.Header)
+	kind := httpclient.ContentType(res.Header)
 	switch kind {
 	case "text/event-stream":
 		return k.follow(res)
@@ -47,7 +47,7 @@ func (k *call) whole(res *http.Response) *failure {
 	body = bytes.TrimSpace(body)
 	answered := false
 	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 has batches
-		if !message.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one)) || answered }) {
+		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one)) || answered }) {
 			return bad("the server's answer is not valid JSON")
 		}
 	} else {
@@ -116,13 +116,13 @@ func (k *call) follow(res *http.Response) *failure {
 // stream delivers what comes on a stream until the answer, which it reports.
 // progressed is true when anything came.
 func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure) {
-	r := eventstream.NewReader(body, k.conn.limit)
+	r := sse.NewReader(body, k.conn.limit)
 	resumed, brought := k.lastID, false
 	for {
 		ev, err := r.Next()
-		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
+		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			k.conn.drop(k.ctx, long, k.ID)
-			if kind, _ := message.Glance(long.Prefix); kind == message.Response && message.Answers(long.Prefix, k.ID) {
+			if kind, _ := jsonrpc.Glance(long.Prefix); kind == jsonrpc.Response && jsonrpc.Answers(long.Prefix, k.ID) {
 				return false, true, tooLong(k.conn.limit) // the server may never end the stream
 			}
 			continue
@@ -161,16 +161,16 @@ func (k *call) deliver(raw []byte) bool {
 		k.conn.junk(raw)
 		return false
 	}
-	kind, method := message.Glance(msg)
+	kind, method := jsonrpc.Glance(msg)
 	switch {
-	case kind == message.Response && message.Answers(msg, k.ID):
+	case kind == jsonrpc.Response && jsonrpc.Answers(msg, k.ID):
 		k.noteAnswer(msg)
 		k.conn.Put(k.ctx, msg, nil)
 		return true
-	case kind == message.Response:
+	case kind == jsonrpc.Response:
 		k.conn.Put(k.ctx, msg, nil)
 		k.conn.settled(msg)
-	case kind == message.Request, kind == message.Notification && method != "notifications/progress":
+	case kind == jsonrpc.Request, kind == jsonrpc.Notification && method != "notifications/progress":
 		k.conn.Put(k.ctx, msg, k.ID)
 	default:
 		k.conn.Put(k.ctx, msg, nil)

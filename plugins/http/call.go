@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -29,7 +29,7 @@ const (
 
 // A call is a request of the host's until it is answered.
 type call struct {
-	message.Envelope
+	jsonrpc.Envelope
 	conn   *conn
 	ctx    context.Context // ends when the host no longer wants the answer
 	cancel context.CancelFunc
@@ -77,7 +77,7 @@ func (k *call) run() {
 
 // attempt sends the request once, when its turn has come.
 func (k *call) attempt() *failure {
-	if k.Method != message.Listen { // which stays open
+	if k.Method != jsonrpc.Listen { // which stays open
 		select {
 		case k.conn.slots <- struct{}{}:
 			defer func() { <-k.conn.slots }()
@@ -102,7 +102,7 @@ func (k *call) ready() bool {
 			return false
 		}
 	}
-	if gate == nil || k.Method == message.Initialize || k.Version() != "" {
+	if gate == nil || k.Method == jsonrpc.Initialize || k.Version() != "" {
 		return true // also when both eras were tried and the modern one was late
 	}
 	select {
@@ -119,7 +119,7 @@ func (k *call) again(f *failure, n int) (time.Duration, bool) {
 	if n >= retriesMost || f.ends || f.after > retryAfter {
 		return 0, false
 	}
-	if (k.Method == message.Discover || k.Method == message.Initialize) && (n > 0 || f.after > retryFirst) {
+	if (k.Method == jsonrpc.Discover || k.Method == jsonrpc.Initialize) && (n > 0 || f.after > retryFirst) {
 		return 0, false // the host waits only so long, and would not learn why
 	}
 	switch f.status {
@@ -127,14 +127,14 @@ func (k *call) again(f *failure, n int) (time.Duration, bool) {
 		// A server that was never reached is not worth waiting for here: the
 		// host tries again in its own time.
 		broke := f.err.Reason == "unreachable" || f.err.Reason == "stream_ended"
-		if !broke || !k.conn.lived.Load() || f.sent && !message.Safe(k.Method) {
+		if !broke || !k.conn.lived.Load() || f.sent && !jsonrpc.Safe(k.Method) {
 			return 0, false
 		}
-		if k.Method == message.Listen && f.err.Reason == "stream_ended" {
+		if k.Method == jsonrpc.Listen && f.err.Reason == "stream_ended" {
 			return 0, false // the host has to know that it missed something
 		}
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		if !message.Safe(k.Method) {
+		if !jsonrpc.Safe(k.Method) {
 			return 0, false
 		}
 	default:
@@ -172,13 +172,13 @@ func (k *call) fail(f *failure) {
 func (k *call) post() *failure {
 	c := k.conn
 	h := c.header(&k.Envelope)
-	if k.Method == message.CallTool && k.Version() != "" {
+	if k.Method == jsonrpc.CallTool && k.Version() != "" {
 		c.params.set(h, &k.Envelope)
 	}
 	if !k.turn.CompareAndSwap(waiting, sent) && k.turn.Load() == dropped {
 		k.cancel() // whoever dropped it is about to do so
 	}
-	res, seen, err := c.client.Do(k.ctx, web.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != message.Listen})
+	res, seen, err := c.client.Do(k.ctx, httpclient.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != jsonrpc.Listen})
 	if k.begun != nil {
 		k.begun()
 	}
@@ -203,10 +203,10 @@ func (k *call) post() *failure {
 // refused makes sense of an answer with a status that is not success.
 func (k *call) refused(res *http.Response) *failure {
 	c := k.conn
-	e, body := web.Refusal(res)
+	e, body := httpclient.Refusal(res)
 	f := &failure{err: e, sent: true, status: res.StatusCode}
-	f.after, _ = web.RetryAfter(res.Header, time.Now())
-	answer := message.Refuse(body, k.ID)
+	f.after, _ = httpclient.RetryAfter(res.Header, time.Now())
+	answer := jsonrpc.Refuse(body, k.ID)
 	switch {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode >= 300 && res.StatusCode < 400:
 		f.sent = false

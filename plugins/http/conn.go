@@ -9,9 +9,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/plugins/internal/legacysse"
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -28,8 +28,8 @@ const (
 // A conn is one connection: nothing but the messages of one session, each of
 // which is an HTTP request of its own.
 type conn struct {
-	*message.Inbox
-	client *web.Client
+	*jsonrpc.Inbox
+	client *httpclient.Client
 	log    hclog.Logger
 	limit  int // of a message
 	auto   bool
@@ -42,7 +42,7 @@ type conn struct {
 	leaving sync.WaitGroup // cancellations and answers being sent
 	slots   chan struct{}  // one for each socket that a call may use
 	answers chan struct{}  // one for each answer that is being sent
-	notes   chan *message.Envelope
+	notes   chan *jsonrpc.Envelope
 	closing sync.Once
 
 	lived   atomic.Bool // the server has answered something
@@ -58,11 +58,11 @@ type conn struct {
 	fallback sdk.Conn         // guarded by mu; everything goes there once it is set
 }
 
-func newConn(client *web.Client, server *sdk.Server, auto bool, old legacysse.Options) *conn {
+func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legacysse.Options) *conn {
 	c := &conn{
-		Inbox: message.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
-		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, web.Sockets),
-		answers: make(chan struct{}, sentMost), notes: make(chan *message.Envelope, notesMost), calls: map[string]*call{},
+		Inbox: jsonrpc.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
+		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, httpclient.Sockets),
+		answers: make(chan struct{}, sentMost), notes: make(chan *jsonrpc.Envelope, notesMost), calls: map[string]*call{},
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	c.work.Go(c.sendNotes)
@@ -82,15 +82,15 @@ func (c *conn) Send(msg []byte) error {
 	case fallback != nil:
 		return fallback.Send(msg)
 	}
-	e := message.Open(append([]byte(nil), msg...))
+	e := jsonrpc.Open(append([]byte(nil), msg...))
 	switch {
-	case e.Kind == message.Request:
+	case e.Kind == jsonrpc.Request:
 		return c.request(e)
-	case e.Kind == message.Response:
+	case e.Kind == jsonrpc.Response:
 		return c.answer(&e)
-	case e.Kind == message.Notification && e.Method == message.Cancelled:
+	case e.Kind == jsonrpc.Notification && e.Method == jsonrpc.Cancelled:
 		c.cancel(&e)
-	case e.Kind == message.Notification:
+	case e.Kind == jsonrpc.Notification:
 		select {
 		case c.notes <- &e:
 		case <-c.ctx.Done():
@@ -103,7 +103,7 @@ func (c *conn) Send(msg []byte) error {
 }
 
 // request begins a request of the host's.
-func (c *conn) request(e message.Envelope) error {
+func (c *conn) request(e jsonrpc.Envelope) error {
 	k := &call{Envelope: e, conn: c}
 	k.ctx, k.cancel = context.WithCancel(c.ctx)
 	c.mu.Lock()
@@ -119,7 +119,7 @@ func (c *conn) request(e message.Envelope) error {
 	if v := e.Version(); v != "" {
 		c.modern = v
 	}
-	if e.Method == message.Listen && !full {
+	if e.Method == jsonrpc.Listen && !full {
 		heard := make(chan struct{})
 		c.heard, k.begun = heard, sync.OnceFunc(func() { close(heard) })
 		time.AfterFunc(streamTime, k.begun) // a server may take its time
@@ -138,7 +138,7 @@ func (c *conn) request(e message.Envelope) error {
 
 // answer sends an answer to the server. Where it asks and asks, and does not take
 // the answers, the host waits rather than that they pile up here.
-func (c *conn) answer(e *message.Envelope) error {
+func (c *conn) answer(e *jsonrpc.Envelope) error {
 	select {
 	case c.answers <- struct{}{}:
 	case <-c.ctx.Done():
@@ -166,7 +166,7 @@ func (c *conn) sending(f func()) bool {
 
 // cancel ends a request. A modern server sees that by the end of the stream; an
 // older one has to be told, because there it means nothing.
-func (c *conn) cancel(e *message.Envelope) {
+func (c *conn) cancel(e *jsonrpc.Envelope) {
 	c.mu.Lock()
 	k := c.calls[string(e.Cancels())]
 	c.mu.Unlock()
@@ -189,7 +189,7 @@ func (c *conn) sendNotes() {
 		select {
 		case e := <-c.notes:
 			ok := c.note(e)
-			if e.Method == message.Initialized {
+			if e.Method == jsonrpc.Initialized {
 				c.initialized(ok)
 			}
 		case <-c.ctx.Done():
@@ -200,10 +200,10 @@ func (c *conn) sendNotes() {
 
 // note sends a message that has no answer. One that fails is only logged: the
 // host does not wait for it.
-func (c *conn) note(e *message.Envelope) bool {
+func (c *conn) note(e *jsonrpc.Envelope) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, noteTime)
 	defer cancel()
-	res, _, err := c.client.Do(ctx, web.Request{Method: "POST", Header: c.header(e), Body: e.Raw})
+	res, _, err := c.client.Do(ctx, httpclient.Request{Method: "POST", Header: c.header(e), Body: e.Raw})
 	if err != nil {
 		c.log.Debug("a notification was not delivered", "method", e.Method, "error", err)
 		return false
@@ -212,7 +212,7 @@ func (c *conn) note(e *message.Envelope) bool {
 		_ = res.Body.Close()
 		return true
 	}
-	refusal, _ := web.Refusal(res)
+	refusal, _ := httpclient.Refusal(res)
 	c.log.Debug("a notification was refused", "method", e.Method, "error", refusal)
 	return false
 }

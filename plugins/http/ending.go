@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 )
 
 // Close ends the session and everything that is open.
@@ -83,7 +83,7 @@ func (c *conn) lose(err error) {
 // settled ends a request whose answer came where it was not expected.
 func (c *conn) settled(msg []byte) {
 	c.mu.Lock()
-	k := c.calls[string(message.Member(msg, "id"))]
+	k := c.calls[string(jsonrpc.Member(msg, "id"))]
 	c.mu.Unlock()
 	if k != nil {
 		k.cancel()

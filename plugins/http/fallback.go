@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/plugins/internal/legacysse"
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -31,7 +31,7 @@ func answered(err error) bool {
 // only. answered is true when it came as an answer of JSON-RPC, which one that
 // merely has something else at this URL would not give with a 400 or a 404.
 func (c *conn) falls(k *call, status int, answered bool) bool {
-	if !c.auto || k.Method != message.Initialize || c.lived.Load() {
+	if !c.auto || k.Method != jsonrpc.Initialize || c.lived.Load() {
 		return false
 	}
 	switch status {

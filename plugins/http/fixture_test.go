@@ -14,7 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -49,7 +49,7 @@ type server struct {
 func answering(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, body string) bool) *server {
 	t.Helper()
 	s := &server{t: t}
-	s.url, s.die = webtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.url, s.die = httpclienttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		body := string(b)
 		s.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 )
 
 // TestModernHeaders: what a modern server is told beside the message.
@@ -184,7 +184,7 @@ func TestParamsAreBounded(t *testing.T) {
 
 func headersOf(p *params) http.Header {
 	h := http.Header{}
-	e := message.Open([]byte(modern(1, "tools/call", `"name":"q","arguments":{"region":"a","n":1,"on":true,"deep":{"er":"b"}}`)))
+	e := jsonrpc.Open([]byte(modern(1, "tools/call", `"name":"q","arguments":{"region":"a","n":1,"on":true,"deep":{"er":"b"}}`)))
 	p.set(h, &e)
 	return h
 }

@@ -6,8 +6,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
-	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
@@ -22,14 +22,14 @@ var httpCase = plugintest.Transport{
 	Name:  "http",
 	Apart: true,
 	Peer: func(t testing.TB) plugintest.Peer {
-		url, die := webtest.EchoSSE(t)
+		url, die := httpclienttest.EchoSSE(t)
 		settings, err := json.Marshal(map[string]any{"url": url, "mode": "sse", "headers": map[string]string{"Authorization": plugintest.Canary}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return plugintest.Peer{Settings: string(settings), Die: die}
 	},
-	Hang: func(t testing.TB) string { return `{"mode":"sse","url":"` + webtest.Silent(t) + `"}` },
+	Hang: func(t testing.TB) string { return `{"mode":"sse","url":"` + httpclienttest.Silent(t) + `"}` },
 	Refused: []plugintest.Refusal{
 		{Settings: `{}`, Paths: []string{"url"}},
 		{Settings: `{"url":"mcp.example.com"}`, Paths: []string{"url"}},
@@ -51,4 +51,4 @@ func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), 
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 )
 
 const (
@@ -55,7 +55,7 @@ func newParams(cache, url string) *params {
 }
 
 // set adds the headers that a call of a tool needs.
-func (p *params) set(h http.Header, e *message.Envelope) {
+func (p *params) set(h http.Header, e *jsonrpc.Envelope) {
 	p.mu.Lock()
 	p.load()
 	bindings := p.tools[e.Subject()]
@@ -63,11 +63,11 @@ func (p *params) set(h http.Header, e *message.Envelope) {
 	if len(bindings) == 0 {
 		return
 	}
-	args := message.Member(e.Params, "arguments")
+	args := jsonrpc.Member(e.Params, "arguments")
 	for _, b := range bindings {
 		value := args
 		for _, name := range b.Path {
-			value = message.Member(value, name)
+			value = jsonrpc.Member(value, name)
 		}
 		if text, ok := paramText(value); ok {
 			h.Set("Mcp-Param-"+b.Header, headerValue(text))
@@ -98,7 +98,7 @@ func paramText(value []byte) (string, bool) {
 // learn reads a page of the server's tools, or an error in its place, which says
 // nothing.
 func (p *params) learn(msg []byte, first bool) {
-	if message.Member(msg, "result") == nil {
+	if jsonrpc.Member(msg, "result") == nil {
 		return
 	}
 	found := map[string][]binding{}
@@ -155,7 +155,7 @@ func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
 	if json.Unmarshal(schema, &s) != nil {
 		return nil
 	}
-	if name, ok := s.Header.(string); ok && len(path) > 0 && web.IsToken(name) && len(name)+len(strings.Join(path, "")) <= namesMost {
+	if name, ok := s.Header.(string); ok && len(path) > 0 && httpclient.IsToken(name) && len(name)+len(strings.Join(path, "")) <= namesMost {
 		all = append(all, binding{Path: path, Header: name})
 	}
 	for name, sub := range s.Properties {
@@ -186,7 +186,7 @@ func (p *params) load() {
 	for _, bindings := range kept {
 		held += len(bindings)
 		for i := range bindings {
-			if !web.IsToken(bindings[i].Header) {
+			if !httpclient.IsToken(bindings[i].Header) {
 				return
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -35,11 +35,11 @@ type session struct {
 
 // begins takes note of what the headers of an answer say about the session.
 func (k *call) begins(res *http.Response) *failure {
-	if k.Method != message.Initialize {
+	if k.Method != jsonrpc.Initialize {
 		return nil
 	}
 	id := res.Header.Get("Mcp-Session-Id")
-	if id != "" && !web.Visible(id, sessionIDMost) {
+	if id != "" && !httpclient.Visible(id, sessionIDMost) {
 		return bad("the server's session id is longer than 256 characters, or has one that is not visible ASCII")
 	}
 	k.conn.mu.Lock()
@@ -51,17 +51,17 @@ func (k *call) begins(res *http.Response) *failure {
 // noteAnswer takes note of what an answer means for later requests.
 func (k *call) noteAnswer(msg []byte) {
 	switch {
-	case k.Method == message.Initialize:
+	case k.Method == jsonrpc.Initialize:
 		var version string
-		_ = json.Unmarshal(message.Member(message.Member(msg, "result"), "protocolVersion"), &version)
-		if !web.Visible(version, 64) {
+		_ = json.Unmarshal(jsonrpc.Member(jsonrpc.Member(msg, "result"), "protocolVersion"), &version)
+		if !httpclient.Visible(version, 64) {
 			return
 		}
 		k.conn.mu.Lock()
 		k.conn.session.version, k.conn.session.gate = version, make(chan struct{})
 		k.conn.mu.Unlock()
-	case k.Method == message.ListTools && k.Version() != "":
-		k.conn.params.learn(msg, message.Member(k.Params, "cursor") == nil)
+	case k.Method == jsonrpc.ListTools && k.Version() != "":
+		k.conn.params.learn(msg, jsonrpc.Member(k.Params, "cursor") == nil)
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *conn) initialized(ok bool) {
 	gate, first := s.gate, s.gate != nil && !s.told
 	s.told = s.told || first
 	for _, k := range c.calls {
-		if k.Method == message.Discover {
+		if k.Method == jsonrpc.Discover {
 			k.cancel() // nobody waits any longer for what the server does not answer
 		}
 	}
@@ -92,14 +92,14 @@ func (c *conn) initialized(ok bool) {
 }
 
 // header makes the headers that go with a message.
-func (c *conn) header(e *message.Envelope) http.Header {
+func (c *conn) header(e *jsonrpc.Envelope) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	version := e.Version()
 	c.mu.Lock()
-	if version == "" && e.Kind != message.Request && c.session.version == "" {
+	if version == "" && e.Kind != jsonrpc.Request && c.session.version == "" {
 		version = c.modern // a notification does not say which revision it is of
 	}
-	if version == "" && e.Method != message.Initialize {
+	if version == "" && e.Method != jsonrpc.Initialize {
 		c.session.header(h)
 	}
 	c.mu.Unlock()
@@ -136,7 +136,7 @@ func (c *conn) forgotten(status int, body []byte, k *call) bool {
 	c.mu.Lock()
 	id := c.session.id
 	c.mu.Unlock()
-	return id != "" && k.Version() == "" && k.Method != message.Initialize && unknownSession(status, body)
+	return id != "" && k.Version() == "" && k.Method != jsonrpc.Initialize && unknownSession(status, body)
 }
 
 // unknownSession reports whether a server says that there is no such session,
@@ -152,7 +152,7 @@ func unknownSession(status int, body []byte) bool {
 	case http.StatusNotFound:
 		return true
 	case http.StatusBadRequest:
-		return json.Unmarshal(message.Member(body, "error"), &e) == nil && e.Code == invalidSession &&
+		return json.Unmarshal(jsonrpc.Member(body, "error"), &e) == nil && e.Code == invalidSession &&
 			strings.Contains(strings.ToLower(e.Message), "session id")
 	}
 	return false
@@ -182,7 +182,7 @@ func (c *conn) leave(ctx context.Context) {
 	defer cancel()
 	h := http.Header{}
 	s.header(h)
-	res, _, err := c.client.Do(ctx, web.Request{Method: "DELETE", Header: h})
+	res, _, err := c.client.Do(ctx, httpclient.Request{Method: "DELETE", Header: h})
 	if err != nil {
 		c.log.Debug("ending the session", "error", err)
 		return

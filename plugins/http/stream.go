@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
+	"github.com/junctor-mcp/junctor/plugins/internal/sse"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -69,7 +69,7 @@ func temporary(status int) bool {
 // resumable is an event's id where it can be sent back, and otherwise empty: from
 // an older one on, events would come twice.
 func resumable(id string) string {
-	if web.Visible(id, eventIDMost) {
+	if httpclient.Visible(id, eventIDMost) {
 		return id
 	}
 	return ""
@@ -85,11 +85,11 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 	if last != "" {
 		h.Set("Last-Event-ID", last)
 	}
-	res, _, err := c.client.Do(ctx, web.Request{Method: "GET", Header: h})
+	res, _, err := c.client.Do(ctx, httpclient.Request{Method: "GET", Header: h})
 	if err != nil {
 		return nil, &failure{err: asError(err)}
 	}
-	kind := web.ContentType(res.Header)
+	kind := httpclient.ContentType(res.Header)
 	switch {
 	case res.StatusCode == http.StatusOK && kind == "text/event-stream":
 		return res, nil
@@ -97,7 +97,7 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 		_ = res.Body.Close()
 		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "it answers GET with content of type %q", kind)}
 	}
-	e, body := web.Refusal(res)
+	e, body := httpclient.Refusal(res)
 	if id != "" && unknownSession(res.StatusCode, body) {
 		return nil, lost(e)
 	}
@@ -109,11 +109,11 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 // for more.
 func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (good bool) {
 	defer res.Body.Close()
-	r := eventstream.NewReader(res.Body, c.limit)
+	r := sse.NewReader(res.Body, c.limit)
 	resumed := *last
 	for {
 		ev, err := r.Next()
-		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
+		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			c.drop(c.ctx, long, nil)
 			continue
 		}
@@ -141,7 +141,7 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 		}
 		good = true
 		c.Put(c.ctx, msg, nil)
-		if kind, _ := message.Glance(msg); kind == message.Response {
+		if kind, _ := jsonrpc.Glance(msg); kind == jsonrpc.Response {
 			c.settled(msg)
 		}
 	}
@@ -172,10 +172,10 @@ func (k *call) resume(attempt, quiet int) *http.Response {
 
 // drop tells the host of an event that was too long to be delivered, on the stream
 // of the request with id. Where it was the answer to another, that is over.
-func (c *conn) drop(ctx context.Context, long *eventstream.TooLongError, id []byte) {
+func (c *conn) drop(ctx context.Context, long *sse.TooLongError, id []byte) {
 	c.dropped.Add(1)
 	c.Report(ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
-	if kind, _ := message.Glance(long.Prefix); kind == message.Response && !message.Answers(long.Prefix, id) {
+	if kind, _ := jsonrpc.Glance(long.Prefix); kind == jsonrpc.Response && !jsonrpc.Answers(long.Prefix, id) {
 		c.settled(long.Prefix)
 	}
 }

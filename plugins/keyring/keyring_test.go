@@ -8,21 +8,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
-	"github.com/junctor-mcp/junctor/plugins/keyring/bus"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
+	"github.com/junctor-mcp/junctor/plugins/keyring/dbusguard"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // TestMain is also the worker of the vaults in these tests.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == bus.Worker {
+	if len(os.Args) == 2 && os.Args[1] == dbusguard.Worker {
 		main()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-func TestPapers(t *testing.T) { papers.Check(t, plugin()) }
+func TestPapers(t *testing.T) { docscheck.Check(t, plugin()) }
 
 func TestSettings(t *testing.T) {
 	store := plugin().SecretStores["keyring"]

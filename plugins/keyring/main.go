@@ -15,7 +15,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/junctor-mcp/junctor/plugins/keyring/bus"
+	"github.com/junctor-mcp/junctor/plugins/keyring/dbusguard"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
@@ -94,7 +94,7 @@ func plugin() *sdk.Plugin {
 }
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == bus.Worker {
+	if len(os.Args) == 2 && os.Args[1] == dbusguard.Worker {
 		if err := work(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/keyring/bus"
+	"github.com/junctor-mcp/junctor/plugins/keyring/dbusguard"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
@@ -28,7 +28,7 @@ type vault struct {
 }
 
 func newVault(backend, collection string) *vault {
-	return &vault{backend: backend, collection: collection, bus: bus.Given(), patience: patience, turn: make(chan struct{}, 1)}
+	return &vault{backend: backend, collection: collection, bus: dbusguard.Given(), patience: patience, turn: make(chan struct{}, 1)}
 }
 
 func (v *vault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
@@ -91,7 +91,7 @@ func (v *vault) mute() error {
 // address is the session bus of a backend that needs one.
 func (v *vault) address() (string, error) {
 	if v.backend != "secret-service" && v.backend != "kwallet" {
-		return bus.Nowhere, nil
+		return dbusguard.Nowhere, nil
 	}
 	if v.bus != "" && v.bus != "autolaunch:" {
 		return v.bus, nil
@@ -127,7 +127,7 @@ func employ(ctx context.Context, o order, address string) (answer, error) {
 	}
 	defer fromWorker.Close()
 	p, err := process.Start(process.Command{
-		Path: self, Args: []string{os.Args[0], bus.Worker}, Env: bus.Environ(address), Stdin: in, Stdout: out, Stderr: os.Stderr,
+		Path: self, Args: []string{os.Args[0], dbusguard.Worker}, Env: dbusguard.Environ(address), Stdin: in, Stdout: out, Stderr: os.Stderr,
 	})
 	_, _ = in.Close(), out.Close()
 	if err != nil {

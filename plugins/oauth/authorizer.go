@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -32,7 +32,7 @@ type authorizer struct {
 	turn   chan struct{} // held by who reads or changes what follows, also while it waits for a server: others leave when their context ends
 
 	server    *url.URL
-	visitor   *web.Visitor
+	visitor   *httpclient.Visitor
 	hint      challenge // the last one
 	wanted    bool      // the server is known to want a login
 	site      *site     // what was found out after it
@@ -58,11 +58,11 @@ func (a *authorizer) settle(address string) error {
 	if err != nil || u.Host == "" {
 		return sdk.Errorf(sdk.Invalid, "the server has no URL that OAuth could be about")
 	}
-	var conf *web.TLS
+	var conf *httpclient.TLS
 	if a.TLS != nil {
-		conf = &web.TLS{CA: a.TLS.CA}
+		conf = &httpclient.TLS{CA: a.TLS.CA}
 	}
-	v, err := web.NewVisitor(web.VisitorOptions{
+	v, err := httpclient.NewVisitor(httpclient.VisitorOptions{
 		Home: u, AllowPrivate: a.AllowPrivate, TLS: conf, Dir: a.dir, Agent: "junctor-plugin-oauth/" + version, Whole: visitTime,
 	})
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *authorizer) sameServer(address string) error {
 	if address == "" {
 		return nil
 	}
-	if u, err := url.Parse(address); err != nil || !web.SameOrigin(u, a.server) {
+	if u, err := url.Parse(address); err != nil || !httpclient.SameOrigin(u, a.server) {
 		return &sdk.Error{Code: sdk.Denied, Reason: "other_server", Message: "the token is for " + a.server.Host + " and for no other server"}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -125,7 +125,7 @@ func (a *authorizer) isOurs(resource string) bool {
 		return true
 	}
 	u, err := url.Parse(resource)
-	if err != nil || u.Fragment != "" || u.User != nil || !web.SameOrigin(u, a.server) || u.RawQuery != "" && u.RawQuery != a.server.RawQuery {
+	if err != nil || u.Fragment != "" || u.User != nil || !httpclient.SameOrigin(u, a.server) || u.RawQuery != "" && u.RawQuery != a.server.RawQuery {
 		return false
 	}
 	above, path := strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(a.server.EscapedPath(), "/")

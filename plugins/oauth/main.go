@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
@@ -69,7 +69,7 @@ func (s *settings) Validate() error {
 	if u, err := url.Parse(s.ClientMetadataURL); err == nil && u.Host != "" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == "") {
 		wrong("client_metadata_url", "must begin with https:// and have a path")
 	}
-	if u, err := url.Parse(s.RedirectURL); err == nil && u.Host != "" && (u.Scheme != "http" || !web.IsLocalhost(u.Hostname()) || !isPort(u.Port()) || u.Path == "") {
+	if u, err := url.Parse(s.RedirectURL); err == nil && u.Host != "" && (u.Scheme != "http" || !httpclient.IsLocalhost(u.Hostname()) || !isPort(u.Port()) || u.Path == "") {
 		wrong("redirect_url", "must be http://127.0.0.1 or http://localhost with a port from 1 to 65535 and a path")
 	}
 	for i, one := range s.Scopes {

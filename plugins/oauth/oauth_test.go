@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
@@ -55,4 +55,4 @@ func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), 
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

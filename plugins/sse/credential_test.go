@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/credential"
-	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -53,7 +53,7 @@ func (a *account) expire() {
 // guarded is a server that sends back what it gets from those it knows.
 func guarded(t *testing.T, a *account) (url string) {
 	back := make(chan []byte, 16)
-	url, _ = webtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url, _ = httpclienttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		a.mu.Lock()
 		known := r.Header.Get("Authorization") == fmt.Sprintf("Bearer %d", a.good)

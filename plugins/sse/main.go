@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/plugins/internal/legacysse"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
@@ -21,13 +21,13 @@ type settings struct {
 	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true" format:"headers"`
 	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
 	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers and credentials to be sent over http:// to another machine."`
-	TLS            *web.TLS          `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
+	TLS            *httpclient.TLS   `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
 	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"How long connecting may take, and the TLS handshake after it." default:"5s"`
 	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"How long a server that sends signs of life on its stream may be silent before it counts as gone. One that sends none may always be; 0s turns it off." default:"60s"`
 }
 
-func (s *settings) options(dir string) web.Options {
-	return web.Options{
+func (s *settings) options(dir string) httpclient.Options {
+	return httpclient.Options{
 		URL: s.URL, Headers: s.Headers, AllowPrivate: s.AllowPrivate, AllowPlain: s.AllowPlain, TLS: s.TLS, Dir: dir,
 		Connect: s.ConnectTimeout, Agent: "junctor-plugin-sse/" + version,
 	}
@@ -41,7 +41,7 @@ func (s *settings) Validate() error {
 func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) {
 	o := s.options(server.Dir)
 	o.Log, o.Credentials = server.Log, server.Host.Credentials
-	client, err := web.NewClient(o)
+	client, err := httpclient.NewClient(o)
 	if err != nil {
 		return nil, err
 	}

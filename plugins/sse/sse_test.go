@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/papers"
-	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
@@ -13,14 +13,14 @@ var sseCase = plugintest.Transport{
 	Name:  "sse",
 	Apart: true,
 	Peer: func(t testing.TB) plugintest.Peer {
-		url, die := webtest.EchoSSE(t)
+		url, die := httpclienttest.EchoSSE(t)
 		settings, err := json.Marshal(map[string]any{"url": url, "headers": map[string]string{"Authorization": plugintest.Canary}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return plugintest.Peer{Settings: string(settings), Die: die}
 	},
-	Hang: func(t testing.TB) string { return `{"url":"` + webtest.Silent(t) + `"}` },
+	Hang: func(t testing.TB) string { return `{"url":"` + httpclienttest.Silent(t) + `"}` },
 	Refused: []plugintest.Refusal{
 		{Settings: `{}`, Paths: []string{"url"}},
 		{Settings: `{"url":"ftp://x/"}`, Paths: []string{"url"}},
@@ -38,4 +38,4 @@ func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), 
 
 // TestDocuments: the changelog knows the version that stands in the code, and
 // the README every setting.
-func TestDocuments(t *testing.T) { papers.Check(t, plugin()) }
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

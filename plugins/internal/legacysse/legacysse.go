@@ -17,9 +17,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/eventstream"
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
+	"github.com/junctor-mcp/junctor/plugins/internal/sse"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
@@ -33,7 +33,7 @@ const (
 
 // Options say how to reach a server.
 type Options struct {
-	Client *web.Client
+	Client *httpclient.Client
 	Limit  int // of a message
 	// Keepalive is how long a server may be silent that has shown that it sends
 	// signs of life; 0: for ever.
@@ -44,7 +44,7 @@ type Options struct {
 // A Conn is one connection. It is over when its stream is: what the server knew
 // of the session is lost with it.
 type Conn struct {
-	*message.Inbox
+	*jsonrpc.Inbox
 	o        Options
 	endpoint *url.URL
 	body     io.Closer
@@ -66,7 +66,7 @@ type Conn struct {
 // Dial opens the stream and waits until the server says where to post. ctx
 // bounds that.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
-	c := &Conn{Inbox: message.NewInbox(), o: o, posts: make(chan struct{}, postsMost), notes: make(chan struct{}, postsMost), requests: map[string]*post{}}
+	c := &Conn{Inbox: jsonrpc.NewInbox(), o: o, posts: make(chan struct{}, postsMost), notes: make(chan struct{}, postsMost), requests: map[string]*post{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, c.end) // until it is open
 	r, err := c.open()
@@ -90,32 +90,32 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
-func (c *Conn) open() (*eventstream.Reader, error) {
-	res, _, err := c.o.Client.Do(c.ctx, web.Request{Method: "GET", Header: http.Header{"Accept": {"text/event-stream"}, "Cache-Control": {"no-store"}}})
+func (c *Conn) open() (*sse.Reader, error) {
+	res, _, err := c.o.Client.Do(c.ctx, httpclient.Request{Method: "GET", Header: http.Header{"Accept": {"text/event-stream"}, "Cache-Control": {"no-store"}}})
 	if err != nil {
 		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {
-		e, _ := web.Refusal(res)
+		e, _ := httpclient.Refusal(res)
 		if e.Reason == "http_status" && e.Hint == "" {
 			e.Hint = "the server may have the newer transport: transport \"http\" finds out which one it has"
 		}
 		return nil, e
 	}
 	c.body = res.Body
-	if kind := web.ContentType(res.Header); kind != "text/event-stream" {
+	if kind := httpclient.ContentType(res.Header); kind != "text/event-stream" {
 		return nil, &sdk.Error{
 			Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server answered GET with content of type %q, not with events", kind),
 			Hint: "check the path in url; many servers have this endpoint at /sse",
 		}
 	}
-	r := eventstream.NewReader(res.Body, c.o.Limit)
+	r := sse.NewReader(res.Body, c.o.Limit)
 	r.OnLine = c.watch()
 	return r, nil
 }
 
 // await reads the first event.
-func (c *Conn) await(r *eventstream.Reader) error {
+func (c *Conn) await(r *sse.Reader) error {
 	for {
 		ev, err := r.Next()
 		switch {
@@ -144,7 +144,7 @@ func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	switch {
 	case err != nil:
 		return nil, refused("holds no URL")
-	case !web.SameOrigin(u, base) || u.User != nil:
+	case !httpclient.SameOrigin(u, base) || u.User != nil:
 		return nil, refused(fmt.Sprintf("leads to %s://%s", u.Scheme, u.Host))
 	}
 	u.Fragment = ""
@@ -171,11 +171,11 @@ func (c *Conn) watch() func(comment bool) {
 }
 
 // hear delivers what comes on the stream until it ends.
-func (c *Conn) hear(r *eventstream.Reader) {
+func (c *Conn) hear(r *sse.Reader) {
 	defer c.body.Close()
 	for {
 		ev, err := r.Next()
-		if long, ok := errors.AsType[*eventstream.TooLongError](err); ok {
+		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			c.dropped.Add(1)
 			c.Report(c.ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
 			continue

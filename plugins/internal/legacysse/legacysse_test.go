@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
-	"github.com/junctor-mcp/junctor/plugins/internal/webtest"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -26,7 +26,7 @@ const patience = 10 * time.Second
 // dial connects to a server whose stream is what f writes.
 func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(), r *http.Request), post http.HandlerFunc) (*Conn, error) {
 	t.Helper()
-	url, _ := webtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url, _ := httpclienttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == "POST" {
 			_, _ = io.Copy(io.Discard, r.Body)
 			if post == nil {
@@ -39,7 +39,7 @@ func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(
 		w.Header().Set("Content-Type", "text/event-stream")
 		f(w, w.(http.Flusher).Flush, r)
 	}))
-	client, err := web.NewClient(web.Options{URL: url + "/at/sse", Log: hclog.NewNullLogger(), Connect: time.Second})
+	client, err := httpclient.NewClient(httpclient.Options{URL: url + "/at/sse", Log: hclog.NewNullLogger(), Connect: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

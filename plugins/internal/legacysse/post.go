@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/junctor-mcp/junctor/plugins/internal/message"
-	"github.com/junctor-mcp/junctor/plugins/internal/web"
+	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
+	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -26,11 +26,11 @@ type post struct {
 // by side. What has no answer arrives in order, and before the requests that were
 // sent after it; but nothing waits for a cancellation, nor that for anything.
 func (c *Conn) Send(msg []byte) error {
-	e := message.Open(append([]byte(nil), msg...))
+	e := jsonrpc.Open(append([]byte(nil), msg...))
 	switch {
-	case e.Kind == message.Request:
+	case e.Kind == jsonrpc.Request:
 		return c.request(&e)
-	case e.Method == message.Cancelled:
+	case e.Method == jsonrpc.Cancelled:
 		return c.cancel(&e)
 	}
 	opened := make(chan struct{})
@@ -81,7 +81,7 @@ func (c *Conn) note(order, f func()) error {
 }
 
 // request begins a request of the host's.
-func (c *Conn) request(e *message.Envelope) error {
+func (c *Conn) request(e *jsonrpc.Envelope) error {
 	p := &post{}
 	p.ctx, p.cancel = context.WithCancel(c.ctx)
 	c.mu.Lock()
@@ -112,7 +112,7 @@ func (c *Conn) request(e *message.Envelope) error {
 }
 
 // carry posts a request when its turn has come.
-func (c *Conn) carry(e *message.Envelope, p *post, after chan struct{}) {
+func (c *Conn) carry(e *jsonrpc.Envelope, p *post, after chan struct{}) {
 	select {
 	case c.posts <- struct{}{}:
 		defer func() { <-c.posts }()
@@ -126,7 +126,7 @@ func (c *Conn) carry(e *message.Envelope, p *post, after chan struct{}) {
 
 // cancel tells the server that an answer is no longer wanted, unless it cannot
 // have seen the request, and gives up posting that.
-func (c *Conn) cancel(e *message.Envelope) error {
+func (c *Conn) cancel(e *jsonrpc.Envelope) error {
 	c.mu.Lock()
 	p := c.requests[string(e.Cancels())]
 	c.mu.Unlock()
@@ -142,15 +142,15 @@ func (c *Conn) cancel(e *message.Envelope) error {
 	})
 }
 
-func (c *Conn) post(ctx context.Context, e *message.Envelope) {
+func (c *Conn) post(ctx context.Context, e *jsonrpc.Envelope) {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	asked := ctx
-	if e.Kind != message.Request {
+	if e.Kind != jsonrpc.Request {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, noteTime)
 		defer cancel()
 	}
-	res, sent, err := c.o.Client.Do(ctx, web.Request{Method: "POST", URL: c.endpoint, Header: h, Body: e.Raw})
+	res, sent, err := c.o.Client.Do(ctx, httpclient.Request{Method: "POST", URL: c.endpoint, Header: h, Body: e.Raw})
 	switch {
 	case asked.Err() != nil:
 		if err == nil {
@@ -159,14 +159,14 @@ func (c *Conn) post(ctx context.Context, e *message.Envelope) {
 	case err != nil:
 		c.fail(e, err, sent)
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone:
-		refusal, _ := web.Refusal(res)
+		refusal, _ := httpclient.Refusal(res)
 		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: refusal.Output}
-		if e.Kind == message.Request {
+		if e.Kind == jsonrpc.Request {
 			c.Report(c.ctx, &sdk.Failed{ID: e.ID, Err: gone, Ends: true})
 		}
 		c.over(gone)
 	case res.StatusCode < 200 || res.StatusCode >= 300:
-		refusal, _ := web.Refusal(res)
+		refusal, _ := httpclient.Refusal(res)
 		c.fail(e, refusal, true)
 	default:
 		_ = res.Body.Close()
@@ -174,12 +174,12 @@ func (c *Conn) post(ctx context.Context, e *message.Envelope) {
 }
 
 // fail tells the host that a request will not be answered.
-func (c *Conn) fail(e *message.Envelope, err error, sent bool) {
+func (c *Conn) fail(e *jsonrpc.Envelope, err error, sent bool) {
 	why, ok := err.(*sdk.Error)
 	if !ok {
 		why = sdk.Errorf(sdk.Unavailable, "%v", err)
 	}
-	if e.Kind != message.Request {
+	if e.Kind != jsonrpc.Request {
 		c.o.Log.Debug("a message was not delivered", "method", e.Method, "error", why)
 		return
 	}

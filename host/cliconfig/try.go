@@ -1,0 +1,108 @@
+package cliconfig
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Read reports whether a tool block is said to read only.
+func (t *Tool) Read() bool {
+	var b struct{ Access string }
+	return json.Unmarshal(t.Block, &b) == nil && b.Access == "read"
+}
+
+// An argument is what is needed of an argument block to make up a value.
+type argument struct {
+	Name, Type, Flag string
+	Values           []string
+	Required, Repeat bool
+	Minimum          *float64
+}
+
+// Harmless returns arguments with which a tool can be tried, the least first:
+// those that have to be given, then these and the first positional, which many
+// programs call optional and need all the same.
+func (t *Tool) Harmless() []json.RawMessage {
+	var b struct {
+		Arguments []argument `json:"argument"`
+	}
+	_ = json.Unmarshal(t.Block, &b)
+	given := map[string]any{}
+	for i := range b.Arguments {
+		if a := &b.Arguments[i]; a.Required {
+			given[a.Name] = a.harmless()
+		}
+	}
+	tries := []json.RawMessage{object(given)}
+	for i := range b.Arguments {
+		if a := &b.Arguments[i]; a.Flag == "" && !a.Required {
+			given[a.Name] = a.harmless()
+			return append(tries, object(given))
+		}
+	}
+	return tries
+}
+
+// harmless is a value that an argument can have.
+func (a *argument) harmless() any {
+	var v any = "."
+	switch a.Type {
+	case "bool":
+		v = true
+	case "integer", "number", "count":
+		if v = 1; a.Minimum != nil {
+			v = *a.Minimum
+		}
+	case "map":
+		return map[string]string{}
+	case "duration":
+		v = "1s"
+	case "enum":
+		if len(a.Values) > 0 {
+			v = a.Values[0]
+		}
+	}
+	if a.Repeat && a.Type != "count" || a.Type == "list" {
+		return []any{v}
+	}
+	return v
+}
+
+func object(members map[string]any) json.RawMessage {
+	text, err := json.Marshal(members)
+	if err != nil {
+		panic(err) // strings and numbers can always be rendered
+	}
+	return text
+}
+
+// triedMost is how much is told of what a program said.
+const triedMost = 200
+
+// Tried reads the answer to a call of a tool. It returns "" where it worked, else
+// the beginning of what went wrong.
+func Tried(result []byte) string {
+	var r struct {
+		IsError bool `json:"isError"`
+		Content []struct{ Text string }
+		Output  struct{ Stderr string } `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return "the answer has an unexpected shape"
+	}
+	if !r.IsError {
+		return ""
+	}
+	said := r.Output.Stderr
+	if strings.TrimSpace(said) == "" && len(r.Content) > 0 {
+		said = r.Content[0].Text
+	}
+	said = strings.Join(strings.Fields(said), " ")
+	if len(said) > triedMost {
+		said = strings.ToValidUTF8(said[:triedMost], "") + "…"
+	}
+	if said == "" {
+		return "it failed and printed nothing"
+	}
+	return said
+}

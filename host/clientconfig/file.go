@@ -1,0 +1,149 @@
+package clientconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// A FileError says why a file was left as it is.
+type FileError struct{ Path, What, Hint string }
+
+func (e *FileError) Error() string { return e.Path + ": " + e.What }
+
+// A File is a client's file as it was when it was opened.
+type File struct {
+	Path string // where it really is, behind symbolic links
+	Text []byte // nil: there is none yet
+	mode fs.FileMode
+}
+
+// Choose opens the first of several paths at which there is something, or else
+// the last.
+func Choose(paths []string) (*File, error) {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			return open(path)
+		}
+	}
+	return open(paths[len(paths)-1])
+}
+
+// open reads a file that could be replaced.
+func open(path string) (*File, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return nil, &FileError{path, "it is a link to what does not exist", "make the file, or remove the link"}
+		}
+		return &File{Path: path}, nil
+	}
+	if err != nil {
+		return nil, ioError(path, err)
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return nil, ioError(path, err)
+	case info.IsDir():
+		return nil, &FileError{path, "it is a directory, and the client has a file there", "look what made it, and move it away"}
+	case !info.Mode().IsRegular():
+		return nil, &FileError{path, "it is not a regular file", "move it away"}
+	case info.Mode()&0o200 == 0:
+		return nil, &FileError{path, "it is read-only", "make it writable, or paste the entry where the file is made from"}
+	}
+	text, err := readAll(real)
+	if err != nil {
+		return nil, ioError(path, err)
+	}
+	return &File{Path: real, Text: text, mode: info.Mode().Perm()}, nil
+}
+
+func readAll(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MostBytes+1))
+	if text == nil {
+		text = []byte{} // an empty file is not the same as none
+	}
+	return text, err
+}
+
+func ioError(path string, err error) *FileError {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	return &FileError{path, err.Error(), "see that you may read and write it, and its directory"}
+}
+
+// Write replaces the file by text, and keeps the old one beside it. A file that
+// somebody else wrote since it was opened is left alone: clients write their
+// files while they run. But on Windows, where there is no way to do it, the
+// file is never seen half written.
+func (f *File) Write(text []byte, now time.Time) (backup string, err error) {
+	if f.Text == nil {
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+			return "", ioError(f.Path, err)
+		}
+		if _, err := os.Lstat(f.Path); err == nil {
+			return "", f.changed()
+		}
+		return "", wrap(f.Path, maybe.WriteFile(f.Path, text, 0o644))
+	}
+	if backup, err = f.keep(now); err != nil {
+		return "", ioError(f.Path, err)
+	}
+	if current, err := readAll(f.Path); err != nil || !bytes.Equal(current, f.Text) {
+		_ = os.Remove(backup)
+		return "", f.changed()
+	}
+	return backup, wrap(f.Path, maybe.WriteFile(f.Path, text, f.mode))
+}
+
+func (f *File) changed() error {
+	return &FileError{f.Path, "somebody else changed it at the same time", "try again, or end the client first"}
+}
+
+func wrap(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return ioError(path, err)
+}
+
+// keep copies the file as it was. What is there already is never replaced.
+func (f *File) keep(now time.Time) (path string, err error) {
+	base := f.Path + ".bak-" + now.Format("20060102-150405")
+	path = base
+	for n := 2; ; n++ {
+		var file *os.File
+		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
+		if err == nil {
+			_, err = file.Write(f.Text)
+			if err == nil {
+				err = file.Sync()
+			}
+			if closeErr := file.Close(); err == nil {
+				err = closeErr
+			}
+			if err != nil {
+				_ = os.Remove(path)
+			}
+			return path, err
+		}
+		if !errors.Is(err, fs.ErrExist) || n > 100 {
+			return "", err
+		}
+		path = fmt.Sprintf("%s-%d", base, n)
+	}
+}

@@ -1,0 +1,157 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// A client that said so can send its user to a page, and where all that is
+// missing is a login that is the page to log in on. Others get the error.
+
+// A Page is where a person logs in to a server, while the host waits for that.
+type Page struct {
+	ID  string // of this login: the same for everybody who is sent there
+	URL string // checked: it may be shown, and opened
+	// Wait returns when the login has ended: nil when the server can be used.
+	Wait func(ctx context.Context) error
+}
+
+// withLogin makes a handler send the user to log in when that is all that keeps
+// it from an answer.
+func withLogin(do func(*request) ([]byte, *rpcError)) func(*request) ([]byte, *rpcError) {
+	return func(r *request) ([]byte, *rpcError) {
+		answers := r.loginAnswers()
+		result, failed := do(r)
+		if failed == nil || !fault.Is(failed.cause, fault.UpstreamLogin) || !r.opensPages() {
+			return result, failed
+		}
+		f := fault.As(failed.cause)
+		page, ok := r.session.gw.opts.Login(r.ctx, f.Server, r.session.Principal())
+		if !ok {
+			return nil, failed
+		}
+		if !r.modern {
+			r.session.sayWhenDone(page)
+			return nil, loginRequired(f, page)
+		}
+		switch answer := mcp.Member(answers, loginPrefix+page.ID); {
+		case answer == nil:
+			return loginQuestion(f, page), nil
+		case !accepted(answer):
+			return nil, failed
+		}
+		if err := page.Wait(r.ctx); err != nil {
+			told := *f
+			told.Message = "the login did not come to its end: " + err.Error()
+			return nil, r.fault(&told)
+		}
+		return do(r)
+	}
+}
+
+// loginPrefix begins the keys of our questions, so that no server's are taken
+// for them.
+const loginPrefix = "junctor.login."
+
+// loginAnswers takes the answers to our questions out of a request: servers know
+// nothing of them.
+func (r *request) loginAnswers() (ours []byte) {
+	all := mcp.Member(r.params, "inputResponses")
+	if !r.modern || len(all) == 0 || all[0] != '{' {
+		return nil
+	}
+	theirs := []byte("{}")
+	for key, answer := range mcp.Members(all) {
+		if strings.HasPrefix(key, loginPrefix) {
+			ours = mcp.SetMember(ours, key, answer)
+		} else {
+			theirs = mcp.SetMember(theirs, key, answer)
+		}
+	}
+	switch {
+	case ours == nil:
+	case mcp.Empty(theirs):
+		r.params = mcp.DeleteMember(r.params, "inputResponses")
+	default:
+		r.params = mcp.SetMember(r.params, "inputResponses", theirs)
+	}
+	return ours
+}
+
+func accepted(answer []byte) bool {
+	action, _ := mcp.TextMember(answer, "action")
+	return action == "accept"
+}
+
+// opensPages reports whether the client said that it sends its user to pages. Of
+// the legacy revisions only the last knows of that.
+func (r *request) opensPages() bool {
+	if r.session.gw.opts.Login == nil {
+		return false
+	}
+	caps := r.caps
+	if !r.modern {
+		r.session.mu.Lock()
+		defer r.session.mu.Unlock()
+		if caps = r.session.caps; r.session.revision != mcp.Revision20251125 {
+			return false
+		}
+	}
+	return mcp.Member(caps, "elicitation", "url") != nil
+}
+
+// elicitation is the question to open the page: who wants the login, and whose
+// the page is, stand in its text.
+func elicitation(f *fault.Error, page Page) []byte {
+	host := page.URL
+	if u, err := url.Parse(page.URL); err == nil {
+		host = u.Host
+	}
+	message := "Log in to the server " + f.Server + " on a page of " + host + "."
+	q := mcp.SetMember(nil, "mode", mcp.AppendText(nil, "url"))
+	q = mcp.SetMember(q, "message", mcp.AppendText(nil, message))
+	return mcp.SetMember(q, "url", mcp.AppendText(nil, page.URL))
+}
+
+// loginQuestion asks a modern client, which comes back with the answer.
+func loginQuestion(f *fault.Error, page Page) []byte {
+	question := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params", elicitation(f, page))
+	questions := mcp.SetMember(nil, loginPrefix+page.ID, question)
+	return mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions)
+}
+
+// loginRequired is the error for a legacy client, which is told when it may come
+// again.
+func loginRequired(f *fault.Error, page Page) *rpcError {
+	e := mcp.SetMember(elicitation(f, page), "elicitationId", mcp.AppendText(nil, page.ID))
+	data := mcp.SetMember(mcp.Member(mcp.FaultError(f, false), "data"), "elicitations", append(append([]byte("["), e...), ']'))
+	object := mcp.ErrorObject(mcp.CodeVisit, f.Error()+" ("+cmp.Or(f.Hint, "log in")+", or visit the page)", nil)
+	return &rpcError{raw: mcp.SetMember(object, "data", data), cause: f}
+}
+
+// sayWhenDone tells a legacy client when the login has succeeded, once.
+func (s *Session) sayWhenDone(page Page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || s.pages[page.ID] {
+		return
+	}
+	if s.pages == nil {
+		s.pages = map[string]bool{}
+	}
+	s.pages[page.ID] = true
+	s.gw.work.Go(func() { // a session that ends does not wait for it
+		err := page.Wait(s.ctx)
+		s.mu.Lock()
+		delete(s.pages, page.ID)
+		s.mu.Unlock()
+		if err == nil {
+			s.notify(mcp.NoteElicitDone, mcp.SetMember(nil, "elicitationId", mcp.AppendText(nil, page.ID)))
+		}
+	})
+}

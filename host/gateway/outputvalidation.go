@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// maxValidatedOutput bounds the structured results that are compared with their
+// schema: the comparison only ever leads to a warning.
+const maxValidatedOutput = 1 << 20
+
+// What tools are warned of.
+const (
+	schemaUnusable = "a tool's schema cannot be used"
+	outputMissing  = "a result lacks the structuredContent that the tool's output schema asks for"
+	outputTooLarge = "a result of more than 1 MiB is not compared with the tool's output schema"
+	outputMismatch = "a result does not fit the tool's output schema"
+)
+
+// validateOutput warns about a result that is not what the tool said it would be.
+// An error may be anything, and what asks for input is no result yet.
+func (g *Gateway) validateOutput(t *catalog.Tool, u Use, result []byte) {
+	if t.Output == nil || string(mcp.Member(result, "isError")) == "true" {
+		return
+	}
+	if kind, said := mcp.TextMember(result, "resultType"); said && kind != "complete" {
+		return
+	}
+	structured := mcp.Member(result, "structuredContent")
+	switch {
+	case structured == nil:
+		g.warnOnce(t, u, outputMissing)
+		return
+	case len(structured) > maxValidatedOutput:
+		g.warnOnce(t, u, outputTooLarge)
+		return
+	}
+	s, err := g.schemas.Get(t.Output)
+	if err != nil {
+		g.warnOnce(t, u, schemaUnusable, "consequence", "its results are not checked", "error", err)
+		return
+	}
+	if problems := s.Check(structured); len(problems) > 0 {
+		g.warn(t, u, outputMismatch, "problem", problems[0].String())
+	}
+}
+
+// warn says what is wrong with a tool: to whoever uses it and wants to know,
+// else in the log. The arguments are names and values, as the log has them.
+func (g *Gateway) warn(t *catalog.Tool, u Use, what string, args ...any) {
+	if u.Warn == nil {
+		g.serverLog.Log(hclog.Warn, t.Server, what, append([]any{"tool", t.Name}, args...)...)
+		return
+	}
+	text := "tool " + t.Exposed + ": " + what
+	for i := 1; i < len(args); i += 2 {
+		text += fmt.Sprintf(": %v", args[i])
+	}
+	u.Warn(text)
+}
+
+// maxWarned bounds what is remembered of what the log said.
+const maxWarned = 10_000
+
+// warnOnce is warn for what does not change from call to call, of which the log
+// needs no more than one line. The first value tells apart what has the same words.
+func (g *Gateway) warnOnce(t *catalog.Tool, u Use, what string, args ...any) {
+	key := t.Server + "\x00" + t.Name + "\x00" + what
+	if len(args) > 1 {
+		key += fmt.Sprint("\x00", args[1])
+	}
+	g.mu.Lock()
+	warned := g.warned[key]
+	if u.Warn == nil && !warned {
+		g.recordWarning(key)
+	}
+	g.mu.Unlock()
+	if !warned || u.Warn != nil {
+		g.warn(t, u, what, args...)
+	}
+}
+
+// recordWarning takes note of what the log said. The caller holds mu.
+func (g *Gateway) recordWarning(key string) {
+	if len(g.warned) >= maxWarned {
+		clear(g.warned) // a server that renames its tools could go on for ever
+	}
+	g.warned[key] = true
+}

@@ -1,0 +1,263 @@
+package gateway
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A Share says who uses the same connection to a server.
+type Share string
+
+// The ways to share.
+const (
+	Shared     Share = "global"
+	PerTenant  Share = "tenant"
+	PerSession Share = "session"
+)
+
+// maxConns bounds the connections to one server that are not shared by all.
+const maxConns = 256
+
+// With several principals, each has half of them at most.
+const maxConnsPerPrincipal = maxConns / 2
+
+var (
+	errTooManyConns    = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxConns)
+	errTooManyOwnConns = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open for this client", maxConnsPerPrincipal)
+)
+
+// allCapabilities is what a server is offered over the connection that its lists come
+// from, when calls have connections of their own: what it lists must not depend
+// on who asked first.
+const allCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
+
+// A upstreamConn is a connection to a server for some of the clients, and the peer of
+// that server.
+type upstreamConn struct {
+	gw        *Gateway
+	server    string
+	up        *upstream.Upstream // nil for what all share
+	session   *Session           // whose it is, if a session's
+	tenant    string             // whose it is, if a tenant's
+	exclusive bool               // it is one request's at a time; see lease
+	users     atomic.Int32       // who got it from over and is not done
+	owner     connOwner          // for whom it counts, once it is connected
+	callers   callers            // the principals that have used it
+}
+
+var _ upstream.Peer = (*upstreamConn)(nil)
+
+// Peer is who a server talks to over the connection that all clients share.
+func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedConn(server) }
+
+// upstreamFor is the connection to a server that is meant for a legacy client, or for
+// any client where it is shared by more than one. It stays until done is called.
+func (s *Session) upstreamFor(server string) (up *upstream.Upstream, done func(), err error) {
+	g := s.gw
+	if share := g.opts.Servers[server].Share; share != PerTenant && share != PerSession {
+		g.sharedConn(server).recordCaller(s.Principal())
+		return g.upstreams[server], func() {}, nil
+	}
+	l, err := s.ownConn(server)
+	if g.evictFor(err, server, s.Principal()) {
+		l, err = s.ownConn(server)
+	}
+	if err != nil {
+		return nil, nil, fault.In(server, err)
+	}
+	l.recordCaller(s.Principal())
+	return l.up, func() { l.users.Add(-1) }, nil
+}
+
+// ownConn is the connection to a server that not all clients share.
+func (s *Session) ownConn(server string) (*upstreamConn, error) {
+	if s.gw.opts.Servers[server].Share == PerTenant {
+		return s.gw.tenantConn(server, s.Principal().Tenant)
+	}
+	return s.conn(server)
+}
+
+// conn is the session's own connection to a server.
+func (s *Session) conn(server string) (*upstreamConn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.conns[server]; l != nil {
+		l.users.Add(1)
+		return l, nil
+	}
+	if s.closing {
+		return nil, errStopping
+	}
+	l := &upstreamConn{gw: s.gw, server: server, session: s}
+	l.users.Add(1)
+	var err error
+	if l.up, err = s.gw.connect(l, l, s.Principal()); err != nil {
+		return nil, err
+	}
+	if s.revision != "" {
+		l.up.PreferOld()
+	}
+	if s.conns == nil {
+		s.conns = map[string]*upstreamConn{}
+	}
+	s.conns[server] = l
+	if s.level != "" {
+		l.up.SetLevel(s.level)
+	}
+	return l, nil
+}
+
+// tenantConn is the connection to a server that the clients of a tenant share.
+func (g *Gateway) tenantConn(server, tenant string) (*upstreamConn, error) {
+	g.tenantMu.Lock()
+	defer g.tenantMu.Unlock()
+	key := server + "\x00" + tenant
+	if l := g.tenantConns[key]; l != nil {
+		l.users.Add(1)
+		return l, nil
+	}
+	l := &upstreamConn{gw: g, server: server, tenant: tenant}
+	l.users.Add(1)
+	var err error
+	if l.up, err = g.connect(l, l, authn.Principal{Tenant: tenant}); err != nil {
+		return nil, err
+	}
+	g.tenantConns[key] = l
+	if level := l.lowestLevel(); level != "" {
+		l.up.SetLevel(level)
+	}
+	return l, nil
+}
+
+// connect makes a connection to a line's server, which talks to peer, that is not
+// for all, on behalf of a principal.
+func (g *Gateway) connect(l *upstreamConn, peer upstream.Peer, p authn.Principal) (*upstream.Upstream, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l.owner = connOwner{l.server, p.Key()}
+	switch {
+	case g.ending:
+		return nil, errStopping
+	case g.connCounts[l.server] >= maxConns:
+		return nil, errTooManyConns
+	case g.multiplePrincipals && g.ownerCounts[l.owner] >= maxConnsPerPrincipal:
+		return nil, errTooManyOwnConns
+	}
+	g.connCounts[l.server]++
+	g.ownerCounts[l.owner]++
+	return g.opts.Servers[l.server].Open(peer, p), nil
+}
+
+// closeLater closes a line that nobody uses any longer. It does not wait.
+func (g *Gateway) closeLater(l *upstreamConn) { g.work.Go(func() { g.close(l) }) }
+
+// close closes a line that nobody uses any longer.
+func (g *Gateway) close(l *upstreamConn) {
+	l.up.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.connCounts[l.server]--
+	if g.ownerCounts[l.owner]--; g.ownerCounts[l.owner] == 0 {
+		delete(g.ownerCounts, l.owner)
+	}
+}
+
+// audience are the sessions that what the server says may be meant for.
+func (l *upstreamConn) audience() []*Session {
+	switch {
+	case l.session != nil:
+		return []*Session{l.session}
+	case l.exclusive:
+		return nil
+	}
+	all := l.gw.allSessions()
+	if l.up == nil {
+		return all
+	}
+	mine := all[:0]
+	for _, s := range all {
+		if s.Principal().Tenant == l.tenant {
+			mine = append(mine, s)
+		}
+	}
+	return mine
+}
+
+// Capabilities are what the server is offered: what its only client has, or
+// nothing.
+func (l *upstreamConn) Capabilities() []byte {
+	s := l.session
+	if l.up == nil && s == nil {
+		if l.gw.opts.Servers[l.server].Share == PerSession {
+			return []byte(allCapabilities)
+		}
+		s = l.gw.soleClient()
+	}
+	if s == nil {
+		return l.gw.localCapabilities()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return l.gw.withRoots(serverFacingCapabilities(s.caps))
+}
+
+// ServerRequest answers what a server asks.
+func (l *upstreamConn) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
+	if _, known := offered[method]; !known {
+		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
+	}
+	s := l.session
+	if l.up == nil && s == nil {
+		s = l.gw.soleClient()
+	}
+	switch {
+	case s == nil && l.gw.opts.Local != nil:
+		return l.gw.answerLocally(ctx, l.server, method, params)
+	case l.gw.givesRoots(s.capabilities(), method):
+		return l.gw.opts.Roots, nil
+	case s == nil:
+		return nil, l.gw.noSoleClient(l.server, method)
+	}
+	return s.question(ctx, s.streamFor(about, l.server), u, method, params)
+}
+
+// streamFor is where to say something that a server says in the course of a
+// request: that request's own stream, if one can be meant.
+func (s *Session) streamFor(about any, server string) Stream {
+	if r, ok := about.(*request); ok && r.session == s {
+		return r.out
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.inFlight {
+		if r.server == server {
+			return r.out
+		}
+	}
+	return s.client.Out
+}
+
+// Connected is called when a server was connected.
+func (l *upstreamConn) Connected(u *upstream.Upstream) {
+	l.gw.loggedIn(u.Name())
+	if l.up == nil && l.gw.catalog != nil {
+		l.gw.recordDescription(u)
+		l.gw.catalog.Connected(u.Name())
+	}
+}
+
+// lastWords is how many lines of a server that ended go to the log.
+const lastWords = 5
+
+// Disconnected is called when a connection ended or could not be made.
+func (l *upstreamConn) Disconnected(u *upstream.Upstream, err error) {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !l.gw.wantsLogin(u.Name(), err) {
+		said := fault.As(err).Output
+		l.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
+	}
+}

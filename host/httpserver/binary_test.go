@@ -1,0 +1,247 @@
+package httpserver
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// built are the programs that tests run: junctor, its stdio plugin and a server
+// that misbehaves.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// programs builds them, once a run, and returns where they are. They are what
+// people run, so the race detector sees nothing of them.
+func programs(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts programs")
+	}
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "listen-"); built.err != nil {
+			return
+		}
+		for target, source := range map[string]string{
+			"junctor": "cmd/host", "plugins/junctor-plugin-stdio": "plugins/stdio", "evil": "testdata/evil/mcp",
+		} {
+			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", filepath.Join(built.dir, target), "./"+source)
+			c.Dir = "../.."
+			if out, err := c.CombinedOutput(); err != nil {
+				built.err = fmt.Errorf("building %s: %w\n%s", source, err, out)
+				return
+			}
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.dir
+}
+
+// A process is "junctor serve" with the test as its client.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan string
+	notes []string // that came while something else was waited for
+	last  int
+	ended bool
+	err   strings.Builder
+}
+
+// serve starts it in front of servers a, b, …, each of which is the evil one in
+// some mode, with the same words of configuration.
+func serve(t *testing.T, extra string, modes ...string) *process {
+	t.Helper()
+	return serveIn(t.TempDir(), t, extra, modes...)
+}
+
+// serveIn is serve with a home that may have been used before.
+func serveIn(home string, t *testing.T, extra string, modes ...string) *process {
+	t.Helper()
+	return serveText(home, t, blocks(t, extra, modes...))
+}
+
+// blocks are the servers of a configuration.
+func blocks(t *testing.T, extra string, modes ...string) string {
+	t.Helper()
+	var config strings.Builder
+	for i, mode := range modes {
+		var command []string
+		for _, word := range append([]string{filepath.Join(programs(t), "evil")}, strings.Fields(mode)...) {
+			command = append(command, fmt.Sprintf("%q", word))
+		}
+		fmt.Fprintf(&config, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n  }\n%s\n}\n", string(rune('a'+i)), strings.Join(command, ", "), extra)
+	}
+	return config.String()
+}
+
+// serveText is serve with a configuration written out.
+func serveText(home string, t *testing.T, text string) *process {
+	t.Helper()
+	p := prepare(home, t, text)
+	p.cmd.Stderr = &p.err
+	p.begin("error")
+	return p
+}
+
+// prepare makes a process that has not begun.
+func prepare(home string, t *testing.T, text string) *process {
+	t.Helper()
+	dir := programs(t)
+	path := filepath.Join(home, "junctor.hcl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, lines: make(chan string, 1<<16)}
+	p.cmd = exec.Command(filepath.Join(dir, "junctor"), "-c", path, "serve")
+	p.cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(home, "home"))
+	return p
+}
+
+// begin starts the process and greets it.
+func (p *process) begin(level string) {
+	p.t.Helper()
+	p.cmd.Args = append(p.cmd.Args, "--log", level)
+	var out io.Reader
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err == nil {
+		out, err = p.cmd.StdoutPipe()
+	}
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	go p.read(out)
+	p.t.Cleanup(p.end)
+	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	p.answer(`"hello"`)
+}
+
+func (p *process) read(out io.Reader) {
+	defer close(p.lines)
+	r := bufio.NewReaderSize(out, 1<<20)
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		p.lines <- strings.TrimSuffix(line, "\n")
+	}
+}
+
+// end closes its input and expects it to end in order.
+func (p *process) end() {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	_ = p.in.Close()
+	timer := time.AfterFunc(20*time.Second, func() { _ = p.cmd.Process.Kill() })
+	defer timer.Stop()
+	for range p.lines {
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("junctor serve ended with %v\n%s", err, p.err.String())
+	}
+}
+
+func (p *process) say(line string) {
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		p.t.Fatalf("%v\n%s", err, p.err.String())
+	}
+}
+
+// answer waits for the answer to a request; notifications are kept.
+func (p *process) answer(id string) string {
+	p.t.Helper()
+	deadline := time.After(60 * time.Second)
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if !ok {
+				p.t.Fatalf("junctor serve ended\n%s", p.err.String())
+			}
+			if strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+id+`,`) {
+				return line
+			}
+			p.notes = append(p.notes, line)
+		case <-deadline:
+			p.t.Fatalf("no answer to %s\n%s", id, p.err.String())
+		}
+	}
+}
+
+// start sends a request and returns its id.
+func (p *process) start(method, params string) string {
+	p.last++
+	id := fmt.Sprint(p.last)
+	p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
+	return id
+}
+
+// call calls a tool and returns the answer and how long it took.
+func (p *process) call(tool, more string) (string, time.Duration) {
+	p.t.Helper()
+	begun := time.Now()
+	a := p.answer(p.start("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}%s}`, tool, more)))
+	return a, time.Since(begun)
+}
+
+// works expects a server's echo.
+func (p *process) works(server string) {
+	p.t.Helper()
+	if a, _ := p.call(server+"__echo", `,"n":9007199254740993`); !strings.Contains(a, `"echo":{"name":"echo","arguments":{},"n":9007199254740993}`) {
+		p.t.Errorf("server %s answers %.300s", server, a)
+	}
+}
+
+// tools lists the names of all tools.
+func (p *process) tools() (names []string) {
+	p.t.Helper()
+	var m struct {
+		Result struct {
+			Tools []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal([]byte(p.answer(p.start("tools/list", `{}`))), &m); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, tool := range m.Result.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// soak reports whether this run is about figures: nothing else uses the
+// machine, and bars are asserted as they were set.
+func soak() bool { return os.Getenv("JUNCTOR_SOAK") == "1" }
+
+// within compares a duration with its bar. Unless this is a soak, others have the
+// machine, too, and it only shows that nothing hangs.
+func (p *process) within(what string, took, bar time.Duration) {
+	p.t.Helper()
+	limit := max(10*bar, patience/2)
+	if soak() {
+		limit = bar
+		fmt.Printf("%-46s %10s  (bar %s)\n", what, took.Round(100*time.Microsecond), bar)
+	}
+	if took > limit {
+		p.t.Errorf("%s took %s, the bar is %s", what, took, bar)
+	}
+}

@@ -1,0 +1,175 @@
+package httpserver
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// killRounds is how often something is killed.
+func killRounds() int {
+	if n, err := strconv.Atoi(os.Getenv("JUNCTOR_KILL_ROUNDS")); err == nil {
+		return n
+	}
+	if soak() {
+		return 100
+	}
+	return 3
+}
+
+// inFlight is how many calls wait when something is killed.
+const inFlight = 16
+
+// TestKilledUnderLoad kills a server, or its plugin, while calls wait for it:
+// those fail at once, the next one works, and calls of another server, whose
+// plugin is a process of its own, do not notice.
+func TestKilledUnderLoad(t *testing.T) {
+	config := "plugin \"stdio\" {\n  isolation = \"server\"\n}\n" + blocks(t, "", "hang", "ok")
+	var p *process
+	var slowestEnd, slowestStart time.Duration
+	for n := range 2 * killRounds() {
+		if n%killsOfOneHost == 0 {
+			if p != nil {
+				p.end()
+			}
+			p = serveText(t.TempDir(), t, config)
+			p.works("a")
+			p.works("b")
+		}
+		end, start := p.killRound(n)
+		slowestEnd, slowestStart = max(slowestEnd, end), max(slowestStart, start)
+	}
+	p.within("kill -9: calls in flight failed within", slowestEnd, 100*time.Millisecond)
+	p.within("kill -9: the next call worked within", slowestStart, time.Second)
+}
+
+// killsOfOneHost keeps below the number of crashes that puts a plugin into
+// quarantine.
+const killsOfOneHost = 6
+
+// killRound kills the server a, or its plugin, at some moment. It returns how
+// long calls in flight took to fail and the next one to work.
+func (p *process) killRound(n int) (end, start time.Duration) {
+	p.t.Helper()
+	victim := p.below("evil\x00hang")
+	if n%2 == 0 {
+		victim = parentOf(p.t, victim)
+	}
+	var waiting []string
+	for range inFlight {
+		waiting = append(waiting, p.start("tools/call", `{"name":"a__bad","arguments":{}}`))
+	}
+	p.works("b")
+	other := p.start("tools/call", `{"name":"b__echo","arguments":{}}`)
+	time.Sleep(rand.N(20 * time.Millisecond))
+	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
+		p.t.Fatal(err)
+	}
+	begun := time.Now()
+	for _, id := range waiting {
+		if a := p.kept(id); !strings.Contains(a, `"code":-32000`) || !strings.Contains(a, `"reason":"`) {
+			p.t.Errorf("round %d: %.300s", n, a)
+		}
+	}
+	end = time.Since(begun)
+	begun = time.Now()
+	p.works("a")
+	start = time.Since(begun)
+	p.works("b")
+	if a := p.kept(other); !strings.Contains(a, `"echo"`) {
+		p.t.Errorf("round %d: the other server answers %.300s", n, a)
+	}
+	return end, start
+}
+
+// TestHostKilled kills the host under load: nothing that it started outlives it.
+func TestHostKilled(t *testing.T) {
+	var slowest time.Duration
+	var p *process
+	for range killRounds() {
+		p = serve(t, "", "hang", "ok")
+		p.works("a")
+		p.works("b")
+		for range inFlight {
+			p.start("tools/call", `{"name":"a__bad","arguments":{}}`)
+		}
+		if len(p.all()) < 3 {
+			t.Errorf("there should be a plugin and two servers: %v", p.all())
+		}
+		time.Sleep(rand.N(20 * time.Millisecond))
+		if err := p.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		p.ended = true
+		begun := time.Now()
+		for range p.lines {
+		}
+		_ = p.cmd.Wait()
+		for len(p.all()) > 0 && time.Since(begun) < 20*time.Second {
+			time.Sleep(time.Millisecond)
+		}
+		slowest = max(slowest, time.Since(begun))
+	}
+	p.within("kill -9 of the host: the last of its processes ended after", slowest, 500*time.Millisecond)
+}
+
+// all are the processes below the host, by the mark in their environment.
+func (p *process) all() (pids []int) {
+	mark := fmt.Appendf(nil, "\x00JUNCTOR_RUN_ID=%d.", p.cmd.Process.Pid)
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range paths {
+		env, err := os.ReadFile(path)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && bytes.Contains(append([]byte{0}, env...), mark) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// below finds the process below the host whose command line has these words.
+func (p *process) below(words string) int {
+	p.t.Helper()
+	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
+		for _, pid := range p.all() {
+			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte(words)) {
+				return pid
+			}
+		}
+	}
+	p.t.Fatalf("there is no process %q", words)
+	return 0
+}
+
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tail, _ := strings.Cut(string(text), ") ")
+	parent, err := strconv.Atoi(strings.Fields(tail)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parent
+}
+
+// kept is answer for a request whose answer may have come while another was
+// waited for.
+func (p *process) kept(id string) string {
+	p.t.Helper()
+	for _, line := range p.notes {
+		if strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+id+`,`) {
+			return line
+		}
+	}
+	return p.answer(id)
+}

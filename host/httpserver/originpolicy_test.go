@@ -1,0 +1,142 @@
+package httpserver
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// TestGuardHolds: what a page in the browser of the user can send reaches no
+// server, by whatever door.
+func TestGuardHolds(t *testing.T) {
+	t.Parallel()
+	h := openFixture(t, func(o *Options) { o.LegacySSE = true }, newPerformer("a", "2025-11-25"))
+	port := h.at[strings.LastIndex(h.at, ":"):]
+	call, header := modernCall(1, "a__echo", `{}`)
+	own := "Host: " + h.at + "\r\n"
+	cases := map[string]string{
+		"evil origin":            own + "Origin: https://evil.example.com\r\n",
+		"null":                   own + "Origin: null\r\n",
+		"empty origin":           own + "Origin: \r\n",
+		"two origins":            own + "Origin: http://localhost\r\nOrigin: http://localhost\r\n",
+		"a list of origins":      own + "Origin: http://localhost, https://evil.example.com\r\n",
+		"another port":           own + "Origin: http://localhost:1\r\n",
+		"a longer name":          own + "Origin: http://localhost.evil.example.com\r\n",
+		"another scheme":         own + "Origin: https://" + h.at + "\r\n",
+		"a path behind":          own + "Origin: http://localhost/\r\n",
+		"in upper case":          own + "Origin: HTTP://LOCALHOST\r\n",
+		"a page without origin":  own + "Sec-Fetch-Site: cross-site\r\n",
+		"its neighbour":          own + "Sec-Fetch-Site: same-site\r\n",
+		"evil host":              "Host: evil.com" + port + "\r\n",
+		"evil host, no port":     "Host: evil.com\r\n",
+		"evil page of evil host": "Host: evil.com" + port + "\r\nOrigin: http://evil.com" + port + "\r\n",
+		"localhost.evil.com":     "Host: localhost.evil.com" + port + "\r\n",
+		"127.0.0.1.evil.com":     "Host: 127.0.0.1.evil.com" + port + "\r\n",
+		"[::1].evil":             "Host: [::1].evil" + port + "\r\n",
+		"empty host":             "Host: \r\n",
+		"wrong port":             "Host: 127.0.0.1:1\r\n",
+		"no port":                "Host: 127.0.0.1\r\n",
+		"another address":        "Host: 192.0.2.1" + port + "\r\n",
+		"all addresses":          "Host: 0.0.0.0" + port + "\r\n",
+		"a dot behind":           "Host: localhost." + port + "\r\n",
+	}
+	for name, lines := range cases {
+		for _, door := range []string{"POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "POST /messages?sessionId=x"} {
+			text := fmt.Sprintf("%s HTTP/1.1\r\n%sContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n", door, lines, len(call))
+			for i := 0; i < len(header); i += 2 {
+				text += header[i] + ": " + header[i+1] + "\r\n"
+			}
+			answer, _ := h.raw(t, text+"\r\n"+call)
+			if !strings.HasPrefix(answer, "HTTP/1.1 403 ") || strings.Contains(answer, "Access-Control") {
+				t.Errorf("%s, %s:\n%s", name, door, answer)
+			}
+		}
+	}
+	if n := h.servers["a"].Count(mcp.MethodCallTool); n != 0 {
+		t.Errorf("the server was called %d times", n)
+	}
+	// The same message without all this is answered: nothing else was wrong with it.
+	if a := h.visit(t).must(call, header...); !strings.Contains(a, `"echo"`) {
+		t.Error(a)
+	}
+}
+
+// TestGuardHosts: by which names a front can be called at each kind of address.
+func TestGuardHosts(t *testing.T) {
+	at := func(address string, hosts ...string) originPolicy {
+		a, err := net.ResolveTCPAddr("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return originPolicy{hosts: hosts}.at(a)
+	}
+	loopback, all, web := at("127.0.0.1:7575"), at("[::]:7575", "mcp.example.com", "other.example.com:8443"), at("192.0.2.1:80")
+	for _, c := range []struct {
+		g    originPolicy
+		host string
+		want bool
+	}{
+		{loopback, "localhost:7575", true},
+		{loopback, "LocalHost:7575", true},
+		{loopback, "127.0.0.1:7575", true},
+		{loopback, "[::1]:7575", true},
+		{loopback, "127.0.0.2:7575", false},
+		{loopback, "::1:7575", false},
+		{loopback, "mcp.example.com", false},
+		{all, "mcp.example.com", true},
+		{all, "mcp.example.com:7575", true},
+		{all, "mcp.example.com:1", false},
+		{all, "other.example.com:8443", true},
+		{all, "other.example.com", false},
+		{all, "192.0.2.1:7575", true},
+		{all, "[2001:db8::1]:7575", true},
+		{all, "localhost:7575", true},
+		{all, "evil.com:7575", false},
+		{all, "192.0.2.1", false},
+		{all, "", false},
+		{all, ":7575", false},
+		{web, "192.0.2.1", true},
+		{web, "192.0.2.1:80", true},
+		{web, "localhost", false},
+		{web, "", false},
+		{originPolicy{}.at(&net.UnixAddr{Name: "x", Net: "unix"}), "anything", true},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+		r.Host = c.host
+		if got := c.g.check(r) == nil; got != c.want {
+			t.Errorf("%q at %v: %t", c.host, c.g.own, got)
+		}
+	}
+	// No page can be of a unix socket.
+	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+	r.Header.Set("Origin", "http://"+r.Host)
+	g := originPolicy{}.at(&net.UnixAddr{Name: "x", Net: "unix"})
+	if g.check(r) == nil {
+		t.Error("a page of nowhere may ask")
+	}
+}
+
+// TestGuardTells: who set up a proxy reads in the log which name arrived there,
+// as text and not for ever.
+func TestGuardTells(t *testing.T) {
+	t.Parallel()
+	h := openFixture(t, nil, newPerformer("a", "2025-11-25"))
+	long := strings.Repeat("x", 5000)
+	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: mcp.example.com\r\nConnection: close\r\n\r\n")
+	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.at+"\r\nOrigin: https://\x9b31m.example.com\r\nConnection: close\r\n\r\n")
+	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.at+"\r\nOrigin: https://"+long+"\r\nConnection: close\r\n\r\n")
+	log := h.log.String()
+	for _, want := range []string{"why=host host=mcp.example.com ", "why=origin host=" + h.at + " origin=", ".example.com"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%q is not in the log:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, "\x9b") || strings.Contains(log, long[:200]) {
+		t.Errorf("the log has what the client wrote:\n%s", log)
+	}
+}

@@ -1,0 +1,41 @@
+package httpserver
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/limit"
+)
+
+// TestFixedLimits: docs/gateway.md has the limits that nobody can change as they
+// are.
+func TestFixedLimits(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("%d KiB of header", maxHeader>>10),
+		fmt.Sprintf("a message of up to %d KiB comes while the memory is full", limit.Small>>10),
+		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", bodyPatience/time.Second, chunk>>10),
+		fmt.Sprintf("%d lines a second and %d at once, %d MiB a minute", limit.LinesPerSecond, limit.LinesAtOnce, limit.BytesPerMinute>>20),
+		map[time.Duration]string{10 * time.Second: "the log says every ten seconds"}[limit.ToldEvery],
+		fmt.Sprintf("at least %d and at most %d", leastReserve, mostReserve),
+		map[time.Duration]string{10 * time.Second: "after ten seconds"}[bodyGrace],
+		fmt.Sprintf("less than %d KiB a second", bodyRate>>10),
+		fmt.Sprintf("%d streams of one connection of HTTP/2", maxStreams),
+		fmt.Sprintf("%d seconds for a client to take 64 KiB of a large answer", bodyPatience/time.Second),
+		map[time.Duration]string{2 * time.Minute: "an unused one closed after two"}[idleMost],
+		map[time.Duration]string{time.Minute: "the log says once a minute"}[refusedEvery],
+		map[int64]string{50: "gets half at most"}[half(100)],
+	} {
+		if want == "" || !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package httpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// An authority signs certificates.
+type authority struct {
+	t    *testing.T
+	dir  string
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T, dir, name string) *authority {
+	t.Helper()
+	a := &authority{t: t, dir: dir}
+	a.cert, a.key = a.sign(name, 1)
+	return a
+}
+
+// sign makes a certificate and writes it and its key to NAME.pem and NAME.key;
+// the first is the authority's own.
+func (a *authority) sign(name string, serial int64) (*x509.Certificate, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IsCA: a.cert == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	parent, signer := a.cert, a.key
+	if parent == nil {
+		parent, signer = c, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	made, err := x509.ParseCertificate(der)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.write(name+".pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	a.write(name+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	return made, key
+}
+
+func (a *authority) write(name string, text []byte) {
+	a.t.Helper()
+	if err := os.WriteFile(filepath.Join(a.dir, name), text, 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// client trusts the authority and has a certificate, if it is named.
+func (a *authority) client(cert string, change func(*tls.Config)) *http.Transport {
+	a.t.Helper()
+	pool := x509.NewCertPool()
+	pool.AddCert(a.cert)
+	c := &tls.Config{RootCAs: pool}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(filepath.Join(a.dir, cert+".pem"), filepath.Join(a.dir, cert+".key"))
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	if change != nil {
+		change(c)
+	}
+	return &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: true}
+}
+
+// TestTLS: over TLS clients speak HTTP/2 where they can, a certificate that was
+// renewed is used without a restart, and with an authority of clients nobody else
+// is let in.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ours, other := newAuthority(t, dir, "ours"), newAuthority(t, dir, "other")
+	ours.sign("server", 100)
+	ours.sign("client", 2)
+	other.sign("stranger", 3)
+	config := blocks(t, "", "ok") + gatewayBlock(fmt.Sprintf("    tls {\n      cert      = %q\n      key       = %q\n      client_ca = %q\n    }",
+		filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"), filepath.Join(dir, "ours.pem")))
+	s := openSite(t, t.TempDir(), config, "127.0.0.1:0")
+	url := "https://" + s.at + "/mcp"
+	serial := func(transport *http.Transport) (int64, string) {
+		t.Helper()
+		defer transport.CloseIdleConnections()
+		v := newVisitor(t, url, transport)
+		m, header := modernCall(1, "a__echo", `{}`)
+		resp, err := v.request(t.Context(), http.MethodPost, m, header...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		if text, err := io.ReadAll(resp.Body); err != nil || !bytes.Contains(text, []byte(`"echo"`)) {
+			t.Fatalf("%s, %v", text, err)
+		}
+		return resp.TLS.PeerCertificates[0].SerialNumber.Int64(), resp.Proto
+	}
+	if n, proto := serial(ours.client("client", nil)); n != 100 || proto != "HTTP/2.0" {
+		t.Errorf("certificate %d over %s", n, proto)
+	}
+	one := ours.client("client", nil)
+	one.ForceAttemptHTTP2 = false
+	if _, proto := serial(one); proto != "HTTP/1.1" {
+		t.Error(proto)
+	}
+	for name, transport := range map[string]*http.Transport{
+		"none": ours.client("", nil),
+		"a stranger's": func() *http.Transport {
+			tr := other.client("stranger", nil)
+			tr.TLSClientConfig.RootCAs = ours.client("", nil).TLSClientConfig.RootCAs
+			return tr
+		}(),
+		"TLS 1.1": ours.client("client", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
+	} {
+		if resp, err := newVisitor(t, url, transport).request(t.Context(), http.MethodPost, greeting); err == nil {
+			_ = resp.Body.Close()
+			t.Errorf("certificate: %s: %s", name, resp.Status)
+		}
+	}
+	// Whoever does not speak TLS learns that they should.
+	if resp, err := http.Get("http://" + s.at + "/healthz"); err == nil {
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusBadRequest {
+			t.Error(resp.Status)
+		}
+	}
+	ours.sign("server", 101)
+	for until := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		n, _ := serial(ours.client("client", nil))
+		if n == 101 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("certificate %d is still used", n)
+		}
+	}
+	// One that cannot be read changes nothing.
+	ours.write("server.pem", []byte("half a certif"))
+	for until := time.Now().Add(patience); !strings.Contains(s.said.String(), "the certificate was not renewed"); time.Sleep(50 * time.Millisecond) {
+		if n, _ := serial(ours.client("client", nil)); n != 101 {
+			t.Fatalf("certificate %d is used", n)
+		}
+		if time.Now().After(until) {
+			t.Fatal("nothing is said about it")
+		}
+	}
+}
+
+// TestManyStreams: over one connection of HTTP/2 many requests wait at once, and
+// one whose client does not take the answer holds no place for long.
+func TestManyStreams(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ours := newAuthority(t, dir, "ours")
+	ours.sign("server", 100)
+	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")}, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newPerformer("a", "2026-07-28")
+	h := openSecureFixture(t, secure, a)
+	v := newVisitor(t, "https://"+h.at+"/mcp", ours.client("", nil))
+	answers := make(chan string, 90)
+	for i := range cap(answers) {
+		go func() {
+			m, header := modernCall(i, "a__wait", `{}`)
+			_, text, _, err := v.post(m, header...)
+			answers <- fmt.Sprint(text, err)
+		}()
+	}
+	for range cap(answers) {
+		defer a.next(t).answer(`{"content":[]}`)
+	}
+	m, header := modernCall("\"x\"", "a__echo", `{}`)
+	v.must(m, header...)
+	// A client that leaves is noticed here as well.
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		m, header := modernCall("\"y\"", "a__wait", `{}`)
+		if resp, err := v.request(ctx, http.MethodPost, m, header...); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	a.next(t)
+	cancel()
+	<-gone
+	select {
+	case <-a.stops:
+	case <-time.After(patience):
+		t.Error("the server goes on without its client")
+	}
+}
+
+// TestNoTLS: what cannot be read is said before anything listens.
+func TestNoTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ours := newAuthority(t, dir, "ours")
+	ours.sign("server", 2)
+	ours.write("empty.pem", nil)
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, c := range []Certificates{
+		{path("missing.pem"), path("server.key"), ""},
+		{path("server.pem"), path("ours.key"), ""},
+		{path("server.pem"), path("server.key"), path("missing.pem")},
+		{path("server.pem"), path("server.key"), path("empty.pem")},
+	} {
+		if _, err := NewTLS(c, hclog.NewNullLogger()); err == nil {
+			t.Errorf("%+v can be used", c)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package login
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// The longest address that is opened.
+const maxAddress = 8 << 10
+
+// Address checks an address that a stranger wants a person to see, and returns
+// it as it may be handed to a browser and printed: ASCII, without any character
+// that a shell or a terminal would take for something else. Only https is
+// accepted, and http to the loopback where the server itself is there.
+func Address(raw string, loopback bool) (string, error) {
+	u, problem := vetted(raw, loopback)
+	if problem != "" {
+		return "", &sdk.Error{
+			Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of a page to open %s: %s", problem, shown(raw)),
+			Hint: "the server or its authorization server names this address; a browser is only sent to https addresses",
+		}
+	}
+	return u, nil
+}
+
+func vetted(raw string, loopback bool) (address, problem string) {
+	switch {
+	case len(raw) > maxAddress:
+		return "", fmt.Sprintf("is longer than %d bytes", maxAddress)
+	case strings.HasPrefix(raw, "-"):
+		return "", "begins with a dash, as options do"
+	case strings.ContainsFunc(raw, func(r rune) bool { return r == ' ' || strange(r) || r == '\uFFFD' }):
+		return "", "holds blanks or control characters"
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", "is not one"
+	}
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return "", "is not https"
+	case u.User != nil:
+		return "", "holds a user name"
+	case u.Opaque != "" || !hostname(u.Hostname()) || u.Host != hostOf(u):
+		return "", "has no host that can be shown as it is"
+	case u.Scheme == "http" && !onLoopback(u.Hostname()):
+		return "", "is not https"
+	case u.Scheme == "http" && !loopback:
+		return "", "leads to this machine, on which the server is not"
+	}
+	address = u.Scheme + "://" + strings.ToLower(u.Host) + encoded(u.EscapedPath(), inPath)
+	if u.RawQuery != "" {
+		address += "?" + encoded(u.RawQuery, inQuery)
+	}
+	if f := u.EscapedFragment(); f != "" {
+		address += "#" + encoded(f, inQuery)
+	}
+	return address, ""
+}
+
+// hostOf is what stands between the slashes, put together again: nothing else
+// may stand there.
+func hostOf(u *url.URL) string {
+	host := u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if u.Port() != "" {
+		host += ":" + u.Port()
+	}
+	return host
+}
+
+// hostname accepts an address, or a name in ASCII letters. One with others is
+// to be given in punycode, which shows a person that it has such.
+func hostname(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return !strings.Contains(host, "%")
+	}
+	for _, r := range host {
+		if !asciiLetter(r) && r != '.' && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return host != "" && host[0] != '-' && host[0] != '.' && !strings.Contains(host, "..")
+}
+
+func onLoopback(host string) bool {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap().IsLoopback()
+	}
+	return strings.EqualFold(host, "localhost")
+}
+
+func asciiLetter(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+// What stays as it is, beside letters and digits and what is encoded already.
+// Nothing of it means something to a shell or in a desktop file, but for the
+// "&" that parts a query.
+const (
+	inPath  = "-._~/:@,=+"
+	inQuery = "-._~/:@,=+?&"
+)
+
+// encoded percent-encodes everything but letters, digits and what is kept.
+func encoded(s, kept string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case asciiLetter(rune(c)) && c < 0x80, strings.IndexByte(kept, c) >= 0, c == '%' && isEscape(s[i:]):
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func isEscape(s string) bool {
+	hex := func(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+	return len(s) >= 3 && hex(s[1]) && hex(s[2])
+}
+
+// shown is an address that was refused, for people: quoted, short, and without
+// what may be a secret.
+func shown(raw string) string {
+	raw, _, _ = strings.Cut(raw, "?")
+	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
+		raw = "…" + raw[at:]
+	}
+	if len(raw) > 100 {
+		raw = raw[:100] + "…"
+	}
+	return fmt.Sprintf("%+q", raw)
+}

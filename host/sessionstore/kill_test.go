@@ -1,0 +1,206 @@
+package sessionstore
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// childFile is set in a process of this test that is to be killed: the path of
+// its file, and the session to go on with.
+const (
+	childFile    = "SESSION_TEST_FILE"
+	childSession = "SESSION_TEST_SESSION"
+)
+
+// child sends events as fast as it can and prints everything that a client
+// could know: sessions, states and events, once it could know them.
+func child(path, id string) error {
+	s, err := Open(Options{Path: path, Events: 1 << 20})
+	if err != nil {
+		return err
+	}
+	x, err := s.Find(id, "ann")
+	if err != nil {
+		return err
+	}
+	extra, err := s.New("ann", []byte("new"))
+	if err != nil {
+		return err
+	}
+	if s.Healthy() != nil { // what the disk was too slow for is not promised
+		select {}
+	}
+	fmt.Println("session", extra.ID)
+	l := x.Log()
+	for range 3 {
+		go send(l)
+	}
+	go func() {
+		for i := 0; ; i++ {
+			if extra.SetState(fmt.Append(nil, i)); s.Healthy() != nil {
+				return
+			}
+			fmt.Println("state", i)
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	for after := l.Head(Common); ; {
+		changed := l.Changed(Common)
+		events, err := l.Read(Common, after, true, 100)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			after = e.Seq
+			if !e.Transient {
+				fmt.Println("event", e.Seq, string(e.Data[0]))
+			} else {
+				fmt.Println("position", e.Seq)
+			}
+		}
+		if s.Healthy() != nil {
+			select {} // until it is killed
+		}
+		if len(events) == 0 {
+			<-changed
+		}
+	}
+}
+
+// send sends events of all sizes.
+func send(l *Log) {
+	for i := 0; ; i++ {
+		e := text("%d-%s", i, strings.Repeat("x", rand.IntN(100)))
+		e.Transient = i%10 == 9
+		l.Append(Common, e)
+		if i%100 == 99 {
+			l.Append(l.Begin([]byte("1")), Event{Data: [][]byte{make([]byte, 1+rand.IntN(5000))}, Last: true})
+		}
+		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond)
+	}
+}
+
+// TestKill kills a process while it sends. Whatever it printed is there when
+// the file is opened again.
+func TestKill(t *testing.T) {
+	rounds := 40
+	if os.Getenv("JUNCTOR_SOAK") == "1" {
+		rounds = 200
+	}
+	if testing.Short() {
+		rounds = 10
+	}
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	var id string
+	var seen int
+	var before uint64
+	for round := range rounds {
+		s, err := Open(Options{Path: path, Events: 1 << 20, Max: 2 + round})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id == "" {
+			id = begin(t, s).ID
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		lines := kill(t, path, id, time.Duration(5+rand.IntN(60))*time.Millisecond)
+		n, last := check(t, path, id, before, lines)
+		seen += n
+		before = last
+		if t.Failed() {
+			t.Fatalf("in round %d", round)
+		}
+	}
+	t.Logf("%d events in %d rounds, none lost", seen, rounds)
+	if seen < rounds { // a busy machine writes few before it is killed
+		t.Errorf("only %d events were seen", seen)
+	}
+}
+
+// kill runs a child, kills it a while after it has begun, and returns what it
+// printed.
+func kill(t *testing.T, path, id string, after time.Duration) (lines []string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childFile+"="+path, childSession+"="+id)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var timer *time.Timer
+	for scan := bufio.NewScanner(out); scan.Scan(); {
+		if timer == nil {
+			timer = time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+		}
+		lines = append(lines, scan.Text())
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
+		t.Fatalf("the child was not killed: %v", err)
+	}
+	return lines
+}
+
+// check looks for everything that was printed.
+func check(t *testing.T, path, id string, before uint64, lines []string) (seen int, last uint64) {
+	t.Helper()
+	s, err := Open(Options{Path: path, Events: 1 << 20, Max: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	x, err := s.Find(id, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := x.Log().Read(Common, before, false, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[uint64]string{}
+	for _, e := range events {
+		there[e.Seq] = data(e)
+		last = e.Seq
+	}
+	last = max(last, before)
+	var extra *Session
+	for _, line := range lines {
+		var seq uint64
+		word, rest, _ := strings.Cut(line, " ")
+		_, _ = fmt.Sscan(rest, &seq)
+		switch word {
+		case "session":
+			extra, err = s.Find(rest, "ann")
+		case "state":
+			var state uint64
+			if _, err = fmt.Sscan(string(extra.State()), &state); err == nil && state < seq {
+				err = fmt.Errorf("the state is %d", state)
+			}
+		case "event":
+			seen++
+			if _, text, _ := strings.Cut(rest, " "); there[seq] != text {
+				err = fmt.Errorf("there is %q", there[seq])
+			}
+		case "position":
+			if _, err = x.Log().Read(Common, seq, true, 1); seq < before {
+				err = fmt.Errorf("behind %d", before)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	return seen, last
+}

@@ -1,0 +1,142 @@
+package sessionstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"testing"
+)
+
+// open makes a store that is closed when the test ends.
+func open(t *testing.T, o Options) *Store {
+	t.Helper()
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func begin(t *testing.T, s *Store) *Session {
+	t.Helper()
+	x, err := s.New("ann", []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func text(format string, args ...any) Event {
+	return Event{Data: [][]byte{fmt.Appendf(nil, format, args...)}}
+}
+
+// TestTransient: who is there sees progress, who comes back does not, and what
+// nobody saw is not missed.
+func TestTransient(t *testing.T) {
+	l := begin(t, open(t, Options{Events: 10})).Log()
+	n := l.Begin([]byte("1"))
+	for i := range 1000 {
+		e := text("%d", i)
+		e.Transient = i > 0
+		l.Append(n, e)
+	}
+	if got, err := l.Read(n, 0, false, 0); err != nil || len(got) != 1 {
+		t.Errorf("not live: %d events, %v", len(got), err)
+	}
+	got, err := l.Read(n, 0, true, 0)
+	if err != nil || len(got) != 1+passingEvents || got[0].Seq != 1 || got[passingEvents].Seq != 1000 {
+		t.Errorf("live: %d events, %v", len(got), err)
+	}
+	l.Append(n, Event{Transient: true, Last: true})
+	if got, err := l.Read(n, 1000, false, 0); err != nil || len(got) != 1 || !got[0].Last || got[0].Transient {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := l.Read(n, 1001, true, 0); err != io.EOF {
+		t.Error(err)
+	}
+}
+
+// TestForgotten: streams of which nothing is left are forgotten in the end,
+// and their readers are told all the same.
+func TestForgotten(t *testing.T) {
+	l := begin(t, open(t, Options{Events: 10})).Log()
+	const streams = 3 * goneStreams
+	for range streams {
+		e := text("x")
+		e.Last = true
+		l.Append(l.Begin(nil), e)
+	}
+	if len(l.streams) > goneStreams+10+1 {
+		t.Errorf("%d streams are remembered", len(l.streams))
+	}
+	var purged *PurgedError
+	for number := uint32(1); number <= streams-10; number++ {
+		if _, err := l.Read(number, 0, true, 0); !errors.As(err, &purged) || purged.Missed == 0 {
+			t.Fatalf("stream %d: %v", number, err)
+		}
+		if _, err := l.Read(number, purged.Resume, true, 0); err != io.EOF {
+			t.Fatalf("stream %d behind %d: %v", number, purged.Resume, err)
+		}
+	}
+	if _, err := l.Read(streams+1, 0, true, 0); err != ErrNoStream {
+		t.Error(err)
+	}
+}
+
+// BenchmarkWritten is how long it takes until what was sent can be read, when
+// a number of events are on their way at once.
+func BenchmarkWritten(b *testing.B) {
+	for _, flight := range []int{1, 16, 64} {
+		b.Run(fmt.Sprint(flight), func(b *testing.B) {
+			s, err := Open(Options{Path: filepath.Join(b.TempDir(), "sessions.db")})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			x, err := s.New("ann", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			l, parts, n := x.Log(), [][]byte{make([]byte, 200)}, 0
+			for b.Loop() {
+				seq := l.Append(Common, Event{Data: parts})
+				if n++; n%flight > 0 {
+					continue
+				}
+				for l.Head(Common) < seq {
+					changed := l.Changed(Common)
+					if l.Head(Common) < seq {
+						<-changed
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, path := range []string{"", filepath.Join(b.TempDir(), "sessions.db")} {
+		b.Run(map[bool]string{true: "memory", false: "file"}[path == ""], func(b *testing.B) {
+			s, err := Open(Options{Path: path})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			x, err := s.New("ann", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			parts := [][]byte{make([]byte, 200)}
+			b.ReportAllocs()
+			for b.Loop() {
+				x.Log().Append(Common, Event{Data: parts})
+			}
+		})
+	}
+}

@@ -1,0 +1,25 @@
+package sessionstore
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestFixedLimits: docs/gateway.md has the limits that nobody can change as they
+// are.
+func TestFixedLimits(t *testing.T) {
+	page, err := os.ReadFile("../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("and so it is above %d MiB a session", sessionBytes>>20),
+		fmt.Sprintf("each session keeps its part of that eighth, %d KiB at most", squeezedBytes>>10),
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}

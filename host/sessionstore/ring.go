@@ -1,0 +1,63 @@
+package sessionstore
+
+import "sort"
+
+// overhead is what an event costs beside its data, about.
+const overhead = 128
+
+// An entry is an event and the stream it is on.
+type entry struct {
+	Event
+	stream uint32
+}
+
+func (e *entry) size() int {
+	n := overhead
+	for _, part := range e.Data {
+		n += len(part)
+	}
+	return n
+}
+
+// A ring holds entries in the order of their positions.
+type ring struct {
+	buf      []entry
+	first, n int
+	bytes    int
+}
+
+func (r *ring) at(i int) *entry { return &r.buf[(r.first+i)%len(r.buf)] }
+
+func (r *ring) push(e entry) {
+	if r.n == len(r.buf) {
+		r.resize(max(8, 2*r.n))
+	}
+	r.n++
+	*r.at(r.n - 1) = e
+	r.bytes += e.size()
+}
+
+func (r *ring) pop() entry {
+	e := *r.at(0)
+	*r.at(0) = entry{}
+	r.first = (r.first + 1) % len(r.buf)
+	r.n--
+	r.bytes -= e.size()
+	if len(r.buf) > 64 && r.n < len(r.buf)/4 {
+		r.resize(len(r.buf) / 2)
+	}
+	return e
+}
+
+func (r *ring) resize(size int) {
+	buf := make([]entry, size)
+	for i := range r.n {
+		buf[i] = *r.at(i)
+	}
+	r.buf, r.first = buf, 0
+}
+
+// after is the index of the first entry behind a position.
+func (r *ring) after(position uint64) int {
+	return sort.Search(r.n, func(i int) bool { return r.at(i).Seq > position })
+}

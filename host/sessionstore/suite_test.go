@@ -1,0 +1,505 @@
+package sessionstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// both runs a test with a store in memory and with one in a file.
+func both(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
+	t.Run("memory", func(t *testing.T) { f(t, open(t, o)) })
+	t.Run("file", func(t *testing.T) {
+		o.Path = filepath.Join(t.TempDir(), "new", "sessions.db")
+		s := open(t, o)
+		f(t, s)
+		err := s.Healthy()
+		for begun := time.Now(); err != nil && time.Since(begun) < 20*time.Second; err = s.Healthy() {
+			time.Sleep(10 * time.Millisecond) // the disk of a busy machine catches up
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// bubbles does the same in bubbles of synctest.
+func bubbles(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "sessions.db")} {
+		o.Path = path
+		name := "memory"
+		if path != "" {
+			name = "file"
+		}
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, open(t, o)) }) })
+	}
+}
+
+// follow reads a stream live from a position until there are n events, or its
+// end.
+func follow(t *testing.T, l *Log, number uint32, after uint64, n int) []Event {
+	t.Helper()
+	var all []Event
+	limit := time.After(time.Minute)
+	for len(all) < n {
+		changed := l.Changed(number)
+		events, err := l.Read(number, after, true, 1000)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("after %d: %v", after, err)
+		}
+		all = append(all, events...)
+		if len(events) > 0 {
+			after = events[len(events)-1].Seq
+			continue
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			t.Fatalf("%d of %d events after a minute", len(all), n)
+		}
+	}
+	return all
+}
+
+// settle waits until everything that was sent can be read.
+func settle(t *testing.T, l *Log) {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(100 * time.Microsecond) {
+		l.mu.Lock()
+		settled := l.visible == l.head
+		l.mu.Unlock()
+		if settled {
+			return
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the disk does not catch up")
+		}
+	}
+}
+
+func data(e Event) string { return string(bytes.Join(e.Data, nil)) }
+
+// TestOrder: what was sent on a stream is read from it, in order and nothing
+// else, from every position.
+func TestOrder(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		l := begin(t, s).Log()
+		a, b := l.Begin([]byte("1")), l.Begin([]byte(`"two"`))
+		var want []uint64
+		for i := range 300 {
+			l.Append([]uint32{Common, a, b}[i%3], Event{Data: [][]byte{[]byte("<"), fmt.Append(nil, i), []byte(">")}})
+			if i%3 == 1 {
+				want = append(want, uint64(i+1))
+			}
+		}
+		all := follow(t, l, a, 0, 100)
+		follow(t, l, b, 0, 100)
+		for i, e := range all {
+			if e.Seq != want[i] || data(e) != fmt.Sprintf("<%d>", e.Seq-1) {
+				t.Fatalf("%d: %+v", i, e)
+			}
+			rest, err := l.Read(a, e.Seq, false, 7)
+			if err != nil || len(rest) != min(7, 99-i) || len(rest) > 0 && rest[0].Seq != want[i+1] {
+				t.Fatalf("after %d: %v, %v", e.Seq, rest, err)
+			}
+		}
+		if l.Head(a) != 299 || l.Head(Common) != 298 || l.Head(b) != 300 || l.Head(77) != 0 {
+			t.Errorf("heads %d %d %d", l.Head(a), l.Head(Common), l.Head(b))
+		}
+	})
+}
+
+// TestRefused: streams and positions that never were, streams that ended.
+func TestRefused(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		l := begin(t, s).Log()
+		a, b := l.Begin([]byte("1")), l.Begin([]byte("2"))
+		last := text("last")
+		last.Last = true
+		l.Append(a, last)
+		if l.Append(a, text("late")) != 0 || l.Append(99, text("nowhere")) != 0 {
+			t.Error("sent on a stream that is not there")
+		}
+		if got := follow(t, l, a, 0, 2); len(got) != 1 || !got[0].Last {
+			t.Errorf("%v", got)
+		}
+		for _, c := range []struct {
+			stream uint32
+			after  uint64
+			want   error
+		}{{a, 1, io.EOF}, {b, 0, nil}, {b, 1, nil}, {b, 2, ErrNoStream}, {a, 9, ErrNoStream}, {3, 0, ErrNoStream}, {Common, 1 << 63, ErrNoStream}} {
+			if _, err := l.Read(c.stream, c.after, true, 1); err != c.want {
+				t.Errorf("stream %d after %d: %v", c.stream, c.after, err)
+			}
+		}
+		if open := l.Open(); len(open) != 1 || open[0].Stream != b || string(open[0].Request) != "2" {
+			t.Errorf("%+v", open)
+		}
+		last.Seq = 0
+		if l.Append(Common, last); follow(t, l, Common, 0, 1)[0].Last {
+			t.Error("the common stream ended")
+		}
+	})
+}
+
+// TestPurged: whoever missed something is told, each stream for itself, and
+// nobody else is.
+func TestPurged(t *testing.T) {
+	both(t, Options{Events: 100}, func(t *testing.T, s *Store) {
+		l := begin(t, s).Log()
+		quiet, busy := l.Begin([]byte("1")), l.Begin([]byte("2"))
+		for i := range 1000 { // in steps a disk can follow
+			l.Append(busy, text("%d", i))
+			if i%50 == 49 {
+				settle(t, l)
+			}
+		}
+		var purged *PurgedError
+		for after := range uint64(1000) {
+			events, err := l.Read(busy, after, false, 1000)
+			if after < 900 {
+				if !errors.As(err, &purged) || purged.Missed != 900-after || purged.Resume != 900 {
+					t.Fatalf("after %d: %v", after, err)
+				}
+			} else if err != nil || len(events) != int(1000-after) {
+				t.Fatalf("after %d: %d events, %v", after, len(events), err)
+			}
+			if _, err := l.Read(quiet, after, false, 1); err != nil {
+				t.Fatalf("the quiet stream after %d: %v", after, err)
+			}
+		}
+	})
+}
+
+// TestConcurrent: positions are dense, and each sender's events stay in order.
+func TestConcurrent(t *testing.T) {
+	both(t, Options{Events: 40_000}, func(t *testing.T, s *Store) {
+		l := begin(t, s).Log()
+		var wg sync.WaitGroup
+		for i := range 16 {
+			wg.Go(func() {
+				for j := range 1000 {
+					l.Append(Common, text("%d %d", i, j))
+				}
+			})
+		}
+		var next [16]int
+		for i, e := range follow(t, l, Common, 0, 16_000) {
+			var from, n int
+			if _, err := fmt.Sscanf(data(e), "%d %d", &from, &n); err != nil || e.Seq != uint64(i+1) || n != next[from] {
+				t.Fatalf("event %d has position %d and is %q", i, e.Seq, data(e))
+			}
+			next[from]++
+		}
+		wg.Wait()
+	})
+}
+
+// TestReplay: a reader that comes back gets everything once.
+func TestReplay(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		l := begin(t, s).Log()
+		for i := range 10_000 {
+			l.Append(Common, text("%d", i))
+			if i%2000 == 1999 { // a disk may be slow
+				settle(t, l)
+			}
+		}
+		var after uint64
+		for batches := 1; after < l.Head(Common); batches++ {
+			events, err := l.Read(Common, after, false, 1000)
+			if err != nil || len(events) != 1000 || events[0].Seq != after+1 || batches > 10 {
+				t.Fatalf("after %d: %d events, %v", after, len(events), err)
+			}
+			after = events[999].Seq
+		}
+	})
+}
+
+// TestLarge: what is kept is bounded by its size, and the newest event is kept
+// however large it is.
+func TestLarge(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		l := begin(t, s).Log()
+		large := bytes.Repeat([]byte("x"), 1<<20)
+		for i := range 20 {
+			l.Append(Common, Event{Data: [][]byte{large, fmt.Append(nil, i)}})
+			settle(t, l)
+		}
+		var purged *PurgedError
+		if _, err := l.Read(Common, 0, false, 0); !errors.As(err, &purged) || purged.Resume != 13 {
+			t.Fatal(err)
+		}
+		if got := follow(t, l, Common, purged.Resume, 7); len(data(got[6])) != 1<<20+2 {
+			t.Errorf("%d bytes", len(data(got[6])))
+		}
+		l.Append(Common, Event{Data: [][]byte{bytes.Repeat(large, 10)}})
+		if got := follow(t, l, Common, 20, 1); len(data(got[0])) != 10<<20 || l.kept.n != 1 {
+			t.Errorf("%d bytes, %d events", len(data(got[0])), l.kept.n)
+		}
+	})
+}
+
+// TestBudget: all sessions together have a bound of their own.
+func TestBudget(t *testing.T) {
+	s := open(t, Options{})
+	var list []*Session
+	large := make([]byte, 1<<20)
+	for range 60 {
+		x := begin(t, s)
+		list = append(list, x)
+		for range 7 {
+			x.Log().Append(Common, Event{Data: [][]byte{large}})
+		}
+	}
+	for begun := time.Now(); s.limits.held.Load() > budgetBytes; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > 30*time.Second {
+			t.Fatalf("%d bytes are held", s.limits.held.Load())
+		}
+	}
+	var squeezed int
+	for _, x := range list {
+		var purged *PurgedError
+		if _, err := x.Log().Read(Common, 0, false, 0); errors.As(err, &purged) {
+			squeezed++
+			want := 7 - int(purged.Missed)
+			if got := follow(t, x.Log(), Common, purged.Resume, want); len(got) != want || got[want-1].Seq != 7 {
+				t.Errorf("%d events, not %d", len(got), want)
+			}
+		} else if err != nil {
+			t.Error(err)
+		}
+		x.End(ReasonClosed)
+	}
+	if squeezed == 0 {
+		t.Error("nobody was squeezed")
+	}
+	if s.limits.held.Load() != 0 {
+		t.Errorf("%d bytes are held by nobody", s.limits.held.Load())
+	}
+}
+
+// TestNoRoom: where all sessions together have too much, not even the newest event
+// is kept if it is large. Who reads the stream, or comes back to it, is told.
+func TestNoRoom(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		s.limits.most = 4<<20 + 1<<19
+		large := Event{Data: [][]byte{bytes.Repeat([]byte("x"), 1<<20)}}
+		var list []*Session
+		for range 4 {
+			x := begin(t, s)
+			list = append(list, x)
+			x.Log().Append(Common, large)
+			settle(t, x.Log())
+		}
+		for i := range 6 {
+			l := begin(t, s).Log()
+			l.Append(Common, text("before"))
+			number, stream := Common, []Event{large, text("behind")}
+			if i%2 == 1 { // an answer, with which its stream ends
+				number, stream = l.Begin([]byte("1")), []Event{{Data: large.Data, Last: true}}
+			}
+			changed := l.Changed(number)
+			var lost uint64
+			for i, e := range stream {
+				if at := l.Append(number, e); i == 0 {
+					lost = at
+				}
+			}
+			select {
+			case <-changed:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the reader is not told")
+			}
+			settle(t, l)
+			var purged *PurgedError
+			for _, live := range []bool{true, false} {
+				if got, err := l.Read(number, 0, live, 0); !errors.As(err, &purged) || purged.Resume != lost {
+					t.Fatalf("%v, %v", got, err)
+				}
+			}
+			got, err := l.Read(number, purged.Resume, true, 0)
+			if number != Common {
+				if err != io.EOF {
+					t.Errorf("behind the answer: %v, %v", got, err)
+				}
+			} else if err != nil || len(got) != 1 || string(data(got[0])) != "behind" {
+				t.Errorf("behind the gap: %v, %v", got, err)
+			}
+			if held := s.limits.held.Load(); held > s.limits.most {
+				t.Errorf("%d bytes are held", held)
+			}
+		}
+		if n := s.limits.lost.Load(); n != 6 {
+			t.Errorf("%d are counted", n)
+		}
+		list[0].End(ReasonClosed) // which makes room
+		l := begin(t, s).Log()
+		l.Append(Common, large)
+		if got := follow(t, l, Common, 0, 1); len(data(got[0])) != 1<<20 {
+			t.Errorf("%d bytes", len(data(got[0])))
+		}
+	})
+}
+
+// TestFind: a session is its owner's, and for everybody else it is as if it
+// never was.
+func TestFind(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		x := begin(t, s)
+		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(x.ID) {
+			t.Error(x.ID)
+		}
+		if got, err := s.Find(x.ID, "ann"); got != x || err != nil {
+			t.Errorf("%v, %v", got, err)
+		}
+		for _, c := range [][2]string{{x.ID, "bob"}, {x.ID, ""}, {x.ID, "ann "}, {"", "ann"}, {x.ID + "0", "ann"}, {newID(), "ann"}, {"' OR 1=1 --", "ann"}} {
+			if got, err := s.Find(c[0], c[1]); got != nil || err != ErrUnknown {
+				t.Errorf("%q: %v, %v", c, got, err)
+			}
+		}
+		x.SetState([]byte(`{"level":"debug"}`))
+		if string(x.State()) != `{"level":"debug"}` {
+			t.Errorf("%s", x.State())
+		}
+		x.End(ReasonClosed)
+		if _, err := s.Find(x.ID, "ann"); err != ErrUnknown {
+			t.Error(err)
+		}
+	})
+}
+
+// TestFull: there are as many sessions as there may be, and one that ends
+// makes room for another.
+func TestFull(t *testing.T) {
+	both(t, Options{}, func(t *testing.T, s *Store) {
+		var x *Session
+		for range 1000 {
+			x = begin(t, s)
+		}
+		var full *FullError
+		if _, err := s.New("ann", nil); !errors.As(err, &full) || !errors.Is(err, ErrFull) || full.Max != 1000 || s.Len() != 1000 {
+			t.Errorf("%v, %d sessions", err, s.Len())
+		}
+		x.End(ReasonClosed)
+		begin(t, s)
+	})
+}
+
+// TestEnd: a session ends once, for one reason, and everybody is told.
+func TestEnd(t *testing.T) {
+	var mu sync.Mutex
+	ended := map[*Session]int{}
+	o := Options{
+		Begin: func(x *Session) any { return "client of " + x.ID },
+		Ended: func(x *Session) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended[x]++
+		},
+	}
+	both(t, o, func(t *testing.T, s *Store) {
+		x := begin(t, s)
+		if x.Client != "client of "+x.ID || x.Reason() != "" {
+			t.Errorf("%v, %s", x.Client, x.Reason())
+		}
+		changed := x.Log().Changed(Common)
+		x.Log().Append(Common, text("kept"))
+		follow(t, x.Log(), Common, 0, 1)
+		<-changed
+		changed = x.Log().Changed(Common)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() { x.End(ReasonClosed) })
+		}
+		wg.Wait()
+		x.End(ReasonExpired)
+		<-x.Done()
+		<-changed
+		<-x.Log().Changed(Common)
+		if x.Reason() != ReasonClosed || ended[x] != 1 || s.Len() != 0 {
+			t.Errorf("%s, ended %d times", x.Reason(), ended[x])
+		}
+		if x.Log().Append(Common, text("late")) != 0 {
+			t.Error("something was sent after the end")
+		}
+		if got, err := x.Log().Read(Common, 0, true, 0); err != nil || len(got) != 1 {
+			t.Errorf("%v, %v", got, err)
+		}
+		if _, err := x.Log().Read(Common, 1, true, 0); err != io.EOF {
+			t.Error(err)
+		}
+		y := begin(t, s)
+		if err := s.Close(); err != nil || y.Reason() != ReasonShutdown || ended[y] != 1 {
+			t.Errorf("%v, %s, ended %d times", err, y.Reason(), ended[y])
+		}
+		if _, err := s.New("ann", nil); err != ErrClosed {
+			t.Error(err)
+		}
+		if _, err := s.Find(y.ID, "ann"); err != ErrClosed {
+			t.Error(err)
+		}
+		y.SetState(nil)
+		y.End(ReasonClosed)
+	})
+}
+
+// TestIdle: a session that is not used ends, one that is held does not, and
+// all end when they are old.
+func TestIdle(t *testing.T) {
+	bubbles(t, Options{Idle: 5 * time.Minute, Life: time.Hour}, func(t *testing.T, s *Store) {
+		idle, used, held := begin(t, s), begin(t, s), begin(t, s)
+		release := held.Hold()
+		for range 11 {
+			time.Sleep(4 * time.Minute)
+			if _, err := s.Find(used.ID, "ann"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if idle.Reason() != ReasonExpired || used.Reason() != "" || held.Reason() != "" {
+			t.Fatalf("%q %q %q", idle.Reason(), used.Reason(), held.Reason())
+		}
+		release()
+		release() // once is enough
+		release = used.Hold()
+		defer release()
+		time.Sleep(5*time.Minute - time.Second)
+		if held.Reason() != "" {
+			t.Fatal("idle time counts while held")
+		}
+		time.Sleep(time.Second)
+		if _, err := s.Find(held.ID, "ann"); err != ErrUnknown || held.Reason() != ReasonExpired {
+			t.Errorf("%v, %q", err, held.Reason())
+		}
+		time.Sleep(12 * time.Minute)
+		<-used.Done()
+		if used.Reason() != ReasonMaxAge || s.Len() != 0 {
+			t.Errorf("%q", used.Reason())
+		}
+	})
+}
+
+// TestFullOfIdle: sessions whose time has come do not keep others out.
+func TestFullOfIdle(t *testing.T) {
+	bubbles(t, Options{Max: 3, Idle: time.Hour}, func(t *testing.T, s *Store) {
+		for range 3 {
+			begin(t, s)
+		}
+		time.Sleep(time.Hour - time.Nanosecond)
+		if _, err := s.New("ann", nil); !errors.Is(err, ErrFull) {
+			t.Error(err)
+		}
+		time.Sleep(time.Nanosecond)
+		begin(t, s)
+	})
+}

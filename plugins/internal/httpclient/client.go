@@ -1,0 +1,237 @@
+// Package httpclient reaches one server over HTTP on behalf of a configuration: it
+// checks where a name leads, follows no redirects, bounds what it reads after
+// decompression, and explains what went wrong to people.
+package httpclient
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// Sockets is how many connections calls may use.
+const Sockets = 64
+
+const (
+	headerMost = 64 << 10 // bytes of the headers of an answer
+	// idleTime is shorter than the 5 seconds after which servers made with Node.js
+	// and uvicorn close a connection: a call that is sent at that moment is lost,
+	// and cannot be sent again.
+	idleTime   = 4 * time.Second
+	pingAfter  = 30 * time.Second // of silence, where the connection is of HTTP/2
+	pingTime   = 15 * time.Second
+	fileMost   = 1 << 20 // bytes of a certificate file
+	cookieMost = 50      // of one server, and 4 KiB each
+)
+
+// TLS are the settings of a tls block.
+type TLS struct {
+	CA         string `hcl:"ca,optional" doc:"A file with the certificates, in PEM, of the authorities to trust instead of the system's."`
+	Cert       string `hcl:"cert,optional" doc:"A file with the certificate, in PEM, to show to the server." requires:"key"`
+	Key        string `hcl:"key,optional" doc:"A file with that certificate's private key, in PEM." requires:"cert"`
+	ServerName string `hcl:"server_name,optional" doc:"The name that the server's certificate must have, where it is not the one in the URL."`
+	SkipVerify bool   `hcl:"skip_verify,optional" doc:"Accepts any certificate. Whoever is between here and the server can then read and change everything; each start warns."`
+}
+
+// Options say how to reach a server.
+type Options struct {
+	URL          string
+	Headers      map[string]string
+	AllowPrivate bool
+	AllowPlain   bool // headers may be sent without TLS to another machine
+	TLS          *TLS
+	Dir          string // that relative file names are relative to
+	Connect      time.Duration
+	Agent        string          // of the User-Agent header
+	Credentials  sdk.Credentials // asked for every request; nil: the headers must do
+	Log          hclog.Logger
+}
+
+// A Client reaches one server. Its methods may be called concurrently.
+type Client struct {
+	URL     *url.URL
+	headers http.Header
+	agent   string
+	calls   *http.Client
+	side    *http.Client // what must not wait for calls, such as answers to what the server asks in one
+
+	credentials sdk.Credentials // nil: none
+	plain       bool            // they may be sent without TLS to another machine
+	alone       atomic.Bool     // the host has no auth provider for the server
+	overruled   atomic.Bool     // the server refused the configured headers
+}
+
+// Check says what is wrong with the options, without touching files.
+func (o *Options) Check() []error {
+	var errs []error
+	u, err := parse(o.URL)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	h, wrong := Headers("headers", o.Headers)
+	errs = append(errs, wrong...)
+	if err == nil && u.Scheme == "http" && len(h) > 0 && !IsLocalhost(u.Hostname()) && !o.AllowPlain {
+		errs = append(errs, &sdk.Error{Code: sdk.Invalid, Path: "url",
+			Message: "would send the headers unencrypted over the network",
+			Hint:    "use https, or set allow_plain = true where the network is trusted"})
+	}
+	return errs
+}
+
+func parse(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, sdk.AttrErrorf("url", "is not a URL") // the error would print what may be a password
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, sdk.AttrErrorf("url", "must begin with https:// or http://")
+	case u.Host == "" || u.Hostname() == "":
+		return nil, sdk.AttrErrorf("url", "names no host")
+	case u.Port() != "" && !isPort(u.Port()):
+		return nil, sdk.AttrErrorf("url", "has a port that is not between 1 and 65535")
+	case u.User != nil:
+		return nil, sdk.AttrErrorf("url", "holds a user name or password; use headers")
+	case u.Fragment != "":
+		return nil, sdk.AttrErrorf("url", "has a fragment, which is never sent")
+	}
+	return u, nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
+}
+
+// NewClient makes a client. It connects to nothing.
+func NewClient(o Options) (*Client, error) {
+	u, err := parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	headers, errs := Headers("headers", o.Headers)
+	if len(errs) > 0 {
+		return nil, errs[0]
+	}
+	conf, err := o.TLS.load(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if conf.InsecureSkipVerify {
+		o.Log.Warn("the server's certificate is not checked", "host", u.Host)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	client := func(sockets int) *http.Client {
+		d := newDialer(u, o.AllowPrivate, o.Connect)
+		return &http.Client{
+			Transport: &http.Transport{
+				Proxy: d.proxies.of, OnProxyConnectResponse: connected, DialContext: d.dial, TLSClientConfig: conf.Clone(),
+				TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
+				MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
+				WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+				HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime},
+			},
+			Jar:           &fewCookies{jar},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	return &Client{
+		URL: u, headers: headers, agent: o.Agent, calls: client(Sockets), side: client(0),
+		credentials: o.Credentials, plain: o.AllowPlain,
+	}, nil
+}
+
+// Close gives back the connections that are not in use.
+func (c *Client) Close() {
+	c.calls.CloseIdleConnections()
+	c.side.CloseIdleConnections()
+}
+
+func (t *TLS) load(dir string) (*tls.Config, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t == nil {
+		return conf, nil
+	}
+	conf.ServerName, conf.InsecureSkipVerify = t.ServerName, t.SkipVerify
+	if t.CA != "" {
+		pem, err := readFile(dir, t.CA, "tls.ca")
+		if err != nil {
+			return nil, err
+		}
+		if conf.RootCAs = x509.NewCertPool(); !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, sdk.AttrErrorf("tls.ca", "%s holds no certificate in PEM", t.CA)
+		}
+	}
+	if t.Cert != "" {
+		cert, err := readFile(dir, t.Cert, "tls.cert")
+		if err != nil {
+			return nil, err
+		}
+		key, err := readFile(dir, t.Key, "tls.key")
+		if err != nil {
+			return nil, err
+		}
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return nil, sdk.AttrErrorf("tls.cert", "cannot be used with the key: %v", err)
+		}
+		conf.Certificates = []tls.Certificate{pair}
+	}
+	return conf, nil
+}
+
+func readFile(dir, name, path string) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > fileMost) {
+		err = fmt.Errorf("%s is not a file of at most %d bytes", name, fileMost)
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, sdk.AttrErrorf(path, "%v", err)
+	}
+	return b, nil
+}
+
+// fewCookies keeps what load balancers need to find the same machine again, and
+// no more than that.
+type fewCookies struct{ http.CookieJar }
+
+// SetCookies keeps only what Cookies returns, or the jar would grow unseen:
+// there is one URL, so every cookie is for all paths.
+func (j *fewCookies) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	held := map[string]bool{}
+	for _, c := range j.Cookies(u) {
+		held[c.Name] = true
+	}
+	var kept []*http.Cookie
+	for _, c := range cookies {
+		if len(c.Name)+len(c.Value) > 4<<10 || c.Secure && u.Scheme != "https" || !held[c.Name] && len(held) >= cookieMost {
+			continue
+		}
+		held[c.Name] = true
+		one := *c
+		one.Path, one.Domain = "/", ""
+		kept = append(kept, &one)
+	}
+	j.CookieJar.SetCookies(u, kept)
+}

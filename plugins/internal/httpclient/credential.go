@@ -1,0 +1,219 @@
+package httpclient
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// drainMost is how much of a refusal is read so that its socket can be used
+// again.
+const drainMost = 64 << 10
+
+// Do sends a request, with what the server's auth provider gives for it. When
+// the server refuses that, the provider is told, and the request is sent once
+// more if it has something better. sent reports whether the server may have
+// acted on it. The caller closes the body of what is returned. An error is an
+// *sdk.Error, or the context's.
+func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bool, err error) {
+	challenged := false
+	for {
+		add, err := c.authorize(ctx, r)
+		if err != nil {
+			return nil, false, err
+		}
+		stood := c.stands(add)
+		res, sent, err := c.send(ctx, r, add)
+		if err != nil || add == nil || !refuses(res) || stood && res.StatusCode != http.StatusUnauthorized {
+			return res, sent, err
+		}
+		if res.StatusCode == http.StatusUnauthorized {
+			c.overruled.Store(true)
+		}
+		if !stood { // or the credential has not had its turn
+			again, err := c.challenge(ctx, r, add.name, res, challenged)
+			if err != nil {
+				discard(res)
+				return nil, false, err
+			}
+			if !again {
+				return res, sent, nil
+			}
+			challenged = true
+		}
+		discard(res)
+	}
+}
+
+func discard(res *http.Response) {
+	_, _ = io.CopyN(io.Discard, res.Body, drainMost)
+	_ = res.Body.Close()
+}
+
+// refuses reports whether an answer says that other credentials would do.
+func refuses(res *http.Response) bool {
+	switch res.StatusCode {
+	case http.StatusUnauthorized:
+		return true
+	case http.StatusForbidden:
+		return slices.ContainsFunc(res.Header.Values("WWW-Authenticate"), func(said string) bool {
+			return strings.Contains(strings.ToLower(said), "insufficient_scope")
+		})
+	}
+	return false
+}
+
+// An addition is what a credential adds to a request.
+type addition struct {
+	header http.Header
+	query  map[string]string
+	name   string
+}
+
+func (a *addition) empty() bool { return a == nil || len(a.header)+len(a.query) == 0 }
+
+// url adds to the query, which stays as it is where it has such a name.
+func (a *addition) url(u *url.URL) *url.URL {
+	if a == nil || len(a.query) == 0 {
+		return u
+	}
+	full, have := *u, u.Query()
+	more := url.Values{}
+	for name, value := range a.query {
+		if !have.Has(name) {
+			more.Set(name, value)
+		}
+	}
+	full.RawQuery = strings.Trim(full.RawQuery+"&"+more.Encode(), "&")
+	return &full
+}
+
+// target is where a request goes.
+func (c *Client) target(r Request) *url.URL {
+	return cmp.Or(r.URL, c.URL)
+}
+
+func (c *Client) about(r Request) sdk.AuthRequest {
+	return sdk.AuthRequest{Method: r.Method, URL: c.target(r).String(), Resource: c.URL.String()}
+}
+
+// authorize asks what to present; nil when nobody is to be asked.
+func (c *Client) authorize(ctx context.Context, r Request) (*addition, error) {
+	if c.credentials == nil || c.alone.Load() {
+		return nil, nil
+	}
+	cred, err := c.credentials.Authorize(ctx, c.about(r))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && sdk.CodeOf(err) == sdk.Unimplemented:
+		c.alone.Store(true)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	h, wrong := Headers("headers", cred.Headers)
+	if len(wrong) > 0 {
+		return nil, sdk.Errorf(sdk.Internal, "the auth provider gave what cannot be sent: %v", wrong[0])
+	}
+	add := &addition{header: h, query: cred.Query, name: cred.Name}
+	return add, c.mayCarry(r, add)
+}
+
+// mayCarry refuses to send a credential where others could read it.
+func (c *Client) mayCarry(r Request, add *addition) error {
+	u := c.target(r)
+	switch {
+	case add.empty():
+	case !SameOrigin(u, c.URL):
+		return sdk.Errorf(sdk.Denied, "the credentials are not for %s://%s", u.Scheme, u.Host)
+	case u.Scheme == "http" && !c.plain && !IsLocalhost(u.Hostname()):
+		return &sdk.Error{Code: sdk.Denied, Path: "url",
+			Message: "would send the credentials unencrypted over the network",
+			Hint:    "use https, or set allow_plain = true where the network is trusted"}
+	}
+	return nil
+}
+
+// dress adds the headers of the configuration and of the credential. Those of the
+// configuration count for more, until the server refuses them.
+func (c *Client) dress(h http.Header, add *addition) {
+	if add != nil {
+		maps.Copy(h, add.header)
+	}
+	for name, values := range c.headers {
+		if !c.yields(name, add) {
+			h[name] = values
+		}
+	}
+}
+
+// yields reports whether a header of the configuration is left out in favour of
+// the auth provider, if only because it is about to be asked.
+func (c *Client) yields(name string, add *addition) bool {
+	switch {
+	case add == nil:
+		return false
+	case name == "Authorization" && isBare(c.headers[name][0]):
+		return true
+	}
+	return c.overruled.Load() && (name == "Authorization" || add.header[name] != nil)
+}
+
+// isBare reports whether an Authorization header has the name of a scheme and
+// nothing else, as it comes out where a variable is empty.
+func isBare(value string) bool {
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
+	return strings.TrimSpace(rest) == "" && slices.Contains([]string{"", "bearer", "basic", "token"}, strings.ToLower(scheme))
+}
+
+// stands reports whether a header of the configuration stands in for one of the
+// credential, which then is not presented.
+func (c *Client) stands(add *addition) bool {
+	if add == nil {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(add.header)), func(name string) bool {
+		return c.headers[name] != nil && !c.yields(name, add)
+	})
+}
+
+// challenge tells the provider of a refusal, also of the second, which is the
+// last: again says whether to send the request once more.
+func (c *Client) challenge(ctx context.Context, r Request, presented string, res *http.Response, challenged bool) (again bool, err error) {
+	about := sdk.Challenge{
+		AuthRequest: c.about(r), Status: res.StatusCode, WWWAuthenticate: res.Header.Values("WWW-Authenticate"), Attempt: 1, Presented: presented,
+	}
+	if challenged {
+		about.Attempt = 2
+	}
+	said, err := c.credentials.Challenge(ctx, about)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return false, ctx.Err()
+	case err != nil && sdk.CodeOf(err) == sdk.Unimplemented:
+		c.alone.Store(true)
+		return false, nil
+	case err != nil:
+		return false, err
+	case said.NeedsLogin:
+		return false, &sdk.Error{Code: sdk.NeedsLogin, Reason: "needs_login", Message: cmp.Or(said.Reason, "somebody has to log in")}
+	case said.Retry && !challenged:
+		return true, nil
+	case res.StatusCode != http.StatusUnauthorized:
+		return false, nil
+	}
+	e, _ := Refusal(res)
+	e.Reason, e.Hint = "refused", said.Reason
+	if e.Hint == "" {
+		e.Hint = "check the auth block of the server"
+	}
+	return false, e
+}

@@ -1,0 +1,199 @@
+package httpclient
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// A Request is one HTTP request to the server.
+type Request struct {
+	Method string
+	URL    *url.URL // nil: the configured one
+	Header http.Header
+	Body   []byte
+	Call   bool // waits for one of the connections for calls
+}
+
+// send sends a request once, with what the credential adds to it.
+func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.Response, sent bool, err error) {
+	// The transport writes on a goroutine of its own, which may go on when the
+	// request has failed: wrote is asked only once that is certain.
+	wrote := make(chan struct{}, 1)
+	trace := &httptrace.ClientTrace{WroteHeaders: func() {
+		select {
+		case wrote <- struct{}{}:
+		default:
+		}
+	}}
+	u := add.url(c.target(r))
+	req := (&http.Request{
+		Method: r.Method, URL: u, Host: u.Host, Header: r.Header.Clone(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(httptrace.WithClientTrace(ctx, trace))
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	req.Header.Set("User-Agent", c.agent) // unless the configuration has another
+	c.dress(req.Header, add)
+	if r.Body != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
+	}
+	client := c.side
+	if r.Call {
+		client = c.calls
+	}
+	res, err = client.Do(req)
+	select {
+	case <-wrote:
+		sent = true
+	default:
+	}
+	if err == nil {
+		return res, true, nil
+	}
+	if ctx.Err() != nil {
+		return nil, sent, ctx.Err()
+	}
+	return nil, sent, explain(err, u)
+}
+
+// explain says why a server could not be reached.
+func explain(err error, u *url.URL) *sdk.Error {
+	if e := refusedAddress(err, u); e != nil {
+		return e
+	}
+	if e := explainProxy(err); e != nil {
+		return e
+	}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable"}
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		err = ue.Err // its URL stands in our message already
+	}
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Message, e.Hint = fmt.Sprintf("nothing listens at %s", u.Host), "check the address and that the server runs"
+	case isDNS && dns.IsNotFound:
+		e.Message, e.Hint = fmt.Sprintf("the name %s is not known", u.Hostname()), "check the spelling of url"
+	case errors.As(err, &unknown):
+		e.Message = fmt.Sprintf("the certificate of %s is signed by an authority that is not trusted", u.Host)
+		e.Hint = "name the authority's certificate with tls { ca }"
+	case errors.As(err, &name), errors.As(err, &invalid):
+		e.Message = fmt.Sprintf("the certificate of %s cannot be used: %v", u.Host, err)
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		e.Message, e.Hint = fmt.Sprintf("%s does not speak TLS", u.Host), "use http:// if that is meant"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		e.Message = fmt.Sprintf("%s ended the connection before it answered", u.Host)
+	default:
+		e.Message = fmt.Sprintf("%s: %v", u.Host, err)
+	}
+	return e
+}
+
+// bodyShown is how much of the body of a refusal is shown to people.
+const bodyShown = 512
+
+// Refusal reads an answer that is not one and says what it means. It closes the
+// body. body is the beginning of it, at most 64 KiB, for whoever can read more
+// out of it.
+func Refusal(res *http.Response) (e *sdk.Error, body []byte) {
+	defer res.Body.Close()
+	body, _ = io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	e = &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: fmt.Sprintf("the server answered with HTTP status %s", status(res.StatusCode))}
+	switch code := res.StatusCode; {
+	case code >= 300 && code < 400:
+		e.Code, e.Reason, e.Path = sdk.Denied, "redirect_refused", "url"
+		e.Message = "the server redirects to " + target(res)
+		e.Hint = "redirects are not followed, because they would take credentials along; write the address into url if it is trusted"
+		return e, body
+	case code == http.StatusUnauthorized:
+		e.Code = sdk.AuthRequired
+		e.Hint = `add auth "oauth" {} or auth "bearer" {} to the server's block, or give credentials with headers`
+	case code == http.StatusForbidden:
+		e.Hint = "the credentials, if any were given, do not allow this"
+	case code == http.StatusBadGateway || code == http.StatusGatewayTimeout:
+		e.Reason, e.Hint = "unreachable", "something in front of the server answers, and does not reach it"
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		e.Reason = "rate_limited"
+		if d, ok := RetryAfter(res.Header, time.Now()); ok {
+			e.Hint = fmt.Sprintf("the server asks to wait for %s", d.Round(time.Second))
+		}
+	case code == http.StatusNotFound:
+		e.Hint = "check the path in url; many servers have their endpoint at /mcp"
+	}
+	if text := strings.TrimSpace(string(body[:min(len(body), bodyShown)])); text != "" && isText(res.Header) {
+		e.Output = strings.Split(text, "\n")
+	}
+	return e, body
+}
+
+func status(code int) string {
+	if text := http.StatusText(code); text != "" {
+		return strconv.Itoa(code) + " " + text
+	}
+	return strconv.Itoa(code)
+}
+
+// ContentType is what an answer holds, such as "application/json", without
+// parameters: these are often not as they should be, and of no interest.
+func ContentType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// isText keeps pages for browsers out of messages.
+func isText(h http.Header) bool {
+	t := ContentType(h)
+	return t == "text/plain" || t == "application/json" || t == "application/problem+json"
+}
+
+// target is where a redirect leads, without what may be secret in it: that is the
+// path of many a URL, so it is only compared with the one that was asked for.
+func target(res *http.Response) string {
+	u, err := res.Location()
+	if err != nil {
+		return "nowhere"
+	}
+	from, to := res.Request.URL.EscapedPath(), u.EscapedPath()
+	where := u.Scheme + "://" + u.Host
+	switch {
+	case to == from:
+		return where + ", at the same path"
+	case to == from+"/":
+		return where + ", at the same path with a slash at its end"
+	case to+"/" == from:
+		return where + ", at the same path without the slash at its end"
+	}
+	return where + ", at another path"
+}
+
+// RetryAfter reads how long a server asks to be left alone (RFC 9110 §10.2.3).
+func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return max(0, t.Sub(now)), true
+	}
+	return 0, false
+}

@@ -1,0 +1,135 @@
+package sse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+// all reads a stream to its end, in the words of a test.
+func all(src io.Reader, limit int) []string {
+	r := NewReader(src, limit)
+	var list []string
+	for {
+		ev, err := r.Next()
+		if long, ok := errors.AsType[*TooLongError](err); ok {
+			list = append(list, fmt.Sprintf("long %d %s", long.Size, long.Prefix))
+			continue
+		}
+		if err != nil {
+			return list
+		}
+		text := fmt.Sprintf("%s|%s", ev.Name, ev.Data)
+		if ev.HasID {
+			text += "|id=" + ev.ID
+		}
+		if ev.Retry > 0 {
+			text += "|retry=" + ev.Retry.String()
+		}
+		list = append(list, text)
+	}
+}
+
+// TestNext: the examples of the standard, and what real servers make of it.
+func TestNext(t *testing.T) {
+	for _, c := range []struct{ name, stream, want string }{
+		{"plain", "data: a\n\ndata: b\n\n", "|a,|b"},
+		{"lines", "data: a\ndata\ndata:  b\n\n", "|a\n\n b"},
+		{"no space", "data:a\n\n", "|a"},
+		{"name and id", "event: x\nid: 1\ndata: a\n\n", "x|a|id=1"},
+		{"id is cleared", "id\ndata: a\n\n", "|a|id="},
+		{"id with NUL", "id: a\x00b\ndata: a\n\n", "|a"},
+		{"only an id", "id: 7\ndata:\n\n", "||id=7"},
+		{"retry", "retry: 1500\n\nretry: x\n\nretry: -1\n\n", "||retry=1.5s"},
+		{"absurd retry", "retry: 99999999999999\n\n", "||retry=" + (24 * time.Hour).String()},
+		{"comments", ": x\n\n:y\ndata: a\n: z\n\n", "|a"},
+		{"ends of lines", "data: a\r\n\r\ndata: b\r\rdata: c\n\n", "|a,|b,|c"},
+		{"mixed ends", "data: a\r\ndata: b\rdata: c\n\r\n", "|a\nb\nc"},
+		{"mark", "\ufeffdata: a\n\n", "|a"},
+		{"mark later", "data: a\n\n\ufeffdata: b\n\n", "|a"},
+		{"cut", "data: a\n\ndata: b\n", "|a"},
+		{"unknown fields", "datum: x\nevent\nfoo\ndata: a\n\n", "|a"},
+		{"empty", "\n\n\n", ""},
+		{"characters", "data: é😀\n\n", "|é😀"},
+		{"too long", "data: 0123456789\n\ndata: 012345678\n\ndata: 01234\ndata: 56789\n\ndata: a\n\n", "long 10 012345678,|012345678,long 11 01234\n567,|a"},
+	} {
+		for name, src := range map[string]io.Reader{
+			"at once": strings.NewReader(c.stream), "in bytes": iotest.OneByteReader(strings.NewReader(c.stream)),
+		} {
+			if name == "in bytes" && c.name == "mark" {
+				continue // see fill
+			}
+			if got := strings.Join(all(src, 9), ","); got != c.want {
+				t.Errorf("%s %s: %q, want %q", c.name, name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestOnLine: comments are told from the rest.
+func TestOnLine(t *testing.T) {
+	r := NewReader(strings.NewReader(": hi\nevent: x\ndata: a\n\n"), 100)
+	var lines []bool
+	r.OnLine = func(comment bool) { lines = append(lines, comment) }
+	if _, err := r.Next(); err != nil || fmt.Sprint(lines) != "[true false false false]" {
+		t.Errorf("%v, %v", lines, err)
+	}
+}
+
+// TestEndless: an event that never ends is not kept.
+func TestEndless(t *testing.T) {
+	const size = 200 << 20
+	stream := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, size), strings.NewReader("\n\ndata: a\n\n"))
+	r := NewReader(stream, 1<<20)
+	_, err := r.Next()
+	if long, ok := errors.AsType[*TooLongError](err); !ok || long.Size != size || len(long.Prefix) != prefixKept {
+		t.Fatalf("got %v", err)
+	}
+	if cap(r.data) > 4<<20 {
+		t.Errorf("%d bytes are kept", cap(r.data))
+	}
+	if ev, err := r.Next(); err != nil || string(ev.Data) != "a" {
+		t.Errorf("then %v, %v", ev, err)
+	}
+	// A line that is not data is not kept either.
+	r = NewReader(io.MultiReader(strings.NewReader("id: "), io.LimitReader(zeros{}, size), strings.NewReader("\ndata: a\n\n")), 1<<20)
+	if ev, err := r.Next(); err != nil || ev.HasID || string(ev.Data) != "a" {
+		t.Errorf("got %v, %v", ev, err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '0'
+	}
+	return len(b), nil
+}
+
+// FuzzNext: however a stream is cut into pieces, it says the same.
+func FuzzNext(f *testing.F) {
+	for _, s := range []string{"data: a\n\n", "id: 1\r\nretry: 5\r\rdata\n\n", ":\n\xff\ndata: \x00\n\n", "data: 0123456789012345678901234567890123456789\n\n"} {
+		f.Add([]byte(s), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, n uint8) {
+		stream = bytes.TrimPrefix(stream, []byte("\xef\xbb\xbf"))
+		whole := all(bytes.NewReader(stream), 32)
+		pieces := all(&inPieces{bytes.NewReader(stream), 1 + int(n)}, 32)
+		if strings.Join(whole, "\x00") != strings.Join(pieces, "\x00") {
+			t.Errorf("at once %q, in pieces of %d %q", whole, 1+int(n), pieces)
+		}
+	})
+}
+
+type inPieces struct {
+	io.Reader
+	n int
+}
+
+func (p *inPieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(len(b), p.n)]) }
