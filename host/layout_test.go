@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/junctor-mcp/junctor/"
 
-// allowed is the whole architecture: which of our packages each room may
-// import. A new room or a new edge is a design decision; make it here.
+// allowed is the whole architecture: which of our packages each dir may
+// import. A new dir or a new edge is a design decision; make it here.
 var allowed = map[string]string{
 	"sdk":            "sdk/ndjson",
 	"sdk/ndjson":     "",
@@ -42,7 +42,9 @@ var allowed = map[string]string{
 	"host/upstream":     "host/fault host/limit host/mcp host/sendqueue host/policy",
 	"host/tokens":       "",
 	"host/catalog":      "host/cache host/fault host/mcp host/schema host/suggest host/tokens host/upstream",
-	"host/gateway":      "host/catalog host/fault host/authn host/limit host/mcp host/sendqueue host/policy host/schema host/upstream",
+	"host/approval":     "host/authn host/policy",
+	"host/audit":        "host/authn host/policy",
+	"host/gateway":      "host/approval host/audit host/catalog host/fault host/authn host/limit host/mcp host/sendqueue host/policy host/schema host/upstream",
 	"host/secret":       "host/fault sdk",
 	"host/trust":        "host/config host/fault host/ownership",
 	"host/cliconfig":    "host/tokens sdk",
@@ -69,9 +71,9 @@ var allowed = map[string]string{
 	"plugins/internal/legacysse":      "sdk sdk/ndjson plugins/internal/sse plugins/internal/jsonrpc plugins/internal/httpclient",
 }
 
-// landlords are the packages that may import a library that shapes what is
-// built on it. Everybody else goes through them.
-var landlords = map[string]string{
+// homes are the packages that may import a library which shapes the code around
+// it. Other packages use these packages instead.
+var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
 	"github.com/hashicorp/hcl/v2":              "host/config host/cliconfig",
 	"github.com/zclconf/go-cty":                "host/config host/cliconfig",
@@ -97,30 +99,30 @@ var landlords = map[string]string{
 // TestLayout reads the sources instead of running "go list", so that the test
 // cache notices when an import changes.
 func TestLayout(t *testing.T) {
-	walkSources(t, func(rel, room string, imports []string) {
-		may, ok := allowed[room]
+	walkSources(t, func(rel, dir string, imports []string) {
+		may, ok := allowed[dir]
 		if !ok {
-			t.Errorf("%s: %q is not a room; give it a line in allowed", rel, room)
+			t.Errorf("%s: %q has no line in allowed", rel, dir)
 		}
 		for _, imp := range imports {
 			dep, ours := strings.CutPrefix(imp, module)
 			if ours && !within(rel, dep) && !slices.ContainsFunc(strings.Fields(may), covers(dep)) {
-				t.Errorf("%s: %s may not import %s", rel, room, dep)
+				t.Errorf("%s: %s may not import %s", rel, dir, dep)
 			}
-			for library, tenants := range landlords {
+			for library, packages := range homes {
 				if imp != library && !strings.HasPrefix(imp, library+"/") {
 					continue
 				}
-				if home := path.Dir(filepath.ToSlash(rel)); !slices.Contains(strings.Fields(tenants), home) {
-					t.Errorf("%s: %s may not import %s, only %q may", rel, room, imp, tenants)
+				if home := path.Dir(filepath.ToSlash(rel)); !slices.Contains(strings.Fields(packages), home) {
+					t.Errorf("%s: %s may not import %s, only %q may", rel, dir, imp, packages)
 				}
 			}
 		}
 	})
 }
 
-// TestRoomNames keeps names that say nothing out of the house.
-func TestRoomNames(t *testing.T) {
+// TestPackageNames refuses package names that say nothing.
+func TestPackageNames(t *testing.T) {
 	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "base", "types", "misc", "shared"}
 	walkSources(t, func(rel, _ string, _ []string) {
 		if name := path.Base(path.Dir(filepath.ToSlash(rel))); slices.Contains(empty, name) {
@@ -129,7 +131,7 @@ func TestRoomNames(t *testing.T) {
 	})
 }
 
-func walkSources(t *testing.T, visit func(rel, room string, imports []string)) {
+func walkSources(t *testing.T, visit func(rel, dir string, imports []string)) {
 	t.Helper()
 	root := filepath.Join("..")
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -150,15 +152,15 @@ func walkSources(t *testing.T, visit func(rel, room string, imports []string)) {
 		if err != nil {
 			return err
 		}
-		room := path.Dir(filepath.ToSlash(rel))
-		if strings.HasPrefix(room, "plugins/") && !strings.HasPrefix(room, "plugins/internal/") {
-			room = "plugins"
+		dir := path.Dir(filepath.ToSlash(rel))
+		if strings.HasPrefix(dir, "plugins/") && !strings.HasPrefix(dir, "plugins/internal/") {
+			dir = "plugins"
 		}
 		var imports []string
 		for _, imp := range f.Imports {
 			imports = append(imports, strings.Trim(imp.Path.Value, `"`))
 		}
-		visit(rel, room, imports)
+		visit(rel, dir, imports)
 		return nil
 	})
 	if err != nil {
@@ -167,7 +169,7 @@ func walkSources(t *testing.T, visit func(rel, room string, imports []string)) {
 }
 
 // within reports whether a file belongs to the same plugin as what it imports:
-// a plugin's own packages are its own business.
+// a plugin may arrange its own packages as it likes.
 func within(rel, dep string) bool {
 	parts := strings.Split(filepath.ToSlash(rel), "/")
 	return parts[0] == "plugins" && parts[1] != "internal" && strings.HasPrefix(dep, "plugins/"+parts[1]+"/")

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/junctor-mcp/junctor/host"
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -143,17 +142,15 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 			e.note(t.Server, text)
 		}
 	}()
-	use := gateway.Use{
-		Principal: authn.Local(), Params: params, Timeout: o.timeout,
+	call := gateway.LocalCall{
+		Method: mcp.MethodCallTool, Params: params, Tool: t, Timeout: o.timeout,
 		Warn: func(text string) { notes = append(notes, text) },
 	}
 	if e.errTTY {
-		use.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
-		use.Progress = wait.progress
+		call.Params = mcp.SetPath(params, []string{"_meta", "progressToken"}, []byte("0"))
+		call.Progress = wait.progress
 	}
-	return app.Gateway.CallLocally(ctx, t.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
-		return app.Gateway.CallTool(ctx, t, u)
-	})
+	return app.Gateway.CallLocally(ctx, call)
 }
 
 // answered makes a fault of a reply that is not a result.

@@ -69,7 +69,7 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 	d := app.Gateway.Decide(authn.Local(), policy.Tool, t.Server, t.Name)
 	in := inspection{
 		Name: t.Exposed, Server: t.Server, Tool: t.Name, Title: t.Title, Description: t.Description,
-		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allow, Rule: d.Rule, SaysReadOnly: t.ReadOnly,
+		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allows(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,
 		InputSchema: t.Input, OutputSchema: t.Output, BadInput: t.Refused.Input, BadOutput: t.Refused.Output,
 	}
 	for _, s := range app.Config.Servers {

@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 func (e *env) promptsVerb() *cobra.Command {
@@ -103,10 +103,7 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err != nil {
 		return err
 	}
-	use := gateway.Use{Principal: authn.Local(), Params: params}
-	reply, err := app.Gateway.CallLocally(ctx, p.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
-		return app.Gateway.GetPrompt(ctx, p, u)
-	})
+	reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodGetPrompt, Params: params, Prompt: p})
 	wait.stop()
 	if err != nil {
 		return err

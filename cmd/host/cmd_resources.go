@@ -13,7 +13,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 func (e *env) resourcesVerb() *cobra.Command {
@@ -117,10 +116,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err != nil {
 		return err
 	}
-	use := gateway.Use{Principal: authn.Local(), Params: params}
-	reply, err := app.Gateway.CallLocally(ctx, at.Server, use, func(ctx context.Context, u gateway.Use) (upstream.Reply, error) {
-		return app.Gateway.ReadResource(ctx, at, u)
-	})
+	reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodReadResource, Params: params, Resource: at})
 	wait.stop()
 	if err != nil {
 		return err

@@ -23,21 +23,21 @@ type Stream interface {
 	Room(ctx context.Context) error
 }
 
-// A Client is how somebody is connected.
+// A Client is a program that connects to the gateway.
 type Client struct {
 	Principal authn.Principal
-	// Out takes what belongs to none of the client's requests.
+	// Out takes messages that belong to none of the client's requests.
 	Out Stream
-	// Sole says that there is no other client: it is meant by whatever servers
-	// ask, also on a connection that is shared.
+	// Sole says that there is no other client. Requests of servers go to it even
+	// from connections that clients share.
 	Sole bool
-	// Changed, when not nil, is told what State returns after that changed, one
-	// at a time and in order. It may wait for a disk.
+	// Changed, when not nil, is called with the new result of State after each
+	// change, one call at a time and in order. It may wait for a disk.
 	Changed func(state []byte)
 }
 
-// An Exchange is how one request came in and where its answer goes, together
-// with what is sent in the course of it.
+// An Exchange holds the headers of one request, and takes its answer and the
+// messages that belong to it.
 type Exchange struct {
 	Out Stream
 	// Header holds the headers of a modern request over HTTP, which repeat some
@@ -45,21 +45,20 @@ type Exchange struct {
 	Header map[string][]string
 }
 
-// An Answer is what a client is sent in the end. Of a request that nobody waits
-// for any longer it is empty.
+// An Answer is the response to one request. It is empty for a request whose client
+// does not wait any longer.
 type Answer struct {
 	Message sendqueue.Message
 	Code    int // of the JSON-RPC error; 0 for a result
-	// Refused says that the request was not looked at any further: it was not
-	// one that can be answered.
+	// Refused says that the request was not valid and reached no stage.
 	Refused bool
 }
 
-// Empty reports whether nothing is to be sent.
+// Empty reports whether there is nothing to send.
 func (a *Answer) Empty() bool { return a.Message.Head == nil }
 
-// resultAnswer is the answer to a request that was done. lead are members, each with
-// its comma, to put before those of the value.
+// resultAnswer returns the answer with a result. lead holds members, each with its
+// comma, that precede those of the value.
 func resultAnswer(id mcp.ID, lead, value []byte) Answer {
 	head, tail := mcp.Answer(id)
 	if len(lead) > 0 {
@@ -71,7 +70,7 @@ func resultAnswer(id mcp.ID, lead, value []byte) Answer {
 	return Answer{Message: sendqueue.Message{Head: head, Body: value, Tail: tail}}
 }
 
-// errorAnswer is the answer to a request that was not.
+// errorAnswer returns the answer with an error.
 func errorAnswer(id mcp.ID, err *rpcError) Answer {
 	object := err.object()
 	code, _ := strconv.Atoi(string(mcp.Member(object, "code")))

@@ -12,12 +12,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// askTime bounds how long a client, and the person behind it, may take to
-// answer what a server asks.
+// askTime bounds how long a client, and the person behind it, may take to answer a
+// server's question.
 const askTime = 10 * time.Minute
 
-// offered are the requests of servers that are passed on, with the capability
-// a client must have said it has.
+// offered holds the methods of server requests that are relayed to clients, with
+// the client capability that each needs.
 var offered = map[string]string{
 	mcp.MethodSample: "sampling",
 	mcp.MethodElicit: "elicitation",
@@ -39,8 +39,8 @@ func serverFacingCapabilities(caps []byte) []byte {
 	return out
 }
 
-// checkQuestion says what is wrong with a question to a client of these capabilities;
-// nil when it may be asked.
+// checkQuestion returns the error of a question that a client with these
+// capabilities cannot be asked; nil when it can.
 func checkQuestion(caps []byte, method string, params []byte) (rpcErr []byte) {
 	capability, known := offered[method]
 	switch {
@@ -63,8 +63,8 @@ func checkQuestion(caps []byte, method string, params []byte) (rpcErr []byte) {
 	return nil
 }
 
-// missingSubCapability says what a question needs besides the capability itself; empty:
-// nothing that is missing.
+// missingSubCapability returns which member of the capability a question needs and
+// the client lacks; empty: none.
 func missingSubCapability(capability []byte, method string, params []byte) string {
 	has := func(name string) bool { return mcp.Member(capability, name) != nil }
 	mode, _ := mcp.TextMember(params, "mode")
@@ -79,7 +79,7 @@ func missingSubCapability(capability []byte, method string, params []byte) strin
 	return ""
 }
 
-// noClient is the error of a question that nobody can answer.
+// noClient returns the error of a question that no client can answer.
 func noClient(method string) (rpcErr []byte) {
 	return mcp.ErrorObject(mcp.CodeMethodNotFound, "there is no client that could answer "+clip(method), map[string]string{"reason": "no_client"})
 }
@@ -152,7 +152,7 @@ func (s *Session) forgetQuestion(id uint64) {
 	delete(s.asks, id)
 }
 
-// handleResponse hands a client's answer to whoever asked.
+// handleResponse delivers a client's response to the question it answers.
 func (s *Session) handleResponse(m *mcp.Message) {
 	n, ok := m.ID.Number()
 	if !ok {

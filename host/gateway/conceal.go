@@ -14,12 +14,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// What went wrong on this machine names paths, addresses and what programs
-// printed. The person who runs Junctor gets all of it; a client over HTTP gets the
-// code, the server's name and an id under which the log has the rest.
+// Faults of this machine name paths, addresses and the output of programs. The
+// person who runs Junctor gets all of it. A client over HTTP gets the code, the
+// server's name and an id under which the log has the rest.
 
-// ownWords are the codes of faults that are about the client's own request, or
-// that repeat what the server answered to it. Clients get their text as it is.
+// ownWords holds the codes of faults about the client's own request, and of those
+// that repeat the server's answer. Clients get their text unchanged.
 var ownWords = map[fault.Code]bool{
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true, fault.NameUnknown: true, fault.Denied: true,
 	fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
@@ -92,16 +92,16 @@ func (f *failures) id(err *fault.Error) (id string, first bool) {
 	return id, true
 }
 
-// fault is an error of our own as this client gets it. What is not allowed
-// looks as if it did not exist.
+// fault returns an error of the host as this client gets it. An item that is not
+// allowed looks as if it did not exist.
 func (r *request) fault(err error) *rpcError {
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.NameUnknown, "unknown name")
 	}
-	if local(r.session.Principal()) {
+	if local(r.principal) {
 		return faultError(err, r.modern)
 	}
-	told, id := r.session.gw.concealed(err, r.method)
+	told, id := r.gw.concealed(err, r.method)
 	e := faultError(told, r.modern)
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))

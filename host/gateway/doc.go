@@ -1,16 +1,16 @@
-// Package gateway is what a client sees: one MCP server that has everything
-// the upstreams have.
+// Package gateway is the MCP server that clients see: one server that has
+// everything the upstreams have.
 //
-// A [Session] is one client. Both eras of the protocol may be spoken on the
-// same connection: a request that says in _meta who asks is modern and stands
-// for itself; an initialize begins a legacy session, whose state lives here.
-// For each request the session finds the item (host/catalog), asks whether it
-// may be used (host/policy), checks the arguments (host/schema), and relays the
-// bytes (host/upstream).
+// Every request, over HTTP, over standard input or from the command line, passes
+// the stages in stages.go: it is recorded, resolved to an item of a server,
+// authorized, validated, confirmed and limited, and then served by its route
+// (routes.go). A stage or a route knows nothing of the transport.
 //
-// The gateway is also every upstream's peer: what a server says or asks on its
-// own account goes to the session that can be meant, and is refused when there
-// is none (notify.go, reverse.go).
+// Both eras of the protocol may be used on one connection. A request with a
+// protocol version in _meta is modern and stateless; initialize begins a legacy
+// session, whose state is a [Session].
 //
-// It knows nothing of how clients connect; host/httpserver does.
+// The gateway is also the peer of every upstream. It relays the notifications and
+// requests of a server to the client that they belong to, and refuses requests
+// for which there is no such client (notify.go, clientrequests.go).
 package gateway

@@ -5,14 +5,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// When as many connections to a server were made for some of the clients as there
-// may be, one that nobody needs makes room for another.
+// When the limit of exclusive connections to a server is reached, an idle one is
+// closed before a new one is opened.
 
-// An connOwner is who has connections to a server.
+// A connOwner identifies the connections of one principal to one server.
 type connOwner struct{ server, principal string }
 
-// SharePerPrincipal says that there are several principals, none of whom gets all the
-// connections that there may be.
+// SharePerPrincipal limits each principal to half of the connections and of the
+// memory. It is for gateways with several principals.
 func (g *Gateway) SharePerPrincipal() {
 	g.opts.Budget.Share()
 	g.mu.Lock()
@@ -20,8 +20,8 @@ func (g *Gateway) SharePerPrincipal() {
 	g.multiplePrincipals = true
 }
 
-// evictFor reports whether a connection that could not be made, because of err,
-// can be now: one that nobody needs was closed.
+// evictFor closes an idle connection if err says that the limit was reached, and
+// reports whether it closed one: the caller tries again then.
 func (g *Gateway) evictFor(err error, server string, p authn.Principal) bool {
 	switch err {
 	case errTooManyConns:
@@ -32,8 +32,8 @@ func (g *Gateway) evictFor(err error, server string, p authn.Principal) bool {
 	return false
 }
 
-// evict closes a connection to a server that nobody needs, of a principal if
-// one is named, and reports whether there was one.
+// evict closes an idle connection to a server, of a principal if one is named, and
+// reports whether there was one.
 func (g *Gateway) evict(server, principal string) bool {
 	l := g.evictExclusive(server, principal)
 	if l == nil && principal == "" {
@@ -51,7 +51,7 @@ func (g *Gateway) evict(server, principal string) bool {
 	return true
 }
 
-// evictExclusive takes out the connection that has waited longest for another request.
+// evictExclusive removes the exclusive connection that has been idle for longest.
 func (g *Gateway) evictExclusive(server, principal string) *upstreamConn {
 	g.exclusiveMu.Lock()
 	var oldest *exclusiveConn
@@ -67,7 +67,7 @@ func (g *Gateway) evictExclusive(server, principal string) *upstreamConn {
 	return &oldest.upstreamConn
 }
 
-// evictTenantConn takes out a connection of a tenant that is not connected.
+// evictTenantConn removes an idle connection of some tenant.
 func (g *Gateway) evictTenantConn(server string) *upstreamConn {
 	g.tenantMu.Lock()
 	defer g.tenantMu.Unlock()
@@ -80,7 +80,7 @@ func (g *Gateway) evictTenantConn(server string) *upstreamConn {
 	return nil
 }
 
-// evictConn takes out the session's own connection to a server if it is not connected.
+// evictConn removes the session's own connection to a server if it is idle.
 func (s *Session) evictConn(server string) *upstreamConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,8 +92,8 @@ func (s *Session) evictConn(server string) *upstreamConn {
 	return l
 }
 
-// isIdle reports whether nobody uses a connection, and it is not open. Who wants it
-// again gets a new one. The caller holds the lock of the map that it is in.
+// isIdle reports whether no request uses a connection and it is not open. The
+// caller holds the lock of the map that it is in.
 func (l *upstreamConn) isIdle() bool {
 	if l.users.Load() > 0 {
 		return false

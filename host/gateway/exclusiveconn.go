@@ -10,28 +10,27 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A modern client has no session, so where a server is to have a connection for
-// each session it gets one for each request. A lease is such a connection: one
-// request has it, and keeps it while the client is asked something; then it
-// waits a while for the next request of the same principal.
+// A modern client has no session. Where share = "session", each of its requests has
+// an exclusive connection, and keeps it while the client is asked something.
+// Afterwards the connection is kept for the next request of the same principal.
 
 const (
 	exclusiveIdleTime = time.Minute
-	maxIdleExclusive  = 8 // leases that wait, of one server and principal
+	maxIdleExclusive  = 8 // idle exclusive connections of one server and principal
 )
 
-// A exclusiveConn is a connection that one request at a time may use.
+// An exclusiveConn is a connection that one request at a time may use.
 type exclusiveConn struct {
 	upstreamConn
 	key   exclusiveKey
 	caps  []byte
-	idle  *time.Timer // guarded by the gateway's leasing; nil while it is in use
-	since time.Time   // guarded by the gateway's leasing; when it was given back
+	idle  *time.Timer // guarded by the gateway's exclusiveMu; nil while it is in use
+	since time.Time   // guarded by the gateway's exclusiveMu; when it was given back
 
-	call *suspendedCall // guarded by the gateway's leasing; whose it is
+	call *suspendedCall // guarded by the gateway's exclusiveMu; whose it is
 }
 
-// A exclusiveKey is what leases must have in common to stand in for each other.
+// An exclusiveKey is what exclusive connections must share to replace each other.
 type exclusiveKey struct {
 	server, principal string
 	caps              [sha256.Size]byte
@@ -40,7 +39,7 @@ type exclusiveKey struct {
 // acquireExclusive takes a connection for a request.
 func (g *Gateway) acquireExclusive(server string, r *request) (*exclusiveConn, error) {
 	l, err := g.tryAcquireExclusive(server, r)
-	if g.evictFor(err, server, r.session.Principal()) {
+	if g.evictFor(err, server, r.principal) {
 		l, err = g.tryAcquireExclusive(server, r)
 	}
 	return l, err
@@ -48,7 +47,7 @@ func (g *Gateway) acquireExclusive(server string, r *request) (*exclusiveConn, e
 
 func (g *Gateway) tryAcquireExclusive(server string, r *request) (*exclusiveConn, error) {
 	caps := serverFacingCapabilities(r.caps)
-	principal := r.session.Principal()
+	principal := r.principal
 	key := exclusiveKey{server, principal.Key(), sha256.Sum256(caps)}
 	g.exclusiveMu.Lock()
 	defer g.exclusiveMu.Unlock()
@@ -67,8 +66,8 @@ func (g *Gateway) tryAcquireExclusive(server string, r *request) (*exclusiveConn
 	return l, err
 }
 
-// releaseExclusive takes a connection back. One whose last request did not come to its
-// end is closed: what its server still does is nobody else's business.
+// releaseExclusive takes a connection back. It is closed if its last request did not
+// complete: the server may still work on that.
 func (g *Gateway) releaseExclusive(l *exclusiveConn, whole bool) {
 	g.exclusiveMu.Lock()
 	l.call = nil
@@ -82,7 +81,7 @@ func (g *Gateway) releaseExclusive(l *exclusiveConn, whole bool) {
 	l.idle = time.AfterFunc(exclusiveIdleTime, func() { g.closeIdleExclusive(l) })
 }
 
-// closeIdleExclusive closes a connection that nobody has used for a while.
+// closeIdleExclusive closes a connection that has been idle for exclusiveIdleTime.
 func (g *Gateway) closeIdleExclusive(l *exclusiveConn) {
 	g.exclusiveMu.Lock()
 	defer g.exclusiveMu.Unlock() // before that, Stop does not wait
@@ -91,15 +90,15 @@ func (g *Gateway) closeIdleExclusive(l *exclusiveConn) {
 	}
 }
 
-// removeIdle reports whether a connection waited for another request, which it does
-// no longer.
+// removeIdle removes a connection from the idle ones, and reports whether it was one
+// of them.
 func (g *Gateway) removeIdle(l *exclusiveConn) bool {
 	g.exclusiveMu.Lock()
 	defer g.exclusiveMu.Unlock()
 	return g.removeIdleLocked(l)
 }
 
-// removeIdleLocked is takeOut for who holds leasing.
+// removeIdleLocked is removeIdle for callers that hold exclusiveMu.
 func (g *Gateway) removeIdleLocked(l *exclusiveConn) bool {
 	free := g.idleExclusive[l.key]
 	i := slices.Index(free, l)
@@ -113,7 +112,7 @@ func (g *Gateway) removeIdleLocked(l *exclusiveConn) bool {
 	return true
 }
 
-// currentCall is the request, with those that go on with it, that has the connection.
+// currentCall returns the call that has the connection; nil if it is idle.
 func (l *exclusiveConn) currentCall() *suspendedCall {
 	l.gw.exclusiveMu.Lock()
 	defer l.gw.exclusiveMu.Unlock()
@@ -123,8 +122,7 @@ func (l *exclusiveConn) currentCall() *suspendedCall {
 // Capabilities are those of the client that has the connection.
 func (l *exclusiveConn) Capabilities() []byte { return l.gw.withRoots(l.caps) }
 
-// ServerRequest puts what a server asks before the client that has the
-// connection.
+// ServerRequest asks the client whose call has the connection.
 func (l *exclusiveConn) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
 	if l.gw.givesRoots(l.caps, method) {
 		return l.gw.opts.Roots, nil
@@ -139,7 +137,7 @@ func (l *exclusiveConn) ServerRequest(ctx context.Context, _ *upstream.Upstream,
 	return t.ask(ctx, method, params)
 }
 
-// ServerNotification passes on what a server says to the client that has the
+// ServerNotification relays a notification to the client whose call has the
 // connection.
 func (l *exclusiveConn) ServerNotification(u *upstream.Upstream, _ any, method string, params []byte) {
 	if method != mcp.NoteMessage {

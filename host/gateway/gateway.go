@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -21,8 +23,13 @@ import (
 type Options struct {
 	Version string // of Junctor
 	Policy  *policy.Policy
-	Log     hclog.Logger
-	Servers map[string]Server
+	// Audit, Approval and Limit stand behind the stages of the same names; nil:
+	// nothing is recorded, held back or limited.
+	Audit    audit.Recorder
+	Approval approval.Gate
+	Limit    limit.Limiter
+	Log      hclog.Logger
+	Servers  map[string]Server
 	// Budget limits the bytes of messages in memory; nil: no limit.
 	Budget *limit.Memory
 	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
@@ -53,9 +60,10 @@ type Server struct {
 }
 
 // A Gateway relays between clients and upstreams. Its methods may be called
-// concurrently, once it was bound.
+// concurrently, after Bind.
 type Gateway struct {
 	opts      Options
+	serve     handler      // the stages; see pipeline
 	serverLog *limit.Lines // log lines of servers
 	schemas   *schema.Cache
 	catalog   *catalog.Catalog
@@ -84,8 +92,8 @@ type Gateway struct {
 	tenantConns map[string]*upstreamConn // guarded by tenancy; by server and tenant
 
 	exclusiveMu   sync.Mutex
-	idleExclusive map[exclusiveKey][]*exclusiveConn // guarded by leasing; those that nobody uses
-	suspended     map[stateID]*suspension           // guarded by leasing
+	idleExclusive map[exclusiveKey][]*exclusiveConn // guarded by exclusiveMu; no request uses them
+	suspended     map[stateID]*suspension           // guarded by exclusiveMu
 
 	levelMu sync.Mutex // held while servers are told a level, so that the last one stays
 }
@@ -99,11 +107,22 @@ func New(o Options) *Gateway {
 	if o.Lines == nil {
 		o.Lines = limit.NewLines(o.Log, "server")
 	}
-	return &Gateway{
+	if o.Audit == nil {
+		o.Audit = audit.Discard{}
+	}
+	if o.Approval == nil {
+		o.Approval = approval.Open{}
+	}
+	if o.Limit == nil {
+		o.Limit = limit.Unlimited{}
+	}
+	g := &Gateway{
 		opts: o, serverLog: o.Lines, schemas: schema.NewCache(schemasKept), states: newStateCodec(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
 		sessions: map[*Session]struct{}{}, sharedConns: map[string]*upstreamConn{}, levels: map[string]string{}, warned: map[string]bool{}, connCounts: map[string]int{}, ownerCounts: map[connOwner]int{},
 		tenantConns: map[string]*upstreamConn{}, idleExclusive: map[exclusiveKey][]*exclusiveConn{}, suspended: map[stateID]*suspension{},
 	}
+	g.serve = g.pipeline()
+	return g
 }
 
 // Bind gives the gateway the catalog it serves, before anything else is called.
@@ -121,22 +140,17 @@ func (g *Gateway) Budget() *limit.Memory { return g.opts.Budget }
 // Catalog is the catalog that the gateway serves.
 func (g *Gateway) Catalog() *catalog.Catalog { return g.catalog }
 
-// Visible reports whether the principal may see an item in a list.
+// Visible reports whether a list shows an item to the principal.
 func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name string) bool {
-	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil).Allow
-}
-
-// permit asks the policy about one use of an item.
-func (g *Gateway) permit(p authn.Principal, kind policy.Kind, server, name string, args []byte) (policy.Permit, error) {
-	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, args).Permit()
+	return g.Decide(p, kind, server, name).Lists()
 }
 
 const (
-	// lookUpTime is how long something that is not known is looked for at servers
-	// that nobody has asked before.
+	// lookUpTime is how long an unknown name is looked for at servers that have not
+	// been asked before.
 	lookUpTime = 15 * time.Second
-	// listTime is how long a list waits for them. It is sent with what there is
-	// then; clients are told when there is more.
+	// listTime is how long a list waits for servers. It is sent with the items known
+	// then; clients are notified when there are more.
 	listTime = 900 * time.Millisecond
 	// firstListTime is how long a client's first list waits for servers that have
 	// not failed so far: many clients never ask again.
@@ -169,8 +183,8 @@ func (g *Gateway) logUnknownLists(ctx context.Context, failed map[string]error) 
 	return late
 }
 
-// lookUpName makes sure that a name that is not known is unknown to the servers it
-// could belong to as well: their lists may have come from disk.
+// lookUpName asks the servers that an unknown name could belong to: their lists may
+// have come from disk.
 func (g *Gateway) lookUpName(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
 	if server, ok := g.catalog.Unlisted(exposed); ok {
 		// It is meant, and may take as long to start as it is allowed to.
@@ -192,14 +206,14 @@ func (g *Gateway) lookUpName(ctx context.Context, exposed string, found func(*ca
 	}
 }
 
-// Decide says whether the principal may use an item, and because of which rule.
+// Decide returns the decision about showing an item to the principal, with the
+// rule that led to it.
 func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
-	return g.opts.Policy.Decide(p, policy.Item{Server: server, Kind: kind, Name: name}, nil)
+	return g.opts.Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
 }
 
-// Stop ends what goes on without a client: requests that wait for one to come
-// back, and the connections that not all clients share. It returns when nothing
-// is left. Sessions must have been closed.
+// Stop abandons suspended calls and closes the connections that not all clients
+// share. It returns when nothing is left. Sessions must have been closed.
 func (g *Gateway) Stop() {
 	g.EndListens()
 	g.exclusiveMu.Lock()
@@ -214,8 +228,8 @@ func (g *Gateway) Stop() {
 		l.idle.Stop()
 		g.closeLater(&l.upstreamConn)
 	}
-	for _, tick := range waiting {
-		if t := g.takeSuspended(tick); t != nil {
+	for _, id := range waiting {
+		if t := g.takeSuspended(id); t != nil {
 			t.abandon(errStopping)
 		}
 	}

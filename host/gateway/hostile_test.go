@@ -123,7 +123,7 @@ func TestWarnedMost(t *testing.T) {
 	for i := range 3 * 10_000 {
 		other := *tool
 		other.Name = fmt.Sprint(i)
-		d.warnOnce(&other, Use{}, outputMissing)
+		d.warnOnce(&other, nil, outputMissing)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

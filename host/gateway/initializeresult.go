@@ -52,7 +52,7 @@ func (g *Gateway) describe(server string) catalog.Describe {
 // first of them says, and the instructions of all. A client learns nothing from
 // servers that it may not use anything of.
 func (r *request) initializeResult() (caps []byte, instructions string) {
-	g := r.session.gw
+	g := r.gw
 	g.mu.Lock()
 	said := maps.Clone(g.serverDescriptions)
 	g.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 	if len(said) == 0 {
 		return []byte(capabilities), ""
 	}
-	used := g.serversVisibleTo(r.session.Principal())
+	used := g.serversVisibleTo(r.principal)
 	extensions := map[string][]byte{}
 	var text strings.Builder
 	servers := g.catalog.Servers()

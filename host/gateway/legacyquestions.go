@@ -3,17 +3,15 @@ package gateway
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A modern server that wants something from the user ends the request with a
-// result that says what (2026-07-28, "Multi Round-Trip Requests"). A legacy
-// client is asked as legacy servers ask, and the request is made again with its
-// answers.
+// A modern server that needs input ends the request with a result that asks for it
+// (2026-07-28, "Multi Round-Trip Requests"). A legacy client is asked as legacy
+// servers ask, and the request is sent again with its answers.
 
 const (
 	maxRounds    = 10 // of questions in the course of one request
@@ -31,22 +29,22 @@ func isInputRequired(reply upstream.Reply) bool {
 
 // answerQuestions asks the client what a result asks for and returns the params of the
 // request with its answers.
-func (r *request) answerQuestions(over *upstream.Upstream, result []byte) (params []byte, failed *rpcError) {
+func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, result []byte) (params []byte, err error) {
 	asked, answers, n := mcp.Member(result, "inputRequests"), []byte("{}"), 0
 	for range mcp.Members(asked) {
 		if n++; n > maxQuestions {
-			return nil, r.fault(fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions))
+			return nil, fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions)
 		}
 	}
 	for key, question := range mcp.Members(asked) {
 		method, _ := mcp.TextMember(question, "method")
-		answer, err := r.session.question(r.ctx, r.out, over, method, legacyQuestion(method, mcp.Member(question, "params")))
-		if err != nil && r.ctx.Err() != nil { // nobody waits for the result: the request is not made again
-			return nil, r.fault(context.Cause(r.ctx))
+		answer, err := r.session.question(ctx, r.out, up, method, legacyQuestion(method, mcp.Member(question, "params")))
+		if err != nil && ctx.Err() != nil { // the client does not wait for the result
+			return nil, context.Cause(ctx)
 		}
 		if err != nil {
 			if answer = declined(method, err); answer == nil {
-				return nil, r.noAnswerError(method, err)
+				return nil, noAnswerError(method, err)
 			}
 		}
 		answers = mcp.SetMember(answers, key, answer)
@@ -81,8 +79,8 @@ func declined(method string, err []byte) []byte {
 
 // noAnswerError is the error of a request whose server needs to know what the
 // client does not say.
-func (r *request) noAnswerError(method string, err []byte) *rpcError {
+func noAnswerError(method string, err []byte) error {
 	why, _ := mcp.TextMember(err, "message")
-	return r.fault(fault.New(fault.CallInput, "the server wants an answer to %s, which the client did not give: %s", clip(method), clip(why)).
-		WithHint("use a client that can answer %s", fmt.Sprintf("%q", clip(method))))
+	return fault.New(fault.CallInput, "the server wants an answer to %s, which the client did not give: %s", clip(method), clip(why)).
+		WithHint("use a client that can answer %q", clip(method))
 }

@@ -19,7 +19,7 @@ func (g *Gateway) serverInfo() string {
 }
 
 // initialize begins a legacy session.
-func initialize(r *request) ([]byte, *rpcError) {
+func initialize(r *request) ([]byte, error) {
 	s := r.session
 	asked, ok := mcp.TextMember(r.params, "protocolVersion")
 	if !ok {
@@ -61,14 +61,14 @@ func initialize(r *request) ([]byte, *rpcError) {
 }
 
 // discover tells a modern client what there is.
-func discover(r *request) ([]byte, *rpcError) {
+func discover(r *request) ([]byte, error) {
 	versions, err := json.Marshal(mcp.Revisions)
 	if err != nil {
-		return nil, &rpcError{code: mcp.CodeInternal, message: err.Error()}
+		return nil, err
 	}
 	offered, instructions := r.initializeResult()
 	result := fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
-		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, r.session.gw.serverInfo())
+		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, r.gw.serverInfo())
 	return withInstructions(result, instructions), nil
 }
 
@@ -80,11 +80,11 @@ func withInstructions(result []byte, instructions string) []byte {
 	return mcp.SetMember(result, "instructions", mcp.AppendText(nil, instructions))
 }
 
-func ping(*request) ([]byte, *rpcError) { return []byte("{}"), nil }
+func ping(*request) ([]byte, error) { return []byte("{}"), nil }
 
 // setLevel sets how severe a log message must be for a legacy client to get
 // it. Servers are told when they are connected, and now if they are.
-func setLevel(r *request) ([]byte, *rpcError) {
+func setLevel(r *request) ([]byte, error) {
 	level, _ := mcp.TextMember(r.params, "level")
 	if !slices.Contains(mcp.Levels, level) {
 		return nil, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("%q is not a log level; those are %v", clip(level), mcp.Levels)}

@@ -198,7 +198,7 @@ func (w *blockedWriter) Write(parts ...[]byte) error {
 	return w.client.Write(parts...)
 }
 
-// TestSlowClient: a client that does not read holds nobody up but itself, and
+// TestSlowClient: a client that does not read holds up only itself, and
 // what waits for it is bounded.
 func TestSlowClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

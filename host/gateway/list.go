@@ -13,52 +13,56 @@ import (
 )
 
 const (
-	// listTTL is how long a modern client may keep a list. Who wants to know
-	// at once listens.
+	// listTTL is how long a modern client may cache a list. A client that needs to
+	// know at once listens.
 	listTTL = time.Minute
 	// pageBytes bounds one page of a list. It is large because some clients
 	// read one page only.
 	pageBytes = 4 << 20
 )
 
-func listTools(r *request) ([]byte, *rpcError) {
-	snapshot := r.awaitLists()
-	return list(r, "tools", policy.Tool, len(snapshot.Tools), func(i int) *catalog.Item { return &snapshot.Tools[i].Item })
+func listTools(ctx context.Context, r *request) (response, error) {
+	snapshot, partial := r.awaitLists(ctx)
+	return list(r, partial, "tools", policy.Tool, len(snapshot.Tools), func(i int) *catalog.Item { return &snapshot.Tools[i].Item })
 }
 
-func listPrompts(r *request) ([]byte, *rpcError) {
-	snapshot := r.awaitLists()
-	return list(r, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) *catalog.Item { return &snapshot.Prompts[i].Item })
+func listPrompts(ctx context.Context, r *request) (response, error) {
+	snapshot, partial := r.awaitLists(ctx)
+	return list(r, partial, "prompts", policy.Prompt, len(snapshot.Prompts), func(i int) *catalog.Item { return &snapshot.Prompts[i].Item })
 }
 
-func listResources(r *request) ([]byte, *rpcError) {
-	snapshot := r.awaitLists()
-	return list(r, "resources", policy.Resource, len(snapshot.Resources), func(i int) *catalog.Item { return snapshot.Resources[i] })
+func listResources(ctx context.Context, r *request) (response, error) {
+	snapshot, partial := r.awaitLists(ctx)
+	return list(r, partial, "resources", policy.Resource, len(snapshot.Resources), func(i int) *catalog.Item { return snapshot.Resources[i] })
 }
 
-func listTemplates(r *request) ([]byte, *rpcError) {
-	snapshot := r.awaitLists()
-	return list(r, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) *catalog.Item { return &snapshot.Templates[i].Item })
+func listTemplates(ctx context.Context, r *request) (response, error) {
+	snapshot, partial := r.awaitLists(ctx)
+	return list(r, partial, "resourceTemplates", policy.Template, len(snapshot.Templates), func(i int) *catalog.Item { return &snapshot.Templates[i].Item })
 }
 
-func (r *request) awaitLists() *catalog.Snapshot {
-	g, s := r.session.gw, r.session
-	first := s.listedFirst()
-	soon, cancel := context.WithTimeout(r.ctx, listTime)
+// awaitLists waits for lists that are not known yet. It reports whether some are
+// still to come.
+func (r *request) awaitLists(ctx context.Context) (_ *catalog.Snapshot, partial bool) {
+	g := r.gw
+	first := r.session.listedFirst()
+	soon, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	failed := g.catalog.AwaitLists(r.ctx, soon, func(asked time.Time) time.Time {
+	failed := g.catalog.AwaitLists(ctx, soon, func(asked time.Time) time.Time {
 		if first.After(asked) {
 			asked = first
 		}
 		return asked.Add(firstListTime)
 	})
-	r.partial = len(g.logUnknownLists(r.ctx, failed)) > 0
-	return g.catalog.Snapshot()
+	return g.catalog.Snapshot(), len(g.logUnknownLists(ctx, failed)) > 0
 }
 
 // listedFirst returns when the client first asked for a list. It is zero for a
-// request that stands for itself: nobody knows what its client asked before.
+// stateless request, whose client may have asked before.
 func (s *Session) listedFirst() time.Time {
+	if s == nil {
+		return time.Time{}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listed.IsZero() && !s.stateless {
@@ -68,17 +72,17 @@ func (s *Session) listedFirst() time.Time {
 }
 
 // list composes one page of what the client may see.
-func list(r *request, member string, kind policy.Kind, n int, at func(int) *catalog.Item) ([]byte, *rpcError) {
+func list(r *request, partial bool, member string, kind policy.Kind, n int, at func(int) *catalog.Item) (response, error) {
 	start, ok := cursorOf(r.params)
 	if !ok || start > n {
-		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "the cursor is not one of this list"}
+		return response{}, &rpcError{code: mcp.CodeInvalidParams, message: "the cursor is not one of this list"}
 	}
 	page := fmt.Appendf(nil, `{%q:[`, member)
 	empty := len(page)
 	next := n
 	for i := start; i < n; i++ {
 		item := at(i)
-		if !r.session.gw.Visible(r.session.Principal(), kind, item.Server, item.Name) {
+		if !r.gw.Visible(r.principal, kind, item.Server, item.Name) {
 			continue
 		}
 		if len(page) > empty {
@@ -96,12 +100,12 @@ func list(r *request, member string, kind policy.Kind, n int, at func(int) *cata
 	}
 	if r.modern {
 		ttl := listTTL
-		if r.partial {
+		if partial {
 			ttl = 0
 		}
 		page = fmt.Appendf(page, `,"resultType":"complete","ttlMs":%d,"cacheScope":"private"`, ttl.Milliseconds())
 	}
-	return append(page, '}'), nil
+	return response{result: append(page, '}')}, nil
 }
 
 func cursor(i int) string {

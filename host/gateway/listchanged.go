@@ -66,8 +66,8 @@ func withResourceURI(params []byte, uri, known string) []byte {
 	return mcp.SetMember(params, "uri", mcp.AppendText(nil, known))
 }
 
-// subscribedURIs returns the URIs under which somebody with these subscriptions hears of
-// a change of a resource: the plain one, the qualified one, or both.
+// subscribedURIs returns the URIs under which these subscriptions cover a changed
+// resource: the plain one, the qualified one, or both.
 func subscribedURIs(subs map[string]subscription, from *upstream.Upstream, uri string) (known []string) {
 	if len(subs) == 0 {
 		return nil
@@ -87,8 +87,8 @@ func subscribedURIs(subs map[string]subscription, from *upstream.Upstream, uri s
 // partsTried bounds how many resources one can be seen as a part of.
 const partsTried = 32
 
-// matchesSubscription reports whether somebody is subscribed to a resource or to what it is
-// a part of: the protocol lets servers name the part that changed.
+// matchesSubscription reports whether a resource, or one that it is a part of, is
+// subscribed to: the protocol lets servers name the part that changed.
 func matchesSubscription(uri string, subscribed func(uri string) bool) bool {
 	for range partsTried {
 		if subscribed(uri) {

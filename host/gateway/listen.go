@@ -27,26 +27,22 @@ const (
 )
 
 // subscribe subscribes a legacy client to a resource.
-func subscribe(r *request) ([]byte, *rpcError) {
-	s := r.session
-	uri, ok := mcp.TextMember(r.params, "uri")
-	if !ok {
-		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "resources/subscribe needs a uri"}
-	}
-	key := canonical(uri)
+func subscribe(ctx context.Context, r *request) (response, error) {
+	s, done := r.session, response{result: []byte("{}")}
+	key := canonical(r.requested)
 	s.mu.Lock()
 	_, have := s.subs[key]
 	s.mu.Unlock()
 	if have {
-		return []byte("{}"), nil
+		return done, nil
 	}
 	if !s.reserve(1) {
-		return nil, tooMany()
+		return response{}, tooMany()
 	}
-	sub, err := s.gw.subscribe(r.ctx, r, uri)
+	sub, err := r.subscribeTo(ctx, r.resource, r.permit, r.requested)
 	if err != nil {
 		s.reserve(-1)
-		return nil, err
+		return response{}, err
 	}
 	s.mu.Lock()
 	_, have = s.subs[key]
@@ -60,7 +56,7 @@ func subscribe(r *request) ([]byte, *rpcError) {
 		sub.upstream.Unsubscribe(sub.uri)
 	}
 	s.stateChanged()
-	return []byte("{}"), nil
+	return done, nil
 }
 
 // A subscription is a resource that a client is subscribed to, over the
@@ -82,33 +78,48 @@ func canonical(uri string) string {
 	return uri
 }
 
-// subscribe subscribes to a resource at the server it belongs to.
-func (g *Gateway) subscribe(ctx context.Context, r *request, uri string) (sub subscription, _ *rpcError) {
-	if len(uri) > maxURI {
-		return sub, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
-	}
-	at, err := g.Locate(ctx, r.session.Principal(), uri)
+// subscribeTo subscribes to a resource at its server.
+func (r *request) subscribeTo(ctx context.Context, at catalog.Location, permit policy.Permit, uri string) (subscription, error) {
+	up, done, err := r.completionUpstream(at.Server)
 	if err != nil {
-		return sub, r.noResource(uri, err)
-	}
-	permit, err := g.permit(r.session.Principal(), policy.Resource, at.Server, at.URI, nil)
-	if err != nil {
-		return sub, r.fault(err)
-	}
-	over, done, err := r.completionUpstream(at.Server)
-	if err != nil {
-		return sub, r.fault(err)
+		return subscription{}, err
 	}
 	defer done()
-	if err := over.Subscribe(ctx, permit, at.URI); err != nil {
-		return sub, r.fault(err)
+	if err := up.Subscribe(ctx, permit, at.URI); err != nil {
+		return subscription{}, err
 	}
-	return subscription{at.Server, over, at.URI, uri}, nil
+	return subscription{at.Server, up, at.URI, uri}, nil
 }
 
-func unsubscribe(r *request) ([]byte, *rpcError) {
-	s := r.session
+// listenTo subscribes to one of the resources of a listen request, which the
+// policy decides about each.
+func (r *request) listenTo(ctx context.Context, uri string) (sub subscription, err error) {
+	if len(uri) > maxURI {
+		return sub, errURITooLong()
+	}
+	at, err := r.gw.Locate(ctx, r.principal, uri)
+	if err != nil {
+		return sub, err
+	}
+	permit, err := r.gw.opts.Policy.Decide(r.principal, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}, nil).Permit()
+	if err != nil {
+		return sub, err
+	}
+	return r.subscribeTo(ctx, at, permit, uri)
+}
+
+func errURITooLong() error {
+	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
+}
+
+func unsubscribe(r *request) ([]byte, error) {
 	uri, _ := mcp.TextMember(r.params, "uri")
+	r.session.unsubscribe(uri)
+	return []byte("{}"), nil
+}
+
+// unsubscribe ends a subscription of a legacy client, made or still to be renewed.
+func (s *Session) unsubscribe(uri string) {
 	key := canonical(uri)
 	s.mu.Lock()
 	sub, have := s.subs[key]
@@ -123,7 +134,6 @@ func unsubscribe(r *request) ([]byte, *rpcError) {
 	if have || renewing {
 		s.stateChanged()
 	}
-	return []byte("{}"), nil
 }
 
 // A listen is a modern client's request to be told what changes. It stays open
@@ -151,11 +161,12 @@ var filters = map[string]string{
 
 // listenRequest answers a listen request: first with what is agreed to, then with
 // what happens, and with a result when the session ends.
-func listenRequest(r *request) ([]byte, *rpcError) {
+func listenRequest(ctx context.Context, r *request) (response, error) {
+	r.openSession(ctx)
 	s := r.session
 	asked := mcp.Member(r.params, "notifications")
 	if mcp.Member(asked, "taskIds") != nil && !r.knowsTasks() {
-		return nil, noTasks("taskIds")
+		return response{}, noTasks("taskIds")
 	}
 	l := &listen{id: r.id, lists: map[string]bool{}, out: r.out, ended: make(chan struct{})}
 	agreed := []byte("{}")
@@ -167,7 +178,7 @@ func listenRequest(r *request) ([]byte, *rpcError) {
 	}
 	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"), canonical), uniqueTexts(mcp.Member(asked, "taskIds"), strings.Clone)
 	if !s.reserve(len(uris) + len(tasks)) {
-		return nil, tooMany()
+		return response{}, tooMany()
 	}
 	defer s.reserve(-len(uris) - len(tasks))
 	defer func() {
@@ -176,12 +187,12 @@ func listenRequest(r *request) ([]byte, *rpcError) {
 		}
 	}()
 	var list []byte
-	l.uris, list = subscribeAll(uris, canonical, func(uri string) (subscription, *rpcError) { return s.gw.subscribe(r.ctx, r, uri) })
+	l.uris, list = subscribeAll(uris, canonical, func(uri string) (subscription, error) { return r.listenTo(ctx, uri) })
 	if list != nil {
 		agreed = mcp.SetMember(agreed, "resourceSubscriptions", list)
 	}
 	if len(tasks) > 0 {
-		list = l.followTasks(r, tasks)
+		list = l.followTasks(ctx, r, tasks)
 		defer s.unfollow(l)
 	}
 	if len(tasks) > 0 && list != nil {
@@ -191,9 +202,9 @@ func listenRequest(r *request) ([]byte, *rpcError) {
 	defer s.removeListen(l)
 	select {
 	case <-l.ended:
-		return mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, l.id), nil
-	case <-r.ctx.Done():
-		return nil, nil
+		return response{result: mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, l.id)}, nil
+	case <-ctx.Done():
+		return response{}, nil
 	}
 }
 
@@ -214,7 +225,7 @@ func uniqueTexts(array []byte, key func(string) string) []string {
 
 // subscribeAll subscribes to what is named, at many servers at the same time, and
 // returns what it could subscribe to: the rest is left out of what is agreed to.
-func subscribeAll(names []string, key func(string) string, subscribe func(name string) (subscription, *rpcError)) (all map[string]subscription, agreed []byte) {
+func subscribeAll(names []string, key func(string) string, subscribe func(name string) (subscription, error)) (all map[string]subscription, agreed []byte) {
 	subs := make([]subscription, len(names))
 	var g errgroup.Group
 	g.SetLimit(subscribingAtOnce)
@@ -256,7 +267,7 @@ func (s *Session) reserve(n int) bool {
 	return true
 }
 
-func tooMany() *rpcError {
+func tooMany() error {
 	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("more than %d subscriptions", maxSubscriptions)}
 }
 

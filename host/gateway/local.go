@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -67,29 +68,36 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 	return g.opts.Local.Answer(ctx, server, method, params)
 }
 
-// CallLocally does something with a server for the command line, and answers what
-// the server wants to know before there is a result, in either era. The function
-// is called again with each answer.
-func (g *Gateway) CallLocally(ctx context.Context, server string, u Use, do func(context.Context, Use) (upstream.Reply, error)) (upstream.Reply, error) {
-	if g.opts.Local == nil {
-		return do(ctx, u)
+// CallLocally sends a request of the command line through the stages to its
+// server. The error is a [*BadArguments] or a fault.
+func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (upstream.Reply, error) {
+	r := &request{
+		gw: g, route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
 	}
-	u.Capabilities = g.localCapabilities()
+	resp, err := g.serve(ctx, r)
+	return resp.reply, err
+}
+
+// relayLocal sends the request, and again with the answers of the person at the
+// terminal, until there is a result.
+func (r *request) relayLocal(ctx context.Context) (response, error) {
+	g, server := r.gw, r.item.Server
+	up, call := g.upstreams[server], r.call()
 	for round := 1; ; round++ {
-		reply, err := do(ctx, u)
+		reply, err := r.send(ctx, up, call)
 		switch {
-		case err != nil:
-			return reply, err
+		case err != nil || g.opts.Local == nil:
+			return response{reply: reply}, err
 		case round > maxRounds:
-			return reply, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
+			return response{}, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
 		case isInputRequired(reply):
-			if u.Params, err = g.answerAll(ctx, server, u.Params, reply.Result); err != nil {
-				return reply, err
+			if call.Params, err = g.answerAll(ctx, server, call.Params, reply.Result); err != nil {
+				return response{}, err
 			}
 		case !reply.Revision.Modern() && reply.Error != nil && isURLElicitation(reply.Error) && g.visited(ctx, server, reply.Error):
 			// The user was on the pages: the call is made again.
 		default:
-			return reply, nil
+			return response{reply: reply}, nil
 		}
 	}
 }

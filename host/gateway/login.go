@@ -7,11 +7,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A server that somebody has to log in to is as good as not there. Clients that
-// call it get the command to run; the log has it once, however often it is tried.
+// A server that needs a login cannot be used. Clients that call it get the command
+// to run; the log has it once, however often they try.
 
-// wantsLogin reports whether an error says that somebody has to log in to a
-// server, and takes care that the log says so.
+// wantsLogin reports whether an error asks for a login to a server, and logs that
+// once.
 func (g *Gateway) wantsLogin(server string, err error) bool {
 	if !fault.Is(err, fault.UpstreamLogin) {
 		return false
@@ -41,8 +41,8 @@ func (g *Gateway) loggedIn(server string) {
 	maps.DeleteFunc(g.warned, func(key string, _ bool) bool { return strings.HasPrefix(key, loginKey(server)) })
 }
 
-// Retry makes whoever uses a server next connect at once, over whatever
-// connection: what kept it from that has changed, as after a login.
+// Retry ends the backoff of all connections to a server: the cause of their failure
+// has changed, as after a login.
 func (g *Gateway) Retry(server string) {
 	if u := g.upstreams[server]; u != nil {
 		u.Retry()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // A client that said so can send its user to a page, and where all that is
@@ -21,36 +22,41 @@ type Page struct {
 	Wait func(ctx context.Context) error
 }
 
-// withLogin makes a handler send the user to log in when that is all that keeps
-// it from an answer.
-func withLogin(do func(*request) ([]byte, *rpcError)) func(*request) ([]byte, *rpcError) {
-	return func(r *request) ([]byte, *rpcError) {
-		answers := r.loginAnswers()
-		result, failed := do(r)
-		if failed == nil || !fault.Is(failed.cause, fault.UpstreamLogin) || !r.opensPages() {
-			return result, failed
+// offerLogin sends the user to log in when that is all that keeps a request from
+// its answer, and makes the request again when the login has succeeded.
+func (g *Gateway) offerLogin(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if !r.route.login || r.local != nil {
+			return next(ctx, r)
 		}
-		f := fault.As(failed.cause)
-		page, ok := r.session.gw.opts.Login(r.ctx, f.Server, r.session.Principal())
+		answers := r.loginAnswers()
+		params := r.params
+		resp, err := next(ctx, r)
+		if err == nil || !fault.Is(err, fault.UpstreamLogin) || !r.opensPages() {
+			return resp, err
+		}
+		f := fault.As(err)
+		page, ok := g.opts.Login(ctx, f.Server, r.principal)
 		if !ok {
-			return nil, failed
+			return resp, err
 		}
 		if !r.modern {
 			r.session.sayWhenDone(page)
-			return nil, loginRequired(f, page)
+			return response{}, loginRequired(f, page)
 		}
 		switch answer := mcp.Member(answers, loginPrefix+page.ID); {
 		case answer == nil:
-			return loginQuestion(f, page), nil
+			return response{result: loginQuestion(f, page)}, nil
 		case !accepted(answer):
-			return nil, failed
+			return resp, err
 		}
-		if err := page.Wait(r.ctx); err != nil {
+		if err := page.Wait(ctx); err != nil {
 			told := *f
 			told.Message = "the login did not come to its end: " + err.Error()
-			return nil, r.fault(&told)
+			return response{}, &told
 		}
-		return do(r)
+		r.params, r.item = params, policy.Item{} // resolve begins again with what the client sent
+		return next(ctx, r)
 	}
 }
 
@@ -91,7 +97,7 @@ func accepted(answer []byte) bool {
 // opensPages reports whether the client said that it sends its user to pages. Of
 // the legacy revisions only the last knows of that.
 func (r *request) opensPages() bool {
-	if r.session.gw.opts.Login == nil {
+	if r.gw.opts.Login == nil {
 		return false
 	}
 	caps := r.caps
@@ -127,7 +133,7 @@ func loginQuestion(f *fault.Error, page Page) []byte {
 
 // loginRequired is the error for a legacy client, which is told when it may come
 // again.
-func loginRequired(f *fault.Error, page Page) *rpcError {
+func loginRequired(f *fault.Error, page Page) error {
 	e := mcp.SetMember(elicitation(f, page), "elicitationId", mcp.AppendText(nil, page.ID))
 	data := mcp.SetMember(mcp.Member(mcp.FaultError(f, false), "data"), "elicitations", append(append([]byte("["), e...), ']'))
 	object := mcp.ErrorObject(mcp.CodeVisit, f.Error()+" ("+cmp.Or(f.Hint, "log in")+", or visit the page)", nil)

@@ -31,20 +31,22 @@ func (l *upstreamConn) ServerNotification(u *upstream.Upstream, about any, metho
 	}
 }
 
-// onLogMessage writes a server's log message to our own log and passes it on to the
-// principal that it belongs to, if that principal wants it. A message that names
-// no request belongs to nobody once the connection serves several principals.
+// onLogMessage writes a server's log message to the log and relays it to the
+// principal that it belongs to, if that principal asked for it. A message without a
+// request is not relayed once the connection serves several principals.
 func (l *upstreamConn) onLogMessage(about any, params []byte) {
 	l.gw.logServer(l.server, params)
 	if r, ok := about.(*request); ok {
-		r.session.logged(l, r, params)
+		if r.session != nil {
+			r.session.logged(l, r, params)
+		}
 		return
 	}
 	if l.up == nil && l.gw.opts.Servers[l.server].Share == PerSession {
-		return // calls have other connections: it is about nobody's
+		return // calls have other connections
 	}
-	if hearers := l.recipients(mcp.NoteMessage, params); !l.callers.serves(hearers) {
-		for _, s := range hearers {
+	if recipients := l.recipients(mcp.NoteMessage, params); !l.callers.serves(recipients) {
+		for _, s := range recipients {
 			s.logged(l, nil, params)
 		}
 	}
@@ -54,8 +56,8 @@ func (l *upstreamConn) onLogMessage(about any, params []byte) {
 // each gets a copy, which may be kept for it.
 const maxBroadcast = 256 << 10
 
-// recipients are the sessions that are told something. What is large is told only
-// where there is just one.
+// recipients returns the sessions to notify. A large notification is sent only where
+// there is just one.
 func (l *upstreamConn) recipients(method string, params []byte) []*Session {
 	all := l.audience()
 	if len(params) > maxBroadcast && len(all) > 1 {
@@ -91,7 +93,7 @@ func (s *Session) logged(l *upstreamConn, about *request, params []byte) {
 		to = s.client.Out
 	}
 	for _, r := range s.inFlight {
-		if about != nil && r != about || r.server != l.server {
+		if about != nil && r != about || r.serverName() != l.server {
 			continue
 		}
 		if r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && wants && (mine || about != nil) {
@@ -105,7 +107,11 @@ func (s *Session) logged(l *upstreamConn, about *request, params []byte) {
 	}
 }
 
+// legacy reports whether a legacy session has begun; false for a nil session.
 func (s *Session) legacy() bool {
+	if s == nil {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision != ""

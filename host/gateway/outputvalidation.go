@@ -13,7 +13,7 @@ import (
 // schema: the comparison only ever leads to a warning.
 const maxValidatedOutput = 1 << 20
 
-// What tools are warned of.
+// The warnings about tools.
 const (
 	schemaUnusable = "a tool's schema cannot be used"
 	outputMissing  = "a result lacks the structuredContent that the tool's output schema asks for"
@@ -23,7 +23,7 @@ const (
 
 // validateOutput warns about a result that is not what the tool said it would be.
 // An error may be anything, and what asks for input is no result yet.
-func (g *Gateway) validateOutput(t *catalog.Tool, u Use, result []byte) {
+func (g *Gateway) validateOutput(t *catalog.Tool, warn func(string), result []byte) {
 	if t.Output == nil || string(mcp.Member(result, "isError")) == "true" {
 		return
 	}
@@ -33,26 +33,26 @@ func (g *Gateway) validateOutput(t *catalog.Tool, u Use, result []byte) {
 	structured := mcp.Member(result, "structuredContent")
 	switch {
 	case structured == nil:
-		g.warnOnce(t, u, outputMissing)
+		g.warnOnce(t, warn, outputMissing)
 		return
 	case len(structured) > maxValidatedOutput:
-		g.warnOnce(t, u, outputTooLarge)
+		g.warnOnce(t, warn, outputTooLarge)
 		return
 	}
 	s, err := g.schemas.Get(t.Output)
 	if err != nil {
-		g.warnOnce(t, u, schemaUnusable, "consequence", "its results are not checked", "error", err)
+		g.warnOnce(t, warn, schemaUnusable, "consequence", "its results are not checked", "error", err)
 		return
 	}
 	if problems := s.Check(structured); len(problems) > 0 {
-		g.warn(t, u, outputMismatch, "problem", problems[0].String())
+		g.warn(t, warn, outputMismatch, "problem", problems[0].String())
 	}
 }
 
-// warn says what is wrong with a tool: to whoever uses it and wants to know,
-// else in the log. The arguments are names and values, as the log has them.
-func (g *Gateway) warn(t *catalog.Tool, u Use, what string, args ...any) {
-	if u.Warn == nil {
+// warn reports a defect of a tool to tell or, if that is nil, to the log. args are
+// names and values, as for the log.
+func (g *Gateway) warn(t *catalog.Tool, tell func(string), what string, args ...any) {
+	if tell == nil {
 		g.serverLog.Log(hclog.Warn, t.Server, what, append([]any{"tool", t.Name}, args...)...)
 		return
 	}
@@ -60,7 +60,7 @@ func (g *Gateway) warn(t *catalog.Tool, u Use, what string, args ...any) {
 	for i := 1; i < len(args); i += 2 {
 		text += fmt.Sprintf(": %v", args[i])
 	}
-	u.Warn(text)
+	tell(text)
 }
 
 // maxWarned bounds what is remembered of what the log said.
@@ -68,19 +68,19 @@ const maxWarned = 10_000
 
 // warnOnce is warn for what does not change from call to call, of which the log
 // needs no more than one line. The first value tells apart what has the same words.
-func (g *Gateway) warnOnce(t *catalog.Tool, u Use, what string, args ...any) {
+func (g *Gateway) warnOnce(t *catalog.Tool, tell func(string), what string, args ...any) {
 	key := t.Server + "\x00" + t.Name + "\x00" + what
 	if len(args) > 1 {
 		key += fmt.Sprint("\x00", args[1])
 	}
 	g.mu.Lock()
 	warned := g.warned[key]
-	if u.Warn == nil && !warned {
+	if tell == nil && !warned {
 		g.recordWarning(key)
 	}
 	g.mu.Unlock()
-	if !warned || u.Warn != nil {
-		g.warn(t, u, what, args...)
+	if !warned || tell != nil {
+		g.warn(t, tell, what, args...)
 	}
 }
 

@@ -156,10 +156,8 @@ func (r *request) checkPages(reply upstream.Reply) error {
 	if err == nil {
 		return nil
 	}
-	r.session.mu.Lock()
-	server := r.server
-	r.session.mu.Unlock()
-	return r.session.gw.refusedPage(server, err)
+	server := r.serverName()
+	return r.gw.refusedPage(server, err)
 }
 
 // checkVisits is checkElicitation for the pages of an error that asks for visits.

@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
 // checkParamHeaders compares the headers of a modern request over HTTP with the
 // arguments that they repeat (2026-07-28, streamable HTTP, "Custom Headers from
 // Tool Parameters"): who stands between may have acted on the headers.
-func (r *request) checkParamHeaders(t *catalog.Tool) *rpcError {
+func (r *request) checkParamHeaders() error {
 	if r.header == nil {
 		return nil
 	}
-	for _, h := range t.Headers {
+	for _, h := range r.tool.Headers {
 		sent := r.header[h.Name]
-		value := mcp.Member(r.params, append([]string{"arguments"}, h.Path...)...)
+		value := mcp.Member(r.given, h.Path...)
 		missing := value == nil || string(value) == "null"
 		switch {
 		case len(sent) > 1:
@@ -40,7 +39,7 @@ func (r *request) checkParamHeaders(t *catalog.Tool) *rpcError {
 	return nil
 }
 
-func headerMismatch(name, what string) *rpcError {
+func headerMismatch(name, what string) error {
 	return &rpcError{code: mcp.CodeHeaderMismatch, message: fmt.Sprintf("the header %s %s", name, what), data: map[string]string{"header": name}, refused: true}
 }
 

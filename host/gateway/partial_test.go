@@ -115,7 +115,7 @@ func TestFirstListOfAnotherClient(t *testing.T) {
 	})
 }
 
-// TestFirstListDoesNotWaitForFailed: a server that has failed delays nobody's
+// TestFirstListDoesNotWaitForFailed: a server that has failed delays no client's
 // first list.
 func TestFirstListDoesNotWaitForFailed(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
@@ -123,7 +123,7 @@ func TestFirstListDoesNotWaitForFailed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dead := slowToStart("dead", time.Hour)
 				dead.start = 2 * time.Second
-				defer time.Sleep(time.Hour) // until it has noticed that nobody is there
+				defer time.Sleep(time.Hour) // until it has noticed that its client has gone
 				d := newFixture(slowToStart("quick", 0), dead)
 				defer d.end()
 				for i, most := range []time.Duration{3 * time.Second, listTime, listTime} {
@@ -171,7 +171,7 @@ func TestSlowerStart(t *testing.T) {
 					}
 					return answer(l, m)
 				}
-				defer time.Sleep(c.starts) // until it has noticed that nobody is there
+				defer time.Sleep(c.starts) // until it has noticed that its client has gone
 				d := newFixture(slow)
 				defer d.end()
 				client := d.client()

@@ -7,9 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A server says when the user is done with a page, by the id of the question
-// that the page was in. Over a connection that clients share only the one who was
-// asked hears of it: the id is nobody else's business.
+// A server reports the end of a URL elicitation by the id of the question. On a
+// connection that clients share, only the client that was asked is notified.
 
 const (
 	// maxPendingURLs bounds the pages of a session that the user may not be done with;
@@ -41,10 +40,7 @@ func (r *request) rememberPendingURLs(rpcErr []byte) {
 	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeVisit) {
 		return
 	}
-	s := r.session
-	s.mu.Lock()
-	server := r.server
-	s.mu.Unlock()
+	s, server := r.session, r.serverName()
 	for e := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
 		s.rememberPendingURL(server, e)
 	}

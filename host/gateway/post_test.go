@@ -48,7 +48,7 @@ func (d *fixture) post(of *client, text string) *post {
 	return p
 }
 
-// disconnect closes the request's connection: nobody reads what is sent for it.
+// disconnect closes the request's connection: its messages are not read any longer.
 func (p *post) disconnect() {
 	p.mu.Lock()
 	p.dropped = true

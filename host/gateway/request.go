@@ -4,81 +4,95 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A request is one request of a client that is being answered.
+// A request is one message of a client that wants an answer. The goroutine that
+// runs it through the stages owns all fields that name no other guard.
 type request struct {
-	session  *Session
-	out      Stream              // takes what belongs to the request
-	header   map[string][]string // see Exchange
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	id       mcp.ID
-	method   string
-	params   []byte
-	modern   bool
-	caps     []byte      // that a modern request comes with
-	level    string      // of log messages that a modern request asks for; empty: none
-	server   string      // guarded by the session's mu; that answers it; empty: none so far
-	hold     *limit.Hold // the memory of the answer
-	leading  []byte      // members of the result before those that the server gave it
-	partial  bool        // a list lacks what is not known yet
+	gw        *Gateway
+	route     route
+	principal authn.Principal
+	id        mcp.ID
+	method    string
+	params    []byte // the client's; from the stage resolve on, those that the server gets
+	out       Stream // takes messages that belong to the request
+
+	session *Session            // nil for the command line, and for a stateless request that does not listen
+	local   *LocalCall          // nil for clients of the gateway
+	header  map[string][]string // see Exchange
+	modern  bool
+	caps    []byte // client capabilities of a modern request
+	level   string // minimum level of log messages that a modern request asks for; empty: none
+
+	item      policy.Item      // set by resolve; zero: the request is about none
+	tool      *catalog.Tool    // the item, if it is a tool
+	prompt    *catalog.Prompt  // the item, if it is a prompt
+	resource  catalog.Location // the item, if it is a resource
+	requested string           // the name or URI that the client used for the item
+	given     []byte           // the arguments of a tool call as the client wrote them
+	task      string           // the id of the task that the request is about
+	permit    policy.Permit    // set by authorize
+	resumed   *suspendedCall   // the call that the request continues; nil: it begins one
+
+	hold     *limit.Hold // memory of the answer
+	leading  []byte      // members that precede those of the server's result, each with its comma
 	progress progress
-	// startReports are the reports about the start of its server so far; see
-	// reportStart, one of which goes on at a time.
+	// startReports counts the reports about the start of the server so far. One
+	// report goes on at a time.
 	startReports int
-	cancelled    bool // guarded by the session's mu; by the client
-	stopped      bool // guarded by the session's mu; because the session ends
+
+	cancel    context.CancelCauseFunc
+	cancelled bool // guarded by the session's mu; by the client
+	stopped   bool // guarded by the session's mu; because the session ends
+
+	mu     sync.Mutex
+	server string // guarded by mu; that answers the request; empty: none so far
 }
 
-// A handler answers requests of one method with a result in the form that the
-// request's era wants.
-type handler struct {
-	answer func(r *request) (result []byte, err *rpcError)
-	// immediate says that it does not wait, and must be in effect before the
-	// client's next message is read.
-	immediate      bool
-	legacy, modern bool // part of one era only
+// A LocalCall is a request of the command line. The item is known already.
+type LocalCall struct {
+	Method string
+	Params []byte // with the item under its exposed name
+
+	// One of these is what the call is about.
+	Tool     *catalog.Tool
+	Prompt   *catalog.Prompt
+	Resource catalog.Location
+
+	Timeout  time.Duration       // 0: the server's own
+	Progress func(params []byte) // called with progress notifications; nil asks for none; must not wait
+	// Warn is called with a defect of a tool that can be used all the same; nil: the
+	// log has it.
+	Warn func(text string)
 }
 
-var handlers map[string]handler
-
-func init() { // handlers refer to each other
-	handlers = map[string]handler{
-		mcp.MethodInitialize:   {answer: initialize, immediate: true, legacy: true},
-		mcp.MethodDiscover:     {answer: discover, immediate: true, modern: true},
-		mcp.MethodPing:         {answer: ping, immediate: true, legacy: true},
-		mcp.MethodSetLevel:     {answer: setLevel, immediate: true, legacy: true},
-		mcp.MethodListTools:    {answer: listTools},
-		mcp.MethodListRes:      {answer: listResources},
-		mcp.MethodListTempl:    {answer: listTemplates},
-		mcp.MethodListPrompts:  {answer: listPrompts},
-		mcp.MethodCallTool:     {answer: withLogin(callTool)},
-		mcp.MethodGetPrompt:    {answer: withLogin(getPrompt)},
-		mcp.MethodReadResource: {answer: withLogin(readResource)},
-		mcp.MethodComplete:     {answer: complete},
-		mcp.MethodSubscribe:    {answer: subscribe, legacy: true},
-		mcp.MethodUnsubscribe:  {answer: unsubscribe, legacy: true},
-		mcp.MethodListen:       {answer: listenRequest, modern: true},
-		mcp.MethodGetTask:      {answer: taskRequest, modern: true},
-		mcp.MethodUpdateTask:   {answer: taskRequest, modern: true},
-		mcp.MethodCancelTask:   {answer: taskRequest, modern: true},
-	}
+// A response is the outcome of a request that did not fail.
+type response struct {
+	result []byte         // for a client of the gateway; nil: nothing is sent
+	reply  upstream.Reply // for the command line: what the server answered
 }
 
-// noMethod is the error of a method that there is not, or not in this era.
-func (r *request) noMethod(h handler, known bool) *rpcError {
-	message := "method not found: " + clip(r.method)
-	switch {
-	case known && h.legacy:
-		message = fmt.Sprintf("%s is not part of %s", r.method, mcp.Revision20260728)
-	case known && h.modern:
-		message = fmt.Sprintf("%s is part of %s, which needs _meta", r.method, mcp.Revision20260728)
-	}
-	return &rpcError{code: mcp.CodeMethodNotFound, message: message, refused: true}
+// serverName returns the server that answers the request; empty before one is
+// asked.
+func (r *request) serverName() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.server
+}
+
+func (r *request) setServer(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.server = name
 }
 
 // setEra finds out which era a request is of: it says so in _meta, or there
@@ -87,9 +101,7 @@ func (r *request) setEra() *rpcError {
 	meta := mcp.Member(r.params, "_meta")
 	version, said := mcp.TextMember(meta, mcp.MetaVersion)
 	if !said || r.method == mcp.MethodInitialize && mcp.Member(r.params, "protocolVersion") != nil {
-		r.session.mu.Lock()
-		defer r.session.mu.Unlock()
-		if r.session.revision == "" && r.method != mcp.MethodInitialize && r.method != mcp.MethodPing {
+		if !r.session.legacy() && r.method != mcp.MethodInitialize && r.method != mcp.MethodPing {
 			return &rpcError{code: mcp.CodeInvalidParams,
 				message: fmt.Sprintf("say who asks: either initialize first, or put %s and %s into _meta", mcp.MetaVersion, mcp.MetaClientCaps)}
 		}
@@ -115,61 +127,62 @@ func (r *request) setEra() *rpcError {
 	return nil
 }
 
-// maxCaps bounds what a client says it can do, which is kept as long as its
-// session, or as a connection that was made for it.
+// maxCaps bounds the capabilities of a client in bytes. They are kept as long as
+// its session, or as a connection that was made for it.
 const maxCaps = 64 << 10
 
 func tooCapable() *rpcError {
 	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("the capabilities have more than %d bytes", maxCaps)}
 }
 
-// newUse is what the request asks of an item of a server, with its notifications.
-func (r *request) newUse(server string) Use {
-	s := r.session
-	s.mu.Lock()
-	r.server = server
-	level, caps := s.level, s.caps
-	s.mu.Unlock()
-	u := Use{Principal: s.Principal(), Params: r.params, About: r}
-	if r.takeProgress() {
-		u.Progress = r.progress.report
-	}
-	// A legacy client said at the beginning what it can do, and set the level for
-	// the whole session; a modern server wants to be told with each request, an
-	// old one beforehand.
+// call returns the request as a server gets it, for a connection.
+func (r *request) call() upstream.Call {
+	c := upstream.Call{Method: r.method, Params: r.params, Permit: r.permit, Owner: r.principal.Key(), About: r, Repeat: r.mayRepeat()}
 	switch {
-	case r.level != "":
-		s.gw.register(s)
-		s.gw.lowerLogLevel(s.Principal().Tenant, r.level)
-	case !r.modern:
-		u.Level, u.Capabilities = level, caps
+	case r.local != nil:
+		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress
+		if r.gw.opts.Local != nil {
+			c.Capabilities = r.gw.localCapabilities()
+		}
+		return c
+	case r.takeProgress():
+		c.Progress = r.progress.report
 	}
-	return u
+	// A legacy client stated its capabilities at initialize and set the level for
+	// its session; a modern server is told both with each request.
+	if r.session != nil && !r.modern {
+		r.session.mu.Lock()
+		c.Level, c.Capabilities = r.session.level, r.session.caps
+		r.session.mu.Unlock()
+	}
+	return c
+}
+
+// mayRepeat reports whether the request may be sent again after the connection
+// ended before the answer.
+func (r *request) mayRepeat() bool {
+	switch r.method {
+	case mcp.MethodCallTool:
+		repeat := r.gw.opts.Servers[r.item.Server].Repeat
+		return repeat != nil && repeat(r.item.Name)
+	case mcp.MethodUpdateTask, mcp.MethodCancelTask:
+		return false
+	}
+	return true
+}
+
+// requestLogs makes the messages that servers log reach a modern request that
+// asks for them.
+func (r *request) requestLogs(ctx context.Context) {
+	if r.level != "" {
+		r.openSession(ctx)
+		r.gw.register(r.session)
+		r.gw.lowerLogLevel(r.principal.Tenant, r.level)
+	}
 }
 
 // atLeast reports whether a log message is at least as severe as level.
 func atLeast(params []byte, level string) bool {
 	said, _ := mcp.TextMember(params, "level")
 	return slices.Index(mcp.Levels, said) >= slices.Index(mcp.Levels, level)
-}
-
-// An rpcError is an error that a client gets.
-type rpcError struct {
-	raw     []byte // the whole object, when an upstream made it
-	code    int
-	message string
-	data    any
-	refused bool  // see Answer
-	cause   error // of an error of our own
-}
-
-func (e *rpcError) object() []byte {
-	if e.raw != nil {
-		return e.raw
-	}
-	return mcp.ErrorObject(e.code, e.message, e.data)
-}
-
-func faultError(err error, modern bool) *rpcError {
-	return &rpcError{raw: mcp.FaultError(err, modern), cause: err}
 }

@@ -11,23 +11,73 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// Locate returns the resource that a URI stands for. It is one that a server
-// lists or has a template for, one that a server returned to the principal
-// before, or any of a server with resources { unlisted = true }. Resources are
-// never looked for by asking servers in turn, which would tell each of them what
-// a client wants from another.
+// Locate returns the resource that a URI names, whether or not the principal may
+// read it. It is one that a server lists or has a template for, one that a server
+// returned to the principal before, or any of a server with
+// resources { unlisted = true }. Resources are never looked for by asking servers
+// in turn, which would tell each of them what a client wants from another.
 func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
 	at, found := g.listed(ctx, uri)
 	if !found {
 		at, found = g.unlisted(p, uri, at)
 	}
-	if !found || !g.Visible(p, policy.Resource, at.Server, at.URI) {
-		return at, fault.New(fault.NameUnknown, "no server lists the resource %q", clip(uri))
+	if !found {
+		return at, unlistedResource(uri)
 	}
 	return at, nil
+}
+
+func unlistedResource(uri string) error {
+	return fault.New(fault.NameUnknown, "no server lists the resource %q", clip(uri))
+}
+
+// resolveResource finds the resource that a client reads or subscribes to.
+func resolveResource(ctx context.Context, r *request) error {
+	if r.local != nil {
+		r.setResource(r.local.Resource)
+		return nil
+	}
+	uri, ok := mcp.TextMember(r.params, "uri")
+	switch {
+	case !ok:
+		return &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a uri"}
+	case r.method == mcp.MethodSubscribe && len(uri) > maxURI:
+		return errURITooLong()
+	}
+	at, err := r.gw.Locate(ctx, r.principal, uri)
+	if err != nil {
+		return r.noResource(uri, err)
+	}
+	r.setResource(at)
+	return nil
+}
+
+// setResource sets the item, and puts the server's own URI into the params.
+func (r *request) setResource(at catalog.Location) {
+	r.resource, r.item = at, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}
+	if r.requested, _ = mcp.TextMember(r.params, "uri"); r.requested != at.URI {
+		r.params = mcp.SetMember(r.params, "uri", mcp.AppendText(nil, at.URI))
+	}
+}
+
+// noResource returns the error of a resource that cannot be located. For an
+// unknown one it has the URI as data, and a code of its own in the legacy era.
+func (r *request) noResource(uri string, err error) error {
+	if !fault.Is(err, fault.NameUnknown) {
+		return err
+	}
+	code := mcp.CodeResourceNotFound
+	if r.modern {
+		code = mcp.CodeInvalidParams
+	}
+	if len(uri) > maxURI {
+		uri = clip(uri)
+	}
+	return &rpcError{code: code, message: err.Error(), data: map[string]string{
+		"reason": "unknown_name", "code": string(fault.NameUnknown), "uri": uri,
+	}}
 }
 
 // listed finds a resource in the lists of the servers. It waits for those that
@@ -128,25 +178,6 @@ func schemeOf(uri string) string {
 		}
 	}
 	return ""
-}
-
-// ReadResource reads a resource of a server. The contents come under the URI that
-// was asked for.
-func (g *Gateway) ReadResource(ctx context.Context, at catalog.Location, u Use) (upstream.Reply, error) {
-	permit, err := g.permit(u.Principal, policy.Resource, at.Server, at.URI, nil)
-	if err != nil {
-		return upstream.Reply{}, err
-	}
-	params := u.Params
-	asked, _ := mcp.TextMember(params, "uri")
-	if asked != at.URI {
-		params = mcp.SetMember(params, "uri", mcp.AppendText(nil, at.URI))
-	}
-	reply, err := g.callUpstream(ctx, at.Server, permit, mcp.MethodReadResource, params, u, true)
-	if err == nil && reply.Error == nil && asked != at.URI {
-		reply.Result = withRequestedURI(reply.Result, at, asked)
-	}
-	return reply, err
 }
 
 // withRequestedURI puts the URI that was asked for into the contents of a resource, and

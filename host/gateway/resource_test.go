@@ -89,7 +89,7 @@ func TestResourceOwnerThatCannotStart(t *testing.T) {
 	})
 }
 
-// TestLinksAreBounded: a server that returns many links makes nobody but its own
+// TestLinksAreBounded: a server that returns many links makes only its own
 // client forget some.
 func TestLinksAreBounded(t *testing.T) {
 	l := newLinks()
@@ -122,7 +122,7 @@ func TestHostileResults(t *testing.T) {
 		`{"messages":[{"content":[{"type":"resource_link","uri":"a:b"}]},7]}`, `["resource_link"]`, `7`, `{"content":[` + strings.Repeat(`{"type":"resource_link","uri":"x"},`, 9999) + `{}]}`,
 	} {
 		for _, method := range []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodGetTask, "other"} {
-			r := &request{session: s, method: method, server: "a"}
+			r := &request{gw: g, principal: s.Principal(), method: method, server: "a"}
 			r.remember(upstream.Reply{Result: []byte(result)})
 		}
 	}

@@ -71,9 +71,7 @@ func (l *links) has(principal string, at catalog.Location) bool {
 
 // remember takes note of the resources that a result names.
 func (r *request) remember(reply upstream.Reply) {
-	r.session.mu.Lock()
-	server := r.server
-	r.session.mu.Unlock()
+	server := r.serverName()
 	result := reply.Result
 	switch r.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
@@ -113,7 +111,7 @@ func (r *request) rememberBlock(server string, block []byte) {
 	case "resource":
 		uri, _ = mcp.TextMember(block, "resource", "uri")
 	}
-	r.session.gw.links.add(r.session.Principal().Key(), server, uri)
+	r.gw.links.add(r.principal.Key(), server, uri)
 }
 
 // rememberContents takes note of the parts of a resource that was read.
@@ -125,7 +123,7 @@ func (r *request) rememberContents(server string, result []byte) {
 			return
 		}
 		if uri, _ := mcp.TextMember(one, "uri"); uri != asked {
-			r.session.gw.links.add(r.session.Principal().Key(), server, uri)
+			r.gw.links.add(r.principal.Key(), server, uri)
 		}
 	}
 }

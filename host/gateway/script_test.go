@@ -23,7 +23,7 @@ import (
 //	describe NAME LEVEL · hide-bad NAME · unlisted NAME
 //	list NAME METHOD ITEM        one item more in a list
 //	login NAME [URL]             it needs a login first, for which there is a page
-//	cold                         nobody has asked the servers before
+//	cold                         the servers have not been asked before
 //
 // then, where C is the client, D another one, and any other name a server:
 //
@@ -50,7 +50,7 @@ import (
 //	                             last, as $S is until there is another; $X is $S
 //	                             with one bit changed
 //
-// Before each step everything has come to rest, and whoever was sent something
+// Before each step everything has come to rest, and each client that was sent something
 // must have been expected to by the time a server speaks or time passes.
 func TestConversations(t *testing.T) {
 	for name, steps := range conversation.Load(t, "../../testdata/conversations/gateway/*.txt") {
@@ -161,7 +161,7 @@ func (s *scenario) fake(name string) *fake {
 	return nil
 }
 
-// quiet fails when somebody was sent something that is not in the script.
+// quiet fails when a client was sent a message that is not in the script.
 func (s *scenario) quiet() error {
 	for name, c := range s.clients {
 		if err := conversation.Nothing(c.Sent); err != nil {

@@ -21,7 +21,8 @@ const maxInFlight = 500
 // errStopping is why requests are refused, or given up, when a session ends.
 var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
-// A Session is one connected client.
+// A Session is the state of one client connection: a legacy client, the client on
+// standard input, or the stream of one modern listen request.
 type Session struct {
 	gw        *Gateway
 	client    Client
@@ -29,10 +30,10 @@ type Session struct {
 	ctx       context.Context // ends with the session
 	end       context.CancelFunc
 	work      sync.WaitGroup
-	saving    sync.Mutex // a turn to tell the state, so that the last one stays; nobody needs both it and mu
+	saving    sync.Mutex // serialises calls of Changed; never taken together with mu
 	saved     []byte     // guarded by saving; the state that was told last
 
-	stateless bool // it is one request over HTTP
+	stateless bool // it belongs to one request over HTTP; see openSession
 
 	mu       sync.Mutex
 	listed   time.Time    // guarded by mu; when the client first asked for a list
@@ -64,8 +65,8 @@ func (g *Gateway) Open(c Client) *Session {
 	return s
 }
 
-// session makes a session that ends with ctx at the latest. Nobody but its own
-// requests knows of it until it is enrolled.
+// session makes a session that ends with ctx at the latest. It gets no
+// notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
 	s := &Session{gw: g, client: c, ctx: ctx, end: end, inFlight: map[string]*request{}}
@@ -76,23 +77,40 @@ func (g *Gateway) session(ctx context.Context, c Client) *Session {
 // Principal is who the client is.
 func (s *Session) Principal() authn.Principal { return *s.principal.Load() }
 
-// UpdatePrincipal takes note of who the client proved to be this time: the same as before,
-// in the roles that it has now.
+// UpdatePrincipal sets the principal: the same one, with the roles it has now.
 func (s *Session) UpdatePrincipal(p authn.Principal) {
 	if !s.Principal().Is(p) {
 		s.principal.Store(&p)
 	}
 }
 
-// Answer answers one modern request over HTTP, which stands for itself. It
-// returns when there is nothing to wait for any longer; when ctx ends, the
-// request is cancelled.
+// Answer answers one modern request over HTTP. It returns when there is nothing
+// more to send; when ctx ends, the request is cancelled. No session is made unless
+// the request listens or asks for log messages.
 func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchange) Answer {
-	s := g.session(ctx, c)
+	r, refused := g.newRequest(c.Principal, nil, m, x)
+	if refused != nil {
+		return errorAnswer(m.ID, refused)
+	}
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	a := r.run(ctx)
+	if s := r.session; s != nil {
+		s.end()
+		g.unregister(s)
+	}
+	return a
+}
+
+// openSession makes a session for a stateless request that is told what happens
+// while it goes on: notifications are sent by session. It ends with the request.
+func (r *request) openSession(ctx context.Context) {
+	if r.session != nil {
+		return
+	}
+	s := r.gw.session(ctx, Client{Principal: r.principal, Out: r.out})
 	s.stateless = true
-	defer g.unregister(s)
-	defer s.end()
-	return s.Answer(m, x)
+	s.inFlight[string(r.id)] = r
+	r.session = s
 }
 
 // Handle takes one message from the client; raw is the session's from then on.
@@ -118,7 +136,7 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 		done()
 		return
 	}
-	r, h, refused := s.newRequest(m, Exchange{Out: s.client.Out})
+	r, ctx, refused := s.begin(m, Exchange{Out: s.client.Out})
 	if refused != nil {
 		s.push(errorAnswer(m.ID, refused))
 		done()
@@ -127,9 +145,9 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 	answer := func() {
 		defer s.work.Done()
 		defer done()
-		s.push(s.run(r, h.answer))
+		s.push(r.run(ctx))
 	}
-	if h.immediate {
+	if r.route.immediate {
 		answer()
 		return
 	}
@@ -139,12 +157,12 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 // Answer answers a request and returns when there is nothing to wait for any
 // longer.
 func (s *Session) Answer(m *mcp.Message, x Exchange) Answer {
-	r, h, refused := s.newRequest(m, x)
+	r, ctx, refused := s.begin(m, x)
 	if refused != nil {
 		return errorAnswer(m.ID, refused)
 	}
 	defer s.work.Done()
-	return s.run(r, h.answer)
+	return r.run(ctx)
 }
 
 // Take takes a notification or an answer from the client. It does not wait.
@@ -164,8 +182,8 @@ func (s *Session) TooLong(prefix []byte, reason string) {
 	s.rejectUnparsable(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
 }
 
-// rejectUnparsable takes note of a message that could not be read. An answer is not
-// answered: whoever waits for it is told.
+// rejectUnparsable answers a message that could not be parsed. A response gets no
+// answer; it fails the question that it would have answered.
 func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) {
 	if shape == mcp.Answers {
 		s.handleResponse(&mcp.Message{ID: id, Error: rpcError})
@@ -174,42 +192,57 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 	_ = s.client.Out.Push(sendqueue.Text(mcp.AppendError(nil, id, rpcError)))
 }
 
-// newRequest takes a request in, or says why not. One that was taken in counts
-// as work until its answer was sent.
-func (s *Session) newRequest(m *mcp.Message, x Exchange) (*request, handler, *rpcError) {
-	r := &request{session: s, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+// newRequest makes a request of a message, or says what is wrong with the message.
+// s is nil for a stateless request.
+func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
+	r := &request{gw: g, session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
 	if err := r.setEra(); err != nil {
 		err.refused = true
-		return nil, handler{}, err
+		return nil, err
 	}
-	h, known := handlers[m.Method]
-	if !known || h.legacy && r.modern || h.modern && !r.modern {
-		return nil, handler{}, r.noMethod(h, known)
+	var known bool
+	if r.route, known = routes[m.Method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
+		return nil, r.noMethod(known)
 	}
-	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
+	return r, nil
+}
+
+// begin takes a request of the session in, or says why not. A request that was
+// taken in counts as work until its answer was sent.
+func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, *rpcError) {
+	r, refused := s.gw.newRequest(s.Principal(), s, m, x)
+	if refused != nil {
+		return nil, nil, refused
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closing:
-		return nil, handler{}, faultError(errStopping, r.modern)
+		return nil, nil, faultError(errStopping, r.modern)
 	case s.inFlight[string(r.id)] != nil:
-		return nil, handler{}, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
+		return nil, nil, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
 	case len(s.inFlight) >= maxInFlight:
-		return nil, handler{}, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
+		return nil, nil, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
 	}
+	var ctx context.Context
+	ctx, r.cancel = context.WithCancelCause(s.ctx)
 	s.inFlight[string(r.id)] = r
 	s.work.Add(1)
-	return r, h, nil
+	return r, ctx, nil
 }
 
-// run does what a request asks for. The answer holds the memory that it takes.
-func (s *Session) run(r *request, do func(*request) ([]byte, *rpcError)) Answer {
+// run sends a request through the stages and makes the answer, which holds the
+// memory that it takes.
+func (r *request) run(ctx context.Context) Answer {
 	defer r.cancel(nil)
-	value, err := s.callHandler(r, do)
-	if err == nil && r.hold == nil && len(value) > limit.Small { // it was made here, and so was its memory
-		err = r.account(len(value))
+	resp, err := r.gw.serve(ctx, r)
+	if bad, ok := errors.AsType[*BadArguments](err); ok {
+		resp, err = response{result: bad.result(r.modern)}, nil
 	}
-	a := s.buildAnswer(r, value, err)
+	if err == nil && r.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
+		err = r.account(len(resp.result))
+	}
+	a := r.answer(resp.result, err)
 	if a.Empty() {
 		r.hold.Release()
 	}
@@ -218,50 +251,51 @@ func (s *Session) run(r *request, do func(*request) ([]byte, *rpcError)) Answer 
 }
 
 // account reserves the memory of an answer that the gateway made itself.
-func (r *request) account(size int) *rpcError {
-	held, err := r.session.gw.opts.Budget.Hold(size)
+func (r *request) account(size int) error {
+	held, err := r.gw.opts.Budget.Hold(size)
 	if err == nil {
-		err = held.Assign(r.session.Principal().Key())
+		err = held.Assign(r.principal.Key())
 	}
 	if err != nil {
 		held.Release()
-		return r.fault(fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later"))
+		return fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later")
 	}
 	r.hold = held
 	return nil
 }
 
-// buildAnswer makes an answer of what a request came to.
-func (s *Session) buildAnswer(r *request, value []byte, err *rpcError) Answer {
-	s.mu.Lock()
-	delete(s.inFlight, string(r.id))
-	cancelled, stopped := r.cancelled, r.stopped
-	s.mu.Unlock()
+// answer makes the answer of a request that has ended. It is empty when the client
+// gets none: after a modern cancellation nothing more is sent.
+func (r *request) answer(value []byte, err error) Answer {
+	cancelled, stopped := r.leaveSession()
 	r.progress.end()
 	switch {
 	case cancelled && r.modern:
-		return Answer{} // after a modern cancel nothing more is sent
+		return Answer{}
 	case cancelled:
 		return errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
 			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
 	case err != nil && stopped:
 		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
 	case err != nil:
-		return errorAnswer(r.id, err)
+		return errorAnswer(r.id, r.rpcError(err))
 	case value == nil:
 		return Answer{}
 	}
 	return resultAnswer(r.id, r.leading, value)
 }
 
-// callHandler calls a handler. A mistake of ours in it costs this request only.
-func (s *Session) callHandler(r *request, do func(*request) ([]byte, *rpcError)) (result []byte, err *rpcError) {
-	defer func() {
-		if p := recover(); p != nil {
-			result, err = nil, r.fault(s.gw.panicked(r.method, p))
-		}
-	}()
-	return do(r)
+// leaveSession removes the request from those in flight, and reports whether its
+// client cancelled it or its session ended before.
+func (r *request) leaveSession() (cancelled, stopped bool) {
+	s := r.session
+	if s == nil {
+		return false, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.inFlight, string(r.id))
+	return r.cancelled, r.stopped
 }
 
 // panicked takes note of a mistake of ours and returns what a client is told.

@@ -1,17 +1,16 @@
 package gateway
 
-// The roll is the list of the sessions that are told what happens: every legacy
-// session, and of the modern requests over HTTP those that asked to be told.
+// The registry holds the sessions that get notifications: every legacy session, and
+// those of modern requests over HTTP that listen or ask for log messages.
 
-// register takes a session up.
+// register adds a session.
 func (g *Gateway) register(s *Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sessions[s] = struct{}{}
 }
 
-// unregister forgets a session, and gives back what it subscribed to and the
-// connections of its own.
+// unregister removes a session, its subscriptions and its own connections.
 func (g *Gateway) unregister(s *Session) {
 	g.mu.Lock()
 	delete(g.sessions, s)
@@ -30,7 +29,7 @@ func (g *Gateway) unregister(s *Session) {
 	}
 }
 
-// allSessions returns the sessions there are.
+// allSessions returns the registered sessions.
 func (g *Gateway) allSessions() []*Session {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,8 +40,8 @@ func (g *Gateway) allSessions() []*Session {
 	return list
 }
 
-// soleClient returns the one client that a server can mean that asks on a shared
-// connection; nil when there is none.
+// soleClient returns the only connected legacy client, or nil if there are none or
+// several. It is the one that a request of a server on a shared connection is for.
 func (g *Gateway) soleClient() *Session {
 	all := g.allSessions()
 	if len(all) != 1 || !all[0].client.Sole || !all[0].legacy() {
@@ -58,8 +57,8 @@ func (g *Gateway) GiveUp() {
 	}
 }
 
-// EndListens ends what modern clients listen to, with an answer that says so,
-// and lets nobody listen any longer.
+// EndListens ends all listen requests of modern clients with a result, and refuses
+// new ones.
 func (g *Gateway) EndListens() {
 	g.mu.Lock()
 	g.ending = true

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -76,23 +75,10 @@ func startText(server string, s upstream.StartStatus) string {
 // reportStartOf is reportStart for the server that a name belongs to by its
 // prefix, when nothing is known of what that server has.
 func (r *request) reportStartOf(exposed string) (stop func()) {
-	g := r.session.gw
+	g := r.gw
 	server, ok := g.catalog.Unlisted(exposed)
 	if !ok {
 		return func() {}
 	}
 	return r.reportStart(g.upstreams[server])
-}
-
-// findTool is FindTool for this client, which hears how a start goes on that it
-// waits for.
-func (r *request) findTool(exposed string) (*catalog.Tool, error) {
-	defer r.reportStartOf(exposed)()
-	return r.session.gw.FindTool(r.ctx, r.session.Principal(), exposed)
-}
-
-// findPrompt is findTool for prompts.
-func (r *request) findPrompt(exposed string) (*catalog.Prompt, error) {
-	defer r.reportStartOf(exposed)()
-	return r.session.gw.FindPrompt(r.ctx, r.session.Principal(), exposed)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -63,7 +62,7 @@ func (s *Session) stateChanged() {
 	defer s.saving.Unlock()
 	state := s.State()
 	if bytes.Equal(state, s.saved) {
-		return // somebody who had the turn before told that as well
+		return // an earlier call reported this state as well
 	}
 	s.saved = state
 	s.client.Changed(state)
@@ -100,7 +99,7 @@ const (
 	renewals   = 10
 )
 
-// renew subscribes to resources anew until none is left or nobody wants them.
+// renew renews subscriptions until none is left or the session ends.
 func (s *Session) renew(ctx context.Context, uris []string) {
 	wait := renewAfter
 	for range renewals {
@@ -140,16 +139,19 @@ func (s *Session) renewOne(ctx context.Context, uri string) error {
 	if !s.renews(uri) {
 		return nil
 	}
-	r := &request{session: s, ctx: ctx, params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri))}
-	if _, err := subscribe(r); err != nil {
-		return errors.New(string(err.object()))
+	r := &request{
+		gw: s.gw, session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
+		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)),
+	}
+	if _, err := s.gw.serve(ctx, r); err != nil {
+		return err
 	}
 	wanted := s.renews(uri)
 	s.mu.Lock()
 	delete(s.renewing, uri)
 	s.mu.Unlock()
 	if !wanted {
-		_, _ = unsubscribe(r)
+		s.unsubscribe(uri)
 	}
 	return nil
 }

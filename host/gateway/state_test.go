@@ -211,7 +211,7 @@ func TestResumeNever(t *testing.T) {
 	}
 }
 
-// TestStateOrder: what is kept last is the last state, whoever of many requests
+// TestStateOrder: what is kept last is the last state, whichever of many requests
 // was the quickest.
 func TestStateOrder(t *testing.T) {
 	const n = 40
@@ -247,7 +247,7 @@ func TestStateOrder(t *testing.T) {
 }
 
 // TestEndListens: what modern clients listen to ends with an answer that says so,
-// and whoever comes later gets that answer at once.
+// and later requests get that answer at once.
 func TestEndListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := library("a", 1)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -15,13 +16,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A talk is parked while its client finds out what it was asked. The client gets
-// a state that it brings back: sealed, so that it fits the principal, the
-// server, the method and what was asked for only, and good for once.
+// A call is suspended while its client answers the questions. The client gets a
+// state to send back. It is sealed, bound to the principal, the server, the method
+// and the params, and valid once.
 
 const (
 	suspendTime              = askTime
-	maxSuspended             = 1000 // talks, of all clients
+	maxSuspended             = 1000 // calls, of all clients
 	maxSuspendedPerPrincipal = 100  // and of one principal
 
 	// statePrefix tells our states from those of servers, which pass through; one
@@ -32,9 +33,9 @@ const (
 // A stateID is what a state stands for.
 type stateID [16]byte
 
-// A suspension is a talk that waits for its client.
+// A suspension is a suspended call with its timer.
 type suspension struct {
-	talk      *suspendedCall
+	call      *suspendedCall
 	principal string
 	timer     *time.Timer
 }
@@ -81,17 +82,17 @@ func (r *request) stateBinding(server string) []byte {
 		asked = mcp.DeleteMember(asked, name)
 	}
 	digest := sha256.Sum256(mcp.Canonical(asked)) // a client may write the same in another order
-	b := append([]byte(r.session.Principal().Key()), 0)
+	b := append([]byte(r.principal.Key()), 0)
 	b = append(append(b, server...), 0)
 	b = append(append(b, r.method...), 0)
 	return append(b, digest[:]...)
 }
 
-// suspend puts a talk aside until its client comes back with the state.
+// suspend keeps a call until its client comes back with the state.
 func (g *Gateway) suspend(t *suspendedCall, r *request) (state string, err error) {
-	p := &suspension{talk: t, principal: r.session.Principal().Key()}
-	var tick stateID
-	_, _ = rand.Read(tick[:])
+	p := &suspension{call: t, principal: r.principal.Key()}
+	var id stateID
+	_, _ = rand.Read(id[:])
 	g.exclusiveMu.Lock()
 	defer g.exclusiveMu.Unlock()
 	mine := 0
@@ -109,64 +110,63 @@ func (g *Gateway) suspend(t *suspendedCall, r *request) (state string, err error
 	t.mu.Lock()
 	t.current = nil
 	t.mu.Unlock()
-	g.suspended[tick] = p
+	g.suspended[id] = p
 	p.timer = time.AfterFunc(suspendTime, func() {
 		g.exclusiveMu.Lock()
 		defer g.exclusiveMu.Unlock() // before that, Stop does not wait
-		if g.takeSuspendedLocked(tick) != nil {
+		if g.takeSuspendedLocked(id) != nil {
 			g.work.Go(func() { t.abandon(fault.New(fault.CallTimeout, "the client did not come back with an answer")) })
 		}
 	})
-	return g.states.seal(tick, r.stateBinding(t.lease.server)), nil
+	return g.states.seal(id, r.stateBinding(t.conn.server)), nil
 }
 
-// takeSuspended takes a talk out; nil when it is not there any longer.
-func (g *Gateway) takeSuspended(tick stateID) *suspendedCall {
+// takeSuspended removes and returns a suspended call; nil when there is none.
+func (g *Gateway) takeSuspended(id stateID) *suspendedCall {
 	g.exclusiveMu.Lock()
 	defer g.exclusiveMu.Unlock()
-	return g.takeSuspendedLocked(tick)
+	return g.takeSuspendedLocked(id)
 }
 
-// takeSuspendedLocked is unpark for who holds leasing.
-func (g *Gateway) takeSuspendedLocked(tick stateID) *suspendedCall {
-	p := g.suspended[tick]
+// takeSuspendedLocked is takeSuspended for callers that hold exclusiveMu.
+func (g *Gateway) takeSuspendedLocked(id stateID) *suspendedCall {
+	p := g.suspended[id]
 	if p == nil {
 		return nil
 	}
-	delete(g.suspended, tick)
+	delete(g.suspended, id)
 	p.timer.Stop()
-	return p.talk
+	return p.call
 }
 
-// resumeCall takes up the talk that a request goes on with; nil when it begins one.
-func (g *Gateway) resumeCall(server string, r *request) (*suspendedCall, *rpcError) {
-	if mcp.Member(r.params, "requestState") == nil {
-		return nil, nil
+// resumeCall takes out the suspended call that a request continues. It returns nil
+// for a request that begins a call, and for a state that is not valid here.
+func (g *Gateway) resumeCall(r *request) *suspendedCall {
+	if !r.modern || g.opts.Servers[r.item.Server].Share != PerSession {
+		return nil
 	}
 	state, _ := mcp.TextMember(r.params, "requestState")
-	if strings.HasPrefix(state, statePrefix) {
-		if tick, err := g.states.open(state, r.stateBinding(server)); err == nil {
-			if t := g.takeSuspended(tick); t != nil {
-				r.newUse(server) // which says where its progress goes
-				t.takeAnswers(r)
-				return t, nil
-			}
-		}
+	if !strings.HasPrefix(state, statePrefix) {
+		return nil
 	}
-	return nil, r.checkRequestState(g.upstreams[server])
+	id, err := g.states.open(state, r.stateBinding(r.item.Server))
+	if err != nil {
+		return nil
+	}
+	return g.takeSuspended(id)
 }
 
-// checkRequestState judges a state that is none of ours, or not any longer. A modern
-// server may have made it, and knows; to an old one the request would be a new
-// one, which the client does not mean.
-func (r *request) checkRequestState(over *upstream.Upstream) *rpcError {
+// checkRequestState refuses a state that this gateway did not make, or has used,
+// where the server is a legacy one: to such a server the request would be a new
+// one, which the client does not mean. A modern server may have made the state.
+func (r *request) checkRequestState(ctx context.Context, up *upstream.Upstream) error {
 	if !r.modern || mcp.Member(r.params, "requestState") == nil {
 		return nil
 	}
-	if err := over.Connect(r.ctx); err != nil {
-		return r.fault(err)
+	if err := up.Connect(ctx); err != nil {
+		return err
 	}
-	if over.Status().Revision.Modern() {
+	if up.Status().Revision.Modern() {
 		return nil
 	}
 	return &rpcError{code: mcp.CodeInvalidParams, message: errState.Error(), data: map[string]string{"reason": "request_state"}}

@@ -19,12 +19,12 @@ import (
 // client is asked once.
 const gatherTime = 5 * time.Millisecond
 
-// A suspendedCall is what a modern client wants from an old server, from its first
-// request to the result. When the server asks something, the request ends with
-// that; the client makes it again with its answers, and the talk goes on.
+// A suspendedCall is a call of a modern client to a legacy server, from the first
+// request to the result. When the server asks something, the request ends with the
+// question. The client sends it again with its answers, and the call continues.
 type suspendedCall struct {
 	gw     *Gateway
-	lease  *exclusiveConn
+	conn   *exclusiveConn
 	cancel context.CancelCauseFunc
 	done   chan struct{}  // closed when the server has answered
 	reply  upstream.Reply // valid once done is closed
@@ -37,49 +37,53 @@ type suspendedCall struct {
 	count      int                  // guarded by mu; of questions so far
 }
 
-// A question is something that the server asks.
+// A question is a request of the server to the client.
 type question struct {
-	number int // of those of its talk
+	number int // in the order of the call
 	method string
 	params []byte
 	answer chan []byte // takes one result
 }
 
-// relayExclusive does something with a server over a connection that the request has
-// for itself, or goes on with what an earlier request began.
-func (r *request) relayExclusive(server string, do func(ctx context.Context, u Use) (upstream.Reply, error)) ([]byte, *rpcError) {
-	g := r.session.gw
-	t, err := g.resumeCall(server, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case t != nil:
-		return r.awaitCall(t)
+// relayExclusive sends the request over a connection that it has for itself, or
+// continues what an earlier request began.
+func (r *request) relayExclusive(ctx context.Context) (response, error) {
+	g, server := r.gw, r.item.Server
+	if t := r.resumed; t != nil {
+		r.setServer(server)
+		r.takeProgress()
+		r.requestLogs(ctx)
+		t.takeAnswers(r)
+		return r.awaitCall(ctx, t)
+	}
+	if err := r.checkRequestState(ctx, g.upstreams[server]); err != nil {
+		return response{}, err
 	}
 	held, err := r.reserveParams()
 	if err != nil {
-		return nil, err
+		return response{}, err
 	}
-	l, failed := g.acquireExclusive(server, r)
-	if failed != nil {
+	conn, err := g.acquireExclusive(server, r)
+	if err != nil {
 		held.Release()
-		return nil, r.fault(fault.In(server, failed))
+		return response{}, fault.In(server, err)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	t = &suspendedCall{
-		gw: g, lease: l, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
+	callCtx, cancel := context.WithCancelCause(context.Background())
+	t := &suspendedCall{
+		gw: g, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
 		current: r, unanswered: map[string]*question{},
 	}
 	g.exclusiveMu.Lock()
-	l.call = t
+	conn.call = t
 	g.exclusiveMu.Unlock()
-	u := r.newUse(server)
-	u.Upstream = l.up
-	if u.Progress != nil {
-		u.Progress = t.forwardProgress
+	r.setServer(server)
+	r.requestLogs(ctx)
+	call := r.call()
+	if call.Progress != nil {
+		call.Progress = t.forwardProgress
 	}
 	if r.level != "" {
-		l.up.SetLevel(r.level)
+		conn.up.SetLevel(r.level)
 	}
 	g.work.Go(func() {
 		defer close(t.done)
@@ -89,46 +93,46 @@ func (r *request) relayExclusive(server string, do func(ctx context.Context, u U
 				t.err = g.panicked(r.method, p)
 			}
 		}()
-		t.reply, t.err = do(ctx, u)
+		t.reply, t.err = r.send(callCtx, conn.up, call)
 	})
-	return r.awaitCall(t)
+	return r.awaitCall(ctx, t)
 }
 
 // reserveParams reserves the memory of a request that may wait for its client to come back.
-func (r *request) reserveParams() (*limit.Hold, *rpcError) {
+func (r *request) reserveParams() (*limit.Hold, error) {
 	if len(r.params) <= limit.Small {
 		return nil, nil // as many as may wait are little
 	}
-	held, err := r.session.gw.opts.Budget.Hold(len(r.params))
+	held, err := r.gw.opts.Budget.Hold(len(r.params))
 	if err == nil {
-		err = held.Assign(r.session.Principal().Key())
+		err = held.Assign(r.principal.Key())
 	}
 	if err != nil {
 		held.Release()
-		return nil, r.fault(fault.Because(fault.GatewayOverloaded, err, "the request was not sent").WithHint("try again later"))
+		return nil, fault.Because(fault.GatewayOverloaded, err, "the request was not sent").WithHint("try again later")
 	}
 	return held, nil
 }
 
 // awaitCall waits until there is a result, or something to ask the client.
-func (r *request) awaitCall(t *suspendedCall) ([]byte, *rpcError) {
+func (r *request) awaitCall(ctx context.Context, t *suspendedCall) (response, error) {
 	for open := false; !open; {
 		select {
 		case <-t.done:
 			return r.finishCall(t)
 		case <-t.asked:
 			open = t.hasUnanswered()
-		case <-r.ctx.Done():
-			t.abandon(context.Cause(r.ctx))
-			return nil, r.fault(fault.Because(fault.CallCanceled, r.ctx.Err(), "%s was given up", r.method))
+		case <-ctx.Done():
+			t.abandon(context.Cause(ctx))
+			return response{}, fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", r.method)
 		}
 	}
 	state, err := t.gw.suspend(t, r)
 	if err != nil {
 		t.abandon(err)
-		return nil, r.fault(err)
+		return response{}, err
 	}
-	return t.inputRequired(state), nil
+	return response{result: t.inputRequired(state)}, nil
 }
 
 // hasUnanswered waits a moment for more questions and reports whether there are any
@@ -146,22 +150,22 @@ func (t *suspendedCall) hasUnanswered() bool {
 	return len(t.unanswered) > 0
 }
 
-// finishCall gives the connection back and passes the reply on.
-func (r *request) finishCall(t *suspendedCall) ([]byte, *rpcError) {
+// finishCall releases the connection and converts the reply.
+func (r *request) finishCall(t *suspendedCall) (response, error) {
 	t.cancel(nil)
-	t.gw.releaseExclusive(t.lease, t.err == nil)
-	return r.convertReply(t.reply, t.err)
+	t.gw.releaseExclusive(t.conn, t.err == nil)
+	return r.convert(t.reply, t.err)
 }
 
-// abandon gives up: the server is told, and the connection closed.
+// abandon cancels the call at the server and closes the connection.
 func (t *suspendedCall) abandon(cause error) {
 	t.cancel(cause)
 	<-t.done
 	t.reply.Hold.Release()
-	t.gw.releaseExclusive(t.lease, false)
+	t.gw.releaseExclusive(t.conn, false)
 }
 
-// ask puts a question to the client and waits for the answer.
+// ask adds a question for the client and waits for the answer.
 func (t *suspendedCall) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
 	q := &question{method: method, params: params, answer: make(chan []byte, 1)}
 	t.mu.Lock()
@@ -191,7 +195,7 @@ func (t *suspendedCall) ask(ctx context.Context, method string, params []byte) (
 	return nil, rpcErr
 }
 
-// signal says that there is something to ask.
+// signal wakes the request that waits, because there is a question.
 func (t *suspendedCall) signal() {
 	select {
 	case t.asked <- struct{}{}:
@@ -199,7 +203,7 @@ func (t *suspendedCall) signal() {
 	}
 }
 
-// inputRequired is the result that asks the client what is open.
+// inputRequired returns the result that asks the client the open questions.
 func (t *suspendedCall) inputRequired(state string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,8 +221,8 @@ func (t *suspendedCall) inputRequired(state string) []byte {
 	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, state))
 }
 
-// takeAnswers hands the client's answers to the questions that they are for. What it
-// left out is asked again.
+// takeAnswers delivers the client's answers to their questions. Those that it left
+// out are asked again.
 func (t *suspendedCall) takeAnswers(r *request) {
 	answers := mcp.Member(r.params, "inputResponses")
 	t.mu.Lock()

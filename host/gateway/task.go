@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -70,18 +69,19 @@ func (t *tasks) find(principal, id string) (task, bool) {
 
 // recordTask takes note of a task that a call was answered with. A client that did
 // not say that it knows tasks has no use for one.
-func (r *request) recordTask(t *catalog.Tool, reply upstream.Reply) error {
+func (r *request) recordTask(reply upstream.Reply) error {
 	if !r.knowsTasks() || reply.Error != nil || !reply.Revision.Modern() {
 		return nil
 	}
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind != "task" {
 		return nil
 	}
+	t := r.item
 	id, ok := mcp.TextMember(reply.Result, "taskId")
 	if !ok || len(id) > maxTaskID {
 		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId"))
 	}
-	if !r.session.gw.tasks.add(r.session.Principal().Key(), id, task{t.Server, t.Name}) {
+	if !r.gw.tasks.add(r.principal.Key(), id, task{t.Server, t.Name}) {
 		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task whose taskId is that of another server's"))
 	}
 	return nil
@@ -100,31 +100,33 @@ func noTasks(what string) *rpcError {
 		data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{mcp.ExtensionTasks: struct{}{}}}}}
 }
 
-// task finds a task of the client. Who may not call the tool any longer has none.
-func (r *request) task(id string) (t task, permit policy.Permit, ok bool) {
-	g := r.session.gw
-	if t, ok = g.tasks.find(r.session.Principal().Key(), id); !ok {
-		return t, permit, false
-	}
-	permit, err := g.permit(r.session.Principal(), policy.Tool, t.server, t.tool, nil)
-	return t, permit, err == nil
-}
-
-// taskRequest asks the server of a task about it, or tells it something.
-func taskRequest(r *request) ([]byte, *rpcError) {
+// resolveTask finds the tool that began a task of the client.
+func resolveTask(_ context.Context, r *request) error {
 	if !r.knowsTasks() {
-		return nil, noTasks(r.method)
+		return noTasks(r.method)
 	}
-	g := r.session.gw
 	id, ok := mcp.TextMember(r.params, "taskId")
 	if !ok {
-		return nil, &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a taskId"}
+		return &rpcError{code: mcp.CodeInvalidParams, message: r.method + " needs a taskId"}
 	}
-	t, permit, ok := r.task(id)
+	t, ok := r.gw.tasks.find(r.principal.Key(), id)
 	if !ok {
-		return nil, &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
+		return unknownTask()
 	}
-	return r.withUpstream(t.server, func(ctx context.Context, u Use) (upstream.Reply, error) {
-		return g.callUpstream(ctx, t.server, permit, r.method, u.Params, u, r.method == mcp.MethodGetTask)
-	})
+	r.task, r.item = id, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}
+	return nil
+}
+
+func unknownTask() error {
+	return &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
+}
+
+// permitTask finds a task of the client, with the permit for the tool that began
+// it. A client that may no longer call the tool has no such task.
+func (r *request) permitTask(id string) (t task, permit policy.Permit, ok bool) {
+	if t, ok = r.gw.tasks.find(r.principal.Key(), id); !ok {
+		return t, permit, false
+	}
+	permit, err := r.gw.opts.Policy.Decide(r.principal, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}, nil).Permit()
+	return t, permit, err == nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTasksMost: a principal that has many tasks loses its own oldest ones, and
-// nobody else's.
+// no other's.
 func TestTasksMost(t *testing.T) {
 	all := newTasks()
 	all.add("alice", "first", task{"a", "t"})

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -10,44 +11,44 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A modern client may listen to its tasks, where their server tells how they go.
-// What it tells of one can be its result, which is told once: it may come before
-// the client was told what is agreed to, and must not get lost.
+// A modern client may listen to its tasks, where their server reports their status.
+// A status can be the result, which is sent once. It may arrive before the listen
+// request was acknowledged, and must not get lost.
 
 // maxEarlyTaskBytes bounds what is kept of tasks for a client that was not told yet what
 // is agreed to, in bytes.
 const maxEarlyTaskBytes = 4 << 20
 
 // followTasks listens to tasks at their servers, and returns which of them it can.
-func (l *listen) followTasks(r *request, ids []string) (agreed []byte) {
+func (l *listen) followTasks(ctx context.Context, r *request, ids []string) (agreed []byte) {
 	s := r.session
 	s.gw.register(s)
 	s.mu.Lock()
 	l.tasks, l.early = map[string]subscription{}, map[string][]byte{}
 	s.following = append(s.following, l)
 	s.mu.Unlock()
-	_, agreed = subscribeAll(ids, strings.Clone, func(id string) (subscription, *rpcError) {
-		t, permit, ok := r.task(id)
+	_, agreed = subscribeAll(ids, strings.Clone, func(id string) (subscription, error) {
+		t, permit, ok := r.permitTask(id)
 		if !ok || s.gw.opts.Servers[t.server].Share == PerSession { // the connection that made it is another request's by now
-			return subscription{}, r.fault(fault.New(fault.UpstreamUnsupported, "the task cannot be listened to"))
+			return subscription{}, fault.New(fault.UpstreamUnsupported, "the task cannot be listened to")
 		}
-		over, done, err := s.upstreamFor(t.server)
+		up, done, err := r.upstreamFor(t.server)
 		if err != nil {
-			return subscription{}, r.fault(err)
+			return subscription{}, err
 		}
 		defer done()
-		sub := subscription{server: t.server, upstream: over}
+		sub := subscription{server: t.server, upstream: up}
 		s.recordTask(l, id, sub) // before the server may tell anything
-		if err := over.Follow(r.ctx, permit, id); err != nil {
+		if err := up.Follow(ctx, permit, id); err != nil {
 			s.recordTask(l, id, subscription{})
-			return subscription{}, r.fault(err)
+			return subscription{}, err
 		}
 		return sub, nil
 	})
 	return agreed
 }
 
-// recordTask takes note of whom a task is listened to at; of nobody, if sub is empty.
+// recordTask records the subscription to a task, or removes it if sub is empty.
 func (s *Session) recordTask(l *listen, id string, sub subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

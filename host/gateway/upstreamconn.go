@@ -36,15 +36,15 @@ var (
 // on who asked first.
 const allCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
 
-// A upstreamConn is a connection to a server for some of the clients, and the peer of
-// that server.
+// An upstreamConn is a connection to a server for some of the clients, and the peer
+// of that server.
 type upstreamConn struct {
 	gw        *Gateway
 	server    string
 	up        *upstream.Upstream // nil for what all share
 	session   *Session           // whose it is, if a session's
 	tenant    string             // whose it is, if a tenant's
-	exclusive bool               // it is one request's at a time; see lease
+	exclusive bool               // it is one request's at a time; see exclusiveConn
 	users     atomic.Int32       // who got it from over and is not done
 	owner     connOwner          // for whom it counts, once it is connected
 	callers   callers            // the principals that have used it
@@ -55,31 +55,31 @@ var _ upstream.Peer = (*upstreamConn)(nil)
 // Peer is who a server talks to over the connection that all clients share.
 func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedConn(server) }
 
-// upstreamFor is the connection to a server that is meant for a legacy client, or for
-// any client where it is shared by more than one. It stays until done is called.
-func (s *Session) upstreamFor(server string) (up *upstream.Upstream, done func(), err error) {
-	g := s.gw
-	if share := g.opts.Servers[server].Share; share != PerTenant && share != PerSession {
-		g.sharedConn(server).recordCaller(s.Principal())
+// upstreamFor returns the connection to a server that is meant for the client of a
+// request. It stays until done is called. Where each session has its own, the
+// request has to be one of a session.
+func (r *request) upstreamFor(server string) (up *upstream.Upstream, done func(), err error) {
+	g := r.gw
+	share := g.opts.Servers[server].Share
+	if share != PerTenant && share != PerSession {
+		g.sharedConn(server).recordCaller(r.principal)
 		return g.upstreams[server], func() {}, nil
 	}
-	l, err := s.ownConn(server)
-	if g.evictFor(err, server, s.Principal()) {
-		l, err = s.ownConn(server)
+	own := func() (*upstreamConn, error) {
+		if share == PerTenant {
+			return g.tenantConn(server, r.principal.Tenant)
+		}
+		return r.session.conn(server)
+	}
+	c, err := own()
+	if g.evictFor(err, server, r.principal) {
+		c, err = own()
 	}
 	if err != nil {
 		return nil, nil, fault.In(server, err)
 	}
-	l.recordCaller(s.Principal())
-	return l.up, func() { l.users.Add(-1) }, nil
-}
-
-// ownConn is the connection to a server that not all clients share.
-func (s *Session) ownConn(server string) (*upstreamConn, error) {
-	if s.gw.opts.Servers[server].Share == PerTenant {
-		return s.gw.tenantConn(server, s.Principal().Tenant)
-	}
-	return s.conn(server)
+	c.recordCaller(r.principal)
+	return c.up, func() { c.users.Add(-1) }, nil
 }
 
 // conn is the session's own connection to a server.
@@ -134,8 +134,8 @@ func (g *Gateway) tenantConn(server, tenant string) (*upstreamConn, error) {
 	return l, nil
 }
 
-// connect makes a connection to a line's server, which talks to peer, that is not
-// for all, on behalf of a principal.
+// connect opens an upstream connection that is not shared by all clients, for a
+// principal. Messages of the server go to peer.
 func (g *Gateway) connect(l *upstreamConn, peer upstream.Peer, p authn.Principal) (*upstream.Upstream, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,10 +153,10 @@ func (g *Gateway) connect(l *upstreamConn, peer upstream.Peer, p authn.Principal
 	return g.opts.Servers[l.server].Open(peer, p), nil
 }
 
-// closeLater closes a line that nobody uses any longer. It does not wait.
+// closeLater closes an unused connection in the background.
 func (g *Gateway) closeLater(l *upstreamConn) { g.work.Go(func() { g.close(l) }) }
 
-// close closes a line that nobody uses any longer.
+// close closes an unused connection.
 func (g *Gateway) close(l *upstreamConn) {
 	l.up.Close()
 	g.mu.Lock()
@@ -167,7 +167,7 @@ func (g *Gateway) close(l *upstreamConn) {
 	}
 }
 
-// audience are the sessions that what the server says may be meant for.
+// audience returns the sessions that notifications of the server may be for.
 func (l *upstreamConn) audience() []*Session {
 	switch {
 	case l.session != nil:
@@ -235,7 +235,7 @@ func (s *Session) streamFor(about any, server string) Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.inFlight {
-		if r.server == server {
+		if r.serverName() == server {
 			return r.out
 		}
 	}

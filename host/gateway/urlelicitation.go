@@ -17,10 +17,10 @@ func isURLElicitation(rpcErr []byte) bool {
 
 // urlElicitation asks a modern client to send its user to the pages of an error. There is
 // no state: the request that follows is a new one for the server.
-func (r *request) urlElicitation(rpcErr []byte) ([]byte, *rpcError) {
+func (r *request) urlElicitation(rpcErr []byte) (response, error) {
 	message, _ := mcp.TextMember(rpcErr, "message")
 	if mcp.Member(r.caps, "elicitation", "url") == nil {
-		return nil, &rpcError{code: mcp.CodeMissingCapability, message: message,
+		return response{}, &rpcError{code: mcp.CodeMissingCapability, message: message,
 			data: map[string]any{"requiredCapabilities": map[string]any{"elicitation": map[string]any{"url": struct{}{}}}}}
 	}
 	questions, n := []byte("{}"), 0
@@ -33,7 +33,7 @@ func (r *request) urlElicitation(rpcErr []byte) ([]byte, *rpcError) {
 		questions = mcp.SetMember(questions, fmt.Sprintf("q%d", n), question)
 	}
 	if n == 0 {
-		return nil, &rpcError{code: mcp.CodeInternal, message: message, data: map[string]string{"reason": "bad_upstream_json"}}
+		return response{}, &rpcError{code: mcp.CodeInternal, message: message, data: map[string]string{"reason": "bad_upstream_json"}}
 	}
-	return mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions), nil
+	return response{result: mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions)}, nil
 }

@@ -1,3 +1,3 @@
-// Package limit holds the limits that the whole process shares: the memory that
-// messages may take, and the log lines that one source may write.
+// Package limit bounds what is used: the memory that messages take and the log
+// lines of one source, for the whole process, and requests by principal and tool.
 package limit

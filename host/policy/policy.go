@@ -1,18 +1,18 @@
 // Package policy decides whether a principal may use an item of a server.
 //
-// Decide is the only door to an upstream. What opens it is a [Permit], which
-// nothing but Decide can make: an upstream does not take a call without one.
-// Lists pass through the same function, so what cannot be called is not seen.
+// [Policy.Decide] judges one use of one item, [Policy.List] whether an item is
+// shown in a list. A decision that allows yields a [Permit], which nothing else
+// can make, and an upstream sends no request of a client without one.
 //
-// Decisions look at the pair of server and item, never at the name a client
-// uses, and at nothing that the upstream says about itself.
+// Decisions look at the principal, the server, the server's own name of the item
+// and the arguments of a call. They ignore the name that a client uses and
+// everything that the server says about itself.
 package policy
 
 import (
 	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/authn"
-	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // A Kind is a kind of item.
@@ -58,67 +58,48 @@ type Policy struct {
 // is not configured, and nothing of it is allowed.
 func New(servers map[string]Server) *Policy { return &Policy{servers: servers} }
 
-// A Decision says whether, and because of which rule.
-type Decision struct {
-	Allow bool
-	Rule  string // in words, with file and line where the configuration says so
-	item  Item
+// Decide decides whether a principal may use an item once. args are the arguments
+// of a tool call as the server gets them, as JSON; nil for any other use.
+func (p *Policy) Decide(who authn.Principal, item Item, args []byte) Decision {
+	return p.decide(who, item, args)
 }
 
-// A Permit proves that a decision allowed one use of one item. Its zero value
-// proves nothing.
-type Permit struct {
-	item    Item
-	granted bool
+// List decides whether a list shows an item to a principal. Its verdict is
+// [Depends] where only the arguments of a call can decide.
+func (p *Policy) List(who authn.Principal, item Item) Decision {
+	return p.decide(who, item, nil)
 }
 
-// Decide decides whether a principal may use an item, with the given arguments
-// of a call as JSON; args is nil for a list.
-func (p *Policy) Decide(_ authn.Principal, item Item, _ []byte) Decision {
-	d := p.decide(item)
-	d.item = item
-	return d
+// decide applies the rules of a server. They look at the item's name alone, so
+// that they never depend on arguments.
+func (p *Policy) decide(who authn.Principal, item Item, args []byte) Decision {
+	verdict, rule := p.judge(item)
+	return Decision{Verdict: verdict, Rule: rule, item: item, principal: who.Key(), args: digestOf(args)}
 }
 
-func (p *Policy) decide(item Item) Decision {
+func (p *Policy) judge(item Item) (Verdict, string) {
 	rules, ok := p.servers[item.Server]
 	if !ok {
-		return Decision{Rule: fmt.Sprintf("server %q is not configured", item.Server)}
+		return Deny, fmt.Sprintf("server %q is not configured", item.Server)
 	}
 	if item.Kind != Tool {
-		return Decision{Allow: true, Rule: "no rule is about it"}
+		return Allow, "no rule is about it"
 	}
 	for _, r := range rules.Deny {
 		if r.Match(item.Name) {
-			return Decision{Rule: "deny at " + r.At}
+			return Deny, "deny at " + r.At
 		}
 	}
 	for _, r := range rules.Allow {
 		if r.Match(item.Name) {
-			return Decision{Allow: true, Rule: "allow at " + r.At}
+			return Allow, "allow at " + r.At
 		}
 	}
 	switch {
 	case len(rules.Allow) > 0:
-		return Decision{Rule: "no allow matches; the first is at " + rules.Allow[0].At}
+		return Deny, "no allow matches; the first is at " + rules.Allow[0].At
 	case rules.Allow != nil:
-		return Decision{Rule: "allow is empty"}
+		return Deny, "allow is empty"
 	}
-	return Decision{Allow: true, Rule: "no rule is about it"}
+	return Allow, "no rule is about it"
 }
-
-// Permit returns the permit of a decision that allows, or the fault of one
-// that denies.
-func (d Decision) Permit() (Permit, error) {
-	if !d.Allow {
-		return Permit{}, &fault.Error{
-			Code: fault.Denied, Server: d.item.Server, Message: fmt.Sprintf("%s %q is not allowed: %s", d.item.Kind, d.item.Name, d.Rule),
-			Hint: "change tools { allow, deny } in the server's block",
-		}
-	}
-	return Permit{item: d.item, granted: true}, nil
-}
-
-// For reports whether the permit is for an item of the server. Which item it is
-// for is the caller's to keep in mind: an upstream knows messages, not items.
-func (p Permit) For(server string) bool { return p.granted && p.item.Server == server }

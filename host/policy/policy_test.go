@@ -57,11 +57,14 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := p.Decide(authn.Local(), c.item, nil)
-			if d.Allow != c.allow || d.Rule != c.rule {
-				t.Errorf("%t, %s", d.Allow, d.Rule)
+			if d.Allows() != c.allow || d.Rule != c.rule {
+				t.Errorf("%v, %s", d.Verdict, d.Rule)
+			}
+			if l := p.List(authn.Local(), c.item); l.Lists() != c.allow || l.Verdict == Depends {
+				t.Errorf("a list: %v", l.Verdict)
 			}
 			permit, err := d.Permit()
-			if permit.For(c.item.Server) != c.allow || permit.For("another") || (err == nil) != c.allow {
+			if permit.Covers(authn.Local().Key(), c.item, nil) != c.allow || (err == nil) != c.allow {
 				t.Errorf("%+v, %v", permit, err)
 			}
 			if err != nil && (!fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), c.rule)) {
@@ -71,12 +74,40 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestZero(t *testing.T) {
-	if (Permit{}).For("") || (Permit{}).For("x") {
-		t.Error("a permit that nobody gave")
+// TestPermitCoversOneUse: a permit is good for exactly the use that was decided.
+func TestPermitCoversOneUse(t *testing.T) {
+	item, args, who := Item{"s", Tool, "x"}, []byte(`{"a":1}`), authn.Local()
+	permit, err := New(map[string]Server{"s": {}, "t": {}}).Decide(who, item, args).Permit()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := (Decision{}).Permit(); err == nil {
-		t.Error("a decision that nobody made allows")
+	if !permit.Covers(who.Key(), item, []byte(`{"a":1}`)) || !permit.CoversItem(item) || !permit.CoversTool("s") {
+		t.Error("not good for what it was given for")
+	}
+	for name, covers := range map[string]bool{
+		"another principal":  permit.Covers(authn.Anonymous().Key(), item, args),
+		"another server":     permit.Covers(who.Key(), Item{"t", Tool, "x"}, args),
+		"another tool":       permit.Covers(who.Key(), Item{"s", Tool, "y"}, args),
+		"another kind":       permit.Covers(who.Key(), Item{"s", Prompt, "x"}, args),
+		"other arguments":    permit.Covers(who.Key(), item, []byte(`{"a":2}`)),
+		"no arguments":       permit.Covers(who.Key(), item, nil),
+		"tasks of another":   permit.CoversTool("t"),
+		"no permit":          Permit{}.Covers("", Item{}, nil),
+		"no permit for item": Permit{}.CoversItem(Item{}),
+		"no permit for tool": Permit{}.CoversTool(""),
+	} {
+		if covers {
+			t.Errorf("good for %s", name)
+		}
+	}
+}
+
+func TestZeroValuesDeny(t *testing.T) {
+	if _, err := (Decision{}).Permit(); err == nil || (Decision{}).Lists() {
+		t.Error("the zero decision allows")
+	}
+	if d := (Decision{Verdict: Depends}); d.Allows() || !d.Lists() {
+		t.Error("what depends on arguments is listed, and not allowed")
 	}
 	if got := (Item{"s", Tool, "x\n"}).String(); got != `tool "x\n" of server "s"` {
 		t.Error(got)
@@ -107,7 +138,7 @@ func TestRandom(t *testing.T) {
 		}
 		r, configured := all[item.Server]
 		want := configured && !matches(r[1]) && (len(r[0]) == 0 || matches(r[0]))
-		if d := p.Decide(authn.Local(), item, nil); d.Allow != want || d.Rule == "" {
+		if d := p.Decide(authn.Local(), item, nil); d.Allows() != want || d.Rule == "" {
 			t.Fatalf("%s: %+v, want %t", item, d, want)
 		}
 	})

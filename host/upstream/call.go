@@ -21,8 +21,11 @@ type Call struct {
 	Capabilities []byte
 	Level        string
 
-	// Owner is the principal whose share of the memory the answer counts for;
-	// empty: nobody's.
+	// Permit is what the policy decided about this request. It has to cover the
+	// owner, and the item and arguments in Params.
+	Permit policy.Permit
+	// Owner is the key of the principal that the request is made for. The answer
+	// counts for its share of the memory.
 	Owner string
 
 	// About comes back with what the server asks or says in the course of the
@@ -52,10 +55,10 @@ type Reply struct {
 }
 
 // Call sends a request to the server, connecting when need be, and waits for
-// the answer. permit must be for this server.
-func (u *Upstream) Call(ctx context.Context, permit policy.Permit, call Call) (Reply, error) {
-	if !permit.For(u.opts.Name) {
-		return Reply{}, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit"))
+// the answer. Without a permit that covers the call it does neither.
+func (u *Upstream) Call(ctx context.Context, call Call) (Reply, error) {
+	if !call.permitted(u.opts.Name) {
+		return Reply{}, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit for it"))
 	}
 	return u.call(ctx, call)
 }

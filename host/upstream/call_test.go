@@ -67,7 +67,7 @@ func TestConcurrent(t *testing.T) {
 		var own atomic.Int32
 		for i := range 200 {
 			go func() {
-				r, err := u.Call(t.Context(), permitted(t), tool(i))
+				r, err := u.Call(t.Context(), permitted(t, tool(i)))
 				if err == nil && string(r.Result) == fmt.Sprintf(`{"n":%d}`, i) && r.Revision == mcp.Revision20251125 {
 					own.Add(1)
 				}
@@ -121,24 +121,48 @@ func TestSingleFlight(t *testing.T) {
 	})
 }
 
-// TestPermit: nothing that a client chose reaches a server without a permit
-// for it, not even a connection.
-func TestPermit(t *testing.T) {
+// TestCallNeedsPermit: nothing that a client chose reaches a server without a
+// permit for exactly that, not even a connection.
+func TestCallNeedsPermit(t *testing.T) {
 	rules := policy.New(map[string]policy.Server{"other": {}, "s": {}})
-	other, err := rules.Decide(authn.Local(), policy.Item{Server: "other", Kind: policy.Tool, Name: "x"}, nil).Permit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	call := Call{Method: mcp.MethodCallTool, Owner: authn.Local().Key(), Params: []byte(`{"name":"x","arguments":{"n":1}}`)}
+	args := []byte(`{"n":1}`)
 	e := newEcho()
 	u := New(usual(newRecorder(), e.Open))
 	defer u.Close()
-	for name, p := range map[string]policy.Permit{"none": {}, "of another server": other} {
-		if _, err := u.Call(t.Context(), p, tool(1)); !fault.Is(err, fault.Denied) {
-			t.Errorf("%s: %v", name, err)
+	for name, c := range map[string]struct {
+		who  authn.Principal
+		item policy.Item
+		args []byte
+	}{
+		"another server":    {authn.Local(), policy.Item{Server: "other", Kind: policy.Tool, Name: "x"}, args},
+		"another tool":      {authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "y"}, args},
+		"another kind":      {authn.Local(), policy.Item{Server: "s", Kind: policy.Prompt, Name: "x"}, args},
+		"another principal": {authn.Anonymous(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, args},
+		"other arguments":   {authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, []byte(`{"n":2}`)},
+		"no arguments":      {authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil},
+	} {
+		p, err := rules.Decide(c.who, c.item, c.args).Permit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := call
+		wrong.Permit = p
+		if _, err := u.Call(t.Context(), wrong); !fault.Is(err, fault.Denied) {
+			t.Errorf("a permit for %s: %v", name, err)
 		}
 		if err := u.Subscribe(t.Context(), p, "a:b"); !fault.Is(err, fault.Denied) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("a permit for %s: subscribed: %v", name, err)
 		}
+	}
+	if _, err := u.Call(t.Context(), call); !fault.Is(err, fault.Denied) {
+		t.Errorf("no permit: %v", err)
+	}
+	if err := u.Follow(t.Context(), policy.Permit{}, "t"); !fault.Is(err, fault.Denied) {
+		t.Errorf("no permit for a task: %v", err)
+	}
+	if _, err := u.Call(t.Context(), permitted(t, Call{Method: "x/y"})); !fault.Is(err, fault.Denied) {
+		t.Errorf("a method that no permit is about: %v", err)
 	}
 	if e.Connections() != 0 {
 		t.Error("it was connected")
@@ -160,7 +184,7 @@ func TestOverloaded(t *testing.T) {
 		var overloaded, timedOut atomic.Int32
 		for range 20 {
 			go func() {
-				switch _, err := u.Call(t.Context(), permitted(t), large); fault.As(err).Code {
+				switch _, err := u.Call(t.Context(), permitted(t, large)); fault.As(err).Code {
 				case fault.UpstreamOverloaded:
 					overloaded.Add(1)
 				case fault.CallTimeout:
@@ -192,14 +216,14 @@ func TestTimeoutOfWhatIsBeingSent(t *testing.T) {
 		begun := time.Now()
 		ended := make(chan error, 1)
 		go func() {
-			_, err := u.Call(t.Context(), permitted(t), Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: time.Second})
+			_, err := u.Call(t.Context(), permitted(t, Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: time.Second}))
 			ended <- err
 		}()
 		synctest.Wait()
 		for size := roomToServer / 8; size > 8; size /= 8 {
 			for range 9 {
 				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`), Timeout: time.Minute}
-				go func() { _, _ = u.Call(t.Context(), permitted(t), large) }()
+				go func() { _, _ = u.Call(t.Context(), permitted(t, large)) }()
 				synctest.Wait()
 			}
 		}
@@ -254,7 +278,7 @@ func TestKilledOften(t *testing.T) {
 		for round := range 100 {
 			first := make(chan error, 1)
 			go func() {
-				_, err := u.Call(t.Context(), permitted(t), tool(0))
+				_, err := u.Call(t.Context(), permitted(t, tool(0)))
 				first <- err
 			}()
 			time.Sleep(time.Second)
@@ -265,7 +289,7 @@ func TestKilledOften(t *testing.T) {
 			failed := make(chan error, 64)
 			for i := range cap(failed) {
 				go func() {
-					_, err := u.Call(t.Context(), permitted(t), tool(i))
+					_, err := u.Call(t.Context(), permitted(t, tool(i)))
 					failed <- err
 				}()
 			}
@@ -298,7 +322,7 @@ func TestIdleRace(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for j := range 100 {
-				if _, err := u.Call(t.Context(), permitted(t), tool(j)); err != nil {
+				if _, err := u.Call(t.Context(), permitted(t, tool(j))); err != nil {
 					t.Errorf("%d: %v", i, err)
 				}
 				if j%10 == i {
@@ -324,7 +348,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		for i := range 8 {
 			wg.Go(func() {
 				for j := 0; ; j++ {
-					_, err := u.Call(t.Context(), permitted(t), tool(j))
+					_, err := u.Call(t.Context(), permitted(t, tool(j)))
 					if fault.Is(err, fault.UpstreamStopped) {
 						return
 					}
@@ -333,7 +357,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 						return
 					}
 					if i == 0 {
-						_ = u.Subscribe(t.Context(), permitted(t), fmt.Sprint("a:", j%3))
+						_ = u.Subscribe(t.Context(), permittedResource(t, fmt.Sprint("a:", j%3)), fmt.Sprint("a:", j%3))
 						u.Unsubscribe(fmt.Sprint("a:", j%3))
 					}
 				}

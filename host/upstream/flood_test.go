@@ -37,7 +37,7 @@ func TestFlood(t *testing.T) {
 	c := tool(1)
 	c.Progress = func([]byte) { heard++ }
 	begun := time.Now()
-	if _, err := u.Call(t.Context(), permitted(t), c); err != nil {
+	if _, err := u.Call(t.Context(), permitted(t, c)); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s", time.Since(begun))
@@ -65,7 +65,7 @@ func TestGarbage(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := u.Call(t.Context(), permitted(t), tool(i))
+				_, err := u.Call(t.Context(), permitted(t, tool(i)))
 				done <- err
 			}()
 			synctest.Wait()

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -12,9 +13,13 @@ import (
 // task then, and may be its result: when something may have been missed, the server
 // is asked.
 
-// Follow asks the server to say how a task goes.
+// Follow asks the server to report the status of a task. The permit has to cover
+// the tool that began it.
 func (u *Upstream) Follow(ctx context.Context, permit policy.Permit, task string) error {
-	return u.subscribeTo(ctx, permit, topic{task: task})
+	if !permit.CoversTool(u.opts.Name) {
+		return fault.In(u.opts.Name, fault.New(fault.Denied, "a task without a permit for its tool"))
+	}
+	return u.subscribeTo(ctx, topic{task: task})
 }
 
 // Unfollow takes that back, once. It does not wait for the server.

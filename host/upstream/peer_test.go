@@ -79,11 +79,41 @@ func usual(p Peer, open func() *conversation.Link) Options {
 	}
 }
 
-// permitted is a permit for the server "s".
-func permitted(t testing.TB) policy.Permit {
+// permitted returns a call of the local principal with the permit for it.
+func permitted(t testing.TB, c Call) Call {
 	t.Helper()
-	rules := policy.New(map[string]policy.Server{"s": {}})
-	p, err := rules.Decide(authn.Local(), policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil).Permit()
+	c.Owner = authn.Local().Key()
+	item := policy.Item{Server: "s", Kind: policy.Tool}
+	switch c.Method {
+	case mcp.MethodGetPrompt:
+		item.Kind = policy.Prompt
+	case mcp.MethodReadResource:
+		item.Kind = policy.Resource
+	}
+	if item.Name, _ = mcp.TextMember(c.Params, "name"); item.Kind == policy.Resource {
+		item.Name, _ = mcp.TextMember(c.Params, "uri")
+	}
+	var args []byte
+	if item.Kind == policy.Tool {
+		args = mcp.Member(c.Params, "arguments")
+	}
+	c.Permit = permit(t, item, args)
+	return c
+}
+
+func permittedResource(t testing.TB, uri string) policy.Permit {
+	t.Helper()
+	return permit(t, policy.Item{Server: "s", Kind: policy.Resource, Name: uri}, nil)
+}
+
+func permittedTask(t testing.TB) policy.Permit {
+	t.Helper()
+	return permit(t, policy.Item{Server: "s", Kind: policy.Tool, Name: "x"}, nil)
+}
+
+func permit(t testing.TB, item policy.Item, args []byte) policy.Permit {
+	t.Helper()
+	p, err := policy.New(map[string]policy.Server{"s": {}}).Decide(authn.Local(), item, args).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

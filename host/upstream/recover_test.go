@@ -72,7 +72,7 @@ func TestPanicReading(t *testing.T) {
 	o.Revision, o.Log = mcp.Revision20251125, hclog.New(&hclog.LoggerOptions{Output: &log})
 	u := New(o)
 	for range 2 {
-		_, err := u.Call(t.Context(), permitted(t), Call{Method: mcp.MethodCallTool, Params: []byte(`{"name":"x"}`)})
+		_, err := u.Call(t.Context(), permitted(t, Call{Method: mcp.MethodCallTool, Params: []byte(`{"name":"x"}`)}))
 		if !fault.Is(err, fault.Internal) || strings.Contains(err.Error(), "oops") {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestSubscribeGivenUp(t *testing.T) {
 		}
 		return ""
 	})
-	if err := u.Subscribe(t.Context(), permitted(t), uri); err != nil {
+	if err := u.Subscribe(t.Context(), permittedResource(t, uri), uri); err != nil {
 		t.Fatal(err)
 	}
 	u.giveUp(topic{uri: uri}, first) // as Subscribe does when its context ends

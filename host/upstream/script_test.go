@@ -268,14 +268,14 @@ func (s *stage) hostDoes(step conversation.Step) bool {
 	case "subscribe":
 		w := step.Words(2)
 		s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
-			return "done", s.up.Subscribe(ctx, permitted(s.t), w[1])
+			return "done", s.up.Subscribe(ctx, permittedResource(s.t, w[1]), w[1])
 		})
 	case "unsubscribe":
 		s.up.Unsubscribe(step.Rest)
 	case "follow":
 		w := step.Words(2)
 		s.run(w[0], func(ctx context.Context, _ *outcome) (string, error) {
-			return "done", s.up.Follow(ctx, permitted(s.t), w[1])
+			return "done", s.up.Follow(ctx, permittedTask(s.t), w[1])
 		})
 	case "unfollow":
 		s.up.Unfollow(step.Rest)
@@ -317,7 +317,7 @@ func (s *stage) call(step conversation.Step) {
 		c.Params = []byte(params)
 	}
 	s.start(name, o, func(ctx context.Context, _ *outcome) (string, error) {
-		r, err := s.up.Call(ctx, permitted(s.t), c)
+		r, err := s.up.Call(ctx, permitted(s.t, c))
 		if r.Error != nil {
 			return "error " + string(r.Error), err
 		}

@@ -167,7 +167,7 @@ func TestFlapping(t *testing.T) {
 				refused, answered := 0, 0
 				for begun := time.Now(); time.Since(begun) < 5*time.Minute; time.Sleep(c.every) {
 					at := time.Now()
-					_, err := u.Call(t.Context(), permitted(t), tool(0))
+					_, err := u.Call(t.Context(), permitted(t, tool(0)))
 					switch f := asFault(err); {
 					case err == nil:
 						answered++
@@ -209,7 +209,7 @@ func TestIdleIsNoFlapping(t *testing.T) {
 		u := New(o)
 		defer u.Close()
 		for i := range 100 {
-			if _, err := u.Call(t.Context(), permitted(t), tool(i)); err != nil {
+			if _, err := u.Call(t.Context(), permitted(t, tool(i))); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -34,15 +34,16 @@ type subscription struct {
 	heard *listening
 }
 
-// Subscribe asks the server to say when a resource changes.
+// Subscribe asks the server to say when a resource changes. The permit has to
+// cover the resource.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
-	return u.subscribeTo(ctx, permit, topic{uri: uri})
+	if !permit.CoversItem(policy.Item{Server: u.opts.Name, Kind: policy.Resource, Name: uri}) {
+		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit for it"))
+	}
+	return u.subscribeTo(ctx, topic{uri: uri})
 }
 
-func (u *Upstream) subscribeTo(ctx context.Context, permit policy.Permit, t topic) error {
-	if !permit.For(u.opts.Name) {
-		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit"))
-	}
+func (u *Upstream) subscribeTo(ctx context.Context, t topic) error {
 	c, err := u.get(ctx, ForCall)
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func TestDoor(t *testing.T) {
 					t.Errorf("%s was sent nothing at all", f.name)
 				}
 			}
-			// What is the host's own says nothing that the client said.
+			// The host's own messages carry nothing from the client.
 			for _, text := range old.Seen(true) {
 				for _, word := range []string{"r:1", "y.z", "taskId", "progressToken"} {
 					if strings.Contains(text, word) {
@@ -219,7 +219,7 @@ func TestVisible(t *testing.T) {
 			for _, name := range d.names(kind.member) {
 				got := ask(kind.use, fmt.Sprintf(kind.params, name))
 				used := strings.Contains(got, `"result":`)
-				// What is refused looks as if it did not exist.
+				// A refused item looks as if it did not exist.
 				absent := strings.ReplaceAll(ask(kind.use, fmt.Sprintf(kind.params, "absent:"+name)), "absent:", "")
 				if !used && got != absent {
 					t.Fatalf("%s: %q is refused with %s, and something absent with %s", kind.use, name, got, absent)
@@ -232,7 +232,7 @@ func TestVisible(t *testing.T) {
 	})
 }
 
-// names lists every item of a kind that there is, whoever may see it.
+// names lists every item of a kind, hidden ones as well.
 func (d *fixture) names(member string) (names []string) {
 	s := d.Catalog().Snapshot()
 	switch member {

@@ -280,7 +280,7 @@ func TestLinesSpare(t *testing.T) {
 	}
 }
 
-// TestQuestionsMost: the 33rd question that waits is refused, whoever is asked.
+// TestQuestionsMost: the 33rd waiting question is refused, for any client.
 func TestQuestionsMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
@@ -307,7 +307,7 @@ func TestQuestionsMost(t *testing.T) {
 	})
 }
 
-// TestParkTime: a call that nobody goes on with is cancelled after ten minutes,
+// TestParkTime: a call that is not continued is cancelled after ten minutes,
 // not before, and its state is no good afterwards.
 func TestParkTime(t *testing.T) {
 	for _, after := range []time.Duration{suspendTime - time.Second, suspendTime + time.Second} {
@@ -332,9 +332,8 @@ func TestParkTime(t *testing.T) {
 // for, and what is written otherwise but says the same.
 func TestAbout(t *testing.T) {
 	made := func(subject, server, method, params string) string {
-		s := &Session{}
-		s.principal.Store(&authn.Principal{Subject: subject})
-		return string((&request{session: s, method: method, params: []byte(params)}).stateBinding(server))
+		r := &request{principal: authn.Principal{Subject: subject}, method: method, params: []byte(params)}
+		return string(r.stateBinding(server))
 	}
 	first := made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`)
 	for _, same := range []string{

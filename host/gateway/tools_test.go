@@ -12,6 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -185,8 +186,8 @@ func TestRepeat(t *testing.T) {
 	})
 }
 
-// TestWarned: what is wrong with a tool or its result is said once to whoever
-// calls it, and to the log when he does not want to know.
+// TestWarned: what is wrong with a tool or its result is reported once, to the caller
+// or to the log if the caller has no Warn.
 func TestWarned(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 	large := `{"n":"` + strings.Repeat("x", maxValidatedOutput) + `"}`
@@ -220,10 +221,13 @@ func TestWarned(t *testing.T) {
 				d.warm(t)
 				tool, _ := d.Catalog().Snapshot().OwnTool("a", "t")
 				var said []string
-				use := Use{Principal: authn.Local(), Params: []byte(`{"name":"a__t","arguments":{}}`), Warn: func(text string) { said = append(said, text) }}
+				call := LocalCall{
+					Method: mcp.MethodCallTool, Tool: tool, Params: []byte(`{"name":"a__t","arguments":{}}`),
+					Warn: func(text string) { said = append(said, text) },
+				}
 				for range 2 {
 					said = nil
-					if _, err := d.CallTool(t.Context(), tool, use); err != nil {
+					if _, err := d.CallLocally(t.Context(), call); err != nil {
 						t.Fatal(err)
 					}
 					if len(said) > 1 || (len(said) == 1) != (c.want != "") || !strings.HasPrefix(strings.Join(said, ""), "tool a__t: "+c.want) && c.want != "" {
@@ -231,9 +235,9 @@ func TestWarned(t *testing.T) {
 					}
 				}
 				if what, _, _ := strings.Cut(c.want, ": "); what != "" {
-					use.Warn = nil
+					call.Warn = nil
 					before := d.log.count(what)
-					_, _ = d.CallTool(t.Context(), tool, use)
+					_, _ = d.CallLocally(t.Context(), call)
 					if before != 0 || d.log.count(what) != 1 {
 						t.Errorf("logged %d times", d.log.count(what))
 					}
@@ -252,19 +256,19 @@ func TestDecided(t *testing.T) {
 	defer d.end()
 	d.warm(t)
 	tool, _ := d.Catalog().Snapshot().OwnTool("a", "x")
-	_, err := d.CallTool(t.Context(), tool, Use{Principal: authn.Local()})
+	_, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodCallTool, Tool: tool})
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "deny at f:1:2") {
 		t.Error(err)
 	}
-	if got := d.Decide(authn.Local(), policy.Tool, "a", "x"); got.Allow || got.Rule != "deny at f:1:2" {
+	if got := d.Decide(authn.Local(), policy.Tool, "a", "x"); got.Lists() || got.Rule != "deny at f:1:2" {
 		t.Errorf("%+v", got)
 	}
 	d.opts.Policy = policy.New(nil)
 	prompt, _ := d.Catalog().Snapshot().OwnPrompt("a", "x")
-	if _, err := d.GetPrompt(t.Context(), prompt, Use{}); !fault.Is(err, fault.Denied) {
+	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodGetPrompt, Prompt: prompt}); !fault.Is(err, fault.Denied) {
 		t.Error(err)
 	}
-	if _, err := d.ReadResource(t.Context(), catalog.Location{Server: "a", URI: "r:1"}, Use{}); !fault.Is(err, fault.Denied) {
+	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodReadResource, Resource: catalog.Location{Server: "a", URI: "r:1"}}); !fault.Is(err, fault.Denied) {
 		t.Error(err)
 	}
 	if n := f.Count("tools/call") + f.Count("prompts/get") + f.Count("resources/read"); n != 0 {

@@ -1,0 +1,147 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/approval"
+	"github.com/junctor-mcp/junctor/host/audit"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+)
+
+// Every request passes the same stages in the same order, whether it comes over
+// HTTP, over standard input or from the command line. Authentication and the
+// limits of sessions and addresses come before, where a connection is accepted:
+// a request exists only with a principal (package httpserver, [Session.Accept]).
+
+// A handler serves a request. Its error is an [*rpcError], a [*BadArguments] or a
+// fault.
+type handler func(ctx context.Context, r *request) (response, error)
+
+// A stage is one step of the way of a request to the handler behind it.
+type stage func(next handler) handler
+
+// stages lists the stages of a request, outermost first. It is the only place
+// that decides their order.
+func (g *Gateway) stages() []stage {
+	return []stage{
+		g.recoverPanic, // a panic fails this request only
+		g.record,       // audit, of refusals as well
+		g.offerLogin,   // where a login is all that is missing
+		g.resolve,      // the name of a client to an item of a server, pins and defaults to arguments
+		g.authorize,    // the only decision of the policy about this request
+		g.validate,     // arguments against the item's definition
+		g.confirm,      // a person's approval
+		g.limit,        // rates and concurrency
+	}
+}
+
+// pipeline returns the stages with the dispatch to a route behind them.
+func (g *Gateway) pipeline() handler {
+	h := handler(func(ctx context.Context, r *request) (response, error) { return r.route.serve(ctx, r) })
+	for _, s := range slices.Backward(g.stages()) {
+		h = s(h)
+	}
+	return h
+}
+
+func (g *Gateway) recoverPanic(next handler) handler {
+	return func(ctx context.Context, r *request) (resp response, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				resp, err = response{}, g.panicked(r.method, p)
+			}
+		}()
+		return next(ctx, r)
+	}
+}
+
+func (g *Gateway) record(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		end := g.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
+		resp, err := next(ctx, r)
+		end(audit.Outcome{Item: r.item, Err: err})
+		return resp, err
+	}
+}
+
+func (g *Gateway) resolve(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.route.resolve != nil {
+			if err := r.route.resolve(ctx, r); err != nil {
+				return response{}, err
+			}
+		}
+		return next(ctx, r)
+	}
+}
+
+// authorize asks the policy about the item of a request. A request that continues
+// a suspended call keeps the decision about the call. For clients of the gateway,
+// an item that is denied does not exist.
+func (g *Gateway) authorize(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.item == (policy.Item{}) {
+			return next(ctx, r)
+		}
+		if r.resumed = g.resumeCall(r); r.resumed != nil {
+			return next(ctx, r)
+		}
+		var err error
+		if r.permit, err = g.opts.Policy.Decide(r.principal, r.item, r.arguments()).Permit(); err != nil {
+			if r.local == nil {
+				err = r.notFound()
+			}
+			return response{}, err
+		}
+		return next(ctx, r)
+	}
+}
+
+// arguments returns the arguments of a tool call as the server gets them; nil for
+// any other request.
+func (r *request) arguments() []byte {
+	if r.method != mcp.MethodCallTool {
+		return nil
+	}
+	return mcp.Member(r.params, "arguments")
+}
+
+func (g *Gateway) validate(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.route.validate != nil && r.resumed == nil {
+			if err := r.route.validate(ctx, r); err != nil {
+				return response{}, err
+			}
+		}
+		return next(ctx, r)
+	}
+}
+
+func (g *Gateway) confirm(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.item != (policy.Item{}) && r.resumed == nil {
+			if err := g.opts.Approval.Confirm(ctx, approval.Call{Principal: r.principal, Item: r.item, Arguments: r.arguments()}); err != nil {
+				return response{}, err
+			}
+		}
+		return next(ctx, r)
+	}
+}
+
+func (g *Gateway) limit(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.item == (policy.Item{}) || r.resumed != nil {
+			return next(ctx, r)
+		}
+		release, err := g.opts.Limit.Acquire(ctx, limit.Key{Tenant: r.principal.Tenant, Subject: r.principal.Subject, Server: r.item.Server, Tool: r.item.Name})
+		if err != nil {
+			return response{}, fault.In(r.item.Server, err)
+		}
+		defer release()
+		return next(ctx, r)
+	}
+}

@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/schema"
+)
+
+// resolveTool finds the tool that a client calls, and makes the params that its
+// server gets.
+func resolveTool(ctx context.Context, r *request) error {
+	if r.local != nil {
+		r.setTool(r.local.Tool)
+		return nil
+	}
+	name, ok := mcp.TextMember(r.params, "name")
+	if !ok {
+		return &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
+	}
+	defer r.reportStartOf(name)()
+	t, err := r.gw.findTool(ctx, name)
+	if err != nil {
+		return err
+	}
+	r.setTool(t)
+	return nil
+}
+
+// setTool sets the item, and puts the server's own name, pins and defaults into
+// the params: everything after resolve sees what the server gets.
+func (r *request) setTool(t *catalog.Tool) {
+	r.tool, r.item = t, policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
+	r.requested, r.given = t.Exposed, mcp.Member(r.params, "arguments")
+	if t.Exposed != t.Name {
+		r.params = mcp.SetMember(r.params, "name", mcp.AppendText(nil, t.Name))
+	}
+	if sent := t.Arguments(r.given); !sameBytes(sent, r.given) {
+		r.params = mcp.SetMember(r.params, "arguments", sent)
+	}
+}
+
+// sameBytes reports whether a is b itself, not merely equal.
+func sameBytes(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// findTool returns the tool that clients call by a name. Its error for an unknown
+// name is that of the server which the name belongs to, if that could not start.
+func (g *Gateway) findTool(ctx context.Context, exposed string) (*catalog.Tool, error) {
+	t, ok := g.catalog.Snapshot().Tool(exposed)
+	if !ok {
+		// It may belong to a server that was not asked yet. A name without a
+		// prefix could also be that of a server further up, so all are waited for.
+		g.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		t, ok = g.catalog.Snapshot().Tool(exposed)
+	}
+	if !ok {
+		return nil, g.unknown("tool", exposed)
+	}
+	return t, nil
+}
+
+// unknown is the fault of a name that no server offers. Where the prefix names a
+// server that could not start, it is the fault of that.
+func (g *Gateway) unknown(kind, exposed string) error {
+	if server, ok := g.catalog.Unlisted(exposed); ok {
+		if err := g.upstreams[server].Status().Err; err != nil {
+			return fault.In(server, err)
+		}
+	}
+	return fault.New(fault.NameUnknown, "unknown %s %q", kind, exposed)
+}
+
+// notFound returns the error that a client gets for an item that it may not use:
+// the same as for one that does not exist.
+func (r *request) notFound() error {
+	switch {
+	case r.task != "":
+		return unknownTask()
+	case r.item.Kind == policy.Tool:
+		return r.gw.unknown("tool", r.requested)
+	case r.item.Kind == policy.Prompt:
+		return r.gw.unknown("prompt", r.requested)
+	case r.method == mcp.MethodComplete:
+		return unlistedResource(r.requested)
+	}
+	return r.noResource(r.requested, unlistedResource(r.requested))
+}
+
+// validateCall compares a call with the headers that repeat its arguments, and the
+// arguments with the tool's schema.
+func validateCall(ctx context.Context, r *request) error {
+	if err := r.checkParamHeaders(); err != nil {
+		return err
+	}
+	if problems := r.validateArguments(ctx); len(problems) > 0 {
+		return &BadArguments{Tool: r.tool.Exposed, Problems: problems}
+	}
+	return nil
+}
+
+// validateArguments compares the arguments that the client gave with the schema
+// that it was shown. Lists that came from disk may be old: before arguments are
+// refused because of one, the server is asked again.
+func (r *request) validateArguments(ctx context.Context) []schema.Problem {
+	g, t := r.gw, r.tool
+	problems := r.argumentProblems()
+	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
+		return problems
+	}
+	if failed := g.catalog.Refresh(ctx, t.Server); len(failed) > 0 {
+		return problems
+	}
+	now, ok := g.catalog.Snapshot().OwnTool(t.Server, t.Name)
+	if !ok {
+		return problems
+	}
+	r.tool = now
+	return r.argumentProblems()
+}
+
+func (r *request) argumentProblems() []schema.Problem {
+	t, args := r.tool, r.given
+	for _, name := range t.Pinned() {
+		if mcp.Member(args, name) != nil {
+			return []schema.Problem{{Path: name, Message: "is fixed by the configuration"}}
+		}
+	}
+	if t.Input == nil {
+		return nil
+	}
+	s, err := r.gw.schemas.Get(t.Input)
+	if err != nil {
+		r.gw.warnOnce(t, r.warner(), schemaUnusable, "consequence", "its arguments are not checked", "error", err)
+		return nil
+	}
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	args, unset := t.Unset(args)
+	for _, name := range unset {
+		if t.Needed(name) {
+			return []schema.Problem{{Path: name, Message: "is required, so its default cannot be unset"}}
+		}
+	}
+	return s.Check(args)
+}
+
+// warner returns the function that is told of a tool's defects; nil: the log is.
+func (r *request) warner() func(text string) {
+	if r.local == nil {
+		return nil
+	}
+	return r.local.Warn
+}

@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A Verdict is the outcome of a decision. Its zero value is [Deny].
+type Verdict int
+
+// The verdicts.
+const (
+	Deny    Verdict = iota
+	Allow           // without looking at arguments, or with these arguments
+	Depends         // on the arguments: shown in lists, decided at the call
+)
+
+// A Decision is a verdict and the rule that led to it.
+type Decision struct {
+	Verdict Verdict
+	Rule    string // in words, with file and line where the configuration has it
+
+	item      Item
+	principal string
+	args      digest
+}
+
+// Allows reports whether the item may be used, with the arguments that were
+// decided about.
+func (d Decision) Allows() bool { return d.Verdict == Allow }
+
+// Lists reports whether a list shows the item.
+func (d Decision) Lists() bool { return d.Verdict != Deny }
+
+// Permit returns the permit of a decision that allows, and a fault that cites the
+// rule of any other.
+func (d Decision) Permit() (Permit, error) {
+	if !d.Allows() {
+		return Permit{}, &fault.Error{
+			Code: fault.Denied, Server: d.item.Server, Message: fmt.Sprintf("%s %q is not allowed: %s", d.item.Kind, d.item.Name, d.Rule),
+			Hint: "change tools { allow, deny } in the server's block",
+		}
+	}
+	return Permit{item: d.item, principal: d.principal, args: d.args, granted: true}, nil
+}
+
+// A Permit proves that a decision allowed one use of one item: by this principal,
+// of this server, kind and item and, for a tool call, with these arguments. Its
+// zero value proves nothing.
+type Permit struct {
+	item      Item
+	principal string
+	args      digest
+	granted   bool
+}
+
+// Covers reports whether the permit is for a use of an item by the principal with
+// this [authn.Principal.Key]. args are those of a tool call, nil for any other use.
+func (p Permit) Covers(principal string, item Item, args []byte) bool {
+	return p.CoversItem(item) && p.principal == principal && p.args == digestOf(args)
+}
+
+// CoversItem reports whether the permit is for an item, whoever uses it.
+func (p Permit) CoversItem(item Item) bool { return p.granted && p.item == item }
+
+// CoversTool reports whether the permit is for some tool of a server. It is the
+// check for the tasks that a call left behind: their ids do not name the tool.
+func (p Permit) CoversTool(server string) bool {
+	return p.granted && p.item.Server == server && p.item.Kind == Tool
+}
+
+// A digest tells arguments apart within this process. It is keyed by a random
+// seed, so that a client cannot choose two arguments with one digest.
+type digest uint64
+
+var seed = maphash.MakeSeed()
+
+// digestOf returns zero for no arguments.
+func digestOf(args []byte) digest {
+	if args == nil {
+		return 0
+	}
+	return digest(maphash.Bytes(seed, args))
+}
