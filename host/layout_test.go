@@ -67,6 +67,8 @@ var allowed = map[string]string{
 	"plugins/internal/jsonrpc":        "",
 	"plugins/internal/httpclient":     "sdk",
 	"plugins/internal/docscheck":      "sdk", // tests only
+	"plugins/internal/editdistance":   "",
+	"plugins/internal/subprocess":     "sdk/process",
 	"plugins/internal/httpclienttest": "",    // tests only
 	"plugins/internal/legacysse":      "sdk sdk/ndjson plugins/internal/sse plugins/internal/jsonrpc plugins/internal/httpclient",
 }
@@ -84,7 +86,7 @@ var homes = map[string]string{
 	"golang.org/x/oauth2":                      "plugins/oauth",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/schema",
 	"github.com/spf13/cobra":                   "cmd/host",
-	"github.com/agext/levenshtein":             "host/suggest",
+	"github.com/agext/levenshtein":             "host/suggest plugins/internal/editdistance",
 	"github.com/go-json-experiment/json":       "host/mcp host/schema host/upstream plugins/internal/jsonrpc plugins/oauth",
 	"github.com/google/jsonschema-go":          "",
 	"code.dny.dev/ssrf":                        "plugins/internal/httpclient",

@@ -10,48 +10,50 @@ import (
 )
 
 const (
-	// skew is how long before its end a credential is not used any more. The
-	// host has the same, so that it is not given again what it will not take.
+	// skew is how long before its expiry a credential is no longer used. The
+	// host applies the same value, so Authorize never returns a credential that
+	// the host would reject.
 	skew = 30 * time.Second
-	// pause is between runs, whatever the output says: a program that prints
-	// credentials which end at once is not started for every request.
-	pause = 5 * time.Second
+	// minPause is the least time between two runs. Without it a program whose
+	// credentials expire at once would be started for every request.
+	minPause = 5 * time.Second
 )
 
-// An authorizer runs the program when a credential is needed, once for many
-// requests.
+// An authorizer runs the program when a request needs a credential. Requests
+// that wait at the same time share one run.
 type authorizer struct {
 	*settings
 	dir    string
 	env    []string
-	hidden []string // values that the program was given, which nobody prints
+	hidden []string // values given to the program, which must not appear in messages
 
-	turn chan struct{} // who has put something in may use what follows
+	lock chan struct{} // holds an element while one goroutine uses the fields below
 	cred sdk.Credential
-	ran  time.Time // zero: there is no credential
-	sum  [sha256.Size]byte
+	ran  time.Time         // end of the last successful run; zero if there is no credential
+	sum  [sha256.Size]byte // of the last printed headers, to detect a change
 }
 
-// Authorize presents what the program printed, while that is good.
+// Authorize returns the credential that the program printed. It runs the
+// program if there is none or it expires within 30 s.
 func (a *authorizer) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {
-	if err := a.take(ctx); err != nil {
+	if err := a.acquire(ctx); err != nil {
 		return sdk.Credential{}, err
 	}
-	defer a.leave()
-	if a.good(time.Now()) {
+	defer a.release()
+	if a.usable(time.Now()) {
 		return a.cred, nil
 	}
 	_, err := a.renew(ctx)
 	return a.cred, err
 }
 
-// Challenge runs the program once more. Only another output is worth another
-// request.
+// Challenge runs the program again after the server rejected its credential. It
+// asks for a retry only if the program printed different headers.
 func (a *authorizer) Challenge(ctx context.Context, _ sdk.Challenge) (sdk.ChallengeResult, error) {
-	if err := a.take(ctx); err != nil {
+	if err := a.acquire(ctx); err != nil {
 		return sdk.ChallengeResult{}, err
 	}
-	defer a.leave()
+	defer a.release()
 	changed, err := a.renew(ctx)
 	switch {
 	case err != nil:
@@ -59,64 +61,65 @@ func (a *authorizer) Challenge(ctx context.Context, _ sdk.Challenge) (sdk.Challe
 	case changed:
 		return sdk.ChallengeResult{Retry: true, Reason: "the program printed another credential"}, nil
 	}
-	return sdk.ChallengeResult{Reason: "the server refused what " + a.name() + " printed, and it prints the same again"}, nil
+	return sdk.ChallengeResult{Reason: "the server rejected the credential from " + a.name() + ", and the program prints the same one again"}, nil
 }
 
-// Status says whether there is a credential. The program is not run for it.
+// Status reports whether there is a credential, without running the program.
 func (a *authorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
-	if err := a.take(ctx); err != nil {
+	if err := a.acquire(ctx); err != nil {
 		return sdk.AuthStatus{}, err
 	}
-	defer a.leave()
-	if !a.good(time.Now()) {
+	defer a.release()
+	if !a.usable(time.Now()) {
 		return sdk.AuthStatus{State: "unknown"}, nil
 	}
 	return sdk.AuthStatus{State: "ready", Account: a.cred.Account, Expires: a.cred.Expires}, nil
 }
 
-func (a *authorizer) take(ctx context.Context) error {
+// acquire takes the lock. It fails when ctx is done first.
+func (a *authorizer) acquire(ctx context.Context) error {
 	select {
-	case a.turn <- struct{}{}:
+	case a.lock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (a *authorizer) leave() { <-a.turn }
+func (a *authorizer) release() { <-a.lock }
 
-// good reports whether the last output can be used. The caller has the turn.
-func (a *authorizer) good(now time.Time) bool {
+// usable reports whether the last credential can be used now. The caller holds
+// the lock.
+func (a *authorizer) usable(now time.Time) bool {
 	switch end := a.cred.Expires; {
 	case a.ran.IsZero():
 		return false
 	case end.IsZero():
 		return true
 	default:
-		return now.Before(end.Add(-skew)) || now.Before(end) && now.Before(a.ran.Add(pause))
+		return now.Before(end.Add(-skew)) || now.Before(end) && now.Before(a.ran.Add(minPause))
 	}
 }
 
-// renew runs the program, and reports whether it printed something else than
-// before. The caller has the turn.
+// renew runs the program and reports whether it printed different headers than
+// before. The caller holds the lock.
 func (a *authorizer) renew(ctx context.Context) (changed bool, err error) {
 	a.ran, a.cred = time.Time{}, sdk.Credential{}
-	out, err := a.run(ctx)
+	r, err := a.run(ctx)
 	if err != nil {
 		return false, err
 	}
 	now := time.Now()
-	cred, bad := a.read(out.stdout, now)
-	if bad != nil {
-		bad.Output = out.said(a.hidden)
-		return false, bad
+	cred, outputErr := a.read(r.stdout.text, now)
+	if outputErr != nil {
+		outputErr.Output = r.errorLines(a.hidden)
+		return false, outputErr
 	}
 	if cred.Expires.IsZero() && a.Cache > 0 {
 		cred.Expires = now.Add(a.Cache)
 	}
-	// Maps are written sorted by encoding/json.
-	text, _ := json.Marshal(cred.Headers)
-	was := a.sum
+	text, _ := json.Marshal(cred.Headers) // encoding/json sorts the keys of a map
+	previous := a.sum
 	a.ran, a.cred, a.sum = now, cred, sha256.Sum256(text)
-	return was != a.sum, nil
+	return previous != a.sum, nil
 }

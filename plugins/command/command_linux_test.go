@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// settingsOf makes the settings for a shell script.
+// settingsOf returns settings that run a shell script, with more attributes.
 func settingsOf(t testing.TB, script string, more map[string]any) string {
 	t.Helper()
 	all := map[string]any{"command": []string{"/bin/sh", "-c", script}}
@@ -56,9 +56,9 @@ func TestProgram(t *testing.T) {
 	plugintest.Binary(t, plugintest.Build(t, "."), commandCase(t))
 }
 
-// started makes an authorizer that runs a script in a directory of its own,
-// where the script counts its runs in the file "runs".
-func started(t *testing.T, script string, more map[string]any, env ...string) (a sdk.Authorizer, runs func() int) {
+// startScript returns an authorizer that runs a script in a directory of its own,
+// and a function that returns how often the script ran.
+func startScript(t *testing.T, script string, more map[string]any, env ...string) (a sdk.Authorizer, runs func() int) {
 	t.Helper()
 	dir := t.TempDir()
 	a, err := plugin().Auths["command"].Start(t.Context(), &sdk.AuthServer{Dir: dir, Env: env}, []byte(settingsOf(t, "echo x >>runs\n"+script, more)))
@@ -71,7 +71,8 @@ func started(t *testing.T, script string, more map[string]any, env ...string) (a
 	}
 }
 
-func authorized(t *testing.T, a sdk.Authorizer) string {
+// authorization returns the value of the header Authorization.
+func authorization(t *testing.T, a sdk.Authorizer) string {
 	t.Helper()
 	cred, err := a.Authorize(t.Context(), sdk.AuthRequest{})
 	if err != nil {
@@ -80,21 +81,21 @@ func authorized(t *testing.T, a sdk.Authorizer) string {
 	return cred.Headers["Authorization"]
 }
 
-// TestOnce: many requests are one run, until the output ends.
-func TestOnce(t *testing.T) {
-	for what, c := range map[string]struct {
+// TestRequestsShareOneRun counts the runs for 20 concurrent requests and one more.
+func TestRequestsShareOneRun(t *testing.T) {
+	for name, c := range map[string]struct {
 		output string
 		more   map[string]any
 		runs   int // after 20 requests, and then one more
 	}{
 		"without an end":        {`{"token":"t"}`, nil, 1},
 		"with an end":           {`{"token":"t","expires_in":3600}`, nil, 1},
-		"that ends within skew": {`{"token":"t","expires_in":20}`, nil, 1},
+		"that ends within 30 s": {`{"token":"t","expires_in":20}`, nil, 1},
 		"cached":                {`{"token":"t"}`, map[string]any{"cache": "1h"}, 1},
 		"that has ended":        {`{"token":"t","expires_in":0.05}`, nil, 2},
 		"cached and ended":      {`{"token":"t"}`, map[string]any{"cache": "50ms"}, 2},
 	} {
-		a, runs := started(t, "echo '"+c.output+"'", c.more)
+		a, runs := startScript(t, "echo '"+c.output+"'", c.more)
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -104,20 +105,18 @@ func TestOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		time.Sleep(60 * time.Millisecond) // less than anything but those that end
-		if got := authorized(t, a); got != "Bearer t" {
-			t.Errorf("%s: %q", what, got)
+		time.Sleep(60 * time.Millisecond) // longer than the two outputs that expire
+		if got := authorization(t, a); got != "Bearer t" {
+			t.Errorf("%s: %q", name, got)
 		}
 		if got := runs(); got < c.runs || c.runs == 1 && got > 1 {
-			t.Errorf("%s: %d runs, want %d", what, got, c.runs)
+			t.Errorf("%s: %d runs, want %d", name, got, c.runs)
 		}
 	}
 }
 
-// TestChallenge: the program runs once more, and only another credential is
-// worth another request.
-func TestChallenge(t *testing.T) {
-	for what, c := range map[string]struct {
+func TestChallengeRetriesOnlyWithAnotherCredential(t *testing.T) {
+	for name, c := range map[string]struct {
 		script string
 		retry  bool
 	}{
@@ -125,31 +124,31 @@ func TestChallenge(t *testing.T) {
 		"another end": {`echo '{"token":"t","expires_in":'$(wc -l <runs)'000}'`, false},
 		"another":     {`echo '{"token":"t'$(wc -l <runs)'"}'`, true},
 	} {
-		a, runs := started(t, c.script, nil)
-		authorized(t, a)
+		a, runs := startScript(t, c.script, nil)
+		authorization(t, a)
 		res, err := a.Challenge(t.Context(), sdk.Challenge{Status: 401, Attempt: 1})
 		if err != nil || res.Retry != c.retry || res.NeedsLogin || runs() != 2 {
-			t.Errorf("%s: %+v, %v after %d runs", what, res, err, runs())
+			t.Errorf("%s: %+v, %v after %d runs", name, res, err, runs())
 		}
-		if authorized(t, a); runs() != 2 {
-			t.Errorf("%s: %d runs after the next request", what, runs())
+		if authorization(t, a); runs() != 2 {
+			t.Errorf("%s: %d runs after the next request", name, runs())
 		}
 	}
-	a, _ := started(t, `echo '{"token":"t"}'`, nil)
+	a, _ := startScript(t, `echo '{"token":"t"}'`, nil)
 	if res, err := a.Challenge(t.Context(), sdk.Challenge{Status: 401, Attempt: 1}); err != nil || !res.Retry {
 		t.Errorf("after a restart: %+v, %v", res, err)
 	}
 }
 
-// TestFails: how a run can fail, and what is said of it: not what the program
-// was given or printed.
-func TestFails(t *testing.T) {
+// TestFailedRun checks the error for each way in which a run can fail. The error
+// shows no value that the program was given or printed on standard output.
+func TestFailedRun(t *testing.T) {
 	const secret = "s3cret-in-the-environment"
-	for what, c := range map[string]struct {
-		script string
-		more   map[string]any
-		says   string
-		said   string
+	for name, c := range map[string]struct {
+		script  string
+		more    map[string]any
+		message string
+		output  string
 	}{
 		"a status":           {"echo no session; echo log in first >&2; exit 3", nil, "exited with status 3", "log in first"},
 		"a signal":           {"kill -9 $$", nil, "was killed by SIGKILL", ""},
@@ -162,28 +161,29 @@ func TestFails(t *testing.T) {
 		"many words":         {"seq 1 10000 >&2; exit 1", nil, "exited with status 1", "10000"},
 	} {
 		begun := time.Now()
-		a, _ := started(t, c.script, c.more, "PASSED="+secret+"-2")
+		a, _ := startScript(t, c.script, c.more, "PASSED="+secret+"-2")
 		_, err := a.Authorize(t.Context(), sdk.AuthRequest{})
 		e, ok := errors.AsType[*sdk.Error](err)
-		if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, `the program "sh" `+c.says) || e.Path != "command" || e.Hint == "" {
-			t.Errorf("%s: %v", what, err)
+		if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, `the program "sh" `+c.message) || e.Path != "command" || e.Hint == "" {
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		said := strings.Join(e.Output, "\n")
-		if !strings.Contains(said, c.said) || len(e.Output) > saidLines || strings.Contains(said+e.Message+e.Hint, "s3cret") || strings.Contains(said, "tok3n") {
-			t.Errorf("%s: it said %q", what, said)
+		output := strings.Join(e.Output, "\n")
+		if !strings.Contains(output, c.output) || len(e.Output) > maxErrorLines || strings.Contains(output+e.Message+e.Hint, "s3cret") || strings.Contains(output, "tok3n") {
+			t.Errorf("%s: the output is %q", name, output)
 		}
 		if took := time.Since(begun); took > 20*time.Second {
-			t.Errorf("%s took %s", what, took)
+			t.Errorf("%s took %s", name, took)
 		}
 	}
-	_, err := of(t, `{"command":["junctor-has-no-such-program"]}`).Authorize(t.Context(), sdk.AuthRequest{})
+	_, err := startSettings(t, `{"command":["junctor-has-no-such-program"]}`).Authorize(t.Context(), sdk.AuthRequest{})
 	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "command_not_found" || e.Path != "command" {
-		t.Errorf("a program that is not there: %v", err)
+		t.Errorf("a program that does not exist: %v", err)
 	}
 }
 
-func of(t *testing.T, settings string) sdk.Authorizer {
+// startSettings returns an authorizer with the given settings.
+func startSettings(t *testing.T, settings string) sdk.Authorizer {
 	t.Helper()
 	a, err := plugin().Auths["command"].Start(t.Context(), &sdk.AuthServer{Dir: t.TempDir()}, []byte(settings))
 	if err != nil {
@@ -192,21 +192,21 @@ func of(t *testing.T, settings string) sdk.Authorizer {
 	return a
 }
 
-// TestGone: what the program started is ended with it, at its end and when
-// nobody waits any more.
-func TestGone(t *testing.T) {
-	a, _ := started(t, `sleep 100 & echo '{"token":"'$!'"}'`, nil)
+// TestProcessesOfTheProgramAreKilled checks that child processes end with the
+// program, and that the program ends when its request is cancelled.
+func TestProcessesOfTheProgramAreKilled(t *testing.T) {
+	a, _ := startScript(t, `sleep 100 & echo '{"token":"'$!'"}'`, nil)
 	begun := time.Now()
-	pid := strings.TrimPrefix(authorized(t, a), "Bearer ")
+	pid := strings.TrimPrefix(authorization(t, a), "Bearer ")
 	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("it took %s: somebody waited for the end of the output", took)
+		t.Errorf("it took %s: the run waited for the child process to close the output", took)
 	}
-	for begun := time.Now(); alive(pid); time.Sleep(time.Millisecond) { // it was killed, and needs a moment
+	for begun := time.Now(); alive(pid); time.Sleep(time.Millisecond) { // a killed process needs a moment to end
 		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("process %s is left", pid)
+			t.Fatalf("process %s still runs", pid)
 		}
 	}
-	a, runs := started(t, `sleep 100`, nil)
+	a, runs := startScript(t, `sleep 100`, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	go func() {
@@ -216,42 +216,41 @@ func TestGone(t *testing.T) {
 		cancel()
 	}()
 	if _, err := a.Authorize(ctx, sdk.AuthRequest{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("who gave up got %v", err)
+		t.Errorf("the cancelled request failed with %v", err)
 	}
 	if runs() != 1 {
 		t.Errorf("%d runs", runs())
 	}
 }
 
-// alive reports whether a process is more than a name.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// TestEnvironment: the program gets what it was given, and no shell reads its
-// arguments.
-func TestEnvironment(t *testing.T) {
+// TestProgramGetsItsEnvironmentAndArgumentsUnchanged checks that the program gets
+// only the configured variables, and that no shell interprets its arguments.
+func TestProgramGetsItsEnvironmentAndArgumentsUnchanged(t *testing.T) {
 	t.Setenv("CANARY", "not for programs")
-	a, _ := started(t, `printf '{"token":"%s"}' "$GIVEN,$PASSED,$CANARY."`, map[string]any{"env": map[string]string{"GIVEN": "1"}}, "PASSED=2")
-	if got := authorized(t, a); got != "Bearer 1,2,." {
+	a, _ := startScript(t, `printf '{"token":"%s"}' "$GIVEN,$PASSED,$CANARY."`, map[string]any{"env": map[string]string{"GIVEN": "1"}}, "PASSED=2")
+	if got := authorization(t, a); got != "Bearer 1,2,." {
 		t.Errorf("got %q", got)
 	}
 	text := `$(id);"&|` + "`id`"
-	a = of(t, settingsOf(t, `printf %s "$1"`, map[string]any{"format": "token", "command": []string{"/bin/sh", "-c", `printf %s "$1"`, "sh", text}}))
-	if got := authorized(t, a); got != "Bearer "+text {
+	a = startSettings(t, settingsOf(t, `printf %s "$1"`, map[string]any{"format": "token", "command": []string{"/bin/sh", "-c", `printf %s "$1"`, "sh", text}}))
+	if got := authorization(t, a); got != "Bearer "+text {
 		t.Errorf("got %q", got)
 	}
 }
 
-// TestStatus: the program is not run for it.
-func TestStatus(t *testing.T) {
+func TestStatusDoesNotRunTheProgram(t *testing.T) {
 	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
-	a, runs := started(t, fmt.Sprintf(`echo '{"token":"t","account":"ann","expires_at":"%s"}'`, end.Format(time.RFC3339)), nil)
+	a, runs := startScript(t, fmt.Sprintf(`echo '{"token":"t","account":"ann","expires_at":"%s"}'`, end.Format(time.RFC3339)), nil)
 	if st, err := a.(sdk.AuthStatuser).Status(t.Context()); err != nil || st.State != "unknown" || runs() != 0 {
 		t.Errorf("before: %+v, %v, %d runs", st, err, runs())
 	}
-	authorized(t, a)
+	authorization(t, a)
 	if st, err := a.(sdk.AuthStatuser).Status(t.Context()); err != nil || st.State != "ready" || st.Account != "ann" || !st.Expires.Equal(end) || runs() != 1 {
 		t.Errorf("after: %+v, %v, %d runs", st, err, runs())
 	}

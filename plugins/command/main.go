@@ -1,5 +1,5 @@
-// Command junctor-plugin-command presents what a program prints: headers, or a
-// token, and how long they are good for.
+// Command junctor-plugin-command authenticates with the output of a program:
+// headers, or a token, and when they expire.
 package main
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; CHANGELOG.md describes its changes.
 const version = "0.1.0"
 
-// maxTimeout is less than a person would wait.
+// maxTimeout bounds the attribute timeout.
 const maxTimeout = 5 * time.Minute
 
 type settings struct {
 	Command []string          `hcl:"command" doc:"The program and its arguments; no shell reads them. A name is looked for in PATH; a relative path is relative to cwd."`
-	Format  string            `hcl:"format" doc:"What it prints on standard output: json is an object with headers or token; token is the token alone." enum:"json,token" default:"json"`
+	Format  string            `hcl:"format" doc:"The format of standard output: json is an object with headers or token; token is the token alone." enum:"json,token" default:"json"`
 	Header  string            `hcl:"header" doc:"The header that carries a token." default:"Authorization" format:"header_name"`
-	Scheme  string            `hcl:"scheme" doc:"The word before a token, where the output has no token_type. An empty one presents the token alone." default:"Bearer"`
-	Cache   time.Duration     `hcl:"cache" doc:"How long output is used that does not say when it expires. With 0s until the server refuses it." default:"0s"`
-	Timeout time.Duration     `hcl:"timeout" doc:"How long one run may take." default:"10s"`
+	Scheme  string            `hcl:"scheme" doc:"The word before the token, if the output has no token_type. An empty string sends the token alone." default:"Bearer"`
+	Cache   time.Duration     `hcl:"cache" doc:"How long output without an expiry is used. 0s uses it until the server rejects it." default:"0s"`
+	Timeout time.Duration     `hcl:"timeout" doc:"How long one run may take, at most 5m." default:"10s"`
 	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for the program." sensitive:"true"`
-	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the program gets, where they are set. Without it the program gets PATH, HOME, the locale and the like." format:"env_names"`
-	Cwd     string            `hcl:"cwd" doc:"Where the program runs. A relative path is relative to the configuration file's directory, which is the default." default:""`
+	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the program gets if they are set. Without it the program gets PATH, HOME, the locale and the like." format:"env_names"`
+	Cwd     string            `hcl:"cwd" doc:"The working directory of the program. A relative path is relative to the configuration file's directory, which is the default." default:""`
 }
 
 func (s *settings) Validate() error {
@@ -38,13 +38,13 @@ func (s *settings) Validate() error {
 		errs = append(errs, sdk.AttrErrorf("command", "names no program"))
 	}
 	if _, bad := httpclient.Headers("header", map[string]string{s.Header: ""}); len(bad) > 0 {
-		errs = append(errs, sdk.AttrErrorf("header", "%q cannot be the header of a token: it is no name of a header, or one that the transport sets", s.Header))
+		errs = append(errs, sdk.AttrErrorf("header", "%q cannot carry a token: it is not a header name, or the transport sets this header", s.Header))
 	}
 	if s.Scheme != "" && !httpclient.IsToken(s.Scheme) {
 		errs = append(errs, sdk.AttrErrorf("scheme", "is not one word"))
 	}
 	if s.Timeout <= 0 || s.Timeout > maxTimeout {
-		errs = append(errs, sdk.AttrErrorf("timeout", "must be more than nothing and at most %s", maxTimeout))
+		errs = append(errs, sdk.AttrErrorf("timeout", "must be more than 0s and at most %s", maxTimeout))
 	}
 	return errors.Join(errs...)
 }
@@ -54,7 +54,7 @@ func start(_ context.Context, server *sdk.AuthServer, s *settings) (sdk.Authoriz
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(server.Dir, dir)
 	}
-	a := &authorizer{settings: s, dir: dir, env: stdio.Environ(server.Env, s.Env), turn: make(chan struct{}, 1)}
+	a := &authorizer{settings: s, dir: dir, env: stdio.Environ(server.Env, s.Env), lock: make(chan struct{}, 1)}
 	for _, v := range s.Env {
 		a.hidden = append(a.hidden, v)
 	}
@@ -64,7 +64,7 @@ func start(_ context.Context, server *sdk.AuthServer, s *settings) (sdk.Authoriz
 
 func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
-		Name: "command", Version: version, Description: "Presents the headers or the token that a program prints.",
+		Name: "command", Version: version, Description: "Authenticates with the headers or the token that a program prints.",
 		Auths: map[string]sdk.Auth{"command": sdk.NewAuth(start)},
 	}
 }

@@ -6,6 +6,6 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/docscheck"
 )
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
+// TestDocuments checks that the changelog has the version of the code and that
+// the README describes every setting.
 func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,10 +13,11 @@ import (
 
 const (
 	maxHeaders = 32
-	maxAccount = 200
+	maxAccount = 200 // bytes
 )
 
-// An output is what a program prints in the format json.
+// An output is the JSON object that a program prints. Members with other names
+// are ignored.
 type output struct {
 	Headers   map[string]string `json:"headers"`
 	Token     string            `json:"token"`
@@ -25,8 +27,8 @@ type output struct {
 	Account   string            `json:"account"`
 }
 
-// read makes a credential of what the program printed. What is wrong with it
-// is said without showing any of it.
+// read returns the credential that the program printed, in the format of the
+// settings. Its errors never contain any of the text.
 func (a *authorizer) read(text []byte, now time.Time) (sdk.Credential, *sdk.Error) {
 	var o output
 	if a.Format == "token" {
@@ -35,7 +37,7 @@ func (a *authorizer) read(text []byte, now time.Time) (sdk.Credential, *sdk.Erro
 		case o.Token == "":
 			return sdk.Credential{}, a.badOutput("printed nothing")
 		case strings.ContainsAny(o.Token, "\r\n"):
-			return sdk.Credential{}, a.badOutput(`printed more than one line, and with format = "token" it prints the token alone`)
+			return sdk.Credential{}, a.badOutput(`printed more than one line; with format = "token" it must print the token alone`)
 		}
 	} else if problem := o.parse(text); problem != "" {
 		return sdk.Credential{}, a.badOutput(problem)
@@ -49,7 +51,8 @@ func (a *authorizer) read(text []byte, now time.Time) (sdk.Credential, *sdk.Erro
 		if o.TokenType != nil && *o.TokenType != "" {
 			scheme = *o.TokenType
 		}
-		// RFC 6749 §5.1: the type has no case, and some servers want this one.
+		// RFC 6749 section 5.1: the token type is case-insensitive, but some
+		// servers accept only this spelling.
 		if strings.EqualFold(scheme, "bearer") {
 			scheme = "Bearer"
 		}
@@ -65,7 +68,7 @@ func (a *authorizer) read(text []byte, now time.Time) (sdk.Credential, *sdk.Erro
 	return cred, nil
 }
 
-// parse reads the object. What it does not know it leaves out.
+// parse reads the object from text. It returns what is wrong with it, or "".
 func (o *output) parse(text []byte) (problem string) {
 	text = bytes.TrimSpace(text)
 	switch err := json.Unmarshal(text, o); {
@@ -74,16 +77,17 @@ func (o *output) parse(text []byte) (problem string) {
 	case err != nil || text[0] != '{':
 		return `did not print one JSON object such as {"token": "…", "expires_in": 3600} (format = "token" takes the token alone)`
 	case o.Token == "" && len(o.Headers) == 0:
-		return "printed an object without headers and token, or with empty ones"
+		return "printed an object without headers and token, or both are empty"
 	case len(o.Account) > maxAccount:
-		return "printed an account that is too long"
+		return fmt.Sprintf("printed an account of more than %d bytes", maxAccount)
 	}
 	return ""
 }
 
+// checkHeaders returns why the headers cannot be sent, or "".
 func checkHeaders(headers map[string]string) (problem string) {
 	if len(headers) > maxHeaders {
-		return "printed more than 32 headers"
+		return fmt.Sprintf("printed more than %d headers", maxHeaders)
 	}
 	for _, value := range headers {
 		if strings.TrimSpace(value) == "" {
@@ -96,7 +100,8 @@ func checkHeaders(headers map[string]string) (problem string) {
 	return ""
 }
 
-// expires is when the credential ends.
+// expires returns when the credential ends, or the zero time if the output does
+// not say.
 func (o *output) expires(now time.Time) (end time.Time, problem string) {
 	switch {
 	case o.ExpiresAt != "" && o.ExpiresIn != nil:
@@ -104,7 +109,7 @@ func (o *output) expires(now time.Time) (end time.Time, problem string) {
 	case o.ExpiresAt != "":
 		var err error
 		if end, err = time.Parse(time.RFC3339, o.ExpiresAt); err != nil {
-			return end, "printed an expires_at that is not a time such as 2026-01-02T15:04:05Z"
+			return end, "printed an expires_at that is not an RFC 3339 time such as 2026-01-02T15:04:05Z"
 		}
 	case o.ExpiresIn != nil:
 		const century = 100 * 365 * 24 * 3600
@@ -113,7 +118,7 @@ func (o *output) expires(now time.Time) (end time.Time, problem string) {
 		return end, ""
 	}
 	if !end.After(now) {
-		return end, "printed a credential that has expired already"
+		return end, "printed a credential that has already expired"
 	}
 	return end, ""
 }

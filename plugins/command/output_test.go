@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// reader makes what reads an output with the given settings.
-func reader(t *testing.T, settings string) *authorizer {
+// newAuthorizer returns an authorizer with the given settings.
+func newAuthorizer(t *testing.T, settings string) *authorizer {
 	t.Helper()
 	s := plugin().Auths["command"]
 	if err := s.Validate(t.Context(), []byte(settings)); err != nil {
@@ -23,8 +23,9 @@ func reader(t *testing.T, settings string) *authorizer {
 	return a.(*authorizer)
 }
 
-// TestOutput: what a program may print, and what is presented then.
-func TestOutput(t *testing.T) {
+// TestReadOutput reads every form of output and rejects the invalid ones without
+// repeating them.
+func TestReadOutput(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	bearer := map[string]string{"Authorization": "Bearer abc"}
 	for _, c := range []struct {
@@ -45,7 +46,7 @@ func TestOutput(t *testing.T) {
 		{`{"command":["x"],"format":"token"}`, "abc\n", bearer, 0},
 		{`{"command":["x"],"format":"token","scheme":"Token"}`, "abc", map[string]string{"Authorization": "Token abc"}, 0},
 	} {
-		cred, err := reader(t, c.settings).read([]byte(c.text), now)
+		cred, err := newAuthorizer(t, c.settings).read([]byte(c.text), now)
 		if err != nil || !maps.Equal(cred.Headers, c.headers) {
 			t.Errorf("%s: %v, %v", c.text, cred.Headers, err)
 		}
@@ -75,28 +76,28 @@ func TestOutput(t *testing.T) {
 		`{"headers":{"A":"s3cret","a":"s3cret"}}`:                                  "cannot be sent",
 		`{"headers":{"authorization":"s3cret"},"token":"s3cret"}`:                  "cannot be sent",
 		`{"headers":{"A":"s3cret","B":""}}`:                                        "a header without a value",
-		`{"headers":{` + many(33) + `}}`:                                           "more than 32 headers",
-		`{"token":"s3cret","expires_in":0}`:                                        "expired already",
-		`{"token":"s3cret","expires_in":-1e300}`:                                   "expired already",
-		`{"token":"s3cret","expires_at":"2026-01-02T03:04:05Z"}`:                   "expired already",
-		`{"token":"s3cret","expires_at":"tomorrow"}`:                               "not a time such as",
+		`{"headers":{` + headerMembers(33) + `}}`:                                  "more than 32 headers",
+		`{"token":"s3cret","expires_in":0}`:                                        "already expired",
+		`{"token":"s3cret","expires_in":-1e300}`:                                   "already expired",
+		`{"token":"s3cret","expires_at":"2026-01-02T03:04:05Z"}`:                   "already expired",
+		`{"token":"s3cret","expires_at":"tomorrow"}`:                               "not an RFC 3339 time such as",
 		`{"token":"s3cret","expires_at":"2026-01-02T05:04:05Z","expires_in":9}`:    "both expires_at and expires_in",
-		`{"token":"s3cret","account":"` + strings.Repeat("a", maxAccount+1) + `"}`: "an account that is too long",
+		`{"token":"s3cret","account":"` + strings.Repeat("a", maxAccount+1) + `"}`: "an account of more than 200 bytes",
 	} {
-		cred, err := reader(t, `{"command":["/x/helper"]}`).read([]byte(text), now)
+		cred, err := newAuthorizer(t, `{"command":["/x/helper"]}`).read([]byte(text), now)
 		if err == nil || err.Reason != "command_output" || !strings.Contains(err.Message, `the program "helper" `) || !strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cr") {
 			t.Errorf("%s: %v, %v; want %q", text, cred.Headers, err, says)
 		}
 	}
 	for text, says := range map[string]string{" \n": "printed nothing", "s3cret\nsecond": "more than one line", "{\"a\":\x01}": "cannot be sent"} {
-		if _, err := reader(t, `{"command":["x"],"format":"token"}`).read([]byte(text), now); err == nil || !strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cret") {
+		if _, err := newAuthorizer(t, `{"command":["x"],"format":"token"}`).read([]byte(text), now); err == nil || !strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cret") {
 			t.Errorf("%q: %v; want %q", text, err, says)
 		}
 	}
 }
 
-// many is that many headers.
-func many(n int) string {
+// headerMembers returns n members of the object "headers".
+func headerMembers(n int) string {
 	var all []string
 	for i := range n {
 		all = append(all, `"X-`+strings.Repeat("a", i+1)+`":"s3cret"`)
