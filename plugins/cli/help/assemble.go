@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// complaint is what programs say that do not know "--help".
+// complaint matches the error of a program that does not know --help.
 var complaint = regexp.MustCompile(`(?i)(unknown|unrecogni[sz]ed|invalid|illegal|bad) (option|flag|argument|switch)|^error\b`)
 
-// describe takes the summary and the description from the text before the
-// first list.
+// describe sets the summary and the description from the text before the first
+// list.
 func (p *parser) describe() {
 	var paragraphs []string
 	var cur []string
@@ -66,14 +68,14 @@ func first(s string, n int) string {
 	return s
 }
 
-// assemble makes the command of all that was read.
+// assemble builds the command from everything that was parsed.
 func (p *parser) assemble(usages []string) {
 	c := p.cmd
 	for _, o := range p.table.options {
 		c.Options = append(c.Options, *o)
 	}
 	c.Commands = p.tree.all
-	p.place()
+	p.placePositionals()
 	p.required(p.usages)
 	for _, call := range p.calls {
 		c.Terminator = c.Terminator || call.terminator
@@ -86,11 +88,11 @@ func (p *parser) assemble(usages []string) {
 	c.Confidence = p.confidence(len(usages) > 0)
 }
 
-// mostRequired is how many options a usage may require. One with more is a list
-// of options that was taken for a usage.
-const mostRequired = 8
+// maxRequired bounds the required options of a usage. More of them are a list
+// of options that was mistaken for a usage.
+const maxRequired = 8
 
-// required keeps an option required only where every usage has it.
+// required keeps an option required only if every usage requires it.
 func (p *parser) required(n int) {
 	need := map[string]int{}
 	for _, call := range p.calls {
@@ -100,7 +102,7 @@ func (p *parser) required(n int) {
 			}
 		}
 	}
-	if len(need) > mostRequired {
+	if len(need) > maxRequired {
 		n = 0
 	}
 	for i := range p.cmd.Options {
@@ -110,7 +112,7 @@ func (p *parser) required(n int) {
 	}
 }
 
-// conflict records options of which only one may be given.
+// conflict records options that exclude each other.
 func (p *parser) conflict(names []string) {
 	set := known(p.table, names)
 	if len(set) > 1 && len(p.cmd.Conflicts) < 64 {
@@ -118,7 +120,7 @@ func (p *parser) conflict(names []string) {
 	}
 }
 
-// runnable says whether the program does something without a sub-command.
+// runnable reports whether the program does something without a sub-command.
 func (p *parser) runnable() bool {
 	if len(p.cmd.Commands) == 0 {
 		return true
@@ -137,11 +139,11 @@ func (p *parser) runnable() bool {
 	return false
 }
 
-// named says whether a word is one of the commands.
+// named reports whether a word is one of the commands.
 func (p *parser) named(word string) bool { return word != "" && p.tree.byName[word] != nil }
 
-// aliases reads other spellings of the command itself, from a section of that
-// name or from a line such as "aliases: i, add".
+// aliases reads the aliases of the command itself from a section with that
+// heading, or from a line such as "aliases: i, add".
 func (p *parser) aliases() {
 	if len(p.about.Path) == 0 {
 		return
@@ -169,7 +171,8 @@ func (p *parser) alias(list string) {
 	}
 }
 
-// confidence is how much of what looks like options and commands was read.
+// confidence returns the share of lines with options and commands that were
+// parsed. Without a usage it is lower.
 func (p *parser) confidence(usage bool) float64 {
 	if p.read == 0 {
 		if usage {
@@ -183,3 +186,104 @@ func (p *parser) confidence(usage bool) float64 {
 	}
 	return c
 }
+
+// usageConfidence is the confidence in a command that is only known from a
+// usage in the help of its parent.
+const usageConfidence = 0.4
+
+// completeSubcommand adds to a sub-command what the usages show after its name,
+// because some sub-commands have no help of their own.
+func (p *parser) completeSubcommand(c *call, name string) {
+	sub := p.tree.byName[name]
+	if sub == nil || len(sub.Commands) > 0 {
+		return
+	}
+	t := newTable()
+	for i := range sub.Options {
+		t.add(sub.Options[i])
+	}
+	for _, o := range c.options[min(c.before, len(c.options)):] {
+		if known := p.table.byName[o.Names[0]]; known != nil {
+			o.Names, o.Negation, o.Description = known.Names, known.Negation, known.Description
+			if known.Value.Kind.TakesValue() {
+				o.Value = known.Value
+			}
+		}
+		t.fill(o)
+	}
+	t.pair()
+	sub.Options = nil
+	for _, o := range t.options {
+		sub.Options = append(sub.Options, *o)
+	}
+	p.completeArguments(sub, c, name)
+	for _, set := range c.conflicts {
+		if set = known(t, set); len(set) > 1 {
+			sub.Conflicts = append(sub.Conflicts, set)
+		}
+	}
+	sub.Terminator = sub.Terminator || c.terminator
+	sub.Source, sub.Confidence = p.cmd.Source, usageConfidence
+}
+
+// completeArguments adds the positionals after the name of the sub-command.
+func (p *parser) completeArguments(sub *model.Command, c *call, name string) {
+	at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Name == name })
+	if at < 0 {
+		return
+	}
+	if sub.Confidence == 0 {
+		sub.Positionals = slices.Clone(c.positionals[at+1:])
+		return
+	}
+	merge(sub.Positionals, c.positionals[at+1:])
+	// An argument that only another usage has is optional.
+	for _, a := range c.positionals[at+1:] {
+		if !slices.ContainsFunc(sub.Positionals, func(b model.Positional) bool { return b.Name == a.Name }) && len(sub.Positionals) == 0 {
+			a.Required = false
+			sub.Positionals = append(sub.Positionals, a)
+		}
+	}
+}
+
+// known returns those names of a set that the table has, in their first
+// spelling.
+func known(t *table, names []string) []string {
+	var set []string
+	for _, n := range names {
+		if o := t.byName[n]; o != nil && !slices.Contains(set, o.Names[0]) {
+			set = append(set, o.Names[0])
+		}
+	}
+	return set
+}
+
+// readSentences adds options that only sentences describe: "The -json flag
+// causes ...".
+func (p *parser) readSentences() {
+	for _, s := range p.sections {
+		if s.topic == elsewhere || p.man {
+			continue
+		}
+		for i, l := range s.lines {
+			m := sentenceForm.FindStringSubmatch(l.body())
+			if m == nil || i > 0 && !s.lines[i-1].blank() {
+				continue
+			}
+			desc := l.body()
+			for _, below := range s.lines[i+1:] {
+				if below.blank() || len(desc) > 2000 {
+					break
+				}
+				desc += " " + below.body()
+			}
+			for word := range strings.FieldsSeq(strings.NewReplacer(",", " ", " and ", " ").Replace(m[1])) {
+				if sp, left, ok := readSpec(word, true); ok && left == "" {
+					p.table.addSentence(build(sp, desc))
+				}
+			}
+		}
+	}
+}
+
+var sentenceForm = regexp.MustCompile(`^The ((?:--?[A-Za-z][\w.-]*(?:=\S+)?(?:, and |, | and )?)+) (?:flag|option|switch)s? `)

@@ -7,14 +7,14 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// valued says whether a value follows the spelling at i, in a bracket of their
-// own.
+// valued reports whether a value follows the spelling at i within the same
+// bracket.
 func (w *walker) valued(nodes []node, i int) bool {
 	return i+1 < len(nodes) && (nodes[i+1].plain() || nodes[i+1].glued)
 }
 
-// cluster gives the letters of "[-abcXYZ]"; empty where it is rather one option
-// with a long name. The letters of a cluster are in order, and of ASCII.
+// cluster returns the letters of "[-abcXYZ]", or "" if the text is one option
+// with a long name. The letters of a cluster are ASCII and sorted.
 func cluster(text string) string {
 	s := text[1:]
 	if len(s) < 2 || s[0] == '-' || strings.ContainsAny(s, "-_=.:<()") || strings.ContainsFunc(s, special) {
@@ -38,9 +38,9 @@ func cluster(text string) string {
 	return ""
 }
 
-// valued puts the words behind the bars to the first one, where that is the
-// value of an option: "-t rsa | dsa".
-func valued(alts [][]node) []node {
+// joinAlternatives moves the words after the bars to the value of the option
+// before the first bar: "-t rsa | dsa".
+func joinAlternatives(alts [][]node) []node {
 	nodes := slices.Clone(alts[0])
 	if len(nodes) != 2 || !nodes[0].option() || !nodes[1].plain() {
 		return nodes[:1]
@@ -51,7 +51,7 @@ func valued(alts [][]node) []node {
 	return nodes
 }
 
-// bare says whether none of the options since then takes a value.
+// bare reports whether no option since index since has a value.
 func (w *walker) bare(since int) bool {
 	for _, o := range w.call.options[min(since, len(w.call.options)):] {
 		if o.Value.Kind.TakesValue() {
@@ -61,14 +61,15 @@ func (w *walker) bare(since int) bool {
 	return since < len(w.call.options)
 }
 
+// give sets the value of the options since index since.
 func (w *walker) give(since int, value string) {
 	for i := range w.call.options[since:] {
 		w.call.options[since+i].Value = shape(value)
 	}
 }
 
-// together says of options between bars that they are spellings of one, or
-// that only one of them may be given.
+// together handles options between bars: they are either spellings of one
+// option or exclude each other.
 func (w *walker) together(names []string) {
 	var set []string
 	for _, n := range names {
@@ -87,7 +88,7 @@ func (w *walker) together(names []string) {
 	}
 }
 
-// same joins two spellings where they are one option: "-v | --verbose".
+// same merges two spellings of one option: "-v | --verbose".
 func (w *walker) same(short, long string, alone bool) bool {
 	if len(short) != 2 || !strings.HasPrefix(long, "--") || w.table[short] != nil || w.table[long] != nil {
 		return false
@@ -113,8 +114,7 @@ func (w *walker) same(short, long string, alone bool) bool {
 	return true
 }
 
-// keyword says whether n is "[ mtu MTU ]": a word that the caller writes as it
-// is, and its value.
+// keyword reports whether n is "[ mtu MTU ]": a literal word and its value.
 func keyword(n node) bool {
 	if n.open != '[' || len(n.alts) != 1 || len(n.alts[0]) != 2 {
 		return false
@@ -123,9 +123,9 @@ func keyword(n node) bool {
 	return word.plain() && value.plain() && lowerForm.MatchString(word.text) && shouted(value.text)
 }
 
-// freely makes one argument of all where a usage is made of such words: their
-// order and their number are a language of its own.
-func (c *call) freely() {
+// collapseKeywords replaces the positionals by one list if a usage consists of
+// keywords, because their order and number follow a language of their own.
+func (c *call) collapseKeywords() {
 	if c.keywords < 2 {
 		return
 	}
@@ -136,8 +136,8 @@ func (c *call) freely() {
 	c.positionals = append(all, model.Positional{Name: "args", Value: model.Value{Kind: model.String}, Repeatable: true})
 }
 
-// alternatives reads "{show pkg... | stats | dump}": several words that the
-// caller writes as they are, some with arguments, are commands.
+// alternatives reads "{show pkg... | stats | dump}": several literal words,
+// some of them with arguments, are commands.
 func (w *walker) alternatives(n node, in place) bool {
 	var names []string
 	var rest [][]node
@@ -160,9 +160,9 @@ func (w *walker) alternatives(n node, in place) bool {
 		}
 		names, more = append(names, found...), more || len(alt) > 1
 	}
-	puts := 0 // words that rather stand for what the caller puts in
+	puts := 0 // words that are placeholders
 	for _, name := range names {
-		if common[name] {
+		if placeholderWords[name] {
 			puts++
 		}
 	}
@@ -177,11 +177,12 @@ func (w *walker) alternatives(n node, in place) bool {
 	return true
 }
 
-// literals are the words of a group that holds nothing but such.
+// literals returns the words of a group that contains only literal words, else
+// nil.
 func literals(n node) []string {
 	var names []string
 	for _, alt := range n.alts {
-		if len(alt) != 1 || !alt[0].plain() || !lowerForm.MatchString(alt[0].text) || common[alt[0].text] {
+		if len(alt) != 1 || !alt[0].plain() || !lowerForm.MatchString(alt[0].text) || placeholderWords[alt[0].text] {
 			return nil
 		}
 		names = append(names, alt[0].text)
@@ -190,7 +191,7 @@ func literals(n node) []string {
 }
 
 // list reads a group of plain words: "{add,rm} ..." are commands,
-// "(start|stop)" the values of one argument.
+// "(start|stop)" are the choices of one argument.
 func (w *walker) list(n node, in place) bool {
 	var all []string
 	for _, alt := range n.alts {
@@ -210,7 +211,7 @@ func (w *walker) list(n node, in place) bool {
 			return true
 		}
 	}
-	// "(POD | TYPE/NAME)" are words that the caller replaces.
+	// "(POD | TYPE/NAME)" are placeholders.
 	puts := len(all) > 1 && n.open != '{' && shouted(text)
 	if c := choices(text); c != nil && !puts && !strings.ContainsAny(text, "<>") {
 		w.call.choices = append(w.call.choices, c...)

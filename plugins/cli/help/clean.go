@@ -7,30 +7,31 @@ import (
 )
 
 const (
-	maxText  = 4 << 20 // what is read of a text, in bytes
+	maxText  = 4 << 20 // bytes of a text that are read
 	maxLines = 100_000
-	maxLine  = 16 << 10 // what is read of a line, in bytes
+	maxLine  = 16 << 10 // bytes of a line that are read
 	tabStop  = 8
 )
 
-// A line is one line of the text without its control sequences. A TAB stands
-// for itself and is followed by spaces up to its stop, so that columns can be
-// counted and the TAB still be seen.
+// A line is one line of the text without control sequences. A TAB is kept and
+// followed by spaces up to its stop, so that columns can be counted and TABs
+// recognised.
 type line struct {
-	text   string // without white space at its end; empty: a blank line
-	indent int    // the column at which it begins
+	text   string // without trailing white space; empty for a blank line
+	indent int    // the column of the first character
 }
 
 func (l line) blank() bool  { return l.text == "" }
 func (l line) body() string { return l.text[l.indent:] }
 
-// dashed says whether the line begins with what may be an option.
+// dashed reports whether the line begins like an option.
 func (l line) dashed() bool {
 	b := l.body()
 	return len(b) > 1 && b[0] == '-' && b[1] != ' ' && b[1] != '\t' && strings.Trim(b, "-= ") != ""
 }
 
-// clean cuts a text into lines and takes out what a terminal would not show.
+// clean splits a text into lines and removes everything that a terminal would
+// not show.
 func clean(text string) []line {
 	if len(text) > maxText {
 		text = text[:maxText]
@@ -53,7 +54,7 @@ func newLine(text string) line {
 	return line{text: text, indent: len(text) - len(strings.TrimLeft(text, " \t"))}
 }
 
-// undotted takes out dots that lead the eye from a name to its description.
+// undotted replaces the dots between a name and its description by spaces.
 func undotted(s string) string {
 	const leader = " ...."
 	at := strings.Index(s, leader)
@@ -70,30 +71,30 @@ func undotted(s string) string {
 	return s[:at] + strings.Repeat(" ", end-at) + s[end:]
 }
 
-// unframed takes a line out of a box that is drawn around a section: the
-// upper edge holds the heading, the lower one nothing.
+// unframed removes a box that is isBoxDrawing around a section. The upper edge becomes
+// a heading, the lower edge a blank line.
 func unframed(s string) string {
 	t := strings.TrimSpace(s)
 	first, n := utf8.DecodeRuneInString(t)
 	if first < 0x2500 || first > 0x257f {
 		return s
 	}
-	inner := strings.TrimRightFunc(t[n:], drawn)
+	inner := strings.TrimRightFunc(t[n:], isBoxDrawing)
 	if first == '│' || first == '┃' || first == '║' {
 		return " " + inner
 	}
-	if title := strings.TrimSpace(strings.TrimFunc(inner, drawn)); title != "" {
+	if title := strings.TrimSpace(strings.TrimFunc(inner, isBoxDrawing)); title != "" {
 		return title + ":"
 	}
 	return ""
 }
 
-// drawn says whether r is part of a box, or the space within.
-func drawn(r rune) bool { return r >= 0x2500 && r <= 0x257f || r == ' ' }
+// isBoxDrawing reports whether r is part of a box or a space.
+func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f || r == ' ' }
 
-// printed leaves the characters that stay visible: escape sequences go,
-// overstriking (man pages on a printer) leaves its last character, and a bullet
-// made of two characters is one.
+// printed returns the visible characters. It removes escape sequences, keeps
+// the last character of overstriking (man pages for printers), and replaces
+// typographic characters.
 func printed(s string) string {
 	if !strings.ContainsFunc(s, special) {
 		return s
@@ -126,8 +127,9 @@ func printed(s string) string {
 
 func special(r rune) bool { return r < ' ' && r != '\t' || r > '~' }
 
-// plain is what a typographic character stands for in a help text. One
-// character becomes one, so that columns stay.
+// plain returns the ASCII equivalent of a typographic character. It never
+// changes the number of characters, except for invisible ones, so that columns
+// stay aligned.
 func plain(r rune) string {
 	switch r {
 	case '\u2010', '\u2011', '\u2212': // the hyphens of rendered man pages
@@ -147,7 +149,7 @@ func plain(r rune) string {
 	return string(r)
 }
 
-// escape is the length of the escape sequence at the start of s.
+// escape returns the length of the escape sequence at the start of s.
 func escape(s string) int {
 	if len(s) < 2 {
 		return len(s)
@@ -176,7 +178,7 @@ func escape(s string) int {
 	return 2
 }
 
-// expand fills each TAB up to its stop.
+// expand adds spaces after each TAB up to its stop.
 func expand(s string) string {
 	if !strings.Contains(s, "\t") {
 		return s
@@ -194,8 +196,9 @@ func expand(s string) string {
 	return b.String()
 }
 
-// gap finds the first gap in s at or after from: a TAB or two spaces. It gives
-// where the gap begins and where the text goes on; -1 where there is none.
+// gap returns the first gap in s at or after from, which is a TAB or two
+// spaces: its start, and where the text continues. It returns -1, -1 if there
+// is none.
 func gap(s string, from int) (start, end int) {
 	for i := from; i < len(s); i++ {
 		if s[i] != '\t' && !(s[i] == ' ' && i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t')) {

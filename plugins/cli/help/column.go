@@ -2,8 +2,8 @@ package help
 
 import "strings"
 
-// column is where most of the lines begin their descriptions; 0 where no two
-// of them agree.
+// column returns the column in which most descriptions begin, or 0 if no two of
+// them share a column.
 func column(lines []line) int {
 	count := map[int]int{}
 	best := 0
@@ -24,8 +24,8 @@ func column(lines []line) int {
 	return best
 }
 
-// beneath is the column of most descriptions in a man page, where they begin on
-// a line of their own, unless the name is short.
+// beneath returns the column of most descriptions in a man page. They begin on
+// a separate line unless the option is short.
 func beneath(lines []line) int {
 	count := map[int]int{}
 	best, dash := 0, -1
@@ -44,7 +44,7 @@ func beneath(lines []line) int {
 	return best
 }
 
-// dashedBullets takes bullets from before options.
+// dashedBullets removes bullets before options.
 func dashedBullets(lines []line) []line {
 	var out []line
 	for i, l := range lines {
@@ -58,7 +58,7 @@ func dashedBullets(lines []line) []line {
 		if out == nil {
 			out = append([]line(nil), lines...)
 		}
-		// The description stands where the option does.
+		// The description is indented like the option.
 		out[i] = newLine(l.text[:l.indent] + strings.TrimSuffix(l.body()[n:], ":"))
 	}
 	if out == nil {
@@ -67,7 +67,7 @@ func dashedBullets(lines []line) []line {
 	return out
 }
 
-// lettered takes the letter without a dash from "f, --forest".
+// lettered removes the letter without a dash from "f, --forest".
 func lettered(lines []line) []line {
 	var out []line
 	for i, l := range lines {
@@ -84,8 +84,8 @@ func lettered(lines []line) []line {
 	return out
 }
 
-// specGap finds the gap between head and description. A gap before another
-// spelling, as in "-o   --output FILE", is inside the head.
+// specGap returns the gap between head and description. It skips a gap before
+// another spelling, as in "-o   --output FILE".
 func specGap(text string, from int) (start, end int) {
 	for {
 		start, end = gap(text, from)
@@ -109,14 +109,13 @@ func specGap(text string, from int) (start, end int) {
 	}
 }
 
-// leftGap says whether a gap stands before what is left of s.
+// leftGap reports whether a gap precedes left, the end of s.
 func leftGap(s, left string) bool {
 	before := s[:len(s)-len(left)]
 	return strings.HasSuffix(before, "  ") || strings.HasSuffix(before, "\t")
 }
 
-// unfold makes lines of the columns of a table that has several options side by
-// side.
+// unfold splits the lines of a table with several options side by side.
 func unfold(lines []line) []line {
 	count := map[int]int{}
 	for _, l := range lines {
@@ -149,8 +148,8 @@ func unfold(lines []line) []line {
 	return append(out, right...)
 }
 
-// beside says whether an option begins at column at, even if only one space
-// stands before it.
+// beside reports whether an option begins at column at, even if only one space
+// precedes it.
 func beside(text string, at int) bool {
 	if len(text) < at+4 || text[at] != '-' || text[at-1] != ' ' || !letter(text[at+1]) {
 		return false
@@ -159,8 +158,8 @@ func beside(text string, at int) bool {
 	return start > 0 && start <= at+4
 }
 
-// second finds an option that begins behind a description in the same line:
-// a gap, a spelling, and a gap again.
+// second returns the column of an option that follows a description in the same
+// line: a gap, a spelling and another gap. It returns 0 if there is none.
 func second(text string, from int) int {
 	_, end := specGap(text, from)
 	for end > 0 {

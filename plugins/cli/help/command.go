@@ -8,7 +8,7 @@ import (
 const maxCommands = 2000
 
 var (
-	// Dots in a row leave something out, so that it is no name.
+	// Two dots in a row are an ellipsis and not part of a name.
 	nameForm  = regexp.MustCompile(`^[A-Za-z0-9](?:\.?[A-Za-z0-9_:+@-])*\.?$`)
 	lowerForm = regexp.MustCompile(`^[a-z0-9](?:\.?[a-z0-9_:+@-])*\.?$`)
 	pageForm  = regexp.MustCompile(`^([a-z][a-z0-9-]*)\([1-9]\)(:?(?:[ \t,/|].*)?)$`)
@@ -17,13 +17,13 @@ var (
 	aliasOf   = regexp.MustCompile(`(?i)^(?:an )?alias(?:es)?(?: of| for|:) ['"` + "`" + `]?([a-z][a-z0-9-]*)['"` + "`" + `]?\.?$`)
 )
 
-// A listed is one command of a list.
+// A listedCommand is one entry of a list of commands.
 type listedCommand struct {
-	words   []string // several where the list names the whole path
+	words   []string // several words if the list shows the full path
 	aliases []string
 	desc    []string
 	indent  int
-	named   bool // a description or arguments were beside it
+	named   bool // a description or arguments are on the same line
 }
 
 // A lister reads one section as a list of commands.
@@ -31,15 +31,15 @@ type lister struct {
 	program string
 	path    []string
 	strict  bool // the heading does not say that these are commands
-	man     bool // a man page: names stand alone above their descriptions
+	man     bool // the text is a man page: names are on separate lines above their descriptions
 	lines   []line
-	bullets bool   // names have bullets before them
-	at      []bool // the lines that had one
+	bullets bool   // bullets precede the names
+	at      []bool // for each line, whether it had a bullet
 	column  int
 	odd     []string
 }
 
-// read gives the commands of the section; none where it rather is no list.
+// read returns the commands of the section, or nil if it is not a list.
 func (l *lister) read() []*listedCommand {
 	l.lines = block(l.lines)
 	l.unbullet()
@@ -60,7 +60,8 @@ func (l *lister) read() []*listedCommand {
 	return l.rows()
 }
 
-// rows reads a list with a command in each line, or with its description below.
+// rows reads a list with one command per line and its description beside or
+// below it.
 func (l *lister) rows() []*listedCommand {
 	l.column = l.descriptions()
 	var all []*listedCommand
@@ -110,8 +111,8 @@ func (l *lister) rows() []*listedCommand {
 	return all
 }
 
-// block cuts a section where it goes back to the left of its first line: what
-// follows is said about the list.
+// block cuts off a section where a line is indented less than the first one.
+// The rest is text about the list.
 func block(lines []line) []line {
 	base := -1
 	for i, ln := range lines {
@@ -126,8 +127,8 @@ func block(lines []line) []line {
 	return lines
 }
 
-// label says whether line i is the heading of a part of the list: a word with a
-// colon, and names with descriptions further in.
+// label reports whether line i is a heading within the list: a word with a
+// colon above indented names with descriptions.
 func (l *lister) label(i int) bool {
 	ln := l.lines[i]
 	if !strings.HasSuffix(ln.text, ":") || i+1 == len(l.lines) || l.lines[i+1].indent <= ln.indent {
@@ -137,7 +138,7 @@ func (l *lister) label(i int) bool {
 	return start > 0
 }
 
-// usable says whether an entry's name is one that a command has.
+// usable reports whether an entry has a valid command name.
 func (l *lister) usable(c *listedCommand) bool {
 	form := nameForm
 	if l.strict {
@@ -154,7 +155,7 @@ func (l *lister) usable(c *listedCommand) bool {
 	return c.named || len(c.words) == 1 && lowerForm.MatchString(c.words[0])
 }
 
-// descriptions is the column in which most descriptions begin.
+// descriptions returns the column in which most descriptions begin, or 0.
 func (l *lister) descriptions() int {
 	count := map[int]int{}
 	best := 0
@@ -172,7 +173,8 @@ func (l *lister) descriptions() int {
 	return best
 }
 
-// entry reads line i as "NAME, ALIAS ARGS  DESC"; nil where it is not that.
+// entry parses line i as "NAME, ALIAS ARGS  DESC". It returns nil if the line
+// is something else.
 func (l *lister) entry(i int) *listedCommand {
 	ln := l.lines[i]
 	body := strings.TrimSpace(l.unprefixed(ln.body()))
@@ -187,7 +189,7 @@ func (l *lister) entry(i int) *listedCommand {
 		c.desc = []string{desc}
 	}
 	words := strings.Fields(head)
-	// "run (r)" has another spelling in parentheses.
+	// In "run (r)" the parentheses hold an alias.
 	if len(words) > 1 && strings.HasPrefix(words[1], "(") && strings.HasSuffix(head, ")") && desc+head != "" {
 		for _, a := range strings.Fields(strings.Trim(strings.Join(words[1:], " "), "()")) {
 			if a = strings.Trim(a, ","); lowerForm.MatchString(a) {
@@ -217,12 +219,13 @@ func (l *lister) entry(i int) *listedCommand {
 		}
 	}
 	if len(c.words) == 0 || called && desc == "" && !l.man {
-		return nil // a call of the program stands as an example
+		return nil // an example call of the program
 	}
 	return l.operands(c, words, desc, beside)
 }
 
-// operands judges what stands between a name and its description.
+// operands checks the words between a name and its description. It returns nil
+// if they are a sentence.
 func (l *lister) operands(c *listedCommand, words []string, desc string, beside bool) *listedCommand {
 	for i, w := range words {
 		switch {
@@ -239,7 +242,7 @@ func (l *lister) operands(c *listedCommand, words []string, desc string, beside 
 	return c
 }
 
-// unprefixed takes off the program and its path where a list repeats them.
+// unprefixed removes the program and its path from the start of an entry.
 func (l *lister) unprefixed(body string) string {
 	for _, prefix := range append([]string{l.program}, l.path...) {
 		rest, ok := strings.CutPrefix(body, prefix+" ")
@@ -248,7 +251,7 @@ func (l *lister) unprefixed(body string) string {
 		}
 		body = strings.TrimLeft(rest, " ")
 	}
-	// "git-add(1)" is the page of "git add".
+	// "git-add(1)" is the man page of "git add".
 	if page := pageForm.FindStringSubmatch(body); page != nil {
 		for _, prefix := range append([]string{l.program}, l.path...) {
 			page[1] = strings.TrimPrefix(page[1], prefix+"-")
@@ -258,8 +261,8 @@ func (l *lister) unprefixed(body string) string {
 	return body
 }
 
-// parts cuts a line into what is called and what is said about it, and says
-// whether the two stand in columns beside each other.
+// parts splits a line into the name with its arguments and the description.
+// beside reports whether a gap separates them.
 func (l *lister) parts(body string, indent int) (head, desc string, beside bool) {
 	if start, end := gap(body, 0); start >= 0 {
 		// "list UNIT...  List units" may have a gap before its arguments.
@@ -277,7 +280,8 @@ func (l *lister) parts(body string, indent int) (head, desc string, beside bool)
 			return head, strings.TrimSpace(desc), false
 		}
 	}
-	// A name that is longer than its column pushes the description by one space.
+	// After a name that is longer than its column, a single space precedes the
+	// description.
 	if c := l.column - indent; c > 0 && len(body) >= c {
 		for at := c - 1; at < len(body); at++ {
 			if body[at] == ' ' {

@@ -19,8 +19,8 @@ var (
 	countedMark    = regexp.MustCompile(`(?i)-v{2,3}\b|-q{2,3}\b|-d{2,3}\b|\bincrease[s]?\b.{0,30}\bverbos|\bverbosity\b.{0,40}\b(?:repeat|times|each|multiple)|up to \d times|option is additive|\bmore verbose\b.{0,40}\b(?:repeat|times|twice)`)
 )
 
-// enrich adds what the description says: a default, choices, an environment
-// variable, whether it may be repeated or is required.
+// enrich adds what the description says about an option: a default, choices, an
+// environment variable, and whether it is required or may be repeated.
 func enrich(o *model.Option, desc string) {
 	flat := strings.Join(strings.Fields(desc), " ")
 	v := &o.Value
@@ -50,7 +50,7 @@ func enrich(o *model.Option, desc string) {
 		return
 	}
 	if v.Kind == model.String && !strings.ContainsAny(v.Placeholder, "[]:=,") {
-		if c := said(desc); c != nil {
+		if c := listedValues(desc); c != nil {
 			v.Kind, v.Choices = model.Enum, c
 		}
 	}
@@ -64,16 +64,17 @@ func enrich(o *model.Option, desc string) {
 }
 
 var (
-	// typeMark is how some programs say what an option takes, behind or below
-	// its description.
+	// typeMark matches how some programs name the type of a value after or
+	// below the description.
 	typeMark      = regexp.MustCompile(`(?m)\[(string|number|array|boolean)\]|^(?:type: (string|number|boolean|list)|one or more:|one of:)`)
 	defaultRemark = regexp.MustCompile(`\s\((?:the )?default[^()]*\)`)
 )
 
-// units are written behind a number, so that it is none.
+// units matches text that shows that a number has a unit, so it is not a plain
+// number.
 var units = regexp.MustCompile(`(?i)\bsuffix(es)?\b|\bunits?\b|\bpercent|\d[kmg]\b|\bMiB\b|\bor "?auto|\bleading '[-+]'|'[-+]'`)
 
-// quantity says whether an option is one that people give several times.
+// quantity reports whether an option is usually repeated, such as -v.
 func quantity(o *model.Option) bool {
 	for _, n := range o.Names {
 		switch strings.TrimLeft(n, "-") {
@@ -84,8 +85,7 @@ func quantity(o *model.Option) bool {
 	return false
 }
 
-// fit drops a kind that the default does not have, and a choice that would
-// forbid it.
+// fit replaces a numeric kind by String if the default is not a number.
 func fit(v *model.Value) {
 	switch d := v.Default; {
 	case d == "":
@@ -100,7 +100,7 @@ func fit(v *model.Value) {
 	}
 }
 
-// defaulted is the default that a description gives.
+// defaulted returns the default that a description names.
 func defaulted(flat string) string {
 	if m := bracketDefault.FindStringSubmatch(flat); m != nil {
 		return unquote(strings.TrimSpace(m[1]))
@@ -128,9 +128,9 @@ func unquote(s string) string {
 	return s
 }
 
-// said reads the choices that a description lists; nil where it lists none, or
-// says that there are more.
-func said(desc string) []string {
+// listedValues returns the choices that a description lists, or nil if it lists
+// none or says that there are more.
+func listedValues(desc string) []string {
 	flat := strings.Join(strings.Fields(defaultRemark.ReplaceAllString(desc, " ")), " ")
 	if at := listedChoices.FindStringIndex(flat); at != nil && (at[0] < 300 || flat[at[0]] == '[') {
 		if c := listed(flat[at[1]:]); c != nil && !openEnded(c) {
@@ -155,9 +155,8 @@ func said(desc string) []string {
 	return nil
 }
 
-// openEnded reports whether some choices are only the beginning of a value: one
-// that has a fellow for files, as jsonpath has jsonpath-file, takes a text
-// behind it.
+// openEnded reports whether some choices are only the start of a value. For
+// example, jsonpath takes more text if jsonpath-file is a choice too.
 func openEnded(choices []string) bool {
 	return slices.ContainsFunc(choices, func(c string) bool { return slices.Contains(choices, c+"-file") })
 }
@@ -169,7 +168,7 @@ var (
 	bullet      = regexp.MustCompile(`(?m)^[-*]\s+([A-Za-z0-9_.+-]+)(?::|$|\s{2,}|\s+-)`)
 )
 
-// bulleted reads choices that stand each on a line of its own.
+// bulleted returns choices that are listed on separate lines.
 func bulleted(desc string) []string {
 	var all []string
 	for _, m := range bullet.FindAllStringSubmatch(desc, 64) {
@@ -178,7 +177,7 @@ func bulleted(desc string) []string {
 	return distinct(all)
 }
 
-// listed reads "a, b or c", with or without brackets around it.
+// listed parses "a, b or c", with or without brackets around it.
 func listed(s string) []string {
 	end := strings.IndexAny(s, ".;")
 	for end >= 0 && end+1 < len(s) && s[end] == '.' && s[end+1] != ' ' {

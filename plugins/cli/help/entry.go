@@ -2,21 +2,21 @@ package help
 
 import "strings"
 
-// An entry is a head, such as "-o, --output FILE", and what is said about it.
+// An entry is a head, such as "-o, --output FILE", and its description.
 type entry struct {
 	head   string
-	desc   []string // line by line
+	desc   []string // its lines
 	indent int
-	column int // where the description begins; 0: not known yet
-	at     int // its line in the section
-	whole  bool
-	broken bool // a blank line stands inside the description
+	column int  // where the description begins; 0 if unknown
+	at     int  // index of its line in the section
+	whole  bool // head contains nothing but the head; see reader.whole
+	broken bool // the description contains a blank line
 }
 
 func (e *entry) text() string { return strings.TrimSpace(strings.Join(e.desc, "\n")) }
 
-// optionEntries finds the entries that begin with a dash. The lines that look
-// like one and are not are given as well.
+// optionEntries returns the entries that begin with a dash, and the lines that
+// look like such entries but cannot be parsed.
 func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
 	lines = unfold(lettered(dashedBullets(lines)))
 	common := column(lines)
@@ -57,27 +57,28 @@ func optionEntries(lines []line, man bool) (found []*entry, odd []string) {
 	return found, odd
 }
 
-// holds says whether a line that begins with a dash is part of the description.
+// holds reports whether a line that begins with a dash is part of the
+// description.
 func (e *entry) holds(l line, common int) bool {
 	if e == nil || l.indent <= e.indent || e.column == 0 || len(e.desc) == 0 || l.indent < e.column {
 		return false
 	}
-	// A table that goes on with long spellings further in has its descriptions
-	// in the same column as before.
+	// In a table whose long spellings are indented, their descriptions share
+	// the column of the other ones.
 	_, end := specGap(l.text, l.indent)
 	return end < 0 || end != common || l.indent >= common
 }
 
-// nested says whether line i of a man page is the head of an option that is
-// described within the description of another one.
+// nested reports whether line i of a man page is the head of an option within
+// the description of another option.
 func nested(lines []line, i int) bool {
 	return lines[i-1].blank() && i+1 < len(lines) && lines[i+1].indent > lines[i].indent && fits(lines[i].body())
 }
 
-// continues says whether a line belongs to the description.
+// continues reports whether a line belongs to the description.
 func (e *entry) continues(l line) bool {
 	if l.indent == e.indent && e.column <= l.indent && !e.broken && !l.dashed() && l.indent == 0 {
-		return true // name and description at the margin
+		return true // name and description are both at the margin
 	}
 	if l.indent <= e.indent {
 		return false
@@ -88,14 +89,14 @@ func (e *entry) continues(l line) bool {
 	return !e.broken && l.indent > e.indent+1
 }
 
-// level says whether a line that is not further in than the head is the
-// description all the same, as some man pages have it.
+// level reports whether a line with the same indentation as the head is its
+// description, as in some man pages.
 func (e *entry) level(l line) bool {
 	return l.indent == e.indent && (len(e.desc) == 0 || e.column == e.indent)
 }
 
-// begin reads the entry that begins at line i, and how many more lines its head
-// takes: one that ends with a comma goes on below.
+// begin parses the entry at line i. It also returns how many further lines its
+// head has: a head that ends with a comma continues on the next line.
 func begin(lines []line, i, common int, man bool) (*entry, int) {
 	l := lines[i]
 	e := &entry{indent: l.indent, at: i, whole: true}
@@ -109,7 +110,7 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 	}
 	start, end := specGap(text, l.indent)
 	if man && end != common {
-		end = -1 // in justified text a gap says nothing
+		end = -1 // justified text contains gaps
 	}
 	switch {
 	case end >= 0:
@@ -122,7 +123,7 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 	case reaches(text, common, man) && i+1 < len(lines) && lines[i+1].indent == common:
 		e.head = text[l.indent:]
 	case several(text[l.indent:], man):
-		e.head = text[l.indent:] // several spellings that fill the line
+		e.head = text[l.indent:] // several spellings fill the line
 	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
 		e.head, e.column = text[l.indent:common-1], common
 		e.desc = []string{text[common:]}
@@ -138,8 +139,8 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 	return e, used
 }
 
-// typeColumn moves the value's name to the head where it stands in a column of
-// its own between the spellings and the description.
+// typeColumn moves the placeholder of the value to the head if it is in a
+// separate column between the spellings and the description.
 func (e *entry) typeColumn() {
 	start, end := gap(e.desc[0], 0)
 	if start <= 0 {
@@ -157,8 +158,7 @@ func (e *entry) typeColumn() {
 	e.desc[0] = e.desc[0][end:]
 }
 
-// row makes an entry of each option in a line that lists several without
-// descriptions.
+// row splits an entry that lists several options without descriptions.
 func (e *entry) row() []*entry {
 	all := []*entry{e}
 	for len(e.desc) == 0 && len(all) < 64 {
@@ -176,8 +176,8 @@ func (e *entry) row() []*entry {
 	return all
 }
 
-// reaches says whether what stands in the column of the descriptions rather is
-// the argument of a name that fills the space before it.
+// reaches reports whether the text in the column of descriptions is the value
+// of a spelling that fills the space before it.
 func reaches(text string, common int, man bool) bool {
 	if len(text) <= common || common == 0 || text[common-1] != ' ' {
 		return false
@@ -186,7 +186,7 @@ func reaches(text string, common int, man bool) bool {
 	return man && len(rest) < 3 || len(rest) == 1 && (shouted(rest[0]) || strings.IndexByte("<[{", rest[0][0]) >= 0)
 }
 
-// several says whether a line is nothing but two spellings and their values. In
+// several reports whether a line consists of two spellings and their values. In
 // a man page a value may be a plain word.
 func several(text string, man bool) bool {
 	if !strings.Contains(text, ", -") && !strings.Contains(text, " / -") {
@@ -196,14 +196,14 @@ func several(text string, man bool) bool {
 	return ok && left == ""
 }
 
-// fits says whether head is one and nothing else.
+// fits reports whether head is a complete head.
 func fits(head string) bool {
 	_, left, ok := readSpec(head, true)
 	return ok && left == ""
 }
 
-// split parts a head from a description that follows after a single space, a
-// colon or a dash. It is false where what follows rather goes on a sentence.
+// split separates the head from a description that follows a single space, a
+// colon or a dash. It returns false if the line continues a sentence.
 func (e *entry) split(common int) bool {
 	for _, sep := range []string{" : ", " - ", ": ", " -- ", " => ", " = "} {
 		if head, desc, ok := strings.Cut(e.head, sep); ok && fits(head) {
@@ -230,14 +230,13 @@ func (e *entry) split(common int) bool {
 	return true
 }
 
-// description says whether s reads like words to a person and not like the
-// name of a value.
+// description reports whether s is a sentence and not a placeholder.
 func description(s string) bool {
 	w := strings.Fields(s)
 	return len(w) > 1 && w[0][0] >= 'A' && w[0][0] <= 'Z' && !shouted(w[0])
 }
 
-// prose says whether line i, which begins with a dash, goes on a sentence.
+// prose reports whether line i, which begins with a dash, continues a sentence.
 func prose(lines []line, i int, cur, e *entry) bool {
 	if i == 0 || lines[i-1].blank() || cur != nil || len(e.desc) > 0 && e.whole {
 		return false
@@ -246,7 +245,7 @@ func prose(lines []line, i int, cur, e *entry) bool {
 	if above.dashed() || strings.HasSuffix(above.text, ":") {
 		return false
 	}
-	// Words above that end no sentence, and no description of its own below.
+	// The words above do not end a sentence, and there is no description below.
 	below := i+1 < len(lines) && !lines[i+1].blank() && lines[i+1].indent > lines[i].indent
 	return len(strings.Fields(above.body())) > 3 && !below
 }

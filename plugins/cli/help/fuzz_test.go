@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// FuzzParse: whatever is printed, what is made of it is something that can be
-// put into an argument list, it was in the text, and it did not take long.
+// FuzzParse checks that the result is usable in an argument list, occurs in the
+// text, and does not take long.
 func FuzzParse(f *testing.F) {
 	for _, c := range layouts {
 		f.Add(c.text, c.man)
@@ -33,12 +33,12 @@ func FuzzParse(f *testing.F) {
 		if took := time.Since(begun); took > 2*time.Second+time.Duration(len(text))*20*time.Microsecond {
 			t.Errorf("%d bytes took %s", len(text), took)
 		}
-		sound(t, text, cmd)
+		checkSound(t, text, cmd)
 	})
 }
 
-// sound checks what others rely on.
-func sound(t *testing.T, text string, cmd *model.Command) {
+// checkSound checks properties that other packages rely on.
+func checkSound(t *testing.T, text string, cmd *model.Command) {
 	t.Helper()
 	var shown strings.Builder
 	for _, l := range clean(text) {
@@ -54,30 +54,30 @@ func sound(t *testing.T, text string, cmd *model.Command) {
 		}
 		for _, n := range o.Names {
 			if len(n) < 2 || n[0] != '-' || strings.ContainsFunc(n, unicode.IsSpace) || n == "--" {
-				t.Errorf("%q is no name", n)
+				t.Errorf("%q is not a name", n)
 			}
 			if !in(n) {
 				t.Errorf("%q is not in the text", n)
 			}
 		}
 		if n := o.Negation; n != "" && (n[0] != '-' || strings.ContainsFunc(n, unicode.IsSpace)) {
-			t.Errorf("%q is no negation", n)
+			t.Errorf("%q is not a negation", n)
 		}
-		chosen(t, o.Names[0], o.Value)
+		checkChoices(t, o.Names[0], o.Value)
 		if !o.Value.Kind.TakesValue() && (o.Value.Optional || o.Value.Glued) {
 			t.Errorf("%s is a flag with a value: %+v", o.Names[0], o.Value)
 		}
 	}
 	for _, p := range cmd.Positionals {
 		if p.Name == "" || strings.ToLower(p.Name) != p.Name || strings.ContainsFunc(p.Name, unicode.IsSpace) {
-			t.Errorf("%q is no name of an argument", p.Name)
+			t.Errorf("%q is not the name of an argument", p.Name)
 		}
-		chosen(t, p.Name, p.Value)
+		checkChoices(t, p.Name, p.Value)
 	}
 	for _, c := range cmd.Commands {
 		name := c.Path[len(c.Path)-1]
 		if len(c.Path) != 2 || !nameForm.MatchString(name) || !strings.Contains(plain, name) {
-			t.Errorf("%q is no command", c.Path)
+			t.Errorf("%q is not a command", c.Path)
 		}
 	}
 	if cmd.Confidence < 0 || cmd.Confidence > 1 || len(cmd.Unparsed) > maxUnparsed {
@@ -85,15 +85,15 @@ func sound(t *testing.T, text string, cmd *model.Command) {
 	}
 }
 
-// chosen: what is chosen from are at least two, and no two are one.
-func chosen(t *testing.T, name string, v model.Value) {
+// checkChoices checks that there are at least two choices and no duplicates.
+func checkChoices(t *testing.T, name string, v model.Value) {
 	t.Helper()
 	if v.Kind == model.Enum && (len(v.Choices) < 2 || !slices.Equal(distinct(v.Choices), v.Choices)) {
 		t.Errorf("%s has the choices %q", name, v.Choices)
 	}
 }
 
-// hostile are texts that grow in the ways in which a parser may grow worse.
+// hostile are texts for which a bad parser takes more than linear time.
 func hostile(n int) map[string]string {
 	r := func(s string) string { return strings.Repeat(s, n/len(s)+1) }
 	var many strings.Builder
@@ -128,8 +128,8 @@ func hostile(n int) map[string]string {
 	}
 }
 
-// TestHostile: the largest text that is read takes seconds, not minutes.
-func TestHostile(t *testing.T) {
+// TestHostileTextIsParsedInSeconds parses texts of the largest size.
+func TestHostileTextIsParsedInSeconds(t *testing.T) {
 	size := maxText
 	if testing.Short() {
 		size /= 8
@@ -139,9 +139,9 @@ func TestHostile(t *testing.T) {
 			begun := time.Now()
 			cmd, _ := Parse(text+text, About{Program: "prog", Path: []string{"sub"}})
 			if took := time.Since(begun); took > 15*time.Second {
-				t.Errorf("it took %s", took)
+				t.Errorf("parsing took %s", took)
 			}
-			sound(t, text+text, cmd)
+			checkSound(t, text+text, cmd)
 		})
 	}
 }

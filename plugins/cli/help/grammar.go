@@ -1,20 +1,26 @@
 package help
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
 
-// A node is one part of a usage: a word, or a group in brackets.
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+)
+
+// A node is one part of a usage: a word or a group in brackets.
 type node struct {
 	text   string   // of a word
-	open   byte     // of a group: its bracket
-	alts   [][]node // of a group: what stands between its bars
-	repeat bool     // "..." stands behind it
-	glued  bool     // nothing stands before it
-	loose  bool     // of a group: white space stands next to its brackets
+	open   byte     // of a group: its opening bracket
+	alts   [][]node // of a group: the alternatives between its bars
+	repeat bool     // "..." follows
+	glued  bool     // no white space precedes
+	loose  bool     // of a group: white space separates the brackets from the content
 }
 
 const maxDepth = 16
 
-// A usageParser reads a usage line into nodes.
+// A usageParser parses a usage line into nodes.
 type usageParser struct {
 	s   string
 	pos int
@@ -30,14 +36,14 @@ func parseUsage(s string) []node {
 	return all
 }
 
-// group reads up to the bracket that shuts it, or to the end.
+// group parses up to the closing bracket shut, or to the end.
 func (p *usageParser) group(shut byte, depth int) [][]node {
 	alts := [][]node{nil}
 	add := func(n node) {
 		last := len(alts) - 1
 		alts[last] = append(alts[last], n)
 	}
-	apart := true // white space, or the bracket that opened the group, is before it
+	apart := true // white space or the opening bracket of the group precedes
 	for p.pos < len(p.s) {
 		c := p.s[p.pos]
 		glued := !apart && p.s[p.pos-1] != '|'
@@ -87,8 +93,8 @@ func closing(open byte) byte {
 	return ')'
 }
 
-// word reads up to white space, a bracket or a bar. What stands between angle
-// brackets or quotes is kept together.
+// word parses up to white space, a bracket or a bar. Text between angle
+// brackets or quotes stays together.
 func (p *usageParser) word() string {
 	begin := p.pos
 	for p.pos < len(p.s) {
@@ -124,7 +130,8 @@ func (p *usageParser) word() string {
 	return p.s[begin:p.pos]
 }
 
-// negating is the length of the "[no-]" or "[disable-]" at the start of s.
+// negating returns the length of a "[no-]" or "[disable-]" at the start of s,
+// or 0.
 func negating(s string) int {
 	if s == "" || strings.IndexByte("[({", s[0]) < 0 {
 		return 0
@@ -139,22 +146,22 @@ func negating(s string) int {
 	return 0
 }
 
-// word says whether n is a word that is no option.
+// plain reports whether n is a word and not an option.
 func (n node) plain() bool { return n.open == 0 && !n.option() && n.text != "--" }
 
-// option says whether n is the spelling of an option.
+// option reports whether n is the spelling of an option.
 func (n node) option() bool {
 	return n.open == 0 && len(n.text) > 1 && n.text[0] == '-' && n.text != "--"
 }
 
-// string prints n again.
+// string formats n as text.
 func (n node) string() string {
 	if n.open == 0 {
 		return n.text
 	}
 	var b strings.Builder
 	b.WriteByte(n.open)
-	if n.loose { // "-c[ o ]" is not "-c[o]", which may be the shortened "-co"
+	if n.loose { // "-c[ o ]" differs from "-c[o]", which may be the shortened "-co"
 		b.WriteByte(' ')
 	}
 	for i, a := range n.alts {
@@ -173,4 +180,88 @@ func (n node) string() string {
 	}
 	b.WriteByte(closing(n.open))
 	return b.String()
+}
+
+// A definition explains a word of the usage: "OBJECT := { link | route }".
+type definition struct {
+	name string
+	is   node
+}
+
+const maxDefinitions = 64
+
+var (
+	defined = regexp.MustCompile(`^(?:where +)?([A-Z][A-Z_-]*) +:= *(.*)$`)
+	// shortened matches a spelling whose end may be left out.
+	shortened = regexp.MustCompile(`^(--?[A-Za-z]+)\[([a-z-]+)\](.*)$`)
+)
+
+// definitions returns the definitions in a text and blanks their lines.
+func definitions(lines []line) []definition {
+	var all []definition
+	name, text := "", ""
+	flush := func() {
+		if nodes := parseUsage(text); name != "" && len(nodes) == 1 && len(all) < maxDefinitions {
+			all = append(all, definition{name, nodes[0]})
+		}
+		name, text = "", ""
+	}
+	for i, l := range lines {
+		if l.blank() {
+			flush()
+			continue
+		}
+		if m := defined.FindStringSubmatch(l.body()); m != nil {
+			flush()
+			name, text = m[1], m[2]
+		} else if name == "" {
+			continue
+		} else if len(text) < maxUsageLen {
+			text += " " + l.body()
+		}
+		lines[i] = line{}
+	}
+	flush()
+	return all
+}
+
+// define adds the options and the commands of the definitions. If the first
+// word of a usage is defined as a list of words, these are commands.
+func (p *parser) define(all []definition) {
+	for _, d := range all {
+		words := literals(d.is)
+		for _, c := range p.calls {
+			at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Value.Placeholder == d.name })
+			if at < 0 || len(words) < 2 {
+				continue
+			}
+			if at > 0 || len(c.positionals) == 1 {
+				c.positionals[at].Value = shape(strings.Join(words, "|"))
+				continue
+			}
+			c.command, c.needed = c.positionals[0].Name, c.positionals[0].Required
+			for _, w := range words {
+				p.tree.add(&listedCommand{words: []string{w}}, false)
+			}
+		}
+		for _, alt := range d.is.alts {
+			p.defineOption(alt)
+		}
+	}
+}
+
+// defineOption adds one option of a definition: "-f[amily] { inet | link }".
+func (p *parser) defineOption(alt []node) {
+	if len(alt) == 0 || !alt[0].option() {
+		return
+	}
+	head := node{open: '(', alts: [][]node{alt}}.string()
+	head = head[1 : len(head)-1]
+	if m := shortened.FindStringSubmatch(head); m != nil {
+		head = m[1] + ", " + m[1] + m[2] + m[3]
+	}
+	if sp, left, ok := readSpec(head, true); ok && left == "" {
+		p.table.fill(build(sp, ""))
+		p.read++
+	}
 }

@@ -1,3 +1,17 @@
+// Package help parses what a program prints about itself, a help text or a
+// rendered man page, into a model.Command.
+//
+// It parses by layout instead of matching single lines. It removes control
+// sequences and splits the text into lines. Headings and indentation divide the
+// lines into sections. Within a section the descriptions of entries share a
+// column, and every line that starts in that column or further right belongs to
+// the entry above. Only then it parses the head of each entry, with a small
+// grammar for "-o, --output FILE" and another one for "usage: prog [-v]
+// <file>...".
+//
+// The package has no knowledge of particular programs, runs nothing and reads
+// no files. Lines that look like options or commands but cannot be parsed are
+// kept in Unparsed, so that users can see what is missing.
 package help
 
 import (
@@ -8,35 +22,34 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// About says which command a text is about.
+// About names the command that a text describes.
 type About struct {
-	Program string   // as it is called, without its directory
-	Path    []string // of the command
+	Program string   // the program's name without its directory
+	Path    []string // the path of the command
 }
 
 const maxUnparsed = 20
 
-// Parse reads a help text. It is false where nothing in the text was
-// understood.
+// Parse parses a help text. It returns false if it understood nothing.
 //
-// A Bool whose Value.Equals is set is shown by the program with its value, as
-// in "--wait=true": it understands "=true" and "=false".
+// A Bool whose Value.Equals is set appears in the help with its value, as in
+// "--wait=true". Such an option accepts "=true" and "=false".
 func Parse(text string, about About) (*model.Command, bool) {
 	return parse(clean(text), about, "help")
 }
 
-// A parser gathers what the parts of a text say.
+// A parser collects what the parts of a text say about a command.
 type parser struct {
 	about     About
-	man       bool // a rendered man page
+	man       bool // the text is a rendered man page
 	cmd       *model.Command
 	sections  []*section
 	table     *table
 	tree      *commandTree
 	calls     []*call
-	usages    int // so many of the calls stand in usage lines
+	usages    int // number of calls that come from usage lines
 	arguments []*entry
-	read, odd int // entries that were understood, and lines that were not
+	read, odd int // entries that were parsed, and lines that were not
 }
 
 func parse(lines []line, about About, source string) (*model.Command, bool) {
@@ -47,14 +60,14 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 		table: newTable(),
 		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
 	}
-	p.man = p.man || paged(lines)
+	p.man = p.man || isManPage(lines)
 	named := manName(lines)
 	defs := definitions(lines)
 	usages := gather(lines, about.Program)
 	p.sections = sections(lines)
 	p.readOptions()
-	p.table.marked()
-	p.table.unshown()
+	p.table.applyTypeMarks()
+	p.table.guessValues()
 	p.readCalls(usages)
 	p.define(defs)
 	p.readCommands()
@@ -70,7 +83,8 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 	return p.cmd, found
 }
 
-// readOptions fills the table from every section that may have options.
+// readOptions fills the table with the options of every section that may have
+// some.
 func (p *parser) readOptions() {
 	for _, s := range p.sections {
 		if s.topic == elsewhere {
@@ -99,16 +113,17 @@ func (p *parser) readOptions() {
 				p.cmd.Terminator = true // "--  ends the options"
 				continue
 			}
-			p.strange(l)
+			p.unparsed(l)
 		}
 	}
 }
 
-// patch is a line of a change, or of the code in it, as examples have them.
+// patch matches a line of a diff, or of the code in it. Examples in man pages
+// contain such lines.
 var patch = regexp.MustCompile(`^(---|\+\+\+)( |$)|^-\S+ .*[;{})]$|^--[\w-]+ \w+\.$`)
 
-// strange keeps a line that was not understood.
-func (p *parser) strange(text string) {
+// unparsed records a line that was not understood.
+func (p *parser) unparsed(text string) {
 	if patch.MatchString(strings.TrimSpace(text)) {
 		return
 	}
@@ -118,14 +133,14 @@ func (p *parser) strange(text string) {
 	}
 }
 
-// readCalls reads the usages.
+// readCalls parses the usages.
 func (p *parser) readCalls(usages []string) {
-	var ours, others []*call // those that name this command, and the rest
+	var ours, others []*call // usages that name this command, and the other ones
 	for _, u := range usages {
 		w := &walker{table: p.table.byName}
 		nodes, found := below(parseUsage(u), p.about.Path)
 		w.walk(nodes, place{})
-		w.call.freely()
+		w.call.collapseKeywords()
 		if found {
 			ours = append(ours, &w.call)
 		} else {
@@ -136,7 +151,7 @@ func (p *parser) readCalls(usages []string) {
 		p.calls = others
 	}
 	p.usages = len(p.calls)
-	// Options that are listed in brackets, as if they were a usage.
+	// A list of options in brackets, like a usage without the program's name.
 	for _, s := range p.sections {
 		if s.topic != options {
 			continue
@@ -150,15 +165,15 @@ func (p *parser) readCalls(usages []string) {
 	}
 }
 
-// takeOptions adds the options of the usages to the table, but for those that
-// stand behind the name of a sub-command.
+// takeOptions adds the options of the usages to the table, except those that
+// follow the name of a sub-command.
 func (p *parser) takeOptions() {
 	for _, c := range p.calls {
 		switch {
 		case p.named(c.literal):
-			p.furnish(c, c.literal)
+			p.completeSubcommand(c, c.literal)
 		case p.named(c.maybe):
-			p.furnish(c, c.maybe)
+			p.completeSubcommand(c, c.maybe)
 		}
 		if p.named(c.literal) {
 			c.options = c.options[:min(c.before, len(c.options))]
@@ -168,7 +183,7 @@ func (p *parser) takeOptions() {
 		}
 	}
 	p.table.pair()
-	p.told()
+	p.readSentences()
 }
 
 // bracketed joins the lines of a section that begin with "[-".
@@ -183,12 +198,13 @@ func bracketed(lines []line) string {
 	return b.String()
 }
 
-// takesCommand says whether a usage has a place for a command.
+// takesCommand reports whether a usage has a placeholder for a command.
 func (p *parser) takesCommand() bool {
 	return slices.ContainsFunc(p.calls, func(c *call) bool { return c.command != "" })
 }
 
-// readCommands finds the lists of commands, by their headings first.
+// readCommands reads the lists of commands. It finds them first by their
+// headings.
 func (p *parser) readCommands() {
 	first, last := len(p.sections), -1
 	for i, s := range p.sections {
@@ -202,33 +218,35 @@ func (p *parser) readCommands() {
 		case s.topic == commands:
 			all = append(all, p.list(s, false)...)
 		case s.topic == neutral && (first < i && i < last || last < 0 && p.takesCommand() && !p.man):
-			// Between lists of commands stands one without the word, or there
-			// is no such word at all.
+			// A section between lists of commands is probably one too. So is
+			// any section of a program that takes commands but has no heading
+			// for them.
 			all = append(all, p.list(s, true)...)
 		}
 	}
-	p.plant(all)
-	p.braces()
-	p.spelled()
+	p.addCommands(all)
+	p.readBracedCommands()
+	p.readUsageCommands()
 	p.tree.adopt()
 }
 
-// list reads one section as commands.
+// list reads one section as a list of commands. strict is true if its heading
+// does not say that these are commands.
 func (p *parser) list(s *section, strict bool) []*listedCommand {
 	l := &lister{program: p.about.Program, path: p.about.Path, strict: strict || s.doubtful, man: p.man, lines: s.lines}
 	all := l.read()
 	if !strict {
 		for _, o := range l.odd {
-			p.strange(o)
+			p.unparsed(o)
 		}
 	}
 	p.read += len(all)
 	return all
 }
 
-// plant puts listed commands into the tree. A second word is part of the path
-// where several commands share their first one.
-func (p *parser) plant(all []*listedCommand) {
+// addCommands adds listed commands to the tree. The second word of an entry
+// belongs to the path if several entries share the first word.
+func (p *parser) addCommands(all []*listedCommand) {
 	firsts := map[string]int{}
 	for _, c := range all {
 		if len(c.words) > 1 {
@@ -240,7 +258,7 @@ func (p *parser) plant(all []*listedCommand) {
 	}
 }
 
-// readArguments reads what is said about the positional arguments.
+// readArguments reads the descriptions of positional arguments.
 func (p *parser) readArguments() {
 	for _, s := range p.sections {
 		if s.topic != arguments {
@@ -266,4 +284,46 @@ func (p *parser) readArguments() {
 			}
 		}
 	}
+}
+
+// ParseMan parses a man page that was rendered as text. It returns false if it
+// understood nothing.
+func ParseMan(text string, about About) (*model.Command, bool) {
+	lines := clean(text)
+	cmd, ok := parse(lines, about, "man")
+	return cmd, ok && (len(cmd.Options) > 0 || len(cmd.Commands) > 0 || len(cmd.Positionals) > 0)
+}
+
+// isManPage reports whether a text has the layout of a man page: the headings
+// NAME and SYNOPSIS or DESCRIPTION at the margin.
+func isManPage(lines []line) bool {
+	name, more := false, false
+	for _, l := range lines {
+		if l.indent == 0 && len(l.text) < 16 {
+			name = name || l.text == "NAME"
+			more = more || l.text == "SYNOPSIS" || l.text == "DESCRIPTION"
+		}
+	}
+	return name && more
+}
+
+// manName returns the summary from the line "name - summary" below the heading
+// NAME.
+func manName(lines []line) string {
+	for i, l := range lines {
+		if l.text != "NAME" {
+			continue
+		}
+		var parts []string
+		for _, below := range lines[i+1:] {
+			if below.blank() || below.indent == 0 {
+				break
+			}
+			parts = append(parts, below.body())
+		}
+		text := strings.NewReplacer(" \u2014 ", " - ", " \u2013 ", " - ").Replace(strings.Join(parts, " ")) // mdoc uses these dashes
+		_, said, _ := strings.Cut(text, " - ")
+		return strings.Join(strings.Fields(said), " ")
+	}
+	return ""
 }

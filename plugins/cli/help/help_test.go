@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// TestLayouts reads each layout.
+// TestLayouts parses each layout.
 func TestLayouts(t *testing.T) {
 	for _, c := range layouts {
 		t.Run(c.name, func(t *testing.T) {
@@ -18,17 +18,17 @@ func TestLayouts(t *testing.T) {
 			}
 			cmd, ok := parse(c.text, c.about)
 			if !ok {
-				t.Error("nothing was understood")
+				t.Error("Parse understood nothing")
 			}
 			if got, want := strings.TrimSpace(shown(cmd)), strings.TrimSpace(c.want); got != want {
-				t.Errorf("understood:\n%s\n\nwanted:\n%s", got, want)
+				t.Errorf("parsed:\n%s\n\nwant:\n%s", got, want)
 			}
-			sound(t, c.text, wrap(cmd))
+			checkSound(t, c.text, wrap(cmd))
 		})
 	}
 }
 
-// TestSummary: what a program says of itself in its first line, or below NAME.
+// TestSummary checks the summary from the first line or from the heading NAME.
 func TestSummary(t *testing.T) {
 	for text, want := range map[string]string{
 		"odd - does odd things\n\nUsage: odd [--loud] INPUT\n\n  --loud   shout\n":                     "odd - does odd things",
@@ -36,12 +36,12 @@ func TestSummary(t *testing.T) {
 	} {
 		cmd, _ := Parse(text, About{Program: "odd"})
 		if cmd.Summary != want {
-			t.Errorf("%q says %q", text, cmd.Summary)
+			t.Errorf("the summary of %q is %q", text, cmd.Summary)
 		}
 	}
 }
 
-// wrap gives commands the path that sound expects.
+// wrap gives commands the paths that checkSound expects.
 func wrap(cmd *model.Command) *model.Command {
 	c := *cmd
 	c.Commands = nil
@@ -51,21 +51,22 @@ func wrap(cmd *model.Command) *model.Command {
 	return &c
 }
 
-// TestRefused: nothing of these is an option or a command.
-func TestRefused(t *testing.T) {
+// TestTextsWithoutOptions parses texts that contain neither options nor
+// commands.
+func TestTextsWithoutOptions(t *testing.T) {
 	for _, c := range refused {
 		t.Run(c.name, func(t *testing.T) {
 			for name, parse := range map[string]func(string, About) (*model.Command, bool){"help": Parse, "man": ParseMan} {
 				cmd, _ := parse(c.text, About{Program: "prog"})
 				if len(cmd.Options)+len(cmd.Commands) > 0 {
-					t.Errorf("as %s it has:\n%s", name, shown(cmd))
+					t.Errorf("parsed as %s:\n%s", name, shown(cmd))
 				}
 			}
 		})
 	}
 }
 
-// shown prints what was understood, one fact a line.
+// shown formats what was parsed, one fact a line.
 func shown(cmd *model.Command) string {
 	var b strings.Builder
 	for _, o := range cmd.Options {
@@ -148,9 +149,9 @@ func listCommands(b *strings.Builder, all []*model.Command, indent string) {
 	}
 }
 
-// TestChangesAreNotOptions: lines of a change in the examples of a man page are
-// no options that were not understood.
-func TestChangesAreNotOptions(t *testing.T) {
+// TestDiffLinesAreNotOptions checks that lines of a diff in a man page do not
+// count as unparsed options.
+func TestDiffLinesAreNotOptions(t *testing.T) {
 	for line, want := range map[string]bool{
 		"--- a/describe.c": true, "+++ b/describe.c": true, "-static void describe(struct commit *cmit, int last_one)": true, "--full-history results.": true, "-x = 1;": true, "---": true,
 		"-x FILE  a file": false, "--all  everything there is": false, "-NUM  same as --context=NUM": false, "--output=FILE": false, "-o, --output": false,

@@ -1,7 +1,7 @@
 package help
 
-// A layout is a text in one of the ways in which programs print their help, and
-// what is to be understood of it. The programs do not exist.
+// A layout is a text in one of the ways in which programs print their help,
+// with the expected result. The programs do not exist.
 type layout struct {
 	name  string
 	about About
@@ -938,7 +938,7 @@ cmd c.d
 runnable`},
 }
 
-// refused are texts with lines that look like options or commands and are not.
+// refused are texts with lines that look like options or commands but are not.
 var refused = []layout{
 	{name: "nothing", text: ""},
 	{name: "prose", text: "This program prints words. The commands: none.\nIt was written long ago, and the options are few.\n"},

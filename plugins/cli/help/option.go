@@ -10,7 +10,7 @@ import (
 
 const maxOptions = 4000
 
-// build makes an option of its head and its description.
+// build returns the option for a parsed head and its description.
 func build(sp spec, desc string) model.Option {
 	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc, Value: model.Value{Kind: model.Bool}}
 	if sp.taken {
@@ -21,7 +21,7 @@ func build(sp spec, desc string) model.Option {
 		o.Value.Optional, o.Value.Equals, o.Value.Glued = sp.optional, sp.equals, sp.glued
 		p, many := strings.CutSuffix(o.Value.Placeholder, "...")
 		if many && p != "" {
-			o.Value.Placeholder, o.Value.Kind = p, named(p)
+			o.Value.Placeholder, o.Value.Kind = p, kindOf(p)
 		}
 		o.Repeatable = (sp.dots || many) && sp.value != "..."
 		typed(&o)
@@ -38,7 +38,7 @@ func build(sp spec, desc string) model.Option {
 	return o
 }
 
-// ordered puts the first long spelling first.
+// ordered moves the first long spelling to the front.
 func ordered(names []string) []string {
 	for i, n := range names {
 		if strings.HasPrefix(n, "--") {
@@ -48,7 +48,8 @@ func ordered(names []string) []string {
 	return names
 }
 
-// typed reads a type word where it stands alone: "--debug (boolean)".
+// typed corrects the value if the placeholder is a type word: "--debug
+// (boolean)".
 func typed(o *model.Option) {
 	switch o.Value.Kind {
 	case model.Bool:
@@ -61,8 +62,8 @@ func typed(o *model.Option) {
 	}
 }
 
-// preset reads a value that is a default: "--all=false:", "-lock=true". What is
-// shown with "=false" and no colon is on unless it is given so.
+// preset reads a value that is a default: "--all=false:", "-lock=true". An
+// option with "=false" and no colon is on by default.
 func preset(o *model.Option, sp spec) {
 	v, ended := strings.CutSuffix(sp.value, ":")
 	if !sp.equals || strings.HasPrefix(sp.value, "<") || strings.HasPrefix(sp.value, "[") && v != "[]" {
@@ -70,7 +71,7 @@ func preset(o *model.Option, sp spec) {
 	}
 	lit := unquote(v)
 	switch {
-	case lit == "false" && !ended: // "-lock=false  Don't hold a lock" is how to switch off what is on
+	case lit == "false" && !ended: // "-lock=false  Don't hold a lock" shows how to switch the option off
 		o.Value = model.Value{Kind: model.Bool, Default: "true", Equals: true}
 	case lit == "true" || lit == "false":
 		o.Value = model.Value{Kind: model.Bool, Default: lit, Equals: true}
@@ -97,7 +98,8 @@ func durationLiteral(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789.hmsunµ") == "" && strings.IndexByte("0123456789", s[0]) >= 0 && !integer(s)
 }
 
-// pairNegation takes "--no-color" out of the spellings of "--color".
+// pairNegation moves "--no-color" from the spellings of "--color" to its
+// negation.
 func pairNegation(o *model.Option) {
 	for i, n := range o.Names {
 		for _, no := range []string{"--no-", "--no", "-no-", "-no"} {
@@ -112,7 +114,7 @@ func pairNegation(o *model.Option) {
 	}
 }
 
-// A table is the options of a text by their spellings.
+// A table holds the options of a text by their spellings.
 type table struct {
 	options []*model.Option
 	byName  map[string]*model.Option
@@ -120,7 +122,7 @@ type table struct {
 
 func newTable() *table { return &table{byName: map[string]*model.Option{}} }
 
-// add takes an option; what was said about it before is completed.
+// add adds an option, or completes the known option that it is about.
 func (t *table) add(o model.Option) {
 	have := t.same(&o)
 	if have == nil {
@@ -140,9 +142,9 @@ func (t *table) add(o model.Option) {
 	}
 }
 
-// same finds the option that o is about. Two options that share a short
-// spelling and have long ones of their own are two; the spelling stays with the
-// first.
+// same returns the known option that o is about, or nil. Two options with
+// different long spellings that share a short one are different; the first one
+// keeps the short spelling.
 func (t *table) same(o *model.Option) *model.Option {
 	var short *model.Option
 	for _, n := range o.Names {
@@ -165,7 +167,7 @@ func (t *table) same(o *model.Option) *model.Option {
 	return nil
 }
 
-// complete adds to an option what another place says about it.
+// complete merges another description of an option.
 func (t *table) complete(have *model.Option, o model.Option) {
 	for _, n := range o.Names {
 		if t.byName[n] == nil && len(have.Names) < 16 && have.Value.Placeholder == o.Value.Placeholder {
@@ -187,17 +189,16 @@ func (t *table) complete(have *model.Option, o model.Option) {
 	switch {
 	case !was && is && have.Value.Kind == model.Bool && !have.Value.Equals:
 		have.Value, o.Value = o.Value, have.Value
-		// One place shows it with a value and the other without.
+		// The option is shown once with a value and once without.
 		have.Value.Optional = have.Value.Optional || have.Value.Equals && o.Value.Kind == model.Bool
 	case was && !is && have.Value.Equals && o.Description != "":
 		have.Value.Optional = true
 	}
 }
 
-// marked reads a table that says "[boolean]" of its flags: an option with a
-// default that is neither true nor false is then no flag, nor is any that has
-// nothing of the kind.
-func (t *table) marked() {
+// applyTypeMarks handles a table that marks its flags with "[boolean]". Options
+// without this mark are then not flags.
+func (t *table) applyTypeMarks() {
 	flags := 0
 	for _, o := range t.options {
 		if strings.Contains(o.Description, "[boolean]") {
@@ -218,9 +219,9 @@ func (t *table) marked() {
 
 var valueWords = regexp.MustCompile(`(?i)^(?:(?:set|the|a|an|optional|custom) )*(?:path|(?:number|list|name) (?:of|for|to)|url|uri|port|director(?:y|ies)|file|filename|timeout|maximum|minimum|amount|comma-separated|location|host|hostname|address)\b|^specif(?:y|ies)\b|\bthis (?:many|string|pattern|regexp?|file|number)\b|\((?:in )?(?:milli)?seconds?\)`)
 
-// unshown reads a table that shows behind no option what it takes, though some must
-// take something: there the description alone tells.
-func (t *table) unshown() {
+// guessValues handles a table that never shows values, although some options
+// must have one. It guesses from the descriptions which options those are.
+func (t *table) guessValues() {
 	if len(t.options) < 10 {
 		return
 	}
@@ -237,12 +238,12 @@ func (t *table) unshown() {
 	}
 }
 
-// fill takes what a usage says: the table knows better whether an option takes
-// a value where it shows one anywhere.
+// fill merges an option of a usage. If the table shows a value for an option,
+// that takes precedence.
 func (t *table) fill(o model.Option) {
 	have := t.byName[o.Names[0]]
 	if have != nil && o.Value.Glued && o.Value.Optional && strings.HasPrefix(have.Names[0], "--") {
-		return // "-c[columns]" says nothing of the long spelling
+		return // "-c[columns]" does not apply to the long spelling
 	}
 	if have == nil {
 		if neg := t.negated(o.Names[0]); neg {
@@ -267,9 +268,9 @@ func (t *table) fill(o model.Option) {
 	}
 }
 
-// tell takes what a sentence says: it describes what is known and adds what is
-// not.
-func (t *table) tell(o model.Option) {
+// addSentence merges an option from a sentence: it describes known options and
+// adds others.
+func (t *table) addSentence(o model.Option) {
 	have := t.byName[o.Names[0]]
 	if have == nil {
 		t.add(o)
@@ -284,6 +285,7 @@ func (t *table) tell(o model.Option) {
 	}
 }
 
+// negated reports whether name is the negation of an option.
 func (t *table) negated(name string) bool {
 	for _, o := range t.options {
 		if o.Negation == name {
@@ -293,7 +295,7 @@ func (t *table) negated(name string) bool {
 	return false
 }
 
-// pair joins "--no-color" to "--color" where both are flags of their own.
+// pair makes "--no-color" the negation of "--color" if both are flags.
 func (t *table) pair() {
 	t.options = slices.DeleteFunc(t.options, func(o *model.Option) bool {
 		word, ok := strings.CutPrefix(o.Names[0], "--no-")
@@ -313,7 +315,7 @@ func (t *table) pair() {
 	})
 }
 
-// canonical is the spelling to use for name.
+// canonical returns the first spelling of the option called name.
 func (t *table) canonical(name string) string {
 	if o := t.byName[name]; o != nil {
 		return o.Names[0]

@@ -7,10 +7,10 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// place decides the positional arguments. The first usage that has some says
-// their names and order; the others say which of them may be left out or
-// repeated.
-func (p *parser) place() {
+// placePositionals sets the positional arguments. The first usage with
+// positionals defines their names and order; the other usages show which of
+// them are optional or repeatable.
+func (p *parser) placePositionals() {
 	var base *call
 	for _, c := range p.calls {
 		p.withoutCommands(c)
@@ -23,7 +23,7 @@ func (p *parser) place() {
 		return
 	}
 	all := slices.Clone(base.positionals)
-	// "[arguments] [file]": these arguments are the options.
+	// In "[arguments] [file]" the arguments are the options.
 	if len(all) > 1 && !all[0].Required && (all[0].Name == "arguments" || all[0].Name == "args") {
 		all = all[1:]
 	}
@@ -40,8 +40,8 @@ func (p *parser) place() {
 	p.cmd.Positionals = all
 }
 
-// replaced says whether an option stands in for an argument: where "-e PATTERNS"
-// is given, what would be the argument PATTERNS is the first file.
+// replaced reports whether an option replaces an argument: with "-e PATTERNS",
+// the argument PATTERNS becomes the first file.
 func (p *parser) replaced(name string) bool {
 	if strings.Contains(name, "-if-no-") {
 		return true // "{script-only-if-no-other-script}"
@@ -53,8 +53,8 @@ func (p *parser) replaced(name string) bool {
 	return false
 }
 
-// withoutCommands drops the placeholder of a command, and what stands behind
-// it, where the text lists commands.
+// withoutCommands removes the placeholder of a command and everything after it,
+// if the text lists commands.
 func (p *parser) withoutCommands(c *call) {
 	if len(p.tree.all) == 0 && !p.dashedCommands() {
 		return
@@ -74,7 +74,7 @@ func (p *parser) withoutCommands(c *call) {
 	c.positionals = c.positionals[:at]
 }
 
-// dashedCommands says whether what the text calls commands are options.
+// dashedCommands reports whether the text calls options commands.
 func (p *parser) dashedCommands() bool {
 	for _, s := range p.sections {
 		if s.topic == commands && slices.ContainsFunc(s.lines, line.dashed) {
@@ -84,7 +84,7 @@ func (p *parser) dashedCommands() bool {
 	return false
 }
 
-// merge takes what another usage says of the same arguments.
+// merge applies what another usage shows about the same arguments.
 func merge(all, other []model.Positional) {
 	needed := 0
 	for _, o := range other {
@@ -104,7 +104,7 @@ func merge(all, other []model.Positional) {
 	}
 }
 
-// explain adds what a list of arguments says.
+// explain adds the description from the list of arguments.
 func (p *parser) explain(a *model.Positional) {
 	for _, e := range p.arguments {
 		if lower(firstPlaceholder(e.head)) == a.Name || lower(e.head) == a.Name {
@@ -124,12 +124,12 @@ func (p *parser) detail(a *model.Positional, e *entry) {
 	p.read++
 }
 
-// firstPlaceholder cuts "[FILE]..." down to its name.
+// firstPlaceholder returns the name in "[FILE]...".
 func firstPlaceholder(head string) string {
 	return strings.TrimSuffix(firstWord(head), "...")
 }
 
-// fromArguments takes the list of arguments where no usage has any.
+// fromArguments uses the list of arguments if no usage has any.
 func (p *parser) fromArguments() {
 	if len(p.tree.all) > 0 {
 		return

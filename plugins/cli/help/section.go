@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// A topic is what the lines of a section are about.
+// A topic is the subject of a section.
 type topic int
 
 const (
-	neutral topic = iota // nothing that its heading gives away
+	neutral topic = iota // the heading does not say
 	usage
 	options
 	arguments
 	commands
-	remarks   // formats, notes: no commands, but there may be options
-	elsewhere // examples, the environment: neither options nor commands
+	remarks   // formats or notes: no commands, but perhaps options
+	elsewhere // examples or the environment: neither options nor commands
 )
 
 // A section is a heading and the lines below it.
@@ -25,11 +25,11 @@ type section struct {
 	topic     topic
 	indent    int
 	lines     []line
-	inherited bool // its options belong to a command above
+	inherited bool // its options belong to a parent command
 	doubtful  bool // its names may be something else than commands
 }
 
-// sections cuts the text at its headings. The first section has no heading.
+// sections splits the text at its headings. The first section has no heading.
 func sections(lines []line) []*section {
 	all := []*section{{indent: -1}}
 	base := -1 // the column of the first line below the heading
@@ -41,8 +41,8 @@ func sections(lines []line) []*section {
 			all, base = append(all, s), -1
 			continue
 		}
-		// An option as far to the left as the heading of an example is not part
-		// of the example.
+		// An option at the indentation of an example's heading is not part of
+		// the example.
 		if at.topic == elsewhere && at.indent > 0 && l.dashed() && l.indent == at.indent {
 			back := &section{indent: at.indent - 1}
 			back.inherit(all[:len(all)-1])
@@ -56,7 +56,8 @@ func sections(lines []line) []*section {
 	return all
 }
 
-// title is the heading at line i, with the lines of the sentence that it ends.
+// title returns the heading at line i, together with the lines of the sentence
+// that it ends.
 func title(lines []line, i int) string {
 	words := strings.TrimSpace(strings.TrimRight(lines[i].body(), ": "))
 	for n := 1; n < 4 && i-n >= 0; n++ {
@@ -69,9 +70,9 @@ func title(lines []line, i int) string {
 	return words
 }
 
-// heading says whether line i begins a section. What stands deeper than the
-// first line of the section it is in belongs to that section; and where names
-// are listed, one alone on its line is a name with its description below.
+// heading reports whether line i begins a section. A line that is indented
+// deeper than the first line of its section is not a heading. Within a list of
+// names, a single word is a name with its description below.
 func heading(lines []line, i, base int, at *section) bool {
 	l := lines[i]
 	if l.blank() || l.dashed() || len(l.text) > 140 || base >= 0 && l.indent > base {
@@ -118,13 +119,13 @@ func heading(lines []line, i, base int, at *section) bool {
 	return false
 }
 
-// shouted says whether s is in capitals.
+// shouted reports whether s is in capitals.
 func shouted(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsUpper) && !strings.ContainsFunc(s, unicode.IsLower)
 }
 
-// titled says whether s may be a heading without a colon: it does not go on
-// like a sentence or an example of a call.
+// titled reports whether s may be a heading without a colon: it is neither a
+// sentence nor an example call.
 func titled(s string, indent int) bool {
 	if strings.ContainsAny(s, "$<>[]=|\\") || strings.Contains(s, " - ") && s[0] >= 'a' && s[0] <= 'z' { // "prog - does this"
 		return false
@@ -134,7 +135,7 @@ func titled(s string, indent int) bool {
 
 var (
 	commandWords = []string{"commands", "subcommands", "sub-commands", "subcommand", "verbs"}
-	// What stands below these may be commands and may be something else.
+	// Below these headings there may be commands or something else.
 	otherCommandWords = []string{"actions", "applets", "functions", "services", "operations", "tasks", "namespaces"}
 	optionWords       = []string{"option", "options", "flag", "flags", "switches", "modifiers"}
 	argumentWords     = []string{"positional", "positionals", "argument", "arguments", "args", "operands", "parameters"}
@@ -143,11 +144,11 @@ var (
 	outerWords = []string{"global", "inherited", "common", "parent", "persistent"}
 )
 
-// classify decides what the section is about, from its heading and from the
-// headings above it.
+// classify sets the topic of the section from its heading and from the headings
+// above.
 func (s *section) classify(before []*section) {
 	title := strings.ToLower(s.title)
-	// What stands in parentheses is a remark: "(use these before the command)".
+	// Text in parentheses is a remark: "(use these before the command)".
 	if i := strings.IndexByte(title, '('); i > 0 {
 		title = title[:i]
 	}
@@ -176,13 +177,13 @@ func (s *section) classify(before []*section) {
 	}
 }
 
-// farther back than this no heading is looked for.
-const farther = 200
+// maxLookback bounds how many headings inherit looks at.
+const maxLookback = 200
 
-// inherit takes the topic of the heading that this one is below of, or of the
-// one that introduces a row of headings.
+// inherit takes the topic of the parent heading, or of the heading that
+// introduces a series of headings.
 func (s *section) inherit(before []*section) {
-	for i := len(before) - 1; i >= 0 && i > len(before)-farther; i-- {
+	for i := len(before) - 1; i >= 0 && i > len(before)-maxLookback; i-- {
 		b := before[i]
 		introduces := b.indent == s.indent && b.topic == commands && b.empty()
 		if b.indent < s.indent || introduces {
@@ -206,7 +207,7 @@ func (s *section) empty() bool {
 	return true
 }
 
-// hasWord says whether one of the words stands in s, which is in lower case.
+// hasWord reports whether s, which is in lower case, contains one of the words.
 func hasWord(s string, words []string) bool {
 	for _, w := range strings.FieldsFunc(s, notWord) {
 		for _, want := range words {

@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// A spec is the head of an option's entry: its spellings and what they take.
+// A spec is the parsed head of an option's entry: its spellings and its value.
 type spec struct {
 	names    []string
 	negation string
-	value    string // as printed, without brackets around it
-	taken    bool   // takes a value
+	value    string // as printed, without surrounding brackets
+	taken    bool   // the option has a value
 	optional bool
-	equals   bool // joined with "="
-	glued    bool // joined with nothing
-	dots     bool // "..." stood behind it
-	// flags are long spellings that have no value where others have "=VALUE":
-	// they are options of their own.
+	equals   bool // the value is joined with "="
+	glued    bool // the value follows directly
+	dots     bool // "..." follows the option
+	// flags are long spellings without a value in a head where others have
+	// "=VALUE". They are options of their own.
 	flags []string
 }
 
-// A reader goes through a head from left to right.
+// A reader parses a head from left to right.
 type reader struct {
 	s    string
 	pos  int
 	spec spec
-	// whole: the head is known to end where s ends, so that plain words behind
-	// a name are its value. Otherwise they may be the description.
+	// whole is true if the head is known to end where s ends. Plain words after
+	// a name are then its value; otherwise they may be the description.
 	whole    bool
-	negated  bool // behind a "/" stands the spelling that says no
-	another  bool // behind "and" stands another option
-	current  int  // the spelling that was read last, in spec.names; -1: it is not there
-	repeated bool // it was read before, and has a value
+	negated  bool // after a "/", which precedes the negation
+	another  bool // after "and", which precedes another option
+	current  int  // index of the last spelling in spec.names, or -1
+	repeated bool // the last spelling occurred before and has a value
 }
 
-// readSpec reads the head of an option. What was not read is left over; it is
-// not ok where s does not begin with an option at all.
+// readSpec parses the head of an option. left is the text that was not parsed.
+// ok is false if s does not begin with an option.
 func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
 	r := &reader{s: s, whole: whole}
 	for {
@@ -47,7 +47,7 @@ func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
 		was := r.spec
 		r.spec.taken = false
 		if r.value(); !r.spec.taken {
-			// "-c[columns], --count": only the short spelling takes it.
+			// In "-c[columns], --count" only the short spelling has the value.
 			last := len(r.spec.names) - 1
 			if was.taken && was.equals && r.current == last && last > 0 && strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
 				r.spec.flags = append(r.spec.flags, r.spec.names[last])
@@ -81,7 +81,7 @@ func (r *reader) spaces() {
 	}
 }
 
-// name reads one spelling: "-o", "--output", "--[no-]color", "-fPIC".
+// name parses one spelling: "-o", "--output", "--[no-]color", "-fPIC".
 func (r *reader) name() bool {
 	begin := r.pos
 	for r.peek() == '-' {
@@ -97,7 +97,7 @@ func (r *reader) name() bool {
 		no = r.s[r.pos+1 : r.pos+n-1]
 		r.pos += n
 	}
-	if r.at("<") && dashes == "-" { // "-<signal>" is no spelling
+	if r.at("<") && dashes == "-" { // "-<signal>" is not a spelling
 		r.token()
 		return r.separator() && r.name()
 	}
@@ -106,18 +106,20 @@ func (r *reader) name() bool {
 		r.pos = begin
 		return false
 	}
-	if dashes == "-" && number(word) { // nor are "-NUM" and "-123"
+	if dashes == "-" && number(word) { // "-NUM" and "-123" are not spellings
 		return r.separator() && r.name()
 	}
 	r.add(dashes+word, no, dashes)
 	return true
 }
 
-// number says whether what stands behind a dash is a number, or a word for one.
+// number reports whether the text after a dash is a number or a placeholder for
+// one.
 func number(word string) bool {
 	return word == "NUM" || word == "NUMBER" || len(word) > 1 && word[0] >= '0' && word[0] <= '9'
 }
 
+// add records a spelling.
 func (r *reader) add(name, no, dashes string) {
 	r.current, r.repeated = -1, false
 	switch {
@@ -142,8 +144,8 @@ func (r *reader) add(name, no, dashes string) {
 	r.spec.names = append(r.spec.names, name)
 }
 
-// word reads the letters of a spelling. An abbreviation in the middle of it,
-// as in "colo[u]r", is part of it.
+// word parses the letters of a spelling. It includes optional letters, as in
+// "colo[u]r".
 func (r *reader) word() string {
 	var b strings.Builder
 	for r.pos < len(r.s) {
@@ -184,7 +186,7 @@ func allLower(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// value reads what follows a spelling.
+// value parses the value after a spelling.
 func (r *reader) value() {
 	if r.at("...") && !letter(r.after(3)) {
 		r.spec.dots = true
@@ -219,10 +221,10 @@ func (r *reader) value() {
 	}
 }
 
-// join makes the character that stands between name and value part of the
-// name, so that both together are one argument: "-Wl,", "-agentlib:". Where the
-// name had a value without it before, as in "-L<start>:<file>, -L:<name>:<file>",
-// the character begins the value.
+// join appends the character between name and value to the name, so that both
+// together are one argument: "-Wl,", "-agentlib:". If the name also occurs
+// without the character, as in "-L<start>:<file>, -L:<name>:<file>", the
+// character belongs to the value.
 func (r *reader) join(c byte) {
 	if c == '=' || c == ' ' || r.current < 0 || r.repeated {
 		return
@@ -239,11 +241,10 @@ func (r *reader) after(n int) byte {
 	return 0
 }
 
-// A form says how a value is joined to its name.
+// A form describes how a value is joined to its option.
 type form struct{ optional, equals, glued bool }
 
-// take records a value. A spelling that comes later and is longer says better
-// how the value is joined than a short one before it.
+// take records a value. Its form replaces that of an earlier spelling.
 func (r *reader) take(value string, f form) {
 	sp := &r.spec
 	if strings.HasSuffix(value, "...") {

@@ -2,7 +2,7 @@ package help
 
 import "strings"
 
-// words reads the value that stands behind a space.
+// words parses the value after a space.
 func (r *reader) words() {
 	var taken []string
 	f := form{}
@@ -19,7 +19,7 @@ func (r *reader) words() {
 			break
 		}
 		t := r.token()
-		// Behind "<addresses>" a word is the description, be it in capitals.
+		// After "<addresses>" a word is the description, even in capitals.
 		if angled := len(taken) > 0 && taken[0][0] == '<'; !r.placeholder(t) || angled && !r.whole && t[0] != '<' && t[0] != '[' && t != "..." {
 			r.pos = mark
 			break
@@ -48,7 +48,7 @@ func (r *reader) words() {
 	r.take(strings.Join(taken, " "), f)
 }
 
-// placeholder says whether t can stand for a value.
+// placeholder reports whether t can be the placeholder of a value.
 func (r *reader) placeholder(t string) bool {
 	if t == "" {
 		return false
@@ -65,8 +65,8 @@ func (r *reader) placeholder(t string) bool {
 	return strings.ContainsAny(t, "=<|") && !strings.HasSuffix(t, ".")
 }
 
-// remark says whether t in parentheses is said about the option, and is not
-// what it takes.
+// remark reports whether t is a remark in parentheses about the option and not
+// its value.
 func remark(t string) bool {
 	if !wrapped(t, '(', ')') || strings.Contains(t, "|") {
 		return false
@@ -75,8 +75,8 @@ func remark(t string) bool {
 	return !known && !shouted(t) && (strings.ContainsAny(t, " \"'"))
 }
 
-// token reads up to white space, a comma before another spelling or a bar
-// before one. What stands in brackets or quotes is kept together.
+// token parses up to white space, a comma before another spelling, or a bar
+// before one. Text in brackets or quotes stays together.
 func (r *reader) token() string {
 	begin, depth := r.pos, 0
 	var quote byte
@@ -105,11 +105,11 @@ func (r *reader) token() string {
 	return r.s[begin:]
 }
 
-// separator steps over what stands between two spellings and says whether
-// another one follows.
+// separator skips the characters between two spellings and reports whether
+// another spelling follows.
 func (r *reader) separator() bool {
 	r.spaces()
-	for mark := r.pos; r.peek() == '.' || r.peek() == ' ' && r.pos > mark; { // dots that lead the eye
+	for mark := r.pos; r.peek() == '.' || r.peek() == ' ' && r.pos > mark; { // dots that fill the space before a description
 		r.pos++
 	}
 	said := true
@@ -127,7 +127,7 @@ func (r *reader) separator() bool {
 		r.spaces()
 		long := strings.HasPrefix(r.s[r.pos:], "--")
 		short := len(r.spec.names) > 0 && !strings.HasPrefix(r.spec.names[len(r.spec.names)-1], "--")
-		// "-h/--help" are two spellings of one thing, "--on / --off" are not.
+		// "-h/--help" are two spellings of one option, "--on / --off" are not.
 		if long && !short || len(r.spec.names) > 1 {
 			r.negated = true
 		}
@@ -143,21 +143,21 @@ func (r *reader) separator() bool {
 	if r.at("or -") {
 		r.pos += 3
 	}
-	// "-p, p, --pid": the letter alone is another way to write the first one.
+	// In "-p, p, --pid" the letter alone is another form of the first spelling.
 	if letter(r.peek()) && (strings.HasPrefix(r.s[r.pos+1:], ", -") || strings.HasPrefix(r.s[r.pos+1:], " -") && said) {
 		r.pos += strings.IndexByte(r.s[r.pos:], '-')
 	}
 	return r.at("-") && r.after(1) > ' ' && (said || r.pair())
 }
 
-// pair says whether two spellings with nothing but space between them are of
-// one option: one is short and the other long.
+// pair reports whether two spellings with only space between them belong to one
+// option: one is short and the other long.
 func (r *reader) pair() bool {
 	short := len(r.spec.names) == 1 && !strings.HasPrefix(r.spec.names[0], "--")
 	return short == r.at("--") && len(r.spec.names) == 1
 }
 
-// wrapped says whether one pair of brackets encloses all of s.
+// wrapped reports whether one pair of brackets encloses all of s.
 func wrapped(s string, open, shut byte) bool {
 	if len(s) < 2 || s[0] != open || s[len(s)-1] != shut {
 		return false

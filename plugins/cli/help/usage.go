@@ -7,8 +7,8 @@ const (
 	maxUsageLen = 64 << 10
 )
 
-// usageLine says whether a line begins the usage, and gives what follows the
-// word in the same line.
+// usageLine reports whether a line begins the usage, and returns the rest of
+// the line.
 func usageLine(body string) (rest string, ok bool) {
 	low := strings.ToLower(body)
 	for _, word := range []string{"usage:", "usage :", "synopsis:", "syntax:"} {
@@ -19,23 +19,23 @@ func usageLine(body string) (rest string, ok bool) {
 	return "", bareUsage(body)
 }
 
-// bareUsage says whether a line is a heading of usage lines.
+// bareUsage reports whether a line is a heading above usage lines.
 func bareUsage(body string) bool {
 	low := strings.TrimRight(strings.ToLower(strings.TrimSpace(body)), ": ")
 	return low == "usage" || low == "synopsis" || strings.HasSuffix(low, ". usage") || strings.HasSuffix(low, ".  usage") || strings.HasPrefix(low, "## usage")
 }
 
-// A gatherer collects the ways in which a program is called.
+// A gatherer collects the usages of a program.
 type gatherer struct {
 	program string // the first word of the first usage
 	usages  []string
 	indent  int // of the first usage
-	depth   int // brackets that are open
+	depth   int // number of open brackets
 	size    int
 }
 
-// gather takes the usage lines out of the text: they are replaced by blank
-// lines, so that nothing reads them as options.
+// gather returns the usages in a text and blanks their lines, so that they are
+// not parsed as options.
 func gather(lines []line, program string) []string {
 	var all []string
 	for i := 0; i < len(lines) && len(all) < maxUsages; i++ {
@@ -62,7 +62,8 @@ func gather(lines []line, program string) []string {
 	return all
 }
 
-// follow reads the lines below and gives the first that is no usage.
+// follow reads the lines of a usage from line i on. It returns the index of the
+// first line that is not part of it.
 func (g *gatherer) follow(lines []line, i, margin int, inline bool) int {
 	for ; i < len(lines) && len(g.usages) < maxUsages && g.size < maxUsageLen; i++ {
 		l := lines[i]
@@ -80,14 +81,14 @@ func (g *gatherer) follow(lines []line, i, margin int, inline bool) int {
 	return i
 }
 
-// over says whether the usage ends at the blank line i.
+// over reports whether the usage ends at the blank line i.
 func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 	for next := i + 1; next < len(lines) && next < i+3; next++ {
 		if l := lines[next]; !l.blank() {
 			if g.program == "" {
 				return l.dashed()
 			}
-			// A synopsis may go on in parts, with a word above each.
+			// A synopsis may continue in parts with a heading above each.
 			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":")
 			called := firstWord(l.body()) == g.program && (max(l.indent, g.indent)-min(l.indent, g.indent) < 3 || !inline && l.indent > margin)
 			return !label && !called
@@ -96,10 +97,10 @@ func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 	return true
 }
 
-// accept takes one more line of usage.
+// accept adds a line to the usage, or returns false if it is not part of it.
 func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	body := l.body()
-	if alt, ok := otherwise(body); ok {
+	if alt, ok := otherUsage(body); ok {
 		g.begin(alt)
 		return true
 	}
@@ -107,7 +108,7 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		if l.indent > margin && strings.HasSuffix(body, ":") {
 			return true
 		}
-		if l.dashed() || strings.HasSuffix(body, ":") || run(calledOnly(body)) > 3 {
+		if l.dashed() || strings.HasSuffix(body, ":") || longestRun(calledOnly(body)) > 3 {
 			return false
 		}
 		g.indent = l.indent
@@ -116,7 +117,7 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	}
 	first := firstWord(strings.TrimPrefix(body, "$ "))
 	switch {
-	case first == g.program && g.depth == 0 && run(calledOnly(body)) < 5:
+	case first == g.program && g.depth == 0 && longestRun(calledOnly(body)) < 5:
 		g.begin(body)
 	case remark(body):
 	case !inline && g.depth == 0 && l.indent > margin && strings.HasSuffix(body, ":"):
@@ -134,8 +135,8 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 	return true
 }
 
-// otherwise cuts the word that begins one more way to call the program.
-func otherwise(body string) (string, bool) {
+// otherUsage removes the word "or" at the start of another usage.
+func otherUsage(body string) (string, bool) {
 	low := strings.ToLower(body)
 	for _, or := range []string{"or: ", "or  ", "or:\t", "or\t"} {
 		if strings.HasPrefix(low, or) {
@@ -145,6 +146,7 @@ func otherwise(body string) (string, bool) {
 	return "", false
 }
 
+// begin starts a further usage.
 func (g *gatherer) begin(s string) {
 	s = calledOnly(strings.TrimPrefix(s, "$ "))
 	if g.program == "" {
@@ -154,6 +156,7 @@ func (g *gatherer) begin(s string) {
 	g.usages = append(g.usages, s)
 }
 
+// add continues the current usage.
 func (g *gatherer) add(s string) {
 	s = calledOnly(s)
 	last := len(g.usages) - 1
@@ -161,12 +164,12 @@ func (g *gatherer) add(s string) {
 	g.depth, g.size = g.depth+opened(s), g.size+len(s)
 }
 
-// opened counts the square brackets that are open at the end of s.
+// opened returns the number of brackets that are still open at the end of s.
 func opened(s string) int {
 	return strings.Count(s, "[") - strings.Count(s, "]") + strings.Count(s, "{") - strings.Count(s, "}")
 }
 
-// calledOnly cuts a description from behind a usage.
+// calledOnly removes a description after a usage.
 func calledOnly(s string) string {
 	for start, end := gap(s, 0); start >= 0; start, end = gap(s, end) {
 		if words(s[end:]) >= 2 || strings.HasPrefix(s[end:], "# ") || strings.HasPrefix(s[end:], "=> ") {
@@ -179,8 +182,8 @@ func calledOnly(s string) string {
 	return s
 }
 
-// run is the most plain words that stand behind each other in s.
-func run(s string) int {
+// longestRun returns the largest number of consecutive plain words in s.
+func longestRun(s string) int {
 	most, n := 0, 0
 	for _, w := range strings.Fields(s) {
 		if n++; strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz',.") != "" || shouted(w) && len(w) > 1 {
@@ -191,7 +194,7 @@ func run(s string) int {
 	return most
 }
 
-// words counts the plain words at the beginning of s.
+// words returns the number of plain words at the start of s.
 func words(s string) int {
 	n := 0
 	for _, w := range strings.Fields(s) {
@@ -203,13 +206,13 @@ func words(s string) int {
 	return n
 }
 
-// callLike says whether a line can go on a usage: it holds arguments and no
+// callLike reports whether a line can continue a usage: it has arguments and no
 // sentence.
 func callLike(body string) bool {
 	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && (words(left) > 1 || explained(body, left)) {
 		return false
 	}
-	if run(body) > 3 {
+	if longestRun(body) > 3 {
 		return false
 	}
 	if strings.IndexByte("[<({-|.", body[0]) >= 0 {
@@ -218,8 +221,8 @@ func callLike(body string) bool {
 	return words(body) < 3 && !strings.HasSuffix(body, ":")
 }
 
-// explained says whether left, the end of body, is a description in a column of
-// its own, as in "-d, --data <data>   HTTP POST data".
+// explained reports whether left, the end of body, is a description in a
+// separate column, as in "-d, --data <data>   HTTP POST data".
 func explained(body, left string) bool {
 	return len(strings.Fields(left)) > 1 && letter(left[0]) && strings.HasSuffix(body, "  "+left) && !strings.ContainsAny(left, "[<{|")
 }
@@ -232,7 +235,7 @@ func firstWord(s string) string {
 	return f[0]
 }
 
-// unmarked finds a usage that no word announces, at the top of the text.
+// unmarked finds a usage without a heading near the top of the text.
 func unmarked(lines []line, program string) []string {
 	seen := 0
 	for i, l := range lines {

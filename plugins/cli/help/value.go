@@ -7,7 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// kinds says what a type word or a usual placeholder stands for, in lower case.
+// kinds maps type words and usual placeholders, in lower case, to kinds.
 var kinds = map[string]model.Kind{
 	"bool": model.Bool, "boolean": model.Bool,
 	"string": model.String, "text": model.String, "str": model.String,
@@ -28,8 +28,8 @@ var kinds = map[string]model.Kind{
 
 var mapping = regexp.MustCompile(`(?i)^(key|name|k|var|field|label|prop|property|variable|header|option|config|id|setting|opt|param|parameter)(=|:)<?(value|val|v|var|string|pattern|path)$`)
 
-// generic are names of what a value is, where a choice would show the values
-// themselves.
+// generic are placeholders that name the value. Among choices they are not
+// literal values.
 var generic = map[string]bool{
 	"name": true, "names": true, "url": true, "uri": true, "id": true, "host": true, "hostname": true, "pattern": true, "regex": true, "regexp": true, "glob": true,
 	"expr": true, "key": true, "value": true, "val": true, "pkg": true, "package": true, "commit": true, "branch": true, "tag": true, "ref": true, "revision": true, "rev": true,
@@ -40,7 +40,7 @@ var generic = map[string]bool{
 	"object": true, "query": true, "target": true, "module": true, "selector": true, "signal": true, "timestamp": true, "index": true, "domain": true, "email": true, "ms": true,
 }
 
-// shape reads what a printed value says of its kind.
+// shape returns the value that a printed placeholder describes.
 func shape(printed string) model.Value {
 	v := model.Value{Kind: model.String, Placeholder: bare(printed)}
 	p := v.Placeholder
@@ -48,7 +48,7 @@ func shape(printed string) model.Value {
 		v.Kind, v.Choices = model.Enum, c
 		return v
 	}
-	v.Kind = named(p)
+	v.Kind = kindOf(p)
 	if n := arityOf(printed); n > 1 {
 		v.Kind, v.Arity = model.String, n
 	}
@@ -57,8 +57,8 @@ func shape(printed string) model.Value {
 
 var argumentName = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9_-]*|<[^<>]+>)$`)
 
-// arityOf counts the arguments that a printed value stands for: several names
-// side by side, none of which is a word that joins them.
+// arityOf returns the number of arguments that a printed placeholder describes:
+// several names side by side without a joining word.
 func arityOf(printed string) int {
 	if p := strings.TrimSpace(printed); bare(p) != p && !strings.Contains(p, "> <") {
 		return 1
@@ -77,7 +77,7 @@ var (
 	joining = map[string]bool{"or": true, "and": true, "of": true, "the": true, "to": true, "for": true, "in": true, "with": true, "as": true, "range": true}
 )
 
-// bare takes the brackets off a placeholder.
+// bare removes the brackets around a placeholder.
 func bare(p string) string {
 	for range 4 {
 		p = strings.TrimSpace(p)
@@ -93,8 +93,8 @@ func bare(p string) string {
 	return p
 }
 
-// named is the kind that a placeholder's name stands for.
-func named(p string) model.Kind {
+// kindOf returns the kind that a placeholder's name suggests.
+func kindOf(p string) model.Kind {
 	low := strings.ToLower(strings.TrimSpace(p))
 	if k, ok := kinds[low]; ok {
 		return k
@@ -122,8 +122,8 @@ func named(p string) model.Kind {
 	return model.String
 }
 
-// choices reads "a|b|c" and "{a,b,c}"; nil where the words are names of values
-// or there is more to it.
+// choices parses "a|b|c" and "{a,b,c}". It returns nil if the words are not
+// literal values.
 func choices(p string) []string {
 	sep := "|"
 	if !strings.Contains(p, "|") {
@@ -142,7 +142,7 @@ func choices(p string) []string {
 	if all = distinct(all); all == nil {
 		return nil
 	}
-	// Capitals name values where all of them do not look like literals.
+	// Words that name kinds or values are not literal.
 	for _, c := range all {
 		low := strings.ToLower(c)
 		if _, ok := kinds[low]; ok || generic[low] {
@@ -152,7 +152,7 @@ func choices(p string) []string {
 	return all
 }
 
-// distinct leaves each choice once; nil where that is no choice.
+// distinct removes duplicates. It returns nil if fewer than two choices remain.
 func distinct(choices []string) []string {
 	var all []string
 	seen := map[string]bool{}
@@ -168,7 +168,7 @@ func distinct(choices []string) []string {
 	return all
 }
 
-// choice says whether c can be a literal value.
+// choice reports whether c can be a literal value.
 func choice(c string) bool {
 	if c == "" || len(c) > 64 || strings.Contains(c, "...") {
 		return false

@@ -2,8 +2,8 @@ package help
 
 import "testing"
 
-// TestArity: several names side by side are several arguments; one name of
-// several words, or a sentence, is one.
+// TestArity checks that several names side by side are several arguments, but a
+// name of several words is one.
 func TestArity(t *testing.T) {
 	for printed, want := range map[string]int{
 		"a v": 2, "SIZE N": 2, "<KEY> <VALUE>": 2, "<from file> <to file>": 2, "X Y Z": 3,
@@ -16,15 +16,15 @@ func TestArity(t *testing.T) {
 	}
 }
 
-// TestOneOf: choices in the description count wherever it introduces them.
-func TestOneOf(t *testing.T) {
+// TestChoicesInTheDescription checks the phrases that introduce choices.
+func TestChoicesInTheDescription(t *testing.T) {
 	for _, text := range []string{"How to sort it (one of: name, price)", "One of: name, price", "How. One of name or price.", "Must be one of: name, price"} {
-		if c := said(text); len(c) != 2 {
+		if c := listedValues(text); len(c) != 2 {
 			t.Errorf("%q has the choices %q", text, c)
 		}
 	}
 	for _, text := range []string{"How to sort one of the things", "Output (one of: json, yaml, template=...)", "someone of: a, b", "One of: (json, path, path-file)"} {
-		if c := said(text); c != nil {
+		if c := listedValues(text); c != nil {
 			t.Errorf("%q has the choices %q", text, c)
 		}
 	}

@@ -7,37 +7,37 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A call is one usage, understood.
+// A call is one parsed usage.
 type call struct {
 	options     []model.Option
 	conflicts   [][]string
 	positionals []model.Positional
 	terminator  bool
-	literal     string   // the first plain word, where it may be the name of a command
-	before      int      // options that stand before that word
-	keywords    int      // so many times "[ mtu MTU ]"
-	maybe       string   // a plain word that begins a bracket: "[push [-p] ...]"
-	literals    []string // "{add,rm} ..."
-	choices     []string // "{on | off} name", where no word stands before it
-	command     string   // the placeholder that stands for a command
-	needed      bool     // that placeholder is outside square brackets
+	literal     string   // the first plain word, if it may be the name of a command
+	before      int      // number of options before that word
+	keywords    int      // number of keywords such as "[ mtu MTU ]"
+	maybe       string   // a plain word at the start of a bracket: "[push [-p] ...]"
+	literals    []string // the words of "{add,rm} ..."
+	choices     []string // the words of "{on | off} name" at the start
+	command     string   // the placeholder for a command
+	needed      bool     // that placeholder is not in square brackets
 }
 
-// A walker goes through the nodes of a usage.
+// A walker interprets the nodes of a usage.
 type walker struct {
-	table map[string]*model.Option // what the tables of the text said
+	table map[string]*model.Option // the options that the tables of the text describe
 	call  call
 }
 
-// A place is where in a usage something stands.
+// A place describes the context of a node in a usage.
 type place struct {
 	optional bool
 	repeat   bool
-	choice   bool // it is one of several
-	first    bool // it begins a bracket that holds more
+	choice   bool // one of several alternatives
+	first    bool // the first of several nodes in a bracket
 }
 
-// below cuts the program and its path from the front of a usage. It says
+// below removes the program and its path from the start of a usage. It reports
 // whether the last word of the path was there.
 func below(nodes []node, path []string) ([]node, bool) {
 	found := len(path) == 0
@@ -59,7 +59,7 @@ func below(nodes []node, path []string) ([]node, bool) {
 	return nodes, found
 }
 
-// begins says whether n is the word, or a group that begins with it.
+// begins reports whether n is the word, or a group that begins with it.
 func (n node) begins(word string) bool {
 	if n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 1 {
 		n = n.alts[0][0]
@@ -67,6 +67,7 @@ func (n node) begins(word string) bool {
 	return n.plain() && n.text == word
 }
 
+// walk interprets a sequence of nodes.
 func (w *walker) walk(nodes []node, at place) {
 	if last := len(nodes) - 1; last > 0 && omitted(nodes[last].text) && !slices.ContainsFunc(nodes, func(n node) bool { return !n.plain() }) {
 		return // "[global options]"
@@ -79,7 +80,7 @@ func (w *walker) walk(nodes []node, at place) {
 		case n.option():
 			i += w.option(nodes, i, at)
 		case n.text == "or" && i > 0:
-			i++ // what follows is another word for the same
+			i++ // the next word has the same meaning
 		case n.open == 0 && n.glued && i > 0: // "TYPE[.GROUP]/NAME" is one argument
 		case n.open == 0:
 			at.first = at.optional && i == 0 && len(nodes) > 1
@@ -90,7 +91,8 @@ func (w *walker) walk(nodes []node, at place) {
 	}
 }
 
-// option reads the option at i and gives how many nodes after it are its value.
+// option reads the option at i. It returns the number of following nodes that
+// are its value.
 func (w *walker) option(nodes []node, i int, at place) (used int) {
 	n := nodes[i]
 	if omitted(strings.TrimLeft(n.text, "-")) && !strings.HasPrefix(n.text, "--") {
@@ -134,7 +136,7 @@ func (w *walker) option(nodes []node, i int, at place) (used int) {
 	return used
 }
 
-// operand finds the value of an option in the node behind it.
+// operand returns the value of an option from the following node.
 func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) {
 	if i+1 >= len(nodes) {
 		return "", false
@@ -160,7 +162,7 @@ func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) 
 	return "", false
 }
 
-// add records an option; one that was seen before is seen again.
+// add records an option, or merges it with the same option.
 func (w *walker) add(o model.Option) {
 	for i := range w.call.options {
 		if have := &w.call.options[i]; slices.Contains(have.Names, o.Names[0]) {
@@ -175,12 +177,13 @@ func (w *walker) add(o model.Option) {
 	w.call.options = append(w.call.options, o)
 }
 
-// group reads the group at i and gives how many nodes after it belong to it.
+// group reads the group at i. It returns the number of following nodes that
+// belong to it.
 func (w *walker) group(nodes []node, i int, at place) (used int) {
 	n := nodes[i]
 	in := place{optional: at.optional || n.open == '[', repeat: at.repeat || n.repeat, choice: at.choice || len(n.alts) > 1}
 	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
-		return 0 // "[.zip]" belongs to the word before it
+		return 0 // "[.zip]" belongs to the preceding word
 	}
 	if keyword(n) {
 		w.call.keywords++
@@ -188,9 +191,9 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	if w.list(n, in) || w.alternatives(n, in) {
 		return 0
 	}
-	// "[-o json|yaml]": the words behind the first bar go on its value.
+	// In "[-o json|yaml]" the words after the bar belong to the value.
 	if len(n.alts) > 1 && len(n.alts[0]) > 1 && !n.alts[0][0].plain() && !slices.ContainsFunc(n.alts[1:], func(a []node) bool { return len(a) != 1 || !a[0].plain() }) {
-		w.walk(valued(n.alts), in)
+		w.walk(joinAlternatives(n.alts), in)
 		return 0
 	}
 	before := len(w.call.options)
@@ -211,7 +214,7 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 	return used
 }
 
-// word reads what stands for an argument or a command.
+// word reads the placeholder of an argument, or the name of a command.
 func (w *walker) word(n node, at place) {
 	text := n.text
 	if strings.HasPrefix(text, "+") || omitted(text) {
@@ -234,10 +237,11 @@ func (w *walker) word(n node, at place) {
 	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat || strings.HasSuffix(bare(text), "(s)")})
 }
 
+// positional records a positional argument.
 func (w *walker) positional(p model.Positional) {
 	p.AfterTerminator = w.call.terminator
 	for i := range w.call.positionals {
-		// "TYPE NAME | TYPE/NAME ..." says the same argument twice.
+		// "TYPE NAME | TYPE/NAME ..." shows the same argument twice.
 		if have := &w.call.positionals[i]; have.Name == p.Name || strings.HasPrefix(p.Name, have.Name+"/") {
 			have.Repeatable = true
 			return
@@ -248,7 +252,7 @@ func (w *walker) positional(p model.Positional) {
 	}
 }
 
-// lower is a placeholder's name as a positional is called.
+// lower returns the name of a positional for a placeholder.
 func lower(text string) string {
 	name := strings.ToLower(strings.Trim(bare(strings.ReplaceAll(text, "(s)", "")), " .,;:\"'`"))
 	name = strings.Join(strings.Fields(strings.NewReplacer("<", "", ">", "").Replace(name)), "-")
@@ -266,7 +270,7 @@ func commandName(name string) bool {
 	return false
 }
 
-// omitted says whether a word stands for options.
+// omitted reports whether a word is a placeholder for options.
 func omitted(text string) bool {
 	name := strings.ToLower(strings.Trim(strings.ReplaceAll(text, "(s)", "s"), "[]<>{}().:, "))
 	for _, w := range []string{"option", "options", "flag", "flags", "opts", "switches"} {
@@ -277,7 +281,7 @@ func omitted(text string) bool {
 	return strings.Trim(name, ".") == ""
 }
 
-// lettered says whether text is made of the letters of known options.
+// lettered reports whether text consists of the letters of known options.
 func (w *walker) lettered(text string) bool {
 	for _, c := range text[1:] {
 		if w.table["-"+string(c)] == nil {

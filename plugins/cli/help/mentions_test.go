@@ -2,9 +2,9 @@ package help
 
 import "testing"
 
-// TestCommonness: options of usage lines and examples are shown; others are
-// counted where something else is explained.
-func TestCommonness(t *testing.T) {
+// TestShownAndMentions checks that options of usage lines and examples are
+// shown, and that mentions count lines about something else.
+func TestShownAndMentions(t *testing.T) {
 	c, ok := Parse(`Usage: prog [--used] [-f FILE] [COMMAND]
 
 Does it, as --told says. With --told and --told it counts once.
@@ -29,7 +29,7 @@ Examples:
   prog -fname, or -q
 `, About{Program: "prog"})
 	if !ok {
-		t.Fatal("nothing was understood")
+		t.Fatal("Parse understood nothing")
 	}
 	want := map[string]struct {
 		shown    bool
@@ -41,7 +41,7 @@ Examples:
 	for _, o := range c.Options {
 		w, known := want[o.Names[0]]
 		if !known {
-			t.Errorf("an option %q", o.Names)
+			t.Errorf("unexpected option %q", o.Names)
 		}
 		if o.Shown != w.shown || (o.Mentions > 0) != (w.mentions > 0) {
 			t.Errorf("%s: %t %d, want %t %d", o.Names[0], o.Shown, o.Mentions, w.shown, w.mentions)

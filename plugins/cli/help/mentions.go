@@ -7,12 +7,12 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// spelledOption is an option in running text, with what stands before it.
+// spelledOption matches an option in running text, together with the character
+// before it.
 var spelledOption = regexp.MustCompile("(?:^|[\\s\\[({|'\"`<,/])(--?[A-Za-z0-9][\\w.-]*)")
 
-// count fills in what the text tells about how common each option is: whether a
-// usage line or an example has it, and how many lines name it that explain
-// something else.
+// count sets Shown and Mentions of each option: whether a usage line or an
+// example has the option, and how many lines about something else name it.
 func (p *parser) count(lines []line, usages []string) {
 	index := newOptionIndex(p.cmd)
 	for _, u := range usages {
@@ -26,7 +26,7 @@ func (p *parser) count(lines []line, usages []string) {
 			index.each(l.text, func(o *model.Option) { o.Shown = true })
 		}
 	}
-	explained, indent := map[*model.Option]bool{}, -1 // by the entry that a line belongs to
+	explained, indent := map[*model.Option]bool{}, -1 // the options that the current entry explains
 	for _, l := range lines {
 		if l.dashed() || !l.blank() && l.indent <= indent {
 			clear(explained)
@@ -45,7 +45,7 @@ func (p *parser) count(lines []line, usages []string) {
 	}
 }
 
-// An optionIndex finds the options of a command by their spellings.
+// An optionIndex maps spellings to the options of a command.
 type optionIndex map[string]*model.Option
 
 func newOptionIndex(c *model.Command) optionIndex {
@@ -70,7 +70,7 @@ func (x optionIndex) add(name string, o *model.Option) {
 	}
 }
 
-// each calls f for each option that a line spells, once.
+// each calls f once for each option that a line names.
 func (x optionIndex) each(text string, f func(*model.Option)) {
 	if !strings.Contains(text, "-") {
 		return
@@ -90,8 +90,8 @@ func (x optionIndex) each(text string, f func(*model.Option)) {
 	}
 }
 
-// find returns the options that a word stands for: one, or several letters
-// behind one dash. A number behind a dash is how programs write "-n".
+// find returns the options that a word names: one option, or several letters
+// after one dash. A number after a dash means "-n".
 func (x optionIndex) find(word string) []*model.Option {
 	word = strings.TrimRight(word, ".-")
 	if o := x[word]; o != nil {
@@ -109,7 +109,7 @@ func (x optionIndex) find(word string) []*model.Option {
 		switch {
 		case o == nil:
 			return nil
-		case o.Value.Kind.TakesValue(): // what follows is its value
+		case o.Value.Kind.TakesValue(): // the remaining letters are its value
 			return append(all, o)
 		}
 		all = append(all, o)

@@ -2,7 +2,7 @@ package help
 
 import "strings"
 
-// bulleted reads a list in which a bullet stands before each name.
+// bulleted reads a list with a bullet before each name.
 func (l *lister) bulleted() []*listedCommand {
 	var all []*listedCommand
 	l.column = l.descriptions()
@@ -19,8 +19,8 @@ func (l *lister) bulleted() []*listedCommand {
 	return all
 }
 
-// tagged reads the commands of a man page: a name and its arguments, alone in
-// a line, above a description that stands further in.
+// tagged reads the commands of a man page: a name and its arguments on a
+// separate line above an indented description.
 func (l *lister) tagged() []*listedCommand {
 	base := -1
 	var all []*listedCommand
@@ -49,7 +49,7 @@ func (l *lister) tagged() []*listedCommand {
 	return all
 }
 
-// unbullet takes off the bullets of a list that has them.
+// unbullet removes the bullets of a list.
 func (l *lister) unbullet() {
 	bullets, all := 0, 0
 	for _, ln := range l.lines {
@@ -75,7 +75,7 @@ func (l *lister) unbullet() {
 	l.lines = out
 }
 
-// bulletAt is the length of the bullet that begins a line: "* name".
+// bulletAt returns the length of the bullet at the start of a line: "* name".
 func bulletAt(ln line) int {
 	b := ln.body()
 	if len(b) > 2 && strings.IndexByte("*o+-", b[0]) >= 0 && b[1] == ' ' {
@@ -84,7 +84,7 @@ func bulletAt(ln line) int {
 	return 0
 }
 
-// commas reads names with commas between them, over several lines.
+// commas reads names that are separated by commas, on one or more lines.
 func (l *lister) commas() []*listedCommand {
 	var text []string
 	with, n := 0, 0
@@ -148,8 +148,8 @@ func (l *lister) grid() []*listedCommand {
 	return all
 }
 
-// cellEnd cuts the first cell of a row and gives where it ends, -1 for the
-// last one, and what follows.
+// cellEnd returns the end of the first cell of a row, or -1 for the last one,
+// and the rest of the row.
 func cellEnd(row string) (int, string) {
 	start, end := gap(row, 0)
 	if start < 0 {
