@@ -1,8 +1,9 @@
-// Package confine keeps the paths that a call names within one directory.
+// Package confine keeps the paths in the arguments of a call within one
+// directory.
 //
-// A path is looked at before the program starts, with its symbolic links
-// resolved. What changes between the check and the program's own open is not
-// covered, nor are links that the program follows by itself.
+// It checks a path before the program starts and resolves its symbolic links.
+// It does not cover changes between this check and the moment when the program
+// opens the path, nor links that the program follows on its own.
 package confine
 
 import (
@@ -17,13 +18,13 @@ import (
 	"syscall"
 )
 
-// A Dir is the directory that paths may not leave.
+// A Dir is the directory that paths must not leave.
 type Dir struct {
-	given string // as the configuration names it; programs run here
-	real  string // with its links resolved
+	given string // as the configuration names it; the working directory of programs
+	real  string // with all symbolic links resolved
 }
 
-// New returns a Dir. It fails where the directory cannot be read.
+// New returns a Dir. It fails if the directory cannot be resolved.
 func New(dir string) (*Dir, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -36,19 +37,20 @@ func New(dir string) (*Dir, error) {
 	return &Dir{given: dir, real: real}, nil
 }
 
-// All reports whether the directory is the root of the file system, which
+// All reports whether the directory is the root of the file system. Such a Dir
 // confines nothing.
 func (d *Dir) All() bool { return filepath.Dir(d.real) == d.real }
 
-// An Error is a path that leads out of the directory. It does not repeat the
-// path, which may be private.
+// An Error is returned for a path outside the directory. It does not contain
+// the path, which may be private.
 type Error struct{ Dir, Reason string }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("leads out of the directory %s: %s; name a path below it", e.Dir, e.Reason)
 }
 
-// Path checks a value that is a path.
+// Path checks a value that is a path. It fails if the path leads out of the
+// directory.
 func (d *Dir) Path(value string) error {
 	if value == "" || value == "-" {
 		return nil // standard input or output
@@ -59,9 +61,9 @@ func (d *Dir) Path(value string) error {
 	return d.Text(value)
 }
 
-// Text checks a value that may be a path, or hold one as in "@FILE", "KEY=FILE"
-// and "file://PATH". It refuses what exists outside of the directory, or could be
-// created there.
+// Text checks a value that may be a path, or contain one as in "@FILE",
+// "KEY=FILE" and "file://PATH". It fails if such a path exists outside the
+// directory or could be created there.
 func (d *Dir) Text(value string) error {
 	for _, part := range parts(value) {
 		if err := d.inside(part, false); err != nil {
@@ -76,7 +78,7 @@ var (
 	scheme  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 )
 
-// parts are the pieces of a value that programs read as paths.
+// parts returns the pieces of a value that a program may read as paths.
 func parts(value string) []string {
 	all := []string{value}
 	for _, m := range fileURL.FindAllStringSubmatch(value, 8) {
@@ -86,7 +88,7 @@ func parts(value string) []string {
 		}
 	}
 	if scheme.MatchString(value) {
-		return all // the path of an address is the server's
+		return all // the path of a URL belongs to its server
 	}
 	rest := value
 	for range 8 {
@@ -103,21 +105,21 @@ func parts(value string) []string {
 	return all
 }
 
-// inside checks one path. certain is false for a text that may not be one.
+// inside checks one path. certain is false for a text that may not be a path.
 func (d *Dir) inside(path string, certain bool) error {
 	if path == "" {
 		return nil
 	}
 	if strings.HasPrefix(path, "~") && (certain || path == "~" || strings.HasPrefix(path, "~/")) {
-		return d.refuse("programs take ~ for the home directory")
+		return d.refuse("~ stands for the home directory")
 	}
 	absolute := filepath.IsAbs(path) || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\`) && os.PathSeparator == '\\'
 	full := path
 	if !absolute {
-		if climbs(path) {
-			return d.refuse("it climbs with ..") // programs that clean a path do so before links count
+		if leavesParent(path) {
+			return d.refuse("the path climbs with ..") // some programs clean a path before they resolve links
 		}
-		full = d.given + string(os.PathSeparator) + path // not cleaned: "link/.." is where the link leads
+		full = d.given + string(os.PathSeparator) + path // not cleaned: ".." after a link starts at the link's target
 	}
 	real, exists, err := resolve(full)
 	switch {
@@ -128,29 +130,30 @@ func (d *Dir) inside(path string, certain bool) error {
 	case d.holds(real):
 		return nil
 	case !absolute:
-		return d.refuse("a symbolic link in it points elsewhere")
+		return d.refuse("a symbolic link in the path points elsewhere")
 	case certain, exists, creatable(full):
-		return d.refuse("it is absolute")
+		return d.refuse("the path is absolute")
 	}
 	return nil
 }
 
 func (d *Dir) refuse(reason string) error { return &Error{Dir: d.given, Reason: reason} }
 
-// holds reports whether a resolved path is in the directory.
+// holds reports whether a resolved path is inside the directory.
 func (d *Dir) holds(real string) bool {
 	rel, err := filepath.Rel(d.real, real)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
 }
 
-// climbs reports whether a relative path leaves its beginning.
-func climbs(path string) bool {
+// leavesParent reports whether a relative path leads above its start.
+func leavesParent(path string) bool {
 	path = filepath.Clean(path)
 	return path == ".." || strings.HasPrefix(path, ".."+string(os.PathSeparator))
 }
 
-// creatable reports whether an absolute path that does not exist stands in a
-// directory that does. "/pattern" is a text, "/tmp/x" is a path.
+// creatable reports whether an absolute path that does not exist could be
+// created, because its parent is an existing directory. It ignores files
+// directly below the root: "/pattern" is a text, "/tmp/x" is a path.
 func creatable(path string) bool {
 	parent := filepath.Dir(filepath.Clean(path))
 	if filepath.Dir(parent) == parent || strings.ContainsAny(path, " \t\n") {
@@ -160,18 +163,19 @@ func creatable(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// mostComponents bounds the steps of resolving one path.
-const mostComponents = 512
+// maxComponents bounds the steps of resolving one path.
+const maxComponents = 512
 
-var errLong = errors.New("it has too many parts")
+var errTooLong = errors.New("the path has too many components")
 
-// resolve resolves the links of a path as far as it exists. What follows the
-// part that exists is appended: it cannot hold a link.
+// resolve resolves the links of the existing part of a path and appends the
+// rest, which cannot contain a link. exists reports whether the whole path
+// exists.
 func resolve(path string) (real string, exists bool, err error) {
 	rest := ""
 	for n := 0; ; n++ {
-		if n > mostComponents {
-			return "", false, errLong
+		if n > maxComponents {
+			return "", false, errTooLong
 		}
 		real, err := filepath.EvalSymlinks(path)
 		if err == nil {
@@ -181,7 +185,8 @@ func resolve(path string) (real string, exists bool, err error) {
 			return "", false, plain(err)
 		}
 		if target, linkErr := os.Readlink(strings.TrimRight(path, string(os.PathSeparator))); linkErr == nil {
-			// A link to what does not exist yet: opening it creates that.
+			// A link to a path that does not exist yet: opening the link
+			// creates that path.
 			if !filepath.IsAbs(target) {
 				target = filepath.Join(filepath.Dir(path), target)
 			}
@@ -196,10 +201,10 @@ func resolve(path string) (real string, exists bool, err error) {
 	}
 }
 
-// plain takes the path out of an error.
+// plain returns an error without the path in it.
 func plain(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
-	return errors.New("it cannot be resolved")
+	return errors.New("the path cannot be resolved")
 }

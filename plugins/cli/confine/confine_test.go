@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPathsStayInTheDirectory tries what leads out of a directory and what does not.
+// TestPathsStayInTheDirectory checks paths and texts that stay inside a
+// directory or lead out of it.
 func TestPathsStayInTheDirectory(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("makes symbolic links")
@@ -72,12 +73,12 @@ func TestPathsStayInTheDirectory(t *testing.T) {
 		}
 	}
 	if d.All() {
-		t.Error("a directory counts as the root")
+		t.Error("All is true for a directory that is not the root")
 	}
 	if root, err := New("/"); err != nil || !root.All() || root.Path("/etc/passwd") != nil {
 		t.Errorf("the root: %v", err)
 	}
 	if _, err := New(filepath.Join(top, "absent")); err == nil {
-		t.Error("a directory that is not there was accepted")
+		t.Error("New accepted a directory that does not exist")
 	}
 }

@@ -1,116 +1,117 @@
-// Package model says what a command-line program can be asked to do: its
-// commands, their options and their positional arguments, with the exact
-// spelling that the program expects.
+// Package model describes a command-line program: its commands, their options
+// and their positional arguments, with the exact spelling that the program
+// expects.
 //
-// Discovery makes it from what the program prints about itself, the
-// configuration's tool blocks make it by hand; tools and argument lists are
-// made from it and from nothing else. Its JSON is what caches hold and what
-// "junctor wrap" reads: names in it only grow.
+// Discovery fills the model from the program's own help; tool blocks of the
+// configuration fill it by hand. Tools and argument lists are built from the
+// model alone. Caches hold it as JSON and "junctor wrap" reads that JSON, so
+// fields may be added but not renamed or removed.
 package model
 
-// A Program is what is known about one program.
+// A Program describes one program.
 type Program struct {
-	Name    string   `json:"name"`              // as people call it, such as "git"
-	Version string   `json:"version,omitempty"` // the first line of what it says of its version; may be empty
+	Name    string   `json:"name"`              // as users call it, such as "git"
+	Version string   `json:"version,omitempty"` // the first line of its version output; may be empty
 	Digest  string   `json:"digest,omitempty"`  // hex sha256 of the executable
 	Root    *Command `json:"root,omitempty"`
-	// Incomplete says why parts are missing, one sentence each, such as a limit
-	// of time that was reached. Empty: everything was looked at.
+	// Incomplete lists why parts are missing, one sentence each, such as a time
+	// limit that was reached. It is empty if nothing is missing.
 	Incomplete []string `json:"incomplete,omitempty"`
-	// Failure says how the program failed when it was asked for help; empty: it
-	// did not.
+	// Failure describes how the program failed when it was asked for help. It is
+	// empty if the program did not fail.
 	Failure string `json:"failure,omitempty"`
-	// Short is true when the time was over before every command was asked, so
-	// that there may be more.
+	// Short is true if the time was over before every command was asked. There may
+	// be more commands then.
 	Short bool `json:"short,omitempty"`
-	// Commands is how many commands are known to exist, Explained how many of
-	// them need no further question.
+	// Commands is the number of known commands. Explained is the number of
+	// commands that need no further question.
 	Commands  int `json:"commands,omitempty"`
 	Explained int `json:"explained,omitempty"`
 }
 
-// A Command is one thing that the program can be asked to do. The root stands
-// for the program itself.
+// A Command is a command of the program. The root command is the program
+// itself.
 type Command struct {
 	Path        []string     `json:"path"`                  // after the program and its fixed arguments; empty for the root
 	Aliases     []string     `json:"aliases,omitempty"`     // other spellings of the last word of Path
 	Summary     string       `json:"summary,omitempty"`     // one line
-	Description string       `json:"description,omitempty"` // more than the summary, where there is more
+	Description string       `json:"description,omitempty"` // longer than the summary; empty if there is nothing more
 	Options     []Option     `json:"options,omitempty"`
 	Positionals []Positional `json:"positionals,omitempty"`
-	Commands    []*Command   `json:"commands,omitempty"` // sub-commands, in the program's own order
+	Commands    []*Command   `json:"commands,omitempty"` // sub-commands, in the order of the help
 
-	// Runnable is false where the command only groups others: run alone it
-	// prints its help.
+	// Runnable is false if the command only groups others and prints its help when
+	// run alone.
 	Runnable bool `json:"runnable"`
-	// Terminator is true where "--" ends the options.
+	// Terminator is true if "--" ends the options.
 	Terminator bool `json:"terminator,omitempty"`
-	// Conflicts are sets of options, by name, of which only one may be given.
+	// Conflicts are sets of option names. A call may use at most one option of
+	// each set.
 	Conflicts [][]string `json:"conflicts,omitempty"`
 
-	// Unasked is true where there was no time to ask the command for its help.
+	// Unasked is true if there was no time to ask the command for its help.
 	Unasked bool `json:"unasked,omitempty"`
 
-	Source     string   `json:"source,omitempty"`     // where this was learnt: "cobra", "click", "clap", "help", "man", "config", …
-	Confidence float64  `json:"confidence,omitempty"` // 0 to 1: how much of what was printed was understood
-	Unparsed   []string `json:"unparsed,omitempty"`   // lines that look like options or commands and were not understood; at most 20
+	Source     string   `json:"source,omitempty"`     // origin of the data: "cobra", "click", "clap", "help", "man", "config", …
+	Confidence float64  `json:"confidence,omitempty"` // 0 to 1: the share of the help that the parser understood
+	Unparsed   []string `json:"unparsed,omitempty"`   // lines that look like options or commands but were not understood; at most 20
 }
 
-// An Option is what begins with a dash.
+// An Option is an argument that begins with a dash.
 type Option struct {
-	// Names are the exact spellings; the one to use comes first, which is a
-	// long one where there is one: "--output", "-o".
+	// Names are the exact spellings. The first one is used in calls: the first
+	// long spelling, if there is one: "--output", "-o".
 	Names       []string `json:"names"`
-	Negation    string   `json:"negation,omitempty"` // the spelling that says no, such as "--no-color"; empty: none
+	Negation    string   `json:"negation,omitempty"` // the spelling that switches it off, such as "--no-color"; may be empty
 	Description string   `json:"description,omitempty"`
 	Value       Value    `json:"value"`
 	Repeatable  bool     `json:"repeatable,omitempty"` // may be given more than once
 	Required    bool     `json:"required,omitempty"`
-	// Inherited is true for an option that belongs to a command above and is
-	// understood here as well.
+	// Inherited is true for an option that belongs to a parent command but is
+	// accepted here as well.
 	Inherited bool `json:"inherited,omitempty"`
-	// Shown is true where a usage line or an example has the option, and Mentions
-	// is how many lines of the help name it.
+	// Shown is true if a usage line or an example has the option. Mentions is
+	// the number of lines of the help that name it.
 	Shown    bool `json:"shown,omitempty"`
 	Mentions int  `json:"mentions,omitempty"`
-	// Env is the environment variable that stands in for it; may be empty.
+	// Env is the environment variable with the same meaning; may be empty.
 	Env string `json:"env,omitempty"`
 }
 
-// A Positional is an argument without a name of its own.
+// A Positional is an argument without an option name.
 type Positional struct {
-	Name        string `json:"name"` // as in the usage line, in lower case: "file"
+	Name        string `json:"name"` // from the usage line, in lower case: "file"
 	Description string `json:"description,omitempty"`
 	Value       Value  `json:"value"`
 	Required    bool   `json:"required,omitempty"`
-	Repeatable  bool   `json:"repeatable,omitempty"` // takes all that follow
-	// AfterTerminator is true for one that stands behind a "--" in the usage.
+	Repeatable  bool   `json:"repeatable,omitempty"` // takes all remaining arguments
+	// AfterTerminator is true if the usage has a "--" before it.
 	AfterTerminator bool `json:"after_terminator,omitempty"`
 }
 
-// A Value is what an option or a positional takes.
+// A Value describes the value of an option or a positional.
 type Value struct {
 	Kind        Kind     `json:"kind"`
 	Placeholder string   `json:"placeholder,omitempty"` // as printed, without brackets: "FILE"
-	Choices     []string `json:"choices,omitempty"`     // of an Enum, exact spelling
-	Default     string   `json:"default,omitempty"`     // as printed; empty: none was said
-	// Optional is true where the value may be left out: --color[=WHEN].
+	Choices     []string `json:"choices,omitempty"`     // of an Enum, with exact spelling
+	Default     string   `json:"default,omitempty"`     // as printed; empty if unknown
+	// Optional is true if the value may be left out: --color[=WHEN].
 	Optional bool `json:"optional,omitempty"`
-	// Equals is true where the value must be joined with "=", not given as the
-	// next argument. A value that is optional is always joined.
+	// Equals is true if the value must be joined with "=" instead of being the
+	// next argument. An optional value is always joined.
 	Equals bool `json:"equals,omitempty"`
-	// Glued is true where the value must follow without anything between: -j4.
+	// Glued is true if the value must follow directly: -j4.
 	Glued bool `json:"glued,omitempty"`
-	// Arity is how many arguments follow the option, where that is more than
-	// one: --arg NAME VALUE. Such an option cannot be offered.
+	// Arity is the number of arguments that follow the option, if there are
+	// several: --arg NAME VALUE. Such an option cannot be offered.
 	Arity int `json:"arity,omitempty"`
-	// Separator joins the elements of a List or Map into one argument where the
-	// program wants that, such as ","; empty: the option is given again.
+	// Separator joins the elements of a List or Map into one argument, such as
+	// ",". If it is empty the option is repeated for each element.
 	Separator string `json:"separator,omitempty"`
-	// Pattern is a regular expression that the whole value matches; only tool
-	// blocks set it.
+	// Pattern is a regular expression that the whole value must match. Only
+	// tool blocks set it.
 	Pattern string `json:"pattern,omitempty"`
-	// Minimum and Maximum bound numbers; only tool blocks set them.
+	// Minimum and Maximum bound numbers. Only tool blocks set them.
 	Minimum *float64 `json:"minimum,omitempty"`
 	Maximum *float64 `json:"maximum,omitempty"`
 }
@@ -121,7 +122,7 @@ type Kind string
 // The kinds.
 const (
 	Bool     Kind = "bool"  // takes no value
-	Count    Kind = "count" // takes no value; given several times it means more: -vvv
+	Count    Kind = "count" // takes no value; repeating it raises its level: -vvv
 	String   Kind = "string"
 	Integer  Kind = "integer"
 	Number   Kind = "number"
@@ -132,5 +133,5 @@ const (
 	Duration Kind = "duration" // such as 30s
 )
 
-// TakesValue says whether something follows the option's name.
+// TakesValue reports whether options of this kind have a value.
 func (k Kind) TakesValue() bool { return k != Bool && k != Count }
