@@ -17,43 +17,43 @@ import (
 
 const (
 	answersPrefix = "answers-"
-	maxUnfinished = 16       // programs whose answers are kept
-	maxAnswers    = 8192     // answers of one program
-	maxAnswer     = 1 << 20  // bytes of one answer's file
-	maxAllAnswers = 64 << 20 // bytes of one program's files
+	maxUnfinished = 16       // number of programs whose answers are kept
+	maxAnswers    = 8192     // number of answers of one program
+	maxAnswer     = 1 << 20  // bytes of one answer file
+	maxAllAnswers = 64 << 20 // bytes of all answer files of one program
 
-	// latest is how often a question may go unanswered within its time before
-	// that is taken for the program's answer.
-	latest = 3
+	// maxLate is how often a question may time out. After that the missing
+	// answer is final.
+	maxLate = 3
 )
 
 // An answerStore keeps the answers of one program on disk, one file each, until
-// everything is known of it. A discovery that was cut off reads them and goes on
-// where the last one stopped. Several processes may use one store at a time: a
-// file is written whole or not at all, and equal questions have equal answers.
+// the discovery has finished. A discovery that was cut off reads them and
+// continues. Several processes may use one store at a time: files are written
+// atomically, and equal questions have equal answers.
 type answerStore struct {
 	cache cache
-	dir   string // below the cache; empty: nothing is kept
+	dir   string // below the cache directory; empty keeps no answers
 
 	mu    sync.Mutex
 	files int   // guarded by mu
 	bytes int64 // guarded by mu
 }
 
-// A keptAnswer is the content of one file. The question is in it, so that a file
-// under a wrong name is not believed.
+// A keptAnswer is the content of one file. It contains its question, so that a
+// file with a wrong name is ignored.
 type keptAnswer struct {
 	Question string `json:"question"`
 	Stdout   string `json:"stdout,omitempty"`
 	Stderr   string `json:"stderr,omitempty"`
 	Status   int    `json:"status"`
 	Long     bool   `json:"long,omitempty"`
-	Late     int    `json:"late,omitempty"` // how often there was none in time
+	Late     int    `json:"late,omitempty"` // how often the question timed out
 	Took     int64  `json:"took_ms"`
 }
 
 // openAnswers opens the store of a program. The key changes with anything that
-// an answer depends on; an empty directory of the cache keeps nothing.
+// the answers depend on. Without a cache directory the store keeps nothing.
 func openAnswers(c cache, key string) *answerStore {
 	s := &answerStore{cache: c}
 	if c.dir == "" {
@@ -70,18 +70,18 @@ func openAnswers(c cache, key string) *answerStore {
 	return s
 }
 
-// load returns the answer to a question, and how often it came late. known is
-// false where the program has to be asked.
+// load returns the answer to a question and how often it timed out. known is
+// false if the program has to be asked.
 func (s *answerStore) load(question string) (a answer, late int, known bool) {
 	kept, ok := s.read(question)
 	if !ok {
 		return answer{}, 0, false
 	}
-	a = answer{stdout: kept.Stdout, stderr: kept.Stderr, status: kept.Status, long: kept.Long, late: kept.Late > 0, settled: kept.Late >= latest, took: time.Duration(kept.Took) * time.Millisecond}
-	return a, kept.Late, kept.Late == 0 || kept.Late >= latest
+	a = answer{stdout: kept.Stdout, stderr: kept.Stderr, status: kept.Status, long: kept.Long, late: kept.Late > 0, settled: kept.Late >= maxLate, took: time.Duration(kept.Took) * time.Millisecond}
+	return a, kept.Late, kept.Late == 0 || kept.Late >= maxLate
 }
 
-// read reads a file that anything may have been written to.
+// read reads an answer file and validates its content.
 func (s *answerStore) read(question string) (kept keptAnswer, ok bool) {
 	if s.dir == "" {
 		return keptAnswer{}, false
@@ -98,8 +98,8 @@ func (s *answerStore) read(question string) (kept keptAnswer, ok bool) {
 	return kept, true
 }
 
-// store keeps an answer, as far as there is room. late is how often the question
-// went unanswered before.
+// store writes an answer, within the limits of the store. late is how often the
+// question timed out before.
 func (s *answerStore) store(question string, a answer, late int) {
 	if s.dir == "" || a.failed != nil {
 		return
@@ -115,7 +115,7 @@ func (s *answerStore) store(question string, a answer, late int) {
 	s.cache.write(s.name(question), text)
 }
 
-// reserve takes room for one more file.
+// reserve counts one more file, or returns false if it exceeds a limit.
 func (s *answerStore) reserve(size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,15 +132,15 @@ func (s *answerStore) name(question string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+".json")
 }
 
-// remove deletes the store once the result is kept.
+// remove deletes the store after the result has been cached.
 func (s *answerStore) remove() {
 	if s.dir != "" {
 		_ = os.RemoveAll(filepath.Join(s.cache.dir, s.dir))
 	}
 }
 
-// trimAnswers removes the stores that were used least recently. A discovery that
-// still uses one only asks again.
+// trimAnswers removes the least recently used stores beyond maxUnfinished. A
+// discovery that still uses one asks its questions again.
 func (c cache) trimAnswers() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// slowly is a script with twelve commands that take their time.
+// slowly is a script with twelve commands that answer slowly.
 const slowly = `
 case "$*" in
 --help) printf 'Usage: prog COMMAND\n\nCommands:\n'
@@ -24,7 +24,7 @@ case "$*" in
 esac
 `
 
-// untilKnown runs discovery, cut off after the time, until everything is known.
+// untilKnown runs discovery with a time limit until it is complete.
 func untilKnown(t *testing.T, f *fake, dir string, cut time.Duration) (p *model.Program, runs int) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < 3*patience; {
@@ -32,12 +32,12 @@ func untilKnown(t *testing.T, f *fake, dir string, cut time.Duration) (p *model.
 		if p = f.run(func(o *Options) { o.CacheDir, o.Time, o.Parallel = dir, cut, 2 }); !p.Short {
 			return p, runs
 		}
-		cut += cut / 4 // a busy machine needs more for one question
+		cut += cut / 4 // a busy machine may need more time for one question
 		if len(p.Incomplete) == 0 || p.Explained >= p.Commands && p.Commands > 0 {
-			t.Fatalf("a short result says nothing of it: %q, %d of %d", p.Incomplete, p.Explained, p.Commands)
+			t.Fatalf("a short result does not list what is missing: %q, %d of %d", p.Incomplete, p.Explained, p.Commands)
 		}
 	}
-	t.Fatalf("%d runs did not come to an end", runs)
+	t.Fatalf("the discovery is not complete after %d runs", runs)
 	return nil, runs
 }
 
@@ -50,8 +50,8 @@ func asJSON(t *testing.T, p *model.Program) string {
 	return string(text)
 }
 
-// TestDiscoveryContinues: a discovery that is cut off goes on where it stopped,
-// and its result is that of one that had the time.
+// TestDiscoveryContinues checks that a discovery continues where it was cut
+// off, and that its result equals that of an uninterrupted one.
 func TestDiscoveryContinues(t *testing.T) {
 	f := newFake(t, slowly)
 	whole := f.run()
@@ -62,25 +62,25 @@ func TestDiscoveryContinues(t *testing.T) {
 	dir := t.TempDir()
 	p, runs := untilKnown(t, f, dir, 500*time.Millisecond)
 	if runs == 1 {
-		t.Error("it was not cut off")
+		t.Error("the discovery was not cut off")
 	}
 	if got, want := asJSON(t, p), asJSON(t, whole); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	// What was being asked at the end of a run is asked again, and nothing else.
+	// Only the questions that were open at the end of a run are asked again.
 	if asked := len(f.calls()); asked > questions+2*runs {
-		t.Errorf("%d questions in %d runs; without a limit it is %d", asked, runs, questions)
+		t.Errorf("%d questions in %d runs; %d without a limit", asked, runs, questions)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, answersPrefix+"*")); len(left) > 0 {
 		t.Errorf("answers were left behind: %q", left)
 	}
 	if f.acted() != "" {
-		t.Errorf("it did %q", f.acted())
+		t.Errorf("the program did %q", f.acted())
 	}
 }
 
-// TestSelectionWaitsForCommands: what only names may be among what was not found
-// yet.
+// TestSelectionWaitsForCommands checks that Only may select a command that has
+// not been discovered yet.
 func TestSelectionWaitsForCommands(t *testing.T) {
 	f := newFake(t, "sleep 0.5\n"+slowly)
 	dir := t.TempDir()
@@ -92,8 +92,9 @@ func TestSelectionWaitsForCommands(t *testing.T) {
 	wantNames(t, names(f.run(in)), "cc")
 }
 
-// TestAnswersOfManyProcesses: several discoveries use one store at a time.
-func TestAnswersOfManyProcesses(t *testing.T) {
+// TestConcurrentDiscoveriesShareOneStore runs several discoveries with one
+// store.
+func TestConcurrentDiscoveriesShareOneStore(t *testing.T) {
 	f := newFake(t, slowly)
 	dir := t.TempDir()
 	var all sync.WaitGroup
@@ -106,13 +107,13 @@ func TestAnswersOfManyProcesses(t *testing.T) {
 	}
 	all.Wait()
 	if results[0] != results[1] || results[0] != results[2] {
-		t.Errorf("they differ: %q", results)
+		t.Errorf("the results differ: %q", results)
 	}
 }
 
-// TestAnswersAreNotBelieved: what stands in a store is read as strictly as if
-// somebody else had written it.
-func TestAnswersAreNotBelieved(t *testing.T) {
+// TestInvalidAnswerFilesAreIgnored replaces the files of a store by invalid
+// ones.
+func TestInvalidAnswerFilesAreIgnored(t *testing.T) {
 	f := newFake(t, slowly)
 	want := asJSON(t, f.run())
 	for name, bad := range map[string]func(good string) string{
@@ -152,7 +153,7 @@ func TestAnswersAreNotBelieved(t *testing.T) {
 	}
 }
 
-// TestAnswersAreBounded: in number, in bytes, and in the programs they are of.
+// TestAnswersAreBounded checks the limits on files, bytes and programs.
 func TestAnswersAreBounded(t *testing.T) {
 	c := cache{dir: t.TempDir()}
 	s := openAnswers(c, "one")
@@ -160,10 +161,10 @@ func TestAnswersAreBounded(t *testing.T) {
 	s.store("a", answer{stdout: "A"}, 0)
 	s.store("b", answer{stdout: "B"}, 0)
 	if _, _, known := s.load("a"); !known {
-		t.Error("there was room for it")
+		t.Error("the last answer within the limit was not stored")
 	}
 	if _, _, known := s.load("b"); known {
-		t.Error("there was no room for it")
+		t.Error("an answer beyond the limit was stored")
 	}
 	s = openAnswers(c, "one")
 	if s.files != 1 || s.bytes == 0 {
@@ -190,18 +191,18 @@ func TestAnswersAreBounded(t *testing.T) {
 	c.trimAnswers()
 	left, _ := filepath.Glob(filepath.Join(c.dir, answersPrefix+"*"))
 	if len(left) != maxUnfinished {
-		t.Errorf("%d are left", len(left))
+		t.Errorf("%d stores are left", len(left))
 	}
-	nowhere := openAnswers(cache{}, "x")
-	nowhere.store("a", answer{}, 0)
-	if _, _, known := nowhere.load("a"); known {
-		t.Error("it is kept nowhere")
+	disabled := openAnswers(cache{}, "x")
+	disabled.store("a", answer{}, 0)
+	if _, _, known := disabled.load("a"); known {
+		t.Error("a store without a directory keeps an answer")
 	}
 }
 
-// TestSilenceIsSettled: a command that never answers in time is asked a few
-// times, and then that is what is known of it.
-func TestSilenceIsSettled(t *testing.T) {
+// TestTimeoutBecomesFinal checks that a command which never answers in time is
+// asked only a few times.
+func TestTimeoutBecomesFinal(t *testing.T) {
 	f := newFake(t, strings.Replace(slowly, `*" --help")`, `"ff --help") sleep 100 ;;
 *" --help")`, 1))
 	dir := t.TempDir()
@@ -209,8 +210,8 @@ func TestSilenceIsSettled(t *testing.T) {
 	runs := 1
 	p := f.run(in)
 	for ; p.Short; p = f.run(in) {
-		if runs++; runs > latest+1 {
-			t.Fatalf("after %d runs it is asked still", runs)
+		if runs++; runs > maxLate+1 {
+			t.Fatalf("after %d runs the command is still asked", runs)
 		}
 	}
 	asked := 0
@@ -219,7 +220,7 @@ func TestSilenceIsSettled(t *testing.T) {
 			asked++
 		}
 	}
-	if asked < 2 || asked > latest+1 || command(t, p, "ff").Source != "list" || !strings.Contains(strings.Join(p.Incomplete, " "), "ff") {
+	if asked < 2 || asked > maxLate+1 || command(t, p, "ff").Source != "list" || !strings.Contains(strings.Join(p.Incomplete, " "), "ff") {
 		t.Errorf("asked %d times, %q", asked, p.Incomplete)
 	}
 }

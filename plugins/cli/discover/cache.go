@@ -17,24 +17,25 @@ import (
 )
 
 const (
-	maxCached    = 64       // results kept
-	maxCacheFile = 64 << 20 // bytes of one that are read
+	maxCached    = 64       // number of results kept
+	maxCacheFile = 64 << 20 // bytes read from one file
 	resultPrefix = "program-"
 )
 
-// A cache keeps results in a directory. Everything in it can be found out
-// again, so that what cannot be read or written is no error.
+// A cache keeps results in a directory. Every result can be discovered again,
+// so the cache ignores read and write errors.
 type cache struct{ dir string }
 
-// A result is the content of a cached file. Its key is in it, so that a file
-// that was renamed or half written by somebody else is not believed.
+// A result is the content of a cache file. It contains its key, so that a
+// renamed or truncated file is ignored.
 type result struct {
 	Key     string
 	Program *model.Program
 }
 
-// keyOf names a result by everything that it depends on, which includes this
-// very program: a newer one may understand more.
+// keyOf returns the key of a result: a hash of everything that it depends on,
+// including the executable of this plugin, because a newer plugin may
+// understand more.
 func (c cache) keyOf(o *Options, digest string) string {
 	own := ""
 	if self, err := os.Executable(); err == nil && c.dir != "" {
@@ -47,8 +48,8 @@ func (c cache) keyOf(o *Options, digest string) string {
 	}{o.Depth, o.Nodes, own, digest, o.Command, o.Only, o.Except})
 }
 
-// keyOfAnswers names the answers of a program. What is selected of its commands
-// does not matter to them.
+// keyOfAnswers returns the key for the answers of a program. It does not depend
+// on the selected commands.
 func (c cache) keyOfAnswers(o *Options, digest string) string {
 	return hashed(struct {
 		Digest, Dir string
@@ -59,16 +60,17 @@ func (c cache) keyOfAnswers(o *Options, digest string) string {
 	}{digest, o.Dir, o.Command, o.ProbeTime, o.ProbeOutput, fixed})
 }
 
-// hashed is the hex sha256 of what a struct of strings and numbers holds.
+// hashed returns the hex SHA-256 of v as JSON.
 func hashed(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and numbers can be written
+		panic(err) // strings and numbers can always be encoded
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
+// load returns the cached result for a key.
 func (c cache) load(key string) (*model.Program, bool) {
 	text, ok := c.read(resultPrefix + key + ".json")
 	if !ok {
@@ -81,6 +83,7 @@ func (c cache) load(key string) (*model.Program, bool) {
 	return r.Program, true
 }
 
+// store writes a result.
 func (c cache) store(key string, p *model.Program) {
 	if c.dir == "" {
 		return
@@ -93,7 +96,7 @@ func (c cache) store(key string, p *model.Program) {
 	c.trim()
 }
 
-// trim removes the oldest results.
+// trim removes the oldest results beyond maxCached.
 func (c cache) trim() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -115,12 +118,13 @@ func (c cache) trim() {
 
 func (c cache) read(name string) ([]byte, bool) { return c.readAtMost(name, maxCacheFile) }
 
+// readAtMost reads a regular file of at most most bytes.
 func (c cache) readAtMost(name string, most int64) ([]byte, bool) {
 	if c.dir == "" {
 		return nil, false
 	}
 	path := filepath.Join(c.dir, name)
-	// A pipe that somebody left there would be waited for.
+	// Opening a named pipe would block.
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, false
 	}
@@ -133,7 +137,7 @@ func (c cache) readAtMost(name string, most int64) ([]byte, bool) {
 	return text, err == nil && int64(len(text)) <= most
 }
 
-// write replaces a file, whole or not at all, for this user alone.
+// write replaces a file atomically. Only this user can read it.
 func (c cache) write(name string, text []byte) {
 	dir := filepath.Join(c.dir, filepath.Dir(name))
 	if c.dir == "" || os.MkdirAll(dir, 0o700) != nil {

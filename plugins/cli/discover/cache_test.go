@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestCache: what is known is not asked again, until the program or the question
-// changes.
-func TestCache(t *testing.T) {
+// TestCacheDependsOnProgramAndOptions checks that a cached result is used until
+// the program or the options change.
+func TestCacheDependsOnProgramAndOptions(t *testing.T) {
 	f := newFake(t, nested)
 	dir := filepath.Join(t.TempDir(), "made", "when", "needed")
 	in := func(o *Options) { o.CacheDir = dir }
@@ -38,9 +38,9 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheFiles: they are for this user alone, bounded in number, and nothing
-// that stands in them does harm.
-func TestCacheFiles(t *testing.T) {
+// TestInvalidCacheFilesAreIgnored also checks that only this user can read the
+// files.
+func TestInvalidCacheFilesAreIgnored(t *testing.T) {
 	f := newFake(t, nested)
 	dir := t.TempDir()
 	in := func(o *Options) { o.CacheDir = dir }
@@ -72,7 +72,7 @@ func TestCacheFiles(t *testing.T) {
 			t.Errorf("%s: %q", name, names(p))
 		}
 	}
-	// A named pipe would be waited for.
+	// Opening a named pipe would block.
 	_ = os.Remove(files[0])
 	if err := os.Mkdir(files[0], 0o700); err != nil {
 		t.Fatal(err)
@@ -107,23 +107,24 @@ func TestCacheIsBounded(t *testing.T) {
 	_, oldest := c.load(fmt.Sprintf("%064d", 5))
 	_, newest := c.load("last")
 	if len(files) != maxCached || oldest || !newest {
-		t.Errorf("%d files, the oldest is there: %t, the newest: %t", len(files), oldest, newest)
+		t.Errorf("%d files, the oldest exists: %t, the newest exists: %t", len(files), oldest, newest)
 	}
 	if _, err := os.Stat(foreign); err != nil {
 		t.Error(err)
 	}
-	// Nowhere, and where nothing can be written.
+	// Without a directory, and with one that is not writable.
 	for _, dir := range []string{"", foreign, filepath.Join(foreign, "x")} {
 		c := cache{dir: dir}
 		c.store("k", p)
 		if _, ok := c.load("k"); ok {
-			t.Errorf("%q keeps something", dir)
+			t.Errorf("a cache in %q keeps results", dir)
 		}
 	}
 }
 
-// TestDigest: a file that did not change is not read again, one that did is.
-func TestDigest(t *testing.T) {
+// TestDigestIsReadAgainOnlyAfterAChange also changes the remembered digest, to
+// see that it is used.
+func TestDigestIsReadAgainOnlyAfterAChange(t *testing.T) {
 	dir := t.TempDir()
 	c := cache{dir: filepath.Join(dir, "cache")}
 	file, link := filepath.Join(dir, "prog"), filepath.Join(dir, "link")
@@ -137,7 +138,8 @@ func TestDigest(t *testing.T) {
 	if again, _ := c.digest(file); err != nil || len(one) != 64 || again != one {
 		t.Fatalf("%q, %q, %v", one, again, err)
 	}
-	// The remembered digest is used: what stands there is what comes back.
+	// A changed digest in the file comes back, because the program is not read
+	// again.
 	text, _ := c.read(digestFile)
 	forged := strings.Repeat("0", 64)
 	c.write(digestFile, []byte(strings.Replace(string(text), one, forged, 1)))

@@ -1,10 +1,10 @@
-// Package discover runs a program to learn what it can do.
+// Package discover runs a program to learn its commands and options.
 //
-// It asks for help and for nothing else: the words it uses are those that the
-// program's own texts name, or --help. Every question is put in an environment
-// that has no terminal, no pager, no input and no home, and whatever a question
-// starts is gone when it is answered. What comes back is read by package help;
-// this package decides what to ask next, and joins the answers.
+// It only asks for help: its questions are --help and the words that the
+// program's own texts name for this purpose. A question runs without a
+// terminal, pager, standard input or home directory. No process that it starts
+// outlives its answer. Package help reads the answers; this package decides
+// what to ask next and merges the answers.
 package discover
 
 import (
@@ -21,25 +21,26 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
-// Options say what to learn about, and how much may be spent on it. A limit
-// that is zero has its default.
+// Options describe the program and limit the discovery. A limit that is zero
+// has its default.
 type Options struct {
-	Command []string // the program and the arguments that every call begins with
-	Env     []string // what probes inherit, as NAME=value; not all of it is handed on
-	Dir     string   // what a relative path in Command is relative to
-	Depth   int      // how many words a command may have; 0 is 3
+	Command []string // the program and its fixed arguments
+	Env     []string // the environment of the program as NAME=value; probes get a part of it
+	Dir     string   // the directory for relative paths in Command
+	Depth   int      // the number of words up to which commands are discovered; 0 is 3
 
-	// Only and Except choose commands, as [Match] does. Empty: all of them.
+	// Only and Except select commands by patterns; see [Match]. Empty Only
+	// selects all commands.
 	Only, Except []string
 
-	CacheDir string // where results are kept; empty: nowhere
+	CacheDir string // where results are kept; empty keeps none
 	Log      hclog.Logger
 
-	ProbeTime   time.Duration // for one question; 0 is 5 s
-	Time        time.Duration // for all; 0 is 60 s
+	ProbeTime   time.Duration // limit for one question; 0 is 5 s
+	Time        time.Duration // limit for one Run; 0 is 60 s
 	ProbeOutput int           // bytes read from each stream of an answer; 0 is 4 MiB
-	Nodes       int           // commands; 0 is 2 000
-	Parallel    int           // questions at a time; 0 is the number of processors and two more
+	Nodes       int           // number of commands; 0 is 2000
+	Parallel    int           // concurrent questions; 0 is the number of processors plus two
 }
 
 func (o *Options) setDefaults() {
@@ -48,7 +49,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.Time, 60*time.Second)
 	setDefault(&o.ProbeOutput, 4<<20)
 	setDefault(&o.Nodes, 2000)
-	setDefault(&o.Parallel, cap(running))
+	setDefault(&o.Parallel, cap(processSlots))
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
@@ -60,12 +61,12 @@ func setDefault[T int | time.Duration](v *T, d T) {
 	}
 }
 
-// Run learns what a program can do. What it could not find out in time stands
-// in the result's Incomplete; it is an error only when the program cannot be
-// run, when nothing is left of it under Only and Except, or when ctx is done.
+// Run discovers the commands and options of a program. The result's Incomplete
+// lists parts that are missing. Run fails if the program cannot be run, if Only
+// and Except select no command, or if ctx is done.
 //
-// When the time is over the result is Short, and the answers so far are in
-// CacheDir: the next Run, in this process or another one, goes on from there.
+// When the time is over the result is Short and CacheDir holds the answers so
+// far. The next Run, in this process or another one, continues from there.
 func Run(ctx context.Context, o Options) (*model.Program, error) {
 	o.setDefaults()
 	if len(o.Command) == 0 || o.Command[0] == "" {
@@ -82,7 +83,7 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 	}
 	key := cache.keyOf(&o, digest)
 	if p, ok := cache.load(key); ok {
-		o.Log.Debug("what the program can do was known", "program", p.Name)
+		o.Log.Debug("the model of the program was cached", "program", p.Name)
 		return p, nil
 	}
 	program := &model.Program{Name: calledName(path, &o), Digest: digest}
@@ -95,10 +96,10 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 		cache.trimAnswers()
 	}
 	if program.Failure != "" {
-		answers.remove() // what it needs of the environment may be there the next time
+		answers.remove() // the environment may have changed until the next run
 	}
 	switch err := choose(program, &o); {
-	case err != nil && program.Short: // what is wanted may be what was not found yet
+	case err != nil && program.Short: // the selected commands may not be discovered yet
 		program.Root, program.Explained = &model.Command{Path: []string{}, Source: "none"}, 0
 	case err != nil:
 		return nil, failed(program, err)
@@ -109,7 +110,7 @@ func Run(ctx context.Context, o Options) (*model.Program, error) {
 	return program, nil
 }
 
-// choose applies Only and Except.
+// choose applies Only and Except to the tree of commands.
 func choose(program *model.Program, o *Options) error {
 	root, warnings, err := Filter(program.Root, o.Only, o.Except)
 	if err != nil {
@@ -120,8 +121,7 @@ func choose(program *model.Program, o *Options) error {
 	return nil
 }
 
-// programName is what people call a program: its file without what only the
-// system needs.
+// programName returns the base name of an executable without a file extension.
 func programName(path string) string {
 	name := filepath.Base(path)
 	switch ext := filepath.Ext(name); ext {
@@ -133,8 +133,8 @@ func programName(path string) string {
 	return name
 }
 
-// calledName is the name that the program's own texts use: with an interpreter
-// that is the script's.
+// calledName returns the name that the program's help uses for it. With an
+// interpreter, that is the name of the script.
 func calledName(path string, o *Options) string {
 	for _, arg := range o.Command[1:] {
 		if strings.HasPrefix(arg, "-") {
@@ -152,9 +152,9 @@ func calledName(path string, o *Options) string {
 	return programName(path)
 }
 
-// fixedWords are the fixed arguments when all of them may name a command. Then
-// they are the beginning of its path: "docker container" is asked about with
-// what works in all of docker.
+// fixedWords returns the fixed arguments if all of them may name a command,
+// else nil. They are then the first words of every path: "docker container" is
+// asked with the forms that work in all of docker.
 func fixedWords(args []string) []string {
 	for _, a := range args {
 		if !isName(a) || strings.Contains(a, ".") {

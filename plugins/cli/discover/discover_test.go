@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-func TestNested(t *testing.T) {
+func TestDiscoverNestedCommands(t *testing.T) {
 	f := newFake(t, nested)
 	p := f.run()
 	wantNames(t, names(p), "image", "image list", "image store", "status")
@@ -26,11 +26,11 @@ func TestNested(t *testing.T) {
 		}
 	}
 	if f.acted() != "" {
-		t.Errorf("it did %q", f.acted())
+		t.Errorf("the program did %q", f.acted())
 	}
 }
 
-// TestForms: each program understands one way to be asked only.
+// TestForms discovers programs that each understand only one form of question.
 func TestForms(t *testing.T) {
 	for _, c := range []struct{ name, script, root string }{
 		{"only -h", `case "$*" in
@@ -61,21 +61,21 @@ func TestForms(t *testing.T) {
 			esac`, "--extra"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(t, c.script) // before the others fork: who writes to a program's file keeps it from being started
+			f := newFake(t, c.script) // before parallel tests fork: a program whose file is open for writing cannot be started
 			t.Parallel()
 			p := f.run()
 			got := slices.DeleteFunc(names(p), func(n string) bool { return n == "help" })
 			wantNames(t, got, "one", "two")
 			if !has(p.Root, c.root) || !has(command(t, p, "one"), "--why") || !has(command(t, p, "two"), "--why") {
-				t.Errorf("options are missing; it was asked %q", f.calls())
+				t.Errorf("options are missing; the program was asked %q", f.calls())
 			}
 		})
 	}
 }
 
-// TestSameEverywhere: a program that prints one text wherever it is asked has no
-// end, and is not asked about each of its commands.
-func TestSameEverywhere(t *testing.T) {
+// TestSameHelpEverywhere discovers a program that prints one text for every
+// command. It must not be asked about each of them.
+func TestSameHelpEverywhere(t *testing.T) {
 	f := newFake(t, `cat <<EOF
 Usage: prog COMMAND [ARG...]
 
@@ -95,7 +95,7 @@ EOF`)
 	p := f.run()
 	wantNames(t, names(p), "aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh")
 	if n := len(f.calls()); n > 1+2*sampled {
-		t.Errorf("it was asked %d times: %q", n, f.calls())
+		t.Errorf("the program was asked %d times: %q", n, f.calls())
 	}
 	c := command(t, p, "hh")
 	if !c.Runnable || c.Confidence > assumed || len(c.Positionals) != 1 {
@@ -103,7 +103,7 @@ EOF`)
 	}
 }
 
-// TestCycle: a command that lists the program's own commands again.
+// TestCycle discovers a command that lists the commands of the program again.
 func TestCycle(t *testing.T) {
 	f := newFake(t, `echo "Usage: prog $1 COMMAND"
 printf 'called with %s\n\nCommands:\n  aa  First\n  bb  Second\n\nOptions:\n  -q, --quiet  Say less\n' "$*"`)
@@ -120,7 +120,8 @@ printf 'Usage: prog %s COMMAND\n\nCommands:\n  a%s  First\n  b%s  Second\n\nOpti
 	}
 }
 
-// TestTooManyCommands: what is cut off is what is deep, and it is said.
+// TestTooManyCommands checks that the limit cuts off deep commands, and that
+// Incomplete says so.
 func TestTooManyCommands(t *testing.T) {
 	f := newFake(t, `case "$*" in
 --help) printf 'Usage: prog COMMAND\n\nCommands:\n'; i=0; while [ $i -lt 2500 ]; do echo "  cmd$i  The command $i"; i=$((i+1)); done ;;
@@ -135,8 +136,8 @@ esac`)
 	}
 }
 
-// TestNothingToRun: what cannot be run is an error, and says which setting.
-func TestNothingToRun(t *testing.T) {
+// TestProgramThatCannotRun checks that the error names the attribute.
+func TestProgramThatCannotRun(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
@@ -156,8 +157,9 @@ func TestNothingToRun(t *testing.T) {
 	}
 }
 
-// TestMute: a program that does not explain itself is still one that can be run.
-func TestMute(t *testing.T) {
+// TestProgramWithoutHelp checks that a program without help can still be
+// called.
+func TestProgramWithoutHelp(t *testing.T) {
 	f := newFake(t, `exit 0`)
 	p := f.run()
 	if !p.Root.Runnable || len(p.Incomplete) != 1 || len(p.Root.Commands) > 0 {
@@ -166,8 +168,7 @@ func TestMute(t *testing.T) {
 	wantNames(t, f.calls(), "--help")
 }
 
-// TestCancel: the caller's end is the end of everything.
-func TestCancel(t *testing.T) {
+func TestCancelEndsTheDiscovery(t *testing.T) {
 	f := newFake(t, `sleep 1000`)
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
@@ -178,7 +179,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestFailureOf: a program that fails instead of explaining itself is quoted.
+// TestFailureOf checks that the message quotes a program that fails instead of
+// printing help.
 func TestFailureOf(t *testing.T) {
 	for want, a := range map[string]answer{
 		"": {status: 0, stderr: "x"},

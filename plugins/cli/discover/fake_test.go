@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// patience is how long a test waits for what should come at once.
+// patience bounds how long a test waits for something that should happen at
+// once.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
@@ -36,8 +37,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
-// A fake is a program that a test wrote. It is a shell script which takes down
-// how it is called.
+// A fake is a shell script that records how it is called.
 type fake struct {
 	t    *testing.T
 	path string
@@ -87,7 +87,7 @@ func (f *fake) options(change ...func(*Options)) Options {
 	return o
 }
 
-// run learns about the program.
+// run discovers the program.
 func (f *fake) run(change ...func(*Options)) *model.Program {
 	f.t.Helper()
 	p, err := Run(context.Background(), f.options(change...))
@@ -100,15 +100,15 @@ func (f *fake) run(change ...func(*Options)) *model.Program {
 // names lists the paths of a program's commands.
 func names(p *model.Program) []string {
 	var names []string
-	visit(p.Root, nil, func(c *model.Command, _ [][]string) { names = append(names, spell(c.Path)) })
+	eachCommand(p.Root, nil, func(c *model.Command, _ [][]string) { names = append(names, spell(c.Path)) })
 	return names
 }
 
-// command returns the command of a path, which must exist.
+// command returns the command at path. It fails the test if there is none.
 func command(t *testing.T, p *model.Program, path string) *model.Command {
 	t.Helper()
 	var found *model.Command
-	visit(p.Root, nil, func(c *model.Command, _ [][]string) {
+	eachCommand(p.Root, nil, func(c *model.Command, _ [][]string) {
 		if spell(c.Path) == path {
 			found = c
 		}
@@ -122,7 +122,7 @@ func command(t *testing.T, p *model.Program, path string) *model.Command {
 // has reports whether a command has an option of this name.
 func has(c *model.Command, name string) bool { return findOption(c, []string{name}) != nil }
 
-// wantNames reports a list that is not as wanted.
+// wantNames fails the test if a list differs from the wanted one.
 func wantNames(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -164,7 +164,7 @@ EOF
 esac
 `
 
-// acted returns what the program did instead of explaining itself.
+// acted returns what the program did instead of printing help.
 func (f *fake) acted() string {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(f.path), "acted"))
 	if err != nil {

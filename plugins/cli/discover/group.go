@@ -2,47 +2,48 @@ package discover
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
 const (
-	sampled = 2 // commands of a group that are asked one by one
-	alike   = 2 // of those that printed the help of a command above
-	tries   = 3 // answers without help of a form after which a group is not asked so again
-	strikes = 2 // commands that ran instead of explaining themselves
+	sampled = 2 // commands of a group that are asked one after the other
+	alike   = 2 // answers with the help of a parent after which a form is given up
+	tries   = 3 // answers without help after which a form is given up
+	strikes = 2 // commands that acted after which undocumented forms are given up
 
-	convincing = 4 // commands that answered, for one that sounds drastic to be asked
+	convincing = 4 // answers with help that a form needs before drastic commands are asked
 )
 
-// A group is what the commands below one command have shown of how they answer.
+// A group records how the sub-commands of one command have answered.
 //
-// A program that does not know --help may take it for an argument and act, and
-// nothing can undo that. So, unless the program's own help says that a form
-// works with every command, a group is tried out with commands whose names
-// sound harmless, one after the other:
+// A program that does not know --help may take it for an argument and act,
+// which cannot be undone. If the program's help documents a form for every
+// command, that form is safe. All other forms are first tried on commands whose
+// names sound harmless, one after the other:
 //
-//   - One that answers with help of its own shows that the form works.
-//   - One that refuses the form, saying so and failing, has not acted. The next
+//   - A command that answers with its own help shows that the form works.
+//   - A command that rejects the form with an error has not acted. The next
 //     form may be tried on it.
-//   - One that says nothing of help has perhaps acted. It is not asked in
-//     another form, except one that the program documents; after two such, and
-//     unless most others do answer, no command of the group is asked in an
-//     undocumented form.
-//   - One whose name sounds drastic is asked in an undocumented form only after
-//     several others have answered it and hardly any has acted, none in this
-//     group; one whose name sounds fatal, never.
+//   - A command that prints anything else may have acted. It is asked again
+//     only in a documented form. After two such commands, unless most others
+//     answer, no command of the group is asked in an undocumented form.
+//   - A command with a drastic name is asked in an undocumented form only after
+//     four others have answered it, hardly any command has acted, and none in
+//     this group. A command with a fatal name is never asked in an undocumented
+//     form.
 //
-// A form that never worked in a few trials is not tried on the others, and
-// where the answer is always the help of a command above, that is what there is.
+// A form that did not work in three trials is given up. If every answer is the
+// help of a parent, that help is used.
 type group struct {
 	nodes   []*node
 	samples []*node
 
 	mu     sync.Mutex
-	tried  map[form]int // guarded by mu
-	helped map[form]int // guarded by mu
-	acted  int          // guarded by mu
-	same   map[form]int // guarded by mu; by sort of form
+	tried  map[form]int // guarded by mu; number of answers
+	helped map[form]int // guarded by mu; number of answers with help
+	acted  int          // guarded by mu; number of commands that may have acted
+	same   map[form]int // guarded by mu; by form.sort
 }
 
 func newGroup(w *walk, nodes []*node) *group {
@@ -56,7 +57,7 @@ func newGroup(w *walk, nodes []*node) *group {
 	return g
 }
 
-// mayAsk decides whether a command is asked in a form.
+// mayAsk reports whether a command may be asked in a form.
 func (g *group) mayAsk(w *walk, n *node, f form) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,16 +71,16 @@ func (g *group) mayAsk(w *walk, n *node, f form) bool {
 	if w.forms.safe(f) {
 		return true
 	}
-	sound := risk(lastWord(n.cmd))
-	if g.acted >= strikes && answered <= 4*g.acted || sound == fatal || sound == drastic && (g.acted > 0 || w.evidence(f) < convincing) {
+	level := risk(lastWord(n.cmd))
+	if g.acted >= strikes && answered <= 4*g.acted || level == fatal || level == drastic && (g.acted > 0 || w.evidence(f) < convincing) {
 		w.doubt(n)
 		return false
 	}
 	return true
 }
 
-// evidence counts the commands that a form got an answer from, anywhere in the
-// program; it is none if one in ten has perhaps acted.
+// evidence returns how many commands of the program answered a form with help,
+// or 0 if more than one in ten may have acted.
 func (w *walk) evidence(f form) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +90,7 @@ func (w *walk) evidence(f form) int {
 	return w.helped[f]
 }
 
-// note remembers how a form did.
+// note records the verdict on an answer.
 func (w *walk) note(g *group, f form, v verdict) {
 	w.mu.Lock()
 	switch v {
@@ -112,24 +113,68 @@ func (w *walk) note(g *group, f form, v verdict) {
 	}
 }
 
-// like is the command whose help all of the group print, if they do.
-func (g *group) like() *node {
+// sharedHelp returns the command whose help all commands of the group print, or
+// nil.
+func (g *group) sharedHelp() *node {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.helped) > 0 {
 		return nil
 	}
 	for _, n := range g.nodes {
-		if n.like != nil {
-			return n.like
+		if n.helpOf != nil {
+			return n.helpOf
 		}
 	}
 	return nil
 }
 
-// doubt remembers a command that was not asked for fear that it acts.
+// doubt records a command that was not asked because it might act.
 func (w *walk) doubt(n *node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unsure = append(w.unsure, n)
+}
+
+// The risk of a command, guessed from its name. It only decides in which order
+// commands are tried, and which are not asked while it is unknown how they
+// react.
+const (
+	harmless = iota
+	unknown
+	writing
+	drastic
+	fatal
+)
+
+var riskNames = map[int][]string{
+	harmless: {
+		"list", "ls", "show", "status", "info", "get", "version", "describe", "view", "log", "logs", "search", "find",
+		"print", "cat", "check", "diff", "inspect", "query", "stat", "stats", "which", "explain", "whoami", "env", "doctor", "help",
+	},
+	writing: {
+		"add", "apply", "build", "clean", "clear", "commit", "copy", "cp", "create", "disable", "edit", "enable", "exec", "import", "init",
+		"install", "kill", "login", "logout", "move", "mv", "patch", "pull", "push", "put", "rename", "replace", "reset", "restart",
+		"restore", "rollback", "run", "save", "send", "set", "start", "stop", "switch", "sync", "test", "update", "upgrade", "upload", "write",
+	},
+	drastic: {
+		"delete", "deploy", "drop", "erase", "exit", "format", "prune", "publish", "purge", "release", "remove", "rm", "rmdir",
+		"terminate", "truncate", "uninstall", "unregister",
+	},
+	fatal: {
+		"destroy", "emergency", "factory-reset", "halt", "hibernate", "kexec", "nuke", "poweroff", "reboot", "rescue",
+		"self-destruct", "shutdown", "suspend", "wipe",
+	},
+}
+
+// risk returns the highest risk of any part of a name.
+func risk(name string) int {
+	name = strings.ToLower(name)
+	parts := append(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.:", r) }), name)
+	for _, level := range []int{fatal, drastic, writing, harmless} {
+		if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(riskNames[level], p) }) {
+			return level
+		}
+	}
+	return unknown
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// insteads are used where --help told little.
-var insteads = [][]string{{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"}}
+// alternatives are asked if --help told little.
+var alternatives = [][]string{{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"}}
 
-// tails are the only arguments that are followed when a text says that they
-// show more. Each asks for help in so many words or for a list of commands, and
-// does nothing else in any program that mentions it so.
-var tails = append(insteads[:len(insteads):len(insteads)], [][]string{
+// tails are the only arguments that hints may lead to. Each of them asks for
+// help or for a list of commands, and does nothing else in any program that
+// mentions it this way.
+var tails = append(alternatives[:len(alternatives):len(alternatives)], [][]string{
 	{"help", "-a"}, {"help", "--all"}, {"help", "-all"}, {"help", "all"}, {"help", "commands"},
 	{"--help", "all"}, {"--help=all"}, {"--help", "--all"}, {"--help", "options"}, {"-h", "all"}, {"--help-all"}, {"-help-all"}, {"--help", "-a"},
 	{"-h", "long"}, {"--help-long"}, {"--longhelp"}, {"--long-help"}, {"--help", "long"},
@@ -24,27 +24,28 @@ var tails = append(insteads[:len(insteads):len(insteads)], [][]string{
 	{"--list"}, {"--list-commands"}, {"--commands"}, {"commands"}, {"options"}, {"help", "options"},
 }...)
 
-// A hint is a way to learn more that a text mentions.
+// A hint is a further question that a text suggests.
 type hint struct {
 	args []string
-	// shared says that what is learnt are options of every command.
+	// shared is true if the answer lists options of every command.
 	shared bool
-	// instead says that it is another way to ask for the same.
+	// instead is true if the question is another form of --help.
 	instead bool
 }
 
 var (
-	// more is what a line says that leads to more help.
+	// more matches a line that leads to more help.
 	more = regexp.MustCompile(`(?i)\b(help|lists?|all|commands?|options?|usage|details?|more|complete|full|information)\b`)
 
-	// tooMuch is how a text warns of an answer that nobody could choose from.
+	// tooMuch matches the warning about an answer that is too long to be
+	// useful.
 	tooMuch = regexp.MustCompile(`(?i)\bvery long\b`)
 
 	commands   = regexp.MustCompile(`(?i)\bcommands?\b`)
 	everywhere = regexp.MustCompile(`(?i)\b(global|any command|all commands|every command)\b`)
 )
 
-// hints finds what a text about the command of a path mentions.
+// hints returns the questions that a text about the command at path suggests.
 func hints(text, program string, path []string) []hint {
 	var found []hint
 	if all, ok := everyTopic(text); ok && len(path) == 0 {
@@ -60,7 +61,7 @@ func hints(text, program string, path []string) []hint {
 		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
 			for _, line := range lines {
 				if mentions(line, program, whole) {
-					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line), instead: i < len(insteads)}
+					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line), instead: i < len(alternatives)}
 					if !slices.ContainsFunc(found, func(f hint) bool { return slices.Equal(f.args, h.args) }) {
 						found = append(found, h)
 					}
@@ -71,15 +72,15 @@ func hints(text, program string, path []string) []hint {
 	return found
 }
 
-// topics matches a list of what --help can be asked about, such as
-// "--help <simple|list|all>".
+// topics matches the list of arguments of --help, such as "--help
+// <simple|list|all>".
 var topics = regexp.MustCompile(`--help([ =])[<\[{(]+([a-z]+(?:\|[a-z]+)+)[>\]})]`)
 
 // wider matches an option that makes the help longer. It is asked together with
-// --help, so that it does nothing else.
+// --help, so that the program does nothing else.
 var wider = regexp.MustCompile(`(?mi)^\s+(?:-\w, ?)?(--[a-z][a-z-]*)\b[ ,].*\b(?:show|print|display|list)s?\b (?:[a-z-]+ )?(?:all|more|full|every) (?:[a-z-]+ ){0,2}(?:options|commands|help)\b`)
 
-// everyTopic is the question after all of them, where there is one.
+// everyTopic returns the question for all topics, if the text offers it.
 func everyTopic(text string) (args []string, ok bool) {
 	m := topics.FindStringSubmatch(text)
 	switch {
@@ -91,8 +92,8 @@ func everyTopic(text string) (args []string, ok bool) {
 	return []string{"--help", "all"}, true
 }
 
-// mentions reports whether a line tells people to use these arguments to learn
-// more: with the program's name in front, in quotes, or as a row of options.
+// mentions reports whether a line tells users to run these arguments to learn
+// more: with the program's name in front, in quotes, or as a list of options.
 func mentions(line, program string, args []string) bool {
 	if !strings.Contains(line, args[len(args)-1]) {
 		return false
@@ -109,7 +110,7 @@ func mentions(line, program string, args []string) bool {
 			return false
 		}
 		before, after := line[:start+i], line[start+i+len(words):]
-		alone := before == program+" " && after == "" // on a line of its own it is meant to be typed
+		alone := before == program+" " && after == "" // such a line shows what to type
 		if tooMuch.MatchString(line) {
 			return false
 		}
@@ -127,7 +128,7 @@ var (
 	another = regexp.MustCompile(`^[.,;:)]* (for|to|or|and|will|shows?|lists?|--) |^[.,;:)]+( |$)|^$`)
 )
 
-// isAdvice reports whether what stands around some arguments makes them advice.
+// isAdvice reports whether the text around some arguments recommends them.
 func isAdvice(before, after, program string, dashed bool) bool {
 	rest, named := strings.CutSuffix(before, program+" ")
 	named = named && (rest == "" || strings.HasSuffix(rest, " ") || opening.MatchString(rest))
@@ -145,8 +146,7 @@ func isAdvice(before, after, program string, dashed bool) bool {
 	return before == "" && (after == "" || after[0] == ' ')
 }
 
-// follow asks what a command's help says shows more, and joins the answers to
-// what is known.
+// follow asks the suggested questions about a command and merges the answers.
 func (w *walk) follow(ctx context.Context, n *node, found []hint) {
 	for _, h := range found {
 		if ctx.Err() != nil {
@@ -161,13 +161,13 @@ func (w *walk) follow(ctx context.Context, n *node, found []hint) {
 			continue
 		}
 		if n.parent == nil {
-			w.said += "\n" + r.text
+			w.helpText += "\n" + r.text
 		}
 		if len(n.found) == 0 && !w.takesCommand(n) && !slices.ContainsFunc(h.args, asksForCommands) {
-			r.cmd.Commands = nil // neither its help nor its usage knows of any: this is a list of something else
+			r.cmd.Commands = nil // its help and its usage know no commands, so this list is about something else
 		}
 		if len(n.cmd.Options)+len(n.found) == 0 {
-			n.accept(r) // what it said first was only where to look
+			n.accept(r) // its first answer only said where to look
 			continue
 		}
 		w.join(n, r.cmd)
@@ -176,8 +176,8 @@ func (w *walk) follow(ctx context.Context, n *node, found []hint) {
 
 var usageCommand = regexp.MustCompile(`(?i)\b(sub-?)?(command|cmd|function|applet)s?\b`)
 
-// takesCommand reports whether a usage line of a command has a place for a
-// sub-command.
+// takesCommand reports whether a usage line of a command has a placeholder for
+// a sub-command.
 func (w *walk) takesCommand(n *node) bool {
 	for line := range strings.Lines(n.text) {
 		line = strings.TrimSpace(line)
@@ -195,8 +195,8 @@ func asksForCommands(arg string) bool {
 	return strings.Contains(arg, "command") || strings.HasPrefix(arg, "--list") || arg == "help"
 }
 
-// first reports whether a question is asked for the first time.
-func (w *walk) first(args []string) bool {
+// claim reports whether a question has not been asked before, and records it.
+func (w *walk) claim(args []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := strings.Join(args, "\x00")
@@ -207,7 +207,7 @@ func (w *walk) first(args []string) bool {
 	return true
 }
 
-// share adds options that every command understands.
+// share adds options that every command accepts.
 func (w *walk) share(options []model.Option) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

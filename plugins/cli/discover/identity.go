@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// maxDigests bounds the digests that are remembered.
+// maxDigests bounds the number of remembered digests.
 const maxDigests = 256
 
-// A stamp tells whether a file is the one whose digest is known, without
-// reading it: a browser-sized binary takes a tenth of a second to hash.
+// A stamp identifies a file without reading it, together with its digest.
+// Hashing a large binary takes a tenth of a second.
 type stamp struct {
 	Path     string
 	Size     int64
@@ -26,8 +26,8 @@ type stamp struct {
 
 const digestFile = "digests.json"
 
-// digest returns the hex sha256 of an executable. Of a script that is the
-// script's own, whatever it loads.
+// digest returns the hex SHA-256 of an executable. For a script it is the hash
+// of the script alone, without the files that it loads.
 func (c cache) digest(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -71,8 +71,8 @@ func (c cache) digest(path string) (string, error) {
 	return now.Digest, nil
 }
 
-// unreadable stands in for the digest of a program that may be run and not be
-// read: it changes when the file does.
+// unreadable returns a substitute for the digest of a program that may be run
+// but not read. It changes with the file's size, time or inode.
 func unreadable(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

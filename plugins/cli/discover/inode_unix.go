@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// inode is the file's number on its disk.
+// inode returns the inode number of a file.
 func inode(info os.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)

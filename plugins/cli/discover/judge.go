@@ -9,50 +9,50 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A verdict says what a program did when it was asked for help.
+// A verdict classifies the answer to a question for help.
 type verdict string
 
 const (
-	helped  verdict = "helped"  // it printed help that was not seen above
-	same    verdict = "same"    // it printed the help of a command above
-	refused verdict = "refused" // it did not know what it was asked, and said so
-	acted   verdict = "acted"   // it printed something else, or nothing: it may have done what it is for
+	helped   verdict = "helped"   // the program printed help that no parent printed
+	same     verdict = "same"     // the program printed the help of a parent
+	rejected verdict = "rejected" // the program rejected the question with an error
+	acted    verdict = "acted"    // the program printed something else or nothing; it may have acted
 )
 
-// A reply is an answer that was read.
+// A reply is an answer that was parsed.
 type reply struct {
 	verdict verdict
-	cmd     *model.Command // what the text says; nil: nothing
-	like    *node          // whose help it is, where it is the same
+	cmd     *model.Command // the parsed help; nil if there is none
+	helpOf  *node          // the parent whose help it is, for the verdict same
 	text    string
 	status  int
 }
 
 var (
-	// helpish is in nearly every help text and hardly in anything else.
+	// helpish matches nearly every help text and hardly anything else.
 	helpish = regexp.MustCompile(`(?im)^\W{0,3}(usage|synopsis|syntax|options|flags|arguments|(available |sub-?)?commands|name)\b[^.\n]{0,40}:?\s*$|\busage:|^\W*usage\b|\s--help\b|^use: |try '|show this help|display this help|print this help`)
 
-	// refusing is in what a program prints that did not understand what it was
-	// asked.
-	refusing = regexp.MustCompile(`(?i)\b(unknown|unrecogni[sz]ed|invalid|illegal|unsupported|bad|unexpected|undefined|no such)\b.{0,24}\b(option|flag|argument|switch|(sub-?)?command|parameter|verb|help topic)|` +
+	// rejecting matches the error of a program that did not understand the
+	// question.
+	rejecting = regexp.MustCompile(`(?i)\b(unknown|unrecogni[sz]ed|invalid|illegal|unsupported|bad|unexpected|undefined|no such)\b.{0,24}\b(option|flag|argument|switch|(sub-?)?command|parameter|verb|help topic)|` +
 		`not (a|an) .{0,30}\b(command|option)|flag provided but not defined|(option|command|flag|argument)\b.{0,60}\b(is )?(unknown|not (recogni[sz]ed|found|defined|known|supported|valid))|does not take|takes no|` +
 		`no manual entry|no help (topic|for|available)|requires? (a|an|at least)\b|(missing|too many|too few|not enough) .{0,20}(argument|operand|parameter)s?`)
 
-	// aboutHelp is how the help of a program's own help command begins, which is
-	// what it prints when it does not understand what to explain.
+	// aboutHelp matches the usage of a program's own help command. The program
+	// prints it when it does not know the command to explain.
 	aboutHelp = regexp.MustCompile(`(?i)^\s*usage:?\s+\S+ help\b`)
 
 	manHead = regexp.MustCompile(`^\s*(\S+\([0-9a-zA-Z]*\))\s.*\s*\S*\(`)
 )
 
-// judge reads an answer to a question after a command's help.
+// judge parses an answer to a question about a command and classifies it.
 func (w *walk) judge(a answer, n *node) *reply {
 	r := &reply{verdict: acted, status: a.status}
 	if a.failed != nil {
 		return r
 	}
-	// Help goes to standard error where the program takes the question for a
-	// mistake; some print a warning there and help to standard output.
+	// Programs that take the question for a mistake print help to standard
+	// error. Others print a warning there and help to standard output.
 	for _, text := range []string{a.stdout, a.stderr} {
 		if strings.TrimSpace(text) == "" {
 			continue
@@ -62,22 +62,22 @@ func (w *walk) judge(a answer, n *node) *reply {
 			r.cmd, r.text = c, text
 		}
 	}
-	refusal := a.status != 0 && refuses(a.stderr+"\n"+a.stdout) || len(n.cmd.Path) > 0 && aboutHelp.MatchString(r.text)
+	rejection := a.status != 0 && rejects(a.stderr+"\n"+a.stdout) || len(n.cmd.Path) > 0 && aboutHelp.MatchString(r.text)
 	switch {
-	case r.cmd == nil && refusal:
-		r.verdict = refused
+	case r.cmd == nil && rejection:
+		r.verdict = rejected
 	case r.cmd == nil:
 	case r.findAbove(n):
 		r.verdict, r.cmd = same, nil
-	case refusal:
-		r.verdict = refused // and perhaps its usage tells something all the same
+	case rejection:
+		r.verdict = rejected // its usage may still tell something
 	default:
 		r.verdict = helped
 	}
 	return r
 }
 
-// parse reads a text as what it looks like.
+// parse reads a text as a man page or as help.
 func (w *walk) parse(text string, path []string) (*model.Command, bool) {
 	about := help.About{Program: w.program.Name, Path: path}
 	if first, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n"); manHead.MatchString(first) {
@@ -94,9 +94,9 @@ var (
 	anyCommand = regexp.MustCompile(`(?i)\b(sub-?)?(command|cmd|service|group)s?\b`)
 )
 
-// keepNamed drops the commands of a man page that its synopsis does not speak
-// of: a page has many lists, and most are of other things. It is false where the
-// synopsis says no more than that there are commands.
+// keepNamed drops the commands of a man page that its synopsis does not name,
+// because most lists of a page are about other things. It returns false if the
+// synopsis has only a placeholder for commands.
 func keepNamed(c *model.Command, text string) bool {
 	m := synopsis.FindStringSubmatch(text)
 	if m == nil || anyCommand.MatchString(m[1]) {
@@ -110,32 +110,35 @@ func keepNamed(c *model.Command, text string) bool {
 	return true
 }
 
-// findAbove reports whether a reply is the help of a command above, perhaps with
-// a complaint on top or the program's name spelt in another way.
+// findAbove reports whether a reply is the help of a parent, perhaps after an
+// error message or with the program's name spelled in another way.
 func (r *reply) findAbove(n *node) bool {
 	for above := n.parent; above != nil; above = above.parent {
 		theirs, text := strings.TrimSpace(above.text), strings.TrimSpace(r.text)
 		if theirs != "" && (theirs == text || r.status != 0 && strings.HasSuffix(text, theirs)) ||
 			repeats(r.cmd.Commands, above) && len(r.cmd.Options) == above.own {
-			r.like = above
+			r.helpOf = above
 			return true
 		}
 	}
 	return false
 }
 
+// looksLikeHelp reports whether a text is help: it has three options or
+// commands, or typical words.
 func looksLikeHelp(text string, c *model.Command) bool {
 	return len(c.Options)+len(c.Commands) >= 3 || helpish.MatchString(text)
 }
 
-// refuses reports whether a text begins with a complaint.
-func refuses(text string) bool {
+// rejects reports whether one of the first four lines of a text is an error
+// about the question.
+func rejects(text string) bool {
 	lines := 0
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if refusing.MatchString(line) {
+		if rejecting.MatchString(line) {
 			return true
 		}
 		if lines++; lines == 4 {
@@ -145,12 +148,12 @@ func refuses(text string) bool {
 	return false
 }
 
-// worth is how much a text told.
+// worth rates how much a text told.
 func worth(c *model.Command) float64 {
 	return float64(len(c.Options)+2*len(c.Commands)) + float64(len(c.Positionals))/2 + c.Confidence
 }
 
-// score is worth, and less for a text that begins with a complaint.
+// score rates a reply. A text that begins with an error has half of its worth.
 func (r *reply) score() float64 {
 	s := worth(r.cmd)
 	if r.verdict != helped {

@@ -12,25 +12,26 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
-// pagesAsked is how many names one run of man is asked to look up.
+// pagesAsked is the number of names that one run of man looks up.
 const pagesAsked = 200
 
-// manProber is for man pages. A program with fixed arguments that are neither a
-// command nor options has none: what a page with its name says is about the
-// program without them, as that of an interpreter is not about the script.
+// manProber returns a prober for man pages, or nil if there are none. A page is
+// about the program without fixed arguments, so it does not apply if they are
+// more than a command or options: the page of an interpreter does not describe
+// a script.
 func (w *walk) manProber() *prober {
 	path, err := stdio.Resolve("man", "", w.prober.env)
 	if err != nil || slices.ContainsFunc(w.prober.fixed, func(a string) bool { return !strings.HasPrefix(a, "-") }) || !isName(w.program.Name) {
 		return nil
 	}
 	man := w.prober.of(path)
-	man.beside = w.prober.path
+	man.pageOf = w.prober.path
 	return man
 }
 
-// readManual adds what the man pages of commands say, where there are any: many
-// programs print the half of it. What a library prints from the very definition
-// of the options is all there is. It returns how many there was no time for.
+// readManual adds the man pages of commands, because the help of many programs
+// is shorter than their pages. It skips programs built with a library, whose
+// help is complete. It returns the number of pages that there was no time for.
 func (w *walk) readManual(ctx context.Context, nodes []*node) (unread int) {
 	if w.man == nil || w.forms.framework {
 		return 0
@@ -55,7 +56,7 @@ func (w *walk) readManual(ctx context.Context, nodes []*node) (unread int) {
 	return len(pages) - int(read.Load())
 }
 
-// readRootManual adds the page of the program itself.
+// readRootManual adds the man page of the program itself.
 func (w *walk) readRootManual(ctx context.Context, root *node) {
 	if w.man == nil || root.cmd.Source == "man" {
 		return
@@ -67,9 +68,9 @@ func (w *walk) readRootManual(ctx context.Context, root *node) {
 	}
 }
 
-// findMore adds commands that only a man page lists. A page has many lists, so
-// this one is believed only where its synopsis names them all, or where it has
-// most of the commands that the help has and not much else.
+// findMore adds commands that only a man page lists. A page has many lists. So
+// the commands count only if the synopsis names them all (named), or if the
+// list has at least half of the commands of the help and not more new ones.
 func (n *node) findMore(commands []*model.Command, named bool) {
 	known := map[string]bool{}
 	for _, c := range n.found {
@@ -91,16 +92,16 @@ func (n *node) findMore(commands []*model.Command, named bool) {
 		return
 	}
 	n.find(more)
-	if n.hearsay == nil {
-		n.hearsay = map[string]bool{}
+	if n.manOnly == nil {
+		n.manOnly = map[string]bool{}
 	}
 	for _, c := range more {
-		n.hearsay[lastWord(c)] = true
+		n.manOnly[lastWord(c)] = true
 	}
 }
 
-// readPage adds one man page, without the commands that it lists and those of
-// them that its synopsis names.
+// readPage adds one man page except its commands. It returns the commands that
+// the page lists and, separately, those of them that the synopsis names.
 func (w *walk) readPage(ctx context.Context, n *node, page string) (listed, named []*model.Command) {
 	a := w.man.ask(ctx, "-P", "cat", page)
 	if ctx.Err() != nil || a.status != 0 {
@@ -119,12 +120,13 @@ func (w *walk) readPage(ctx context.Context, n *node, page string) (listed, name
 	return listed, named
 }
 
+// wanted reports whether the man page of a command is needed.
 func (n *node) wanted(w *walk) bool { return len(n.cmd.Path) == 0 || w.selected.wants(n.words) }
 
-// besides reports whether a man page was installed together with a program: in
-// the same tree, such as /usr or /opt/name. The page of another version, which
-// the system has as well, tells of options that this one does not know.
-func besides(page, program string) bool {
+// installedWith reports whether a man page was installed together with a program, in
+// the same tree such as /usr or /opt/name. The page of another installed
+// version may describe options that this program does not have.
+func installedWith(page, program string) bool {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
 		real = program
@@ -132,7 +134,7 @@ func besides(page, program string) bool {
 	for _, file := range []string{program, real} {
 		tree := filepath.Dir(filepath.Dir(file))
 		if tree == string(filepath.Separator) {
-			tree = "/usr" // where /bin is a link to, or should be
+			tree = "/usr" // /bin is usually a link to /usr/bin
 		}
 		if page != "" && strings.HasPrefix(page, tree+string(filepath.Separator)) {
 			return true
@@ -141,17 +143,17 @@ func besides(page, program string) bool {
 	return false
 }
 
-// present returns the names that have a man page, without rendering any.
+// present returns the names that have a man page, without rendering the pages.
 func present(ctx context.Context, man *prober, names []string) []string {
 	var found []string
 	for chunk := range slices.Chunk(names, pagesAsked) {
 		a := man.ask(ctx, append([]string{"-w"}, chunk...)...)
-		if len(chunk) == 1 && a.status == 0 && besides(strings.TrimSpace(a.stdout), man.beside) {
-			found = append(found, chunk[0]) // though the file may have another name
+		if len(chunk) == 1 && a.status == 0 && installedWith(strings.TrimSpace(a.stdout), man.pageOf) {
+			found = append(found, chunk[0]) // the file may have another name
 			continue
 		}
 		for line := range strings.Lines(a.stdout) {
-			if !besides(strings.TrimSpace(line), man.beside) {
+			if !installedWith(strings.TrimSpace(line), man.pageOf) {
 				continue
 			}
 			page := filepath.Base(strings.TrimSpace(line))
@@ -170,8 +172,8 @@ func present(ctx context.Context, man *prober, names []string) []string {
 	return found
 }
 
-// describes reports whether a man page is about this command: another program
-// may have taken the name, such as a library's function.
+// describes reports whether a man page is about this command and not about
+// something else with its name, such as a library function.
 func describes(c *model.Command, n *node) bool {
 	if !n.known || len(n.cmd.Options) < 2 {
 		return true
@@ -184,8 +186,8 @@ func describes(c *model.Command, n *node) bool {
 	return false
 }
 
-// joinManual adds a man page to what a command said itself, which counts more:
-// the page may be of another version.
+// joinManual merges a man page into a command. The command's own help takes
+// precedence, because the page may be of another version.
 func (w *walk) joinManual(n *node, c *model.Command) {
 	before := n.cmd.Confidence
 	if !n.known || n.cmd.Source == "none" {

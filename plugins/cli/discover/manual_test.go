@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
-// TestManProber: options that every run begins with leave a program what it is,
-// a script that it interprets does not.
+// TestManProber checks that fixed options do not prevent the use of man pages,
+// but a script for an interpreter does.
 func TestManProber(t *testing.T) {
 	env := []string{"PATH=" + os.Getenv("PATH")}
 	if _, err := stdio.Resolve("man", "", env); err != nil {

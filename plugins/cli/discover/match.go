@@ -8,11 +8,11 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// Match reports whether a pattern selects the command of this path. Words are
-// compared one by one; "*" and "?" stand for parts of a word, "**" for any
-// number of words. A pattern also selects everything below what it names, so
-// that "container *" and "container **" select what is below container at any
-// depth, and "container" selects container too.
+// Match reports whether a pattern selects the command at path. The pattern is
+// compared word by word: "*" and "?" match parts of a word, "**" matches any
+// number of words. A pattern also selects everything below the command it
+// matches. So "container *" and "container **" select everything below
+// container, and "container" also selects container itself.
 func Match(pattern string, path []string) bool {
 	words := make([][]string, len(path))
 	for i, w := range path {
@@ -21,7 +21,7 @@ func Match(pattern string, path []string) bool {
 	return matches(strings.Fields(pattern), words)
 }
 
-// matches is Match for commands that have several spellings of each word.
+// matches is Match for a path whose words have several spellings.
 func matches(pattern []string, words [][]string) bool {
 	switch {
 	case len(pattern) == 0:
@@ -37,7 +37,7 @@ func matches(pattern []string, words [][]string) bool {
 	return wordMatches(pattern[0], words[0]) && matches(pattern[1:], words[1:])
 }
 
-// leads reports whether a pattern could select something below this path.
+// leads reports whether a pattern could select a command below this path.
 func leads(pattern []string, words [][]string) bool {
 	switch {
 	case len(pattern) == 0 || len(words) == 0 || pattern[0] == "**":
@@ -48,15 +48,14 @@ func leads(pattern []string, words [][]string) bool {
 
 func wordMatches(pattern string, spellings []string) bool {
 	return slices.ContainsFunc(spellings, func(w string) bool {
-		// A path separator is no part of a command's name, so that path.Match's
-		// one exception does not matter.
+		// Names of commands contain no path separator, so path.Match's special
+		// treatment of separators does not matter.
 		ok, err := path.Match(pattern, w)
 		return pattern == w || err == nil && ok
 	})
 }
 
-// A selection is a set of patterns for commands that are wanted and one for
-// those that are not.
+// A selection holds the patterns of Only and Except, split into words.
 type selection struct{ only, except [][]string }
 
 func newSelection(only, except []string) selection {
@@ -75,34 +74,35 @@ func (s selection) wants(words [][]string) bool {
 	return (len(s.only) == 0 || slices.ContainsFunc(s.only, selects)) && !slices.ContainsFunc(s.except, selects)
 }
 
-// leadsTo reports whether a command or something below it may be selected.
+// leadsTo reports whether a command or a command below it may be selected.
 func (s selection) leadsTo(words [][]string) bool {
 	may := func(p []string) bool { return len(p) > 0 && leads(p, words) }
 	not := func(p []string) bool { return len(p) > 0 && matches(p, words) }
 	return (len(s.only) == 0 || slices.ContainsFunc(s.only, may)) && !slices.ContainsFunc(s.except, not)
 }
 
-// Filter returns a copy of a tree with only what is selected: what a pattern of
-// only matches, or everything where there is none, without what a pattern of
-// except matches. A command that is not selected but has selected ones below it
-// stays, and is not Runnable. The patterns of only that match nothing are
-// warned of; when none of them matches, that is an error.
+// Filter returns a copy of a tree with only the selected commands: those that a
+// pattern of only matches, or all if only is empty, without those that a
+// pattern of except matches. A command that is not selected but has selected
+// commands below it stays and is not Runnable. Filter warns of each pattern of
+// only that matches nothing. It fails if none of them matches or if no command
+// is left.
 func Filter(root *model.Command, only, except []string) (filtered *model.Command, warnings []string, err error) {
 	unmatched := unmatched(root, only)
 	if len(only) > 0 && len(unmatched) == len(only) {
-		return nil, nil, noneMatches(root, only)
+		return nil, nil, noMatch(root, only)
 	}
 	for _, p := range unmatched {
-		warnings = append(warnings, "only: "+quoted(p)+" matches no command"+didYouMean(nearest(root, p))+".")
+		warnings = append(warnings, "only: "+quoted(p)+" matches no command"+didYouMean(similarCommands(root, p))+".")
 	}
 	filtered = newSelection(only, except).prune(root, nil)
 	if filtered == nil {
-		return nil, nil, noneLeft(only, except)
+		return nil, nil, nothingLeft(only, except)
 	}
 	return filtered, warnings, nil
 }
 
-// prune returns nil where nothing is selected.
+// prune returns the selected part of a tree, or nil if nothing is selected.
 func (s selection) prune(c *model.Command, words [][]string) *model.Command {
 	kept := *c
 	kept.Commands = nil
@@ -121,7 +121,7 @@ func (s selection) prune(c *model.Command, words [][]string) *model.Command {
 	return &kept
 }
 
-// below is the path of a sub-command with all spellings of each word.
+// below returns the path of a sub-command; each word with its aliases.
 func below(words [][]string, sub *model.Command) [][]string {
 	last := append([]string{lastWord(sub)}, sub.Aliases...)
 	return append(slices.Clip(words), last)
@@ -134,20 +134,21 @@ func lastWord(c *model.Command) string {
 	return c.Path[len(c.Path)-1]
 }
 
-// visit calls f for every command below root.
-func visit(root *model.Command, words [][]string, f func(c *model.Command, words [][]string)) {
+// eachCommand calls f for every command below root.
+func eachCommand(root *model.Command, words [][]string, f func(c *model.Command, words [][]string)) {
 	for _, sub := range root.Commands {
 		w := below(words, sub)
 		f(sub, w)
-		visit(sub, w, f)
+		eachCommand(sub, w, f)
 	}
 }
 
+// unmatched returns the patterns of only that match no command.
 func unmatched(root *model.Command, only []string) []string {
 	var missing []string
 	for _, p := range only {
 		pattern, found := strings.Fields(p), false
-		visit(root, nil, func(_ *model.Command, words [][]string) {
+		eachCommand(root, nil, func(_ *model.Command, words [][]string) {
 			found = found || len(pattern) > 0 && matches(pattern, words)
 		})
 		if !found {

@@ -47,7 +47,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// tree makes commands of their paths.
+// tree builds a tree of commands from their paths.
 func tree(paths ...string) *model.Command {
 	root := &model.Command{Runnable: true}
 	for _, p := range paths {
@@ -88,7 +88,7 @@ func TestFilter(t *testing.T) {
 			continue
 		}
 		var paths []string
-		visit(got, nil, func(c *model.Command, _ [][]string) { paths = append(paths, spell(c.Path)) })
+		eachCommand(got, nil, func(c *model.Command, _ [][]string) { paths = append(paths, spell(c.Path)) })
 		if strings.Join(paths, "|") != c.want {
 			t.Errorf("%q, %q: %q", c.only, c.except, paths)
 		}
@@ -96,7 +96,7 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%q: %q", c.only, warnings)
 		}
 		if len(c.only) > 0 && got.Runnable {
-			t.Errorf("%q selects the program itself", c.only)
+			t.Errorf("%q makes the program itself runnable", c.only)
 		}
 		if len(root.Commands) != 3 || !root.Runnable {
 			t.Error("the tree itself was changed")
@@ -111,7 +111,7 @@ func list(s string) []string {
 	return strings.Split(s, ",")
 }
 
-// TestFilterByAlias: any spelling of a command selects it.
+// TestFilterByAlias checks that any spelling of a command selects it.
 func TestFilterByAlias(t *testing.T) {
 	root := tree("install", "remove")
 	root.Commands[0].Aliases = []string{"i", "add"}
@@ -121,9 +121,8 @@ func TestFilterByAlias(t *testing.T) {
 	}
 }
 
-// TestFilterNothing: patterns that leave nothing are an error that says what
-// was perhaps meant.
-func TestFilterNothing(t *testing.T) {
+// TestFilterThatSelectsNothing checks the error and its suggestions.
+func TestFilterThatSelectsNothing(t *testing.T) {
 	big := tree("container ls", "container rm", "logs", "volume ls")
 	for _, c := range []struct {
 		root               *model.Command
@@ -136,8 +135,8 @@ func TestFilterNothing(t *testing.T) {
 		{big, "rmm", "", "only", `"rmm"`, `"container rm"`},
 		{big, "zzzzzzz", "", "only", `"zzzzzzz"`, "the commands are container, logs and volume"},
 		{big, "x,y", "", "only", `"x" or "y"`, ""},
-		{big, "logs", "log*", "except", `"log*" leaves no command of those that only names`, ""},
-		{tree(), "logs", "", "only", "the program has no sub-commands", "leave only out"},
+		{big, "logs", "log*", "except", `"log*" leaves no command of those that only selects`, ""},
+		{tree(), "logs", "", "only", "the program has no sub-commands", "remove only"},
 	} {
 		_, _, err := Filter(c.root, list(c.only), list(c.except))
 		e, ok := errors.AsType[*sdk.Error](err)
@@ -147,8 +146,7 @@ func TestFilterNothing(t *testing.T) {
 	}
 }
 
-// TestOnlyAsksWhatIsWanted: commands that no pattern can reach are not asked.
-func TestOnlyAsksWhatIsWanted(t *testing.T) {
+func TestUnselectedCommandsAreNotAsked(t *testing.T) {
 	f := newFake(t, nested)
 	p := f.run(func(o *Options) { o.Only = []string{"image *"}; o.Except = []string{"image store"} })
 	wantNames(t, names(p), "image", "image list")

@@ -2,17 +2,18 @@ package discover
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// maxOptions bounds the options of one command: some programs list those of
-// every file format that they know, which no caller could choose from.
+// maxOptions bounds the options of one command. Some programs list the options
+// of every file format that they support.
 const maxOptions = 2000
 
-// join adds what another text says of a command. What is known already is the
-// better source; the other one fills in what it did not say.
+// join merges another text about a command into it. The known data takes
+// precedence; the other text fills its gaps.
 func (w *walk) join(n *node, other *model.Command) {
 	c := n.cmd
 	if c.Summary == "" {
@@ -30,7 +31,8 @@ func (w *walk) join(n *node, other *model.Command) {
 	}
 	for i, o := range other.Options {
 		if known := findOption(c, o.Names); known != nil {
-			// A name that belongs to another option of this command stays there.
+			// A name that belongs to another option of this command stays
+			// there.
 			o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return findOption(c, []string{name}) != nil })
 			fill(known, &o)
 			continue
@@ -55,17 +57,17 @@ func tooMany(c *model.Command, left int) string {
 	if len(c.Path) > 0 {
 		name = spell(c.Path)
 	}
-	return name + " has more options than anybody can choose from; the last " + plural(left, "option") + " of a list that its help mentions were left out."
+	return name + " has more than " + strconv.Itoa(maxOptions) + " options; the last " + plural(left, "option") + " of a further help text were left out."
 }
 
-// fill completes an option with what another text says of the same one.
+// fill completes an option with what another text says about it.
 func fill(o, other *model.Option) {
 	o.Names = append(slices.Clip(o.Names), other.Names...)
 	slices.SortStableFunc(o.Names, func(a, b string) int { return length(a) - length(b) })
 	if o.Description == "" && other.Description != "" {
 		o.Description = other.Description
 		if !o.Value.Kind.TakesValue() && other.Value.Kind.TakesValue() {
-			o.Value = other.Value // a usage line alone often leaves the value out
+			o.Value = other.Value // a usage line often leaves the value out
 		}
 	}
 	if o.Negation == "" && !slices.Contains(o.Names, other.Negation) {
@@ -80,7 +82,7 @@ func fill(o, other *model.Option) {
 	fillValue(&o.Value, &other.Value)
 }
 
-// length orders an option's names: the long ones come first.
+// length returns the sort key of an option's name: long names come first.
 func length(name string) int {
 	if strings.HasPrefix(name, "--") {
 		return 0
@@ -116,7 +118,7 @@ func findOption(c *model.Command, names []string) *model.Option {
 	return nil
 }
 
-// mergeListed adds what a second list says of a command.
+// mergeListed merges what a second list says about a command.
 func mergeListed(known, other *model.Command) {
 	if known.Summary == "" {
 		known.Summary = other.Summary

@@ -12,8 +12,8 @@ func option(description string, kind model.Kind, names ...string) model.Option {
 	return model.Option{Names: names, Description: description, Value: model.Value{Kind: kind}}
 }
 
-// TestJoin: a second text adds what the first did not say and changes nothing
-// that it did.
+// TestJoin checks that a second text fills gaps of the first one and changes
+// nothing else.
 func TestJoin(t *testing.T) {
 	w := &walk{program: &model.Program{}}
 	n := &node{cmd: &model.Command{Confidence: 0.9, Options: []model.Option{
@@ -46,9 +46,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinTooMuch: nobody can choose from thousands of options; what is left out
-// is said.
-func TestJoinTooMuch(t *testing.T) {
+func TestJoinBoundsTheOptions(t *testing.T) {
 	w := &walk{program: &model.Program{}}
 	n := &node{cmd: &model.Command{}}
 	other := &model.Command{}
@@ -61,8 +59,7 @@ func TestJoinTooMuch(t *testing.T) {
 	}
 }
 
-// TestFindMore: the list of a man page is believed when it is the program's list
-// of commands.
+// TestFindMore checks when the list of a man page counts as a list of commands.
 func TestFindMore(t *testing.T) {
 	for _, c := range []struct {
 		known, page string
@@ -94,8 +91,7 @@ func TestFindMore(t *testing.T) {
 	}
 }
 
-// TestBesides: a man page counts when it came with the program.
-func TestBesides(t *testing.T) {
+func TestManPageMustBeInstalledWithTheProgram(t *testing.T) {
 	for _, c := range []struct {
 		page, program string
 		want          bool
@@ -109,7 +105,7 @@ func TestBesides(t *testing.T) {
 		{"/usrx/man/man1/x.1", "/usr/bin/x", false},
 		{"", "/usr/bin/x", false},
 	} {
-		if got := besides(c.page, c.program); got != c.want {
+		if got := installedWith(c.page, c.program); got != c.want {
 			t.Errorf("%s, %s: %t", c.page, c.program, got)
 		}
 	}

@@ -8,34 +8,35 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A node is a command while it is being learnt about.
+// A node is a command during its discovery.
 type node struct {
 	cmd     *model.Command
 	parent  *node
-	words   [][]string // its path, with all spellings
-	text    string     // what it printed, to recognise it when it comes again
-	asked   bool       // it was, whatever it answered
-	slow    bool       // and said nothing in time
+	words   [][]string // its path; each word with its aliases
+	text    string     // its help, to recognise the same text in other answers
+	asked   bool       // it has been asked, whatever its answer
+	slow    bool       // it did not answer in time
 	again   bool       // it is safe to ask it once more
-	settled bool       // that it says nothing in time is its answer
+	settled bool       // it was late so often that it is not asked again
 	alone   bool       // it is asked once more, with more time
 	known   bool       // it answered with its own help
-	own     int        // how many options that help has
+	own     int        // number of options in that help
 	found   []*model.Command
-	later   []hint // to be followed when every command has been asked
-	// hearsay are commands below this one that only a man page lists.
-	hearsay map[string]bool
-	like    *node // the command above whose help it printed instead of its own
+	later   []hint // hints to follow after every command has been asked
+	// manOnly has the commands below this one that only a man page lists.
+	manOnly map[string]bool
+	helpOf  *node // the parent command whose help it printed instead of its own
 }
 
-// accept takes over what a command said of itself.
+// accept replaces the data of a command by its own help, and keeps what the
+// list of commands said better.
 func (n *node) accept(r *reply) {
 	n.known, n.text, n.own = true, r.text, len(r.cmd.Options)
 	listed := *n.cmd
-	r.cmd.Aliases = slices.DeleteFunc(r.cmd.Aliases, func(a string) bool { return n.isBrother(a) || n.standsElsewhere(a, r.text) })
+	r.cmd.Aliases = slices.DeleteFunc(r.cmd.Aliases, func(a string) bool { return n.isSibling(a) || n.isElsewhere(a, r.text) })
 	*n.cmd = *r.cmd
 	n.cmd.Path, n.cmd.Commands = listed.Path, nil
-	// The list that it stood in has the better short description.
+	// The list of commands has the better short description.
 	if listed.Summary != "" {
 		n.cmd.Summary = listed.Summary
 	}
@@ -51,18 +52,18 @@ func (n *node) accept(r *reply) {
 	n.find(r.cmd.Commands)
 }
 
-// isBrother reports whether a word is the name of another command beside this
-// one. It is not an alias then, though a text may name it as one: in another
-// place of the tree, "images rm" may be the same as "rmi".
-func (n *node) isBrother(word string) bool {
+// isSibling reports whether a word is the name of a sibling command. Such a
+// word is not an alias, although a text may call it one: "images rm" may be the
+// same as the root command "rmi".
+func (n *node) isSibling(word string) bool {
 	return n.parent != nil && slices.ContainsFunc(n.parent.found, func(c *model.Command) bool { return c != n.cmd && lastWord(c) == word })
 }
 
-// assumed is the confidence in a command that only its name is known of.
+// assumed is the confidence in a command of which only the name is known.
 const assumed = 0.2
 
-// isTerse reports whether a command said too little of itself: no options, or
-// many without a word on what they do.
+// isTerse reports whether the help of a command says little: no options, or a
+// third of them without a description.
 func (n *node) isTerse() bool {
 	bare := 0
 	for _, o := range n.cmd.Options {
@@ -73,8 +74,8 @@ func (n *node) isTerse() bool {
 	return 3*bare >= len(n.cmd.Options)
 }
 
-// assume completes a command that has no help of its own: what may follow it is
-// not known.
+// assume completes a command without help of its own. Its arguments are
+// unknown.
 func (n *node) assume() {
 	n.cmd.Runnable = len(n.found) == 0
 	n.cmd.Source, n.cmd.Confidence = "list", assumed
@@ -86,9 +87,9 @@ func (n *node) assume() {
 	}
 }
 
-// standsElsewhere reports whether a text names an alias with its whole path, and
-// that is another one than this command's.
-func (n *node) standsElsewhere(alias, text string) bool {
+// isElsewhere reports whether a text gives an alias with its full path, and
+// only with the paths of other commands.
+func (n *node) isElsewhere(alias, text string) bool {
 	if n.parent == nil {
 		return false
 	}
@@ -113,9 +114,8 @@ func (n *node) standsElsewhere(alias, text string) bool {
 	return elsewhere
 }
 
-// find adds commands that stand below this one, unless they are those of a
-// command above it: a program that prints its whole list everywhere would have
-// no end.
+// find adds sub-commands, unless they are those of a parent. Otherwise the tree
+// of a program that prints its whole list everywhere would be infinite.
 func (n *node) find(commands []*model.Command) {
 	for above := n.parent; above != nil; above = above.parent {
 		if repeats(commands, above) {
@@ -127,6 +127,7 @@ func (n *node) find(commands []*model.Command) {
 	}
 }
 
+// findOne adds one sub-command, or merges it with the one of the same name.
 func (n *node) findOne(c *model.Command) {
 	name := lastWord(c)
 	if !isName(name) || len(c.Path) > 0 && len(n.cmd.Path) > 0 && name == lastWord(n.cmd) && c.Summary == "" {
@@ -141,12 +142,12 @@ func (n *node) findOne(c *model.Command) {
 	sub := *c
 	sub.Path = append(slices.Clip(n.cmd.Path), name)
 	sub.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), func(a string) bool { return !isName(a) || a == name })
-	// One that is known as an alias of this one already is not a second command.
+	// A command that is an alias of this one is not a second command.
 	n.found = slices.DeleteFunc(n.found, func(k *model.Command) bool { return slices.Contains(sub.Aliases, lastWord(k)) })
 	n.found = append(n.found, &sub)
 }
 
-// repeats reports whether commands are those that were found below a node.
+// repeats reports whether all of the commands are sub-commands of n.
 func repeats(commands []*model.Command, n *node) bool {
 	if len(commands) < 2 {
 		return false
@@ -159,7 +160,7 @@ func repeats(commands []*model.Command, n *node) bool {
 	return true
 }
 
-// isName reports whether a word may be given to the program as the name of a
+// isName reports whether a word may be passed to the program as the name of a
 // command.
 func isName(word string) bool {
 	if word == "" || len(word) > 64 || strings.ContainsAny(word[:1], "-.:+@") {

@@ -3,8 +3,7 @@ package discover
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"os"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -15,19 +14,16 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/junctor-mcp/junctor/plugins/internal/subprocess"
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// afterEnd is how long what an answer printed is waited for once the program is
-// gone: a stranger that nobody can find may hold the pipe open.
-const afterEnd = 200 * time.Millisecond
-
 // An answer is what a program printed when it was asked.
 type answer struct {
-	stdout, stderr string // without colours and the like
-	status         int    // -1: it was killed
-	late, long     bool   // it was ended for the time it took, for what it printed
-	failed         error  // it could not be started
+	stdout, stderr string // as plain text
+	status         int    // exit status; -1 if the program was killed
+	late, long     bool   // the program was killed at its timeout, or for the size of its output
+	failed         error  // the program could not be started, or ctx was done
 	took           time.Duration
 	settled        bool // it was late so often that it is not asked again
 }
@@ -35,40 +31,40 @@ type answer struct {
 // A prober asks one program.
 type prober struct {
 	path     string   // the executable
-	fixed    []string // the arguments that every call begins with
-	name     string   // what the program is told it is called
+	fixed    []string // the fixed arguments of every call
+	name     string   // the first element of the argument list
 	dir      string
 	env      []string
-	time     time.Duration
-	output   int
+	time     time.Duration // the least time limit for one question
+	output   int           // the limit for each stream, in bytes
 	log      hclog.Logger
-	places   chan struct{} // one for each question that may be open
-	asked    atomic.Int64
-	variants []string // variables on top of env
-	beside   string   // of man: the program whose pages it is asked for
-	ownHome  bool     // env has the user's own home
+	slots    chan struct{} // holds an element for each open question
+	asked    atomic.Int64  // number of questions
+	variants []string      // variables in addition to env
+	pageOf   string        // for man: the program whose pages it looks up
+	ownHome  bool          // env has the user's own home directory
 	answers  *answerStore
-	slowest  *atomic.Int64 // ns; of the answers that came in time
-	again    bool          // what was late is asked once more, with twice the time
+	slowest  *atomic.Int64 // duration of the slowest answer in time, in ns
+	doubled  bool          // questions get twice the time, because they were late before
 }
 
-// A question has so many times the time of the slowest answer so far: what takes
-// long because the machine is busy is not given up as if it hung.
+// The time limit of a question grows with the slowest answer so far. So a
+// question that is slow because the machine is busy does not time out.
 const (
-	slack    = 10
-	longTime = time.Minute // the most that makes
+	slowFactor = 10          // limit divided by the duration of the slowest answer
+	maxLimit   = time.Minute // upper bound of that limit
 )
 
-// limit is how long an answer is waited for.
+// limit returns the time limit of the next question.
 func (p *prober) limit() time.Duration {
-	d := max(p.time, min(slack*time.Duration(p.slowest.Load()), longTime))
-	if p.again {
+	d := max(p.time, min(slowFactor*time.Duration(p.slowest.Load()), maxLimit))
+	if p.doubled {
 		d *= 2
 	}
 	return d
 }
 
-// measure takes note of how long an answer took.
+// measure records how long an answer took.
 func (p *prober) measure(a answer) {
 	for a.failed == nil && !a.late {
 		slowest := p.slowest.Load()
@@ -78,23 +74,22 @@ func (p *prober) measure(a answer) {
 	}
 }
 
-// running bounds the questions that this process asks at a time, whatever the
-// programs.
-var running = make(chan struct{}, runtime.NumCPU()+2)
+// processSlots bounds the open questions of this process about all programs.
+var processSlots = make(chan struct{}, runtime.NumCPU()+2)
 
 // with returns a prober of the same program with more variables.
 func (p *prober) with(variables ...string) *prober {
 	return &prober{
 		path: p.path, fixed: p.fixed, name: p.name, dir: p.dir, env: p.env, time: p.time, output: p.output,
-		log: p.log, places: p.places, variants: slices.Concat(p.variants, variables), beside: p.beside, ownHome: p.ownHome, answers: p.answers,
+		log: p.log, slots: p.slots, variants: slices.Concat(p.variants, variables), pageOf: p.pageOf, ownHome: p.ownHome, answers: p.answers,
 		slowest: p.slowest,
 	}
 }
 
-// patient returns a prober that waits longer for an answer.
+// patient returns a prober with twice the time limit.
 func (p *prober) patient() *prober {
 	q := p.with()
-	q.again = true
+	q.doubled = true
 	return q
 }
 
@@ -106,9 +101,8 @@ func (p *prober) of(path string) *prober {
 	return q
 }
 
-// ask returns what the program prints with args: now, or when it was asked
-// before. Everything that it started is gone by then, or ctx is done and
-// everything is going.
+// ask returns what the program prints with args, from the store or by running
+// it. When ask returns, no process that the program started is left.
 func (p *prober) ask(ctx context.Context, args ...string) answer {
 	question := p.question(args)
 	a, late, known := p.answers.load(question)
@@ -116,10 +110,10 @@ func (p *prober) ask(ctx context.Context, args ...string) answer {
 		p.measure(a)
 		return a
 	}
-	for _, places := range []chan struct{}{p.places, running} {
+	for _, slots := range []chan struct{}{p.slots, processSlots} {
 		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
 		case <-ctx.Done():
 			return answer{status: -1, failed: ctx.Err()}
 		}
@@ -134,8 +128,8 @@ func (p *prober) ask(ctx context.Context, args ...string) answer {
 	return a
 }
 
-// question spells everything that tells one question from another, but for what
-// the whole store depends on.
+// question returns the key of a question in the store: everything that
+// distinguishes it from other questions about the same program.
 func (p *prober) question(args []string) string {
 	text, err := json.Marshal(struct {
 		Path, Name            string
@@ -143,44 +137,31 @@ func (p *prober) question(args []string) string {
 		OwnHome               bool
 	}{p.path, p.name, p.fixed, args, p.variants, p.ownHome})
 	if err != nil {
-		panic(err) // strings can be written
+		panic(err) // strings can always be encoded
 	}
 	return string(text)
 }
 
+// run runs the program once. When run returns, no process that the program started
+// is left.
 func (p *prober) run(ctx context.Context, args []string) answer {
 	if ctx.Err() != nil {
 		return answer{status: -1, failed: ctx.Err()}
 	}
-	var pipes [4]*os.File
-	defer func() {
-		for _, f := range pipes {
-			if f != nil {
-				_ = f.Close()
-			}
-		}
-	}()
-	var err error
-	for i := 0; i < len(pipes); i += 2 {
-		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
-			return answer{status: -1, failed: err}
-		}
-	}
-	proc, err := process.Start(process.Command{
+	full := make(chan struct{}, 2) // one element for each stream
+	stdout, stderr := &limitedWriter{limit: p.output, full: full}, &limitedWriter{limit: p.output, full: full}
+	proc, err := subprocess.Start(process.Command{
 		Path: p.path, Args: slices.Concat([]string{p.name}, p.fixed, args), Env: slices.Concat(p.env, p.variants), Dir: p.dir,
-		Stdout: pipes[1], Stderr: pipes[3],
-	})
-	_ = pipes[1].Close()
-	_ = pipes[3].Close()
+	}, nil, stdout, stderr)
 	if err != nil {
 		return answer{status: -1, failed: err}
 	}
-	out, errs := newReading(pipes[0], p.output, proc.Kill), newReading(pipes[2], p.output, proc.Kill)
 	var a answer
 	clock := time.NewTimer(p.limit())
 	defer clock.Stop()
 	select {
 	case <-proc.Done():
+	case <-full:
 	case <-clock.C:
 		a.late = true
 	case <-ctx.Done():
@@ -188,48 +169,41 @@ func (p *prober) run(ctx context.Context, args []string) answer {
 	}
 	proc.Kill()
 	<-proc.Done()
+	proc.Drain()
 	a.status = proc.ExitCode()
-	a.stdout, a.stderr = plain(out.end()), plain(errs.end())
-	a.long = out.long.Load() || errs.long.Load()
+	a.stdout, a.stderr = plain(stdout.text), plain(stderr.text)
+	a.long = stdout.overflowed || stderr.overflowed
 	return a
 }
 
-// A reading reads one stream while the program runs.
-type reading struct {
-	pipe *os.File
-	done chan struct{}
-	text []byte // valid once done is closed
-	long atomic.Bool
+// A limitedWriter keeps the first limit bytes. When there are more, it sends to
+// full and fails.
+type limitedWriter struct {
+	text       []byte
+	limit      int
+	overflowed bool
+	full       chan<- struct{}
 }
 
-// newReading reads at most limit bytes; when there are more it calls stop.
-func newReading(pipe *os.File, limit int, stop func()) *reading {
-	r := &reading{pipe: pipe, done: make(chan struct{})}
-	go func() {
-		defer close(r.done)
-		r.text, _ = io.ReadAll(io.LimitReader(process.LastWords(pipe, afterEnd), int64(limit)+1))
-		if len(r.text) > limit {
-			r.text = r.text[:limit]
-			r.long.Store(true)
-			stop()
-		}
-	}()
-	return r
+func (w *limitedWriter) Write(b []byte) (int, error) {
+	if len(w.text)+len(b) <= w.limit {
+		w.text = append(w.text, b...)
+		return len(b), nil
+	}
+	w.text = append(w.text, b[:w.limit-len(w.text)]...)
+	w.overflowed = true
+	w.full <- struct{}{}
+	return 0, errOverflow
 }
 
-// end returns what was read once the program is gone.
-func (r *reading) end() []byte {
-	_ = r.pipe.SetReadDeadline(time.Now())
-	<-r.done
-	return r.text
-}
+var errOverflow = errors.New("the output exceeds its limit")
 
 var (
 	escapes    = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_]|[()][0-9A-B])")
 	overstrike = regexp.MustCompile("[^\n]\b")
 )
 
-// plain is a text without what only a terminal understands.
+// plain returns a text without escape sequences and overstriking.
 func plain(text []byte) string {
 	s := strings.ToValidUTF8(string(text), "\uFFFD")
 	if strings.Contains(s, "\x1b") {
@@ -241,16 +215,16 @@ func plain(text []byte) string {
 	return strings.ReplaceAll(s, "\r\n", "\n")
 }
 
-// newProber makes a prober of the program to learn about.
-func newProber(o *Options, path string, n *nest, answers *answerStore) *prober {
+// newProber returns a prober of the program to discover.
+func newProber(o *Options, path string, box *sandbox, answers *answerStore) *prober {
 	return &prober{
-		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: n.workDir, env: n.env,
-		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, places: make(chan struct{}, o.Parallel), answers: answers, slowest: new(atomic.Int64),
+		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: box.workDir, env: box.env,
+		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, slots: make(chan struct{}, o.Parallel), answers: answers, slowest: new(atomic.Int64),
 	}
 }
 
-// argv0 is how the program is called. Many are links to one file that looks at
-// its name, and most print it in their usage line.
+// argv0 returns the name to call the program by. Many names are links to one
+// executable, which behaves according to its name and prints it in its usage.
 func argv0(command, path string) string {
 	if filepath.Base(command) == filepath.Base(path) {
 		return command

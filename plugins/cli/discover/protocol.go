@@ -14,35 +14,37 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A completion is what a program offers to complete a command line with.
+// A completion is a word that a program offers for completion, with its
+// description.
 type completion struct{ word, summary string }
 
-// A protocol asks a program what it offers for the word after a path. Shells do
-// that at every press of a key, so that it is safe, but only with a program that
-// knows the protocol: to another one it is a call with odd arguments.
+// A protocol asks a program for the completions of the word after a path.
+// Shells do this at every press of TAB, so it is safe with a program that
+// implements the protocol. Any other program takes the question for ordinary
+// arguments.
 type protocol struct {
 	source   string
 	complete func(ctx context.Context, p *prober, path []string, word string) []completion
 }
 
-// clickHelp is a sentence of the library's own help text.
+// clickHelp matches a sentence in the help of every program built with click.
 var clickHelp = regexp.MustCompile(`(?m)^\s+(-h, )?--help\b.*Show this message and exit\.$`)
 
-// cobraMark and clapMark stand in every binary that speaks the protocol. For
-// cobra its help is not enough: the sentences in it are copied by others, and
-// there is no way to ask that would be harmless if it were another program.
+// cobraMark and clapMark occur in every binary that implements the protocol.
+// The help of a cobra program does not suffice to recognise it: other libraries
+// copy its sentences, and a wrong guess would run the program.
 const (
 	cobraMark = "__completeNoDesc"
 	clapMark  = "_CLAP_COMPLETE_INDEX"
 )
 
-// findProtocol recognises the library that a program is made with, by its help
-// or by its file, and then makes sure: an answer that is not exactly as the
-// protocol says ends the matter.
+// findProtocol recognises the library of a program by its help or its
+// executable, and then checks with a question. An answer that differs from the
+// protocol means that there is none.
 func (w *walk) findProtocol(ctx context.Context, help string) *protocol {
 	p := w.prober
 	if len(p.fixed) > 0 {
-		return nil // behind them the words of a protocol would be arguments
+		return nil // after fixed arguments the words of a protocol would be ordinary arguments
 	}
 	marks := marksIn(p.path)
 	switch {
@@ -62,7 +64,7 @@ func (w *walk) findProtocol(ctx context.Context, help string) *protocol {
 	return nil
 }
 
-// marksIn looks for the protocols' marks in an executable.
+// marksIn returns the marks that an executable contains.
 func marksIn(path string) []string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,7 +73,7 @@ func marksIn(path string) []string {
 	defer f.Close()
 	var found []string
 	buf := make([]byte, 1<<20)
-	kept := 0 // bytes of the end of what came before, where a mark may have begun
+	kept := 0 // bytes of the previous block, in which a mark may have begun
 	for {
 		n, err := f.Read(buf[kept:])
 		text := buf[:kept+n]
@@ -87,9 +89,9 @@ func marksIn(path string) []string {
 	}
 }
 
-// complement adds commands that a program's help left out and its completion
-// offers. A command without commands is not asked: what is offered there are
-// arguments, which some programs fetch from far away.
+// complement adds commands that the completion offers and the help left out. It
+// does not ask a command without sub-commands: the completions there are
+// arguments, which some programs fetch over the network.
 func (w *walk) complement(ctx context.Context, n *node) {
 	if w.protocol == nil || len(n.found) == 0 {
 		return
@@ -106,15 +108,15 @@ func (w *walk) complement(ctx context.Context, n *node) {
 		}
 	}
 	if 2*known < len(n.found) {
-		return // these are arguments
+		return // the completions are arguments
 	}
 	n.find(more)
 	n.cmd.Source = w.protocol.source
 }
 
-// unread takes down the options that completion offers and the help did not
-// explain: what they take is not known, so that they cannot be used.
-func (w *walk) unread(ctx context.Context, n *node) {
+// recordUnexplained records the options that the completion offers and the help
+// does not explain. Their values are unknown, so they cannot be offered.
+func (w *walk) recordUnexplained(ctx context.Context, n *node) {
 	if w.protocol == nil || !n.isTerse() {
 		return
 	}
@@ -128,8 +130,8 @@ func (w *walk) unread(ctx context.Context, n *node) {
 
 var directive = regexp.MustCompile(`^:\d+$`)
 
-// completeCobra asks a program made with spf13/cobra. Its last line is a colon
-// and a number.
+// completeCobra asks a program built with spf13/cobra. The last line of its
+// answer is a colon and a number.
 func completeCobra(ctx context.Context, p *prober, path []string, word string) []completion {
 	a := p.ask(ctx, slices.Concat([]string{"__complete"}, path, []string{word})...)
 	lines := strings.Split(strings.TrimSpace(a.stdout), "\n")
@@ -140,12 +142,12 @@ func completeCobra(ctx context.Context, p *prober, path []string, word string) [
 	return tabbed(lines[:last])
 }
 
-// tabbed reads lines of a word, a tab and what it means.
+// tabbed parses lines of a word, a TAB and its description.
 func tabbed(lines []string) []completion {
 	var offered []completion
 	for _, line := range lines {
 		word, summary, _ := strings.Cut(line, "\t")
-		// Lines that begin so are instructions for the shell.
+		// Lines with this prefix are instructions for the shell.
 		if word = strings.TrimSpace(word); word != "" && !strings.HasPrefix(word, "_activeHelp_") {
 			offered = append(offered, completion{word, strings.TrimSpace(summary)})
 		}
@@ -153,21 +155,23 @@ func tabbed(lines []string) []completion {
 	return offered
 }
 
-// clickVariable is what a program made with click looks at before anything
-// else. While it is set the arguments do not matter; --help makes sure that
-// nothing happens where it is not looked at.
+// clickVariable returns the environment variable that a program built with
+// click reads first. While it is set, the program ignores its arguments. The
+// question still passes --help, so that a program that does not read the
+// variable only prints its help.
 func clickVariable(p *prober) string {
 	name := strings.NewReplacer("-", "_", ".", "_").Replace(programName(p.path))
 	return "_" + strings.ToUpper(name) + "_COMPLETE"
 }
 
+// speaksClick reports whether a program prints click's completion script.
 func speaksClick(ctx context.Context, p *prober) bool {
 	a := p.with(clickVariable(p)+"=zsh_source").ask(ctx, string(longFlag))
 	return a.failed == nil && strings.Contains(a.stdout, "#compdef") && strings.Contains(a.stdout, clickVariable(p))
 }
 
-// completeClick reads three lines for each word: its type, the word, and what it
-// means.
+// completeClick parses three lines for each completion: its type, the word and
+// its description.
 func completeClick(ctx context.Context, p *prober, path []string, word string) []completion {
 	words := strings.Join(append([]string{programName(p.path)}, path...), " ") + " " + word
 	a := p.with(clickVariable(p)+"=zsh_complete", "COMP_WORDS="+words, "COMP_CWORD="+strconv.Itoa(len(path)+1)).ask(ctx, string(longFlag))
@@ -181,7 +185,7 @@ func completeClick(ctx context.Context, p *prober, path []string, word string) [
 	var offered []completion
 	for c := range slices.Chunk(lines, 3) {
 		if c[0] != "plain" {
-			continue // names of files
+			continue // file names
 		}
 		if c[2] == "_" {
 			c[2] = ""
@@ -191,13 +195,15 @@ func completeClick(ctx context.Context, p *prober, path []string, word string) [
 	return offered
 }
 
-// speaksClap asks a program made with clap for its script. Arguments without
-// "--" are not looked at by one that knows the variable.
+// speaksClap reports whether a program prints clap's completion script. A
+// program built with clap ignores arguments without "--" while the variable is
+// set.
 func speaksClap(ctx context.Context, p *prober) bool {
 	a := p.with("COMPLETE=fish").ask(ctx, string(longFlag))
 	return a.failed == nil && a.status == 0 && strings.HasPrefix(strings.TrimSpace(a.stdout), "complete ") && strings.Contains(a.stdout, "COMPLETE=fish")
 }
 
+// completeClap asks a program built with clap.
 func completeClap(ctx context.Context, p *prober, path []string, word string) []completion {
 	a := p.with("COMPLETE=fish").ask(ctx, slices.Concat([]string{"--", p.name}, path, []string{word})...)
 	if a.failed != nil || a.status != 0 {

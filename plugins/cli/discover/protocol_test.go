@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestCobra: commands that only the completion knows are added; arguments that
-// it offers are not taken for commands.
-func TestCobra(t *testing.T) {
+// TestCobraCompletion checks that completion adds commands, but not the
+// arguments that it offers.
+func TestCobraCompletion(t *testing.T) {
 	script := `# __completeNoDesc
 case "$*" in
 --help) printf 'Does things.\n\nUsage:\n  prog [command]\n\nAvailable Commands:\n  image   Handle images\n  status  Show how things are\n\nFlags:\n  -v, --verbose   Say more\n\nUse "prog [command] --help" for more information about a command.\n' ;;
@@ -21,30 +21,30 @@ esac`
 	p := f.run()
 	wantNames(t, names(p), "image", "image list", "image load", "status", "plugin")
 	if p.Root.Source != "cobra" || f.acted() != "" || !has(command(t, p, "plugin"), "--quiet") {
-		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+		t.Errorf("source %s, the program did %q", p.Root.Source, f.acted())
 	}
 	for _, never := range []string{"__complete status ", "__complete image list "} {
 		if f.called(never) {
-			t.Errorf("it was asked for arguments: %q", never)
+			t.Errorf("the program was asked to complete arguments: %q", never)
 		}
 	}
 }
 
-// TestCobraBehindArguments: with fixed arguments in front, the protocol's words
-// would be taken for something to run.
-func TestCobraBehindArguments(t *testing.T) {
+// TestNoCompletionWithFixedArguments checks that the words of the protocol
+// never follow fixed arguments.
+func TestNoCompletionWithFixedArguments(t *testing.T) {
 	f := newFake(t, "# __completeNoDesc\nshift\n"+nested)
 	f.run(func(o *Options) { o.Command = append(o.Command, "--") })
 	for _, call := range f.calls() {
 		if strings.Contains(call, "__complete") {
-			t.Errorf("it was asked %q", call)
+			t.Errorf("the program was asked %q", call)
 		}
 	}
 }
 
-// TestNotCobra: what only looks so is not called with odd arguments, and what
-// does not answer as the protocol says is not believed.
-func TestNotCobra(t *testing.T) {
+// TestProgramsThatOnlyResembleCobra checks that such programs are not asked for
+// completions, and that malformed completions are ignored.
+func TestProgramsThatOnlyResembleCobra(t *testing.T) {
 	looks := `case "$*" in
 --help) printf 'Usage:\n  prog [command]\n\nAvailable Commands:\n  image   Handle images\n  status  Show things\n\nUse "prog [command] --help" for more information about a command.\n' ;;
 *" --help") printf 'Usage:\n  prog %s [flags]\n\nFlags:\n  -q, --quiet   Say less\n' "$1" ;;
@@ -53,7 +53,7 @@ esac`
 	f := newFake(t, looks)
 	f.run()
 	if f.acted() != "" {
-		t.Errorf("it did %q", f.acted())
+		t.Errorf("the program did %q", f.acted())
 	}
 	f = newFake(t, "# __completeNoDesc\n"+looks)
 	p := f.run()
@@ -61,9 +61,9 @@ esac`
 	wantNames(t, strings.Split(strings.TrimSpace(f.acted()), "\n"), "__complete")
 }
 
-// TestClick: the question stands in the environment; without the variable, or
-// where it is not looked at, it is a question for help.
-func TestClick(t *testing.T) {
+// TestClickCompletion checks that the question is a question for help if the
+// program ignores the variable.
+func TestClickCompletion(t *testing.T) {
 	script := `case "$_PROG_COMPLETE" in
 zsh_source) echo '#compdef prog'; echo '_PROG_COMPLETE=zsh_complete prog'; exit ;;
 zsh_complete) echo "$COMP_WORDS/$COMP_CWORD" >>"$here/completed"
@@ -81,19 +81,18 @@ esac`
 	p := f.run()
 	wantNames(t, names(p), "image", "status", "hidden")
 	if p.Root.Source != "click" || f.acted() != "" {
-		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+		t.Errorf("source %s, the program did %q", p.Root.Source, f.acted())
 	}
 	// The same without the protocol.
 	f = newFake(t, script[strings.Index(script, "esac\ncase")+5:])
 	p = f.run()
 	wantNames(t, names(p), "image", "status")
 	if p.Root.Source != "help" || f.acted() != "" {
-		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+		t.Errorf("source %s, the program did %q", p.Root.Source, f.acted())
 	}
 }
 
-// TestClap: the same, with the variable that clap looks at.
-func TestClap(t *testing.T) {
+func TestClapCompletion(t *testing.T) {
 	f := newFake(t, `# _CLAP_COMPLETE_INDEX
 if [ "$COMPLETE" = fish ]; then
 	case "$*" in
@@ -109,11 +108,11 @@ esac`)
 	p := f.run()
 	wantNames(t, names(p), "image", "status", "extra")
 	if p.Root.Source != "clap" || f.acted() != "" {
-		t.Errorf("%s, it did %q", p.Root.Source, f.acted())
+		t.Errorf("source %s, the program did %q", p.Root.Source, f.acted())
 	}
 }
 
-// TestHints: what a text says shows more is asked, where that is a question.
+// TestHints checks which suggestions in a text become questions.
 func TestHints(t *testing.T) {
 	const program = "prog"
 	for _, c := range []struct {
@@ -165,7 +164,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestFollow: what hints lead to is joined to what is known.
+// TestFollow checks that the answers to hints are merged.
 func TestFollow(t *testing.T) {
 	f := newFake(t, `case "$*" in
 --help) printf 'Usage: prog COMMAND\n\nCommon commands:\n  build   Build it\n  test    Test it\n\nRun "prog help -a" to see all commands.\nUse "prog options" for a list of global options, for all commands.\nRun "prog COMMAND --help" for more.\n' ;;
@@ -183,6 +182,6 @@ esac`)
 		}
 	}
 	if f.acted() != "" {
-		t.Errorf("it did %q", f.acted())
+		t.Errorf("the program did %q", f.acted())
 	}
 }

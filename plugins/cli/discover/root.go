@@ -2,19 +2,21 @@ package discover
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// learnRoot asks the program itself. That nothing is understood is no error: it
-// is a program without commands whose options nobody knows.
-func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
+// learnRoot asks the program itself. It is not an error if no answer can be
+// read: the program then has no known commands and options.
+func (w *walk) learnRoot(ctx context.Context, box *sandbox) (*node, error) {
 	root := &node{cmd: &model.Command{Path: w.top, Runnable: true, Source: "none"}}
-	r, err := w.askRoot(ctx, root, n)
+	r, err := w.askRoot(ctx, root, box)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +26,7 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 			root.assume()
 			why := "The program printed nothing that could be read as help when it was asked for it."
 			if f := w.program.Failure; f != "" {
-				why = "T" + f[1:]
+				why = strings.ToUpper(f[:1]) + f[1:]
 			}
 			w.program.Incomplete = append(w.program.Incomplete, why)
 		}
@@ -32,60 +34,62 @@ func (w *walk) learnRoot(ctx context.Context, n *nest) (*node, error) {
 	}
 	root.accept(r)
 	w.follow(ctx, root, slices.DeleteFunc(hints(r.text, w.program.Name, w.top), func(h hint) bool {
-		return h.instead && !root.isTerse() || !w.first(h.args)
+		return h.instead && !root.isTerse() || !w.claim(h.args)
 	}))
-	w.forms = formsOf(w.said)
-	w.protocol = w.findProtocol(ctx, w.said)
+	w.forms = formsOf(w.helpText)
+	w.protocol = w.findProtocol(ctx, w.helpText)
 	w.forms.framework = w.forms.framework || w.protocol != nil
 	w.complement(ctx, root)
 	if slices.ContainsFunc(root.found, isHelpCommand) && !slices.Contains(w.forms.documented, firstWord) {
 		w.forms.documented = append(w.forms.documented, firstWord)
 	}
 	w.readRootManual(ctx, root)
-	w.readVersion(ctx, w.said)
+	w.readVersion(ctx, w.helpText)
 	return root, nil
 }
 
-// isHelpCommand reports whether a command explains others. Not all that are
-// called help do.
+// isHelpCommand reports whether a command explains other commands. Some
+// commands called help do something else.
 func isHelpCommand(c *model.Command) bool {
 	s := strings.ToLower(c.Summary)
 	return lastWord(c) == "help" && (strings.Contains(s, "help") || strings.Contains(s, "usage") || strings.Contains(s, "command"))
 }
 
-// slow is the part of the time for one question after which a program is one of
-// those that keep a processor busy before they say anything.
-const slow = 5
+// slowShare divides the time limit of one question. A program that takes longer
+// than this part to answer counts as slow.
+const slowShare = 5
 
-// askRoot asks the program with --help. Only when it refuses that, or names
-// another way, is it asked again: one that ignores --help has already run.
-func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error) {
+// askRoot asks the program with --help. It asks in another form only if the
+// program rejects --help or its help names another form, because a program that
+// ignores --help has already done its work.
+func (w *walk) askRoot(ctx context.Context, root *node, box *sandbox) (*reply, error) {
 	a := w.prober.ask(ctx, longFlag.args(w.top)...)
-	if a.took > w.o.ProbeTime/slow {
-		w.o.Parallel = min(w.o.Parallel, runtime.NumCPU()) // or one is late because of the others
+	if a.took > w.o.ProbeTime/slowShare {
+		w.o.Parallel = min(w.o.Parallel, runtime.NumCPU()) // so that questions do not slow down each other
 	}
 	if a.failed != nil {
 		return nil, a.failed
 	}
 	if a.late && a.stdout+a.stderr == "" {
-		// A large program that was not in memory takes its time once.
+		// A large program may start slowly once, until it is in memory.
 		a = w.prober.patient().ask(ctx, longFlag.args(w.top)...)
 	}
 	r := w.judge(a, root)
-	if r.cmd == nil && a.status != 0 && !a.late && !a.long && r.verdict != refused {
-		// It cannot do even this without the user's own home; see nest.
-		w.prober.env, w.prober.ownHome = n.realEnv, true
+	if r.cmd == nil && a.status != 0 && !a.late && !a.long && r.verdict != rejected {
+		// The program may need the user's home directory even for its help; see
+		// sandbox.
+		w.prober.env, w.prober.ownHome = box.realEnv, true
 		a = w.prober.ask(ctx, longFlag.args(w.top)...)
 		r = w.judge(a, root)
 	}
 	best := r
-	w.said = a.stdout + "\n" + a.stderr
+	w.helpText = a.stdout + "\n" + a.stderr
 	for _, args := range w.rootQuestions(root, r) {
 		if best.verdict == helped || ctx.Err() != nil {
 			break
 		}
 		r := w.judge(w.prober.ask(ctx, args...), root)
-		w.said += "\n" + r.text
+		w.helpText += "\n" + r.text
 		if r.cmd != nil && (best.cmd == nil || r.score() > best.score()) {
 			best = r
 		}
@@ -97,14 +101,14 @@ func (w *walk) askRoot(ctx context.Context, root *node, n *nest) (*reply, error)
 	return best, nil
 }
 
-// rootQuestions are the ways to ask again a program that did not answer --help
-// as hoped.
+// rootQuestions returns further questions for a program that did not answer
+// --help with help.
 func (w *walk) rootQuestions(root *node, r *reply) [][]string {
 	var questions [][]string
-	for _, h := range hints(w.said, w.program.Name, root.cmd.Path) {
+	for _, h := range hints(w.helpText, w.program.Name, root.cmd.Path) {
 		questions = append(questions, h.args)
 	}
-	if r.verdict == refused {
+	if r.verdict == rejected {
 		questions = append(questions, shortFlag.args(w.top))
 	}
 	return questions
@@ -112,7 +116,8 @@ func (w *walk) rootQuestions(root *node, r *reply) [][]string {
 
 var mentionsVersion = regexp.MustCompile(`(?m)(^|[\s\[,|])--version\b`)
 
-// readVersion asks for the program's version where its help says how.
+// readVersion asks for the version of the program, if its help mentions
+// --version.
 func (w *walk) readVersion(ctx context.Context, text string) {
 	if len(w.top) > 0 || !mentionsVersion.MatchString(text) {
 		return
@@ -129,7 +134,7 @@ func (w *walk) readVersion(ctx context.Context, text string) {
 }
 
 const (
-	// placeholder is how help texts write "any command".
+	// placeholder matches how help texts write "any command".
 	placeholder = `[<\[({]*(?:sub-?)?(?:command|cmd|COMMAND|SUBCOMMAND|CMD)(?:[- _]?name)?s?[>\])}]*`
 	topic       = `[<\[({]*(?:(?:sub-?)?(?:command|cmd|topic|term)(?:[- _]?name)?s?)[>\])}]*`
 )
@@ -139,12 +144,13 @@ var (
 	helpEither = regexp.MustCompile(`(?i)\{ ?(sub-?)?(command|cmd)s? ?\| ?help ?\}`)
 	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help (?:[a-z][\w-]* ){0,2}` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
 
-	// standard is how libraries that give every command --help describe it.
+	// standard matches how libraries that give --help to every command describe
+	// it.
 	standard = regexp.MustCompile(`(?im)^\s+(?:--help, -h\s+show help$|(-h, |-\?, |/\?, )*--help\b.*\s(show this help message and exit|show this message and exit\.|print help\b.*|display help for command|show help\s+\[boolean\]|` +
 		`show context-sensitive help\.?|show help and usage information|help for \S+)\s*$)`)
 )
 
-// formsOf finds out which forms a program's help says that work with every
+// formsOf returns the forms that the help of a program documents for every
 // command.
 func formsOf(text string) forms {
 	f := forms{framework: standard.MatchString(text)}
@@ -165,4 +171,50 @@ func formsOf(text string) forms {
 		}
 	}
 	return f
+}
+
+const (
+	failureLines = 3
+	failureBytes = 400
+)
+
+// failureOf describes how a program failed instead of printing help, with the
+// first lines of its output. It returns "" if the program did not fail.
+func failureOf(a answer) string {
+	if a.status == 0 || a.late || a.long {
+		return ""
+	}
+	text := fmt.Sprintf("the program failed when it was asked for help (exit status %d)", a.status)
+	if a.status < 0 {
+		text = "the program was killed when it was asked for help"
+	}
+	said := a.stderr
+	if strings.TrimSpace(said) == "" {
+		said = a.stdout
+	}
+	var lines []string
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); line != "" && len(lines) < failureLines {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return text + " and printed nothing"
+	}
+	said = strings.Join(lines, " ")
+	if len(said) > failureBytes {
+		said = strings.ToValidUTF8(said[:failureBytes], "") + "…"
+	}
+	return text + ": " + said
+}
+
+// failed replaces the error of a pattern that matches nothing, if the program
+// itself failed: then no commands are known.
+func failed(p *model.Program, err error) error {
+	if p.Failure == "" {
+		return err
+	}
+	e := sdk.AttrErrorf("command", "%s", p.Failure)
+	e.Code, e.Hint = sdk.Unavailable, "run the program with --help; set the variables that it needs with env or pass_env"
+	return e
 }

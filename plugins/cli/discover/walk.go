@@ -14,40 +14,41 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A walk learns about one program, level by level, so that a limit cuts off
-// what is deep and not a whole branch.
+// A walk discovers the commands of one program level by level, so that a time
+// limit cuts off deep commands instead of a whole branch.
 type walk struct {
 	o        *Options
 	program  *model.Program
 	prober   *prober
 	selected selection
 	forms    forms
-	said     string    // what the program itself printed
-	protocol *protocol // nil: none is known
-	man      *prober   // nil: there is none, or it is of no use
-	top      []string  // the command that stands for the program, where the fixed arguments name one
+	helpText string    // the help of the program itself
+	protocol *protocol // nil if the program has no known completion protocol
+	man      *prober   // asks for man pages; nil if there are none for this program
+	top      []string  // the command that the fixed arguments name; see fixedWords
 
-	nodes int      // commands that are part of the tree
-	cut   []string // commands beyond a limit
-	deep  []string // commands whose own commands are beyond the depth
+	nodes int      // number of commands in the tree
+	cut   []string // commands beyond the limit Nodes
+	deep  []string // commands whose sub-commands are beyond the limit Depth
 
-	mu       sync.Mutex      // guards what follows, and program.Incomplete
-	unsure   []*node         // commands that it was not safe to ask
-	shared   []model.Option  // understood by every command
-	followed map[string]bool // questions that a text led to
-	helped   map[form]int    // answers with help
-	acted    map[form]int    // and without
+	mu       sync.Mutex      // guards the following fields and program.Incomplete
+	unsure   []*node         // commands that were not asked because they might act
+	shared   []model.Option  // options that every command accepts
+	followed map[string]bool // questions from hints that have been asked
+	helped   map[form]int    // number of answers with help
+	acted    map[form]int    // number of answers without help
 }
 
-// explore makes the tree. It reports whether the time was too short.
+// explore builds the tree of commands. It reports whether the time was too
+// short.
 func explore(ctx context.Context, o *Options, path string, program *model.Program, answers *answerStore) (timed bool, err error) {
-	n, err := newNest(o)
+	box, err := newSandbox(o)
 	if err != nil {
 		return false, fmt.Errorf("making a directory for probes: %w", err)
 	}
-	defer n.remove()
+	defer box.remove()
 	w := &walk{
-		o: o, program: program, prober: newProber(o, path, n, answers), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
+		o: o, program: program, prober: newProber(o, path, box, answers), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
 		helped: map[form]int{}, acted: map[form]int{},
 	}
 	if w.top = fixedWords(o.Command[1:]); w.top != nil {
@@ -57,13 +58,13 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	begun := time.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
-	root, err := w.learnRoot(limited, n)
+	root, err := w.learnRoot(limited, box)
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
-	case limited.Err() != nil: // what is known of the root now may be the half of it
+	case limited.Err() != nil: // the root may be known only in part
 		program.Root = &model.Command{Path: []string{}, Source: "none"}
-		program.Incomplete = append(program.Incomplete, fmt.Sprintf("The time of %s was over before the program itself had answered.", o.Time))
+		program.Incomplete = append(program.Incomplete, fmt.Sprintf("The time limit of %s was reached before the program itself had answered.", o.Time))
 		return true, nil
 	}
 	if err != nil {
@@ -95,15 +96,15 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	w.inherit(all)
 	w.finish(all, late)
 	root.cmd.Path = nil
-	visit(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
-	o.Log.Debug("learnt what the program can do", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
+	eachCommand(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
+	o.Log.Debug("discovered the commands of the program", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
 	program.Commands, program.Explained = len(all), len(all)-len(late)-unread
 	return len(late)+unread > 0 || slices.ContainsFunc(all, func(n *node) bool { return n.slow && !n.known && !n.settled }), nil
 }
 
-// deepen asks for more about commands that have answered: first what their help
-// says shows more, the tersest first, then the man pages. It returns how many
-// texts there was no time for: the commands are known then, but not all options.
+// deepen asks further questions about commands that have answered: first the
+// hints in their help, starting with the commands with the fewest options, then
+// the man pages. It returns the number of texts that there was no time for.
 func (w *walk) deepen(ctx context.Context, nodes []*node) (unread int) {
 	terse := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return len(n.later) == 0 || !n.isTerse() })
 	slices.SortStableFunc(terse, func(a, b *node) int { return len(a.cmd.Options) - len(b.cmd.Options) })
@@ -115,16 +116,16 @@ func (w *walk) deepen(ctx context.Context, nodes []*node) (unread int) {
 	})
 	unread = len(terse) - int(read.Load()) + w.readManual(ctx, nodes)
 	if unread == 0 && ctx.Err() != nil {
-		unread = 1 // it was not even known which man pages there are
+		unread = 1 // the man pages have not even been listed
 	}
 	if unread > 0 {
-		w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf("The time of %s was over before all man pages and longer help texts were read.", w.o.Time))
+		w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf("The time limit of %s was reached before all man pages and longer help texts were read.", w.o.Time))
 	}
 	return min(unread, len(nodes))
 }
 
-// attach makes nodes of the commands that were found below parent, as far as
-// they are wanted and within the limits.
+// attach creates nodes for the commands found below parent, if they are
+// selected and within the limits.
 func (w *walk) attach(parent *node, depth int) []*node {
 	if len(parent.found) == 0 {
 		return nil
@@ -137,8 +138,8 @@ func (w *walk) attach(parent *node, depth int) []*node {
 	for _, c := range parent.found {
 		words := below(parent.words, c)
 		if !w.selected.leadsTo(words) {
-			// It stays until all is known, so that a pattern which matches nothing
-			// can be told what there is.
+			// It stays in the tree until the end, so that the error for a
+			// pattern that matches nothing can suggest it.
 			parent.cmd.Commands = append(parent.cmd.Commands, c)
 			continue
 		}
@@ -158,8 +159,8 @@ func (w *walk) attach(parent *node, depth int) []*node {
 // learnLevel asks the commands of one level. It returns those that there was no
 // time for.
 func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
-	// First every group is tried out with a few of its commands, one after the
-	// other; what that shows decides how the others are asked.
+	// The samples of each group are asked first, one after the other. Their
+	// answers decide how the others are asked.
 	w.each(len(groups), func(i int) {
 		for _, n := range groups[i].samples {
 			w.learn(ctx, groups[i], n)
@@ -178,12 +179,12 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 		}
 	}
 	slices.SortStableFunc(rest, func(a, b question) int {
-		return max(risk(lastWord(a.n.cmd)), writing) - max(risk(lastWord(b.n.cmd)), writing) // what sounds drastic, last
+		return max(risk(lastWord(a.n.cmd)), writing) - max(risk(lastWord(b.n.cmd)), writing) // drastic names last
 	})
 	w.each(len(rest), func(i int) { w.learn(ctx, rest[i].g, rest[i].n) })
 	for _, g := range groups {
 		for _, n := range g.nodes {
-			// What was slow among others is asked again, alone.
+			// A command that was slow among others is asked again, alone.
 			if n.again && ctx.Err() == nil {
 				n.alone = true
 				w.learn(ctx, g, n)
@@ -191,12 +192,12 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 			if !n.asked {
 				late = append(late, n)
 			}
-			if n.asked && !n.known && n.like == nil && g.like() == nil && n.parent.hearsay[lastWord(n.cmd)] {
+			if n.asked && !n.known && n.helpOf == nil && g.sharedHelp() == nil && n.parent.manOnly[lastWord(n.cmd)] {
 				w.drop(n)
 				continue
 			}
 			if !n.known {
-				n.like = cmp.Or(n.like, g.like())
+				n.helpOf = cmp.Or(n.helpOf, g.sharedHelp())
 				n.assume()
 				n.cmd.Unasked = !n.asked
 			}
@@ -205,29 +206,29 @@ func (w *walk) learnLevel(ctx context.Context, groups []*group) (late []*node) {
 	return late
 }
 
-// drop removes a command that turned out to be none: the program as it was built
-// here does not know it.
+// drop removes a command that only the man page lists and that this build of
+// the program does not have.
 func (w *walk) drop(n *node) {
 	n.parent.cmd.Commands = slices.DeleteFunc(n.parent.cmd.Commands, func(c *model.Command) bool { return c == n.cmd })
 	n.found = nil
 	w.nodes--
 }
 
-// each calls f for 0 to n-1, a few at a time.
+// each calls f for 0 to n-1, with at most Parallel calls at a time.
 func (w *walk) each(n int, f func(i int)) {
 	var running sync.WaitGroup
-	places := make(chan struct{}, w.o.Parallel)
+	slots := make(chan struct{}, w.o.Parallel)
 	for i := range n {
-		places <- struct{}{}
+		slots <- struct{}{}
 		running.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			f(i)
 		})
 	}
 	running.Wait()
 }
 
-// finish says what is missing.
+// finish adds to Incomplete what is missing.
 func (w *walk) finish(nodes, late []*node) {
 	say := func(names []string, format string) {
 		if len(names) > 0 {
@@ -238,9 +239,9 @@ func (w *walk) finish(nodes, late []*node) {
 	for _, n := range late {
 		names = append(names, spell(n.cmd.Path))
 	}
-	say(names, fmt.Sprintf("The time of %s was over before these commands were asked: %%s.", w.o.Time))
+	say(names, fmt.Sprintf("The time limit of %s was reached before these commands were asked: %%s.", w.o.Time))
 	say(w.cut, fmt.Sprintf("There are more than %d commands; left out: %%s.", w.o.Nodes))
-	say(w.deep, fmt.Sprintf("Commands of more than %d words were not looked at; there are some below %%s.", w.o.Depth))
+	say(w.deep, fmt.Sprintf("Commands of more than %d words were not discovered; there are such commands below %%s.", w.o.Depth))
 	names = nil
 	for _, n := range nodes {
 		if n.slow && !n.known {
@@ -250,23 +251,23 @@ func (w *walk) finish(nodes, late []*node) {
 	say(names, fmt.Sprintf("These commands did not answer within %s: %%s.", w.o.ProbeTime))
 	names = nil
 	for _, n := range w.unsure {
-		if name := spell(n.cmd.Path); !n.known && n.like == nil && !slices.Contains(names, name) {
+		if name := spell(n.cmd.Path); !n.known && n.helpOf == nil && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	say(names, "Not asked, because the program may run a command instead of explaining it: %s.")
+	say(names, "Not asked, because the program might run the command instead of printing its help: %s.")
 }
 
 func spell(path []string) string { return strings.Join(path, " ") }
 
-// inherit hands options down the tree: those that are understood everywhere, and
-// to a command that prints the help of one above, those of that one.
+// inherit adds options to the commands: those that every command accepts, and,
+// to a command that printed the help of a parent, the options of that parent.
 func (w *walk) inherit(nodes []*node) {
 	for _, n := range nodes {
 		options := w.shared
-		if n.like != nil && !n.known {
-			options = slices.Concat(n.like.cmd.Options, options)
+		if n.helpOf != nil && !n.known {
+			options = slices.Concat(n.helpOf.cmd.Options, options)
 		}
 		for _, o := range options {
 			if findOption(n.cmd, o.Names) == nil {

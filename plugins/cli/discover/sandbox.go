@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// dropped are variables that probes do not get: they lead to a screen, to an
-// agent or to a terminal's habits. A name that ends in "*" stands for all that
-// begin so.
+// dropped are variables that probes do not get: they refer to a display, an
+// agent or terminal settings. A name that ends in "*" is a prefix.
 var dropped = []string{
 	"DISPLAY", "WAYLAND_DISPLAY", "DBUS_*", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO",
 	"LESS", "LESSOPEN", "LESSCLOSE", "MORE", "FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM", "GREP_OPTIONS",
@@ -17,8 +16,8 @@ var dropped = []string{
 	"COMP_*", "_ARGCOMPLETE*", "COMPLETE", "MAN_KEEP_FORMATTING",
 }
 
-// fixed are what every probe gets: plain text in English, as wide as it likes,
-// from a program that asks nobody anything.
+// fixed are variables that every probe gets. They ask for plain text in
+// English, wide lines and no prompts.
 var fixed = []string{
 	"LC_ALL=C.UTF-8", "LANG=C.UTF-8", "COLUMNS=400", "LINES=10000", "TERM=dumb",
 	"MANWIDTH=400", "MANOPT=--no-hyphenation --no-justification",
@@ -31,60 +30,62 @@ var fixed = []string{
 	"DOTNET_CLI_TELEMETRY_OPTOUT=1", "PYTHONDONTWRITEBYTECODE=1",
 }
 
-// A nest is where probes run: an empty directory that is their home as well,
-// so that a program which remembers being asked, reads an alias or finds a
-// project in the working directory does so where nothing is lost.
-type nest struct {
-	dir     string // to be removed
+// A sandbox is the environment of probes: an empty directory with the home and
+// working directories. A program that writes files, or reads aliases or a
+// project from the working directory, does so there.
+type sandbox struct {
+	dir     string // the temporary directory
 	workDir string
 	env     []string
-	// realEnv is env with the user's own home. It is used where the program
-	// cannot even show its help without: many are started through a wrapper
-	// that looks in the home directory for what to start.
+	// realEnv is env with the user's own home directory. Some programs need it
+	// even to show their help, because a wrapper looks there for the program to
+	// start.
 	realEnv []string
 }
 
-func newNest(o *Options) (*nest, error) {
+// newSandbox creates the directories. The caller must call remove.
+func newSandbox(o *Options) (*sandbox, error) {
 	dir, err := os.MkdirTemp("", "junctor-probe-")
 	if err != nil {
 		return nil, err
 	}
-	n := &nest{dir: dir, workDir: filepath.Join(dir, "work")}
+	s := &sandbox{dir: dir, workDir: filepath.Join(dir, "work")}
 	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
-	for _, d := range []string{n.workDir, home, tmp} {
+	for _, d := range []string{s.workDir, home, tmp} {
 		if err := os.Mkdir(d, 0o700); err != nil {
-			n.remove()
+			s.remove()
 			return nil, err
 		}
 	}
-	// A fixed argument that names a file, such as the script that an interpreter
-	// runs, does so from the directory that calls run in.
+	// A fixed argument may name a file relative to the working directory of
+	// calls, such as the script of an interpreter.
 	if needsDir(o) {
-		n.workDir = o.Dir
+		s.workDir = o.Dir
 	}
-	own := []string{"PWD=" + n.workDir, "TMPDIR=" + tmp}
-	n.realEnv = environ(o.Env, slices.Concat(fixed, own))
-	n.env = environ(o.Env, slices.Concat(fixed, own, []string{
+	own := []string{"PWD=" + s.workDir, "TMPDIR=" + tmp}
+	s.realEnv = environ(o.Env, slices.Concat(fixed, own))
+	s.env = environ(o.Env, slices.Concat(fixed, own, []string{
 		"HOME=" + home, "USERPROFILE=" + home, "APPDATA=" + home, "LOCALAPPDATA=" + home,
 		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"),
 		"XDG_DATA_HOME=" + filepath.Join(home, "data"), "XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"XDG_RUNTIME_DIR=" + tmp,
 	}))
-	return n, nil
+	return s, nil
 }
 
-func (n *nest) remove() {
-	// A program may have taken its own permission away.
-	_ = filepath.WalkDir(n.dir, func(path string, d os.DirEntry, err error) error {
+// remove deletes the directories.
+func (s *sandbox) remove() {
+	// The program may have removed permissions from its directories.
+	_ = filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
 		}
 		return nil
 	})
-	_ = os.RemoveAll(n.dir)
+	_ = os.RemoveAll(s.dir)
 }
 
-// needsDir reports whether the command names a file that is found from Dir.
+// needsDir reports whether a fixed argument names a file relative to Dir.
 func needsDir(o *Options) bool {
 	if o.Dir == "" {
 		return false
@@ -101,7 +102,7 @@ func needsDir(o *Options) bool {
 	})
 }
 
-// environ is base without what probes do not get, and with set on top.
+// environ returns base without the dropped variables, with set appended.
 func environ(base, set []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
