@@ -25,20 +25,21 @@ type attack struct {
 	args    string
 }
 
-// mustBeThere are programs whose attacks CI may not skip.
-var mustBeThere = []string{"git", "tar", "find", "sort", "awk", "sed", "curl"}
+// requiredPrograms are programs that must be installed when CI runs the
+// attacks.
+var requiredPrograms = []string{"git", "tar", "find", "sort", "awk", "sed", "curl"}
 
-// TestAttacksComeToNothing tries each attack for real: directly, where it must
-// do harm; through a wrapped program, discovered and written down as tool
-// blocks, where it must not.
-func TestAttacksComeToNothing(t *testing.T) {
+// TestAttacksFailThroughTheWrapper runs each attack twice. It must do harm when
+// it is run directly, and no harm through a wrapped program, discovered or
+// recorded as tool blocks.
+func TestAttacksFailThroughTheWrapper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many programs")
 	}
 	groups, order := readAttacks(t)
 	cache := t.TempDir()
-	places := make(chan struct{}, 2)
-	var tried, expressed atomic.Int64
+	slots := make(chan struct{}, 2)
+	var tried, reproduced atomic.Int64
 	t.Run("each", func(t *testing.T) {
 		for _, key := range order {
 			attacks := groups[key]
@@ -46,8 +47,8 @@ func TestAttacksComeToNothing(t *testing.T) {
 				program := attacks[0].program
 				needed(t, program)
 				t.Parallel()
-				places <- struct{}{}
-				defer func() { <-places }()
+				slots <- struct{}{}
+				defer func() { <-slots }()
 				g := newAttackGroup(t, attacks[0], cache)
 				for _, a := range attacks {
 					tried.Add(1)
@@ -55,38 +56,39 @@ func TestAttacksComeToNothing(t *testing.T) {
 						t.Errorf("%s: does no harm when it is run directly", strings.Join(a.argv, " "))
 					}
 					if g.try(t, &a) {
-						expressed.Add(1)
+						reproduced.Add(1)
 					}
 				}
 			})
 		}
 	})
-	if expressed.Load()*2 < tried.Load() {
-		t.Errorf("%d of %d attacks can be said to a wrapper that allows everything, so that little was tried", expressed.Load(), tried.Load())
+	if reproduced.Load()*2 < tried.Load() {
+		t.Errorf("only %d of %d attacks succeed through a wrapper that allows everything, so the test covers little", reproduced.Load(), tried.Load())
 	}
-	t.Logf("%d attacks do harm directly, %d of them through a wrapper that allows everything", tried.Load(), expressed.Load())
+	t.Logf("%d attacks do harm directly, %d of them through a wrapper that allows everything", tried.Load(), reproduced.Load())
 }
 
-// needed skips a program that is absent, or that takes long and is not needed
-// here: CI tries all that are installed.
+// needed skips a program that is not installed, or that is slow and not
+// required. CI tries all installed programs.
 func needed(t *testing.T, program string) {
 	t.Helper()
-	must, all := slices.Contains(mustBeThere, program), os.Getenv("JUNCTOR_REQUIRE_INTEROP") != ""
+	must, all := slices.Contains(requiredPrograms, program), os.Getenv("JUNCTOR_REQUIRE_INTEROP") != ""
 	_, err := exec.LookPath(program)
 	switch {
 	case err != nil && all && must:
 		t.Fatalf("%s is not installed", program)
 	case err != nil:
 		t.Skipf("%s is not installed", program)
-	case !all && slices.Contains(longTried, program):
-		t.Skipf("%s takes long: only with JUNCTOR_REQUIRE_INTEROP", program)
+	case !all && slices.Contains(slowPrograms, program):
+		t.Skipf("%s is slow and runs only with JUNCTOR_REQUIRE_INTEROP", program)
 	}
 }
 
-// longTried are programs that take seconds for each question or attack.
-var longTried = []string{"cmake", "convert", "ffmpeg", "gdb", "go", "gpg", "kubectl", "node", "pandoc", "pip", "rsync", "make", "nmap", "sqlite3"}
+// slowPrograms take seconds for each question or attack.
+var slowPrograms = []string{"cmake", "convert", "ffmpeg", "gdb", "go", "gpg", "kubectl", "node", "pandoc", "pip", "rsync", "make", "nmap", "sqlite3"}
 
-// readAttacks reads the table and groups it by program and sub-command.
+// readAttacks parses attacks.txt and groups the attacks by program and
+// sub-command.
 func readAttacks(t *testing.T) (groups map[string][]attack, order []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/attacks.txt")
@@ -113,7 +115,7 @@ func readAttacks(t *testing.T) (groups map[string][]attack, order []string) {
 	return groups, order
 }
 
-// shellWords splits a line at spaces outside of quotes.
+// shellWords splits a line at spaces outside quotes.
 func shellWords(line string) []string {
 	var all []string
 	var word strings.Builder
@@ -142,7 +144,8 @@ func shellWords(line string) []string {
 	return all
 }
 
-// directly runs the attack without the wrapper and reports whether it does harm.
+// directly runs the attack without the wrapper. It reports whether the attack
+// does harm.
 func (a *attack) directly(t *testing.T) bool {
 	t.Helper()
 	s := newSite(t, a.program)
@@ -162,11 +165,12 @@ func (a *attack) directly(t *testing.T) bool {
 	return done != ""
 }
 
-// An attackGroup is one program, wrapped in the ways that an attack is tried in.
+// An attackGroup is one program, wrapped in every way in which its attacks are
+// tried.
 type attackGroup struct {
 	site                    *site
-	defaults, written, open *host             // written is nil where nothing is offered
-	schemas                 map[string]schema // of the tools that allow everything
+	defaults, written, open *host             // written is nil if no tools are offered
+	schemas                 map[string]schema // of the tools of open, which allow everything
 }
 
 func newAttackGroup(t *testing.T, a attack, cache string) *attackGroup {
@@ -189,16 +193,16 @@ func newAttackGroup(t *testing.T, a attack, cache string) *attackGroup {
 		}
 		return string(text)
 	}
-	g.defaults = openedIn(t, settings(nil), cache)
+	g.defaults = openWithCache(t, settings(nil), cache)
 	if blocks := g.defaults.blocks(); len(blocks) > 0 {
-		g.written = openedIn(t, settings(map[string]any{"tool": blocks}), cache)
+		g.written = openWithCache(t, settings(map[string]any{"tool": blocks}), cache)
 	}
-	g.open = openedIn(t, settings(map[string]any{"dangerous": []string{"-*", "<*", "**"}, "paths": "any"}), cache)
+	g.open = openWithCache(t, settings(map[string]any{"dangerous": []string{"-*", "<*", "**"}, "paths": "any"}), cache)
 	g.schemas = g.open.schemas()
 	return g
 }
 
-// blocks are the tools as "junctor wrap" writes them down.
+// blocks returns the tools as "junctor wrap" records them.
 func (h *host) blocks() []json.RawMessage {
 	var list struct {
 		Tools []struct {
@@ -222,34 +226,35 @@ func (h *host) blocks() []json.RawMessage {
 	for _, one := range list.Tools {
 		blocks = append(blocks, one.Meta.Model.Block)
 		if one.Annotations.ReadOnlyHint && len(one.Meta.Model.Offered) > 0 {
-			h.t.Error("a tool with a dangerous option claims to read only")
+			h.t.Error("a tool with a dangerous option has readOnlyHint")
 		}
 	}
 	return blocks
 }
 
-// try makes the attack through the wrapped program. It reports whether a wrapper
-// that allows everything lets it happen, which shows that the arguments say it.
-func (g *attackGroup) try(t *testing.T, a *attack) (expressed bool) {
+// try runs the attack through the wrapped program. It reports whether the
+// attack succeeds through a wrapper that allows everything, which shows that
+// its arguments are right.
+func (g *attackGroup) try(t *testing.T, a *attack) (reproduced bool) {
 	t.Helper()
 	for how, h := range map[string]*host{"by default": g.defaults, "as tool blocks": g.written} {
 		if h == nil {
 			continue
 		}
-		said := g.call(h, a)
-		if did := g.site.harm(t, said); did != "" {
+		answer := g.call(h, a)
+		if did := g.site.harm(t, answer); did != "" {
 			t.Errorf("%s %s, %s: %s", a.tool, a.args, how, did)
 		}
 	}
-	said := g.call(g.open, a)
-	expressed = g.site.harm(t, said) != ""
-	if !expressed {
-		t.Logf("%s %s cannot be said: %.300s", a.tool, a.args, said)
+	answer := g.call(g.open, a)
+	reproduced = g.site.harm(t, answer) != ""
+	if !reproduced {
+		t.Logf("%s %s does no harm through a wrapper that allows everything: %.300s", a.tool, a.args, answer)
 	}
-	return expressed
+	return reproduced
 }
 
-// call calls the tool and returns everything that came back.
+// call calls the tool and returns its result or error as text.
 func (g *attackGroup) call(h *host, a *attack) string {
 	arguments, err := json.Marshal(g.schemas[a.tool].fit(g.site.expand(a.args)))
 	if err != nil {
@@ -262,7 +267,7 @@ func (g *attackGroup) call(h *host, a *attack) string {
 	return string(m.Result)
 }
 
-// A schema is the input schema of a tool, as far as attacks need it.
+// A schema is the part of a tool's input schema that attacks need.
 type schema struct {
 	Properties map[string]struct{ Type any }
 }
@@ -283,8 +288,8 @@ func (h *host) schemas() map[string]schema {
 	return all
 }
 
-// fit leaves out arguments that the tool does not have, and gives the others the
-// shape that it wants: the table is meant for more than one version of a program.
+// fit drops arguments that the tool does not have and converts the others to
+// its types, because the table covers several versions of a program.
 func (s schema) fit(text string) map[string]any {
 	wanted, fitted := map[string]any{}, map[string]any{}
 	_ = json.Unmarshal([]byte(text), &wanted)
@@ -306,12 +311,12 @@ func (s schema) fit(text string) map[string]any {
 	return fitted
 }
 
-// openedIn is opened with a cache for what is discovered.
-func openedIn(t *testing.T, settings, cache string) *host {
+// openWithCache opens a server with a cache directory.
+func openWithCache(t *testing.T, settings, cache string) *host {
 	t.Helper()
 	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: cache}, []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hosted(t, conn)
+	return connect(t, conn)
 }

@@ -14,49 +14,50 @@ import (
 	"testing"
 )
 
-// canary is the text that no attack may bring to light.
+// canary is the text that no attack may reveal.
 const canary = "CANARY7f3a"
 
-// A site is a working directory and what lies around it: a secret that must not
-// be read, and a directory in which nothing may be created.
+// A site is a working directory and its surroundings: a secret that must not be
+// read, and a directory in which nothing must be created.
 type site struct {
 	top, work, out, home string
 	url                  string
-	heard                *heard
-	before               []string // what out holds at first
+	requests             *requestRecorder
+	before               []string // the initial content of out
 }
 
-// heard is what a server was sent.
-type heard struct {
+// A requestRecorder is an HTTP server that records its requests.
+type requestRecorder struct {
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu
 }
 
-func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_ = r.Header.Write(&h.text)
-	h.text.Write(body)
+func (r *requestRecorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(req.Body, 1<<20))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = req.Header.Write(&r.text)
+	r.text.Write(body)
 	_, _ = io.WriteString(w, "answer\n")
 }
 
-func (h *heard) take() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	defer h.text.Reset()
-	return h.text.String()
+// take returns and clears the recorded requests.
+func (r *requestRecorder) take() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.text.Reset()
+	return r.text.String()
 }
 
-// newSite makes a site for a program.
+// newSite creates a site for a program.
 func newSite(t *testing.T, program string) *site {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{top: top, work: filepath.Join(top, "work"), out: filepath.Join(top, "outside"), home: filepath.Join(top, "home"), heard: &heard{}}
-	server := httptest.NewServer(s.heard)
+	s := &site{top: top, work: filepath.Join(top, "work"), out: filepath.Join(top, "outside"), home: filepath.Join(top, "home"), requests: &requestRecorder{}}
+	server := httptest.NewServer(s.requests)
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	s.fill(t)
@@ -95,7 +96,7 @@ func (s *site) fill(t *testing.T) {
 	}
 }
 
-// prepareFor makes the repository or the archive that a program works on.
+// prepareFor creates the repository or the archive that a program works on.
 func (s *site) prepareFor(program string) {
 	switch program {
 	case "git":
@@ -122,14 +123,14 @@ func (s *site) write(t *testing.T, file, text string, mode os.FileMode) {
 	}
 }
 
-// prepare runs a program for the site; one that is absent does nothing.
+// prepare runs a program in the working directory and ignores its failure.
 func (s *site) prepare(name string, args ...string) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = s.work, s.environ()
 	_ = cmd.Run()
 }
 
-// variables are what env of the wrapped program has.
+// variables returns the attribute env of the wrapped program.
 func (s *site) variables() map[string]string {
 	return map[string]string{
 		"HOME": s.home, "JQ_SECRET": canary, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
@@ -145,12 +146,12 @@ func (s *site) environ() []string {
 	return env
 }
 
-// expand puts the site's paths into a text.
+// expand replaces the variables in a text by the site's paths.
 func (s *site) expand(text string) string {
 	return strings.NewReplacer("$EVIL", s.out+"/evil", "$MARK", s.out+"/mark", "$SECRET", s.out+"/secret", "$OUT", s.out, "$WORK", s.work, "$URL", s.url).Replace(text)
 }
 
-// outside lists what is in the directory where nothing may be created.
+// outside returns the files in the directory where nothing must be created.
 func (s *site) outside(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(s.out)
@@ -164,11 +165,11 @@ func (s *site) outside(t *testing.T) []string {
 	return names
 }
 
-// harm says what an attack achieved, "" for nothing, and undoes it.
+// harm returns the harm that an attack did, or "", and undoes it.
 func (s *site) harm(t *testing.T, printed string) string {
 	t.Helper()
 	did := ""
-	if strings.Contains(strings.ToUpper(printed+s.heard.take()), strings.ToUpper(canary)) {
+	if strings.Contains(strings.ToUpper(printed+s.requests.take()), strings.ToUpper(canary)) {
 		did = "the secret was read"
 	}
 	for _, name := range s.outside(t) {

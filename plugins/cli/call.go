@@ -12,14 +12,14 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// call answers tools/call. What goes wrong with the program is a result, so
-// that a model can read it; only a name that does not exist is an error.
+// call answers tools/call. A failed run is a tool result, so that the model can
+// read the error. Only an unknown tool is a protocol error.
 func (s *server) call(r *request) (any, *rpcError) {
 	name, ok := r.params.text("name")
 	if !ok {
 		return nil, &rpcError{Code: invalidParams, Message: "params.name must be a string"}
 	}
-	t := s.offer.find(r.ctx, name)
+	t := s.catalog.find(r.ctx, name)
 	if t == nil {
 		return nil, &rpcError{Code: invalidParams, Message: fmt.Sprintf("unknown tool: %.100q", name)}
 	}
@@ -30,16 +30,16 @@ func (s *server) call(r *request) (any, *rpcError) {
 	return modernResult(r, result, ""), nil
 }
 
-// run runs the program for one call. It returns nil when nobody waits for the
-// result any more.
+// run runs the program for one call. It returns nil if the request was
+// cancelled.
 func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	checks, err := s.checks(t)
 	if err != nil {
-		return run.Refusal(err.Error())
+		return run.ErrorResult(err.Error())
 	}
 	args, stdin, err := run.Argv(t, r.params["arguments"], checks...)
 	if err != nil {
-		return run.Refusal(err.Error())
+		return run.ErrorResult(err.Error())
 	}
 	select {
 	case s.slots <- struct{}{}:
@@ -53,7 +53,7 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 		Progress: s.progress(r), Force: s.force,
 	})
 	if err != nil {
-		return run.Refusal(fmt.Sprintf("starting %s: %s", s.name, reason(err)))
+		return run.ErrorResult(fmt.Sprintf("starting %s: %s", s.name, reason(err)))
 	}
 	s.log.Debug("ran", "tool", t.Name, "exit_code", o.ExitCode, "duration", o.Duration.Round(time.Millisecond))
 	if r.ctx.Err() != nil {
@@ -62,7 +62,7 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	return s.shape(t, o)
 }
 
-// checks are what the values of a call are held against.
+// checks returns the checks for the values of a call.
 func (s *server) checks(t *tool.Tool) ([]run.Check, error) {
 	if !t.Confined {
 		return nil, nil
@@ -74,8 +74,8 @@ func (s *server) checks(t *tool.Tool) ([]run.Check, error) {
 	return []run.Check{run.Within(dir)}, nil
 }
 
-// reason leaves out the path of a program that did not start, which is the
-// user's own business.
+// reason returns an error without the path of the program, which may be
+// private.
 func reason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -83,24 +83,26 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// room is what may stand around a result in a message.
-const room = 4 << 10
+// envelopeSize bounds the bytes of a message around its result.
+const envelopeSize = 4 << 10
 
-// shape makes a result that fits into a message.
+// shape returns the result of a run. It shrinks the output until the result
+// fits into a message.
 func (s *server) shape(t *tool.Tool, o *run.Outcome) json.RawMessage {
 	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes}
 	if form.DataCodes == nil {
 		form.DataCodes = t.DataCodes
 	}
 	result := form.Result(o)
-	for most := s.set.MaxOutput / 2; len(result) > s.largest-room && most > 0; most /= 2 {
+	for most := s.set.MaxOutput / 2; len(result) > s.maxMessage-envelopeSize && most > 0; most /= 2 {
 		o.Shrink(most)
 		result = form.Result(o)
 	}
 	return result
 }
 
-// progress reports how far a run is, where the call asks for that.
+// progress returns a function that sends progress notifications, or nil if the
+// call does not ask for them.
 func (s *server) progress(r *request) func(run.Progress) {
 	token := r.params.members("_meta")["progressToken"]
 	if isNull(token) {

@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// sayTool is a tool block as the host hands it over.
+// sayTool is a tool block as the JSON that the host sends.
 const sayTool = `{"name":"say","description":"Says it.","argv":["{words}"],"argument":[{"name":"words","repeat":true}]}`
 
 var cliCase = plugintest.Transport{
@@ -45,7 +45,7 @@ var refusedSettings = []plugintest.Refusal{
 	{Settings: `{"command":["x"],"limits":{"memory":"lots","files":-1,"processes":-1,"cpu":"1"}}`, Paths: []string{"limits.cpu"}},
 	{Settings: `{"command":["x"],"limits":{"memory":"lots","files":-1,"processes":-1}}`, Paths: []string{"limits.memory", "limits.files", "limits.processes"}},
 	{Settings: `{"command":["x"],"limits":{"memory":"99999999999TiB"}}`, Paths: []string{"limits.memory"}},
-	// What is about discovery says nothing where there is none.
+	// Attributes for discovered commands have no effect if there are none.
 	{Settings: `{"command":["x"],"only":["a"],"read":["a"],"args":"a","stdin":true,"tool":[` + sayTool + `]}`, Paths: []string{"only", "read", "args", "stdin"}},
 	{Settings: `{"command":["x"],"tool":[` + sayTool + `,` + sayTool + `]}`, Paths: []string{"tool[1].name"}},
 	{Settings: `{"command":["x"],"tool":[{"name":"a","description":"d","argument":[{"name":"x","type":"enum","flag":"-x"}]}]}`, Paths: []string{"tool[0].argument[0].values"}},
@@ -55,9 +55,8 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), cliCase) }
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), cliCase) }
 
-// TestNotFound: a program that does not exist is an error when the server is
-// opened, at the setting.
-func TestNotFound(t *testing.T) {
+// TestMissingProgram checks that opening a server fails at the attribute.
+func TestMissingProgram(t *testing.T) {
 	for settings, path := range map[string]string{
 		`{"command":["no-such-program-5f0c"]}`:           "command",
 		`{"command":["./sub"],"cwd":"/"}`:                "command",
@@ -70,6 +69,6 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
+// TestDocuments checks that the changelog has the version of the code and that
+// the README describes every setting.
 func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

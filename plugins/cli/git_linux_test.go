@@ -15,15 +15,15 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// gitBudget is how many tokens log, diff, status and show may take together.
+// gitBudget bounds the tokens of log, diff, status and show together.
 const gitBudget = 3000
 
 var manOption = regexp.MustCompile(`(?:^|[\s\[(|])(--[a-z][\w-]*|-[a-zA-Z])`)
 
-// TestGitIsLight: by default the four commands of git that are used most fit into
-// the budget, and offer every option that the synopsis or an example of their man
-// pages has.
-func TestGitIsLight(t *testing.T) {
+// TestGitFitsTheTokenBudget checks the default tools of four git commands. They
+// must fit into the budget and offer every option in the synopsis or the
+// examples of their man pages.
+func TestGitFitsTheTokenBudget(t *testing.T) {
 	for _, program := range []string{"git", "man"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program + " is not installed")
@@ -37,8 +37,8 @@ func TestGitIsLight(t *testing.T) {
 	if p.Short {
 		t.Skipf("the machine is too busy: %q", p.Incomplete)
 	}
-	tools := tool.FromProgram(p, newOffer(set, program{}).options)
-	full := tool.FromProgram(p, tool.Options{Rules: danger.For(set.Command, "")}) // --no-index is dangerous, common or not
+	tools := tool.FromProgram(p, newCatalog(set, program{}).options)
+	full := tool.FromProgram(p, tool.Options{Rules: danger.For(set.Command, "")}) // without --no-index, which is dangerous
 	if len(tools) != 4 || len(full) != 4 {
 		t.Fatalf("%d and %d tools", len(tools), len(full))
 	}
@@ -54,14 +54,14 @@ func TestGitIsLight(t *testing.T) {
 		t.Logf("git %s: %d of %d options, of which the man page shows %d", made.Name, len(made.Parameters), len(full[i].Parameters), len(named))
 	}
 	if tokens := bytes / 4; tokens > gitBudget {
-		t.Errorf("they take %d tokens, bar %d", tokens, gitBudget)
+		t.Errorf("the tools take %d tokens, want at most %d", tokens, gitBudget)
 	} else {
 		t.Logf("they take %d tokens", tokens)
 	}
 }
 
-// namedInManual are the options of a command that the synopsis or the examples of
-// its man page have.
+// namedInManual returns the options in the synopsis and the examples of a
+// command's man page.
 func namedInManual(t *testing.T, c *model.Command) []*model.Option {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), "man", "-P", "cat", "git-"+c.Path[0])

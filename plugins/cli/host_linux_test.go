@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A host talks to a server within the test.
+// A host is the client of a server within the test.
 type host struct {
 	t    *testing.T
 	conn sdk.Conn
@@ -33,18 +33,18 @@ type message struct {
 	}
 }
 
-// opened opens a server with the settings.
-func opened(t *testing.T, settings string) *host {
+// openHost opens a server with the settings.
+func openHost(t *testing.T, settings string) *host {
 	t.Helper()
 	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: t.TempDir()}, []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hosted(t, conn)
+	return connect(t, conn)
 }
 
-// hosted talks to an open connection.
-func hosted(t *testing.T, conn sdk.Conn) *host {
+// connect returns a host for an open connection.
+func connect(t *testing.T, conn sdk.Conn) *host {
 	t.Helper()
 	h := &host{t: t, conn: conn, got: make(chan message, 100)}
 	go func() {
@@ -83,7 +83,7 @@ func (h *host) send(msg string) {
 	}
 }
 
-// request sends a request and returns its id.
+// request sends a request and returns its ID.
 func (h *host) request(method, params string) string {
 	h.t.Helper()
 	h.next++
@@ -97,7 +97,7 @@ func (h *host) receive() message {
 	case m := <-h.got:
 		return m
 	case <-time.After(30 * time.Second):
-		h.t.Fatal("nothing for 30 s")
+		h.t.Fatal("no message for 30 s")
 		panic("unreachable")
 	}
 }
@@ -107,13 +107,13 @@ func (h *host) ask(method, params string) message {
 	id := h.request(method, params)
 	m := h.receive()
 	if string(m.ID) != id {
-		h.t.Fatalf("%s was answered %+v", method, m)
+		h.t.Fatalf("the response to %s is %+v", method, m)
 	}
 	return m
 }
 
-// A called is the answer to tools/call.
-type called struct {
+// A callResult is the result of tools/call.
+type callResult struct {
 	Type    string `json:"resultType"`
 	Content []struct{ Type, Text string }
 	Result  struct {
@@ -125,14 +125,14 @@ type called struct {
 	IsError bool
 }
 
-func (h *host) call(name, arguments string) called {
+func (h *host) call(name, arguments string) callResult {
 	h.t.Helper()
-	return readCalled(h.t, h.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)))
+	return readCallResult(h.t, h.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)))
 }
 
-func readCalled(t *testing.T, m message) called {
+func readCallResult(t *testing.T, m message) callResult {
 	t.Helper()
-	var c called
+	var c callResult
 	if m.Error != nil || json.Unmarshal(m.Result, &c) != nil || len(c.Content) == 0 {
 		t.Fatalf("%+v", m)
 	}
@@ -145,5 +145,5 @@ const shSettings = `{"command":["/bin/sh","-c"],"env":{"PROMISE":"kept"},%s"tool
 
 func shServer(t *testing.T, more string) *host {
 	t.Helper()
-	return opened(t, fmt.Sprintf(shSettings, more))
+	return openHost(t, fmt.Sprintf(shSettings, more))
 }

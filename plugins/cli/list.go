@@ -12,17 +12,17 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// pageSize is how many bytes of tools a page of the list has, about.
+// pageSize is the approximate size of one page of the list, in bytes.
 const pageSize = 4 << 20
 
-// unfinishedMeta is the name in _meta of a list under which the host is told that
-// there is more, and how much is known.
+// unfinishedMeta is the name in _meta of a list under which the host learns
+// that discovery has not finished.
 const unfinishedMeta = "junctor/unfinished"
 
-// list answers tools/list. A list that is not complete says so, and is followed
-// by the notification that it changed.
+// list answers tools/list. An incomplete list says so, and a notification
+// follows when it changes.
 func (s *server) list(r *request) (any, *rpcError) {
-	l, first, failed := s.listed(r)
+	l, first, failed := s.requestedList(r)
 	if failed != nil {
 		return nil, failed
 	}
@@ -31,7 +31,7 @@ func (s *server) list(r *request) (any, *rpcError) {
 		Next  string            `json:"nextCursor,omitempty"`
 		Meta  map[string]any    `json:"_meta,omitempty"`
 	}{Meta: map[string]any{}}
-	result.Tools, result.Next = page(l.tools, first, min(pageSize, s.largest/2))
+	result.Tools, result.Next = page(l.tools, first, min(pageSize, s.maxMessage/2))
 	if result.Next != "" {
 		result.Next = fmt.Sprintf("%d.%s", l.version, result.Next)
 	}
@@ -46,10 +46,10 @@ func (s *server) list(r *request) (any, *rpcError) {
 	return modernResult(r, render(result), fmt.Sprintf(`,"ttlMs":%d,"cacheScope":"private"`, ttl)), nil
 }
 
-// listed returns the list that a request is about and the number of the first
-// tool of its page. Only the first page waits for more; the others are of the
-// same list.
-func (s *server) listed(r *request) (l *listing, first int, failed *rpcError) {
+// requestedList returns the list for a request and the index of the first tool
+// on its page. Only the first page waits for discovery; further pages come from
+// the same list.
+func (s *server) requestedList(r *request) (l *listing, first int, failed *rpcError) {
 	s.mu.Lock()
 	given := s.given
 	s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *server) listed(r *request) (l *listing, first int, failed *rpcError) {
 		version, number, _ := strings.Cut(text, ".")
 		first, err := strconv.Atoi(number)
 		if given == nil || version != strconv.Itoa(given.version) || err != nil || first < 1 || first > len(given.tools) {
-			return nil, 0, &rpcError{Code: invalidParams, Message: "params.cursor is none that this server gave out for its present list"}
+			return nil, 0, &rpcError{Code: invalidParams, Message: "params.cursor is not a cursor of the current list"}
 		}
 		return given, first, nil
 	}
@@ -66,16 +66,16 @@ func (s *server) listed(r *request) (l *listing, first int, failed *rpcError) {
 	if given != nil {
 		has = given.version
 	}
-	s.offer.await(r.ctx, has)
+	s.catalog.await(r.ctx, has)
 	withModel := string(r.params.members("_meta")[tool.ModelMeta]) == "true"
-	s.mu.Lock() // what is published from here on is news to the host
-	l, err := s.offer.list(withModel)
+	s.mu.Lock() // versions published from here on are newer than the list
+	l, err := s.catalog.list(withModel)
 	if err == nil {
 		s.given = l
 	}
 	s.mu.Unlock()
 	if err != nil {
-		return nil, 0, &rpcError{Code: internalError, Message: "discovering what " + s.name + " can do: " + explained(err)}
+		return nil, 0, &rpcError{Code: internalError, Message: "discovering the commands of " + s.name + ":  " + withHint(err)}
 	}
 	if l.more != nil {
 		s.log.Info("the list of tools is not complete yet", "tools", len(l.tools), "explained", l.more.Known, "commands", l.more.Total)
@@ -83,8 +83,8 @@ func (s *server) listed(r *request) (l *listing, first int, failed *rpcError) {
 	return l, 0, nil
 }
 
-// page returns the tools from the first that fit, at least one, and the cursor of
-// those that do not.
+// page returns the tools from index first on that fit into most bytes, at least
+// one. next is the index of the next page, or "" if there is none.
 func page(tools []json.RawMessage, first, most int) (fit []json.RawMessage, next string) {
 	size := 0
 	for i, t := range tools[first:] {
@@ -95,8 +95,8 @@ func page(tools []json.RawMessage, first, most int) (fit []json.RawMessage, next
 	return tools[first:], ""
 }
 
-// explained is an error with what to do about it.
-func explained(err error) string {
+// withHint returns the text of an error with its hint.
+func withHint(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if e, ok := errors.AsType[*sdk.Error](err); ok && e.Hint != "" {
 		text += "; " + e.Hint
@@ -109,8 +109,8 @@ const (
 	noteAcknowledged = "notifications/subscriptions/acknowledged"
 )
 
-// listen answers subscriptions/listen, which stays open until the host cancels
-// it. Only the list of tools can change.
+// listen answers subscriptions/listen. The subscription stays open until the
+// host cancels it. Only the list of tools can change.
 func (s *server) listen(r *request) (any, *rpcError) {
 	subscription := object{metaSubscription: r.id}
 	agreed := object{}
@@ -120,19 +120,19 @@ func (s *server) listen(r *request) (any, *rpcError) {
 	}
 	s.push(notification(noteAcknowledged, object{"notifications": agreed, "_meta": subscription}))
 	if len(agreed) > 0 {
-		s.announce(r.ctx, subscription)
+		s.notifyChanges(r.ctx, subscription)
 	}
 	<-r.ctx.Done()
 	return nil, nil
 }
 
-// announce tells a modern host, until the discovery is over, that there is more
-// than what it was given.
-func (s *server) announce(ctx context.Context, subscription object) {
-	for told := 0; ; {
-		version, last, published := s.offer.now()
-		if version != told && s.outdated(version) {
-			told = version
+// notifyChanges notifies a subscriber of each new list until discovery has
+// finished.
+func (s *server) notifyChanges(ctx context.Context, subscription object) {
+	for notified := 0; ; {
+		version, last, published := s.catalog.current()
+		if version != notified && s.outdated(version) {
+			notified = version
 			s.push(notification(noteToolsChanged, object{"_meta": subscription}))
 		}
 		if last {
@@ -146,17 +146,17 @@ func (s *server) announce(ctx context.Context, subscription object) {
 	}
 }
 
-// outdated reports whether the host has a list that was not complete, and there
-// is another one.
+// outdated reports whether the host has an incomplete list and version is
+// newer.
 func (s *server) outdated(version int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.given != nil && s.given.more != nil && s.given.version < version
 }
 
-// listChanged tells a legacy host that there is more than what it was given.
+// listChanged notifies a host of a legacy protocol revision of a new list.
 func (s *server) listChanged() {
-	version, _, _ := s.offer.now()
+	version, _, _ := s.catalog.current()
 	s.mu.Lock()
 	legacy := s.legacy
 	s.mu.Unlock()

@@ -1,10 +1,10 @@
-// Command junctor-plugin-cli offers a command-line program as an MCP server:
-// every command that it has, or every tool that somebody wrote by hand, becomes
+// Command junctor-plugin-cli offers a command-line program as an MCP server.
+// Each command of the program, or each tool block of the configuration, becomes
 // a tool.
 //
-// What happens first: [open] finds the program and starts a small server within
-// this process ([server]), which runs the program in the background to learn
-// what it can do ([offer]). The host then talks to that server as to any other.
+// [open] finds the program and returns a [server], which is an MCP server
+// inside this process. The server runs the program in the background to
+// discover its commands and fills its [catalog] with tools.
 package main
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; CHANGELOG.md describes its changes.
 const version = "0.1.0"
 
-// unattended is what every run gets, unless the configuration says otherwise:
-// nobody is there to look at a pager or to answer a question.
+// unattended are environment variables for every run. They turn off pagers and
+// prompts, because there is no terminal. The configuration can override them.
 var unattended = []string{
 	"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=cat",
 	"GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive",

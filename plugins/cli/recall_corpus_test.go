@@ -13,33 +13,33 @@ import (
 	"time"
 )
 
-// A corpusProgram is what a file of testdata/clis says; README.md there says how
-// such a file is made.
+// A corpusProgram is the content of a file in testdata/clis; its README.md
+// describes how to write one.
 type corpusProgram struct {
 	Program, Framework string
 	Version            struct {
 		Command  []string
 		Contains string
 	}
-	Install      map[string]string // from where, and what
+	Install      map[string]string // the source and the version
 	Commands     []string
 	AlsoCommands []string `json:"also_commands"`
 	Pages        []*corpusPage
 }
 
-// A corpusPage is one command of a program, as its own help describes it.
+// A corpusPage is one command of a program according to its own help.
 type corpusPage struct {
 	Path         []string
-	From         []string // what its options were read from
-	Partial      bool     // there are more options than are written down
+	From         []string // where its options were read
+	Partial      bool     // there are more options than the page lists
 	Note         string
-	Long         map[string]string // each long option: flag, value, optional or either
-	Also         []string          // options that may be found and need not be; with wildcards
+	Long         map[string]string // for each long option: flag, value, optional or either
+	Also         []string          // optional findings; may contain wildcards
 	Commands     []string
 	AlsoCommands []string `json:"also_commands"`
 }
 
-// otherVersion says why a program does not count.
+// otherVersion returns why a program does not count, or "".
 func (c *corpusProgram) otherVersion(ctx context.Context, env []string) string {
 	if len(c.Version.Command) > 0 {
 		if out, _ := output(ctx, env, c.Version.Command...); !strings.Contains(out, c.Version.Contains) {
@@ -58,7 +58,7 @@ func (c *corpusProgram) otherVersion(ctx context.Context, env []string) string {
 	return ""
 }
 
-// page returns the page of a path, nil where there is none.
+// page returns the page for a path, or nil.
 func (c *corpusProgram) page(path []string) *corpusPage {
 	for _, p := range c.Pages {
 		if slices.Equal(p.Path, path) {
@@ -68,7 +68,7 @@ func (c *corpusProgram) page(path []string) *corpusPage {
 	return nil
 }
 
-// TestCorpus holds the files to what README.md beside them says.
+// TestCorpus checks the files against the rules in their README.md.
 func TestCorpus(t *testing.T) {
 	corpus := readCorpus(t)
 	if len(corpus) < 44 {
@@ -76,7 +76,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, c := range corpus {
 		if c.Framework == "" || c.Version.Contains == "" || len(c.Version.Command) == 0 {
-			t.Errorf("%s: no framework, or no version", c.Program)
+			t.Errorf("%s: framework or version is missing", c.Program)
 		}
 		for source := range c.Install {
 			if !slices.Contains([]string{"apt", "npm", "pip", "go"}, source) {
@@ -85,7 +85,7 @@ func TestCorpus(t *testing.T) {
 		}
 		for n, p := range c.Pages {
 			if len(p.From) == 0 || n > 0 && len(p.Path) == 0 {
-				t.Errorf("%s, page %d: no path, or from nothing", c.Program, n)
+				t.Errorf("%s, page %d: path or from is missing", c.Program, n)
 			}
 			for option, kind := range p.Long {
 				if !strings.HasPrefix(option, "-") || !slices.Contains([]string{"flag", "value", "optional", "either"}, kind) {
@@ -99,7 +99,7 @@ func TestCorpus(t *testing.T) {
 func readCorpus(t *testing.T) []*corpusProgram {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "clis", "*.json"))
 	if err != nil || len(files) == 0 {
-		t.Fatal("no corpus", err)
+		t.Fatal("the corpus is missing", err)
 	}
 	var corpus []*corpusProgram
 	for _, file := range files {
@@ -114,14 +114,15 @@ func readCorpus(t *testing.T) []*corpusProgram {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if name := strings.TrimSuffix(filepath.Base(file), ".json"); c.Program != name || len(c.Pages) == 0 || len(c.Pages[0].Path) != 0 {
-			t.Fatalf("%s: the program is called after its file, and its first page is the root", file)
+			t.Fatalf("%s: the name of the program must equal that of its file, and the first page must be the root", file)
 		}
 		corpus = append(corpus, c)
 	}
 	return corpus
 }
 
-// corpusEnv is the environment with what install.sh installed in front.
+// corpusEnv returns the environment with the programs of install.sh first in
+// PATH.
 func corpusEnv(t *testing.T) []string {
 	cache, err := filepath.Abs(filepath.Join("..", "..", ".cache", "clis"))
 	if err != nil {
@@ -146,7 +147,7 @@ func lookPath(name string, env []string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// output is what a command prints, whatever its status.
+// output returns what a command prints, whatever its status.
 func output(ctx context.Context, env []string, command ...string) (string, error) {
 	path, err := lookPath(command[0], env)
 	if err != nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// unjudged are the options and commands that discovery may leave out or not, as
-// it likes.
+// unjudged are options and commands that do not affect the score.
 var unjudged = []string{"--help", "--version", "-help", "-version", "help"}
 
-// A share is how many of how many.
+// A share counts parts of a whole.
 type share struct{ of, all float64 }
 
 func (s *share) count(ok bool) {
@@ -24,7 +23,7 @@ func (s *share) count(ok bool) {
 	}
 }
 
-// percent reports false where there was nothing to count.
+// percent returns the share in percent. It returns false for an empty whole.
 func (s share) percent() (float64, bool) { return 100 * s.of / s.all, s.all > 0 }
 
 func (s share) String() string {
@@ -35,8 +34,8 @@ func (s share) String() string {
 	return fmt.Sprintf("%4.0f/%-5.0f %5.1f", s.of, s.all, percent)
 }
 
-// A score is what is measured: how much of what there is was found, and how much
-// of what was found there is.
+// A score measures recall (how much was found) and precision (how much of it
+// exists).
 type score struct{ commands, options, kinds, precision share }
 
 var scoreNames = [4]string{"sub-commands found", "long options found", "kinds of values right", "of what is found, right"}
@@ -56,7 +55,7 @@ func (s *score) add(o score) {
 	}
 }
 
-// means are shares over programs, of which each counts as much as the next.
+// means are the average shares of programs, all with the same weight.
 type means [4]share
 
 func meanOf(scores []score) means {
@@ -98,7 +97,7 @@ func (s *score) compareRoot(t *testing.T, c *corpusProgram, root *model.Command)
 	s.compare(t, c, &page, root)
 }
 
-// compare compares one command; found is nil where discovery has none.
+// compare compares one command; found is nil if discovery did not find it.
 func (s *score) compare(t *testing.T, c *corpusProgram, p *corpusPage, found *model.Command) {
 	name := strings.Join(append([]string{c.Program}, p.Path...), " ")
 	if found == nil {
@@ -137,7 +136,7 @@ func (s *score) compareCommands(t *testing.T, name string, p *corpusPage, found 
 
 func (s *score) compareOptions(t *testing.T, name string, c *corpusProgram, p *corpusPage, found *model.Command) {
 	single := p.single()
-	claimed := map[string]bool{} // whether it takes a value
+	claimed := map[string]bool{} // by spelling; whether the option takes a value
 	for _, o := range found.Options {
 		for _, n := range o.Names {
 			claimed[n] = o.Value.Kind.TakesValue()
@@ -180,7 +179,7 @@ func (s *score) compareOptions(t *testing.T, name string, c *corpusProgram, p *c
 	logList(t, name, "kinds of values wrong", wrong)
 }
 
-// has reports whether a command has an option, or one above it has it for all.
+// has reports whether a command or one of its parents has an option.
 func (c *corpusProgram) has(p *corpusPage, option string) bool {
 	for n := len(p.Path); n >= 0; n-- {
 		above := c.page(p.Path[:n])
@@ -194,7 +193,7 @@ func (c *corpusProgram) has(p *corpusPage, option string) bool {
 	return false
 }
 
-// lookUp finds an option among those that were found.
+// lookUp returns the discovered option with a spelling.
 func lookUp(claimed map[string]bool, want string) (takesValue, ok bool) {
 	if takesValue, ok = claimed[want]; ok {
 		return takesValue, true
@@ -207,8 +206,8 @@ func lookUp(claimed map[string]bool, want string) (takesValue, ok bool) {
 	return false, false
 }
 
-// sameOption reports whether an option is the wanted one, be it with a part of
-// its value: -agentlib:, -Wl, and -Xshare:auto.
+// sameOption reports whether an option is the wanted one, perhaps with a part
+// of its value: -agentlib:, -Wl, and -Xshare:auto.
 func sameOption(got, want string) bool {
 	rest, ok := strings.CutPrefix(got, want)
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], ":=,"))
@@ -250,7 +249,7 @@ func logList(t *testing.T, name, what string, list []string) {
 	}
 }
 
-// TestScore shows that what is missed, invented or of the wrong kind is seen.
+// TestScore checks that missing, invented and wrong options lower the score.
 func TestScore(t *testing.T) {
 	c := &corpusProgram{Program: "p", Pages: []*corpusPage{
 		{Long: map[string]string{"--root": "value"}, Also: []string{"--also-*"}},
@@ -280,6 +279,6 @@ func TestScore(t *testing.T) {
 	got = score{}
 	got.compare(t, c, c.Pages[1], nil)
 	if want := (score{commands: share{0, 2}, options: share{0, 6}}); got != want {
-		t.Errorf("of nothing: %+v, want %+v", got, want)
+		t.Errorf("without programs: %+v, want %+v", got, want)
 	}
 }

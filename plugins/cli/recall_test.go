@@ -14,9 +14,9 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// The bars, in percent, for the sum over all programs. Those with hundreds of
-// commands weigh most in it, so that the mean, in which all weigh the same, may
-// not be far below.
+// The minimum scores over all programs, in percent. Programs with hundreds of
+// commands dominate this sum. So the average with equal weights must not be far
+// below.
 const (
 	barCommands  = 98
 	barOptions   = 95
@@ -25,25 +25,27 @@ const (
 	meanSlack    = 3
 )
 
-// corpusSize is how many programs must be there where all were installed.
+// corpusSize is the number of programs that are required if all were installed.
 const corpusSize = 40
 
-// fewest is how many programs say something about all.
+// fewest is the number of programs for which the result is meaningful.
 const fewest = 10
 
-// slow are the programs that take so long, for each question or because they
-// have so many commands, that they are measured only where all are: with them
-// the others take a tenth of the time.
+// slow are programs with slow answers or many commands. They are measured only
+// together with all others, because without them the test takes a tenth of the
+// time.
 var slow = []string{
 	"ansible-galaxy", "aws", "flask", "gh", "git", "hugo", "kubectl", "npm", "openssl", "pip", "pre-commit", "terraform", "uv", "webpack",
 }
 
-// TestRecall compares what discovery finds out about real programs with what
-// testdata/clis knows of them. It looks at the model, which has dangerous options
-// as well; what of it is left out of tools is in danger/testdata. Programs that are not installed, or in another
-// version than the one that was written down, do not count. "make soak" measures
-// all of them, this by itself those that are not slow. One program alone:
-// JUNCTOR_REQUIRE_CORPUS=1 and -run TestRecall/each/git -v, which also shows what is missed.
+// TestRecall compares what discovery finds in real programs with testdata/clis.
+// It checks the model, which also contains dangerous options; danger/testdata
+// shows what tools leave out. Programs that are not installed, or in another
+// version, do not count.
+//
+// "make soak" measures all programs, this test alone only those that are not
+// slow. To measure one program and list what is missing, set
+// JUNCTOR_REQUIRE_CORPUS=1 and use -run TestRecall/each/git -v.
 func TestRecall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many programs")
@@ -79,7 +81,7 @@ func TestRecall(t *testing.T) {
 	judge(t, results, absent)
 }
 
-// judge logs the table and holds what counts to the bars.
+// judge logs the scores and compares them with the minimum.
 func judge(t *testing.T, results []*result, absent []string) {
 	slices.SortFunc(results, func(a, b *result) int { return strings.Compare(a.program, b.program) })
 	slices.Sort(absent)
@@ -102,7 +104,7 @@ func judge(t *testing.T, results []*result, absent []string) {
 		t.Logf("not installed: %s", strings.Join(absent, " "))
 	}
 	if os.Getenv("JUNCTOR_REQUIRE_CORPUS") != "" && len(counted) < corpusSize {
-		t.Errorf("%d programs are there in the version that was written down; want %d. See testdata/clis/install.sh.", len(counted), corpusSize)
+		t.Errorf("%d programs are installed in the recorded version; want %d. See testdata/clis/install.sh.", len(counted), corpusSize)
 	}
 	if len(counted) < fewest {
 		t.Log("too few programs to hold to the bars")
@@ -111,23 +113,24 @@ func judge(t *testing.T, results []*result, absent []string) {
 	of := total.shares()
 	for i, bar := range []float64{barCommands, barOptions, barKinds, barPrecision} {
 		if percent, ok := of[i].percent(); ok && percent < bar {
-			t.Errorf("%s: %.1f %%, bar %.0f %%", scoreNames[i], percent, bar)
+			t.Errorf("%s: %.1f %%, want %.0f %%", scoreNames[i], percent, bar)
 		}
 		if percent, ok := mean[i].percent(); ok && percent < bar-meanSlack {
-			t.Errorf("%s, mean of the programs: %.1f %%, bar %.0f %%", scoreNames[i], percent, bar-meanSlack)
+			t.Errorf("%s, average of the programs: %.1f %%, want %.0f %%", scoreNames[i], percent, bar-meanSlack)
 		}
 	}
 }
 
-// A result is what was measured for one program.
+// A result is the score of one program.
 type result struct {
 	program, framework string
 	score              score
 	took               time.Duration
-	apart              string // why it does not count; empty: it does
+	apart              string // why it does not count; empty if it counts
 }
 
-// measure discovers a program and compares. It returns nil where there is none.
+// measure discovers a program and compares it. It returns nil if the program is
+// not installed.
 func measure(t *testing.T, c *corpusProgram, env []string) *result {
 	if _, err := lookPath(c.Program, env); err != nil {
 		return nil
@@ -135,10 +138,10 @@ func measure(t *testing.T, c *corpusProgram, env []string) *result {
 	r := &result{program: c.Program, framework: c.Framework, apart: c.otherVersion(t.Context(), env)}
 	begun := time.Now()
 	defer func() { r.took = time.Since(begun) }()
-	// The commands themselves are asked with the second question; what there is no
-	// time for in the first is in the list nevertheless.
+	// The first question covers only the program itself. Commands that there is
+	// no time for stay in the list.
 	if r.apart != "" && os.Getenv("JUNCTOR_REQUIRE_CORPUS") == "" {
-		return r // only worth its time where everything is measured
+		return r // slow programs are measured only with all others
 	}
 	r.score.compareRoot(t, c, learn(t, c, env, discover.Options{Depth: 1, Time: 30 * time.Second}))
 	var below discover.Options
@@ -159,7 +162,8 @@ func measure(t *testing.T, c *corpusProgram, env []string) *result {
 	return r
 }
 
-// learn returns the root of what discovery makes, an empty one where it fails.
+// learn returns the discovered root command, or an empty one if discovery
+// fails.
 func learn(t *testing.T, c *corpusProgram, env []string, o discover.Options) *model.Command {
 	o.Command, o.Env, o.Parallel = []string{c.Program}, env, 2
 	program, err := discover.Run(t.Context(), o)
@@ -170,7 +174,7 @@ func learn(t *testing.T, c *corpusProgram, env []string, o discover.Options) *mo
 	return program.Root
 }
 
-// find returns the command of a path, nil where there is none.
+// find returns the command at path, or nil.
 func find(c *model.Command, path []string) *model.Command {
 	for _, word := range path {
 		i := slices.IndexFunc(c.Commands, func(sub *model.Command) bool { return slices.Contains(spellings(sub), word) })
@@ -182,7 +186,7 @@ func find(c *model.Command, path []string) *model.Command {
 	return c
 }
 
-// spellings are all the names of a command.
+// spellings returns all names of a command.
 func spellings(c *model.Command) []string {
 	return append([]string{c.Path[len(c.Path)-1]}, c.Aliases...)
 }

@@ -15,75 +15,75 @@ import (
 )
 
 const (
-	outgoing    = 64   // messages that wait for the host; whoever has one more waits too
-	mostPending = 1024 // requests at the same time; further ones are refused
+	queueSize  = 64   // messages waiting for the host; further senders block
+	maxPending = 1024 // concurrent requests; further requests are rejected
 )
 
-// A program is what is run.
+// A program is the resolved program with its working directory and environment.
 type program struct {
 	path string
 	dir  string
 	env  []string
 }
 
-// A server is an MCP server within this process and the host's connection to
-// it. It speaks every revision: none of what it does differs between them but
-// for the handshake and some members of answers.
+// A server is an MCP server inside this process and also the host's connection
+// to it. It supports every protocol revision: they differ only in the handshake
+// and in some members of results.
 type server struct {
-	name    string
-	set     *settings
-	program program
-	log     hclog.Logger
-	largest int // bytes of a message
+	name       string
+	set        *settings
+	program    program
+	log        hclog.Logger
+	maxMessage int // bytes
 
-	offer *offer
-	slots chan struct{} // one for each run
+	catalog *catalog
+	slots   chan struct{} // holds an element for each run
 
 	ctx    context.Context // done when the connection is closed
 	cancel context.CancelFunc
-	force  chan struct{} // closed when there is no time to be polite
-	once   sync.Once     // of closing force
+	force  chan struct{} // closed when runs must be killed without a grace period
+	once   sync.Once     // closes force
 	out    chan []byte
-	wait   func() // told that Recv is about to wait; may be nil
+	wait   func() // called by Recv before it blocks; may be nil
 
 	mu       sync.Mutex
 	closed   bool                // guarded by mu
-	requests map[string]*request // guarded by mu; by the id as it is written
-	legacy   bool                // guarded by mu; the host said initialize
-	given    *listing            // guarded by mu; what the host was given last; nil: nothing
-	work     sync.WaitGroup      // Add with mu held, while not closed
+	requests map[string]*request // guarded by mu; by the raw request ID
+	legacy   bool                // guarded by mu; the host sent initialize
+	given    *listing            // guarded by mu; the list that the host got last; nil if none
+	work     sync.WaitGroup      // call Add with mu held and only while closed is false
 }
 
-// A request is one that is being answered.
+// A request is a request that is being answered.
 type request struct {
 	id     json.RawMessage
 	method string
 	params members
-	ctx    context.Context // done when nobody wants the answer
+	ctx    context.Context // done when the request is cancelled or the connection is closed
 	cancel context.CancelFunc
 }
 
 func newServer(s *sdk.Server, set *settings, p program) *server {
 	srv := &server{
-		name: filepath.Base(set.Command[0]), set: set, program: p, log: s.Log, largest: s.MaxMessage,
-		slots: make(chan struct{}, set.Parallel), force: make(chan struct{}), out: make(chan []byte, outgoing),
+		name: filepath.Base(set.Command[0]), set: set, program: p, log: s.Log, maxMessage: s.MaxMessage,
+		slots: make(chan struct{}, set.Parallel), force: make(chan struct{}), out: make(chan []byte, queueSize),
 		requests: map[string]*request{},
 	}
 	if srv.log == nil {
 		srv.log = hclog.NewNullLogger()
 	}
-	if srv.largest <= 0 {
-		srv.largest = ndjson.DefaultLimit
+	if srv.maxMessage <= 0 {
+		srv.maxMessage = ndjson.DefaultLimit
 	}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
-	srv.offer = newOffer(set, p)
+	srv.catalog = newCatalog(set, p)
 	if set.discovers() {
-		srv.work.Go(func() { srv.offer.discover(srv.ctx, srv.exploration(s), srv.log, srv.listChanged) })
+		srv.work.Go(func() { srv.catalog.discover(srv.ctx, srv.discoverOptions(s), srv.log, srv.listChanged) })
 	}
 	return srv
 }
 
-// Recv returns the next answer.
+// Recv returns the next message for the host. It returns io.EOF after Close.
 func (s *server) Recv() ([]byte, error) {
 	select {
 	case msg := <-s.out:
@@ -101,32 +101,32 @@ func (s *server) Recv() ([]byte, error) {
 	}
 }
 
-// BeforeWait makes Recv call f before it waits.
+// BeforeWait sets a function that Recv calls before it blocks.
 func (s *server) BeforeWait(f func()) { s.wait = f }
 
-// Send takes a message from the host. What it asks for is done in the
-// background.
+// Send takes a message from the host. It answers requests in the background.
 func (s *server) Send(msg []byte) error {
 	var m members
 	if json.Unmarshal(msg, &m) != nil {
-		s.log.Debug("the host sent what is not a message")
+		s.log.Debug("the host sent a message that is not a JSON object")
 		return nil
 	}
 	method, asks := m.text("method")
 	params := m.members("params")
 	id := m["id"]
 	switch {
-	case !asks: // an answer, and this server asks nothing
+	case !asks: // a response; this server sends no requests
 	case method == "notifications/cancelled":
 		s.cancelRequest(params["requestId"])
-	case len(id) == 0 || isNull(id): // another notification
+	case len(id) == 0 || isNull(id): // other notifications are ignored
 	default:
 		s.begin(id, method, params)
 	}
 	return nil
 }
 
-// begin answers a request in the background.
+// begin answers a request in the background. It rejects a request that exceeds
+// maxPending or reuses a pending ID.
 func (s *server) begin(id json.RawMessage, method string, params members) {
 	r := &request{id: append(json.RawMessage(nil), id...), method: method, params: params}
 	s.mu.Lock()
@@ -134,9 +134,9 @@ func (s *server) begin(id json.RawMessage, method string, params members) {
 		s.mu.Unlock()
 		return
 	}
-	if key := string(r.id); len(s.requests) >= mostPending || s.requests[key] != nil {
+	if key := string(r.id); len(s.requests) >= maxPending || s.requests[key] != nil {
 		s.mu.Unlock()
-		s.push(failure(r.id, internalError, "there are too many requests, or two with one id"))
+		s.push(failure(r.id, internalError, "too many concurrent requests, or a request with this ID is still pending"))
 		return
 	}
 	r.ctx, r.cancel = context.WithCancel(s.ctx)
@@ -151,7 +151,7 @@ func (s *server) begin(id json.RawMessage, method string, params members) {
 		s.mu.Unlock()
 		cancelled := r.ctx.Err() != nil
 		r.cancel()
-		if answer != nil && !cancelled { // who cancelled wants nothing more
+		if answer != nil && !cancelled { // a cancelled request gets no response
 			s.push(answer)
 		}
 	}()
@@ -165,7 +165,7 @@ func (s *server) cancelRequest(id json.RawMessage) {
 	}
 }
 
-// push hands a message to the host.
+// push queues a message for the host. It blocks while the queue is full.
 func (s *server) push(msg []byte) {
 	select {
 	case s.out <- msg:
@@ -173,8 +173,8 @@ func (s *server) push(msg []byte) {
 	}
 }
 
-// Close ends every run: its process group is asked to end and killed two seconds
-// later, or at once when ctx is done.
+// Close cancels every request. Each run gets SIGTERM, and SIGKILL two seconds
+// later or as soon as ctx is done. Close returns when all runs have ended.
 func (s *server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -185,13 +185,14 @@ func (s *server) Close(ctx context.Context) error {
 	return nil
 }
 
-// Status says how many runs there are.
+// Status returns the number of active runs, or whether discovery is still in
+// progress.
 func (s *server) Status() sdk.ConnStatus {
 	state := "ready"
 	switch n := len(s.slots); {
 	case n > 0:
 		state = fmt.Sprintf("running %d", n)
-	case !s.offer.ready():
+	case !s.catalog.ready():
 		state = "discovering"
 	}
 	return sdk.ConnStatus{State: state}

@@ -16,7 +16,7 @@ import (
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-func TestModern(t *testing.T) {
+func TestModernRevision(t *testing.T) {
 	h := shServer(t, "")
 	m := h.ask("server/discover", `{`+modernMeta+`}`)
 	want := `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"sh","version":"` + version + `"}},"cacheScope":"private",` +
@@ -29,7 +29,7 @@ func TestModern(t *testing.T) {
 		t.Errorf("%s", m.Result)
 	}
 	m = h.ask("tools/call", `{"name":"list",`+modernMeta+`}`)
-	if c := readCalled(t, m); c.Type != "complete" || c.Result.Stdout != "list\n" {
+	if c := readCallResult(t, m); c.Type != "complete" || c.Result.Stdout != "list\n" {
 		t.Errorf("%s", m.Result)
 	}
 	m = h.ask("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}`)
@@ -38,7 +38,7 @@ func TestModern(t *testing.T) {
 	}
 }
 
-func TestLegacy(t *testing.T) {
+func TestLegacyRevisions(t *testing.T) {
 	h := shServer(t, "")
 	for asked, want := range map[string]string{
 		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
@@ -61,9 +61,9 @@ func TestLegacy(t *testing.T) {
 	}
 }
 
-// TestRefusedRequests: what is no tool call that can be made is answered, and
-// what is no request is not.
-func TestRefusedRequests(t *testing.T) {
+// TestInvalidMessages checks that invalid requests are answered with an error
+// and that other messages are not answered.
+func TestInvalidMessages(t *testing.T) {
 	h := shServer(t, "")
 	for _, c := range []struct {
 		method, params string
@@ -91,15 +91,15 @@ func TestRefusedRequests(t *testing.T) {
 	} {
 		h.send(msg)
 	}
-	h.ask("ping", `{}`) // which gets the next answer there is
+	h.ask("ping", `{}`) // the response to the ping is the next message
 }
 
-// TestExactNames: what the host looked at is what is done. A member spelled
-// otherwise, which encoding/json would take for the same, is none.
-func TestExactNames(t *testing.T) {
+// TestNamesAreCaseSensitive checks that a member with another case is ignored,
+// although encoding/json would accept it for a struct.
+func TestNamesAreCaseSensitive(t *testing.T) {
 	h := shServer(t, "")
 	m := h.ask("tools/call", `{"name":"list","Name":"run","NAME":"run","arguments":{},"Arguments":{"script":"echo evil"}}`)
-	if c := readCalled(t, m); c.Result.Stdout != "list\n" {
+	if c := readCallResult(t, m); c.Result.Stdout != "list\n" {
 		t.Errorf("%s", m.Result)
 	}
 }
@@ -127,16 +127,15 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestSecret: what env holds is not told, whatever goes wrong.
-func TestSecret(t *testing.T) {
+// TestErrorsDoNotContainEnv checks the error of a failed start.
+func TestErrorsDoNotContainEnv(t *testing.T) {
 	_, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir()}, []byte(`{"command":["absent-5f0c"],"env":{"A":"hush-hush","PATH":"/nowhere"}}`))
 	if err == nil || strings.Contains(fmt.Sprintf("%+v", err), "hush-hush") {
 		t.Errorf("%+v", err)
 	}
 }
 
-// TestCancel: a call that is cancelled gets no answer, and its program ends.
-func TestCancel(t *testing.T) {
+func TestCancelledCallGetsNoResponse(t *testing.T) {
 	h := shServer(t, "")
 	file := filepath.Join(t.TempDir(), "pid")
 	id := h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"echo $$ > %s; sleep 100"}}`, file))
@@ -147,14 +146,13 @@ func TestCancel(t *testing.T) {
 			break
 		}
 		if time.Since(begun) > 20*time.Second {
-			t.Fatal("it still runs")
+			t.Fatal("the program still runs")
 		}
 	}
-	h.ask("ping", `{}`) // which gets the next answer there is
+	h.ask("ping", `{}`) // the response to the ping is the next message
 }
 
-// TestClose: closing ends what runs, at once when there is no time.
-func TestClose(t *testing.T) {
+func TestCloseEndsRuns(t *testing.T) {
 	h := shServer(t, "")
 	file := filepath.Join(t.TempDir(), "pid")
 	h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"trap '' TERM; echo $$ > %s; while :; do sleep 1; done"}}`, file))
@@ -169,11 +167,11 @@ func TestClose(t *testing.T) {
 		t.Errorf("closing took %s", took)
 	}
 	if _, err := os.Stat("/proc/" + pid); err == nil {
-		t.Error("it still runs")
+		t.Error("the program still runs")
 	}
 	h.send(`{"jsonrpc":"2.0","id":99,"method":"ping"}`)
 	if m, open := <-h.got; open {
-		t.Errorf("after the end: %+v", m)
+		t.Errorf("message after Close: %+v", m)
 	}
 }
 
@@ -188,7 +186,7 @@ func awaitFile(t *testing.T, file string) string {
 	return ""
 }
 
-func TestProgress(t *testing.T) {
+func TestProgressNotifications(t *testing.T) {
 	h := shServer(t, "")
 	id := h.request("tools/call", `{"name":"run","arguments":{"script":"echo working >&2; sleep 1.5"},"_meta":{"progressToken":"tok"}}`)
 	m := h.receive()
@@ -207,9 +205,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestParallel: there are never more runs than the settings allow, and all get
-// their turn.
-func TestParallel(t *testing.T) {
+// TestParallelBoundsTheRuns checks that every call gets its turn.
+func TestParallelBoundsTheRuns(t *testing.T) {
 	h := shServer(t, `"parallel":2,`)
 	dir := t.TempDir()
 	script := fmt.Sprintf(`mkdir %[1]s/$$; ls %[1]s | wc -l; sleep 0.05; rmdir %[1]s/$$`, dir)
@@ -219,30 +216,29 @@ func TestParallel(t *testing.T) {
 	}
 	for range ids {
 		m := h.receive()
-		if c := readCalled(t, m); c.Result.Stdout != "1\n" && c.Result.Stdout != "2\n" {
+		if c := readCallResult(t, m); c.Result.Stdout != "1\n" && c.Result.Stdout != "2\n" {
 			t.Errorf("%q runs at the same time", c.Result.Stdout)
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return id == string(m.ID) })
 	}
 	if len(ids) > 0 {
-		t.Errorf("no answer to %v", ids)
+		t.Errorf("no response to %v", ids)
 	}
 }
 
-// TestTooMany: a request beyond the bound, or with an id that is in use, is
-// refused, and the others are not.
-func TestTooMany(t *testing.T) {
+// TestTooManyRequests checks that a request beyond the limit, or with a pending
+// ID, is rejected.
+func TestTooManyRequests(t *testing.T) {
 	h := shServer(t, `"parallel":1,`)
 	h.send(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"run","arguments":{"script":"sleep 0.5"}}}`)
 	h.send(`{"jsonrpc":"2.0","id":"a","method":"ping"}`)
 	if m := h.receive(); m.Error == nil || string(m.ID) != `"a"` {
 		t.Errorf("%+v", m)
 	}
-	readCalled(t, h.receive())
+	readCallResult(t, h.receive())
 }
 
-// TestLargeResult: a result that would not fit into a message is made to.
-func TestLargeResult(t *testing.T) {
+func TestLargeResultIsShortened(t *testing.T) {
 	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 64 << 10}, []byte(fmt.Sprintf(shSettings, "")))
 	if err != nil {
 		t.Fatal(err)
@@ -257,8 +253,8 @@ func TestLargeResult(t *testing.T) {
 	}
 }
 
-// TestPathsStayInCwd: a hand-written tool and a discovered one refuse paths out
-// of cwd, unless the transport or the tool says otherwise.
+// TestPathsStayInCwd checks that tools from blocks and from discovery reject
+// paths outside cwd unless the configuration allows them.
 func TestPathsStayInCwd(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("inside\n"), 0o600); err != nil {
@@ -280,7 +276,7 @@ func TestPathsStayInCwd(t *testing.T) {
 		{"by hand, this one anywhere", `"tool":[` + fmt.Sprintf(block, `"paths":"any",`) + `]`, false},
 		{"by hand, this one in cwd", `"paths":"any","tool":[` + fmt.Sprintf(block, `"paths":"cwd",`) + `]`, true},
 	} {
-		h := opened(t, fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s}`, dir, c.settings))
+		h := openHost(t, fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s}`, dir, c.settings))
 		m := h.ask("tools/list", `{}`)
 		if readOnly := strings.Contains(string(m.Result), `"readOnlyHint":true`); readOnly != c.refused {
 			t.Errorf("%s: readOnlyHint is %t", c.name, readOnly)
@@ -300,13 +296,14 @@ func TestPathsStayInCwd(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-	root := opened(t, `{"command":["cat"],"cwd":"/","tool":[`+fmt.Sprintf(block, "")+`]}`).ask("tools/list", `{}`)
+	root := openHost(t, `{"command":["cat"],"cwd":"/","tool":[`+fmt.Sprintf(block, "")+`]}`).ask("tools/list", `{}`)
 	if strings.Contains(string(root.Result), `"readOnlyHint":true`) {
-		t.Error("a tool whose directory is the whole file system claims to read only")
+		t.Error("a tool with the root as cwd has readOnlyHint")
 	}
 }
 
-// TestKnownExitCodes: the exit status 1 of grep is an answer without being said.
+// TestKnownExitCodes checks that status 1 of grep is an answer without
+// configuration.
 func TestKnownExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("inside\n"), 0o600); err != nil {
@@ -316,7 +313,7 @@ func TestKnownExitCodes(t *testing.T) {
 		`{"command":["grep"],"cwd":%q}`:                  false,
 		`{"command":["grep"],"cwd":%q,"data_codes":[7]}`: true,
 	} {
-		h := opened(t, fmt.Sprintf(settings, dir))
+		h := openHost(t, fmt.Sprintf(settings, dir))
 		h.ask("tools/list", `{}`)
 		if got := h.call("grep", `{"patterns":"nothing of the kind","file":["in"]}`); got.IsError != isError || got.Result.ExitCode != 1 {
 			t.Errorf("%s: %+v", settings, got)

@@ -14,58 +14,58 @@ import (
 )
 
 type settings struct {
-	Command []string `hcl:"command" doc:"The program and the arguments that every run begins with. A name is looked for in PATH; a relative path is relative to cwd."`
+	Command []string `hcl:"command" doc:"The program and its fixed arguments, which every run begins with. A name is looked for in PATH; a relative path is relative to cwd."`
 
-	Only    []string `hcl:"only,optional" doc:"The commands to offer, with all below them, such as \"container *\" or \"logs\". Without it all are."`
-	Except  []string `hcl:"except,optional" doc:"The commands not to offer, with all below them."`
-	Depth   int      `hcl:"depth" doc:"How many words a command may have to be discovered." default:"3"`
-	Probe   string   `hcl:"probe,optional" doc:"auto runs the program to discover what it can do; explicit never does, and offers only tool blocks. Where there are tool blocks the default is explicit, else auto." enum:"auto,explicit"`
-	Globals []string `hcl:"globals,optional" doc:"Options of the program as a whole, or of a command above, that its commands offer too, such as \"--namespace\" or \"log-*\". Without it none."`
-	Omit    []string `hcl:"omit,optional" doc:"Options that are not offered, such as \"--force\"."`
+	Only    []string `hcl:"only,optional" doc:"The commands to offer, with all commands below them, such as \"container *\" or \"logs\". By default all."`
+	Except  []string `hcl:"except,optional" doc:"The commands not to offer, with all commands below them."`
+	Depth   int      `hcl:"depth" doc:"The number of words up to which commands are discovered." default:"3"`
+	Probe   string   `hcl:"probe,optional" doc:"auto runs the program to discover what it can do; explicit never does, and offers only tool blocks. The default is explicit if there are tool blocks, else auto." enum:"auto,explicit"`
+	Globals []string `hcl:"globals,optional" doc:"Options of the program as a whole, or of a command above, that its commands offer too, such as \"--namespace\" or \"log-*\". By default none."`
+	Omit    []string `hcl:"omit,optional" doc:"Options not to offer, such as \"--force\"."`
 
-	Describe string   `hcl:"describe,optional" doc:"How much discovered tools say of themselves: brief has the first sentence of each description, full has all of it, up to 200 characters an option. The default is brief." enum:"brief,full"`
-	Common   int      `hcl:"common" doc:"How many options a discovered tool offers: those that the usage or an example of its help has, then those that the help names most often. 0 is all." default:"20"`
-	Options  []string `hcl:"options,optional" doc:"The options to offer, such as \"log --oneline\", \"log *\" or, for every command, \"--format\". Commands that it says nothing about offer the common ones."`
+	Describe string   `hcl:"describe,optional" doc:"The length of the descriptions of discovered tools: brief has the first sentence of each description, full has up to 200 characters for each option. The default is brief." enum:"brief,full"`
+	Common   int      `hcl:"common" doc:"How many options a discovered tool offers. Options in the usage or in an example of the help come first, then those that the help mentions most often. 0 is all." default:"20"`
+	Options  []string `hcl:"options,optional" doc:"The options to offer, such as \"log --oneline\", \"log *\" or, for every command, \"--format\". Commands that no element matches offer the common options."`
 
-	Dangerous []string `hcl:"dangerous,optional" doc:"Options and commands that are offered although they run programs, reach files anywhere or load configuration, such as \"--output\", \"log --output\" or \"exec\". Without it none."`
-	Paths     string   `hcl:"paths" doc:"cwd refuses arguments that are paths out of cwd, with symbolic links resolved; any lets them name any file." default:"cwd" enum:"cwd,any"`
+	Dangerous []string `hcl:"dangerous,optional" doc:"Options and commands to offer although they run programs, access files outside cwd or load configuration, such as \"--output\", \"log --output\" or \"exec\". By default none."`
+	Paths     string   `hcl:"paths" doc:"cwd rejects arguments that are paths outside cwd, with symbolic links resolved; any allows every path." default:"cwd" enum:"cwd,any"`
 
-	Read        []string `hcl:"read,optional" doc:"Commands that only read, with all below them."`
-	Write       []string `hcl:"write,optional" doc:"Commands that write but destroy nothing, with all below them."`
-	Destructive []string `hcl:"destructive,optional" doc:"Commands that destroy, with all below them. It counts more than write, and that more than read."`
-	Idempotent  []string `hcl:"idempotent,optional" doc:"Commands for which twice is the same as once, with all below them."`
+	Read        []string `hcl:"read,optional" doc:"Commands that only read, with all commands below them."`
+	Write       []string `hcl:"write,optional" doc:"Commands that write but destroy nothing, with all commands below them."`
+	Destructive []string `hcl:"destructive,optional" doc:"Commands that destroy, with all commands below them. destructive overrides write, and write overrides read."`
+	Idempotent  []string `hcl:"idempotent,optional" doc:"Commands with the same effect when they run twice, with all commands below them."`
 
 	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for the program." sensitive:"true"`
-	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the program gets, where they are set. Without it the program gets PATH, HOME, the locale and the like." format:"env_names"`
-	Cwd     string            `hcl:"cwd" doc:"Where the program runs. A relative path is relative to the configuration file's directory, which is the default." default:""`
+	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the program gets if they are set. Without it the program gets PATH, HOME, the locale and the like." format:"env_names"`
+	Cwd     string            `hcl:"cwd" doc:"The working directory of the program. A relative path is relative to the configuration file's directory, which is the default." default:""`
 
 	Timeout  time.Duration `hcl:"timeout" doc:"How long one run may take." default:"60s"`
-	Parallel int           `hcl:"parallel" doc:"How many runs there may be at the same time; further ones wait." default:"8"`
-	Limits   *limits       `hcl:"limits,block" doc:"What each process of a run may use. Only Linux has these limits."`
+	Parallel int           `hcl:"parallel" doc:"How many runs are allowed at the same time; further runs wait." default:"8"`
+	Limits   *limits       `hcl:"limits,block" doc:"Resource limits for each process of a run. Only Linux supports them."`
 
-	Stdin     bool   `hcl:"stdin" doc:"Whether discovered tools have a parameter stdin, which the program reads from its standard input." default:"false"`
-	Args      string `hcl:"args,optional" doc:"A regular expression. With it discovered tools have a list args of further arguments, each of which must match it whole. One that begins with a dash must be meant by the expression: \".*\" admits none."`
-	Output    string `hcl:"output" doc:"How standard output is read: auto is text where it is UTF-8 and binary else; json and jsonl are parsed." default:"auto" enum:"auto,text,json,jsonl,binary"`
+	Stdin     bool   `hcl:"stdin" doc:"Whether discovered tools have a parameter stdin with the text of standard input." default:"false"`
+	Args      string `hcl:"args,optional" doc:"A regular expression. With it discovered tools have a list args of further arguments, each of which it must match completely. It admits an argument with a leading dash only if it names the dash: \".*\" admits none."`
+	Output    string `hcl:"output" doc:"How standard output is read: auto is text if it is UTF-8, else binary; json and jsonl are parsed." default:"auto" enum:"auto,text,json,jsonl,binary"`
 	MaxOutput int    `hcl:"max_output" doc:"How many bytes of standard output are kept, half from the beginning and half from the end." default:"1048576"`
 	MaxStderr int    `hcl:"max_stderr" doc:"How many bytes of standard error are kept, most of them from the end." default:"8192"`
 	OKCodes   []int  `hcl:"ok_codes" doc:"The exit codes that mean success." default:"[0]"`
-	DataCodes []int  `hcl:"data_codes,optional" doc:"Further exit codes that are an answer and no error, such as the 1 of grep."`
+	DataCodes []int  `hcl:"data_codes,optional" doc:"Further exit codes that are an answer and not an error, such as 1 of grep."`
 
-	Tools []tool.Block `hcl:"tool,block" doc:"A tool written by hand. Nothing can be added to its arguments but what stands here."`
+	Tools []tool.Block `hcl:"tool,block" doc:"A tool written by hand. Calls cannot add arguments that the block does not declare."`
 }
 
 type limits struct {
-	CPU       time.Duration `hcl:"cpu" doc:"Computing time, in whole seconds." default:"0s"`
+	CPU       time.Duration `hcl:"cpu" doc:"CPU time, in whole seconds." default:"0s"`
 	Memory    string        `hcl:"memory,optional" doc:"Address space, such as \"512MiB\"."`
-	Files     int           `hcl:"files" doc:"Files open at the same time." default:"0"`
-	Processes int           `hcl:"processes" doc:"Processes of this user in all, which the system does not hold against root." default:"0"`
+	Files     int           `hcl:"files" doc:"Number of open files." default:"0"`
+	Processes int           `hcl:"processes" doc:"Number of processes of this user in total. The system does not apply it to root." default:"0"`
 }
 
-// The most that may be kept of what a program prints. It must fit into a
-// message, twice.
-const mostKept = 64 << 20
+// maxKept bounds max_output and max_stderr, in bytes. A result holds the output
+// twice and must fit into a message.
+const maxKept = 64 << 20
 
-// Validate says everything that the schema cannot.
+// Validate checks what the schema cannot express.
 func (s *settings) Validate() error {
 	var errs []error
 	failf := func(path, format string, args ...any) { errs = append(errs, sdk.AttrErrorf(path, format, args...)) }
@@ -79,11 +79,11 @@ func (s *settings) Validate() error {
 	}
 	for name, value := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			failf(fmt.Sprintf("env[%q]", name), "is no environment variable: a name has no equals sign, and nothing has NUL")
+			failf(fmt.Sprintf("env[%q]", name), "is not an environment variable: a name must not contain an equals sign or NUL, a value must not contain NUL")
 		}
 	}
 	if s.Probe == "explicit" && len(s.Tools) == 0 {
-		failf("probe", "is explicit, so tool blocks are needed")
+		failf("probe", "is explicit, which requires at least one tool block")
 	}
 	for _, n := range []struct {
 		path         string
@@ -97,8 +97,8 @@ func (s *settings) Validate() error {
 		path  string
 		value int
 	}{{"max_output", s.MaxOutput}, {"max_stderr", s.MaxStderr}} {
-		if n.value > mostKept {
-			failf(n.path, "must be at most %d", mostKept)
+		if n.value > maxKept {
+			failf(n.path, "must be at most %d", maxKept)
 		}
 	}
 	if len(s.OKCodes) == 0 {
@@ -119,7 +119,7 @@ func (s *settings) Validate() error {
 	}
 	if s.Args != "" {
 		if _, err := tool.Whole(s.Args); err != nil {
-			failf("args", "is no regular expression: %v", err)
+			failf("args", "is not a regular expression: %v", err)
 		}
 	}
 	errs = append(errs, s.checkDiscovery()...)
@@ -127,7 +127,7 @@ func (s *settings) Validate() error {
 	return errors.Join(append(errs, tool.CheckBlocks(s.Tools))...)
 }
 
-// checkDiscovery looks at what says how commands are discovered and offered.
+// checkDiscovery checks the attributes for discovered commands.
 func (s *settings) checkDiscovery() []error {
 	var errs []error
 	for _, patterns := range []struct {
@@ -143,27 +143,27 @@ func (s *settings) checkDiscovery() []error {
 			}
 		}
 		if len(patterns.list) > 0 && !s.discovers() && patterns.name != "dangerous" {
-			errs = append(errs, sdk.AttrErrorf(patterns.name, "is about discovered commands, and where tool blocks stand there are none unless probe is \"auto\""))
+			errs = append(errs, sdk.AttrErrorf(patterns.name, "applies to discovered commands only; with tool blocks there are none unless probe is \"auto\""))
 		}
 	}
 	if !s.discovers() && s.Describe != "" {
-		errs = append(errs, sdk.AttrErrorf("describe", "is about discovered commands; a tool block has the descriptions that stand in it"))
+		errs = append(errs, sdk.AttrErrorf("describe", "applies to discovered commands only; a tool block has its own descriptions"))
 	}
 	if !s.discovers() && s.Args != "" {
-		errs = append(errs, sdk.AttrErrorf("args", "is about discovered commands; a tool block has what it needs in argv"))
+		errs = append(errs, sdk.AttrErrorf("args", "applies to discovered commands only; write the arguments of a tool block into its argv"))
 	}
 	if !s.discovers() && s.Stdin {
-		errs = append(errs, sdk.AttrErrorf("stdin", "is about discovered commands; a tool block has a stdin of its own"))
+		errs = append(errs, sdk.AttrErrorf("stdin", "applies to discovered commands only; a tool block has its own attribute stdin"))
 	}
 	return errs
 }
 
-// discovers reports whether the program is run to find out what it can do.
+// discovers reports whether the program is run to discover its commands.
 func (s *settings) discovers() bool {
 	return s.Probe == "auto" || s.Probe == "" && len(s.Tools) == 0
 }
 
-// dir is where the program runs.
+// dir returns the working directory of the program.
 func (s *settings) dir(of *sdk.Server) string {
 	if filepath.IsAbs(s.Cwd) {
 		return s.Cwd
@@ -192,11 +192,11 @@ func (l *limits) process() process.Limits {
 	if l == nil {
 		return process.Limits{}
 	}
-	memory, _ := parseSize(l.Memory) // which Validate has checked
+	memory, _ := parseSize(l.Memory) // Validate has checked it
 	return process.Limits{CPU: l.CPU, Memory: memory, Files: uint64(l.Files), Processes: uint64(l.Processes)}
 }
 
-// parseSize reads a number of bytes, such as 4096 or 512MiB.
+// parseSize parses a number of bytes, such as 4096 or 512MiB.
 func parseSize(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil

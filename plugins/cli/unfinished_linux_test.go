@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// gated is a program with two commands, of which one explains itself only when
-// there is a file called gate.
+// gated is a program with two commands. One of them prints its help only after
+// a file called gate exists.
 const gated = `#!/bin/sh
 case "$*" in
 --help) printf 'Usage: gated COMMAND\n\nTo see more: gated COMMAND --help\n\nCommands:\n  fast   Is quick.\n  slow   Takes long.\n\nOptions:\n  -v, --verbose   Say more.\n' ;;
@@ -21,7 +21,7 @@ case "$*" in
 esac
 `
 
-// A toolList is the answer to tools/list as far as these tests look at it.
+// A toolList is the part of a tools/list result that these tests need.
 type toolList struct {
 	Tools []struct{ Name string }
 	Meta  struct {
@@ -46,9 +46,9 @@ func setForTest[T any](t *testing.T, v *T, to T) {
 	t.Cleanup(func() { *v = old })
 }
 
-// TestUnfinishedListSaysSo: the list has what is known, says that there is more,
-// and is followed by the notification when there is.
-func TestUnfinishedListSaysSo(t *testing.T) {
+// TestUnfinishedListIsFollowedByNotification checks that the list has the known
+// tools and says that it is unfinished.
+func TestUnfinishedListIsFollowedByNotification(t *testing.T) {
 	setForTest(t, &listWait, 20*time.Second)
 	setForTest(t, &rounds, []time.Duration{2 * time.Second, time.Minute})
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestUnfinishedListSaysSo(t *testing.T) {
 	if err := os.WriteFile(program, fmt.Appendf(nil, gated, gate), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := opened(t, fmt.Sprintf(`{"command":[%q]}`, program))
+	h := openHost(t, fmt.Sprintf(`{"command":[%q]}`, program))
 	h.ask("initialize", `{"protocolVersion":"2025-11-25"}`)
 	l := h.tools(`{}`)
 	if len(l.Tools) != 1 || l.Tools[0].Name != "fast" || l.Meta.More == nil || l.Meta.More.Known != 2 || l.Meta.More.Total != 3 || l.Meta.More.Ended {
@@ -76,9 +76,9 @@ func TestUnfinishedListSaysSo(t *testing.T) {
 	}
 }
 
-// TestUnfinishedListEnds: after the last round the list says that only the next
-// start goes on, and a page of another list is not given out.
-func TestUnfinishedListEnds(t *testing.T) {
+// TestUnfinishedListAfterLastRound checks that the list says that only the next
+// start continues, and that a cursor of another list is rejected.
+func TestUnfinishedListAfterLastRound(t *testing.T) {
 	setForTest(t, &listWait, 20*time.Second)
 	setForTest(t, &rounds, []time.Duration{2 * time.Second})
 	dir := t.TempDir()
@@ -86,7 +86,7 @@ func TestUnfinishedListEnds(t *testing.T) {
 	if err := os.WriteFile(program, fmt.Appendf(nil, gated, filepath.Join(dir, "gate")), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := opened(t, fmt.Sprintf(`{"command":[%q]}`, program))
+	h := openHost(t, fmt.Sprintf(`{"command":[%q]}`, program))
 	for range 2 {
 		if l := h.tools(`{}`); len(l.Tools) != 1 || l.Meta.More == nil || !l.Meta.More.Ended {
 			t.Errorf("%+v %+v", l, l.Meta.More)
@@ -98,22 +98,22 @@ func TestUnfinishedListEnds(t *testing.T) {
 	if m := h.ask("tools/call", `{"name":"slow","arguments":{}}`); m.Error == nil {
 		t.Errorf("a command that was not asked is offered: %s", m.Result)
 	}
-	// The description for people has everything all the same.
+	// The model is complete nevertheless.
 	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result), `"short":true`) {
 		t.Errorf("%s", m.Result)
 	}
 }
 
-// TestUnfinishedListIsNeverEmptyInSilence: a program that has not said anything
-// yet has no tools, and the list says that this is not all.
-func TestUnfinishedListIsNeverEmptyInSilence(t *testing.T) {
+// TestEmptyListIsUnfinished checks the list of a program that has not answered
+// yet.
+func TestEmptyListIsUnfinished(t *testing.T) {
 	setForTest(t, &listWait, 100*time.Millisecond)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "mute")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 100\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := opened(t, fmt.Sprintf(`{"command":[%q]}`, program))
+	h := openHost(t, fmt.Sprintf(`{"command":[%q]}`, program))
 	if l := h.tools(`{}`); len(l.Tools) != 0 || l.Meta.More == nil || l.Meta.More.Total != 0 {
 		t.Errorf("%+v", l)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// Words in the names of options that the table does not have. An option counts
-// by its last word, as in --diff-program, or its first, as in --exec-batch.
+// Words in the names of options that are not in the table. An option is judged
+// by its last word, as in --diff-program, or by its first, as in --exec-batch.
 var (
 	lastRuns  = []string{"program", "prog", "command", "cmd", "exec", "execute", "executable", "pager", "editor", "shell", "browser", "viewer", "interpreter", "runner", "wrapper", "askpass", "hook", "hooks", "eval", "script", "rsh", "renderer", "toolexec", "launcher"}
 	firstRuns = []string{"exec", "execute", "eval", "script", "run"}
@@ -18,13 +18,14 @@ var (
 	anyWrites = []string{"output", "out", "outfile", "outdir", "write", "save", "dump", "log", "logfile", "trace", "report", "dest", "destination", "export", "append", "record"}
 )
 
-// named are placeholders of options whose value is a program.
-var named = []string{"command", "cmd", "program", "prog", "shell", "script", "editor", "pager", "commandline", "executable", "hook"}
+// programWords are placeholders of options whose value is a program.
+var programWords = []string{"command", "cmd", "program", "prog", "shell", "script", "editor", "pager", "commandline", "executable", "hook"}
 
 var aboutFiles = regexp.MustCompile(`(?i)\b(files?|filenames?|director(?:y|ies)|dir|folder|path|disk)\b`)
 
-// pattern says what an option does as far as its name tells; "" for nothing.
-func pattern(o *model.Option) Effect {
+// guessEffect guesses the effect of an option from its name. It returns "" if the
+// name does not suggest any.
+func guessEffect(o *model.Option) Effect {
 	if !o.Value.Kind.TakesValue() {
 		return ""
 	}
@@ -32,7 +33,7 @@ func pattern(o *model.Option) Effect {
 	case model.Integer, model.Number, model.Duration, model.Enum:
 		return ""
 	}
-	if holder := strings.ToLower(strings.Trim(o.Value.Placeholder, "<>[]{} ")); slices.Contains(named, last(words(holder))) {
+	if holder := strings.ToLower(strings.Trim(o.Value.Placeholder, "<>[]{} ")); slices.Contains(programWords, last(words(holder))) {
 		return Runs
 	}
 	for _, name := range o.Names {
@@ -47,6 +48,7 @@ func pattern(o *model.Option) Effect {
 	return ""
 }
 
+// byName guesses the effect of an option from the words of one spelling.
 func byName(parts []string, o *model.Option) Effect {
 	has := func(list []string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(list, p) })
@@ -64,8 +66,8 @@ func byName(parts []string, o *model.Option) Effect {
 	return ""
 }
 
-// namesFile reports whether the value of an option is a file, and not a format
-// or a level.
+// namesFile reports whether the value of an option is a file and not, for
+// example, a format or a level.
 func namesFile(o *model.Option) bool {
 	if o.Value.Kind == model.Path {
 		return true
@@ -82,7 +84,7 @@ func namesFile(o *model.Option) bool {
 	return aboutFiles.MatchString(first) && !strings.Contains(strings.ToLower(first), "format")
 }
 
-// positional says what a command does whose arguments are a program, as in
+// positional returns Runs if a command has a program among its arguments, as in
 // "timeout DURATION COMMAND [ARG]...".
 func positional(c *model.Command) Effect {
 	for i := range c.Positionals {
@@ -97,7 +99,7 @@ func positional(c *model.Command) Effect {
 
 var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// words divides a name, as in use-compress-program or outDir.
+// words splits a name into words, as in use-compress-program or outDir.
 func words(name string) []string {
 	name = camel.ReplaceAllString(name, "$1-$2")
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_. :/=<>[]", r) })

@@ -7,29 +7,30 @@ import (
 	"strings"
 )
 
-// Rules are what the table and the patterns say about one wrapped program. A nil
-// *Rules finds nothing dangerous.
+// Rules hold what the table and the patterns say about one wrapped program. For
+// a nil *Rules nothing is dangerous.
 type Rules struct {
-	program string   // its name in the table; empty when it is not there
-	fixed   []string // words of the fixed arguments, which may name a command
+	program string   // its name in the table; empty if the table does not have it
+	fixed   []string // words of the fixed arguments; they may name a command
 	rows    []row
 }
 
-// For returns the rules for a command: the program with its fixed arguments.
-// executable is the file it stands for, where that is known.
+// For returns the rules for a program with its fixed arguments. executable is
+// the resolved file of the program, if known.
 //
-// A program that runs another one, such as env or python, counts as that other
-// program when the fixed arguments name it.
+// For a program that runs another one, such as env or python, the rules are
+// those of the other program, if the fixed arguments name it.
 func For(command []string, executable string) *Rules {
 	table, err := readTable()
 	if err != nil {
-		panic("danger: table.txt: " + err.Error()) // a test reads it
+		panic("danger: table.txt: " + err.Error()) // a test parses the table
 	}
 	r := &Rules{}
 	r.find(table, command, executable)
 	return r
 }
 
+// find fills the rules for a program.
 func (r *Rules) find(table map[string][]row, command []string, executable string) {
 	if len(command) == 0 {
 		return
@@ -54,8 +55,8 @@ func (r *Rules) find(table map[string][]row, command []string, executable string
 	}
 }
 
-// runner reports whether the program itself is dangerous because it runs what
-// its arguments say.
+// runner reports whether a program is dangerous as a whole because it runs the
+// program that its arguments name.
 func runner(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.whole && r.root && r.effect == Runs })
 }
@@ -65,7 +66,7 @@ var (
 	numeric   = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
 )
 
-// known returns the name under which the table has a program, or "".
+// known returns the name of a program in the table, or "".
 func known(table map[string][]row, program string) string {
 	name := filepath.Base(filepath.ToSlash(program))
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
@@ -81,8 +82,9 @@ func known(table map[string][]row, program string) string {
 	return ""
 }
 
-// started returns the command that the arguments of a runner name, or nil where
-// they name none: "-m pip" of python, "git" of env.
+// started returns the part of a runner's arguments that is a command: "pip" in
+// "-m pip" of python, "git" in the arguments of env. It returns nil if there is
+// none.
 func started(table map[string][]row, args []string) []string {
 	var first []string
 	for i, arg := range args {

@@ -11,7 +11,7 @@ import (
 //go:embed table.txt
 var tableText string
 
-// A row is one line of the table for one program.
+// A row is one line of the table, for one program and one command.
 type row struct {
 	line     int
 	command  []string // words; nil for "*" and "."
@@ -19,19 +19,21 @@ type row struct {
 	effect   Effect
 	evidence string
 
-	whole   bool           // the command as a whole
-	options []string       // spellings
-	force   []string       // options that discovered tools always give
-	quirks  []string       // facts about the argument list, such as "no-equals"
-	refused *regexp.Regexp // values that are refused of options, or of "<*>" and "<name>"
+	whole    bool           // the whole command is dangerous
+	options  []string       // spellings of options
+	force    []string       // arguments that discovered tools always pass
+	quirks   []string       // facts about the argument list, such as "no-equals"
+	rejected *regexp.Regexp // dangerous values of options, or of "<*>" and "<name>"
 }
 
-// columns is how many columns a line of the table has.
+// columns is the number of columns of a line.
 const columns = 5
 
-// readTable returns the rows of every program.
+// readTable returns the rows of each program.
 var readTable = sync.OnceValues(func() (map[string][]row, error) { return parseTable(tableText) })
 
+// parseTable parses the table; its format is described at the head of
+// table.txt.
 func parseTable(text string) (map[string][]row, error) {
 	table := map[string][]row{}
 	n := 0
@@ -58,7 +60,7 @@ func parseTable(text string) (map[string][]row, error) {
 	return table, nil
 }
 
-// splitColumns divides a line at its spaces; the last column keeps its own.
+// splitColumns splits a line at spaces. The last column may contain spaces.
 func splitColumns(line string) []string {
 	var fields []string
 	for len(fields) < columns-1 {
@@ -71,7 +73,7 @@ func splitColumns(line string) []string {
 	return append(fields, line)
 }
 
-// read reads the columns for command and arguments.
+// read parses the columns command and arguments.
 func (r *row) read(command, arguments string) error {
 	if _, known := texts[r.effect]; !known {
 		return fmt.Errorf("%q is not an effect", r.effect)
@@ -88,7 +90,7 @@ func (r *row) read(command, arguments string) error {
 	case checked:
 		var err error
 		r.options = strings.Split(names, ",")
-		r.refused, err = regexp.Compile(expression)
+		r.rejected, err = regexp.Compile(expression)
 		return err
 	case arguments == "!":
 		r.whole = true

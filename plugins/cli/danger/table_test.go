@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// mostWrapped are programs that the table must have.
+// mostWrapped are programs that the table must contain.
 var mostWrapped = strings.Fields(`git tar find rsync ssh scp curl wget sort awk sed jq grep rg fd docker kubectl helm terraform npm npx yarn pip uv cargo go make
 	cmake openssl ffmpeg convert magick pandoc zip unzip 7z gpg psql mysql sqlite3 redis-cli aws gcloud az gh systemctl journalctl apt-get dpkg rpm python node perl
 	ruby vim less man xargs env nice timeout watch strace gdb tcpdump nmap socat nc date wc diff patch`)
@@ -40,8 +40,7 @@ func TestTableHasMostWrappedPrograms(t *testing.T) {
 	}
 }
 
-// TestTableRefusesBadLines: each line that cannot be meant is an error.
-func TestTableRefusesBadLines(t *testing.T) {
+func TestParseTableRejectsInvalidLines(t *testing.T) {
 	for _, line := range []string{"git", "git . -c runs", "git . -c explodes git(1)", "git . c runs git(1)", "git . --x~( runs git(1)"} {
 		if _, err := parseTable(line); err == nil {
 			t.Errorf("%q was accepted", line)
@@ -49,8 +48,8 @@ func TestTableRefusesBadLines(t *testing.T) {
 	}
 }
 
-// TestTriedRowsHaveAnAttack: a row that says "tried" is tried by a line of the
-// attacks.
+// TestTriedRowsHaveAnAttack checks that attacks.txt tries every row that says
+// "tried".
 func TestTriedRowsHaveAnAttack(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "testdata", "attacks.txt"))
 	if err != nil {
@@ -81,7 +80,7 @@ func TestTriedRowsHaveAnAttack(t *testing.T) {
 	}
 }
 
-// triedBy reports whether an attack is about the row.
+// triedBy reports whether an attack tries the row.
 func (r *row) triedBy(attack string) bool {
 	_, attack, _ = strings.Cut(attack, " | ")
 	argv, _, _ := strings.Cut(attack, " | ")
@@ -97,7 +96,7 @@ func (r *row) triedBy(attack string) bool {
 	})
 }
 
-// TestRules looks at what the rules say about single options and commands.
+// TestRules checks the findings for single options and commands.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		command, path, option string
@@ -131,15 +130,15 @@ func TestRules(t *testing.T) {
 	}
 	var none *Rules
 	if _, ok := none.Command(&model.Command{}); ok || none.Forced(nil) != nil || none.Values(nil) != nil || none.DataCodes(nil) != nil || none.Spellings(nil) != nil || none.Is(nil, "x") {
-		t.Error("no rules found something")
+		t.Error("nil Rules report a finding")
 	}
 	if codes := For([]string{"git"}, "").DataCodes([]string{"grep"}); !slices.Equal(codes, []int{1}) {
 		t.Errorf("data codes of git grep: %v", codes)
 	}
 }
 
-// TestPatternHits lists what the patterns alone hit in the help of real programs,
-// so that a change of them shows what it costs.
+// TestPatternHits compares the options of real programs that only the patterns
+// find with the golden file.
 func TestPatternHits(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "clis", "*.json"))
 	if err != nil || len(files) == 0 {
@@ -192,7 +191,7 @@ func TestPatternHits(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(want) != b.String() {
-		t.Errorf("the hits are not those of %s (%v); -update rewrites it:\n%s", golden, err, &b)
+		t.Errorf("the hits differ from %s (%v); -update rewrites it:\n%s", golden, err, &b)
 	}
 	if 100*hits > 12*all {
 		t.Errorf("%d of %d options are left out", hits, all)

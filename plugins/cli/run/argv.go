@@ -8,13 +8,12 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// Argv builds the arguments that stand behind the program and its fixed ones,
-// and returns what the program is to read from its standard input, nil for
-// nothing. The error is an [*ArgumentError] that names everything that is wrong.
+// Argv builds the argument list of a call, without the program and its fixed
+// arguments. It also returns the text for standard input, or nil if there is none.
+// It fails with an [*ArgumentError] that lists every problem.
 //
-// The order is always the same: the words of the command, options in the
-// model's order, "--" where it is needed, positionals. Each value passes the
-// checks first.
+// The order is always the same: the words of the command, options in the model's
+// order, "--" if it is needed, positionals. Each value must pass the checks.
 func Argv(t *tool.Tool, arguments json.RawMessage, checks ...Check) (argv []string, stdin *string, err error) {
 	d := &decoder{tool: t, checks: checks}
 	all, free, stdin := d.arguments(arguments)
@@ -30,22 +29,22 @@ func Argv(t *tool.Tool, arguments json.RawMessage, checks ...Check) (argv []stri
 	return b.argv, stdin, nil
 }
 
-// A builder puts an argument list together.
+// A builder assembles an argument list.
 type builder struct {
 	*decoder
-	all  map[string]*given
+	all  map[string]*argument
 	argv []string
 }
 
 func (b *builder) add(elements ...string) { b.argv = append(b.argv, elements...) }
 
-// command builds the list of a command that was discovered.
+// command builds the list for a discovered command.
 func (b *builder) command(free []string) {
 	b.add(b.tool.Command.Path...)
 	b.add(b.tool.Forced...)
 	b.options()
-	if dashed(free) {
-		b.add(free...) // options that the configuration's pattern admits
+	if anyDashed(free) {
+		b.add(free...) // the pattern in the configuration admits these options
 		free = nil
 	}
 	var before, after []value
@@ -61,13 +60,13 @@ func (b *builder) command(free []string) {
 		}
 	}
 	if len(after) > 0 {
-		// The "--" has a place of its own in the usage, so it cannot protect
-		// what stands before.
+		// The usage has its own place for "--", so no "--" can precede the
+		// values in before.
 		b.positionals(before)
 		b.add("--")
 		b.place(after)
 	} else {
-		if b.tool.Command.Terminator && begin(before) && !b.separates() {
+		if b.tool.Command.Terminator && anyDashedValue(before) && !b.separates() {
 			b.add("--")
 			b.place(before)
 		} else {
@@ -77,7 +76,8 @@ func (b *builder) command(free []string) {
 	b.add(free...)
 }
 
-// separates reports whether "--" means more than the end of the options.
+// separates reports whether the program gives "--" another meaning than the end of
+// the options.
 func (b *builder) separates() bool {
 	for i := range b.tool.Parameters {
 		if b.tool.Parameters[i].AfterTerminator {
@@ -87,7 +87,8 @@ func (b *builder) separates() bool {
 	return false
 }
 
-// positionals places values that nothing protects.
+// positionals places values that no "--" precedes. It rejects values that begin
+// with a dash.
 func (b *builder) positionals(values []value) {
 	for _, v := range values {
 		if strings.HasPrefix(v.text, "-") {
@@ -98,13 +99,14 @@ func (b *builder) positionals(values []value) {
 	}
 }
 
+// place places values as they are.
 func (b *builder) place(values []value) {
 	for _, v := range values {
 		b.add(v.text)
 	}
 }
 
-// options places all options that were given.
+// options places all given options.
 func (b *builder) options() {
 	for i := range b.tool.Parameters {
 		p := &b.tool.Parameters[i]
@@ -114,7 +116,7 @@ func (b *builder) options() {
 	}
 }
 
-func (b *builder) option(g *given) {
+func (b *builder) option(g *argument) {
 	p := g.param
 	switch {
 	case p.Value.Kind == model.Bool && g.flag:
@@ -156,11 +158,11 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 	}
 }
 
-// short reports whether an option is a dash and one letter.
+// short reports whether an option is a dash and one byte.
 func short(spelling string) bool { return len(spelling) == 2 && spelling[0] == '-' }
 
-// begin reports whether a value begins with a dash.
-func begin(values []value) bool {
+// anyDashedValue reports whether a value begins with a dash.
+func anyDashedValue(values []value) bool {
 	for _, v := range values {
 		if strings.HasPrefix(v.text, "-") {
 			return true
@@ -169,7 +171,7 @@ func begin(values []value) bool {
 	return false
 }
 
-func dashed(elements []string) bool {
+func anyDashed(elements []string) bool {
 	for _, e := range elements {
 		if strings.HasPrefix(e, "-") {
 			return true
@@ -178,7 +180,7 @@ func dashed(elements []string) bool {
 	return false
 }
 
-// template builds the list of a tool that was written by hand.
+// template builds the list for a tool from a tool block.
 func (b *builder) template() {
 	protected := false
 	for _, e := range b.tool.Template {
@@ -192,8 +194,9 @@ func (b *builder) template() {
 	}
 }
 
-// element fills the slots of one element. Where one has no value there is no
-// element, where one has several there is an element for each.
+// element fills the slots of one element and places it. An element with a slot
+// without a value is left out. An element with a list is placed once for each
+// value.
 func (b *builder) element(e tool.Element, protected bool) {
 	filled := []value{{}}
 	for _, part := range e.Parts {
@@ -219,7 +222,7 @@ func (b *builder) element(e tool.Element, protected bool) {
 	b.place(filled)
 }
 
-// slot returns the values of a slot.
+// slot returns the values of a slot, or its default.
 func (b *builder) slot(name string) []value {
 	if g := b.all[name]; g != nil {
 		return g.values

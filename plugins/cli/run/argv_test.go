@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// discovered is a tool of one command.
+// discovered returns the tool of one command.
 func discovered(t testing.TB, c *model.Command, o tool.Options) *tool.Tool {
 	t.Helper()
 	c.Runnable = true
@@ -22,7 +22,7 @@ func discovered(t testing.TB, c *model.Command, o tool.Options) *tool.Tool {
 	return tool.FromProgram(p, o)[0]
 }
 
-// byHand is a tool of a block, as the host hands it over.
+// byHand returns the tool of a block, given as the JSON that the host sends.
 func byHand(t testing.TB, block string) *tool.Tool {
 	t.Helper()
 	var c struct {
@@ -70,7 +70,7 @@ func pos(name string, flags string) model.Positional {
 	}
 }
 
-// sample is a command with everything.
+// sample is a command with every kind of option and positional.
 func sample() *model.Command {
 	return &model.Command{
 		Path: []string{"sub", "leaf"},
@@ -94,7 +94,7 @@ func terminated() *model.Command {
 	return c
 }
 
-// separated has a "--" in its usage: [first] [-- rest...].
+// separated is a command with "--" in its usage: [first] [-- rest...].
 func separated() *model.Command {
 	c := terminated()
 	c.Positionals = []model.Positional{pos("first", ""), pos("rest", "*-")}
@@ -152,10 +152,10 @@ func TestArgv(t *testing.T) {
 		{"free with a dash that is meant", discovered(t, sample(), free("-x|[a-z]+")), `{"first":"a","args":["-x","c"]}`, "sub|leaf|-x|c|a"},
 		{"program without sub-commands", discovered(t, &model.Command{Positionals: []model.Positional{pos("x", "")}}, tool.Options{}), `{"x":"a"}`, "a"},
 
-		{"cage", byHand(t, cage), `{}`, "log|--max-count=20|--"},
-		{"cage filled", byHand(t, cage), `{"path":["a b","-c"],"count":5,"all":true,"grep":"x"}`, "log|--max-count=5|--all|--grep=x|--|a b|-c"},
-		{"negative in a part", byHand(t, cage), `{"count":-5}`, "log|--max-count=-5|--"},
-		{"text in slots stays text", byHand(t, cage), `{"path":["{count}","$HOME"]}`, "log|--max-count=20|--|{count}|$HOME"},
+		{"block", byHand(t, block), `{}`, "log|--max-count=20|--"},
+		{"block filled", byHand(t, block), `{"path":["a b","-c"],"count":5,"all":true,"grep":"x"}`, "log|--max-count=5|--all|--grep=x|--|a b|-c"},
+		{"negative in a part", byHand(t, block), `{"count":-5}`, "log|--max-count=-5|--"},
+		{"text in slots stays text", byHand(t, block), `{"path":["{count}","$HOME"]}`, "log|--max-count=20|--|{count}|$HOME"},
 		{"list in a part", byHand(t, `{"name":"t","description":"d","argv":["--x={a}","{b}"],"argument":[{"name":"a","type":"list"},{"name":"b","type":"list","separator":","}]}`),
 			`{"a":["1","-2"],"b":["x","y"]}`, "--x=1|--x=-2|x,y"},
 		{"two slots in an element", byHand(t, `{"name":"t","description":"d","argv":["x{a}:{b}"],"argument":[{"name":"a"},{"name":"b","default":"B"}]}`), `{"a":"-A"}`, "x-A:B"},
@@ -172,12 +172,12 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-const cage = `{"name":"log","description":"d","argv":["log","--max-count={count}","--","{path}"],"argument":[
+const block = `{"name":"log","description":"d","argv":["log","--max-count={count}","--","{path}"],"argument":[
 	{"name":"count","type":"integer","default":"20","maximum":500},{"name":"path","type":"path","repeat":true},
 	{"name":"all","type":"bool","flag":"--all"},{"name":"grep","flag":"--grep","equals":true,"pattern":"[a-z]*","conflicts":["author"]},
 	{"name":"author","flag":"--author","required":false}]}`
 
-func TestArgvRefused(t *testing.T) {
+func TestArgvRejectsInvalidArguments(t *testing.T) {
 	any, _ := tool.Whole(".*")
 	words, _ := tool.Whole("[a-z]+|-x")
 	withStdin := tool.Options{Stdin: true, Free: words}
@@ -216,12 +216,12 @@ func TestArgvRefused(t *testing.T) {
 		{"separator in an element", discovered(t, sample(), tool.Options{}), `{"comma":["a","b,c"]}`, "comma[1]", "separates elements"},
 		{"separator in a map", discovered(t, sample(), tool.Options{}), `{"maps":{"a":"b,c"}}`, "maps.a", "separates elements"},
 		{"list for a map", discovered(t, sample(), tool.Options{}), `{"map":["a"]}`, "map", "must be an object"},
-		{"equals sign in a key", discovered(t, sample(), tool.Options{}), `{"map":{"a=b":"c"}}`, "map.a=b", "no key"},
-		{"empty key", discovered(t, sample(), tool.Options{}), `{"map":{"":"c"}}`, "map.", "no key"},
+		{"equals sign in a key", discovered(t, sample(), tool.Options{}), `{"map":{"a=b":"c"}}`, "map.a=b", "not a valid key"},
+		{"empty key", discovered(t, sample(), tool.Options{}), `{"map":{"":"c"}}`, "map.", "not a valid key"},
 		{"number in a map", discovered(t, sample(), tool.Options{}), `{"map":{"a":1}}`, "map.a", "must be a string"},
 		{"NUL", discovered(t, sample(), tool.Options{}), `{"text":"a\u0000b"}`, "text", "NUL"},
 		{"NUL in a positional", discovered(t, sample(), tool.Options{}), `{"rest":["a","\u0000"]}`, "rest[1]", "NUL"},
-		{"NUL in a key", discovered(t, sample(), tool.Options{}), `{"map":{"\u0000":"c"}}`, "map.\\x00", "no key"},
+		{"NUL in a key", discovered(t, sample(), tool.Options{}), `{"map":{"\u0000":"c"}}`, "map.\\x00", "not a valid key"},
 		{"dash behind a letter", discovered(t, sample(), tool.Options{}), `{"opt_s":"-x"}`, "opt_s", "begin with a dash"},
 		{"negative number behind a letter", discovered(t, sample(), tool.Options{}), `{"opt_n":-1}`, "opt_n", "begin with a dash"},
 		{"dash behind a long option of one dash", discovered(t, sample(), tool.Options{}), `{"single":"-x"}`, "single", "begin with a dash"},
@@ -235,8 +235,8 @@ func TestArgvRefused(t *testing.T) {
 		{"required and null", discovered(t, demanding, tool.Options{}), `{"first":null}`, "first", "is required"},
 		{"required and empty", discovered(t, demanding, tool.Options{}), `{"rest":[]}`, "rest", "must not be empty"},
 		{"required list and empty", discovered(t, demanding, tool.Options{}), `{"needs":[]}`, "needs", "must not be empty"},
-		{"conflict", discovered(t, conflicting, tool.Options{}), `{"bool":true,"text":"x"}`, "text", "beside bool"},
-		{"conflict with a count", discovered(t, conflicting, tool.Options{}), `{"opt_v":1,"text":"x"}`, "opt_v", "beside text"},
+		{"conflict", discovered(t, conflicting, tool.Options{}), `{"bool":true,"text":"x"}`, "text", "together with bool"},
+		{"conflict with a count", discovered(t, conflicting, tool.Options{}), `{"opt_v":1,"text":"x"}`, "opt_v", "together with text"},
 		{"free that does not match", discovered(t, sample(), withStdin), `{"args":["a","B"]}`, "args[1]", "not allowed"},
 		{"free that matches in part", discovered(t, sample(), withStdin), `{"args":["a b"]}`, "args[0]", "not allowed"},
 		{"free with a dash", discovered(t, sample(), tool.Options{Free: any}), `{"args":["--evil"]}`, "args[0]", "not allowed"},
@@ -244,20 +244,20 @@ func TestArgvRefused(t *testing.T) {
 		{"free that is a string", discovered(t, sample(), withStdin), `{"args":"a"}`, "args", "must be a list"},
 		{"stdin that is a list", discovered(t, sample(), withStdin), `{"stdin":["a"]}`, "stdin", "must be a string"},
 
-		{"cage: undeclared", byHand(t, cage), `{"args":["--output=x"]}`, "args", "not an argument"},
-		{"cage: too many", byHand(t, cage), `{"count":501}`, "count", "at most 500"},
-		{"cage: pattern", byHand(t, cage), `{"grep":"a\n"}`, "grep", "must match"},
-		{"cage: conflict", byHand(t, cage), `{"grep":"a","author":"b"}`, "grep", "beside author"},
-		{"cage: a slot that begins an element", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x"}]}`), `{"x":"-x"}`, "x", "begin with a dash"},
-		{"cage: a slot before text", byHand(t, `{"name":"t","description":"d","argv":["{x}-y"],"argument":[{"name":"x"}]}`), `{"x":""}`, "x", "begin with a dash"},
-		{"cage: two slots", byHand(t, `{"name":"t","description":"d","argv":["{x}{y}"],"argument":[{"name":"x"},{"name":"y"}]}`), `{"x":"","y":"-y"}`, "y", "begin with a dash"},
-		{"cage: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
+		{"block: undeclared", byHand(t, block), `{"args":["--output=x"]}`, "args", "not an argument"},
+		{"block: too many", byHand(t, block), `{"count":501}`, "count", "at most 500"},
+		{"block: pattern", byHand(t, block), `{"grep":"a\n"}`, "grep", "must match"},
+		{"block: conflict", byHand(t, block), `{"grep":"a","author":"b"}`, "grep", "together with author"},
+		{"block: a slot that begins an element", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x"}]}`), `{"x":"-x"}`, "x", "begin with a dash"},
+		{"block: a slot before text", byHand(t, `{"name":"t","description":"d","argv":["{x}-y"],"argument":[{"name":"x"}]}`), `{"x":""}`, "x", "begin with a dash"},
+		{"block: two slots", byHand(t, `{"name":"t","description":"d","argv":["{x}{y}"],"argument":[{"name":"x"},{"name":"y"}]}`), `{"x":"","y":"-y"}`, "y", "begin with a dash"},
+		{"block: a negative number", byHand(t, `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","type":"integer"}]}`), `{"x":-1}`, "x", "begin with a dash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			argv, _, err := Argv(c.tool, json.RawMessage(c.args))
 			e, ok := errors.AsType[*ArgumentError](err)
 			if !ok {
-				t.Fatalf("accepted: %q, %v", argv, err)
+				t.Fatalf("the arguments were accepted: %q, %v", argv, err)
 			}
 			for _, p := range e.Problems {
 				if p.Path == c.path && strings.Contains(p.Reason, c.says) {
@@ -269,15 +269,14 @@ func TestArgvRefused(t *testing.T) {
 	}
 }
 
-// TestRefusalIsDiscreet: what was refused is not repeated.
-func TestRefusalIsDiscreet(t *testing.T) {
+func TestArgumentErrorNeverContainsValues(t *testing.T) {
 	_, _, err := Argv(discovered(t, sample(), tool.Options{}), json.RawMessage(`{"int":"secret","enum":"secret","first":"-secret","list":[{"secret":1}]}`))
 	if err == nil || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "\n- ") != 4 {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestStdin(t *testing.T) {
+func TestArgvReturnsStdin(t *testing.T) {
 	with := discovered(t, sample(), tool.Options{Stdin: true})
 	for args, want := range map[string]string{`{"stdin":"a\u0000\n"}`: "a\x00\n", `{"stdin":""}`: ""} {
 		if _, stdin, err := Argv(with, json.RawMessage(args)); err != nil || stdin == nil || *stdin != want {
@@ -289,7 +288,7 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-func TestAdmits(t *testing.T) {
+func TestAdmitsDashOnlyIfThePatternNamesIt(t *testing.T) {
 	for _, c := range []struct {
 		pattern, text string
 		want          bool

@@ -3,26 +3,28 @@ package run
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
-// A capture keeps the beginning and the end of a stream, whatever its length.
+// A capture is a writer that keeps the beginning and the end of a stream.
 type capture struct {
+	headSize, tailSize int // bytes
+
 	mu    sync.Mutex
 	head  []byte // guarded by mu
-	limit int    // of head
-	tail  []byte // guarded by mu; a ring once it is full
-	next  int    // guarded by mu; where the ring goes on
-	room  int    // of tail
-	total int64  // guarded by mu
-	lines int64  // guarded by mu
+	tail  []byte // guarded by mu; a ring buffer once it is full
+	next  int    // guarded by mu; where the next write to the ring goes
+	total int64  // guarded by mu; bytes written
+	lines int64  // guarded by mu; line ends written
 }
 
-// newCapture keeps at most size bytes, headShare of them from the beginning.
+// newCapture returns a capture that keeps at most size bytes. The share headShare
+// comes from the beginning.
 func newCapture(size int, headShare float64) *capture {
 	head := int(float64(size) * headShare)
-	return &capture{limit: head, room: size - head}
+	return &capture{headSize: head, tailSize: size - head}
 }
 
 func (c *capture) Write(b []byte) (int, error) {
@@ -31,35 +33,35 @@ func (c *capture) Write(b []byte) (int, error) {
 	c.total += int64(len(b))
 	c.lines += int64(bytes.Count(b, []byte("\n")))
 	n := len(b)
-	if fits := min(c.limit-len(c.head), len(b)); fits > 0 {
+	if fits := min(c.headSize-len(c.head), len(b)); fits > 0 {
 		c.head = append(c.head, b[:fits]...)
 		b = b[fits:]
 	}
-	if len(b) > c.room {
-		b = b[len(b)-c.room:]
+	if len(b) > c.tailSize {
+		b = b[len(b)-c.tailSize:]
 	}
 	for len(b) > 0 {
-		if len(c.tail) < c.room {
-			fits := min(c.room-len(c.tail), len(b))
+		if len(c.tail) < c.tailSize {
+			fits := min(c.tailSize-len(c.tail), len(b))
 			c.tail = append(c.tail, b[:fits]...)
 			b = b[fits:]
 			continue
 		}
 		copied := copy(c.tail[c.next:], b)
-		c.next = (c.next + copied) % c.room
+		c.next = (c.next + copied) % c.tailSize
 		b = b[copied:]
 	}
 	return n, nil
 }
 
-// seen is how much there was so far.
+// seen returns how much was written so far.
 func (c *capture) seen() (size, lines int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total, c.lines
 }
 
-// lastLine is the last line that is complete or at least begun, for people.
+// lastLine returns the last line written so far, complete or not, as plain text.
 func (c *capture) lastLine() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,14 +75,14 @@ func (c *capture) lastLine() string {
 	return lastLine(end)
 }
 
-// An Output is what was kept of a stream.
+// An Output holds the kept parts of a stream.
 type Output struct {
-	Head, Tail []byte // Tail is empty where nothing was left out
+	Head, Tail []byte // Tail is empty if nothing was left out
 	Omitted    int64  // bytes between the two
 }
 
-// output returns what was kept. Where something was left out, a character that
-// the cut went through is left out too.
+// output returns the kept parts. If bytes were left out between them, output also
+// leaves out a UTF-8 character that the cut divided.
 func (c *capture) output() Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +102,7 @@ func (c *capture) output() Output {
 	return o
 }
 
-// cutRune is how many bytes at the end begin a character that has no end.
+// cutRune returns the length of an incomplete UTF-8 character at the end of b.
 func cutRune(b []byte) int {
 	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
 		if r := b[len(b)-n:]; utf8.RuneStart(r[0]) {
@@ -113,11 +115,11 @@ func cutRune(b []byte) int {
 	return 0
 }
 
-// Valid reports whether what was kept is UTF-8.
+// Valid reports whether the kept parts are UTF-8.
 func (o *Output) Valid() bool { return utf8.Valid(o.Head) && utf8.Valid(o.Tail) }
 
-// Text is what was kept, with a note where something was left out and without
-// the sequences that colour a terminal.
+// Text returns the kept parts without escape sequences. A note marks the place
+// where bytes were left out.
 func (o *Output) Text() string {
 	text := plainText(o.Head)
 	if o.Omitted > 0 {
@@ -126,8 +128,7 @@ func (o *Output) Text() string {
 	return text
 }
 
-// Shrink leaves out more of standard output, so that at most that many bytes
-// are kept.
+// Shrink reduces the kept part of standard output to at most most bytes.
 func (o *Outcome) Shrink(most int) {
 	c := newCapture(most, stdoutHead)
 	_, _ = c.Write(o.Stdout.Head)
@@ -135,4 +136,84 @@ func (o *Outcome) Shrink(most int) {
 	left := o.Stdout.Omitted
 	o.Stdout = c.output()
 	o.Stdout.Omitted += left
+}
+
+const escape = 0x1b // the first byte of an escape sequence
+
+// plainText removes escape sequences, which colour a terminal, move its cursor or
+// set its title. It replaces invalid UTF-8 by U+FFFD.
+func plainText(b []byte) string {
+	if bytes.IndexByte(b, escape) >= 0 {
+		b = strip(b)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// strip removes escape sequences as ECMA-48 defines them. It removes a sequence
+// without an end together with the rest of its line.
+func strip(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); {
+		if b[i] != escape {
+			out = append(out, b[i])
+			i++
+			continue
+		}
+		i += sequence(b[i:])
+	}
+	return out
+}
+
+// sequence returns the length of the escape sequence at the start of b.
+func sequence(b []byte) int {
+	if len(b) < 2 {
+		return len(b)
+	}
+	switch c := b[1]; {
+	case c == '[': // parameters, then a letter
+		for i := 2; i < len(b); i++ {
+			switch {
+			case b[i] >= 0x40 && b[i] <= 0x7e:
+				return i + 1
+			case b[i] < 0x20 || b[i] > 0x7e:
+				return i
+			}
+		}
+		return len(b)
+	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_': // text, then BEL or ESC \
+		for i := 2; i < len(b); i++ {
+			switch {
+			case b[i] == 0x07:
+				return i + 1
+			case b[i] == escape && i+1 < len(b) && b[i+1] == '\\':
+				return i + 2
+			case b[i] == '\n' || b[i] == escape:
+				return i
+			}
+		}
+		return len(b)
+	case c >= 0x20 && c <= 0x2f: // intermediates, then one more
+		for i := 2; i < len(b); i++ {
+			if b[i] < 0x20 || b[i] > 0x2f {
+				return min(i+1, len(b))
+			}
+		}
+		return len(b)
+	case c >= 0x30 && c <= 0x7e:
+		return 2
+	}
+	return 1
+}
+
+// lastLine returns the last non-blank line of a text, at most its last 200 bytes.
+func lastLine(b []byte) string {
+	b = bytes.TrimRight(b, " \t\r\n")
+	if i := bytes.LastIndexAny(b, "\r\n"); i >= 0 {
+		b = b[i+1:]
+	}
+	const longest = 200
+	if len(b) > longest {
+		b = b[len(b)-longest:]
+	}
+	return strings.TrimSpace(plainText(b))
 }

@@ -1,14 +1,18 @@
 package run
 
 import (
+	"regexp"
+	"strings"
+
 	"github.com/junctor-mcp/junctor/plugins/cli/confine"
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// A Check refuses a value. p is nil for a free argument.
+// A Check returns an error if a value must not be passed to the program. p is nil
+// for a free argument.
 type Check func(p *tool.Parameter, text string) error
 
-// Within returns a check that keeps paths within a directory.
+// Within returns a check that rejects paths outside d.
 func Within(d *confine.Dir) Check {
 	return func(p *tool.Parameter, text string) error {
 		switch {
@@ -17,7 +21,7 @@ func Within(d *confine.Dir) Check {
 		case p.Path:
 			return d.Path(text)
 		case p.Pattern != nil, len(p.Value.Choices) > 0, p.IsText():
-			return nil // the configuration, or the program, says what it may be
+			return nil // the configuration or the program already restricts the value
 		case p.Role == tool.OptionRole && text == "/":
 			return nil // a delimiter
 		}
@@ -25,15 +29,40 @@ func Within(d *confine.Dir) Check {
 	}
 }
 
-// check holds a value against the tool's rules and the checks of the call.
+// check applies the rules of the tool and the checks of the call to a value. It
+// records the first problem and reports whether the value is allowed.
 func (d *decoder) check(p *tool.Parameter, path, text string) bool {
-	if reason := d.tool.Refusal(p, text); reason != "" {
+	if reason := d.tool.RejectionReason(p, text); reason != "" {
 		d.failf(path, "%s", reason)
 		return false
 	}
 	for _, check := range d.checks {
 		if err := check(p, text); err != nil {
 			d.failf(path, "%v", err)
+			return false
+		}
+	}
+	return true
+}
+
+// unlikelyPrefixes are texts that a pattern for arguments matches only by accident.
+var unlikelyPrefixes = []string{"\uE000", "!", "~", ";"}
+
+// admits reports whether a pattern allows a free argument. The pattern must name
+// a leading dash explicitly: "-v|[a-z]+" admits -v, but ".*" does not admit
+// --upload-pack=sh, although it matches. To find out, admits replaces the dash
+// by each unlikely prefix. If the pattern still matches, it does not name the
+// dash.
+func admits(whole *regexp.Regexp, text string) bool {
+	if !whole.MatchString(text) {
+		return false
+	}
+	rest, dash := strings.CutPrefix(text, "-")
+	if !dash {
+		return true
+	}
+	for _, prefix := range unlikelyPrefixes {
+		if whole.MatchString(prefix + rest) {
 			return false
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// wrappedProgram makes the only tool of a program.
+// wrappedProgram returns the only tool of a program.
 func wrappedProgram(t *testing.T, name string, c *model.Command, o tool.Options) *tool.Tool {
 	t.Helper()
 	c.Runnable = true
@@ -26,7 +26,7 @@ func wrappedProgram(t *testing.T, name string, c *model.Command, o tool.Options)
 	return tools[0]
 }
 
-// TestConfinedArguments: a path out of the directory is refused in an option, a
+// TestConfinedArguments checks that a path outside the directory is rejected in an option, a
 // positional, a list, a map and a free argument, and the error names both.
 func TestConfinedArguments(t *testing.T) {
 	dir := t.TempDir()
@@ -66,8 +66,8 @@ func TestConfinedArguments(t *testing.T) {
 	}
 }
 
-// TestRefusedValues: what the table refuses of values, with the reason.
-func TestRefusedValues(t *testing.T) {
+// TestTableRejectsValues checks that errors name the reason for the rejection.
+func TestTableRejectsValues(t *testing.T) {
 	text := model.Value{Kind: model.String}
 	jq := &model.Command{Path: []string{"run"}, Positionals: []model.Positional{{Name: "filter", Value: text}}}
 	filter := func(f string) string { b, _ := json.Marshal(map[string]string{"filter": f}); return string(b) }
@@ -97,11 +97,10 @@ func TestRefusedValues(t *testing.T) {
 	}
 }
 
-// TestNoEquals: a program that does not know --option=value never gets it.
-func TestNoEquals(t *testing.T) {
+func TestNoEqualsForProgramsThatDoNotKnowIt(t *testing.T) {
 	c := &model.Command{Path: []string{"x"}, Options: []model.Option{{Names: []string{"--url"}, Value: model.Value{Kind: model.String}}}}
 	if _, _, err := Argv(wrappedProgram(t, "curl", c, tool.Options{}), json.RawMessage(`{"url":"-K/etc/x"}`)); err == nil {
-		t.Error("curl got --url=-K/etc/x")
+		t.Error("the argument list of curl contains --url=-K/etc/x")
 	}
 	argv, _, err := Argv(wrappedProgram(t, "unheard-of", c, tool.Options{}), json.RawMessage(`{"url":"-K"}`))
 	if err != nil || argv[1] != "--url=-K" {

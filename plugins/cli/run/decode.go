@@ -3,8 +3,10 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,41 +15,41 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// An ArgumentError is everything that is wrong with the arguments of a call.
+// An ArgumentError lists every problem with the arguments of a call.
 type ArgumentError struct{ Problems []Problem }
 
-// A Problem is one argument that was refused. It never shows the value.
+// A Problem describes one rejected argument. It never contains the value.
 type Problem struct {
-	Path   string // such as paths[2]; empty: the arguments as a whole
+	Path   string // such as paths[2]; empty for the arguments as a whole
 	Reason string
 }
 
 func (e *ArgumentError) Error() string {
 	var b strings.Builder
-	b.WriteString("the arguments were refused:")
+	b.WriteString("the arguments were rejected:")
 	for _, p := range e.Problems {
 		fmt.Fprintf(&b, "\n- %s", strings.TrimPrefix(p.Path+": "+p.Reason, ": "))
 	}
 	return b.String()
 }
 
-// A given is the value of one parameter as text, ready to be placed.
-type given struct {
+// An argument is the value of one parameter, converted to text.
+type argument struct {
 	param  *tool.Parameter
 	flag   bool    // of a bool
 	times  int     // of a count
 	values []value // of everything else
 }
 
-// A value is one value; bare is an option without its value, negated one that
-// was said no to.
+// A value is one text to place in the argument list.
 type value struct {
-	text          string
-	bare, negated bool
-	path          string
+	text    string
+	bare    bool   // the option is given without its value
+	negated bool   // the negation of the option is given
+	path    string // of the value in the arguments, for errors
 }
 
-// A decoder reads the arguments of a call.
+// A decoder reads the arguments of a call and collects their problems.
 type decoder struct {
 	tool     *tool.Tool
 	checks   []Check
@@ -58,10 +60,10 @@ func (d *decoder) failf(path, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
-// arguments reads all of them. Names are known only as they are spelled, and
-// null is the same as nothing.
-func (d *decoder) arguments(raw json.RawMessage) (all map[string]*given, free []string, stdin *string) {
-	all = map[string]*given{}
+// arguments reads all arguments. Names are case-sensitive. An argument that is
+// null counts as absent.
+func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free []string, stdin *string) {
+	all = map[string]*argument{}
 	members := map[string]json.RawMessage{}
 	if !isNull(raw) && json.Unmarshal(raw, &members) != nil {
 		d.failf("", "must be an object")
@@ -84,7 +86,7 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*given, free []
 		case name == tool.FreeName && d.tool.Free != nil:
 			free = d.free(raw)
 		default:
-			d.failf(shown(name), "is not an argument of this tool")
+			d.failf(printable(name), "is not an argument of this tool")
 		}
 	}
 	for i := range d.tool.Parameters {
@@ -97,12 +99,14 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*given, free []
 	return all, free, stdin
 }
 
+// special reports whether the tool offers a property of this name that is not a
+// parameter.
 func (d *decoder) special(name string) bool {
 	return name == tool.StdinName && d.tool.Stdin || name == tool.FreeName && d.tool.Free != nil
 }
 
-// shown is a stranger's name in a message.
-func shown(name string) string {
+// printable shortens and quotes a name that the model chose, for messages.
+func printable(name string) string {
 	if len(name) > 64 {
 		name = name[:64] + "…"
 	}
@@ -114,9 +118,11 @@ func isNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-func (d *decoder) parameter(p *tool.Parameter, raw json.RawMessage) *given {
+// parameter reads the argument of one parameter. It returns nil if the argument is
+// rejected.
+func (d *decoder) parameter(p *tool.Parameter, raw json.RawMessage) *argument {
 	before := len(d.problems)
-	g := &given{param: p}
+	g := &argument{param: p}
 	switch {
 	case p.Value.Kind == model.Bool:
 		if json.Unmarshal(raw, &g.flag) != nil {
@@ -125,8 +131,8 @@ func (d *decoder) parameter(p *tool.Parameter, raw json.RawMessage) *given {
 	case p.Value.Kind == model.Count:
 		text, err := plainNumber(raw, true)
 		n, convErr := strconv.Atoi(text)
-		if g.times = n; err != nil || convErr != nil || n < 0 || n > tool.MostCounts {
-			d.failf(p.Name, "must be a whole number from 0 to %d", tool.MostCounts)
+		if g.times = n; err != nil || convErr != nil || n < 0 || n > tool.MaxCount {
+			d.failf(p.Name, "must be a whole number from 0 to %d", tool.MaxCount)
 		}
 	case p.Value.Kind == model.Map:
 		g.values = d.pairs(p, raw)
@@ -155,8 +161,9 @@ func (d *decoder) parameter(p *tool.Parameter, raw json.RawMessage) *given {
 	return g.joined(d)
 }
 
-// joined makes one value of several where the program wants that.
-func (g *given) joined(d *decoder) *given {
+// joined joins the values with the separator of the parameter, if it has one. It
+// returns nil if a value contains the separator.
+func (g *argument) joined(d *decoder) *argument {
 	separator := g.param.Value.Separator
 	if separator == "" || len(g.values) == 0 || !g.param.Several() && g.param.Value.Kind != model.Map {
 		return g
@@ -176,8 +183,8 @@ func (g *given) joined(d *decoder) *given {
 	return g
 }
 
-// one reads one value. ok is false when there is none: it was refused, or it is
-// the false of an option whose value may be left out.
+// one reads one value. ok is false if the value was rejected, or if it is false
+// for an option with an optional value.
 func (d *decoder) one(p *tool.Parameter, path string, raw json.RawMessage) (v value, ok bool) {
 	if p.Value.Optional && p.Role == tool.OptionRole {
 		var on bool
@@ -214,7 +221,8 @@ func (d *decoder) text(path string, raw json.RawMessage) (text string, ok bool) 
 	return text, true
 }
 
-// pairs reads an object of strings, as key=value in the order of the keys.
+// pairs reads an object of strings. It returns key=value for each member, sorted
+// by key.
 func (d *decoder) pairs(p *tool.Parameter, raw json.RawMessage) []value {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -223,14 +231,14 @@ func (d *decoder) pairs(p *tool.Parameter, raw json.RawMessage) []value {
 	}
 	var all []value
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		path := p.Name + "." + shown(key)
+		path := p.Name + "." + printable(key)
 		text, ok := d.text(path, members[key])
 		switch err := p.Fits(text); {
 		case !ok:
 		case err != nil:
 			d.failf(path, "%v", err)
 		case key == "" || strings.ContainsAny(key, "=\x00"):
-			d.failf(path, "is no key: it is empty or contains an equals sign or NUL")
+			d.failf(path, "is not a valid key: it is empty or contains an equals sign or NUL")
 		case d.check(p, path, text) && d.check(p, path, key+"="+text):
 			all = append(all, value{text: key + "=" + text, path: path})
 		}
@@ -238,6 +246,7 @@ func (d *decoder) pairs(p *tool.Parameter, raw json.RawMessage) []value {
 	return all
 }
 
+// free reads the list of free arguments.
 func (d *decoder) free(raw json.RawMessage) []string {
 	var elements []json.RawMessage
 	if json.Unmarshal(raw, &elements) != nil {
@@ -263,8 +272,8 @@ func (d *decoder) free(raw json.RawMessage) []string {
 	return all
 }
 
-// conflicts refuses what cannot stand together.
-func (d *decoder) conflicts(all map[string]*given) {
+// conflicts rejects arguments that exclude each other.
+func (d *decoder) conflicts(all map[string]*argument) {
 	for _, set := range d.tool.Conflicts {
 		var present []string
 		for _, name := range set {
@@ -273,7 +282,46 @@ func (d *decoder) conflicts(all map[string]*given) {
 			}
 		}
 		if len(present) > 1 {
-			d.failf(present[1], "cannot be given beside %s", present[0])
+			d.failf(present[1], "cannot be given together with %s", present[0])
 		}
 	}
+}
+
+var (
+	errNumber = errors.New("must be a number")
+	errWhole  = errors.New("must be a whole number")
+)
+
+// maxNumberLen bounds a number without an exponent, in characters.
+const maxNumberLen = 64
+
+// plainNumber returns a JSON number without an exponent. It keeps the digits of a
+// number that has none, so no precision is lost. It fails if raw is not a number,
+// or is not whole although whole is set.
+func plainNumber(raw json.RawMessage, whole bool) (string, error) {
+	text := string(bytes.TrimSpace(raw))
+	if text == "" || !strings.ContainsAny(text[:1], "-0123456789") || !json.Valid([]byte(text)) {
+		if whole {
+			return "", errWhole
+		}
+		return "", errNumber
+	}
+	if strings.ContainsAny(text, ".eE") {
+		f, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil:
+			return "", errNumber
+		case whole && (f != math.Trunc(f) || math.Abs(f) > 1<<53):
+			return "", errWhole
+		case whole || strings.ContainsAny(text, "eE"):
+			text = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+	}
+	if text == "-0" {
+		text = "0"
+	}
+	if len(text) > maxNumberLen {
+		return "", fmt.Errorf("must be a number of at most %d digits", maxNumberLen)
+	}
+	return text, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// nasty are values that would like to be more than that.
+// nasty are values that a program or a shell could take for something else.
 var nasty = []string{
 	"", "-", "--", "---", "-a", "-b", "--evil", "--o1", "--o2=x", "-o", "a b", "$(touch x)", "; ls", "`id`", "a\nb", "-1", "=x", "--=x", ",", "a,b",
 	"'", "\"", "\\", "*", "~", "%s", "{slot}", "{{x}}", "é", "-\u00e9", "\u2010x", "@file", "+x", "/etc/passwd", "|", "&&", ">", "${IFS}", "!!",
@@ -73,7 +73,8 @@ func drawCommand(t *rapid.T) *model.Command {
 	return c
 }
 
-// drawBlock draws a tool by hand: slots, whole and in parts, and flags.
+// drawBlock draws a tool block with flags and with slots that fill an element or a
+// part of one.
 func drawBlock(t *rapid.T) tool.Block {
 	b := tool.Block{Name: "t", Description: "d", Argv: []string{"sub"}, Access: tool.Write}
 	for i := range rapid.IntRange(0, 4).Draw(t, "arguments") {
@@ -95,7 +96,7 @@ func drawBlock(t *rapid.T) tool.Block {
 	return b
 }
 
-// drawArguments draws arguments of the right types, and sometimes others.
+// drawArguments draws arguments, mostly of the right types.
 func drawArguments(t *rapid.T, tl *tool.Tool) map[string]any {
 	args := map[string]any{}
 	var one func(p *tool.Parameter) any
@@ -162,14 +163,14 @@ func drawCall(t *rapid.T) (*tool.Tool, json.RawMessage) {
 	return tl, args
 }
 
-// checkArgv reads an argument list as the usual parsers of options do, and
-// finds in it what was asked for and nothing else.
+// checkArgv parses an argument list like getopt_long and checks that it contains
+// exactly what the call asked for.
 func checkArgv(t *rapid.T) {
 	tl, args := drawCall(t)
 	argv, stdin, err := Argv(tl, args)
 	again, _, _ := Argv(tl, args)
 	if !slices.Equal(argv, again) {
-		t.Fatalf("%q and then %q", argv, again)
+		t.Fatalf("the same call gives %q and then %q", argv, again)
 	}
 	if err != nil {
 		if _, ok := errors.AsType[*ArgumentError](err); !ok || argv != nil {
@@ -178,7 +179,7 @@ func checkArgv(t *rapid.T) {
 		return
 	}
 	if stdin != nil {
-		t.Fatal("there is something to read")
+		t.Fatal("the call has text for standard input")
 	}
 	for _, e := range argv {
 		if strings.ContainsRune(e, 0) {
@@ -186,7 +187,7 @@ func checkArgv(t *rapid.T) {
 		}
 	}
 	if tl.Template != nil {
-		checkCage(t, tl, argv)
+		checkBlockOptions(t, tl, argv)
 		return
 	}
 	d := &decoder{tool: tl}
@@ -203,8 +204,8 @@ func checkArgv(t *rapid.T) {
 	}
 }
 
-// wanted lists what an argument asks for, in the words of parse.
-func wanted(g *given) []string {
+// wanted lists what an argument asks for, in the form that parse returns.
+func wanted(g *argument) []string {
 	p := g.param
 	var all []string
 	switch {
@@ -236,8 +237,8 @@ func wanted(g *given) []string {
 	return all
 }
 
-// parse reads an argument list like getopt_long, knowing the declared options
-// and nothing of how the list was made.
+// parse reads an argument list like getopt_long. It knows the declared options,
+// but not how the list was built.
 func parse(t *rapid.T, tl *tool.Tool, argv []string) []string {
 	if argv[0] != "sub" {
 		t.Fatalf("%q does not begin with the command", argv)
@@ -258,7 +259,7 @@ func parse(t *rapid.T, tl *tool.Tool, argv []string) []string {
 		}
 		found, takesNext := option(tl, e)
 		if found == "" {
-			t.Fatalf("%q in %q is an option that nobody declared", e, argv)
+			t.Fatalf("%q in %q is not a declared option", e, argv)
 		}
 		if takesNext {
 			if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
@@ -272,7 +273,7 @@ func parse(t *rapid.T, tl *tool.Tool, argv []string) []string {
 	return all
 }
 
-// option finds the declared option that an element is.
+// option finds the declared option of an element.
 func option(tl *tool.Tool, e string) (found string, takesNext bool) {
 	for i := range tl.Parameters {
 		p := &tl.Parameters[i]
@@ -300,9 +301,9 @@ func option(tl *tool.Tool, e string) (found string, takesNext bool) {
 	return "", false
 }
 
-// checkCage: what begins with a dash was written by hand, up to the "=" at
-// least, or stands behind "--".
-func checkCage(t *rapid.T, tl *tool.Tool, argv []string) {
+// checkBlockOptions checks that every element with a leading dash before "--" is a
+// declared option or begins with a text of the template.
+func checkBlockOptions(t *rapid.T, tl *tool.Tool, argv []string) {
 	for _, e := range argv {
 		if e == "--" {
 			return
@@ -314,19 +315,19 @@ func checkCage(t *rapid.T, tl *tool.Tool, argv []string) {
 		declared := slices.ContainsFunc(tl.Parameters, func(p tool.Parameter) bool { return p.Role == tool.OptionRole && p.Spelling == name })
 		written := slices.ContainsFunc(tl.Template, func(el tool.Element) bool { return !el.Options && el.Parts[0].Text == name+"=" })
 		if !declared && !written {
-			t.Fatalf("%q in %q is an option that nobody wrote", e, argv)
+			t.Fatalf("%q in %q is an option that the block does not have", e, argv)
 		}
 	}
 }
 
-// TestCalls draws 12 000 calls, or a tenth of that where there is little time.
-func TestCalls(t *testing.T) {
+// TestDrawnCallsGiveSafeArgumentLists draws 12 000 calls, or 1 200 with -short.
+func TestDrawnCallsGiveSafeArgumentLists(t *testing.T) {
 	hundreds := 120
 	if testing.Short() {
 		hundreds = 12
 	}
 	for range hundreds {
-		rapid.Check(t, checkArgv) // a hundred, unless a flag says otherwise
+		rapid.Check(t, checkArgv) // 100 draws, unless a flag changes that
 	}
 }
 

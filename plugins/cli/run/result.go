@@ -8,22 +8,23 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// How output is read.
+// The formats of standard output.
 const (
-	Auto   = "auto"   // text where it is UTF-8, else binary
-	Text   = "text"   // text, whatever it is
+	Auto   = "auto"   // text if it is UTF-8, else binary
+	Text   = "text"   // text in any case
 	JSON   = "json"   // one JSON value
 	Lines  = "jsonl"  // a JSON value on each line
 	Binary = "binary" // bytes
 )
 
-// A Form says how results are made.
+// A Form describes how the output of a program becomes a tool result.
 type Form struct {
-	Output    string // one of the above
+	Output    string // a format of standard output
 	OKCodes   []int  // exit codes that mean success
-	DataCodes []int  // exit codes that are an answer, such as grep's 1
+	DataCodes []int  // exit codes that are an answer and not an error, such as 1 of grep
 }
 
 type content struct {
@@ -55,8 +56,8 @@ type result struct {
 	IsError    bool        `json:"isError,omitempty"`
 }
 
-// Result is the answer to tools/call for a run, without what the era of the
-// protocol adds.
+// Result returns the result of tools/call for a run, without the members that
+// only some protocol revisions have.
 func (f Form) Result(o *Outcome) json.RawMessage {
 	failed := o.TimedOut || o.Canceled || !slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
 	s := &structured{
@@ -75,8 +76,8 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 	return encode(r)
 }
 
-// binary shows what is no text as a resource. What is left of it when a part in
-// the middle is missing is its beginning.
+// binary adds standard output as a resource. If bytes in the middle are missing,
+// the resource holds only the beginning.
 func (r *result) binary(o *Outcome) {
 	blob := base64.StdEncoding.EncodeToString(o.Stdout.Head)
 	r.Structured.Base64 = blob
@@ -85,21 +86,22 @@ func (r *result) binary(o *Outcome) {
 	}})
 }
 
-// parse adds the output as JSON where that was asked for and it is.
+// parse adds standard output as JSON if the form asks for it, the output is
+// complete, and it is valid.
 func (f Form) parse(o *Outcome, s *structured) {
 	if o.Stdout.Omitted > 0 {
 		return
 	}
 	switch f.Output {
 	case JSON:
-		s.JSON = compact(o.Stdout.Head)
+		s.JSON = strictJSON(o.Stdout.Head)
 	case Lines:
 		var lines [][]byte
 		for line := range bytes.Lines(o.Stdout.Head) {
 			if len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
-			value := compact(line)
+			value := strictJSON(line)
 			if value == nil {
 				return
 			}
@@ -109,7 +111,7 @@ func (f Form) parse(o *Outcome, s *structured) {
 	}
 }
 
-// summary is the result for who reads nothing but text.
+// summary returns the result as text, for clients that ignore structured content.
 func summary(o *Outcome, s *structured) string {
 	var b strings.Builder
 	b.WriteString(s.Stdout)
@@ -141,8 +143,8 @@ func summary(o *Outcome, s *structured) string {
 	return b.String()
 }
 
-// Refusal is the answer to tools/call for a call that was not made.
-func Refusal(message string) json.RawMessage {
+// ErrorResult returns the result of tools/call for a call that started no program.
+func ErrorResult(message string) json.RawMessage {
 	return encode(result{Content: []content{{Type: "text", Text: &message}}, IsError: true})
 }
 
@@ -151,7 +153,73 @@ func encode(r result) json.RawMessage {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(r); err != nil {
-		panic(err) // what is raw in it was checked before
+		panic(err) // strictJSON has checked the raw parts
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// maxJSONDepth bounds the nesting of JSON from a program. The host accepts
+// messages with 64 levels in all.
+const maxJSONDepth = 48
+
+// strictJSON returns JSON from a program on one line. It returns nil if text is not
+// JSON, or if the host would reject it: nested too deeply, or with a duplicate
+// name in an object.
+func strictJSON(text []byte) json.RawMessage {
+	text = bytes.TrimSpace(text)
+	if !utf8.Valid(text) || !json.Valid(text) || !hostAccepts(text) {
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// hostAccepts reports whether valid JSON is not nested too deeply and has no
+// duplicate names.
+func hostAccepts(text []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	type level struct {
+		names map[string]bool // nil for an array
+		value bool            // the next token is a value, not a name
+	}
+	var levels []level
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return true // the end of the text
+		}
+		if n := len(levels); n > 0 && levels[n-1].names != nil && !levels[n-1].value {
+			if name, ok := t.(string); ok {
+				if levels[n-1].names[name] {
+					return false
+				}
+				levels[n-1].names[name], levels[n-1].value = true, true
+				continue
+			}
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			if n := len(levels); n > 0 {
+				levels[n-1].value = false
+			}
+			if len(levels) == maxJSONDepth {
+				return false
+			}
+			l := level{}
+			if t == json.Delim('{') {
+				l.names = map[string]bool{}
+			}
+			levels = append(levels, l)
+		case json.Delim('}'), json.Delim(']'):
+			levels = levels[:len(levels)-1]
+		default:
+			if n := len(levels); n > 0 {
+				levels[n-1].value = false
+			}
+		}
+	}
 }

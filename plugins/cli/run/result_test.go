@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestCapture(t *testing.T) {
+func TestCaptureKeepsBothEnds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		size   int
@@ -49,7 +49,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-func TestPlainText(t *testing.T) {
+func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":                             "plain",
 		"\x1b[31mred\x1b[0m":                "red",
@@ -69,7 +69,7 @@ func TestPlainText(t *testing.T) {
 		strings.Repeat("\x1b[1m", 100) + "x\x1b[m": "x",
 	} {
 		if got := plainText([]byte(in)); got != want {
-			t.Errorf("%q is %q, want %q", in, got, want)
+			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
 }
@@ -78,12 +78,12 @@ func FuzzPlainText(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\x1b]0;x\x07\xff\x1b"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if out := plainText(in); !utf8.ValidString(out) || strings.ContainsRune(out, escape) {
-			t.Errorf("%q is %q", in, out)
+			t.Errorf("%q becomes %q", in, out)
 		}
 	})
 }
 
-// shaped is a result as a client reads it.
+// shaped is a result as a client decodes it.
 type shaped struct {
 	Content []struct {
 		Type, Text string
@@ -191,9 +191,9 @@ func TestResultForms(t *testing.T) {
 	}
 }
 
-// TestTruncated: what was left out is said, nothing half is parsed, and a result
-// can be made smaller still.
-func TestTruncated(t *testing.T) {
+// TestTruncatedOutput checks that the result notes the omitted bytes, that
+// incomplete JSON is not parsed, and that Shrink leaves out more.
+func TestTruncatedOutput(t *testing.T) {
 	c := newCapture(100, stdoutHead)
 	_, _ = c.Write([]byte("[" + strings.Repeat("1,", 500) + "1]"))
 	o := &Outcome{Stdout: c.output()}

@@ -19,7 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// sh is a command for the tests, which may use a shell where the code may not.
+// sh returns a command that runs a shell script.
 func sh(script string) Command {
 	return Command{
 		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"},
@@ -36,9 +36,9 @@ func mustRun(t *testing.T, c Command) *Outcome {
 	return o
 }
 
-// TestRecorded runs drawn calls for real: what arrives in the program is the
-// list, element by element.
-func TestRecorded(t *testing.T) {
+// TestProgramReceivesTheArgumentList runs drawn calls in this test binary, which
+// prints its arguments.
+func TestProgramReceivesTheArgumentList(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// valid is what encoding/json makes of texts that are not UTF-8.
+// valid replaces invalid UTF-8 as encoding/json does.
 func valid(list []string) []string {
 	var out []string
 	for _, s := range list {
@@ -103,20 +103,19 @@ func TestRun(t *testing.T) {
 		{"in a directory", elsewhere, dir + "\n", "", 0, "exited with status 0"},
 		{"only its own environment", sh(`echo "$HOME$JUNCTOR_TEST"`), "\n", "", 0, "exited with status 0"},
 		{"a signal", sh("kill -SEGV $$"), "", "", -1, "was killed by SIGSEGV (segmentation fault)"},
-		{"what it started goes on writing", sh("(sleep 20; echo late) & echo now"), "now\n", "", 0, "exited with status 0"},
+		{"a child process keeps the output open", sh("(sleep 20; echo late) & echo now"), "now\n", "", 0, "exited with status 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("JUNCTOR_TEST", "secret")
 			o := mustRun(t, c.command)
 			if o.Stdout.Text() != c.stdout || o.Stderr.Text() != c.stderr || o.ExitCode != c.code || o.Ended != c.ended || o.TimedOut || o.Canceled {
-				t.Errorf("%q, %q, %d, it %s", o.Stdout.Text(), o.Stderr.Text(), o.ExitCode, o.Ended)
+				t.Errorf("stdout %q, stderr %q, status %d, the program %s", o.Stdout.Text(), o.Stderr.Text(), o.ExitCode, o.Ended)
 			}
 		})
 	}
 }
 
-// TestUnreadStdin: a program that does not read what it could is not held up.
-func TestUnreadStdin(t *testing.T) {
+func TestUnreadStdinDoesNotDelayTheEnd(t *testing.T) {
 	large := strings.Repeat("x", 4<<20)
 	c := sh("echo done")
 	c.Stdin = &large
@@ -125,7 +124,7 @@ func TestUnreadStdin(t *testing.T) {
 	}
 }
 
-func TestNotStarted(t *testing.T) {
+func TestFailedStartLeavesNoPipeOpen(t *testing.T) {
 	before := descriptors(t)
 	for _, c := range []Command{{Path: "/nowhere"}, {Path: "/"}, {Path: "/bin/sh", Dir: "/nowhere"}} {
 		in := "x"
@@ -140,10 +139,10 @@ func TestNotStarted(t *testing.T) {
 	}
 	after := descriptors(t)
 	for until := time.Now().Add(10 * time.Second); after > before && time.Now().Before(until); after = descriptors(t) {
-		time.Sleep(10 * time.Millisecond) // the runtime may be opening something, too
+		time.Sleep(10 * time.Millisecond) // the runtime may have opened a descriptor as well
 	}
 	if after > before {
-		t.Errorf("%d descriptors are open, before %d", after, before)
+		t.Errorf("%d descriptors are open, %d before", after, before)
 	}
 }
 
@@ -156,8 +155,8 @@ func descriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// family prints the numbers of a program, a child in its group, one that ignores
-// SIGTERM and one in a session of its own, and waits with them.
+// family starts a child in the group of the shell, a child that ignores SIGTERM
+// and a child in its own session. It writes their process IDs to a file and waits.
 const family = `
 trap '' TERM
 sleep 300 & a=$!
@@ -168,7 +167,8 @@ echo $$ $a $b $(cat "$1") > "$1.all"
 while :; do sleep 1; done
 `
 
-// startFamily runs it and returns the numbers, and how it ends.
+// startFamily runs the script family. It returns the process IDs and a channel
+// that receives the outcome.
 func startFamily(t *testing.T, ctx context.Context, change func(*Command)) (pids []int, ended chan *Outcome) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "session")
@@ -185,7 +185,7 @@ func startFamily(t *testing.T, ctx context.Context, change func(*Command)) (pids
 	}()
 	for begun := time.Now(); len(pids) < 4; time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > 10*time.Second {
-			t.Fatal("the family does not start")
+			t.Fatal("the processes did not start within 10 s")
 		}
 		text, _ := os.ReadFile(file + ".all")
 		pids = nil
@@ -200,9 +200,9 @@ func startFamily(t *testing.T, ctx context.Context, change func(*Command)) (pids
 	return pids, ended
 }
 
-// TestNothingIsLeft: what a program forked is gone within three seconds of the
-// end of its call, however that ends.
-func TestNothingIsLeft(t *testing.T) {
+// TestChildProcessesEndWithTheRun ends runs by timeout, by force and by
+// cancellation.
+func TestChildProcessesEndWithTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	force := make(chan struct{})
@@ -222,7 +222,7 @@ func TestNothingIsLeft(t *testing.T) {
 			c.end()
 			o := <-ended
 			took := time.Since(begun)
-			ends(t, pids)
+			waitForEnd(t, pids)
 			if !c.right(o) || took > c.most {
 				t.Errorf("after %s: %+v", took, o)
 			}
@@ -237,18 +237,18 @@ func TestNothingIsLeft(t *testing.T) {
 		if took := time.Since(begun); took > 20*time.Second || !o.Canceled {
 			t.Errorf("after %s: %+v", took, o)
 		}
-		ends(t, pids)
+		waitForEnd(t, pids)
 	})
 }
 
-// ends expects the end of processes: who was killed needs a moment.
-func ends(t *testing.T, pids []int) {
+// waitForEnd waits until processes have ended, at most ten seconds.
+func waitForEnd(t *testing.T, pids []int) {
 	t.Helper()
 	begun := time.Now()
 	for _, pid := range pids {
 		for syscall.Kill(pid, 0) == nil && !zombie(pid) {
 			if time.Since(begun) > 10*time.Second {
-				t.Errorf("%d of %v is left", pid, pids)
+				t.Errorf("process %d of %v still runs", pid, pids)
 				break
 			}
 			time.Sleep(time.Millisecond)
@@ -261,9 +261,8 @@ func zombie(pid int) bool {
 	return err != nil || strings.Contains(string(text[strings.LastIndexByte(string(text), ')'):]), ") Z")
 }
 
-// TestFlood: a program that never stops writing ends with its time, and what is
-// kept of it stays small.
-func TestFlood(t *testing.T) {
+// TestEndlessOutputUsesBoundedMemory runs a program that prints until its timeout.
+func TestEndlessOutputUsesBoundedMemory(t *testing.T) {
 	c := sh("exec yes")
 	c.Timeout = 2 * time.Second
 	runtime.GC()
@@ -271,7 +270,7 @@ func TestFlood(t *testing.T) {
 	o := mustRun(t, c)
 	grown := resident(t) - before
 	if !o.TimedOut || o.Duration > 10*time.Second {
-		t.Errorf("it ended after %s: %+v", o.Duration, o.Ended)
+		t.Errorf("the run ended after %s: %+v", o.Duration, o.Ended)
 	}
 	if n := len(o.Stdout.Head) + len(o.Stdout.Tail); n > 1<<20 || o.Stdout.Omitted < 10<<20 {
 		t.Errorf("%d bytes were kept, %d left out", n, o.Stdout.Omitted)
@@ -295,9 +294,9 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// TestStranger: a process that carries no mark of ours keeps the pipe open, and
-// Run returns nevertheless.
-func TestStranger(t *testing.T) {
+// TestOrphanDoesNotDelayTheEnd starts a process that carries no mark of package
+// process and keeps the output open.
+func TestOrphanDoesNotDelayTheEnd(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	c := sh(`setsid env -i /bin/sh -c 'echo $$ > "$0"; exec sleep 300' "$1" & while ! test -s "$1"; do sleep 0.01; done; echo out`)
 	c.Args = append(c.Args, "sh", file)
@@ -315,13 +314,12 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// TestProgress: reports come once a second and tell of both outputs.
-func TestProgress(t *testing.T) {
+func TestProgressReportsBothOutputsOnceASecond(t *testing.T) {
 	var reports []Progress
 	c := sh("echo a; echo b; echo 'step 1' >&2; printf '\\033[31mstep 2\\033[0m\\n' >&2; sleep 2.5")
 	c.Progress = func(p Progress) { reports = append(reports, p) }
 	mustRun(t, c)
-	if len(reports) < 2 { // a busy machine has time for more
+	if len(reports) < 2 { // on a busy machine there may be more
 		t.Fatalf("%+v", reports)
 	}
 	if p := reports[1]; p.Bytes != 4 || p.Lines != 2 || p.Last != "step 2" || p.Elapsed < 1900*time.Millisecond {
@@ -329,8 +327,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestLimited: limits reach the program.
-func TestLimited(t *testing.T) {
+func TestLimitsReachTheProgram(t *testing.T) {
 	c := sh("sleep 0.1; ulimit -n")
 	c.Limits = process.Limits{Files: 17}
 	if o := mustRun(t, c); o.Stdout.Text() != "17\n" {

@@ -7,16 +7,17 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// An Access is what a tool does to the world, and how that is known.
+// An Access is the effect of a tool, and where that knowledge comes from.
 type Access struct {
 	Kind string `json:"kind"` // read, write or destructive
-	// From is "configuration", "verb" (guessed from the command's last word),
-	// "table" (known of the program), "danger" (a dangerous option, or paths
-	// anywhere, outweigh the rest) or "unknown", which counts as writing.
+	// From is "configuration", "verb" (guessed from the last word of the
+	// command), "table" (known about the program), "danger" (a dangerous
+	// option, or unconfined paths, override the rest) or "unknown", which
+	// counts as writing.
 	From string `json:"from"`
 }
 
-// Where access is known from, apart from the configuration and the verb.
+// Values of From that are set outside this file.
 const (
 	FromTable  = "table"
 	FromDanger = "danger"
@@ -29,8 +30,7 @@ const (
 	Destructive = "destructive"
 )
 
-// verbs says what commands do that are called so. What is not here counts as
-// writing.
+// verbs classify commands by their last word. Other words count as writing.
 var verbs = map[string][]string{
 	Read: {
 		"get", "list", "ls", "show", "status", "log", "logs", "diff", "describe", "view", "search", "version", "info", "top",
@@ -44,25 +44,27 @@ var verbs = map[string][]string{
 	},
 }
 
-// betraying are options that make a command do more than its name says.
-var betraying = []string{"delete", "remove", "exec", "fix", "write", "in-place", "edit", "set", "unset", "prune", "purge"}
+// writingOptions are options that make a reading command write.
+var writingOptions = []string{"delete", "remove", "exec", "fix", "write", "in-place", "edit", "set", "unset", "prune", "purge"}
 
-// writesTo are options that make a command write a file, when they take a path.
-var writesTo = []string{"output", "output-file", "out", "out-file"}
+// outputOptions are options that make a command write a file if their value is
+// a path.
+var outputOptions = []string{"output", "output-file", "out", "out-file"}
 
-// guess looks at the last word of a command, or at the name of the program.
+// guess classifies a command by its last word, or a program without
+// sub-commands by its name.
 func guess(program string, words []string, offered []Parameter) Access {
 	verb := program
 	if len(words) > 0 {
 		verb = words[len(words)-1]
 	}
 	verb = strings.ToLower(verb)
-	first, _, _ := strings.Cut(strings.ReplaceAll(verb, "_", "-"), "-") // list-units
+	first, _, _ := strings.Cut(strings.ReplaceAll(verb, "_", "-"), "-") // as in list-units
 	for _, kind := range []string{Destructive, Read} {
 		if !slices.Contains(verbs[kind], first) {
 			continue
 		}
-		if kind == Read && slices.ContainsFunc(offered, betrays) {
+		if kind == Read && slices.ContainsFunc(offered, canWrite) {
 			break
 		}
 		return Access{Kind: kind, From: "verb"}
@@ -70,16 +72,17 @@ func guess(program string, words []string, offered []Parameter) Access {
 	return Access{Kind: Write, From: "unknown"}
 }
 
-func betrays(p Parameter) bool {
+// canWrite reports whether an option makes a reading command write.
+func canWrite(p Parameter) bool {
 	if p.Role != OptionRole {
 		return false
 	}
 	name := strings.TrimLeft(p.Spelling, "-")
-	return slices.Contains(betraying, name) || p.Value.Kind == model.Path && slices.Contains(writesTo, name)
+	return slices.Contains(writingOptions, name) || p.Value.Kind == model.Path && slices.Contains(outputOptions, name)
 }
 
-// annotations are the tool's hints. What was only guessed to write may destroy,
-// which is what a client assumes that is told nothing.
+// annotations returns the tool's hints. A tool that is only guessed to write
+// has no destructiveHint, so clients assume that it may destroy.
 func (t *Tool) annotations() object {
 	var o object
 	o.set("readOnlyHint", t.Access.Kind == Read)

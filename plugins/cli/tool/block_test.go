@@ -10,12 +10,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// configured stands around one tool block, as the plugin's settings do.
+// configured holds one tool block, like the settings of the plugin.
 type configured struct {
 	Tools []Block `hcl:"tool,block" doc:"A tool."`
 }
 
-// decode reads tool blocks as the host hands them over.
+// decode decodes tool blocks from the JSON that the host sends.
 func decode(t testing.TB, blocks string) []Block {
 	t.Helper()
 	var c configured
@@ -25,7 +25,7 @@ func decode(t testing.TB, blocks string) []Block {
 	return c.Tools
 }
 
-func TestBlocksRefused(t *testing.T) {
+func TestInvalidBlocks(t *testing.T) {
 	arg := func(members string) string {
 		return `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x",` + members + `}]}`
 	}
@@ -42,10 +42,10 @@ func TestBlocksRefused(t *testing.T) {
 		{"slot for a flag", `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x","flag":"-x"}]}`, "tool[0].argv[0]", "has a flag"},
 		{"two arguments of a name", `{"name":"t","description":"d","argv":["{x}"],"argument":[{"name":"x"},{"name":"x"}]}`, "tool[0].argument[1].name", "another argument"},
 		{"argument's name", `{"name":"t","description":"d","argument":[{"name":"1 x","flag":"-x"}]}`, "tool[0].argument[0].name", "begins with a letter"},
-		{"argument called options", `{"name":"t","description":"d","argument":[{"name":"options","flag":"-x"}]}`, "tool[0].argument[0].name", "of its own"},
-		{"argument called stdin", `{"name":"t","description":"d","stdin":true,"argument":[{"name":"stdin","flag":"-x"}]}`, "tool[0].argument[0].name", "of its own"},
+		{"argument called options", `{"name":"t","description":"d","argument":[{"name":"options","flag":"-x"}]}`, "tool[0].argument[0].name", "is reserved"},
+		{"argument called stdin", `{"name":"t","description":"d","stdin":true,"argument":[{"name":"stdin","flag":"-x"}]}`, "tool[0].argument[0].name", "is reserved"},
 		{"NUL", `{"name":"t","description":"d","argv":["a\u0000"]}`, "tool[0].argv[0]", "NUL"},
-		{"options twice", `{"name":"t","description":"d","argv":["{options}","{options}"]}`, "tool[0].argv[1]", "one place"},
+		{"options twice", `{"name":"t","description":"d","argv":["{options}","{options}"]}`, "tool[0].argv[1]", "once"},
 		{"options behind --", `{"name":"t","description":"d","argv":["--","{options}"]}`, "tool[0].argv[1]", "before"},
 		{"two lists in one element", `{"name":"t","description":"d","argv":["{x}{y}"],"argument":[{"name":"x","repeat":true},{"name":"y"}]}`, "tool[0].argv[0]", "cannot share"},
 		{"bool in a slot", arg(`"type":"bool"`), "tool[0].argument[0].flag", "needs one"},
@@ -54,18 +54,18 @@ func TestBlocksRefused(t *testing.T) {
 		{"equals of a slot", arg(`"equals":true`), "tool[0].argument[0].equals", "needs a flag"},
 		{"glued slot", arg(`"glued":true`), "tool[0].argument[0].glued", "needs a flag"},
 		{"optional value of a slot", arg(`"optional_value":true`), "tool[0].argument[0].optional_value", "needs a flag"},
-		{"enum without values", arg(`"type":"enum"`), "tool[0].argument[0].values", "names its values"},
+		{"enum without values", arg(`"type":"enum"`), "tool[0].argument[0].values", "needs its values"},
 		{"values without enum", arg(`"values":["a"]`), "tool[0].argument[0].values", "only an enum"},
 		{"minimum of a string", arg(`"minimum":1`), "tool[0].argument[0].minimum", "only an integer"},
 		{"maximum of a string", arg(`"maximum":1`), "tool[0].argument[0].maximum", "only an integer"},
 		{"maximum below minimum", arg(`"type":"integer","minimum":2,"maximum":1`), "tool[0].argument[0].maximum", "below"},
-		{"pattern that does not compile", arg(`"pattern":"("`), "tool[0].argument[0].pattern", "no regular expression"},
+		{"pattern that does not compile", arg(`"pattern":"("`), "tool[0].argument[0].pattern", "not a regular expression"},
 		{"pattern of a number", arg(`"type":"integer","pattern":"1"`), "tool[0].argument[0].pattern", "only text"},
-		{"pattern that closes the group", arg(`"pattern":"a)|(b"`), "tool[0].argument[0].pattern", "no regular expression"},
+		{"pattern that closes the group", arg(`"pattern":"a)|(b"`), "tool[0].argument[0].pattern", "not a regular expression"},
 		{"separator of a string", arg(`"separator":","`), "tool[0].argument[0].separator", "neither"},
 		{"list of maps", arg(`"type":"map","repeat":true`), "tool[0].argument[0].repeat", "already"},
-		{"default of a list", arg(`"repeat":true,"default":"a"`), "tool[0].argument[0].default", "has none"},
-		{"default of what is required", arg(`"required":true,"default":"a"`), "tool[0].argument[0].default", "never needs it"},
+		{"default of a list", arg(`"repeat":true,"default":"a"`), "tool[0].argument[0].default", "cannot have a default"},
+		{"default of a required argument", arg(`"required":true,"default":"a"`), "tool[0].argument[0].default", "cannot have a default"},
 		{"default of the wrong type", arg(`"type":"integer","default":"many"`), "tool[0].argument[0].default", "a number"},
 		{"default that is no whole number", arg(`"type":"integer","default":"1.5"`), "tool[0].argument[0].default", "whole"},
 		{"default out of bounds", arg(`"type":"integer","default":"9","maximum":5`), "tool[0].argument[0].default", "at most 5"},
@@ -81,13 +81,13 @@ func TestBlocksRefused(t *testing.T) {
 		{"glued count", flag(`"type":"count","glued":true`), "tool[0].argument[0].glued", "not written"},
 		{"optional value of a bool", flag(`"type":"bool","optional_value":true`), "tool[0].argument[0].optional_value", "not written"},
 		{"conflict with nothing", flag(`"conflicts":["y"]`), "tool[0].argument[0].conflicts[0]", `no argument "y"`},
-		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "own way"},
+		{"conflict with itself", flag(`"conflicts":["x"]`), "tool[0].argument[0].conflicts[0]", "exclude itself"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := CheckBlocks(decode(t, c.blocks))
 			joined, _ := err.(interface{ Unwrap() []error })
 			if joined == nil {
-				t.Fatalf("it was accepted: %v", err)
+				t.Fatalf("the block was accepted: %v", err)
 			}
 			for _, err := range joined.Unwrap() {
 				if e, ok := errors.AsType[*sdk.Error](err); ok && e.Path == c.path && strings.Contains(e.Message, c.says) {
@@ -135,12 +135,13 @@ func TestTemplate(t *testing.T) {
 			got = append(got, text)
 		}
 		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s is %q, want %q", c.argv, strings.Join(got, " "), c.want)
+			t.Errorf("%s becomes %q, want %q", c.argv, strings.Join(got, " "), c.want)
 		}
 	}
 }
 
-// TestConflictPairs: that each names the other says it once.
+// TestConflictPairs checks that two arguments which name each other are one
+// conflict.
 func TestConflictPairs(t *testing.T) {
 	tools := FromBlocks(decode(t, `{"name":"t","description":"d","argument":[
 		{"name":"b","type":"bool","flag":"-b","conflicts":["a"]},{"name":"a","type":"bool","flag":"-a","conflicts":["b"]}]}`), Options{})

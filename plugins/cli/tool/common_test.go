@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// manyOptions is a program with a command of thirty options and one of two.
+// manyOptions returns a program with a command of thirty options and one of
+// two.
 func manyOptions() *model.Program {
 	big := &model.Command{Path: []string{"big"}, Runnable: true, Summary: "Is big"}
 	for i := range 30 {
@@ -27,7 +28,7 @@ func manyOptions() *model.Program {
 	return &model.Program{Name: "prog", Root: &model.Command{Commands: []*model.Command{big, small}}}
 }
 
-// offeredBy are the names of the options that the tools of a program have.
+// offeredBy returns the names of the options of each tool.
 func offeredBy(t *testing.T, o Options) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -40,8 +41,9 @@ func offeredBy(t *testing.T, o Options) map[string][]string {
 	return all
 }
 
-// TestCommonOptionsAreOffered: those of the usage come first, then those that are
-// named most, then those with a letter; what must be given is never left out.
+// TestCommonOptionsAreOffered checks their order: options of the usage, options
+// that the help names most, options with a letter. Required options are never
+// left out.
 func TestCommonOptionsAreOffered(t *testing.T) {
 	for common, want := range map[int][]string{
 		1: {"opt-26", "opt-29"},
@@ -57,25 +59,25 @@ func TestCommonOptionsAreOffered(t *testing.T) {
 		}
 	}
 	if all := offeredBy(t, Options{Common: 0}); len(all["big"]) != 30 {
-		t.Errorf("all are %d", len(all["big"]))
+		t.Errorf("%d options are offered without a limit", len(all["big"]))
 	}
 	made := FromProgram(manyOptions(), Options{Common: 5})[0]
 	if !strings.Contains(made.Description, " Offers 6 of 30 options.") || len(made.LeftOut) != 24 || made.LeftOut[0] != "--opt-02" {
 		t.Errorf("%q, left out: %q", made.Description, made.LeftOut)
 	}
 	if b := Record(made); strings.Contains(b.Description, "Offers") {
-		t.Errorf("what is left out is no description: %q", b.Description)
+		t.Errorf("the recorded description names the options that are left out: %q", b.Description)
 	}
 }
 
-// TestOptionsSelects: an element is about the commands of its path, and others
-// keep the common options.
+// TestOptionsSelects checks that an element applies to the commands of its path
+// and that other commands keep their common options.
 func TestOptionsSelects(t *testing.T) {
 	for _, c := range []struct {
 		options    string
 		big, small int
 	}{
-		{"big --opt-03", 2, 1},          // with the one that must be given; small has the first of two
+		{"big --opt-03", 2, 1},          // with the required option; small has the first of two
 		{"big opt-03,big opt-04", 3, 1}, // dashes may be left out
 		{"big *", 30, 1},
 		{"*g --opt-0?", 11, 1},
@@ -107,8 +109,8 @@ func TestOptionsThatMatchNothing(t *testing.T) {
 	}
 }
 
-// TestBriefDescriptions: they have the first sentence, what cannot be seen from
-// the schema, and a bound.
+// TestBriefDescriptions checks that brief descriptions have the first sentence
+// and what the schema does not show, within the limit.
 func TestBriefDescriptions(t *testing.T) {
 	long := strings.Repeat("very ", 60) + "long"
 	for _, c := range []struct {
@@ -138,7 +140,7 @@ func TestBriefDescriptions(t *testing.T) {
 	if n := len(made.Description); n > briefDescription+len("…") || !strings.HasSuffix(made.Description, "Runs prog big. Offers 4 of 30 options.") {
 		t.Errorf("%d bytes: %q", n, made.Description)
 	}
-	// What is shown is the same each time.
+	// The result is deterministic.
 	if again := FromProgram(program, Options{Brief: true, Common: 3})[0]; string(again.JSON(true)) != string(made.JSON(true)) {
 		t.Errorf("%s\n%s", made.JSON(true), again.JSON(true))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// admits reports whether the configuration names a dangerous option or argument:
-// "--output", or "log --output" for one command.
+// admits reports whether Dangerous names an option or argument: "--output", or
+// "log --output" for one command.
 func (o *Options) admits(words, names []string) bool {
 	for _, pattern := range o.Dangerous {
 		fields := strings.Fields(pattern)
@@ -31,7 +31,7 @@ func (o *Options) admits(words, names []string) bool {
 	return false
 }
 
-// admitsCommand reports whether the configuration names a dangerous command.
+// admitsCommand reports whether Dangerous names a command.
 func (o *Options) admitsCommand(words []string) bool {
 	return slices.ContainsFunc(o.Dangerous, func(pattern string) bool {
 		fields := strings.Fields(pattern)
@@ -43,7 +43,7 @@ func isArgument(word string) bool {
 	return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "<")
 }
 
-// Skipped are the commands that are left out because they are dangerous.
+// Skipped returns the commands that are left out because they are dangerous.
 func (o *Options) Skipped(p *model.Program) []danger.Finding {
 	var all []danger.Finding
 	for _, c := range runnable(p) {
@@ -55,8 +55,8 @@ func (o *Options) Skipped(p *model.Program) []danger.Finding {
 	return all
 }
 
-// skips reports whether a whole command is left out: it is dangerous itself, or
-// cannot be called without a dangerous option.
+// skips reports whether a whole command is left out: it is dangerous, or
+// requires a dangerous option.
 func (o *Options) skips(p *model.Program, c *model.Command) (danger.Finding, bool) {
 	words := o.words(p, c)
 	if f, ok := o.Rules.Command(c); ok {
@@ -71,7 +71,8 @@ func (o *Options) skips(p *model.Program, c *model.Command) (danger.Finding, boo
 	return danger.Finding{}, false
 }
 
-// applyRules notes what is known of the command before its parameters are made.
+// applyRules applies the rules for a discovered command, before its parameters
+// are built.
 func (t *Tool) applyRules(o *Options, words []string) {
 	c := *t.Command
 	c.Terminator = c.Terminator && !o.Rules.Is(c.Path, "no-terminator") || o.Rules.Is(c.Path, "terminator")
@@ -96,7 +97,7 @@ func (t *Tool) applyRules(o *Options, words []string) {
 	}
 }
 
-// apply takes over what the rules say about values and exit codes.
+// apply applies the rules for values and exit codes.
 func (t *Tool) apply(o *Options, path, words []string) {
 	t.Confined = o.Confined
 	t.NoEquals = o.Rules.Is(path, "no-equals")
@@ -106,12 +107,11 @@ func (t *Tool) apply(o *Options, path, words []string) {
 			t.Admitted = append(t.Admitted, danger.Finding{Names: []string{v.Name}, Effect: v.Effect, Evidence: v.Evidence})
 			continue
 		}
-		t.Refused = append(t.Refused, v)
+		t.Rejected = append(t.Rejected, v)
 	}
 }
 
-// leavesOut reports whether an option of the tool's command is dangerous and not
-// named by the configuration.
+// leavesOut reports whether an option is dangerous and not named in Dangerous.
 func (t *Tool) leavesOut(o *Options, words []string, opt *model.Option) bool {
 	f, dangerous := o.Rules.Option(t.Command.Path, opt)
 	switch {
@@ -126,8 +126,8 @@ func (t *Tool) leavesOut(o *Options, words []string, opt *model.Option) bool {
 	return true
 }
 
-// names reports whether the configuration names a dangerous option: it is offered
-// then, common or not.
+// names reports whether Dangerous names an option without a wildcard. Such an
+// option is always offered.
 func (o *Options) names(words []string, opt *model.Option) bool {
 	for _, pattern := range o.Dangerous {
 		one := &Options{Dangerous: []string{pattern}}
@@ -138,8 +138,9 @@ func (o *Options) names(words []string, opt *model.Option) bool {
 	return false
 }
 
-// chosenDangerous returns the first element of Only without wildcards that names a
-// dangerous option which the configuration does not allow, or -1.
+// chosenDangerous returns the index of the first element of Only without
+// wildcards that names a dangerous option which Dangerous does not allow, or
+// -1.
 func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (int, danger.Finding) {
 	for i, element := range o.Only {
 		if strings.Contains(element, "*") {
@@ -159,14 +160,15 @@ func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (
 	return -1, danger.Finding{}
 }
 
-// lowerAccess takes the access "read" from a tool that can do more than read.
+// lowerAccess replaces the access "read" of a tool that may do more than read.
 func (t *Tool) lowerAccess() {
 	if t.Access.Kind == Read && (len(t.Admitted) > 0 || t.unconfined()) {
 		t.Access = Access{Kind: Write, From: FromDanger}
 	}
 }
 
-// unconfined reports whether an argument can name a path anywhere.
+// unconfined reports whether an argument may be a path outside the working
+// directory.
 func (t *Tool) unconfined() bool {
 	if t.Confined {
 		return false
@@ -174,8 +176,8 @@ func (t *Tool) unconfined() bool {
 	return t.Free != nil || slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Path })
 }
 
-// Bans reports whether a free argument is, or begins with, a dangerous option:
-// "--output=x", "--outp" as getopt_long abbreviates it, or "-xo" for "-o".
+// Bans reports whether a free argument is a dangerous option or begins with
+// one: "--output=x", "--outp" as getopt_long abbreviates it, or "-xo" for "-o".
 func (t *Tool) Bans(argument string) bool {
 	name, _, _ := strings.Cut(argument, "=")
 	for _, banned := range t.Banned {
@@ -192,4 +194,107 @@ func (t *Tool) Bans(argument string) bool {
 		}
 	}
 	return false
+}
+
+// restrict applies the rules to a tool from a tool block. It leaves out no
+// option, because the author chose them. But a tool with a dangerous option
+// does not count as reading.
+func (t *Tool) restrict(o *Options, b *Block) {
+	path := fixedWords(t.Template)
+	t.apply(o, path, path)
+	if b.Paths != "" {
+		t.Confined = b.Paths == PathsCwd && o.Bounded
+	}
+	t.attach()
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
+		names := []string{p.Spelling}
+		if p.Role != OptionRole {
+			names[0] = p.ValueOf
+		}
+		if f, ok := o.Rules.Option(path, &model.Option{Names: names, Description: p.Description, Value: p.Value}); names[0] != "" && ok {
+			t.Admitted = append(t.Admitted, f)
+		}
+	}
+	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(t.Template)}); ok && (open(t.Template) || f.Words > 0 && len(t.Parameters) > 0) {
+		t.Admitted = append(t.Admitted, f)
+	}
+	t.lowerAccess()
+}
+
+// fixedWords returns the words at the start of a template, which may name a
+// command.
+func fixedWords(template []Element) []string {
+	var words []string
+	for i := range template {
+		text, ok := template[i].literal()
+		if !ok || strings.HasPrefix(text, "-") {
+			break
+		}
+		words = append(words, text)
+	}
+	return words
+}
+
+// literals returns the options that a template itself contains.
+func literals(template []Element) []model.Option {
+	var options []model.Option
+	for i := range template {
+		if text, ok := template[i].literal(); ok && strings.HasPrefix(text, "-") {
+			name, _, _ := strings.Cut(text, "=")
+			options = append(options, model.Option{Names: []string{name}})
+		}
+	}
+	return options
+}
+
+// open reports whether the first argument that is not an option is a slot, such
+// as the script of an interpreter.
+func open(template []Element) bool {
+	for i := range template {
+		e := &template[i]
+		if e.Options {
+			continue
+		}
+		text, ok := e.literal()
+		switch {
+		case !ok:
+			return true
+		case !strings.HasPrefix(text, "-"):
+			return false
+		}
+	}
+	return false
+}
+
+// attach finds the options whose values are slots: "--name={x}", or "--name"
+// followed by "{x}".
+func (t *Tool) attach() {
+	for i := range t.Template {
+		e := &t.Template[i]
+		for _, slot := range e.Slots() {
+			p := t.Parameter(slot)
+			if p == nil {
+				continue
+			}
+			if text := e.Parts[0].Text; strings.HasPrefix(text, "-") {
+				p.ValueOf, _, _ = strings.Cut(text, "=")
+			} else if valued(t.Template, i) {
+				p.ValueOf, _ = t.Template[i-1].literal()
+			}
+		}
+	}
+}
+
+// RejectionReason returns why a value is rejected, or "". p is nil for a free
+// argument.
+func (t *Tool) RejectionReason(p *Parameter, text string) string {
+	for i := range t.Rejected {
+		v := &t.Rejected[i]
+		about := p == nil || p.Role != OptionRole && (v.Positional(p.Name) || p.ValueOf != "" && v.Option(p.ValueOf)) || p.Role == OptionRole && v.Option(p.Spelling)
+		if about && v.Rejects(text) {
+			return "is rejected because it " + v.Effect.String() + " (" + strings.TrimSuffix(v.Evidence, "; tried") + `); dangerous = ["` + v.Name + `"] would allow it`
+		}
+	}
+	return ""
 }

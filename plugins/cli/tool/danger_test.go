@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// gitLog is a command of git with dangerous options.
+// gitLog returns a program with a git command that has dangerous options.
 func gitLog() *model.Program {
 	c := command("log", option("--oneline", model.Bool), option("--output", model.Path), option("--ext-diff", model.Bool), option("--grep", model.String))
 	c.Positionals = []model.Positional{{Name: "path", Value: model.Value{Kind: model.Path}, Repeatable: true}}
@@ -18,8 +18,8 @@ func gitLog() *model.Program {
 	return &model.Program{Name: "git", Root: &model.Command{Commands: []*model.Command{c, config}}}
 }
 
-// TestDangerousOptionsAreLeftOut also shows how one is brought back, and what
-// that does to the hint.
+// TestDangerousOptionsAreLeftOut also checks that the configuration can bring
+// one back, and that the tool then loses readOnlyHint.
 func TestDangerousOptionsAreLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -59,7 +59,8 @@ func TestDangerousOptionsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestUnusedDangerous: a name in dangerous that nothing dangerous has is an error.
+// TestUnusedDangerous checks that an element of dangerous that matches nothing
+// is an error.
 func TestUnusedDangerous(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"--output": true, "log --output": true, "config": true, "--ext-diff": true, "--no-index": true, "-*": true, "**": true, "<*>": true,
@@ -72,7 +73,8 @@ func TestUnusedDangerous(t *testing.T) {
 	}
 }
 
-// TestChosenDangerous: an option that options names is not left out in silence.
+// TestChosenDangerous checks that a dangerous option in options is an error
+// unless dangerous allows it.
 func TestChosenDangerous(t *testing.T) {
 	for only, want := range map[string]string{
 		"log --output": `"log --output" is dangerous: it writes files`, "--ext-diff": "dangerous", "log --oneline": "", "log *": "", "--out*": "",
@@ -89,8 +91,8 @@ func TestChosenDangerous(t *testing.T) {
 	}
 }
 
-// TestForcedOptions: sed is only offered with --sandbox in front, and not at all
-// where it has no such option.
+// TestForcedOptions checks that sed is offered only with --sandbox, and not at
+// all if it has no such option.
 func TestForcedOptions(t *testing.T) {
 	sed := &model.Program{Name: "sed", Root: &model.Command{Runnable: true, Options: []model.Option{option("--sandbox", model.Bool), option("--quiet -n", model.Bool)}}}
 	o := Options{Rules: danger.For([]string{"sed"}, "")}
@@ -114,7 +116,7 @@ func TestForcedOptions(t *testing.T) {
 	}
 }
 
-// TestBans: a dangerous option is recognised in every way to write it.
+// TestBans checks every spelling of a dangerous option.
 func TestBans(t *testing.T) {
 	tool := &Tool{Banned: []string{"--output", "-o", "--exec", "-exec"}}
 	for argument, want := range map[string]bool{
@@ -127,8 +129,8 @@ func TestBans(t *testing.T) {
 	}
 }
 
-// TestHandWrittenHints: a tool that its author says reads only does not claim it
-// when an argument of it can do more.
+// TestHandWrittenHints checks that a tool block with access "read" loses it if
+// an argument can do more.
 func TestHandWrittenHints(t *testing.T) {
 	for block, want := range map[string]bool{
 		`{"argv":["log","--","{p}"],"argument":[{"name":"p","type":"path"}]}`:                 true,
@@ -170,7 +172,7 @@ func TestHandWrittenHints(t *testing.T) {
 	}
 }
 
-// TestLooksLikePath: a discovered argument that is called so is a path.
+// TestLooksLikePath checks which names of discovered arguments are paths.
 func TestLooksLikePath(t *testing.T) {
 	for name, want := range map[string]bool{
 		"file": true, "input-file": true, "<zipfile>": true, "src": true, "DEST": true, "pathspec": true, "pattern": false, "commit": false, "name": false, "profile": false,
@@ -182,9 +184,9 @@ func TestLooksLikePath(t *testing.T) {
 	}
 }
 
-// TestInforming: where an option shows what there is, other arguments may be
-// left out, and an option that shows help is not offered, with a value or without.
-func TestInforming(t *testing.T) {
+// TestInfoOptionMakesPositionalsOptional also checks that an option that shows
+// help is not offered.
+func TestInfoOptionMakesPositionalsOptional(t *testing.T) {
 	c := command("x", option("-formats", model.Bool), option("-h", model.Integer))
 	c.Options[0].Description, c.Options[1].Description = "show available formats", "-- print basic options"
 	c.Positionals = []model.Positional{{Name: "outfile", Required: true}}

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	longestDescription = 1024
-	longestAbout       = 200 // of one parameter, of which there may be many
+	maxDescription = 1024 // bytes of a tool's description
+	maxAbout       = 200  // bytes of a parameter's description; a tool may have many
 
-	briefDescription = 300
+	briefDescription = 300 // the same limits for brief descriptions
 	briefAbout       = 120
 	briefPlaceholder = 24
 )
 
-// describe says what a command does, for a model that has to choose.
+// describe returns the description of a tool for discovered commands.
 func describe(program string, t *Tool) string {
 	c := t.Command
 	runs := strings.Join(append([]string{program}, c.Path...), " ")
@@ -28,43 +28,44 @@ func describe(program string, t *Tool) string {
 	} else if len(more) > len(text) {
 		text = more
 	}
-	longest := longestDescription
+	limit := maxDescription
 	if t.Brief {
-		longest = briefDescription
-		text = firstSentences(text, longest-len(runs)-16-len(t.note))
+		limit = briefDescription
+		text = firstSentences(text, limit-len(runs)-16-len(t.note))
 	}
 	if text == "" {
 		text = "Runs " + runs + "."
 	} else {
-		text = cut(text, longest-len(runs)-16-len(t.note)) + " Runs " + runs + "."
+		text = cut(text, limit-len(runs)-16-len(t.note)) + " Runs " + runs + "."
 	}
 	return text + t.note + exclusive(t.Conflicts)
 }
 
+// exclusive returns a sentence for each set of conflicting parameters.
 func exclusive(sets [][]string) string {
 	var b strings.Builder
 	for _, set := range sets {
-		if b.Len() > longestDescription/2 {
-			break // a model learns the rest when it asks for too much
+		if b.Len() > maxDescription/2 {
+			break // the error for a call with too many arguments names the others
 		}
 		fmt.Fprintf(&b, " At most one of: %s.", strings.Join(set, ", "))
 	}
 	return b.String()
 }
 
-// about describes a parameter: what it does, how its value looks and what
-// happens without it, unless the default is shown elsewhere.
+// about returns the description of a parameter: what it does, how its value
+// looks and its default. shown is true if the schema already has the default.
 func (p *Parameter) about(shown bool) string {
-	return p.explained(sentence(firstSentences(oneLine(p.Description), longestAbout)), shown)
+	return p.explained(sentence(firstSentences(oneLine(p.Description), maxAbout)), shown)
 }
 
-// brief is about in a form that costs a model less: the first sentence, and what
-// cannot be seen from the schema.
+// brief returns a shorter description than about: the first sentence and what
+// the schema does not show.
 func (p *Parameter) brief(shown bool) string {
 	text := firstSentence(oneLine(p.Description))
 	q := *p
 	if len(p.Spelling) == 2 {
-		q.Spelling = q.Name // which has the letter
+		q.Spelling = q.Name // the name has the letter already
 	}
 	if v := p.Value.Placeholder; len(v) > briefPlaceholder || strings.Contains(text, v) {
 		q.Value.Placeholder = ""
@@ -76,7 +77,7 @@ func (p *Parameter) brief(shown bool) string {
 	return cut(strings.TrimSpace(sentence(text)+" "+more), briefAbout)
 }
 
-// firstSentence is a text up to the first full stop that ends a sentence.
+// firstSentence returns a text up to the end of its first sentence.
 func firstSentence(s string) string {
 	for i := 0; i < len(s); i++ {
 		at := strings.Index(s[i:], ". ")
@@ -93,7 +94,7 @@ func firstSentence(s string) string {
 	return s
 }
 
-// explained adds to a text how the value looks and what happens without it.
+// explained appends to a text how the value looks and its default.
 func (p *Parameter) explained(text string, shown bool) string {
 	v := p.Value
 	add := func(format string, args ...any) { text = strings.TrimSpace(text + " " + fmt.Sprintf(format, args...)) }
@@ -133,10 +134,10 @@ func tells(placeholder string) bool {
 	return true
 }
 
-// oneLine joins the lines of a text.
+// oneLine joins the lines of a text and collapses white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// sentence ends a text with a full stop.
+// sentence appends a full stop to a text if it has no final punctuation.
 func sentence(s string) string {
 	s = strings.TrimRight(s, " ,;")
 	if s == "" || strings.ContainsRune(".!?:…", lastRune(s)) {
@@ -150,8 +151,8 @@ func lastRune(s string) rune {
 	return r
 }
 
-// firstSentences keeps whole sentences as far as they fit, or the beginning of
-// the first.
+// firstSentences returns as many whole sentences as fit into most bytes, or the
+// beginning of the first one.
 func firstSentences(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -162,7 +163,7 @@ func firstSentences(s string, most int) string {
 	return cut(s, most)
 }
 
-// cut shortens a text at the end of a word.
+// cut shortens a text to most bytes, at the end of a word if possible.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 
@@ -8,19 +9,20 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// ModelMeta is the name in _meta under which whoever asks for it gets the model
-// that tools were made from.
+// ModelMeta is the name in _meta that requests the model behind the tools, and
+// under which the list and each tool return it.
 const ModelMeta = "junctor/model"
 
-// output is the schema of every tool's structured result. It stands in the list
-// once for each tool, so it has no descriptions; the plugin's README has them.
+// output is the schema of the structured result. It has no descriptions,
+// because the list repeats it for each tool; the plugin's README describes the
+// members.
 var output = json.RawMessage(`{"type":"object","properties":{` +
 	`"exit_code":{"type":"integer"},"stdout":{"type":"string"},"stderr":{"type":"string"},"duration_ms":{"type":"integer"},` +
 	`"truncated":{"type":"boolean"},"json":{},"lines":{"type":"array"},"stdout_base64":{"type":"string"}},` +
 	`"required":["exit_code","stdout","stderr","duration_ms","truncated"]}`)
 
-// JSON is the tool as tools/list shows it; withModel adds what it was made
-// from.
+// JSON returns the tool for tools/list. withModel adds the model under
+// ModelMeta.
 func (t *Tool) JSON(withModel bool) json.RawMessage {
 	var o object
 	o.set("name", t.Name)
@@ -31,7 +33,7 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 	if withModel {
 		var m, meta object
 		command := *t.Command
-		command.Commands = nil // each has its own tool
+		command.Commands = nil // sub-commands have their own tools
 		command.Path = append([]string{}, command.Path...)
 		m.set("command", command)
 		m.set("access", t.Access.Kind)
@@ -62,7 +64,7 @@ func (t *Tool) JSON(withModel bool) json.RawMessage {
 	return render(o)
 }
 
-// A finding is a dangerous option or command in ModelMeta.
+// A finding is a danger.Finding in ModelMeta.
 type finding struct {
 	Names   []string `json:"names,omitempty"`
 	Command []string `json:"command,omitempty"`
@@ -77,9 +79,8 @@ func findings(all []danger.Finding) []finding {
 	return list
 }
 
-// Groups describes a program for ModelMeta of a whole list: what is known about
-// it, the commands that are no tools, without their sub-commands, and those
-// that are left out because they are dangerous.
+// Groups returns the ModelMeta of a whole list: the program, the commands that
+// are not tools, and the commands that are left out because they are dangerous.
 func Groups(p *model.Program, skipped []danger.Finding) json.RawMessage {
 	var o object
 	o.set("program", p.Name)
@@ -116,7 +117,53 @@ func Groups(p *model.Program, skipped []danger.Finding) json.RawMessage {
 func render(o object) json.RawMessage {
 	text, err := plain(o)
 	if err != nil {
-		panic(err) // strings and numbers can always be rendered
+		panic(err) // strings and numbers can always be encoded
 	}
 	return text
+}
+
+// An object is a JSON object that keeps the order of its members, because a
+// model reads them in that order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// set appends a member.
+func (o *object) set(name string, value any) { *o = append(*o, member{name, value}) }
+
+// MarshalJSON encodes the members in the order in which they were set.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := plain(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := plain(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// plain encodes v without HTML escapes: "<file>" costs a model fewer tokens
+// than "\u003cfile\u003e".
+func plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -13,28 +13,28 @@ import (
 
 var (
 	errEmpty = errors.New("is empty")
-	errGlob  = errors.New("has a bracket that is never closed")
+	errGlob  = errors.New("has a bracket without a closing bracket")
 )
 
-// Options say what the tools of a program offer. Lists are patterns: of paths,
-// as [discover.Match] has them, or of options.
+// Options configure the tools of a program. The lists are patterns for paths,
+// see [discover.Match], or for options.
 type Options struct {
-	Globals []string // options of commands above that are offered
-	Omit    []string // options that are not
+	Globals []string // options of parent commands to offer
+	Omit    []string // options not to offer
 
-	Read, Write, Destructive, Idempotent []string // paths
+	Read, Write, Destructive, Idempotent []string // patterns for paths
 
 	Stdin bool
 	Free  *regexp.Regexp
 
-	Brief  bool     // descriptions are cut to what a model needs to choose
-	Only   []string // options that are offered, as "PATH OPTION" or "OPTION"; empty: the common ones
-	Common int      // how many options a tool has where Only says nothing; 0: all
+	Brief  bool     // shorten descriptions
+	Only   []string // options to offer, as "PATH OPTION" or "OPTION"; empty for the common ones
+	Common int      // number of options of a tool if Only does not apply; 0 for all
 
-	Rules     *danger.Rules // what is dangerous; nil: nothing
-	Dangerous []string      // dangerous options and commands that are offered all the same
-	Confined  bool          // paths stay within the working directory
-	Bounded   bool          // that directory is not the whole file system
+	Rules     *danger.Rules // what is dangerous; nil for nothing
+	Dangerous []string      // dangerous options and commands to offer
+	Confined  bool          // paths must stay within the working directory
+	Bounded   bool          // the working directory is not the root of the file system
 }
 
 // The values of the attribute paths.
@@ -43,8 +43,7 @@ const (
 	PathsAny = "any"
 )
 
-// FromProgram makes the tools of a program: one for each command that does
-// something.
+// FromProgram returns a tool for each runnable command that is not dangerous.
 func FromProgram(p *model.Program, o Options) []*Tool {
 	var tools []*Tool
 	for _, c := range runnable(p) {
@@ -56,8 +55,8 @@ func FromProgram(p *model.Program, o Options) []*Tool {
 	return tools
 }
 
-// words are what patterns are held against: the program itself goes by its name,
-// as its tool does.
+// words returns the path of a command for comparison with patterns. For the
+// root it is the program's name, as in the name of its tool.
 func (o *Options) words(p *model.Program, c *model.Command) []string {
 	if len(c.Path) == 0 {
 		return []string{p.Name}
@@ -65,7 +64,7 @@ func (o *Options) words(p *model.Program, c *model.Command) []string {
 	return c.Path
 }
 
-// runnable returns the commands that do something and were asked, each once,
+// runnable returns the runnable commands that have been asked, each once and
 // parents first.
 func runnable(p *model.Program) []*model.Command {
 	var all []*model.Command
@@ -87,6 +86,7 @@ func runnable(p *model.Program) []*model.Command {
 	return all
 }
 
+// make builds the tool of a command.
 func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	t := &Tool{Command: c, Stdin: o.Stdin, Free: o.Free, Brief: o.Brief, Ordered: expression(c)}
 	words := o.words(p, c)
@@ -110,7 +110,7 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	}
 	offered, left := o.choose(words, offered)
 	for _, opt := range offered {
-		for _, names := range meant(opt) {
+		for _, names := range distinctSpellings(opt) {
 			param := Parameter{
 				Name: taken.option(names), Role: OptionRole, Spelling: names[0], Negation: opt.Negation,
 				Description: opt.Description, Value: opt.Value, Required: opt.Required, Repeatable: opt.Repeatable,
@@ -128,9 +128,9 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	for i := range c.Positionals {
 		pos := &c.Positionals[i]
 		if ordered && i == len(c.Positionals)-1 {
-			break // nothing is left that it could be
+			break // the last positional is the expression, which is not offered
 		}
-		required := pos.Required && !standsIn(c.Options, pos) && !informs(c.Options)
+		required := pos.Required && !replaceable(c.Options, pos) && !hasInfoOption(c.Options)
 		param := Parameter{
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
 			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
@@ -149,8 +149,8 @@ func (o *Options) make(p *model.Program, c *model.Command) *Tool {
 	return t
 }
 
-// conflicts turns spellings into names of parameters, as far as these are
-// offered.
+// conflicts replaces spellings by parameter names and drops options that are
+// not offered.
 func conflicts(sets [][]string, spelled map[string]string) [][]string {
 	var all [][]string
 	for _, set := range sets {
@@ -167,6 +167,8 @@ func conflicts(sets [][]string, spelled map[string]string) [][]string {
 	return all
 }
 
+// access returns the access of a command from the configuration, the table or
+// its name.
 func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter) Access {
 	words := o.words(p, c)
 	for _, said := range []struct {
@@ -183,13 +185,14 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 	return guess(p.Name, c.Path, offered)
 }
 
-// offers reports whether an option becomes a property.
+// offers reports whether an option becomes a property, apart from the limit on
+// their number.
 func (o *Options) offers(opt *model.Option) bool {
 	switch {
 	case matchesOption(o.Omit, opt.Names):
 		return false
 	case strings.Trim(opt.Names[0], "-+") == "":
-		return false // "--" ends the options; whether it does is not for a model to say
+		return false // "--" ends the options; package run places it
 	case opt.Value.Arity > 1:
 		return false // one property holds one value
 	case opt.Inherited && !matchesOption(o.Globals, opt.Names):
@@ -198,17 +201,18 @@ func (o *Options) offers(opt *model.Option) bool {
 	return opt.Required || !useless(opt)
 }
 
-// meant divides the spellings of an option where several long ones may not mean
-// the same: programs explain "--author=X, --committer=X" in one entry, as they do
-// "--since=X, --after=X", and only offering both is right for either.
-func meant(opt *model.Option) [][]string {
+// distinctSpellings splits the spellings of an option where several long ones
+// may have different meanings. Programs explain "--author=X, --committer=X" in
+// one entry, and also "--since=X, --after=X"; offering both spellings is right
+// in either case.
+func distinctSpellings(opt *model.Option) [][]string {
 	all := [][]string{opt.Names}
 	if opt.Required || opt.Negation != "" {
 		return all
 	}
 	for i, name := range opt.Names[1:] {
 		long := strings.HasPrefix(name, "--") && strings.HasPrefix(opt.Names[0], "--")
-		if long && (opt.Value.Kind.TakesValue() || alike(name, opt.Names[0])) {
+		if long && (opt.Value.Kind.TakesValue() || differInFirstWord(name, opt.Names[0])) {
 			all[0] = slices.DeleteFunc(slices.Clone(all[0]), func(s string) bool { return s == name })
 			all = append(all, opt.Names[i+1:i+2])
 		}
@@ -216,59 +220,61 @@ func meant(opt *model.Option) [][]string {
 	return all
 }
 
-// alike says whether two spellings differ in one of their words alone, as
-// "--left-only" and "--right-only" do.
-func alike(a, b string) bool {
+// differInFirstWord reports whether two spellings differ only in their first word, as
+// "--left-only" and "--right-only".
+func differInFirstWord(a, b string) bool {
 	_, endA, _ := strings.Cut(a[2:], "-")
 	_, endB, _ := strings.Cut(b[2:], "-")
 	return endA != "" && endA == endB
 }
 
-// standsIn says whether an option that is called as a positional can be given
-// instead of it, as "--url <url>" of curl.
-func standsIn(options []model.Option, pos *model.Positional) bool {
+// replaceable reports whether an option with the name of a positional can be
+// given instead of it, as "--url <url>" of curl.
+func replaceable(options []model.Option, pos *model.Positional) bool {
 	return slices.ContainsFunc(options, func(o model.Option) bool {
 		return slices.Contains(o.Names, "--"+pos.Name) && strings.EqualFold(strings.Trim(o.Value.Placeholder, "<>[]"), pos.Name)
 	})
 }
 
-// plural are names of arguments that stand for several, though the usage has no
-// dots behind them: "diff [OPTION]... FILES".
+// plural are names of arguments that are lists even if the usage has no dots
+// after them: "diff [OPTION]... FILES".
 var plural = map[string]bool{"files": true, "filenames": true, "paths": true, "directories": true, "dirs": true, "packages": true, "urls": true, "hosts": true}
 
-var informing = regexp.MustCompile(`(?i)^(--? )?(shows?|lists?|prints?|displays?) (all |the |a list of )*(available|supported|known|installed|built-?in)\b`)
+var infoOption = regexp.MustCompile(`(?i)^(--? )?(shows?|lists?|prints?|displays?) (all |the |a list of )*(available|supported|known|installed|built-?in)\b`)
 
-// informs reports whether an option shows what there is, as "-formats" of ffmpeg
-// does: then arguments that every other run needs may be left out.
-func informs(options []model.Option) bool {
+// hasInfoOption reports whether an option lists what is available, as
+// "-formats" of ffmpeg. With such an option a call may leave out the
+// positionals that other calls need.
+func hasInfoOption(options []model.Option) bool {
 	return slices.ContainsFunc(options, func(o model.Option) bool {
-		return o.Value.Kind == model.Bool && informing.MatchString(strings.TrimSpace(o.Description))
+		return o.Value.Kind == model.Bool && infoOption.MatchString(strings.TrimSpace(o.Description))
 	})
 }
 
-// expression says whether a command takes an expression, as find does. What it
-// is made of looks like options, but is carried out in the order in which it is
-// written: "-delete -name x" deletes everything. Properties have no order.
+// expression reports whether a command takes an expression, as find does. The
+// parts of an expression look like options but act in their order: "-delete
+// -name x" deletes everything. Properties have no order.
 func expression(c *model.Command) bool {
 	last := len(c.Positionals) - 1
 	return last >= 0 && c.Positionals[last].Name == "expression" && slices.ContainsFunc(c.Options, predicate)
 }
 
-// predicate says whether an option is part of an expression.
+// predicate reports whether an option is part of an expression.
 func predicate(opt model.Option) bool {
 	return len(opt.Names) > 0 && len(opt.Names[0]) > 2 && !strings.HasPrefix(opt.Names[0], "--")
 }
 
-// forPeople are options of no use to a model: they show help, or need a
-// terminal. Those marked with true are so only where they take no value.
+// forPeople are options that only show help or need a terminal. For the value
+// true this applies only to options without a value.
 var forPeople = map[string]bool{
 	"help": false, "help-all": false, "usage": true, "version": true, "pager": false, "no-pager": true, "paginate": true,
 	"edit": true, "editor": false, "interactive": true, "tty": true,
 }
 
-// helping is in what is said of an option that shows help.
+// helping matches the description of an option that shows help.
 var helping = regexp.MustCompile(`\b(help|usage)\b|\bprint (basic|all|more|the)? ?options\b`)
 
+// useless reports whether an option is of no use to a model.
 func useless(opt *model.Option) bool {
 	takes := opt.Value.Kind.TakesValue() && !opt.Value.Optional
 	onlyLetters := true
@@ -281,7 +287,7 @@ func useless(opt *model.Option) bool {
 	}
 	about := strings.ToLower(opt.Description)
 	if first := opt.Names[0]; onlyLetters && (first == "-h" || first == "-?") && helping.MatchString(about) {
-		return true // with a value it explains one thing
+		return true // also with a value, which names what to explain
 	}
 	if takes || !onlyLetters {
 		return false

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	longestTool     = 64
-	longestProperty = 64
+	maxToolName     = 64
+	maxPropertyName = 64
 	hashDigits      = 6
 )
 
-// clean replaces what a name may not contain.
+// clean replaces characters that a name must not contain by "_".
 func clean(s, also string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -26,14 +26,14 @@ func clean(s, also string) string {
 	}, s)
 }
 
-// hashed shortens a name and adds what tells it from others.
+// hashed shortens a name and appends a hash of whole.
 func hashed(name, whole string, longest int) string {
 	sum := sha256.Sum256([]byte(whole))
 	return name[:min(len(name), longest-hashDigits-1)] + "_" + hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// nameTools names the tools of a program. A name depends on the others only in
-// that a hash is added where two would have the same.
+// nameTools sets the names of the tools of a program. Tools with equal names
+// get a hash.
 func nameTools(program string, tools []*Tool) {
 	count := map[string]int{}
 	for _, t := range tools {
@@ -43,23 +43,23 @@ func nameTools(program string, tools []*Tool) {
 		}
 		whole := strings.Join(words, " ")
 		t.Name = clean(strings.Join(words, "_"), "")
-		if len(t.Name) > longestTool {
-			t.Name = hashed(t.Name, whole, longestTool)
+		if len(t.Name) > maxToolName {
+			t.Name = hashed(t.Name, whole, maxToolName)
 		}
 		count[t.Name]++
 	}
 	for _, t := range tools {
 		if count[t.Name] > 1 {
-			t.Name = hashed(t.Name, strings.Join(t.Command.Path, " "), longestTool)
+			t.Name = hashed(t.Name, strings.Join(t.Command.Path, " "), maxToolName)
 		}
 	}
 }
 
-// properties hands out names to parameters.
+// properties are the property names of a tool that are taken.
 type properties map[string]bool
 
-// option names the property of an option: the first long spelling, else the
-// letter.
+// option returns the property name for an option: the first long spelling, else
+// opt_ and the letter.
 func (taken properties) option(names []string) string {
 	for _, spelled := range names {
 		if name := strings.TrimLeft(spelled, "-+"); len(name) > 1 {
@@ -69,6 +69,7 @@ func (taken properties) option(names []string) string {
 	return taken.take("opt_"+clean(strings.TrimLeft(names[0], "-+"), "."), "opt_")
 }
 
+// positional returns the property name for a positional.
 func (taken properties) positional(p *model.Positional) string {
 	name := clean(p.Name, ".")
 	if strings.Trim(name, "_") == "" {
@@ -77,16 +78,16 @@ func (taken properties) positional(p *model.Positional) string {
 	return taken.take(name, "arg_")
 }
 
-// take takes a name, or the next that is free.
+// take reserves a name. If the name is taken, it adds the prefix or a number.
 func (taken properties) take(name, prefix string) string {
 	if c := name[0]; c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-		name = prefix + name // a tool block takes no other first character
+		name = prefix + name // a tool block requires a letter or "_" as the first character
 	}
-	if len(name) > longestProperty {
-		name = hashed(name, name, longestProperty)
+	if len(name) > maxPropertyName {
+		name = hashed(name, name, maxPropertyName)
 	}
 	if taken[name] && !strings.HasPrefix(name, prefix) {
-		name = (prefix + name)[:min(len(prefix+name), longestProperty)]
+		name = (prefix + name)[:min(len(prefix+name), maxPropertyName)]
 	}
 	for free, n := name, 2; ; n++ {
 		if !taken[free] {
@@ -94,6 +95,6 @@ func (taken properties) take(name, prefix string) string {
 			return free
 		}
 		suffix := fmt.Sprintf("_%d", n)
-		free = name[:min(len(name), longestProperty-len(suffix))] + suffix
+		free = name[:min(len(name), maxPropertyName-len(suffix))] + suffix
 	}
 }

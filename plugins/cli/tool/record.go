@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// Record writes a discovered tool down as the block that would make it by hand,
-// for people to review and keep.
+// Record returns the tool block for a discovered tool, so that users can review
+// and edit it.
 func Record(t *Tool) Block {
 	b := Block{
 		Name: t.Name, Description: strings.TrimSuffix(strings.TrimSuffix(t.Description, exclusive(t.Conflicts)), t.note), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
@@ -30,7 +30,8 @@ func Record(t *Tool) Block {
 	return b
 }
 
-// argumentName keeps clear of the one name that means something else in argv.
+// argumentName returns a name for an argument block. It avoids "options", which
+// is reserved in argv.
 func argumentName(name string) string {
 	if name == "options" {
 		return "options_"
@@ -38,7 +39,8 @@ func argumentName(name string) string {
 	return name
 }
 
-// recordSlots are the places of the positionals, what can follow "--" behind it.
+// recordSlots returns the slots of the positionals, after "--" if the program
+// accepts it.
 func recordSlots(t *Tool, names map[string]string) []string {
 	var before, after []string
 	for i := range t.Parameters {
@@ -62,8 +64,8 @@ func recordSlots(t *Tool, names map[string]string) []string {
 	return before
 }
 
-// recorded is the description of an argument that is written down. What about adds
-// to it, the block adds again.
+// recorded returns the description for an argument block. It omits what about
+// adds, because the tool of the block adds it again.
 func (p *Parameter) recorded(brief bool) string {
 	if !brief {
 		return p.Description
@@ -71,6 +73,7 @@ func (p *Parameter) recorded(brief bool) string {
 	return cut(firstSentence(oneLine(p.Description)), briefAbout)
 }
 
+// recordArgument returns the argument block of a parameter.
 func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	v := p.Value
 	a := Argument{
@@ -82,16 +85,16 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 		a.Type = string(model.Path)
 	}
 	if !v.Kind.TakesValue() {
-		a.Equals, a.Glued, a.Optional = false, false, false // nothing is joined; its default says whether "=false" is understood
+		a.Equals, a.Glued, a.Optional = false, false, false // without a value nothing is joined
 	}
 	if v.Kind != model.Bool && !v.Optional {
-		a.Negation = "" // a value and no value are two arguments to a person
+		a.Negation = "" // a block expresses a value and no value as two arguments
 	}
 	if p.Role == OptionRole {
 		a.Flag, a.Default = p.Spelling, v.Default
 	}
 	for _, set := range t.Conflicts {
-		for _, other := range set[slices.Index(set, p.Name)+1:] { // each pair stands once
+		for _, other := range set[slices.Index(set, p.Name)+1:] { // each pair is recorded once
 			if slices.Contains(set, p.Name) && !slices.Contains(a.Conflicts, names[other]) {
 				a.Conflicts = append(a.Conflicts, names[other])
 			}
@@ -100,8 +103,8 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	return a
 }
 
-// settings is a block as the JSON that sdk.Decode reads, without what has its
-// zero value.
+// settings returns a block as JSON for sdk.Decode, without attributes that have
+// their zero value.
 func settings(block reflect.Value) object {
 	var o object
 	for f, v := range block.Fields() {

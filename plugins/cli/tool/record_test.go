@@ -10,9 +10,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestRecord: a tool that was written down and read again offers the same, with
-// the same spellings.
-func TestRecord(t *testing.T) {
+// TestRecordedToolIsEqual checks that a tool from a recorded block has the same
+// parameters and spellings.
+func TestRecordedToolIsEqual(t *testing.T) {
 	program := &model.Program{Name: "p", Root: &model.Command{Commands: []*model.Command{
 		{Path: []string{"do", "{it}"}, Summary: "Does it.", Runnable: true, Terminator: true,
 			Options: []model.Option{
@@ -75,7 +75,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// pairs counts who cannot stand beside whom.
+// pairs returns the pairs of parameters that exclude each other.
 func pairs(sets [][]string) int {
 	n := 0
 	for _, s := range sets {

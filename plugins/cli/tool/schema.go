@@ -8,10 +8,10 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// MostCounts is how often an option that counts can be given.
-const MostCounts = 16
+// MaxCount bounds how often an option of type count can be given.
+const MaxCount = 16
 
-// finish makes what follows from the rest of a tool.
+// finish builds the input schema.
 func (t *Tool) finish() {
 	var properties object
 	required := []string{}
@@ -47,15 +47,15 @@ func (t *Tool) finish() {
 	o.set("additionalProperties", false)
 	input, err := plain(o)
 	if err != nil {
-		panic(err) // strings and numbers can always be rendered
+		panic(err) // strings and numbers can always be encoded
 	}
 	t.Input = input
 }
 
-// schemaOf describes one parameter.
+// schemaOf returns the schema of one parameter.
 func (t *Tool) schemaOf(p *Parameter) object {
 	var o object
-	shown := false // the default
+	shown := false // whether the schema has the default
 	switch {
 	case p.Value.Kind == model.Map:
 		o.set("type", "object")
@@ -83,7 +83,7 @@ func (t *Tool) schemaOf(p *Parameter) object {
 	return o
 }
 
-// valueSchema describes one value of a parameter.
+// valueSchema returns the schema of one value of a parameter.
 func valueSchema(p *Parameter) object {
 	v := p.Value
 	var o object
@@ -94,7 +94,7 @@ func valueSchema(p *Parameter) object {
 	case model.Count:
 		o.set("type", "integer")
 		o.set("minimum", 0)
-		o.set("maximum", MostCounts)
+		o.set("maximum", MaxCount)
 		return o
 	case model.Integer, model.Number:
 		o.set("type", orBoolean(v, string(v.Kind)))
@@ -123,7 +123,8 @@ func valueSchema(p *Parameter) object {
 	return o
 }
 
-// orBoolean lets true stand for an option without its value.
+// orBoolean adds the type boolean for an option with an optional value: true
+// gives it without a value.
 func orBoolean(v model.Value, kind string) any {
 	if v.Optional {
 		return []string{kind, "boolean"}
@@ -131,6 +132,8 @@ func orBoolean(v model.Value, kind string) any {
 	return kind
 }
 
+// stringSchema returns the schema of a string that matches a pattern
+// completely.
 func stringSchema(whole string) object {
 	var o object
 	o.set("type", "string")
@@ -140,7 +143,8 @@ func stringSchema(whole string) object {
 	return o
 }
 
-// pattern writes a pattern for the whole value as JSON Schema has it.
+// pattern returns a pattern for the complete value in the syntax of JSON
+// Schema.
 func pattern(p string) string {
 	if len(p) > len(`\A(?:)\z`) && p[:len(`\A(?:`)] == `\A(?:` {
 		p = p[len(`\A(?:`) : len(p)-len(`)\z`)]
@@ -148,7 +152,8 @@ func pattern(p string) string {
 	return "^(?:" + p + ")$"
 }
 
-// safeDefault returns a default that may be given as well as left out.
+// safeDefault returns the default of a parameter, if a call with this value has
+// the same effect as a call without it.
 func safeDefault(p *Parameter) (any, bool) {
 	v := p.Value
 	if v.Optional {
@@ -156,7 +161,7 @@ func safeDefault(p *Parameter) (any, bool) {
 	}
 	switch v.Kind {
 	case model.Bool:
-		// With true as the default, false must be something that can be said.
+		// If the default is true, false must be expressible.
 		return v.Default == "true", v.Default == "false" || v.Default == "true" && p.No() != ""
 	case model.Integer:
 		n, err := strconv.ParseInt(v.Default, 10, 64)
@@ -170,6 +175,7 @@ func safeDefault(p *Parameter) (any, bool) {
 	return nil, false
 }
 
+// inConflict reports whether a parameter excludes another one.
 func (t *Tool) inConflict(name string) bool {
 	return slices.ContainsFunc(t.Conflicts, func(set []string) bool { return slices.Contains(set, name) })
 }

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// An Element is one element of a hand-written argument list: text and slots in
-// turn.
+// An Element is one element of the argument list of a tool block: texts and
+// slots.
 type Element struct {
 	Parts []Part
-	// Options is true for the place where options are inserted; there are no
-	// parts then.
+	// Options is true for the place where options are inserted. Such an element
+	// has no Parts.
 	Options bool
 }
 
-// A Part is text as it stands, or a slot for the value of an argument.
+// A Part is a text, or a slot for the value of an argument.
 type Part struct {
 	Text string
 	Slot string
 }
 
-// optionsPlace is the element that says where options go.
+// optionsPlace is the element of argv for the place of the options.
 const optionsPlace = "{options}"
 
-// slot is "{name}". Braces that are doubled, as in the templates of Go programs,
-// are text, and so is a brace behind a backslash, which is taken away.
+// slot matches "{name}". Doubled braces, as in the templates of Go programs,
+// are text. So is a brace after a backslash, which is removed.
 var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// parseElement reads one element.
+// parseElement parses one element.
 func parseElement(s string) Element {
 	if s == optionsPlace {
 		return Element{Options: true}
@@ -62,7 +62,7 @@ func parseElement(s string) Element {
 	return e
 }
 
-// Slots are the names of the element's slots.
+// Slots returns the names of the element's slots.
 func (e *Element) Slots() []string {
 	var names []string
 	for _, p := range e.Parts {
@@ -87,9 +87,8 @@ func (e *Element) Terminates() bool {
 	return ok && text == "--"
 }
 
-// parseTemplate reads an argument list. Where it does not say itself where
-// options go, that is before "--", or before the positional slots at its end,
-// or behind everything.
+// parseTemplate parses argv. If argv has no element {options}, options go
+// before "--", else before the positional slots at the end, else to the end.
 func parseTemplate(argv []string) []Element {
 	var elements []Element
 	for _, s := range argv {
@@ -113,7 +112,7 @@ func parseTemplate(argv []string) []Element {
 }
 
 // valued reports whether the element before a slot looks like the option that
-// the slot is the value of.
+// the slot's value belongs to.
 func valued(elements []Element, i int) bool {
 	if i == 0 {
 		return false

@@ -1,3 +1,20 @@
+// Package tool builds MCP tools: one for each discovered command, and one for
+// each tool block of the configuration.
+//
+// A [Tool] holds everything that package run needs to build an argument list:
+// the words of the command and the exact spelling of every option. Nothing is
+// derived from the tool's name.
+//
+// # Names
+//
+// The name of a tool is the words of its command, joined with "_": "git remote
+// add" is remote_add. A program without sub-commands is one tool with the
+// program's name. If two tools would have the same name, both get a short hash.
+//
+// The name of a property is the long option without its dashes, as the program
+// spells it ("max-count", "dry_run"). An option with only a letter is opt_x. A
+// positional has its name from the usage line. If a name is taken, a positional
+// becomes arg_NAME and an option opt_NAME.
 package tool
 
 import (
@@ -8,61 +25,60 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// The properties that no option and no positional can have where they are
-// offered.
+// Names of properties that are reserved if the tool offers them.
 const (
 	StdinName = "stdin"
 	FreeName  = "args"
 )
 
-// A Tool is one thing that a model may ask for.
+// A Tool is an MCP tool: one command of the program or one tool block.
 type Tool struct {
 	Name        string
 	Description string
 	Access      Access
 	Idempotent  bool
 
-	// Command is what the tool does. Its Path is what stands first in the
-	// argument list, unless there is a Template.
+	// Command is the command that the tool runs. Its Path begins the argument
+	// list, unless there is a Template.
 	Command    *model.Command
-	Parameters []Parameter // options, in the model's order, then positionals and slots
-	Conflicts  [][]string  // names of parameters of which one call has at most one
+	Parameters []Parameter // options in the order of the model, then positionals and slots
+	Conflicts  [][]string  // sets of parameter names; a call may use one of each set
 
-	// Template is the whole argument list of a tool that was written by hand,
-	// nil for one that was discovered.
+	// Template is the whole argument list of a tool from a tool block. It is
+	// nil for a discovered tool.
 	Template []Element
 
-	Stdin bool           // offers the parameter stdin
-	Free  *regexp.Regexp // when set, offers args; each element matches it whole
+	Stdin bool           // the tool has a parameter stdin
+	Free  *regexp.Regexp // if set, the tool has a parameter args whose elements match it completely
 
 	Forced    []string         // arguments that every run begins with, such as --sandbox
-	Refused   []danger.Value   // values that are refused
-	Banned    []string         // dangerous options, which free arguments may not hold
+	Rejected  []danger.Value   // checks that reject dangerous values
+	Banned    []string         // dangerous options that free arguments must not contain
 	Unsafe    []danger.Finding // dangerous options that are not offered
-	Admitted  []danger.Finding // and those that are, because the configuration names them
-	Ordered   bool             // its expression acts in the order of its parts, so that it is not offered
-	Confined  bool             // paths stay within the working directory
-	NoEquals  bool             // the program does not take --option=value
-	DataCodes []int            // exit codes that are an answer
+	Admitted  []danger.Finding // dangerous options that are offered because the configuration names them
+	Ordered   bool             // its options act in their order, so they are not offered
+	Confined  bool             // paths must stay within the working directory
+	NoEquals  bool             // the program does not accept --option=value
+	DataCodes []int            // exit codes that are an answer and not an error
 
-	Input json.RawMessage // the JSON schema of the arguments
+	Input json.RawMessage // the JSON Schema of the arguments
 
-	Brief   bool     // descriptions are cut to what a model needs to choose
-	LeftOut []string // options of the command that it does not offer, though it could
-	note    string   // about these, for the description
+	Brief   bool     // descriptions are shortened
+	LeftOut []string // options that could be offered but are not common enough
+	note    string   // the sentence about LeftOut in the description
 }
 
-// A Role is where a parameter goes in an argument list.
+// A Role is the place of a parameter in the argument list.
 type Role int
 
 // The roles.
 const (
-	OptionRole     Role = iota // behind the words, with its spelling
-	PositionalRole             // behind the options
-	SlotRole                   // where the template says
+	OptionRole     Role = iota // after the command, with its spelling
+	PositionalRole             // after the options
+	SlotRole                   // in the template
 )
 
-// A Parameter is one property of a tool's arguments.
+// A Parameter is one property of the tool's arguments.
 type Parameter struct {
 	Name        string
 	Role        Role
@@ -72,18 +88,17 @@ type Parameter struct {
 	Value       model.Value
 	Required    bool
 	Repeatable  bool
-	// AfterTerminator is true for a positional that stands behind a "--" in
-	// the usage.
+	// AfterTerminator is true for a positional that follows "--" in the usage.
 	AfterTerminator bool
 
-	Pattern *regexp.Regexp // that every value matches whole; may be nil
+	Pattern *regexp.Regexp // every value must match it completely; may be nil
 
-	Path bool // the value is a path, by its type or by its name
-	// ValueOf is the option that the value of a slot belongs to; may be empty.
+	Path bool // the value is a path, by its type or its name
+	// ValueOf is the option whose value a slot holds; may be empty.
 	ValueOf string
 }
 
-// Several reports whether the argument is a list.
+// Several reports whether the property is a list.
 func (p *Parameter) Several() bool {
 	if !p.Value.Kind.TakesValue() || p.Value.Kind == model.Map {
 		return false
@@ -91,9 +106,9 @@ func (p *Parameter) Several() bool {
 	return p.Repeatable || p.Value.Kind == model.List
 }
 
-// No is the spelling that says no to an option, empty where there is none. One
-// that needs no value and is on by itself, as programs in Go have them, is
-// switched off by the value false, or it would be of no use.
+// No returns the spelling that switches an option off, or "". An option without
+// a value that is on by default, as in programs written in Go, is switched off
+// with "=false".
 func (p *Parameter) No() string {
 	plain := p.Value.Kind == model.Bool
 	switch {
@@ -107,7 +122,7 @@ func (p *Parameter) No() string {
 	return ""
 }
 
-// Parameter returns the parameter of a name, or nil.
+// Parameter returns the parameter with a name, or nil.
 func (t *Tool) Parameter(name string) *Parameter {
 	for i := range t.Parameters {
 		if t.Parameters[i].Name == name {
@@ -117,9 +132,9 @@ func (t *Tool) Parameter(name string) *Parameter {
 	return nil
 }
 
-// Whole compiles a pattern that must match from the beginning to the end.
+// Whole compiles a pattern that must match a text completely.
 func Whole(pattern string) (*regexp.Regexp, error) {
-	if _, err := regexp.Compile(pattern); err != nil { // whose message shows what was written
+	if _, err := regexp.Compile(pattern); err != nil { // this error shows the pattern as written
 		return nil, err
 	}
 	return regexp.Compile(`\A(?:` + pattern + `)\z`)

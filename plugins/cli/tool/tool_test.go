@@ -26,7 +26,7 @@ func option(names string, kind model.Kind) model.Option {
 	return model.Option{Names: strings.Fields(names), Value: model.Value{Kind: kind}}
 }
 
-// TestGolden shows tools as a model sees them.
+// TestGolden compares tools with the golden file.
 func TestGolden(t *testing.T) {
 	one, ten := 1.0, 10.0
 	with := func(o model.Option, change func(*model.Option)) model.Option { change(&o); return o }
@@ -82,7 +82,7 @@ func TestGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || !bytes.Equal(want, b.Bytes()) {
-		t.Errorf("the tools are not those of %s (%v):\n%s", golden, err, &b)
+		t.Errorf("the tools differ from %s (%v):\n%s", golden, err, &b)
 	}
 }
 
@@ -116,8 +116,7 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestMeant: spellings that may mean different things are different properties.
-func TestMeant(t *testing.T) {
+func TestSpellingsWithOtherMeaningsAreSeparateProperties(t *testing.T) {
 	c := command("log", option("--author --committer", model.String), option("-n --max-count", model.Integer), option("--left-only --right-only", model.Bool),
 		option("--quiet --silent -q", model.Bool), option("-o -output", model.String))
 	var got []string
@@ -129,8 +128,7 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestStandsIn: an argument that an option can be given for is not required.
-func TestStandsIn(t *testing.T) {
+func TestReplaceablePositionalIsOptional(t *testing.T) {
 	c := command("curl", option("--url", model.String), option("--file", model.String))
 	c.Options[0].Value.Placeholder, c.Options[1].Value.Placeholder = "url", "NAME"
 	c.Positionals = []model.Positional{{Name: "url", Required: true}, {Name: "file", Required: true}}
@@ -145,8 +143,7 @@ func TestStandsIn(t *testing.T) {
 	}
 }
 
-// TestExpression: what is carried out in its order is not offered.
-func TestExpression(t *testing.T) {
+func TestExpressionIsNotOffered(t *testing.T) {
 	c := command("find", option("-H", model.Bool), option("-name", model.String), option("-delete", model.Bool), option("--warn", model.Bool))
 	c.Positionals = []model.Positional{{Name: "path", Repeatable: true}, {Name: "expression"}}
 	var got []string
@@ -217,12 +214,11 @@ func TestAccess(t *testing.T) {
 		t.Errorf("a program called ls: %v", a)
 	}
 	if a := FromProgram(ls, Options{Destructive: []string{"ls"}})[0].Access; a.Kind != Destructive {
-		t.Errorf("a program is configured by its name: %v", a)
+		t.Errorf("the configuration names a program without sub-commands: %v", a)
 	}
 }
 
-// TestLeftOut: options for people and those of commands above are not offered.
-func TestLeftOut(t *testing.T) {
+func TestOptionsForPeopleAreNotOffered(t *testing.T) {
 	above := option("--namespace -n", model.String)
 	above.Inherited = true
 	required := option("--edit", model.Bool)

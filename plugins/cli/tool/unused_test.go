@@ -8,15 +8,15 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestUnused: a pattern for options that is misspelled is not taken for one that
-// omits something.
+// TestUnused checks that a pattern for options that matches nothing is an
+// error.
 func TestUnused(t *testing.T) {
 	p := &model.Program{Name: "p", Root: &model.Command{Commands: []*model.Command{{Path: []string{"a"}, Runnable: true, Options: []model.Option{
 		{Names: []string{"--output", "-o"}}, {Names: []string{"--name"}, Inherited: true},
 	}}}}}
 	for _, c := range []struct {
 		o    Options
-		path string // of the complaint; empty: none
+		path string // of the error; empty if there is none
 	}{
 		{Options{Omit: []string{"--output", "o", "out*", "name"}, Globals: []string{"na*"}}, ""},
 		{Options{Omit: []string{"--output", "--outptu"}}, "omit[1]"},
@@ -25,8 +25,8 @@ func TestUnused(t *testing.T) {
 		{Options{}, ""},
 	} {
 		err := c.o.Unused(p)
-		e, complains := errors.AsType[*sdk.Error](err)
-		if complains != (c.path != "") || complains && e.Path != c.path {
+		e, failed := errors.AsType[*sdk.Error](err)
+		if failed != (c.path != "") || failed && e.Path != c.path {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}

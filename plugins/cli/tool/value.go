@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// Fits says why a text cannot be a value of the parameter. The value itself is
-// not repeated: it may be long, or private.
+// Fits returns an error if a text cannot be a value of the parameter. The error
+// does not contain the text, which may be long or private.
 func (p *Parameter) Fits(text string) error {
 	v := p.Value
 	if strings.ContainsRune(text, 0) {
@@ -39,4 +39,47 @@ func (p *Parameter) Fits(text string) error {
 		return fmt.Errorf("must be at most %s", strconv.FormatFloat(*v.Maximum, 'f', -1, 64))
 	}
 	return nil
+}
+
+// pathWords are the last words in the names of arguments that are files or
+// directories.
+var pathWords = []string{
+	"file", "files", "filename", "filenames", "path", "paths", "pathspec", "pathname", "dir", "dirs", "directory", "directories", "folder",
+	"infile", "outfile", "zipfile", "archive", "source", "src", "dest", "destination", "target", "input", "output", "repository", "repo", "root", "database", "db",
+}
+
+// textWords are the last words in the names of options whose value is a text or
+// a pattern and never a path.
+var textWords = []string{
+	"message", "msg", "grep", "pattern", "regexp", "regex", "author", "committer", "format", "pretty", "title", "body", "description", "query",
+	"search", "subject", "comment", "text", "string", "delimiter", "separator", "date", "since", "until", "after", "before", "glob", "include", "exclude", "header", "user-agent", "referer",
+}
+
+// looksLikePath reports whether an argument is a path, by its type or by its
+// name.
+func looksLikePath(p *Parameter) bool {
+	switch p.Value.Kind {
+	case model.Path:
+		return true
+	case model.String, model.List:
+		return ends(pathWords, p.Name) || ends(pathWords, p.Value.Placeholder)
+	}
+	return false
+}
+
+// IsText reports whether the value of an option is a text that cannot be a
+// path. It is false for positionals, because the program may assign them in
+// another order.
+func (p *Parameter) IsText() bool {
+	return p.Role == OptionRole && !p.Path && ends(textWords, strings.TrimLeft(p.Spelling, "-"))
+}
+
+// ends reports whether the last word of a name is in a list.
+func ends(list []string, name string) bool {
+	name = strings.ToLower(strings.Trim(name, "<>[]{}. "))
+	if slices.Contains(list, name) {
+		return true
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. :/<>[]", r) })
+	return len(parts) > 0 && slices.Contains(list, parts[len(parts)-1])
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// CommonDefault is how many options a discovered tool has when the configuration
-// does not say.
+// CommonDefault is the default number of options of a discovered tool.
 const CommonDefault = 20
 
-// choose divides the options that a command could offer into those that it does
-// offer, in the order of the help, and those that are left out.
+// choose splits the options of a command into those that the tool offers and
+// those that it leaves out, both in the order of the help.
 func (o *Options) choose(words []string, options []*model.Option) (chosen, left []*model.Option) {
 	if patterns := patternsFor(o.Only, words); len(patterns) > 0 {
 		for _, opt := range options {
@@ -42,9 +41,9 @@ func (o *Options) choose(words []string, options []*model.Option) (chosen, left 
 	return chosen, left
 }
 
-// rank says how common an option is. One that a usage line or an example has
-// comes before all others; among these counts how many lines of the help name
-// it, to which a letter of its own adds. Equal ranks keep the order of the help.
+// rank rates how common an option is. Options in a usage line or an example
+// come first. The others are rated by the number of lines that mention them,
+// plus 2 for a one-letter spelling.
 func rank(opt *model.Option) int {
 	const shown, letter, most = 100, 2, 20
 	r := min(opt.Mentions, most)
@@ -57,9 +56,9 @@ func rank(opt *model.Option) int {
 	return r
 }
 
-// patternsFor are the patterns for options of the elements that are about a
-// command: the last word of an element is the option, the words before it are the
-// path, and without any it is about every command.
+// patternsFor returns the patterns for options of a command. The last word of
+// an element is the pattern for options, the words before it are a pattern for
+// paths. An element of one word applies to every command.
 func patternsFor(list []string, words []string) []string {
 	var patterns []string
 	for _, element := range list {
@@ -72,7 +71,7 @@ func patternsFor(list []string, words []string) []string {
 	return patterns
 }
 
-// leftOut ends the description of a tool that does not have all options.
+// leftOut returns the sentence about the options that a tool leaves out.
 func leftOut(chosen, left []*model.Option) string {
 	if len(left) == 0 {
 		return ""
@@ -80,7 +79,7 @@ func leftOut(chosen, left []*model.Option) string {
 	return fmt.Sprintf(" Offers %d of %d options.", len(chosen), len(chosen)+len(left))
 }
 
-// spellings are the first names of options.
+// spellings returns the first name of each option.
 func spellings(options []*model.Option) []string {
 	names := []string{}
 	for _, o := range options {
@@ -89,8 +88,8 @@ func spellings(options []*model.Option) []string {
 	return names
 }
 
-// unusedOption returns the first element of Only that selects nothing, -1 when
-// there is none.
+// unusedOption returns the index of the first element of Only that selects
+// nothing, or -1.
 func (o *Options) unusedOption(p *model.Program, commands []*model.Command) int {
 	return slices.IndexFunc(o.Only, func(element string) bool {
 		return !slices.ContainsFunc(commands, func(c *model.Command) bool {

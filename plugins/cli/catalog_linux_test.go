@@ -13,8 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestPages: a list that is too long for one message comes in several.
-func TestPages(t *testing.T) {
+func TestLongListHasPages(t *testing.T) {
 	var blocks []string
 	for i := range 50 {
 		blocks = append(blocks, fmt.Sprintf(`{"name":"t%02d","description":%q}`, i, strings.Repeat("x", 1000)))
@@ -64,8 +63,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestDiscovered: a program is asked what it can do, offered, and run.
-func TestDiscovered(t *testing.T) {
+func TestDiscoveredCommandCanBeCalled(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "fruit")
 	if err := os.WriteFile(program, []byte(`#!/bin/sh
@@ -81,7 +79,7 @@ esac
 `), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := opened(t, fmt.Sprintf(`{"command":[%q],"read":["peel"]}`, program))
+	h := openHost(t, fmt.Sprintf(`{"command":[%q],"read":["peel"]}`, program))
 	m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`)
 	var list struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(m.Result, &list); err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "peel" || list.Tools[1].Name != "eat" {
@@ -96,14 +94,14 @@ esac
 	if m := h.ask("tools/list", `{}`); !strings.Contains(string(m.Result), `"readOnlyHint":true`) {
 		t.Errorf("%s", m.Result)
 	}
-	if m := opened(t, fmt.Sprintf(`{"command":[%q],"only":["cook"]}`, program)).ask("tools/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, "cook") {
+	if m := openHost(t, fmt.Sprintf(`{"command":[%q],"only":["cook"]}`, program)).ask("tools/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, "cook") {
 		t.Errorf("%+v", m)
 	}
 }
 
-// TestLateDiscovery: a list that was asked for too early is short, and the host
-// is told when there is more.
-func TestLateDiscovery(t *testing.T) {
+// TestNotificationAfterEarlyList checks that the host is notified of further
+// tools after it requested the list early.
+func TestNotificationAfterEarlyList(t *testing.T) {
 	defer func(d time.Duration) { listWait = d }(listWait)
 	listWait = 50 * time.Millisecond
 	dir := t.TempDir()
@@ -113,7 +111,7 @@ func TestLateDiscovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := fmt.Sprintf(`{"command":[%q],"probe":"auto","tool":[{"name":"say","description":"d"}]}`, program)
-	modern, old := opened(t, settings), opened(t, settings)
+	modern, old := openHost(t, settings), openHost(t, settings)
 	if m := modern.ask("server/discover", `{`+modernMeta+`}`); !strings.Contains(string(m.Result), `"tools":{"listChanged":true}`) {
 		t.Errorf("%s", m.Result)
 	}

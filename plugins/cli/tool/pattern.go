@@ -1,0 +1,120 @@
+package tool
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/plugins/cli/discover"
+	"github.com/junctor-mcp/junctor/plugins/cli/model"
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// matchesAny reports whether a pattern selects a command.
+func matchesAny(patterns []string, words []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return discover.Match(p, words) })
+}
+
+// matchesOption reports whether a pattern matches a spelling of an option, with
+// or without its dashes.
+func matchesOption(patterns []string, names []string) bool {
+	for _, pattern := range patterns {
+		for _, name := range names {
+			for _, spelled := range []string{name, strings.TrimLeft(name, "-")} {
+				if ok, err := path.Match(pattern, spelled); err == nil && ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// CheckGlob returns an error if a pattern for paths or options is malformed.
+func CheckGlob(pattern string) error {
+	if strings.TrimSpace(pattern) == "" {
+		return errEmpty
+	}
+	for _, part := range strings.Fields(pattern) {
+		if _, err := path.Match(part, ""); err != nil {
+			return errGlob
+		}
+	}
+	return nil
+}
+
+// Unused returns an error for the first pattern for options that matches no
+// option of the program. A misspelled pattern would otherwise offer an option
+// that was meant to be omitted.
+func (o *Options) Unused(p *model.Program) error {
+	commands := runnable(p)
+	for _, list := range []struct {
+		name     string
+		patterns []string
+		fits     func(*model.Option) bool
+	}{
+		{"omit", o.Omit, func(*model.Option) bool { return true }},
+		{"globals", o.Globals, func(opt *model.Option) bool { return opt.Inherited }},
+	} {
+		for i, pattern := range list.patterns {
+			if !slices.ContainsFunc(commands, func(c *model.Command) bool {
+				return slices.ContainsFunc(c.Options, func(opt model.Option) bool { return list.fits(&opt) && matchesOption([]string{pattern}, opt.Names) })
+			}) {
+				e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, i), "no option of the offered commands matches %q", pattern)
+				e.Hint = "check the spelling; junctor wrap lists the options"
+				if strings.Contains(pattern, " ") {
+					e.Hint = "name one option, without its value"
+				}
+				return e
+			}
+		}
+	}
+	if i := o.unusedOption(p, commands); i >= 0 {
+		e := sdk.AttrErrorf(fmt.Sprintf("options[%d]", i), "no option of the offered commands matches %q", o.Only[i])
+		e.Hint = "write the words of the command and then one option, such as \"log --oneline\"; junctor wrap lists the options"
+		return e
+	}
+	if element, f := o.chosenDangerous(p, commands); element >= 0 {
+		e := sdk.AttrErrorf(fmt.Sprintf("options[%d]", element), "%q is dangerous: it %s", o.Only[element], f.Effect)
+		e.Hint = fmt.Sprintf("name it in dangerous as well, as in dangerous = [%q]", o.Only[element])
+		return e
+	}
+	return o.unusedDangerous(p)
+}
+
+// unusedDangerous returns an error for the first element of Dangerous that
+// names nothing dangerous. A misspelled element would otherwise have no effect.
+func (o *Options) unusedDangerous(p *model.Program) error {
+	for i, pattern := range o.Dangerous {
+		if strings.Contains(pattern, "*") {
+			continue
+		}
+		one := &Options{Rules: o.Rules, Dangerous: []string{pattern}}
+		if !slices.ContainsFunc(runnable(p), func(c *model.Command) bool { return one.admitsAny(p, c) }) {
+			e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i), "the offered commands have nothing dangerous with the name %q", pattern)
+			e.Hint = "name an option with its dashes, or a command; junctor wrap lists what is left out"
+			return e
+		}
+	}
+	return nil
+}
+
+// admitsAny reports whether Dangerous names a dangerous option or argument of a
+// command, or the command itself.
+func (o *Options) admitsAny(p *model.Program, c *model.Command) bool {
+	words := o.words(p, c)
+	if _, ok := o.Rules.Command(c); ok && o.admitsCommand(words) {
+		return true
+	}
+	names := append(o.Rules.Spellings(c.Path), o.Rules.Forced(c.Path)...)
+	for _, v := range o.Rules.Values(c.Path) {
+		names = append(names, v.Name)
+	}
+	for i := range c.Options {
+		if _, ok := o.Rules.Option(c.Path, &c.Options[i]); ok {
+			names = append(names, c.Options[i].Names...)
+		}
+	}
+	return o.admits(words, names)
+}
