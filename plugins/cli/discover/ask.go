@@ -111,7 +111,7 @@ func (f form) args(path []string) []string {
 	}
 }
 
-// sort returns the form that stands for all forms that programs treat alike.
+// sort returns the representative of the forms that programs treat alike.
 func (f form) sort() form {
 	if f == shortFlag {
 		return longFlag
