@@ -20,7 +20,7 @@ func TestFixedLimits(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(string(page)), " ")
 	for _, want := range []string{
-		fmt.Sprintf("%d KiB of header", maxHeader>>10),
+		fmt.Sprintf("| request line and headers | %d KiB |", maxHeader>>10),
 		fmt.Sprintf("a message of up to %d KiB comes while the memory is full", limit.Small>>10),
 		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", bodyPatience/time.Second, chunk>>10),
 		fmt.Sprintf("%d lines a second and %d at once, %d MiB a minute", limit.LinesPerSecond, limit.LinesAtOnce, limit.BytesPerMinute>>20),
@@ -28,9 +28,9 @@ func TestFixedLimits(t *testing.T) {
 		fmt.Sprintf("at least %d and at most %d", leastReserve, mostReserve),
 		map[time.Duration]string{10 * time.Second: "after ten seconds"}[bodyGrace],
 		fmt.Sprintf("less than %d KiB a second", bodyRate>>10),
-		fmt.Sprintf("%d streams of one connection of HTTP/2", maxStreams),
-		fmt.Sprintf("%d seconds for a client to take 64 KiB of a large answer", bodyPatience/time.Second),
-		map[time.Duration]string{2 * time.Minute: "an unused one closed after two"}[idleMost],
+		fmt.Sprintf("| streams of one HTTP/2 connection | %d |", maxStreams),
+		fmt.Sprintf("| time to take %d KiB of a large answer | %d seconds |", chunk>>10, bodyPatience/time.Second),
+		map[time.Duration]string{2 * time.Minute: "| idle connection | two minutes |"}[idleMost],
 		map[time.Duration]string{time.Minute: "the log says once a minute"}[refusedEvery],
 		map[int64]string{50: "gets half at most"}[half(100)],
 	} {

@@ -15,7 +15,7 @@ func TestFixedLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("and so it is above %d MiB a session", sessionBytes>>20),
+		fmt.Sprintf("the same happens above %d MiB a session", sessionBytes>>20),
 		fmt.Sprintf("each session keeps its part of that eighth, %d KiB at most", squeezedBytes>>10),
 	} {
 		if !strings.Contains(string(page), want) {
