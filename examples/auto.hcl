@@ -1,5 +1,5 @@
-# Nobody remembers which of the two transports over HTTP this server has: it is
-# found out, and "junctor status auto" says which it is.
+# A server with either of the two HTTP transports. Junctor detects which one, and
+# "junctor status auto" shows it.
 server "auto" {
   transport "http" {
     url             = env("AUTO_URL", "https://mcp.example.com/sse")

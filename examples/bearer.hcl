@@ -1,7 +1,7 @@
-# A server that wants a token which a person made, such as an API key. On a build
-# machine it is in the environment; elsewhere it is kept where secrets are:
+# A server that requires a token, such as an API key. On a build machine TOKEN is
+# in the environment. Elsewhere store it once:
 #   junctor secret set remote/token
-# The token is sent to this server only, is never shown, and "junctor status" says
+# The token is sent to this server only and is never shown. "junctor status" says
 # when the server refused it.
 server "remote" {
   transport "http" {

@@ -1,17 +1,17 @@
-# Two tools written by hand. The argument lists are fixed but for their slots and
-# the options named here: nothing can be added, and nothing is ever run by a shell.
+# Two tools by hand. Their argument lists are fixed but for the slots and the
+# options named here. Nothing can be added, and no shell runs.
 server "files" {
   transport "cli" {
     command    = ["grep"]
     cwd        = env("SEARCH_DIR", ".")
-    data_codes = [1] # grep found nothing, which is an answer
+    data_codes = [1] # grep exits with 1 when it finds nothing
 
     tool "search" {
       description = "Searches the files below the directory for lines with a text, and shows them with their line numbers."
       argv        = ["--recursive", "--line-number", "--fixed-strings", "--max-count={most}", "--", "{text}", "."]
       access      = "read"
       argument "text" {
-        description = "The text to look for, as it stands."
+        description = "The text to look for, literally."
         required    = true
         pattern     = ".{1,200}"
       }
@@ -25,7 +25,7 @@ server "files" {
       argument "ignore_case" {
         type        = "bool"
         flag        = "--ignore-case"
-        description = "Whether capital letters are the same as small ones."
+        description = "Whether upper and lower case are the same."
       }
     }
 

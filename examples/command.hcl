@@ -1,6 +1,6 @@
-# A server whose tokens another program obtains. It is run without a shell when a
-# token is needed, and its output is used for half an hour or until the server
-# refuses it, whichever is first.
+# A server whose tokens another program prints. Junctor runs the program without a
+# shell when it needs a token. It uses the token for half an hour, or until the
+# server refuses it.
 server "cloud" {
   transport "http" {
     url = env("CLOUD_URL", "https://mcp.example.com/mcp")

@@ -1,4 +1,4 @@
-# The server that comes with the repository; "make demo" uses it.
+# The demo server of the repository, built and used by "make demo".
 server "demo" {
   transport "stdio" {
     command = ["../bin/junctor-demo"]

@@ -1,6 +1,6 @@
-# A server from npm, cut down to what reads. Install it with
+# A server from npm, limited to the tools that read. Install it with
 #   npm install -g @modelcontextprotocol/server-filesystem
-# or let npx fetch it: command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+# or let npx install it: command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
 server "files" {
   transport "stdio" {
     command = ["mcp-server-filesystem", "."]

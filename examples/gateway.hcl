@@ -1,20 +1,21 @@
-# One address for every client: junctor serve --http, then
+# One address for all clients. Start it, then print the entry for a client:
 #
+#   junctor serve --http
 #   junctor export cursor --http
 #
-# prints what points a client at it. docs/gateway.md says what clients find there.
+# docs/gateway.md has endpoints, limits and statuses.
 gateway {
   http {
     listen = "127.0.0.1:7575"
 
-    # Whoever has the token. A second block with another subject lets a second
-    # client in, who gets half of everything at most.
+    # Admits clients that send the token. A second block with another subject
+    # admits a second client; each then gets at most half of every limit.
     auth "static_token" {
       token   = env("JUNCTOR_TOKEN")
       subject = "alice"
     }
 
-    # Clients that were cut off, or outlive a restart, go on where they were.
+    # Sessions and streams continue after a disconnect or a restart.
     sessions {
       store = "sqlite"
     }

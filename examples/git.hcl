@@ -1,7 +1,7 @@
-# The history of a repository, to read and nothing else. What git can do is found
-# out by asking git; only these four commands are offered. Options that write
-# files, run programs or compare any two files (--output, --ext-diff, --no-index)
-# are left out by themselves, and paths have to stay below cwd.
+# Read-only access to the history of a repository. Junctor discovers git's commands
+# and offers these four. Options that write files, run programs or compare any two
+# files (--output, --ext-diff, --no-index) are left out by default, and paths must
+# stay below cwd.
 server "git" {
   transport "cli" {
     command = ["git", "--no-pager"]

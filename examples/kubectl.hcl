@@ -1,6 +1,6 @@
-# A cluster, to look at. Options of kubectl as a whole are offered where they are
-# named: which namespace may be chosen, which cluster may not. --raw, --filename,
-# --kubeconfig and the like are dangerous, and left out by themselves.
+# Read-only access to a cluster. Of kubectl's global options only --namespace is
+# offered, so a model chooses the namespace but not the cluster. --raw, --filename,
+# --kubeconfig and the like are dangerous and left out by default.
 server "k8s" {
   transport "cli" {
     command = ["kubectl"]
@@ -10,6 +10,6 @@ server "k8s" {
     output  = "auto"
   }
   timeouts {
-    call = "90s" # what kubectl can do is found out with the first call
+    call = "90s" # the first call also discovers the commands of kubectl
   }
 }

@@ -1,7 +1,6 @@
-# The whole language on one page. What this version does not have yet (confirm
-# and policy) is reported, with its place, by "junctor validate"; the rest of the
-# page is as it will be. JUNCTOR_TOKEN has to be set, and the plugin of the page
-# to be built first, in the root of the repository:
+# The whole language on one page. "junctor validate" reports what this version does
+# not have yet (confirm and policy), with its place; the rest works. Set
+# JUNCTOR_TOKEN, and first build the plugin in the root of the repository:
 #   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme-transport ./acme-transport
 plugins {
   required = {
@@ -17,7 +16,7 @@ secret_store "file" {
   password_file = "/run/secrets/junctor"
 }
 
-defaults { # for every server; what a server says itself wins
+defaults { # for every server; a server's own attribute wins
   share      = "global"
   idle       = "adaptive"
   describe   = "full"
@@ -54,11 +53,11 @@ server "github" {
   }
   timeouts {
     start    = "10s"
-    install  = "5m" # instead, for a server that has to be installed first
+    install  = "5m" # replaces start for launchers such as npx
     call     = "60s"
     shutdown = "5s"
 
-    progress_extends = true # a call's time begins anew with each report
+    progress_extends = true # each progress notification restarts the call's time
   }
 
   tools {
@@ -78,12 +77,12 @@ server "github" {
 server "files" {
   transport "stdio" {
     command = ["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
-    env     = { NODE_ENV = "production" } # and LANG of the defaults
+    env     = { NODE_ENV = "production" } # in addition to LANG of the defaults
   }
 }
 
 gateway {
-  max_memory = "512MiB" # what the process should take; half of it is for messages
+  max_memory = "512MiB" # memory of the process; half of it is for messages
   http {
     listen = "127.0.0.1:7575"
     auth "static_token" {

@@ -1,7 +1,7 @@
-# Servers that people log in to. Each is asked once for a browser or a code,
+# Servers that require a login. Log in once, in a browser or with a code:
 #   junctor login linear
-# and the login is kept where secrets are, fresh from then on. Nothing opens a
-# browser on its own; "junctor auth status" says who is logged in where.
+# The login is kept in the secret store and refreshed automatically. Junctor never
+# opens a browser unasked; "junctor auth status" shows who is logged in where.
 server "linear" {
   transport "http" {
     url = env("LINEAR_URL", "https://mcp.linear.app/mcp")
@@ -14,7 +14,7 @@ server "linear" {
   }
 }
 
-# A client that was registered by hand, and a login for each who asks.
+# A client registered by hand, and a login for each tenant.
 server "work" {
   transport "http" {
     url = env("WORK_URL", "https://mcp.example.com/mcp")
@@ -28,7 +28,7 @@ server "work" {
   share = "tenant"
 }
 
-# No person is needed: the machine has credentials of its own.
+# No login by a person: the machine has its own credentials.
 server "nightly" {
   transport "http" {
     url = env("NIGHTLY_URL", "https://mcp.example.com/mcp")

@@ -1,5 +1,5 @@
-# A server somewhere else, over streamable HTTP. TOKEN is sent with every request
-# and never shown; a plain http:// address of another machine would be refused.
+# A server elsewhere, over streamable HTTP. TOKEN is sent with every request and
+# never shown. A plain http:// address of another machine is refused.
 server "remote" {
   transport "http" {
     url     = env("REMOTE_URL", "https://mcp.example.com/mcp")
@@ -7,6 +7,6 @@ server "remote" {
     headers = { Authorization = "Bearer ${env("TOKEN", "none")}" }
   }
   tools {
-    read = ["get_*", "list_*"] # these may be asked again when the server is busy
+    read = ["get_*", "list_*"] # calls that may be repeated when the server is busy
   }
 }

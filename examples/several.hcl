@@ -1,5 +1,5 @@
-# Several servers behind one name each, in two languages. One that cannot be
-# reached costs nothing but its own tools.
+# Several servers, each with its own prefix. When one cannot be reached, only its
+# own tools are missing.
 locals {
   state = env("XDG_STATE_HOME", "/tmp")
 }

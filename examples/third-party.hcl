@@ -1,8 +1,8 @@
-# A transport that somebody else wrote; testdata/thirdparty/acme-transport is its
-# source. Build it first, in the root of the repository:
+# A transport that is not bundled; its source is testdata/thirdparty/acme-transport.
+# Build it first, in the root of the repository:
 #   go build -C testdata/thirdparty -o ../../examples/plugins/junctor-plugin-acme-transport ./acme-transport
-# Then "validate" and "plugin describe acme-transport" work. To call tools, an MCP server has
-# to listen at ACME_ADDRESS and speak a message a line.
+# Then "validate" and "plugin describe acme-transport" work. Calling tools needs an
+# MCP server at ACME_ADDRESS that speaks one message a line.
 plugins {
   required = {
     acme-transport = { source = "./plugins", version = ">= 1.0.0" }
@@ -10,7 +10,7 @@ plugins {
 }
 
 plugin "acme-transport" {
-  isolation = "server" # a process for each server that uses it
+  isolation = "server" # one process for each server that uses it
 }
 
 server "remote" {

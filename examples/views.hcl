@@ -1,4 +1,4 @@
-# What is offered of a server, under which names, with which arguments fixed.
+# Views of tools: hidden, renamed, with fixed and default arguments.
 server "demo" {
   prefix = "office"
   transport "stdio" {

@@ -1,6 +1,6 @@
-# A program that is no MCP server, as one: du, with what may be asked of it
-# written down. The depth can be chosen within limits, the unit cannot, and the
-# path has to stay below cwd, which is this directory.
+# A command-line program as an MCP server: du, with one tool by hand. The depth has
+# limits, the unit is fixed, and the path must stay below cwd, the directory of
+# this file.
 server "disk" {
   transport "cli" {
     command = ["du", "-h"]
