@@ -1,4 +1,4 @@
-# In a container: every address, and TLS ends before Junctor.
+# In a container: listens on every address; a proxy in front has TLS.
 gateway {
   http {
     listen          = ":7575"
