@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
@@ -8,27 +9,24 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// eval computes an expression. It reports what is wrong and returns false, or
-// returns a value that is wholly known; it is also false, silently, for what
-// rests on a local that was reported already.
+// eval evaluates an expression of the block in. The returned value is wholly
+// known. eval reports what is wrong and returns false. It returns false without
+// a report if the expression uses a local with a reported problem.
+//
+// Evaluation is not bounded: only configurations that the user wrote, named or
+// trusted are evaluated. See docs/decisions/0009-no-evaluation-budget.md.
 func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
-	if !l.vet(in, e) || l.spent {
+	if !l.vet(in, e) {
 		return cty.NilVal, false
 	}
-	v, diags := valueOf(l.budget.meter(e), l.context(e.Range().Filename, l.localValues))
-	if l.budget.left <= 0 {
-		// One problem is enough: from here on nothing can be computed.
-		l.spent = true
-		l.problem(problem{in: in, at: e.Range(), summary: errSpent.Error(),
-			hint: "use smaller lists, and fewer \"for\" within each other"})
-		return cty.NilVal, false
-	}
-	if looks := l.budget.looks; len(looks) > 0 {
-		// Also when try() would hide it, and whatever HCL says because of it.
-		l.budget.looks = nil
-		for _, look := range looks[:min(len(looks), MaxDiagnostics)] {
-			l.problem(problem{in: in, at: look.at, hint: `hand it on as it is, alone or in a text: "Bearer ${keyring("NAME")}"`,
-				summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", look.by)})
+	v, diags := valueOf(l.instrument(e), l.context(e.Range().Filename, l.localValues))
+	if found := l.inspections; len(found) > 0 {
+		// Report them even if try() hides the failure, and instead of the errors
+		// that HCL derives from it.
+		l.inspections = nil
+		for _, i := range found[:min(len(found), MaxDiagnostics)] {
+			l.problem(problem{in: in, at: i.at, hint: `hand it on as it is, alone or in a text: "Bearer ${keyring("NAME")}"`,
+				summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
 	}
@@ -42,11 +40,34 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		l.problem(problem{in: in, at: e.Range(), summary: "the value is not known when the configuration is read"})
 		return cty.NilVal, false
 	}
+	if err := checkNumbers(v); err != nil {
+		l.problem(problem{in: in, at: e.Range(), summary: err.Error()})
+		return cty.NilVal, false
+	}
 	return v, true
 }
 
-// valueOf is e.Value, but a mistake in HCL fails this expression instead of
-// ending the host: a configuration may be read while upstreams are in use.
+// maxExponent bounds the binary exponent of a number in either direction. Every
+// float64 is within it.
+const maxExponent = 1100
+
+// checkNumbers returns an error if a value contains an infinite number, which
+// JSON cannot represent, or a number with a needlessly long decimal text.
+func checkNumbers(v cty.Value) error {
+	v, _ = v.UnmarkDeep()
+	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		if v.Type() != cty.Number || !v.IsKnown() || v.IsNull() {
+			return true, nil
+		}
+		if f := v.AsBigFloat(); f.IsInf() || f.MantExp(nil) > maxExponent || f.MantExp(nil) < -maxExponent {
+			return false, errors.New("a number is too large or too small")
+		}
+		return true, nil
+	})
+}
+
+// valueOf returns e.Value. A panic in HCL fails this expression only and does
+// not end the host.
 func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
 	defer func() {
 		if recover() != nil {
@@ -59,7 +80,7 @@ func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags h
 	return e.Value(ctx)
 }
 
-// context is what an expression in the named file can use.
+// context returns the functions and variables of an expression in a file.
 func (l *loader) context(file string, locals cty.Value) *hcl.EvalContext {
 	parent := &hcl.EvalContext{Functions: l.functions, Variables: map[string]cty.Value{"local": locals}}
 	child := parent.NewChild()
@@ -69,12 +90,10 @@ func (l *loader) context(file string, locals cty.Value) *hcl.EvalContext {
 	return child
 }
 
-const maxFor = 3 // "for" within each other
-
-// vet asks what can be asked of an expression without computing it. Wrong
-// names are found here even where try() would hide them.
+// vet checks an expression without evaluating it, and reports what is wrong. It
+// also finds unknown names inside try(), which hides errors of evaluation.
 func (l *loader) vet(in string, e hclsyntax.Expression) bool {
-	v := vetting{loader: l, in: in, ok: true}
+	v := vetter{loader: l, in: in, ok: true}
 	for _, t := range e.Variables() {
 		v.reference(t)
 	}
@@ -82,24 +101,25 @@ func (l *loader) vet(in string, e hclsyntax.Expression) bool {
 	return v.ok
 }
 
-type vetting struct {
+// A vetter is the visitor of vet.
+type vetter struct {
 	*loader
-	in    string
-	ok    bool
-	loops int
+	in string
+	ok bool
 }
 
-func (v *vetting) wrong(at hcl.Range, hint, format string, args ...any) {
+// wrong reports an error in the expression.
+func (v *vetter) wrong(at hcl.Range, hint, format string, args ...any) {
 	v.ok = false
 	v.problem(problem{in: v.in, at: at, summary: fmt.Sprintf(format, args...), hint: hint})
 }
 
-// reference checks the name that an expression uses.
-func (v *vetting) reference(t hcl.Traversal) {
+// reference checks that a name in an expression is that of a local.
+func (v *vetter) reference(t hcl.Traversal) {
 	root := t.RootName()
 	if root != "local" {
-		// The word may be a secret whose quotes were forgotten: the snippet
-		// shows it where that is harmless.
+		// The word may be a secret without its quotes, so the message does not
+		// repeat it. The snippet shows it where that is harmless.
 		v.wrong(t.SourceRange(), `text stands in quotes; a value defined in locals is local.NAME, a variable of the environment is env("NAME")`, "a word without quotes that names nothing")
 		return
 	}
@@ -118,18 +138,12 @@ func (v *vetting) reference(t hcl.Traversal) {
 	}
 }
 
-func (v *vetting) Enter(node hclsyntax.Node) hcl.Diagnostics {
+// Enter implements [hclsyntax.Walker].
+func (v *vetter) Enter(node hclsyntax.Node) hcl.Diagnostics {
 	switch e := node.(type) {
 	case *hclsyntax.LiteralValueExpr:
-		if e.Val.Type() == cty.Number && e.Val.IsKnown() && !e.Val.IsNull() {
-			if err := payNumber(e.Val.AsBigFloat()); err != nil {
-				v.wrong(e.SrcRange, "", "%v", err)
-			}
-		}
-	case *hclsyntax.ForExpr:
-		v.loops++
-		if v.loops == maxFor+1 {
-			v.wrong(e.OpenRange, "compute the inner list in locals", "more than %d \"for\" within each other", maxFor)
+		if err := checkNumbers(e.Val); err != nil {
+			v.wrong(e.SrcRange, "", "%v", err)
 		}
 	case *hclsyntax.FunctionCallExpr:
 		v.call(e)
@@ -139,26 +153,23 @@ func (v *vetting) Enter(node hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
-func (v *vetting) Exit(node hclsyntax.Node) hcl.Diagnostics {
-	if _, ok := node.(*hclsyntax.ForExpr); ok {
-		v.loops--
-	}
-	return nil
-}
+// Exit implements [hclsyntax.Walker].
+func (v *vetter) Exit(hclsyntax.Node) hcl.Diagnostics { return nil }
 
-func (v *vetting) call(e *hclsyntax.FunctionCallExpr) {
+// call checks that a called function exists.
+func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if e.Name == "keyring" {
 		v.stored(e)
 		return
 	}
 	if _, known := functions[e.Name]; !known {
-		// Not by name: see reference.
+		// The message does not repeat the name; see reference.
 		v.wrong(e.NameRange, nearHint(e.Name, functionNames), "there is no function of this name")
 	}
 }
 
-// keys refuses an object that sets a key twice: HCL would take the last.
-func (v *vetting) keys(e *hclsyntax.ObjectConsExpr) {
+// keys reports keys that an object sets twice. HCL would use the last one.
+func (v *vetter) keys(e *hclsyntax.ObjectConsExpr) {
 	seen := map[string]bool{}
 	for _, item := range e.Items {
 		key, ok := literal(item.KeyExpr)
@@ -172,7 +183,7 @@ func (v *vetting) keys(e *hclsyntax.ObjectConsExpr) {
 	}
 }
 
-// literal returns the text of a key or string that stands there as such.
+// literal returns the text of a key or of a string without interpolation.
 func literal(e hclsyntax.Expression) (string, bool) {
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		if !key.ForceNonLiteral {

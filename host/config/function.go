@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,7 +54,7 @@ var functions = map[string]function.Function{
 	"max":      stdlib.MaxFunc,
 
 	"jsonencode":   stdlib.JSONEncodeFunc,
-	"jsondecode":   stdlib.JSONDecodeFunc,
+	"jsondecode":   jsonDecodeFunc,
 	"base64encode": onText(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
 	"base64decode": onText(fromBase64),
 
@@ -91,7 +92,7 @@ func (l *loader) hostFunctions() map[string]function.Function {
 		case "try", "can": // take expressions, not values
 			all[name] = f
 		default:
-			all[name] = l.budget.guarded(f, guards[name])
+			all[name] = withRedactedErrors(f)
 		}
 	}
 	return all
@@ -195,6 +196,50 @@ func fromBase64(s string) (string, error) {
 		return "", errors.New("what the text stands for is not valid UTF-8")
 	}
 	return string(b), nil
+}
+
+// jsonDecodeFunc is stdlib.JSONDecodeFunc for valid JSON only. The decoder of
+// stdlib has no limit on nesting and prints parts of the text in its errors.
+var jsonDecodeFunc = function.New(&function.Spec{
+	Params: stdlib.JSONDecodeFunc.Params(),
+	Type: func(args []cty.Value) (cty.Type, error) {
+		if args[0].IsKnown() && !json.Valid([]byte(args[0].AsString())) {
+			return cty.NilType, errors.New("the text is not JSON")
+		}
+		return stdlib.JSONDecodeFunc.ReturnTypeForValues(args)
+	},
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return stdlib.JSONDecode(args[0]) },
+})
+
+// withRedactedErrors returns f with error messages that do not quote its
+// arguments.
+func withRedactedErrors(f function.Function) function.Function {
+	return function.New(&function.Spec{
+		Params: f.Params(), VarParam: f.VarParam(),
+		Type: func(args []cty.Value) (cty.Type, error) {
+			ty, err := f.ReturnTypeForValues(args)
+			return ty, withoutValues(err, args)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, err := f.Call(args)
+			return v, withoutValues(err, args)
+		},
+	})
+}
+
+// withoutValues masks the texts of the arguments that an error quotes. Functions
+// repeat them only in quotes.
+func withoutValues(err error, args []cty.Value) error {
+	if err == nil {
+		return nil
+	}
+	texts := textsIn(args...)
+	return errors.New(quoteRule.ReplaceAllStringFunc(err.Error(), func(quote string) string {
+		if text := unescaped(quote[1 : len(quote)-1]); !fixedWords[text] && (holds(text, texts) || partOf(text, texts)) {
+			return `"` + masked + `"`
+		}
+		return quote
+	}))
 }
 
 // lengthFunc counts the characters of a text and the elements of all else.

@@ -17,7 +17,7 @@ import (
 // keyring("NAME") is a secret that is read when a connection is opened. When the
 // configuration is read there is a placeholder in its place, which can become
 // part of a longer text. Nothing may look into one, because what it found would
-// not be true of the secret: see metered. A placeholder has a part that nobody
+// not be true of the secret: see passthrough.go. A placeholder has a part that nobody
 // can guess, so that no text from outside passes for one.
 type keyring struct {
 	nonce string
@@ -109,7 +109,7 @@ func (l *loader) keyringCall() function.Function {
 
 // stored notes a use of keyring(). The name is written out, so that it is known
 // without evaluating anything which secrets a configuration uses, and where.
-func (v *vetting) stored(e *hclsyntax.FunctionCallExpr) {
+func (v *vetter) stored(e *hclsyntax.FunctionCallExpr) {
 	const hint = `write keyring("NAME")`
 	if len(e.Args) != 1 || e.ExpandFinal {
 		v.wrong(e.Range(), hint, "keyring() takes the name of a secret and nothing else")

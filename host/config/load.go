@@ -62,8 +62,7 @@ type loader struct {
 	secrets  []string // what env() and file() returned
 	keyring  keyring
 
-	budget      *evalCost
-	spent       bool
+	inspections []inspection // of placeholders, by the expression being evaluated
 	functions   map[string]function.Function
 	locals      map[string]*local
 	localValues cty.Value
@@ -81,10 +80,8 @@ func newLoader(o Options) *loader {
 		Options: o, lookup: o.Lookup,
 		byName: map[string]*source{}, locals: map[string]*local{}, plugins: map[string]*plugin{},
 		manifests: map[string]*sdk.Manifest{}, defaulted: map[string]bool{},
-		budget: &evalCost{left: maxWork}, localValues: cty.EmptyObjectVal,
-		keyring: newKeyring(),
+		localValues: cty.EmptyObjectVal, keyring: newKeyring(),
 	}
-	l.budget.keyring = &l.keyring
 	if l.lookup == nil {
 		l.lookup = os.LookupEnv
 	}

@@ -133,10 +133,20 @@ func Scrubber(secrets []string) *strings.Replacer {
 // settings that their plugins call sensitive.
 func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
 
+// stringOf returns the text of a known string, and "" for any other value. v
+// must not be marked.
+func stringOf(v cty.Value) string {
+	if v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
+		return ""
+	}
+	return v.AsString()
+}
+
 // textsIn lists every text in the values.
 func textsIn(values ...cty.Value) []string {
 	var texts []string
 	for _, v := range values {
+		v, _ = v.UnmarkDeep()
 		_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
 			if text := stringOf(v); text != "" {
 				texts = append(texts, text)

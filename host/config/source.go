@@ -105,7 +105,6 @@ func (l *loader) add(name string, text []byte) {
 		dir = filepath.Dir(name) // only without a working directory
 	}
 	s := &source{name: name, dir: dir, text: text}
-	l.budget.left += len(text)
 	l.sources = append(l.sources, s)
 	l.byName[name] = s
 }

@@ -8,6 +8,6 @@ locals {
   attr  = { a = 1 }.b
   cond  = "x" ? 1 : 2
   each  = [for x in 5 : x]
-  deep  = [for a in [1] : [for b in [1] : [for c in [1] : [for d in [1] : d]]]]
+  keys  = { for x in [1] : null => x }
   dup   = { for x in ["k", "k"] : x => 1 }
 }

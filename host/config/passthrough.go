@@ -1,0 +1,176 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// While the configuration is read, keyring("NAME") is a placeholder. An
+// expression may pass it on, alone or inside a longer text. It may not inspect
+// it, because the result would differ from that for the secret. instrument
+// therefore wraps every operand that an expression inspects, such as a
+// condition, and the wrapper fails for a value that contains a placeholder.
+
+// passthroughFuncs are the functions that pass texts on unchanged, each with
+// the indexes of the arguments that it inspects. Every other function inspects
+// all of its arguments.
+var passthroughFuncs = map[string][]int{
+	"try": {}, "can": {}, "coalesce": {}, "concat": {}, "merge": {}, "values": {}, "flatten": {}, "join": {},
+	"tostring": {}, "tolist": {}, "tomap": {},
+	"lookup": {1}, "env": {0},
+}
+
+// An inspection is an operand that contains a placeholder and is inspected.
+type inspection struct {
+	at hcl.Range
+	by string // the inspecting construct: "upper()", "an operator"
+}
+
+// An inspectedExpr is an operand that the expression around it inspects. It
+// implements hclsyntax.Expression by embedding one, which is the only way.
+type inspectedExpr struct {
+	hclsyntax.Expression
+	loader *loader
+	by     string
+}
+
+// Value evaluates the operand. It fails and records an inspection when the
+// value contains a placeholder; [loader.eval] reports the inspections.
+func (e *inspectedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := e.Expression.Value(ctx)
+	if _, found := e.loader.keyring.in(v); !found {
+		return v, diags
+	}
+	e.loader.inspections = append(e.loader.inspections, inspection{e.Range(), e.by})
+	return cty.DynamicVal, append(diags, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "the value is not known yet", Subject: e.Range().Ptr(), // never shown
+	})
+}
+
+// A markingIndex is an index expression that copies the marks of its key to the
+// result. HCL drops them for objects, so a secret could select a printed value.
+type markingIndex struct{ *hclsyntax.IndexExpr }
+
+// Value evaluates the index expression.
+func (e *markingIndex) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	collection, collectionDiags := e.Collection.Value(ctx)
+	key, keyDiags := e.Key.Value(ctx)
+	v, diags := hcl.Index(collection, key, &e.BracketRange)
+	return v.WithSameMarks(key), slices.Concat(collectionDiags, keyDiags, diags)
+}
+
+// inspected wraps an operand, once.
+func (l *loader) inspected(by string, e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := l.instrument(e).(type) {
+	case nil, *inspectedExpr, *hclsyntax.LiteralValueExpr:
+		return e
+	default:
+		return &inspectedExpr{Expression: e, loader: l, by: by}
+	}
+}
+
+// instrument wraps the inspected operands and the indexes in an expression. It
+// changes the tree, so ask static questions about the tree before.
+func (l *loader) instrument(e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := e.(type) {
+	case *inspectedExpr, *markingIndex:
+		return e
+	case *hclsyntax.IndexExpr:
+		l.instrumentChildren(e)
+		return &markingIndex{e}
+	case nil:
+		return nil
+	default:
+		l.instrumentChildren(e)
+		return e
+	}
+}
+
+// instrumentChildren instruments the operands of an expression.
+func (l *loader) instrumentChildren(e hclsyntax.Expression) {
+	switch e := e.(type) {
+	case *hclsyntax.ParenthesesExpr:
+		e.Expression = l.instrument(e.Expression)
+	case *hclsyntax.TemplateExpr:
+		l.instrumentAll(e.Parts)
+	case *hclsyntax.TemplateWrapExpr:
+		e.Wrapped = l.instrument(e.Wrapped)
+	case *hclsyntax.TemplateJoinExpr:
+		e.Tuple = l.instrument(e.Tuple)
+	case *hclsyntax.FunctionCallExpr:
+		l.instrumentCall(e)
+	case *hclsyntax.RelativeTraversalExpr:
+		e.Source = l.instrument(e.Source)
+	case *hclsyntax.IndexExpr:
+		e.Collection, e.Key = l.instrument(e.Collection), l.inspected("an index", e.Key)
+	case *hclsyntax.SplatExpr:
+		e.Source, e.Each = l.instrument(e.Source), l.instrument(e.Each)
+	case *hclsyntax.TupleConsExpr:
+		l.instrumentAll(e.Exprs)
+	case *hclsyntax.ObjectConsExpr:
+		for i, item := range e.Items {
+			l.instrumentChildren(item.KeyExpr)
+			e.Items[i].ValueExpr = l.instrument(item.ValueExpr)
+		}
+	case *hclsyntax.ObjectConsKeyExpr:
+		// HCL recognizes a bare word as a literal key by the type of its node.
+		if _, bare := literal(e); !bare {
+			e.Wrapped = l.inspected("a name", e.Wrapped)
+		}
+	case *hclsyntax.UnaryOpExpr:
+		e.Val = l.inspected("an operator", e.Val)
+	case *hclsyntax.BinaryOpExpr:
+		e.LHS, e.RHS = l.inspected("an operator", e.LHS), l.inspected("an operator", e.RHS)
+	case *hclsyntax.ConditionalExpr:
+		e.Condition = l.inspected("a condition", e.Condition)
+		e.TrueResult, e.FalseResult = l.instrument(e.TrueResult), l.instrument(e.FalseResult)
+	case *hclsyntax.ForExpr:
+		e.CollExpr, e.ValExpr = l.instrument(e.CollExpr), l.instrument(e.ValExpr)
+		if e.KeyExpr != nil {
+			e.KeyExpr = l.inspected("a name", e.KeyExpr)
+		}
+		if e.CondExpr != nil {
+			e.CondExpr = l.inspected("a condition", e.CondExpr)
+		}
+	}
+}
+
+func (l *loader) instrumentAll(list []hclsyntax.Expression) {
+	for i := range list {
+		list[i] = l.instrument(list[i])
+	}
+}
+
+// instrumentCall wraps the arguments that the called function inspects.
+func (l *loader) instrumentCall(e *hclsyntax.FunctionCallExpr) {
+	if e.Name == "keyring" {
+		return // vet requires its argument to be a literal
+	}
+	inspects, passes := passthroughFuncs[e.Name]
+	for i, arg := range e.Args {
+		if !passes || slices.Contains(inspects, i) || e.ExpandFinal && len(inspects) > 0 {
+			e.Args[i] = l.inspected(e.Name+"()", arg)
+		} else {
+			e.Args[i] = l.instrument(arg)
+		}
+	}
+}
+
+// plain returns e without parentheses and without the wrappers of instrument.
+func plain(e hclsyntax.Expression) hclsyntax.Expression {
+	for {
+		switch wrapper := e.(type) {
+		case *inspectedExpr:
+			e = wrapper.Expression
+		case *markingIndex:
+			e = wrapper.IndexExpr
+		case *hclsyntax.ParenthesesExpr:
+			e = wrapper.Expression
+		default:
+			return e
+		}
+	}
+}
