@@ -44,6 +44,7 @@ server "github" {
   share    = "global"
   idle     = "adaptive"
   required = false
+  enabled  = true
 
   max_message = "16MiB"
   describe    = "full"    # or "brief", "verbatim"
@@ -61,10 +62,12 @@ server "github" {
   }
 
   tools {
-    allow   = ["get_*", "list_*", "search_*", "create_issue"]
-    deny    = ["*_secret"]
-    confirm = ["create_*"]
-    read    = ["get_*"]
+    allow      = ["get_*", "list_*", "search_*", "create_issue"]
+    deny       = ["*_secret"]
+    confirm    = ["create_*"]
+    read       = ["get_*"]
+    write      = ["create_*"]
+    idempotent = ["list_*"]
   }
   tool "search_issues" {
     name        = "issues"

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -37,54 +36,6 @@ type Plugin struct {
 	At        Position
 }
 
-// A Server is one server block. Of a disabled one only Name, At and Enabled
-// are filled in: what stands in it is not evaluated.
-type Server struct {
-	Name     string
-	Prefix   string // of exposed tool names; empty: names stay as they are
-	At       Position
-	Enabled  bool
-	Required bool
-	Protocol string // "auto" or a revision
-	Share    string // "global", "tenant" or "session"
-	Idle     Idle
-	Timeouts Timeouts
-	// MaxMessage bounds a message in either direction, in bytes.
-	MaxMessage int
-
-	Transport Block
-	Auth      *Block // nil: none
-	Tools     Tools
-	Views     []View
-	Resources Resources
-
-	// Describe says how much of what the server says about its items reaches
-	// clients: "full", "brief" or "verbatim".
-	Describe string
-	// BadSchema says what becomes of a tool whose schema is refused: "replace"
-	// or "hide".
-	BadSchema string
-
-	// Fingerprint is the same for two blocks exactly when a connection opened
-	// for one serves the other, wherever and in whatever order they stand.
-	Fingerprint string
-}
-
-// Idle says when a connection that nobody uses is closed: exactly one of the
-// three is set.
-type Idle struct {
-	Adaptive bool
-	Never    bool
-	After    time.Duration
-}
-
-// Timeouts bound the phases of an upstream.
-type Timeouts struct {
-	Start, Call, Shutdown time.Duration
-	Install               time.Duration // to start a server that has to be installed first
-	Extends               bool          // progress of a call begins its time anew
-}
-
 // A Block is a block whose body belongs to a plugin, decoded with the plugin's
 // schema: a transport, an auth provider or a secret store.
 type Block struct {
@@ -104,15 +55,6 @@ type Block struct {
 // Files are those from which an auth provider has what it presents, and which
 // are worth a look before each request.
 func (b *Block) Files() []string { return b.files }
-
-// Tools says what of a server's tools is offered and how they are classified.
-//
-// An Allow that is nil allows every tool, one that is empty none.
-type Tools struct{ Allow, Deny, Read, Write, Idempotent []Pattern }
-
-// Resources says which resources of a server clients may read. Unlisted allows
-// those that the server neither lists nor has a template for.
-type Resources struct{ Unlisted bool }
 
 // A View changes how one tool is offered.
 type View struct {

@@ -12,18 +12,22 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// The defaults block holds attributes for every server. A server's own
-// attribute wins; of env, each variable for itself. An attribute stays where it
-// was written: what is wrong with it names the line in the defaults block.
-//
-// A further attribute of servers needs its name in defaultsForm and its line in
-// section.general, which reads both blocks.
+// The defaults block holds attributes for every server. A server's own attribute
+// wins; of env, each variable wins separately. An inherited attribute keeps its
+// place: a problem with it names the line in the defaults block.
 
-// defaultsForm is what may stand in the block.
+// defaultsForm lists the attributes and blocks of the defaults block. Those of
+// servers come from serverAttributes.
 var defaultsForm = form{
-	attributes: []string{"share", "idle", "describe", "bad_schema", "pass_env"},
+	attributes: append(attributeNames("", true), "pass_env"),
 	private:    []string{"env"},
-	blocks:     map[string]shape{"timeouts": {}},
+	blocks: func() map[string]shape {
+		blocks := map[string]shape{}
+		for _, name := range attributeBlocks(true) {
+			blocks[name] = shape{}
+		}
+		return blocks
+	}(),
 }
 
 // transportDefaults are settings of plugins that the block may hold. They are
@@ -35,15 +39,6 @@ var transportDefaults = []sdk.Attribute{
 
 // A fallback is what a section goes by where its own block has no attribute.
 type fallback map[string]*hclsyntax.Attribute
-
-// general reads what servers and the defaults block have in common.
-func (s blockReader) general(d *draft) {
-	d.Share, d.shareAt = s.share()
-	d.Describe = s.choice("describe", "full", "brief", "verbatim")
-	d.BadSchema = s.choice("bad_schema", "replace", "hide")
-	d.Idle = s.idle()
-	d.Timeouts = s.timeouts()
-}
 
 // readDefaults reads the block, of which all files together hold one. One that
 // has anything wrong is not used: the servers would only repeat its problems.
@@ -57,7 +52,9 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	s := l.section(blocks[0], "")
 	before := len(l.problems)
 	s.check(defaultsForm)
-	s.general(&draft{Server: &Server{}})
+	d := &draft{Server: &Server{Enabled: true}}
+	s.readAttributes(d, "", true)
+	s.readAttributeBlocks(d, true)
 	for _, a := range transportDefaults {
 		if v, set := s.setting(a); set && a.Format == "env_names" {
 			s.envNames(a, v)

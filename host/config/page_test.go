@@ -1,8 +1,10 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -23,6 +25,78 @@ func TestDocumentedBlocks(t *testing.T) {
 		c, ds := loadText(t, begin+text)
 		if c == nil || len(ds) > 0 || len(c.Servers) == 1 && c.Servers[0].Auth == nil || c.SecretStore != nil && c.SecretStore.File.PasswordFD != -1 {
 			t.Errorf("%s: %s", begin, rendered(ds))
+		}
+	}
+}
+
+// TestServerAttributesPage compares the tables of docs/configuration.md with
+// serverAttributes. With -update it writes them.
+func TestServerAttributesPage(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "configuration.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for name, table := range map[string]string{"server": serverTable(), "defaults": defaultsTable()} {
+		begin := fmt.Sprintf("<!-- %s attributes: written by go test ./host/config -run Page -update -->\n", name)
+		before, rest, opened := strings.Cut(page, begin)
+		_, after, closed := strings.Cut(rest, "<!-- end -->\n")
+		if !opened || !closed {
+			t.Fatalf("docs/configuration.md has no table after %q", begin)
+		}
+		page = before + begin + table + "<!-- end -->\n" + after
+	}
+	switch {
+	case page == string(text):
+	case *update:
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Error("the tables of docs/configuration.md differ from serverAttributes; run go test ./host/config -run Page -update")
+	}
+}
+
+// serverTable documents the attributes of server blocks.
+func serverTable() string {
+	var b strings.Builder
+	b.WriteString("| attribute | value | default | meaning |\n|---|---|---|---|\n")
+	for _, a := range serverAttributes {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", a.path(), a.accepts, a.unset, a.doc)
+	}
+	return b.String()
+}
+
+// defaultsTable documents which of them a defaults block may hold.
+func defaultsTable() string {
+	var b strings.Builder
+	b.WriteString("| attribute | applies to |\n|---|---|\n")
+	for _, a := range serverAttributes {
+		if a.inDefaults {
+			fmt.Fprintf(&b, "| `%s` | every server without it |\n", a.path())
+		}
+	}
+	b.WriteString("| `env` | every transport with this setting, each variable separately; `keyring()` is an error, because it would pass one stored secret to all servers |\n")
+	b.WriteString("| `pass_env` | every transport with this setting; a server's own list replaces it |\n")
+	return b.String()
+}
+
+// TestServerAttributesAreDocumentedAndTested checks that every attribute has a
+// sentence, and is in the example and in the fixture with all attributes.
+func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
+	for _, path := range []string{filepath.Join("..", "..", "examples", "language.hcl"), filepath.Join("..", "..", "testdata", "config", "ok-server-attributes.hcl")} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range serverAttributes {
+			if !regexp.MustCompile(`(?m)^\s*` + a.name + `\s*=`).Match(text) {
+				t.Errorf("%s does not set %s", path, a.path())
+			}
+			if a.doc == "" || a.accepts == "" || a.unset == "" || a.reconnects && a.get == nil {
+				t.Errorf("the entry of %s is incomplete", a.path())
+			}
 		}
 	}
 }

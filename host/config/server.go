@@ -9,11 +9,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// revisions of MCP that a server can be fixed to.
+// revisions lists the revisions of MCP that "protocol" accepts.
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
 const (
@@ -23,64 +21,69 @@ const (
 	maxShutdown = 60 * time.Second
 	maxIdle     = 24 * time.Hour
 
+	defaultInstall = 5 * time.Minute
+
 	leastMessage = 64 << 10 // bytes
 	mostMessage  = 256 << 20
 )
 
-// A draft is a Server in the making: what is needed between reading its block
-// and decoding what belongs to plugins, which waits for their manifests.
+// A draft is a Server whose transport and auth blocks are not decoded yet. They
+// need the manifests of their plugins.
 type draft struct {
 	*Server
 	block     blockReader
 	prefixAt  hcl.Range
-	shareAt   hcl.Range // empty: not set
+	shareAt   hcl.Range         // empty: not set
+	globs     map[string][]item // the patterns of the tools block, by attribute
 	transport pluginRef
-	auth      *pluginRef // nil: none
+	auth      *pluginRef // nil: no auth block
 }
 
+// serverForm lists the attributes and blocks of a server block.
 var serverForm = form{
-	attributes: []string{"prefix", "protocol", "share", "idle", "required", "enabled", "max_message", "describe", "bad_schema"},
-	blocks: map[string]shape{
-		"transport": {labels: 1}, "auth": {labels: 1}, "timeouts": {}, "tools": {}, "tool": {labels: 1, many: true},
-		"resources": {},
-	},
+	attributes: attributeNames("", false),
+	blocks: func() map[string]shape {
+		blocks := map[string]shape{"transport": {labels: 1}, "auth": {labels: 1}, "tool": {labels: 1, many: true}}
+		for _, name := range attributeBlocks(false) {
+			blocks[name] = shape{}
+		}
+		return blocks
+	}(),
 }
 
-// server reads a server block, apart from the bodies that belong to plugins.
+// server reads a server block without the bodies that belong to plugins.
 func (l *loader) server(b *hclsyntax.Block) *draft {
-	s := l.section(b, "")
-	s.fallback = l.generalDefaults()
-	s.check(serverForm)
-	if len(b.Labels) > 0 && !labelRule.MatchString(s.label) {
-		s.wrong(s.labelAt, "", "server name %q: use %s", s.label, labelWords)
+	r := l.section(b, "")
+	r.fallback = l.generalDefaults()
+	r.check(serverForm)
+	if len(b.Labels) > 0 && !labelRule.MatchString(r.label) {
+		r.wrong(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
 	}
-	d := &draft{Server: &Server{Name: s.label, At: startOf(s.head)}, block: s, prefixAt: s.labelAt}
-	t, found := s.block("transport")
+	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head)}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
+	t, found := r.block("transport")
 	if !found {
-		s.wrong(s.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", s.what)
+		r.wrong(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
 	}
-	// What stands in a disabled server is not evaluated, so that it can name
-	// variables and plugins that are not there. Where the attribute is wrong, the
-	// rest is looked at as well: it will be used when that is mended.
-	d.Enabled = s.flag("enabled", true)
+	// A disabled server may name variables and plugins that do not exist, so the
+	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked
+	// too, because it will be used once "enabled" is corrected.
+	r.readAttributes(d, "", false)
 	if !d.Enabled {
 		return d
 	}
 	if found {
 		d.transport = t.use(transports)
 	}
-	if a, found := s.block("auth"); found {
+	if a, found := r.block("auth"); found {
 		auth := a.use(providers)
 		d.auth = &auth
 	}
-	d.Prefix = s.prefix(d)
-	d.Required = s.flag("required", false)
-	d.Protocol = s.choice("protocol", append([]string{"auto"}, revisions...)...)
-	d.MaxMessage = s.size("max_message", ndjson.DefaultLimit, leastMessage, mostMessage)
-	s.general(d)
-	d.Tools = s.tools()
-	d.Views = s.views()
-	d.Resources = s.optional("resources").resources()
+	r.readAttributeBlocks(d, false)
+	if tools, found := r.block("tools"); found {
+		tools.exclusive("allow", "deny", d.globs)
+		tools.exclusive("read", "write", d.globs)
+	}
+	d.Views = r.views()
 	return d
 }
 
@@ -88,22 +91,22 @@ var prefixRule = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 const maxPrefix = 40
 
-// prefix reads what exposed names begin with. See D8 for the rules: they keep
-// every name apart from every other without parsing.
-func (s blockReader) prefix(d *draft) string {
-	text, a, set := s.text("prefix")
+// prefix reads the prefix of exposed names. Its grammar keeps all exposed names
+// distinct, so that no exposed name has to be parsed.
+func (r blockReader) prefix(d *draft) string {
+	text, a, set := r.text("prefix")
 	if set {
 		d.prefixAt = a.Expr.Range()
 		if text == "" {
 			return ""
 		}
 	} else {
-		text = s.label
+		text = r.label
 	}
 	var why string
 	switch {
 	case !set && !labelRule.MatchString(text):
-		// one problem is enough
+		// The label was reported.
 	case !prefixRule.MatchString(text):
 		why = "may hold letters, digits, - and _ only"
 	case strings.Contains(text, "__"):
@@ -116,16 +119,16 @@ func (s blockReader) prefix(d *draft) string {
 	switch {
 	case why == "":
 	case set:
-		s.wrong(d.prefixAt, "", "a prefix %s", why)
+		r.wrong(d.prefixAt, "", "a prefix %s", why)
 	default:
-		s.wrong(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
+		r.wrong(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
 	}
 	return text
 }
 
 // idle reads "adaptive", "never" or a duration.
-func (s blockReader) idle() Idle {
-	v, a, set := s.value("idle", cty.String)
+func (r blockReader) idle() Idle {
+	v, a, set := r.value("idle", cty.String)
 	if !set {
 		return Idle{Adaptive: true}
 	}
@@ -139,50 +142,25 @@ func (s blockReader) idle() Idle {
 	d, err := time.ParseDuration(word.AsString())
 	switch {
 	case err != nil:
-		s.wrong(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, notThat(word.AsString(), len(marks) > 0))
+		r.wrong(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, notThat(word.AsString(), len(marks) > 0))
 	case d <= 0 || d > maxIdle:
-		s.wrong(a.Expr.Range(), `"never" keeps connections open`, `"idle" must be more than zero and at most %s`, short(maxIdle))
+		r.wrong(a.Expr.Range(), `"never" keeps connections open`, `"idle" must be more than zero and at most %s`, short(maxIdle))
 	}
 	return Idle{After: d}
 }
 
-func (s blockReader) timeouts() Timeouts {
-	t, found := s.block("timeouts")
-	if !found {
-		t = blockReader{loader: s.loader, in: s.in, body: &hclsyntax.Body{}}
-	}
-	t.fallback = s.defaultsOf("timeouts")
-	t.check(form{attributes: []string{"start", "install", "call", "shutdown", "progress_extends"}})
-	start := t.duration("start", 10*time.Second, maxStart)
-	return Timeouts{
-		Start:   start,
-		Install: t.install(start),
-		Call:    t.duration("call", 60*time.Second, maxCall),
-		// A server has two seconds from the end of its input to SIGTERM, and two
-		// more to SIGKILL.
-		Shutdown: t.duration("shutdown", 5*time.Second, maxShutdown),
-		Extends:  t.flag("progress_extends", false),
-	}
-}
-
-// resources reads what clients may read of a server.
-func (s blockReader) resources() Resources {
-	s.check(form{attributes: []string{"unlisted"}})
-	return Resources{Unlisted: s.flag("unlisted", false)}
-}
-
-// install reads how long a start may take that installs the server first. It is
-// never less than what any start may take: one that is inherited is raised.
-func (s blockReader) install(start time.Duration) time.Duration {
-	const unset = 5 * time.Minute
-	d := s.duration("install", max(unset, start), maxInstall)
-	if own := s.body.Attributes["install"]; d < start && own != nil {
-		s.wrong(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, short(start))
+// install reads the timeout of a start that installs the server. A value of the
+// block itself must be at least start; a default and an inherited value are
+// raised to start.
+func (r blockReader) install(start time.Duration) time.Duration {
+	d := r.duration("install", max(defaultInstall, start), maxInstall)
+	if own := r.body.Attributes["install"]; d < start && own != nil {
+		r.wrong(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, short(start))
 	}
 	return max(d, start)
 }
 
-// checkNames compares the servers with each other.
+// checkNames reports servers with the same name and servers with the same prefix.
 func checkNames(l *loader, drafts []*draft) {
 	names, prefixes := map[string]*draft{}, map[string]*draft{}
 	for _, d := range drafts {

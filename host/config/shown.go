@@ -54,7 +54,11 @@ func jsonOf(v cty.Value) []byte {
 // and permissions are looked up at each call and are not part of it.
 func (l *loader) fingerprint(d *draft) string {
 	t := l.printed(d.transport.plugin.Plugin, d.Transport)
-	t["protocol"], t["max_message"] = d.Protocol, d.MaxMessage
+	for _, a := range serverAttributes {
+		if a.reconnects {
+			t[a.path()] = a.get(d.Server)
+		}
+	}
 	if d.Auth != nil {
 		t["auth"] = l.printed(d.auth.plugin.Plugin, *d.Auth)
 	}

@@ -8,30 +8,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-var toolsForm = form{
-	attributes: []string{"allow", "deny", "read", "write", "idempotent"},
-	later:      []string{"confirm"},
-}
-
-// tools reads the tools block.
-func (s blockReader) tools() Tools {
-	t, found := s.block("tools")
-	if !found {
-		return Tools{}
-	}
-	t.check(toolsForm)
-	globs := map[string][]item{}
-	for _, name := range toolsForm.attributes {
-		globs[name] = t.globs(name)
-	}
-	t.exclusive("allow", "deny", globs)
-	t.exclusive("read", "write", globs)
-	return Tools{
-		Allow: patterns(globs["allow"]), Deny: patterns(globs["deny"]),
-		Read: patterns(globs["read"]), Write: patterns(globs["write"]), Idempotent: patterns(globs["idempotent"]),
-	}
-}
-
 // globs reads a list of patterns.
 func (s blockReader) globs(name string) []item {
 	items := s.texts(name)

@@ -1,0 +1,259 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/junctor-mcp/junctor/sdk/ndjson"
+)
+
+// A Server is one server block. Of a disabled server only Name, At and Enabled
+// are set, because the rest of its block is not evaluated.
+type Server struct {
+	Name       string
+	Prefix     string // of exposed tool names; empty: names are not prefixed
+	At         Position
+	Enabled    bool
+	Required   bool
+	Protocol   string // "auto" or a revision of MCP
+	Share      string // "global", "tenant" or "session"
+	Idle       Idle
+	Timeouts   Timeouts
+	MaxMessage int // bytes of one message, in either direction
+
+	Transport Block
+	Auth      *Block // nil: no auth block
+	Tools     Tools
+	Views     []View
+	Resources Resources
+
+	Describe  string // how descriptions are passed on: "full", "brief" or "verbatim"
+	BadSchema string // how a tool with an unsafe schema is offered: "replace" or "hide"
+
+	// Fingerprint is equal for two blocks exactly if a connection that was opened
+	// for one also serves the other. Names and places do not change it.
+	Fingerprint string
+}
+
+// Idle says when an unused connection is closed. Exactly one field is set.
+type Idle struct {
+	Adaptive bool
+	Never    bool
+	After    time.Duration
+}
+
+// Timeouts bound the phases of an upstream.
+type Timeouts struct {
+	Start, Call, Shutdown time.Duration
+	Install               time.Duration // in place of Start, if the start installs the server
+	Extends               bool          // a progress notification restarts the time of its call
+}
+
+// Tools says which tools of a server are offered and how they are classified. A
+// nil Allow allows every tool; an empty Allow allows no tool.
+type Tools struct{ Allow, Deny, Read, Write, Idempotent []Pattern }
+
+// Resources says which resources of a server clients may read. Unlisted also
+// allows resources that the server neither lists nor has a template for.
+type Resources struct{ Unlisted bool }
+
+// A serverAttribute is one attribute of a server block, or of one of its blocks.
+type serverAttribute struct {
+	block string // the block inside the server block, such as "timeouts"; empty: none
+	name  string
+	serverValue
+	inDefaults bool   // the defaults block may set it for all servers
+	reconnects bool   // it is part of Server.Fingerprint
+	doc        string // Markdown, one or more sentences
+}
+
+// serverAttributes is the table of the attributes with a value that the host
+// decodes. It is the only list of their names: which attributes a block accepts,
+// how each is decoded, its default, and the table in docs/configuration.md all
+// come from it. "enabled" is the first, because of a disabled server no other
+// attribute is read. "start" precedes "install", whose bound it is.
+var serverAttributes = []serverAttribute{
+	{name: "enabled", serverValue: boolean(func(s *Server) *bool { return &s.Enabled }, true),
+		doc: "Nothing else in the block of a disabled server is evaluated."},
+	{name: "prefix", serverValue: serverValue{
+		read:    func(r blockReader, _ string, d *draft) { d.Prefix = r.prefix(d) },
+		accepts: "letters, digits, `_`, `-`; at most 40 characters", unset: "the label"},
+		doc: "Tools and prompts are offered as `PREFIX__NAME`. The prefix must not contain `__` or end in `_`. `\"\"` offers names without a prefix."},
+	{name: "protocol", serverValue: oneOf(func(s *Server) *string { return &s.Protocol }, append([]string{"auto"}, revisions...)...), reconnects: true,
+		doc: "The revision of MCP. `auto` finds out which revision the server speaks and remembers it."},
+	{name: "share", serverValue: serverValue{
+		read:    func(r blockReader, _ string, d *draft) { d.Share, d.shareAt = r.share() },
+		accepts: codeList([]string{shareGlobal, shareTenant, shareSession}), unset: "`\"global\"`; `\"tenant\"` if the `auth` blocks of the gateway name several tenants"},
+		inDefaults: true, doc: "Which clients share a connection: all clients, those of one tenant, or none. See [Shared connections](#shared-connections)."},
+	{name: "idle", serverValue: serverValue{
+		read:    func(r blockReader, _ string, d *draft) { d.Idle = r.idle() },
+		accepts: "`\"adaptive\"`, `\"never\"` or a duration, at most `24h`", unset: "`\"adaptive\"`"},
+		inDefaults: true, doc: "When an unused connection is closed. `adaptive` waits one to five minutes, depending on use."},
+	{name: "required", serverValue: boolean(func(s *Server) *bool { return &s.Required }, false),
+		doc: "`junctor serve` does not start if this server cannot be reached."},
+	{name: "max_message", serverValue: byteSize(func(s *Server) *int { return &s.MaxMessage }, ndjson.DefaultLimit, leastMessage, mostMessage), reconnects: true,
+		doc: "The size of one message in either direction. A larger message fails its call."},
+	{name: "describe", serverValue: oneOf(func(s *Server) *string { return &s.Describe }, "full", "brief", "verbatim"),
+		inDefaults: true, doc: "How the server's descriptions reach clients. See [Descriptions](#descriptions)."},
+	{name: "bad_schema", serverValue: oneOf(func(s *Server) *string { return &s.BadSchema }, "replace", "hide"),
+		inDefaults: true, doc: "How a tool with a schema that Junctor refuses is offered. `replace` offers it with a schema that accepts any object and without an output schema; `hide` leaves it out."},
+
+	{block: "timeouts", name: "start", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Start }, 10*time.Second, maxStart), inDefaults: true,
+		doc: "For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to `timeouts.install` in total."},
+	{block: "timeouts", name: "install", serverValue: serverValue{
+		read:    func(r blockReader, _ string, d *draft) { d.Timeouts.Install = r.install(d.Timeouts.Start) },
+		accepts: durationUpTo(maxInstall), unset: codeText(short(defaultInstall))},
+		inDefaults: true, doc: "In place of `timeouts.start` if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than `timeouts.start`."},
+	{block: "timeouts", name: "call", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Call }, 60*time.Second, maxCall), inDefaults: true,
+		doc: "For one call."},
+	// A server has two seconds from the end of its input to SIGTERM, and two more
+	// to SIGKILL.
+	{block: "timeouts", name: "shutdown", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Shutdown }, 5*time.Second, maxShutdown), inDefaults: true,
+		doc: "For the server to end. It gets SIGTERM two seconds after the end of its input, and SIGKILL two seconds later. After a failed start it is ten seconds, with a launcher thirty."},
+	{block: "timeouts", name: "progress_extends", serverValue: boolean(func(s *Server) *bool { return &s.Timeouts.Extends }, false), inDefaults: true,
+		doc: "Each progress notification restarts the time of its call, at most a thousand times."},
+
+	{block: "resources", name: "unlisted", serverValue: boolean(func(s *Server) *bool { return &s.Resources.Unlisted }, false),
+		doc: "Clients may also read and subscribe to resources that the server does not list. See [Resources](#resources)."},
+
+	{block: "tools", name: "allow", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Allow }, "every tool"),
+		doc: "The tools that are offered. `[]` offers no tool."},
+	{block: "tools", name: "deny", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Deny }, "no tool"),
+		doc: "The tools that are not offered, even if `allow` matches."},
+	{block: "tools", name: "read", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Read }, "no tool"),
+		doc: "A call may be sent again if the connection ended before the answer."},
+	{block: "tools", name: "write", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Write }, "no tool"),
+		doc: "A call is never sent again."},
+	{block: "tools", name: "idempotent", serverValue: patternList(func(s *Server) *[]Pattern { return &s.Tools.Idempotent }, "no tool"),
+		doc: "As `read`: a call may be sent again."},
+}
+
+// A serverValue says how the value of an attribute is decoded and documented.
+type serverValue struct {
+	read    func(r blockReader, name string, d *draft) // sets the field; reports what is wrong
+	get     func(s *Server) any                        // for the fingerprint; may be nil if the attribute does not reconnect
+	accepts string                                     // Markdown: the values
+	unset   string                                     // Markdown: the default
+}
+
+// valueOfField is a serverValue that decode reads into a field.
+func valueOfField[T any](field func(*Server) *T, accepts, unset string, decode func(r blockReader, name string) T) serverValue {
+	return serverValue{
+		read:    func(r blockReader, name string, d *draft) { *field(d.Server) = decode(r, name) },
+		get:     func(s *Server) any { return *field(s) },
+		accepts: accepts, unset: unset,
+	}
+}
+
+// boolean is true or false.
+func boolean(field func(*Server) *bool, unset bool) serverValue {
+	return valueOfField(field, "`true` or `false`", fmt.Sprintf("`%t`", unset),
+		func(r blockReader, name string) bool { return r.flag(name, unset) })
+}
+
+// oneOf is one of several words. The first word is the default.
+func oneOf(field func(*Server) *string, words ...string) serverValue {
+	return valueOfField(field, codeList(words), codeText(words[0]),
+		func(r blockReader, name string) string { return r.choice(name, words...) })
+}
+
+// duration is a duration of more than zero and at most longest.
+func duration(field func(*Server) *time.Duration, unset, longest time.Duration) serverValue {
+	return valueOfField(field, durationUpTo(longest), codeText(short(unset)),
+		func(r blockReader, name string) time.Duration { return r.duration(name, unset, longest) })
+}
+
+// byteSize is a number of bytes from least to most.
+func byteSize(field func(*Server) *int, unset, least, most int) serverValue {
+	return valueOfField(field, fmt.Sprintf("a size from `%s` to `%s`", sizeText(least), sizeText(most)), codeText(sizeText(unset)),
+		func(r blockReader, name string) int { return r.size(name, unset, least, most) })
+}
+
+// patternList is a list of glob patterns. It also keeps them with their ranges
+// in the draft, for the checks that compare two lists.
+func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
+	return serverValue{
+		read: func(r blockReader, name string, d *draft) {
+			d.globs[name] = r.globs(name)
+			*field(d.Server) = patterns(d.globs[name])
+		},
+		accepts: "a list of globs", unset: unset,
+	}
+}
+
+// durationUpTo describes a duration with a maximum in Markdown.
+func durationUpTo(longest time.Duration) string {
+	return fmt.Sprintf("a duration, at most `%s`", short(longest))
+}
+
+// codeText is a string value in Markdown.
+func codeText(word string) string { return fmt.Sprintf("`%q`", word) }
+
+// codeList is a choice of string values in Markdown.
+func codeList(words []string) string {
+	var all []string
+	for _, w := range words {
+		all = append(all, codeText(w))
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
+}
+
+// path is the name of the attribute with that of its block: timeouts.call.
+func (a serverAttribute) path() string {
+	if a.block == "" {
+		return a.name
+	}
+	return a.block + "." + a.name
+}
+
+// attributeNames lists the attributes of a block in the order of the table.
+func attributeNames(block string, inDefaults bool) []string {
+	var names []string
+	for _, a := range serverAttributes {
+		if a.block == block && (a.inDefaults || !inDefaults) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// attributeBlocks lists the blocks that hold attributes of the table.
+func attributeBlocks(inDefaults bool) []string {
+	var blocks []string
+	for _, a := range serverAttributes {
+		if a.block != "" && (a.inDefaults || !inDefaults) && !slices.Contains(blocks, a.block) {
+			blocks = append(blocks, a.block)
+		}
+	}
+	return blocks
+}
+
+// readAttributes decodes the attributes of a block into a draft. r is the block
+// itself. After "enabled" of a disabled server it reads no other attribute.
+func (r blockReader) readAttributes(d *draft, block string, inDefaults bool) {
+	for _, a := range serverAttributes {
+		if a.block != block || inDefaults && !a.inDefaults {
+			continue
+		}
+		a.read(r, a.name, d)
+		if !d.Enabled {
+			return
+		}
+	}
+}
+
+// readAttributeBlocks decodes the blocks inside a server or defaults block.
+func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
+	for _, name := range attributeBlocks(inDefaults) {
+		b := r.optional(name)
+		b.fallback = r.defaultsOf(name)
+		b.check(form{attributes: attributeNames(name, inDefaults), later: notYet[name]})
+		b.readAttributes(d, name, inDefaults)
+	}
+}
+
+// notYet lists, by block, the attributes that a later version will have.
+var notYet = map[string][]string{"tools": {"confirm"}}

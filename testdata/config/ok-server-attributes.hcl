@@ -1,0 +1,33 @@
+# Every attribute of serverattributes.go, with a value other than its default.
+server "all" {
+  transport "stdio" {
+    command = ["mcp-git"]
+  }
+
+  enabled     = 1 == 1
+  prefix      = "other"
+  protocol    = "2025-06-18"
+  share       = "session"
+  idle        = "never"
+  required    = true
+  max_message = "32MiB"
+  describe    = "brief"
+  bad_schema  = "hide"
+  timeouts {
+    start            = "20s"
+    install          = "10m"
+    call             = "90s"
+    shutdown         = "8s"
+    progress_extends = true
+  }
+  resources {
+    unlisted = true
+  }
+  tools {
+    allow      = ["get_*", "set_*"]
+    deny       = ["get_secret"]
+    read       = ["get_*"]
+    write      = ["set_*"]
+    idempotent = ["set_name"]
+  }
+}
