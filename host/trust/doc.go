@@ -1,10 +1,11 @@
 // Package trust remembers which configurations a person has trusted.
 //
-// A configuration that is found in the current directory may have been written
-// by somebody else, and it names programs to run. It is used only when its
-// digest is the one that a person agreed to, after having seen what it would
-// run, read and contact. [Review] reads a configuration without evaluating it,
-// [Store] keeps what was agreed to, and [Change] says what is new.
+// A configuration that is found in the current directory may come from another
+// person, and it names programs to run. The host loads it only if a person has
+// trusted its digest, after a review of the programs, files and hosts that it uses.
+// [Read] makes a [Review] without evaluating the configuration. A [Store] keeps a
+// [Record] of each trusted configuration, and a [Change] lists what is new since
+// then.
 //
-// The package asks nobody and prints nothing.
+// The package neither prompts nor prints.
 package trust

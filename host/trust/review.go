@@ -17,11 +17,10 @@ import (
 
 const (
 	maxPrograms = 64      // plugins that are not bundled
-	maxHashed   = 1 << 30 // bytes of their programs together
+	maxHashed   = 1 << 30 // bytes of all their programs
 )
 
-// A Review is a configuration that was read, not evaluated, and is to be agreed
-// to.
+// A Review is a configuration that was read and not evaluated.
 type Review struct {
 	Path     string // canonical
 	Content  *config.Content
@@ -33,13 +32,15 @@ type Review struct {
 type Program struct {
 	Plugin string
 	Path   string
-	SHA256 string // empty: see Problem
-	// Problem says why the program could not be read; the plugin cannot be used.
+	SHA256 string // empty if there is a Problem
+	// Problem is the reason why the program could not be read. Such a plugin cannot
+	// be used.
 	Problem string
 }
 
-// Read reviews the configuration at a location. find returns the path of a
-// plugin's program. The Review is nil exactly when a diagnostic is an error.
+// Read reviews the configuration at a location. find returns the path of a plugin's
+// program. The Review is nil if a diagnostic is an error, or if Read returns an error:
+// for a location without configuration, or with too many third-party plugins.
 func Read(at config.Location, lookup func(string) (string, bool), find func(config.Plugin) (string, error)) (*Review, config.Diagnostics, error) {
 	path, err := at.Canonical()
 	if err != nil {
@@ -72,9 +73,9 @@ func Read(at config.Location, lookup func(string) (string, bool), find func(conf
 	return r, diags, nil
 }
 
-// hashFile returns the sha256 of a regular file. Nothing else is opened: a FIFO
-// could keep the reader forever, and opening a device can have effects. left is
-// how many bytes may still be read.
+// hashFile returns the sha256 of a regular file. It fails for any other file without
+// opening it: reading a FIFO may not end, and opening a device can have effects. left
+// is the number of bytes that may still be read.
 func hashFile(path string, left *int64) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -98,8 +99,8 @@ func hashFile(path string, left *int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Items are the lines of the outline, in the order in which a person reads them,
-// each once and without its place in the file.
+// Items returns the programs and the outline as lines, each once and without its
+// place in the file.
 func (r *Review) Items() []string {
 	var all []string
 	for _, p := range r.Programs {
@@ -111,7 +112,7 @@ func (r *Review) Items() []string {
 	}
 	seen := map[string]bool{}
 	for _, item := range r.Content.Outline {
-		if text := line(item); !seen[text] {
+		if text := itemText(item); !seen[text] {
 			seen[text] = true
 			all = append(all, text)
 		}
@@ -119,7 +120,8 @@ func (r *Review) Items() []string {
 	return all
 }
 
-func line(item config.Item) string {
+// itemText returns an item of an outline as a line.
+func itemText(item config.Item) string {
 	text := string(item.Kind) + " " + item.Text
 	if item.In != "" {
 		text += "  [" + item.In + "]"
@@ -127,13 +129,13 @@ func line(item config.Item) string {
 	return text
 }
 
-// Record is what to remember when a person agrees.
+// Record returns the record to store once a person trusts the configuration.
 func (r *Review) Record(now time.Time) Record {
 	return Record{Path: r.Path, Digest: r.Digest, At: now.UTC(), Items: r.Items(), Files: r.Content.Files()}
 }
 
-// Trusted reports whether the review is what was agreed to: by a record, or by
-// the environment, which has PATH:SHA256 pairs separated by commas.
+// Trusted reports whether the digest is that of a record, or of the PATH:SHA256 pairs
+// of environment, which are separated by commas. known may be nil.
 func (r *Review) Trusted(known *Record, environment string) bool {
 	if known != nil && known.Digest == r.Digest {
 		return true
@@ -150,7 +152,7 @@ func (r *Review) Trusted(known *Record, environment string) bool {
 	return false
 }
 
-// cutLast is strings.Cut around the last separator.
+// cutLast is strings.Cut at the last separator.
 func cutLast(text, separator string) (before, after string, found bool) {
 	i := strings.LastIndex(text, separator)
 	if i < 0 {
@@ -159,10 +161,10 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text[:i], text[i+len(separator):], true
 }
 
-// A Change is what is new in a review, compared with what was agreed to before.
+// A Change is the difference between a review and a record.
 type Change struct {
 	Added, Removed []string // items
-	Files          []string // names of files that are new, gone or other
+	Files          []string // names of added, removed and changed files
 }
 
 // Since compares a review with a record.
@@ -178,7 +180,7 @@ func (r *Review) Since(before *Record) Change {
 	return c
 }
 
-// missing are the items of a list that another lacks.
+// missing returns the items of a list that are not in another.
 func missing(list, other []string) []string {
 	has := map[string]bool{}
 	for _, text := range other {

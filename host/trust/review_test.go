@@ -57,8 +57,8 @@ func (s site) review() *Review {
 	return r
 }
 
-// TestDigestCovers changes one thing at a time.
-func TestDigestCovers(t *testing.T) {
+// TestDigestChangesWithEachPart changes one part of the configuration at a time.
+func TestDigestChangesWithEachPart(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string
 		covered    bool
@@ -89,7 +89,7 @@ func TestDigestCovers(t *testing.T) {
 	}
 }
 
-func TestDigestDoesNotDependOnPlace(t *testing.T) {
+func TestDigestDoesNotDependOnDirectory(t *testing.T) {
 	if one, two := newSite(t).review(), newSite(t).review(); one.Digest != two.Digest || one.Path == two.Path {
 		t.Errorf("%s at %s, %s at %s", one.Digest, one.Path, two.Digest, two.Path)
 	}
@@ -108,7 +108,7 @@ func TestTrustedByEnvironment(t *testing.T) {
 		r.Path + ":" + r.Digest:                     true,
 		"/elsewhere:00, " + r.Path + ":" + r.Digest: true,
 		dirLink + "/junctor.hcl:" + r.Digest:        true,
-		link + ":" + r.Digest:                       false, // its relative paths lead elsewhere
+		link + ":" + r.Digest:                       false, // relative paths in it resolve differently
 		r.Path:                                      false,
 		r.Path + ":":                                false,
 		r.Path + ":" + r.Digest[1:]:                 false,
@@ -163,9 +163,9 @@ func TestUnreadableProgramIsNotPinned(t *testing.T) {
 	}
 }
 
-// TestReadHashesOnlyFiles: what is no regular file is not opened, and the review
-// goes on.
-func TestReadHashesOnlyFiles(t *testing.T) {
+// TestReadHashesRegularFilesOnly checks that Read does not open other files, and that
+// the review continues.
+func TestReadHashesRegularFilesOnly(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"/dev/zero", s.dir, filepath.Join(s.dir, "gone")} {
 		r, diags, err := Read(config.Location{Path: filepath.Join(s.dir, "junctor.hcl"), Found: true}, nil,
@@ -176,7 +176,7 @@ func TestReadHashesOnlyFiles(t *testing.T) {
 	}
 }
 
-// TestReadBoundsPrograms: there are too many programs, or they are too large.
+// TestReadBoundsPrograms checks too many and too large programs.
 func TestReadBoundsPrograms(t *testing.T) {
 	s := newSite(t)
 	if err := os.Truncate(filepath.Join(s.dir, "plugins/program"), maxHashed+1); err != nil {

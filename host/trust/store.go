@@ -23,29 +23,32 @@ import (
 
 const (
 	maxRecord  = 8 << 20 // bytes of one record
-	maxRecords = 10_000  // that List reads
+	maxRecords = 10_000  // files that List reads
 )
 
-// A Record is what a person agreed to.
+// A Record is a configuration that a person trusted.
 type Record struct {
 	Path   string               `json:"path"`   // canonical
 	Digest string               `json:"digest"` // of config.Content
 	At     time.Time            `json:"at"`
-	Items  []string             `json:"items"` // the outline
+	Items  []string             `json:"items"` // of Review.Items
 	Files  []config.ContentFile `json:"files"`
 }
 
-// A Store keeps one record for each configuration, in files of a directory that
-// only the user can read. It is safe for concurrent use, by processes too.
+// A Store keeps one record for each configuration, in files of a directory that only
+// the user can read. It is safe for concurrent use, also by several processes. With an
+// empty Dir it contains no record, and Put fails.
 type Store struct{ Dir string }
 
+// file returns the name of the file with the record of a path.
 func (s Store) file(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// Get returns the record of the configuration at a canonical path; nil when
-// there is none.
+// Get returns the record of the configuration at a canonical path, or nil if it has no
+// record. It fails for a damaged record, and for one that another user could have
+// written.
 func (s Store) Get(path string) (*Record, error) {
 	if s.Dir == "" {
 		return nil, nil
@@ -67,7 +70,7 @@ func (s Store) Get(path string) (*Record, error) {
 	return r, nil
 }
 
-// private fails when another user could have written the record of a path.
+// private returns an error if another user could have written the record of a path.
 func (s Store) private(path string) error {
 	for _, p := range []string{s.file(path), s.Dir, filepath.Dir(s.Dir)} {
 		if why, command := ownership.Exposed(p); why != "" {
@@ -78,6 +81,7 @@ func (s Store) private(path string) error {
 	return nil
 }
 
+// readRecord reads a record of at most maxRecord bytes from a regular file.
 func readRecord(file string) (*Record, error) {
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
@@ -101,7 +105,7 @@ func readRecord(file string) (*Record, error) {
 	return &r, nil
 }
 
-// Put keeps a record, in place of the one that was there.
+// Put stores a record and replaces an earlier one of the same path.
 func (s Store) Put(r Record) error {
 	if s.Dir == "" {
 		return fault.New(fault.ConfigUntrusted, "there is no directory to remember trust in").
@@ -109,7 +113,7 @@ func (s Store) Put(r Record) error {
 	}
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > maxRecord {
-		r.Items, r.Files = nil, nil // a change cannot be shown then, and is noticed all the same
+		r.Items, r.Files = nil, nil // Digest still detects a change; only its details are lost
 		text, err = json.Marshal(r)
 	}
 	if err == nil {
@@ -124,8 +128,7 @@ func (s Store) Put(r Record) error {
 	return nil
 }
 
-// Remove forgets the record of a canonical path. It reports whether there was
-// one.
+// Remove deletes the record of a canonical path. It reports whether there was one.
 func (s Store) Remove(path string) (bool, error) {
 	err := os.Remove(s.file(path))
 	switch {
@@ -137,8 +140,7 @@ func (s Store) Remove(path string) (bool, error) {
 	return true, nil
 }
 
-// List returns all records, sorted by path. Files that are no records are left
-// out.
+// List returns all records, sorted by path. It skips files that are not valid records.
 func (s Store) List() ([]Record, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) || s.Dir == "" {

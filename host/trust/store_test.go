@@ -40,7 +40,7 @@ func TestStoreKeepsOneRecordPerPath(t *testing.T) {
 	}
 }
 
-func TestStoreRefusesDamagedRecords(t *testing.T) {
+func TestStoreRejectsDamagedRecords(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	large := `{"path":"/a","digest":"` + strings.Repeat("x", maxRecord) + `"}`
 	for name, text := range map[string]string{
@@ -75,8 +75,7 @@ func TestLargeRecordIsKeptWithoutItems(t *testing.T) {
 	}
 }
 
-// TestStoreIsPrivate: a record that another user could have written is not used.
-func TestStoreIsPrivate(t *testing.T) {
+func TestStoreRejectsRecordsOfOtherUsers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no mode bits")
 	}
@@ -103,8 +102,7 @@ func TestStoreIsPrivate(t *testing.T) {
 	}
 }
 
-// TestStoreReadsOnlyFiles: a record that is a link to one elsewhere is not read.
-func TestStoreReadsOnlyFiles(t *testing.T) {
+func TestStoreRejectsLinksToRecords(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	if err := s.Put(Record{Path: "/a", Digest: "1"}); err != nil {
 		t.Fatal(err)
