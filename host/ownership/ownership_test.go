@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestExposedByMode(t *testing.T) {
+func TestExposedChecksMode(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -32,7 +32,7 @@ func TestExposedByMode(t *testing.T) {
 	}
 }
 
-func TestExposedByOwner(t *testing.T) {
+func TestExposedChecksOwner(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give files away")
 	}
@@ -48,8 +48,8 @@ func TestExposedByOwner(t *testing.T) {
 	}
 }
 
-func TestExposedMissing(t *testing.T) {
+func TestExposedReportsMissingFile(t *testing.T) {
 	if why, _ := Exposed(filepath.Join(t.TempDir(), "gone")); why == "" {
-		t.Error("a file that is gone is not exposed")
+		t.Error("a missing file is not exposed")
 	}
 }

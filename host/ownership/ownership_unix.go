@@ -1,5 +1,8 @@
 //go:build unix
 
+// Package ownership reports files and directories that another user could change. A
+// user who can change a configuration, a plugin or a directory of sockets can run
+// programs with the rights of its owner.
 package ownership
 
 import (
@@ -9,10 +12,10 @@ import (
 	"syscall"
 )
 
-// Exposed says why another user than this one and root could change the file or
-// directory at path, and the command that ends it; both are empty when none
-// could. In a directory with the sticky bit others can replace nothing; on a
-// file the bit means nothing. The user's own group may write.
+// Exposed returns why a user other than the current one and root could change the file
+// or directory at path, and the command that corrects it. Both are empty if no such
+// user could. The user's own group may write. The sticky bit protects the entries of a
+// directory and has no effect on a file. A path that cannot be read is exposed.
 func Exposed(path string) (why, command string) {
 	info, err := os.Stat(path)
 	if err != nil {
