@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// rules makes rules of glob patterns, cited as their pattern.
+// rules returns rules for glob patterns. Each has its pattern as its place.
 func rules(patterns ...string) []Rule {
 	var all []Rule
 	for _, p := range patterns {
@@ -114,9 +114,9 @@ func TestZeroValuesDeny(t *testing.T) {
 	}
 }
 
-// TestRandom compares the decision with the rules in words: what a deny
-// matches is denied, and so is what no allow matches, when there are any.
-func TestRandom(t *testing.T) {
+// TestDecideFollowsAllowAndDeny compares random decisions with the definition: a tool is
+// denied if a deny rule matches, or if there are allow rules and none matches.
+func TestDecideFollowsAllowAndDeny(t *testing.T) {
 	pattern := rapid.StringMatching(`[ab*?]{1,3}`)
 	rapid.Check(t, func(t *rapid.T) {
 		servers, all := map[string]Server{}, map[string][2][]string{}
