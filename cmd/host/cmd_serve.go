@@ -78,7 +78,7 @@ func (e *env) serveHTTP(ctx context.Context, address string) error {
 		if address == whereConfigured {
 			address = h.Listen // nobody has looked at it yet
 		}
-		h, all = h.On(address, loaded)
+		h, all = h.WithAddress(address, loaded)
 		return all
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // unixPrefix begins the address of a unix socket.
 const unixPrefix = "unix:"
 
-// maxSocket is the length of a socket's path that every system takes.
+// maxSocket is the length of a socket's path, in bytes, that every system accepts.
 const maxSocket = 100
 
 var (
@@ -28,10 +28,11 @@ var (
 	portRule   = regexp.MustCompile(`^[0-9]{1,5}$`)
 )
 
-// listenAt reads an address to listen at. The path of a socket starts at dir.
-func listenAt(text, dir string) (string, error) {
+// parseListen checks an address to listen at and returns it. It resolves the path of
+// a unix socket relative to dir. Its error completes a sentence about the address.
+func parseListen(text, dir string) (string, error) {
 	if path, ok := strings.CutPrefix(text, unixPrefix); ok {
-		return socketAt(path, dir)
+		return parseSocketPath(path, dir)
 	}
 	host, port, err := net.SplitHostPort(text)
 	switch {
@@ -50,16 +51,16 @@ func isPort(text string) bool {
 	return err == nil && n <= 65535
 }
 
-// isHost reports whether text is an IP address, or a name that cannot be taken
-// for one.
+// isHost reports whether text is an IP address, or a host name that no program
+// parses as an IP address.
 func isHost(text string) bool {
 	if a, err := netip.ParseAddr(text); err == nil {
-		return zoneRule.MatchString(a.Zone()) // the parser takes anything for one
+		return zoneRule.MatchString(a.Zone()) // ParseAddr accepts any zone
 	}
 	return len(text) <= 253 && nameRule.MatchString(text) && !digitsRule.MatchString(text)
 }
 
-func socketAt(path, dir string) (string, error) {
+func parseSocketPath(path, dir string) (string, error) {
 	if path == "" || strings.ContainsFunc(path, unicode.IsControl) {
 		return "", errors.New("names no socket")
 	}
@@ -73,20 +74,20 @@ func socketAt(path, dir string) (string, error) {
 	return unixPrefix + path, nil
 }
 
-// privateSocket is the mode of a socket that the user alone can connect to.
+// privateSocket is the mode of a socket that only the user can connect to.
 const privateSocket fs.FileMode = 0o600
 
-// socketModes are what a socket's mode may be. Whoever connects has to write, and
-// no program is run.
+// socketModes are the accepted modes of a socket. Connecting needs write permission;
+// execute permission has no effect.
 var socketModes = map[string]fs.FileMode{"0600": privateSocket, "0660": 0o660, "0666": 0o666}
 
-// socketMode reads who may connect to a unix socket.
-func (s blockReader) socketMode() fs.FileMode {
-	return socketModes[s.choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
+// socketMode reads the mode of a unix socket.
+func (r blockReader) socketMode() fs.FileMode {
+	return socketModes[r.choice("socket_mode", slices.Sorted(maps.Keys(socketModes))...)]
 }
 
-// letIn says who can connect to a socket, for messages.
-func letIn(mode fs.FileMode) string {
+// socketClients returns the programs that can connect to a socket, for messages.
+func socketClients(mode fs.FileMode) string {
 	switch mode {
 	case privateSocket:
 		return "every program that can open it"
@@ -96,11 +97,11 @@ func letIn(mode fs.FileMode) string {
 	return "every program on this machine"
 }
 
-// isSocket reports whether an address is that of a unix socket.
+// isSocket reports whether an address is a unix socket.
 func isSocket(listen string) bool { return strings.HasPrefix(listen, unixPrefix) }
 
-// isLocal reports whether only this machine can reach an address. A name other
-// than localhost may lead anywhere.
+// isLocal reports whether only this machine can reach an address. Names other than
+// localhost count as public, because they may resolve to any address.
 func isLocal(listen string) bool {
 	if isSocket(listen) {
 		return true

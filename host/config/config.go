@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// A Config is a configuration that was read, decoded and checked. Nobody
-// changes it after [Load] returned it.
+// A Config is a configuration that was read, decoded and checked. It is not
+// modified after [Load] returns it.
 type Config struct {
 	Path    string   // the file or directory that was loaded
 	Files   []string // in the order they were read
@@ -17,60 +17,62 @@ type Config struct {
 	Servers []*Server
 	Gateway Gateway
 
-	// SecretStore is where secrets are kept; nil: wherever this machine can.
+	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore
 
 	secrets *strings.Replacer
 	keyring keyring // for Resolve
 }
 
-// A Plugin is one process's worth of a plugin, under its local name.
+// A Plugin is a plugin under its local name. Each has its own processes, also if
+// several run the same program.
 type Plugin struct {
 	Name      string
 	Source    string   // "builtin/NAME", or the absolute path of a file or directory
-	Use       string   // whose program it runs; its own name unless a plugin block borrows another's
-	Version   string   // constraint on the version, already met; may be empty
+	Use       string   // the plugin whose program it runs; Name unless the plugin block sets "use"
+	Version   string   // constraint on the version, already checked; may be empty
 	SHA256    string   // of the program, 64 lower-case hex digits; may be empty
 	Isolation string   // "shared" or "server"
-	Env       []string // names of the host's environment variables that the process may see
+	Env       []string // names of the host's environment variables that the process gets
 	At        Position
 }
 
 // A Block is a block whose body belongs to a plugin, decoded with the plugin's
 // schema: a transport, an auth provider or a secret store.
 type Block struct {
-	Kind      string   // the label as it stands in the file
+	Kind      string   // the label in the file
 	Plugin    string   // the plugin's local name
-	Component string   // what the plugin's manifest calls it
-	Settings  []byte   // JSON for the plugin, secrets included; those of keyring() are to be put in by Config.Resolve
-	Shown     []byte   // the same for people, every sensitive value "(sensitive)"
-	EnvNames  []string // host variables the plugin asked to be passed, sorted
-	Dir       string   // absolute directory of the file the block stands in
+	Component string   // the component's name in the plugin's manifest
+	Settings  []byte   // JSON for the plugin, with secrets; Config.Resolve inserts those of keyring()
+	Shown     []byte   // the same with every sensitive value replaced by "(sensitive)"
+	EnvNames  []string // host variables that the settings pass on, sorted
+	Dir       string   // absolute directory of the file with the block
 	At        Position
 
 	files  []string // absolute
-	origin origin   // for Locate and Refused
+	origin origin   // for Locate and SettingsDiagnostics
 }
 
-// Files are those from which an auth provider has what it presents, and which
-// are worth a look before each request.
+// Files returns the absolute paths of the files in settings of the format
+// "watched_file". An auth provider reads credentials from them, so the host checks
+// them for changes before each request.
 func (b *Block) Files() []string { return b.files }
 
 // A View changes how one tool is offered.
 type View struct {
-	Tool           string // the upstream's name for it
-	Name           string // the name to offer; empty: unchanged
-	Description    string // the description to offer, if HasDescription
+	Tool           string // the upstream's name of the tool
+	Name           string // the offered name; empty: unchanged
+	Description    string // the offered description, if HasDescription
 	HasDescription bool
 	Hidden         bool
 	Pin            map[string]json.RawMessage // arguments always sent, and hidden from the schema
-	Default        map[string]json.RawMessage // arguments sent when the client leaves them out
+	Default        map[string]json.RawMessage // arguments sent if the client omits them
 	At             Position
-	Places         map[string]Position `json:",omitempty"` // of each argument that is pinned or has a default
+	Places         map[string]Position `json:",omitempty"` // of each argument in Pin and Default
 }
 
-// ToolPlaces returns every place that says something of a server's tools, by its
-// text.
+// ToolPlaces returns the places of all patterns, views, pins and defaults of
+// tools. The key is [Position.String].
 func (c *Config) ToolPlaces() map[string]Position {
 	places := map[string]Position{}
 	for _, s := range c.Servers {
@@ -89,13 +91,14 @@ func (c *Config) ToolPlaces() map[string]Position {
 	return places
 }
 
-// A Position is a place in the configuration, File as the user named it. Line
-// and column count from 1; a Line of 0 means the file as a whole.
+// A Position is a place in the configuration. File is as the user named it. Line
+// and Column count from 1; a Line of 0 means the whole file.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
+// String returns FILE:LINE:COLUMN, or FILE for the whole file.
 func (p Position) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -103,10 +106,12 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
+// startOf returns the start of a range.
 func startOf(r hcl.Range) Position {
 	return Position{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}
 }
 
+// endOf returns the end of a range.
 func endOf(r hcl.Range) Position {
 	return Position{File: r.Filename, Line: r.End.Line, Column: r.End.Column}
 }

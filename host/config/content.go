@@ -14,28 +14,27 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// lockName is the lock file beside a configuration. It is no configuration, and
-// decides which programs run.
+// lockName is the lock file beside a configuration. Load does not read it as
+// configuration, but it decides which programs run.
 const lockName = "junctor.lock.hcl"
 
-// A Content is the text of a configuration, read once and not evaluated. It is
-// what a person reviews before the configuration is used for the first time;
-// [Load] with [Options.Content] uses exactly this text, whatever has happened to
-// the files since.
+// A Content is the text of a configuration, read once and not evaluated. A person
+// reviews it before the configuration is used for the first time. [Load] with
+// [Options.Content] uses exactly this text, even if the files have changed since.
 //
 // A Content is not safe for concurrent use.
 type Content struct {
 	Path string // as the user would write it
 	Root string // the directory of the configuration, absolute and without symbolic links
 
-	// Outline lists what the configuration would run, read and contact.
+	// Outline lists the programs, files, hosts and settings of the configuration.
 	Outline []Item
 	// Plugins are the plugins that are not bundled.
 	Plugins []Plugin
 
 	texts    []namedText
-	included map[string]include // what file() reads below Root, by absolute path
-	links    map[string]string  // other files below Root that lead out of it
+	included map[string]include // the files below Root that file() reads, by absolute path
+	links    map[string]string  // targets of other symbolic links below Root that lead out of it
 	programs map[string]string  // sha256 of plugins' programs, by Plugin.Name; see Pin
 }
 
@@ -45,21 +44,21 @@ type namedText struct {
 }
 
 // An include is a file that file() names, as it was when the Content was read. A
-// symbolic link that leaves Root is not followed before the user has agreed: the
-// include is then where it leads, and is read later.
+// symbolic link out of Root is not followed before the user has trusted the
+// configuration. Then link is its target, and Load reads the target.
 type include struct {
 	text []byte
 	err  error
 	link string
 }
 
-// ReadContent reads the configuration at path, a file or a directory, and
-// parses it. It evaluates no expression, starts nothing, and opens no file but
-// those of the configuration and those below its directory that file() names.
-// The Content is nil exactly when a diagnostic is an error.
+// ReadContent reads and parses the configuration at path, a file or a directory. It
+// evaluates no expression and starts no program. It opens only the files of the
+// configuration and files below its directory that file() names. The Content is nil
+// exactly if a diagnostic is an error.
 func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Diagnostics) {
 	l := newLoader(Options{Path: path, Lookup: lookup})
-	l.read(path)
+	l.readSources(path)
 	if len(l.problems) > 0 || !l.parse() {
 		return nil, l.diagnostics()
 	}
@@ -79,7 +78,7 @@ func ReadContent(path string, lookup func(string) (string, bool)) (*Content, Dia
 	return c, l.diagnostics()
 }
 
-// rootOf is the directory of a configuration.
+// rootOf returns the directory of a configuration.
 func rootOf(path string) string {
 	if names, err := filesAt(path); err == nil && len(names) == 1 && names[0] == path {
 		return filepath.Dir(path)
@@ -87,8 +86,8 @@ func rootOf(path string) string {
 	return path
 }
 
-// include reads the files below Root that file() names in a source. Files
-// elsewhere belong to the user, not to who wrote the configuration.
+// include reads the files below Root that file() names in a source. Files elsewhere
+// belong to the user, not to the author of the configuration.
 func (c *Content) include(s *source) {
 	_ = hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
 		call, ok := n.(*hclsyntax.FunctionCallExpr)
@@ -112,13 +111,14 @@ func (c *Content) include(s *source) {
 	})
 }
 
-// isRemote reports whether a path is on another machine, as Windows names them.
-// Looking at one would tell that machine who the user is.
+// isRemote reports whether a path is a UNC path of Windows to another machine than
+// that of root. Opening one would send the user's name to that machine.
 func isRemote(path, root string) bool {
 	volume := filepath.VolumeName(path)
 	return strings.HasPrefix(volume, `\\`) && !strings.EqualFold(volume, filepath.VolumeName(root))
 }
 
+// absoluteIn resolves a path relative to dir.
 func absoluteIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -132,7 +132,7 @@ func (c *Content) covers(path string) bool {
 	if below(c.Root, path) {
 		return true
 	}
-	// The directory may be there when the file is not.
+	// The directory may exist if the file does not.
 	for _, p := range []string{path, filepath.Dir(path)} {
 		if real, err := filepath.EvalSymlinks(p); err == nil && c.holds(real) {
 			return true
@@ -141,8 +141,8 @@ func (c *Content) covers(path string) bool {
 	return false
 }
 
-// holds reports whether a path without symbolic links is below Root. Root may
-// have other names: in other case, or where it is mounted again.
+// holds reports whether a path without symbolic links is below Root. It compares
+// directories by identity too: Root may be spelled in other case or mounted twice.
 func (c *Content) holds(path string) bool {
 	for dir := path; !below(c.Root, dir); dir = filepath.Dir(dir) {
 		if sameFile(dir, c.Root) {
@@ -155,8 +155,8 @@ func (c *Content) holds(path string) bool {
 	return true
 }
 
-// leadsOut returns where a path below Root leads by symbolic links, when that is
-// not below Root.
+// leadsOut returns the target of a path below Root if symbolic links lead out of
+// Root, and "" otherwise.
 func (c *Content) leadsOut(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || c.holds(real) || !c.covers(path) {
@@ -165,15 +165,17 @@ func (c *Content) leadsOut(path string) string {
 	return real
 }
 
+// below reports whether a path is root or below it, by its text.
 func below(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// errNotReviewed refuses a file that nobody could review.
+// errNotReviewed is the error for a file below Root that was not reviewed.
 var errNotReviewed = errors.New("a file below the directory of a configuration that was found there must be named by a text in quotes and nothing else")
 
-// read is readFile for file(): below Root it returns what was reviewed.
+// read returns the content of a file for file(). Below Root it returns the reviewed
+// content, and fails for a file that was not reviewed. c may be nil.
 func (c *Content) read(path string) ([]byte, error) {
 	if c == nil {
 		return readFile(path, maxIncluded)
@@ -191,13 +193,12 @@ func (c *Content) read(path string) ([]byte, error) {
 	return readFile(path, maxIncluded)
 }
 
-// Pin notes the sha256 of a plugin's program, by the plugin's name. Load refuses
-// another program in its place.
+// Pin records the sha256 of a plugin's program. Load rejects another program.
 func (c *Content) Pin(plugin, sha256 string) { c.programs[plugin] = sha256 }
 
-// Digest returns the sha256 of everything that decides what the configuration
-// does: its files, what file() reads below Root, the lock file and the programs
-// that were pinned. It does not depend on where the configuration is.
+// Digest returns the sha256 of the configuration: its files, the files below Root
+// that file() reads, the lock file and the pinned programs. It does not depend on the
+// directory.
 func (c *Content) Digest() string {
 	h := sha256.New()
 	part := func(kind, name string, text []byte) {
@@ -250,6 +251,7 @@ func (c *Content) Files() []ContentFile {
 	return all
 }
 
+// relative returns a path relative to Root, with slashes.
 func (c *Content) relative(path string) string {
 	rel, err := filepath.Rel(c.Root, path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// outlineOf is the outline of a configuration, one item a line.
+// outlineOf returns the outline of a configuration, one item a line.
 func outlineOf(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "junctor.hcl")
@@ -32,9 +32,9 @@ func outlineOf(t *testing.T, text string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), filepath.Dir(path), "DIR")
 }
 
-// TestOutline: what would run, be read or be contacted is shown however it is
-// written, and never as something else than what is written.
-func TestOutline(t *testing.T) {
+// TestOutlineShowsActionsAsWritten checks that an outline shows programs, files and
+// hosts in every notation, and expressions only as written.
+func TestOutlineShowsActionsAsWritten(t *testing.T) {
 	const server = "server \"s\" {\n  transport \"stdio\" {\n    %\n  }\n}\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"a program and its arguments":     {`command = ["./x", "a b", ""]`, `runs DIR/x 'a b' ''`},
@@ -142,9 +142,9 @@ gateway {
 	}
 }
 
-// TestOutlineOfBorrowedPlugin: a block called like a bundled plugin shows all its
-// settings when it runs another program.
-func TestOutlineOfBorrowedPlugin(t *testing.T) {
+// TestOutlineShowsAllSettingsOfBorrowedPlugin checks a block with the name of a
+// bundled plugin that runs another program.
+func TestOutlineShowsAllSettingsOfBorrowedPlugin(t *testing.T) {
 	got := outlineOf(t, `plugins {
   required = { acme = { source = "./plugins" } }
 }
@@ -165,9 +165,10 @@ server "x" {
 	}
 }
 
-// TestLinksThatLeadOut: a link out of the directory is shown as what it leads to
-// and not read before the user agrees; where it leads is part of the digest.
-func TestLinksThatLeadOut(t *testing.T) {
+// TestContentDoesNotFollowLinksOutOfRoot checks that a link out of the directory is
+// shown with its target, that the target is part of the digest, and that the target is
+// not read before the user trusts the configuration.
+func TestContentDoesNotFollowLinksOutOfRoot(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	text := "server \"s\" {\n  transport \"stdio\" {\n    env = { A = file(\"link\") }\n    token_file = \"link2\"\n  }\n}\n"
 	for name, text := range map[string]string{filepath.Join(dir, "junctor.hcl"): text, outside: "canary", outside + "2": "other"} {
@@ -215,9 +216,9 @@ func TestLinksThatLeadOut(t *testing.T) {
 	}
 }
 
-// TestContentHolds: the directory is known by another name, as file systems that
-// ignore case have them.
-func TestContentHolds(t *testing.T) {
+// TestContentHoldsRootUnderOtherName checks a directory with a second name, as on
+// file systems that ignore case.
+func TestContentHoldsRootUnderOtherName(t *testing.T) {
 	dir := t.TempDir()
 	c := &Content{Root: filepath.Join(dir, "other name")}
 	if err := os.Symlink(dir, c.Root); err != nil {
@@ -228,9 +229,9 @@ func TestContentHolds(t *testing.T) {
 	}
 }
 
-// TestPinnedProgramMustFit: the configuration cannot name another program by its
-// sha256 than the one that was reviewed.
-func TestPinnedProgramMustFit(t *testing.T) {
+// TestLoadRejectsOtherProgramThanReviewed checks that the sha256 in the configuration
+// must be that of the reviewed program.
+func TestLoadRejectsOtherProgramThanReviewed(t *testing.T) {
 	dir := t.TempDir()
 	path, reviewed, other := filepath.Join(dir, "junctor.hcl"), strings.Repeat("a", 64), strings.Repeat("b", 64)
 	for sha256, want := range map[string]string{reviewed: "", other: "the program has sha256 " + reviewed + ", not " + other} {

@@ -10,54 +10,56 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// convert converts an attribute's value, or says what about it has the wrong type:
-// each element of a list or map for itself.
-func (s blockReader) convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty.Value, bool) {
-	wrong := misfits(v, want, nil)
+// convert converts an attribute's value to a type. It reports each element of a
+// list or map that has the wrong type, at its own place.
+func (r blockReader) convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty.Value, bool) {
+	wrong := typeMismatches(v, want, nil)
 	for _, m := range wrong {
 		name := fmt.Sprintf("%q", a.Name)
 		at := a.Expr.Range()
-		if len(m.steps) > 0 && !v.ContainsMarked() { // keys can be secret too
+		if len(m.steps) > 0 && !v.ContainsMarked() { // of a marked value, keys may be secret too
 			name, at = a.Name+textOf(m.steps), locate(a.Expr, m.steps)
 		}
-		s.wrong(at, m.hint, "%s %s", name, m.why)
+		r.errorAt(at, m.hint, "%s %s", name, m.why)
 	}
 	if len(wrong) > 0 {
 		return cty.NilVal, false
 	}
 	fitting, err := conform(v, want)
 	if err != nil {
-		s.wrong(a.Expr.Range(), "", "%q must be %s", a.Name, typeName(want))
+		r.errorAt(a.Expr.Range(), "", "%q must be %s", a.Name, typeName(want))
 		return cty.NilVal, false
 	}
 	return fitting, true
 }
 
-// A misfit is one place in a value that has the wrong type.
-type misfit struct {
+// A typeMismatch is one element of a value that has the wrong type.
+type typeMismatch struct {
 	steps     []step
 	why, hint string
 }
 
-func misfits(v cty.Value, want cty.Type, within []step) []misfit {
+// typeMismatches lists the elements of v that cannot be converted to want. within
+// leads from the attribute to v.
+func typeMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
 	v, _ = v.Unmark()
 	got := v.Type()
-	wrong := []misfit{{within, fmt.Sprintf("must be %s, not %s", typeName(want), typeName(got)), exampleOf(got, want)}}
+	wrong := []typeMismatch{{within, fmt.Sprintf("must be %s, not %s", typeName(want), typeName(got)), typeHint(got, want)}}
 	isMap := got.IsObjectType() || got.IsMapType()
 	isList := got.IsTupleType() || got.IsListType() || got.IsSetType()
 	switch {
 	case want == cty.DynamicPseudoType || v.IsNull():
 		return nil
 	case want.IsObjectType() && isMap:
-		return memberMisfits(v, want, within)
+		return memberMismatches(v, want, within)
 	case want.IsMapType() && isMap, want.IsListType() && isList, want.IsSetType() && isList:
-		var all []misfit
+		var all []typeMismatch
 		for it := v.ElementIterator(); it.Next(); {
 			key, e := it.Element()
 			if want.IsSetType() && got.IsSetType() {
-				key = cty.Zero // its elements have no place
+				key = cty.Zero // elements of a set have no index
 			}
-			all = append(all, misfits(e, want.ElementType(), inside(within, stepsOf(cty.Path{cty.IndexStep{Key: key}})...))...)
+			all = append(all, typeMismatches(e, want.ElementType(), inside(within, stepsOf(cty.Path{cty.IndexStep{Key: key}})...))...)
 		}
 		return all
 	case want.IsPrimitiveType() || want.IsTupleType():
@@ -68,34 +70,33 @@ func misfits(v cty.Value, want cty.Type, within []step) []misfit {
 	return wrong
 }
 
-// memberMisfits looks at an object whose members the type lists. HCL would
-// drop what is not listed.
-func memberMisfits(v cty.Value, want cty.Type, within []step) []misfit {
+// memberMismatches is typeMismatches for an object type. It also lists members
+// that the type does not have; HCL's conversion would drop them.
+func memberMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch {
 	known := slices.Sorted(maps.Keys(want.AttributeTypes()))
 	members := v.AsValueMap()
-	var all []misfit
+	var all []typeMismatch
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !want.HasAttribute(name) {
-			all = append(all, misfit{inside(within, step{name: name}), "is not known", didYouMean(name, known)})
+			all = append(all, typeMismatch{inside(within, step{name: name}), "is not known", didYouMean(name, known)})
 			continue
 		}
-		all = append(all, misfits(members[name], want.AttributeType(name), inside(within, step{name: name}))...)
+		all = append(all, typeMismatches(members[name], want.AttributeType(name), inside(within, step{name: name}))...)
 	}
 	for _, name := range known {
 		if _, set := members[name]; !set && !want.AttributeOptional(name) {
-			all = append(all, misfit{within, fmt.Sprintf("needs %q", name), ""})
+			all = append(all, typeMismatch{within, fmt.Sprintf("needs %q", name), ""})
 		}
 	}
 	return all
 }
 
-// inside is a path's steps and those that follow.
+// inside appends steps to a path without changing it.
 func inside(within []step, next ...step) []step { return slices.Concat(within, next) }
 
-// conform converts a value to a type that it fits. Where the type says
-// "anything" the value stays as it is; HCL's own conversion would give all
-// members of a map of anything one type, and turn the number in
-// { a = 1, b = "x" } into text.
+// conform converts a value to a type. Parts of the dynamic type stay unchanged.
+// HCL's own conversion would give all members of a map(any) one type: it would
+// turn the number in { a = 1, b = "x" } into a string.
 func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	if want == cty.DynamicPseudoType {
 		return v, nil
@@ -123,15 +124,15 @@ func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	return cty.TupleVal(elements).WithMarks(marks), nil
 }
 
-// exampleOf is a hint for the commonest mistake.
-func exampleOf(got, want cty.Type) string {
+// typeHint returns a hint for a single value in place of a list.
+func typeHint(got, want cty.Type) string {
 	if want.IsListType() && got.IsPrimitiveType() {
 		return `a list stands in brackets: ["...", "..."]`
 	}
 	return ""
 }
 
-// typeName is what messages call a type.
+// typeName returns the name of a type for messages.
 func typeName(ty cty.Type) string {
 	switch {
 	case ty == cty.String:
@@ -143,16 +144,17 @@ func typeName(ty cty.Type) string {
 	case ty.IsObjectType():
 		return "an object"
 	case ty.IsMapType():
-		return "a map" + of(ty.ElementType())
+		return "a map" + elementTypeName(ty.ElementType())
 	case ty.IsTupleType():
 		return "a list"
 	case ty.IsListType() || ty.IsSetType():
-		return "a list" + of(ty.ElementType())
+		return "a list" + elementTypeName(ty.ElementType())
 	}
 	return "a value"
 }
 
-func of(element cty.Type) string {
+// elementTypeName returns the end of a collection type's name for messages.
+func elementTypeName(element cty.Type) string {
 	switch element {
 	case cty.String:
 		return " of strings"

@@ -30,26 +30,26 @@ var defaultsForm = form{
 	}(),
 }
 
-// transportDefaults are settings of plugins that the block may hold. They are
-// for each transport that has a setting of this name and type.
+// transportDefaults are the settings of plugins that the defaults block may hold.
+// They apply to each transport with a setting of the same name, type and format.
 var transportDefaults = []sdk.Attribute{
 	{Name: "env", Type: json.RawMessage(`["map","string"]`), Sensitive: true},
 	{Name: "pass_env", Type: json.RawMessage(`["list","string"]`), Format: "env_names"},
 }
 
-// A fallback is what a section goes by where its own block has no attribute.
+// A fallback holds the attributes that a block inherits, by name.
 type fallback map[string]*hclsyntax.Attribute
 
-// readDefaults reads the block, of which all files together hold one. One that
-// has anything wrong is not used: the servers would only repeat its problems.
+// readDefaults reads the defaults block, of which all files together hold one. A
+// block with a problem is not used: every server would report the problem again.
 func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	if len(blocks) == 0 {
 		return
 	}
 	for _, b := range blocks[1:] {
-		l.section(b, "").twice(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
-	s := l.section(blocks[0], "")
+	s := l.openBlock(blocks[0], "")
 	before := len(l.problems)
 	s.check(defaultsForm)
 	d := &draft{Server: &Server{Enabled: true}}
@@ -66,21 +66,21 @@ func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	}
 }
 
-// noStoredSecrets refuses keyring(): a stored secret is for one server, and a
-// default would hand it to all of them.
-func (s blockReader) noStoredSecrets(name string) {
-	a := s.body.Attributes[name]
-	v, _, set := s.raw(name)
+// noStoredSecrets reports keyring() in an attribute. A stored secret is for one
+// server, and a default would pass it to all servers.
+func (r blockReader) noStoredSecrets(name string) {
+	a := r.body.Attributes[name]
+	v, _, set := r.rawValue(name)
 	if !set {
 		return
 	}
-	if steps, found := s.keyring.in(v); found {
-		s.wrong(locate(a.Expr, steps), "write it into the server that needs it",
+	if steps, found := r.keyring.find(v); found {
+		r.errorAt(locate(a.Expr, steps), "write it into the server that needs it",
 			"a secret of keyring() is for one server, so %q of defaults cannot hold it", name)
 	}
 }
 
-// generalDefaults are those that a server block falls back to.
+// generalDefaults returns the attributes that a server block inherits.
 func (l *loader) generalDefaults() fallback {
 	if l.defaults == nil {
 		return nil
@@ -88,7 +88,7 @@ func (l *loader) generalDefaults() fallback {
 	return fallback(l.defaults.Attributes)
 }
 
-// settingDefaults are those for a transport whose plugin has this schema.
+// settingDefaults returns the settings that a transport with this schema inherits.
 func (l *loader) settingDefaults(schema sdk.Schema) fallback {
 	if l.defaults == nil {
 		return nil
@@ -107,7 +107,8 @@ func (l *loader) settingDefaults(schema sdk.Schema) fallback {
 	return f
 }
 
-// sameType compares types as plugins write them, whatever their white space.
+// sameType compares two types in the notation of a plugin's schema, regardless of
+// white space.
 func sameType(a, b json.RawMessage) bool {
 	one, err := ctyjson.UnmarshalType(a)
 	if err != nil {
@@ -117,7 +118,8 @@ func sameType(a, b json.RawMessage) bool {
 	return err == nil && one.Equals(other)
 }
 
-// unusedDefaults warns of settings that no server's transport has.
+// unusedDefaults warns of settings in the defaults block that no server's transport
+// has.
 func (l *loader) unusedDefaults(drafts []*draft) {
 	if l.defaults == nil || !slices.ContainsFunc(drafts, func(d *draft) bool { return d.Enabled && d.Transport.Kind != "" }) {
 		return
@@ -125,20 +127,20 @@ func (l *loader) unusedDefaults(drafts []*draft) {
 	for _, d := range transportDefaults {
 		if attr := l.defaults.Attributes[d.Name]; attr != nil && !l.defaulted[d.Name] {
 			s := blockReader{loader: l, in: "defaults"}
-			s.doubtful(attr.NameRange, "it is for transports that start programs, such as stdio", "no server's transport has a setting %q", d.Name)
+			s.warnAt(attr.NameRange, "it is for transports that start programs, such as stdio", "no server's transport has a setting %q", d.Name)
 		}
 	}
 }
 
-// attribute returns the block's own attribute or, where it has none, the default.
-func (s blockReader) attribute(name string) *hclsyntax.Attribute {
-	if a := s.body.Attributes[name]; a != nil {
+// attribute returns the block's own attribute or else the inherited one.
+func (r blockReader) attribute(name string) *hclsyntax.Attribute {
+	if a := r.body.Attributes[name]; a != nil {
 		return a
 	}
-	return s.fallback[name]
+	return r.fallback[name]
 }
 
-// defaultsOf is the fallback of a nested block.
+// defaultsOf returns the attributes that a nested block of a server inherits.
 func (l *loader) defaultsOf(kind string) fallback {
 	if l.defaults == nil {
 		return nil
@@ -151,8 +153,8 @@ func (l *loader) defaultsOf(kind string) fallback {
 	return nil
 }
 
-// merged adds to a map the members of its default that it does not have itself.
-func merged(own, inherited cty.Value) cty.Value {
+// mergeMaps adds the members of inherited that own does not have to own.
+func mergeMaps(own, inherited cty.Value) cty.Value {
 	own, ownMarks := own.Unmark()
 	inherited, marks := inherited.Unmark()
 	all := inherited.AsValueMap()

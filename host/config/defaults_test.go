@@ -8,12 +8,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestRefusedDefaultNamesItsLine: a plugin refuses a setting that a server has
-// from the defaults block, in another file, and the diagnostic points there.
-func TestRefusedDefaultNamesItsLine(t *testing.T) {
+// TestSettingsDiagnosticsNamesLineOfDefault checks the place of a complaint about a setting that
+// the server inherits from a defaults block in another file.
+func TestSettingsDiagnosticsNamesLineOfDefault(t *testing.T) {
 	l := newLoader(Options{Path: "dir", Lookup: fakeLookup, Describe: fakeDescribe})
-	l.add("defaults.hcl", []byte("defaults {\n  env = {\n    LANG = \"C\"\n  }\n  pass_env = [\"HOME\"]\n}\n"))
-	l.add("servers.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n    env = {\n      OWN = \"1\"\n    }\n  }\n}\n"))
+	l.addSource("defaults.hcl", []byte("defaults {\n  env = {\n    LANG = \"C\"\n  }\n  pass_env = [\"HOME\"]\n}\n"))
+	l.addSource("servers.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n    env = {\n      OWN = \"1\"\n    }\n  }\n}\n"))
 	c, ds := l.load(context.Background())
 	if c == nil {
 		t.Fatal(rendered(ds))
@@ -22,7 +22,7 @@ func TestRefusedDefaultNamesItsLine(t *testing.T) {
 		`env["LANG"]`: "defaults.hcl:3:12", `env["OWN"]`: "servers.hcl:5:13", `env`: "servers.hcl:4:5", `env["NONE"]`: "servers.hcl:4:11",
 		`pass_env[0]`: "defaults.hcl:5:15", `pass_env`: "defaults.hcl:5:14", `command`: "servers.hcl:3:5", `nothing`: "servers.hcl:2:3",
 	} {
-		refused := c.Servers[0].Refused([]*sdk.Error{{Path: path, Code: sdk.Invalid, Message: "no"}})
+		refused := c.Servers[0].SettingsDiagnostics([]*sdk.Error{{Path: path, Code: sdk.Invalid, Message: "no"}})
 		if len(refused) != 1 || refused[0].At.String() != want || len(refused[0].Snippet) == 0 {
 			t.Errorf("%s: %s, want %s", path, refused[0].At, want)
 		}
@@ -32,9 +32,9 @@ func TestRefusedDefaultNamesItsLine(t *testing.T) {
 	}
 }
 
-// TestDefaultsFingerprint: what only the host looks up
-// at each call is no part of a connection, whoever says it.
-func TestDefaultsFingerprint(t *testing.T) {
+// TestFingerprintOfDefaults checks that a default changes the fingerprint exactly if
+// the same attribute in the server block does.
+func TestFingerprintOfDefaults(t *testing.T) {
 	const server = "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n%s  }\n}\n"
 	fingerprint := func(defaults, own string) string {
 		c, ds := loadText(t, defaults+strings.Replace(server, "%s", own, 1))

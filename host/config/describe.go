@@ -14,7 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// describeAll obtains the manifest of every program that is used.
+// describeAll gets the manifest of every program that a block uses and, with
+// Options.All, of every required program.
 func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 	for _, u := range uses {
 		if u.plugin != nil {
@@ -31,9 +32,9 @@ func (l *loader) describeAll(ctx context.Context, uses []pluginRef) {
 	}
 }
 
-// describe asks for the manifest of the program that p runs, once for all that
-// run it. What goes wrong is reported where the program is required or, for a
-// bundled one, where it is used.
+// describe gets the manifest of the program that p runs, once for each program. It
+// reports a failure where the program is required or, for a bundled program, where
+// it is used.
 func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 	if _, done := l.manifests[p.Use]; done || p.Source == "" {
 		return
@@ -42,7 +43,7 @@ func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 	if from := l.plugins[p.Use]; from != nil && from.required {
 		p, at, in = from, from.at, "plugins"
 	}
-	l.manifests[p.Use] = nil // until it is known to be good
+	l.manifests[p.Use] = nil // until all checks pass
 	m, err := l.Describe(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
@@ -55,6 +56,8 @@ func (l *loader) describe(ctx context.Context, p *plugin, user blockReader) {
 	}
 }
 
+// versionFits reports a manifest with a malformed version, or with a version that
+// does not satisfy the constraint. It returns whether the manifest can be used.
 func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string) bool {
 	have, err := version.NewSemver(m.Version)
 	if err != nil {
@@ -67,7 +70,7 @@ func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string)
 	}
 	want, err := version.NewConstraint(p.Version)
 	if err != nil || want.Check(have) {
-		return true // a malformed constraint was reported
+		return true // requirement reported a malformed constraint
 	}
 	l.problem(problem{in: in, at: p.versionAt, code: fault.PluginVersion,
 		summary: fmt.Sprintf("plugin %q has version %s, the configuration asks for %q", p.Name, m.Version, p.Version),

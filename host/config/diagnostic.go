@@ -1,19 +1,25 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A Severity says whether a diagnostic stops the load.
+// A Severity says whether a diagnostic prevents the use of the configuration.
 type Severity int
 
+// The severities.
 const (
 	Error Severity = iota
 	Warning
 )
 
+// String returns "error" or "warning".
 func (s Severity) String() string {
 	if s == Warning {
 		return "warning"
@@ -21,7 +27,7 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// code is that of what has none of its own.
+// code returns the code of a diagnostic without a specific one.
 func (s Severity) code() fault.Code {
 	if s == Warning {
 		return ""
@@ -29,29 +35,28 @@ func (s Severity) code() fault.Code {
 	return fault.ConfigInvalid
 }
 
-// A Diagnostic is one thing that is wrong, safe to show to anybody who may see
-// the names in the configuration: it holds no values that could be secret.
+// A Diagnostic is one problem of a configuration. It contains no value that could be
+// secret, but it contains names of the configuration.
 type Diagnostic struct {
 	Severity Severity
-	Summary  string   // lower case, one sentence without a full stop
-	Detail   string   // more about what is wrong; may be empty
-	Hint     string   // what to do; may be empty
+	Summary  string   // one lower-case sentence without a full stop
+	Detail   string   // an explanation; may be empty
+	Hint     string   // the correction; may be empty
 	Output   []string // the last lines that a plugin printed; may be empty
-	In       string   // the block around it, such as `server "github"`; may be empty
+	In       string   // the outermost block, such as `server "github"`; may be empty
 	At, End  Position
-	Snippet  []string   // the source line, with *** for what could be secret
-	Code     fault.Code // a warning has none, unless there is one for what it is about
+	Snippet  []string   // the source line, with *** in place of possible secrets
+	Code     fault.Code // empty for most warnings
 
-	address  bool // about where to listen, for HTTP.On
-	from, to int  // what of the snippet is meant, in characters; equal: nothing
+	address  bool // about the address to listen at; HTTP.WithAddress removes it
+	from, to int  // the marked characters of the snippet; equal: none
 }
 
-// Diagnostics are in the order of the files and the places in them, errors and
-// warnings mixed. At most [MaxDiagnostics] say something; one more counts the
-// rest.
+// Diagnostics are sorted by file and place; errors and warnings are mixed. They
+// describe at most [MaxDiagnostics] problems. One more diagnostic counts the rest.
 type Diagnostics []Diagnostic
 
-// MaxDiagnostics is how many problems one load describes.
+// MaxDiagnostics is the number of problems that one load describes.
 const MaxDiagnostics = 50
 
 // HasErrors reports whether the configuration cannot be used.
@@ -64,8 +69,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return false
 }
 
-// Err is nil without an error, else a [*fault.Error] that counts them and says
-// the first.
+// Err returns nil without an error, else a [*fault.Error] with the number of errors
+// and the first one.
 func (ds Diagnostics) Err() error {
 	var first *Diagnostic
 	count := 0
@@ -89,4 +94,80 @@ func (ds Diagnostics) Err() error {
 		message = fmt.Sprintf("the configuration has %d errors; the first: %s", count, first.Summary)
 	}
 	return &fault.Error{Code: fault.ConfigInvalid, Message: message, At: first.At.String(), Hint: first.Hint}
+}
+
+// A problem is a diagnostic without its snippet. The snippet is made after everything
+// is decoded, because only then it is known which literals may be shown.
+type problem struct {
+	severity Severity
+	summary  string
+	detail   string
+	hint     string
+	in       string
+	output   []string // the last lines that a plugin printed
+	at       hcl.Range
+	code     fault.Code // empty: config.invalid for an error, no code for a warning
+	address  bool       // about the address to listen at
+	quoted   bool       // texts in quotes may be values: redactQuotes masks them
+}
+
+// problem records a problem.
+func (l *loader) problem(p problem) { l.problems = append(l.problems, p) }
+
+// diagnostics converts the problems to at most MaxDiagnostics diagnostics, sorted,
+// without duplicates, and with snippets.
+func (l *loader) diagnostics() Diagnostics {
+	order := map[string]int{}
+	for i, s := range l.sources {
+		order[s.name] = i
+	}
+	slices.SortStableFunc(l.problems, func(a, b problem) int {
+		return cmp.Or(cmp.Compare(order[a.at.Filename], order[b.at.Filename]),
+			cmp.Compare(a.at.Start.Line, b.at.Start.Line), cmp.Compare(a.at.Start.Column, b.at.Start.Column))
+	})
+	problems := slices.CompactFunc(l.problems, func(a, b problem) bool { return a.at == b.at && a.summary == b.summary })
+	var ds Diagnostics
+	for _, p := range problems[:min(len(problems), MaxDiagnostics)] {
+		ds = append(ds, l.diagnostic(p))
+	}
+	if rest := problems[len(ds):]; len(rest) > 0 {
+		ds = append(ds, moreProblems(len(rest), slices.ContainsFunc(rest, func(p problem) bool { return p.severity == Error })))
+	}
+	return ds
+}
+
+// moreProblems returns the diagnostic that counts the problems beyond MaxDiagnostics.
+func moreProblems(count int, errors bool) Diagnostic {
+	d := Diagnostic{Severity: Warning, Summary: fmt.Sprintf("and %d more problems", count),
+		Hint: "mend these first; some of the rest may go with them"}
+	if errors {
+		d.Severity = Error
+	}
+	d.Code = d.Severity.code()
+	return d
+}
+
+func (l *loader) diagnostic(p problem) Diagnostic {
+	d := Diagnostic{
+		Severity: p.severity, Summary: p.summary, Detail: p.detail, Hint: p.hint, In: p.in,
+		At: startOf(p.at), End: endOf(p.at), Code: cmp.Or(p.code, p.severity.code()), address: p.address,
+	}
+	s := l.byName[p.at.Filename]
+	if p.quoted {
+		d.Summary, d.Detail, d.Hint = l.redactQuotes(s, d.Summary), l.redactQuotes(s, d.Detail), l.redactQuotes(s, d.Hint)
+	}
+	for _, line := range p.output {
+		d.Output = append(d.Output, scrub(line, l.secrets))
+	}
+	d.addSnippet(s, p.at)
+	return d
+}
+
+// addSnippet adds the source line of a range, if there is one.
+func (d *Diagnostic) addSnippet(s *source, at hcl.Range) {
+	if s == nil || at.Start.Line == 0 {
+		return
+	}
+	line, from, to := s.snippet(at)
+	d.Snippet, d.from, d.to = []string{line}, from, to
 }

@@ -1,26 +1,35 @@
-// Package config goes from HCL files to a value that cannot be wrong.
+// Package config loads HCL configuration files into a checked [Config].
 //
-// [Find] says which file or directory it is. [Load] reads it, refuses what
-// would harm the parser, evaluates expressions within a budget, asks each
-// plugin that is used for its manifest, and decodes every transport block with
-// the schema found there. It reports everything that is wrong in one run, each
-// problem with its file, line and column and without a word that could be a
-// secret. There is a [Config] only when there is no error, so the rooms that
-// use one check nothing again.
+// [Find] chooses the file or directory. [Load] reads it, evaluates its
+// expressions, asks each used plugin for its manifest, and decodes each plugin's
+// blocks with the schema from the manifest. One run reports every problem with
+// file, line, column and source line, and without text that could be a secret.
+// Load returns a Config only if there is no error, so its users check nothing
+// again.
 //
-// It starts no upstream, writes nothing, and is the only room that knows HCL:
-// what it returns is plain data.
+// [ReadContent] reads a configuration without evaluating it. Package trust uses
+// it to show a person what a found configuration would do.
 //
-// A load goes through the files in this order. Text: source reads it safely and
-// prescan decides whether it may be parsed. Expressions: local and eval compute
-// them with the functions in function, while budget, meter and guard see to it
-// that they end, and handson that none looks at a secret which is not read yet.
-// Blocks: section and attribute read any block, require and describe those about
-// plugins, server, auth and tools those about servers, secret_store the one
-// about secrets, and use, settings, setting and fit what belongs to a plugin,
-// with the plugin's schema; gateway, address, origin, authentication and
-// static_token the gateway's, of which exposure says whether it is safe to listen
-// with. Afterwards keyring and resolve put in what was not read. People:
-// problem collects what is wrong and foreign what HCL finds; snippet, mask and
-// line show where, and hush words it, without telling secrets; render writes it.
+// The package starts no upstream and writes no file. No other package imports
+// HCL: a Config is plain data.
+//
+// The files, in the order of a load:
+//
+//   - Text: source.go reads the files, prescan.go bounds nesting before the HCL
+//     parser runs.
+//   - Expressions: local.go and eval.go evaluate, function.go has the functions,
+//     keyring.go the placeholders of stored secrets, and passthrough.go keeps
+//     expressions from inspecting them.
+//   - Blocks: blockreader.go and attribute.go read any block. require.go and
+//     describe.go read plugins; serverattributes.go, server.go, tools.go and
+//     share.go servers; defaults.go the defaults; gateway.go, address.go,
+//     origin.go, exposure.go and authentication.go the gateway; secret_store.go
+//     the secret store.
+//   - Blocks of plugins: pluginref.go, settings.go, setting.go and convert.go
+//     decode them with the plugin's schema.
+//   - Later: resolve.go inserts stored secrets, plugindiagnostics.go reports a
+//     plugin's complaints about its settings, at their places.
+//   - Diagnostics: diagnostic.go collects them, hcldiagnostics.go converts those
+//     of HCL, snippet.go and mask.go show the source line, redact.go removes
+//     secrets, render.go prints.
 package config

@@ -31,7 +31,7 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	for _, d := range diags {
-		l.problem(foreign(in, d))
+		l.problem(hclProblem(in, d))
 	}
 	if diags.HasErrors() {
 		return cty.NilVal, false
@@ -108,8 +108,8 @@ type vetter struct {
 	ok bool
 }
 
-// wrong reports an error in the expression.
-func (v *vetter) wrong(at hcl.Range, hint, format string, args ...any) {
+// errorAt reports an error in the expression.
+func (v *vetter) errorAt(at hcl.Range, hint, format string, args ...any) {
 	v.ok = false
 	v.problem(problem{in: v.in, at: at, summary: fmt.Sprintf(format, args...), hint: hint})
 }
@@ -120,17 +120,17 @@ func (v *vetter) reference(t hcl.Traversal) {
 	if root != "local" {
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.wrong(t.SourceRange(), `text stands in quotes; a value defined in locals is local.NAME, a variable of the environment is env("NAME")`, "a word without quotes that names nothing")
+		v.errorAt(t.SourceRange(), `text stands in quotes; a value defined in locals is local.NAME, a variable of the environment is env("NAME")`, "a word without quotes that names nothing")
 		return
 	}
 	name, ok := localName(t)
 	if !ok {
-		v.wrong(t.SourceRange(), "", "local is used by name, as in local.NAME")
+		v.errorAt(t.SourceRange(), "", "local is used by name, as in local.NAME")
 		return
 	}
 	known := v.locals[name]
 	if known == nil {
-		v.wrong(t.SourceRange(), didYouMean(name, v.localNames()), "there is no local %q", name)
+		v.errorAt(t.SourceRange(), didYouMean(name, v.localNames()), "there is no local %q", name)
 		return
 	}
 	if known.state == failed {
@@ -143,7 +143,7 @@ func (v *vetter) Enter(node hclsyntax.Node) hcl.Diagnostics {
 	switch e := node.(type) {
 	case *hclsyntax.LiteralValueExpr:
 		if err := checkNumbers(e.Val); err != nil {
-			v.wrong(e.SrcRange, "", "%v", err)
+			v.errorAt(e.SrcRange, "", "%v", err)
 		}
 	case *hclsyntax.FunctionCallExpr:
 		v.call(e)
@@ -159,12 +159,12 @@ func (v *vetter) Exit(hclsyntax.Node) hcl.Diagnostics { return nil }
 // call checks that a called function exists.
 func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 	if e.Name == "keyring" {
-		v.stored(e)
+		v.keyringCall(e)
 		return
 	}
 	if _, known := functions[e.Name]; !known {
 		// The message does not repeat the name; see reference.
-		v.wrong(e.NameRange, nearHint(e.Name, functionNames), "there is no function of this name")
+		v.errorAt(e.NameRange, nearHint(e.Name, functionNames), "there is no function of this name")
 	}
 }
 
@@ -177,7 +177,7 @@ func (v *vetter) keys(e *hclsyntax.ObjectConsExpr) {
 			continue
 		}
 		if seen[key] {
-			v.wrong(item.KeyExpr.Range(), "", "%q is set twice in the same object", key)
+			v.errorAt(item.KeyExpr.Range(), "", "%q is set twice in the same object", key)
 		}
 		seen[key] = true
 	}

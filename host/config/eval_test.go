@@ -16,7 +16,7 @@ import (
 func evaluate(t *testing.T, text string) (cty.Value, *loader) {
 	t.Helper()
 	l := newLoader(Options{Lookup: fakeLookup})
-	l.add("junctor.hcl", []byte("x = "+text+"\n"))
+	l.addSource("junctor.hcl", []byte("x = "+text+"\n"))
 	if !l.parse() {
 		t.Fatalf("%s: %v", text, l.problems)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// An httpOrigin is what it takes to point at the http block after the load.
+// An httpOrigin is the place of the http block, for diagnostics after the load.
 type httpOrigin struct {
 	source *source
 	head   hcl.Range
@@ -17,53 +17,53 @@ type httpOrigin struct {
 
 const listenHint = `write HOST:PORT, such as "127.0.0.1:7575", or unix:PATH`
 
-// listen reads the address to listen at.
-func (s blockReader) listen() (string, bool) {
-	text, a, set := s.text("listen")
+// listen reads the address to listen at. It returns false for a wrong address.
+func (r blockReader) listen() (string, bool) {
+	text, a, set := r.publicString("listen")
 	if !set {
-		return defaultListen, !s.stands("listen")
+		return defaultListen, !r.isSet("listen")
 	}
-	listen, err := listenAt(text, s.byName[a.SrcRange.Filename].dir)
+	listen, err := parseListen(text, r.byName[a.SrcRange.Filename].dir)
 	if err != nil {
-		s.wrong(a.Expr.Range(), listenHint, "%s %v", inFile(text), err)
+		r.errorAt(a.Expr.Range(), listenHint, "%s %v", addressInFile(text), err)
 	}
 	return listen, err == nil
 }
 
-// longestCalled is the length of what messages repeat of an address.
+// longestCalled is the length of the longest address that messages repeat.
 const longestCalled = 128
 
-// inFile is what messages call an address in the file.
-func inFile(listen string) string {
+// addressInFile names an address in the file, for messages.
+func addressInFile(listen string) string {
 	if len(listen) > longestCalled {
 		return `"listen"`
 	}
 	return fmt.Sprintf("listen = %q", listen)
 }
 
-// onCommandLine is what they call one of the command line.
-func onCommandLine(listen string) string {
+// addressOfFlag names an address of the --http flag, for messages.
+func addressOfFlag(listen string) string {
 	if listen == "" || len(listen) > longestCalled {
 		return "the address of --http"
 	}
 	return "--http " + listen
 }
 
-// An objection is what speaks against an address with the settings beside it.
-type objection struct {
+// An exposureProblem is an unsafe combination of an address and other settings.
+type exposureProblem struct {
 	severity      Severity
-	place         string // the attribute or block that would have to change
+	place         string // the attribute or block to change
 	summary, hint string
 }
 
 const authHint = `write auth "static_token" { ... } in gateway { http { ... } }`
 
-// objections are the combinations that are not safe. The address is called as
-// whoever set it wrote it.
-func (h HTTP) objections(called string) []objection {
-	var all []objection
+// exposureProblems lists the unsafe combinations of the settings. called names the
+// address in their messages.
+func (h HTTP) exposureProblems(called string) []exposureProblem {
+	var all []exposureProblem
 	object := func(severity Severity, place, hint, format string) {
-		all = append(all, objection{severity, place, fmt.Sprintf(format, called), hint})
+		all = append(all, exposureProblem{severity, place, fmt.Sprintf(format, called), hint})
 	}
 	authenticated := len(h.Auth) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
 	if isSocket(h.Listen) && h.TLS != nil {
@@ -73,12 +73,12 @@ func (h HTTP) objections(called string) []objection {
 		object(Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" says nothing`)
 	}
 	if isLocal(h.Listen) {
-		who := "%s lets every program on this machine in: nothing authenticates clients"
+		clients := "%s lets every program on this machine in: nothing authenticates clients"
 		if isSocket(h.Listen) {
-			who = "%s lets in " + letIn(h.SocketMode) + ": nothing authenticates clients"
+			clients = "%s lets in " + socketClients(h.SocketMode) + ": nothing authenticates clients"
 		}
 		if !authenticated {
-			object(Warning, "listen", authHint, who)
+			object(Warning, "listen", authHint, clients)
 		}
 		return all
 	}
@@ -101,52 +101,51 @@ func (h HTTP) objections(called string) []objection {
 	return all
 }
 
-// exposed reports the objections, each at what would have to change. Without a
-// block nothing is served over HTTP, unless the command line says so: see On.
-func (s blockReader) exposed(h HTTP) {
+// reportExposure reports the exposure problems at the attributes to change. Without
+// an http block only the --http flag starts a listener, and WithAddress checks it.
+func (r blockReader) reportExposure(h HTTP) {
 	if !h.Given {
 		return
 	}
-	called := inFile(h.Listen)
-	if text, _, set := s.text("listen"); set {
-		called = inFile(text)
+	called := addressInFile(h.Listen)
+	if text, _, set := r.publicString("listen"); set {
+		called = addressInFile(text)
 	}
-	for _, o := range h.objections(called) {
-		at := s.valueAt(o.place, s.head)
-		if b, found := s.block(o.place); found {
+	for _, o := range h.exposureProblems(called) {
+		at := r.valueAt(o.place, r.head)
+		if b, found := r.block(o.place); found {
 			at = b.head
 		}
-		s.problem(problem{severity: o.severity, in: s.in, at: at, summary: o.summary, hint: o.hint, address: true})
+		r.problem(problem{severity: o.severity, in: r.in, at: at, summary: o.summary, hint: o.hint, address: true})
 	}
 }
 
-// On is the same settings at the address that a --http flag names, checked
-// again. A socket's relative path starts at the working directory. What the load
-// had to say comes back, but for what was about the address of the file: nobody
-// listens there.
-func (h HTTP) On(listen string, loaded Diagnostics) (HTTP, Diagnostics) {
+// WithAddress returns the settings with the address of a --http flag, checked again. A
+// relative path of a socket starts at the working directory. The diagnostics are
+// those of the load without those about the replaced address, and the new ones.
+func (h HTTP) WithAddress(listen string, loaded Diagnostics) (HTTP, Diagnostics) {
 	ds := slices.DeleteFunc(slices.Clone(loaded), func(d Diagnostic) bool { return d.address })
-	called := onCommandLine(listen)
+	called := addressOfFlag(listen)
 	here, err := filepath.Abs(".")
 	if err == nil {
-		listen, err = listenAt(listen, here)
+		listen, err = parseListen(listen, here)
 	}
 	if err != nil {
-		return h, append(ds, h.diagnostic(objection{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHint}))
+		return h, append(ds, h.diagnostic(exposureProblem{Error, "listen", fmt.Sprintf("%s %v", called, err), listenHint}))
 	}
 	h.Listen = listen
-	for _, o := range h.objections(called) {
+	for _, o := range h.exposureProblems(called) {
 		ds = append(ds, h.diagnostic(o))
 	}
 	return h, ds
 }
 
-// diagnostic points at the http block, if there is one.
-func (h HTTP) diagnostic(o objection) Diagnostic {
+// diagnostic returns a diagnostic at the http block, if there is one.
+func (h HTTP) diagnostic(o exposureProblem) Diagnostic {
 	d := Diagnostic{Severity: o.severity, Summary: o.summary, Hint: o.hint, Code: o.severity.code()}
 	if h.Given {
 		d.In, d.At, d.End = h.origin.in, startOf(h.origin.head), endOf(h.origin.head)
-		d.quote(h.origin.source, h.origin.head)
+		d.addSnippet(h.origin.source, h.origin.head)
 	}
 	return d
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestListenAt: what is accepted, as it is kept, and what is not.
-func TestListenAt(t *testing.T) {
+func TestParseListen(t *testing.T) {
 	const bad = ""
 	for text, want := range map[string]string{
 		"127.0.0.1:7575":                         "127.0.0.1:7575",
@@ -25,7 +24,7 @@ func TestListenAt(t *testing.T) {
 		"unix:/run/x.sock":                       "unix:/run/x.sock",
 		"unix:x.sock":                            "unix:/etc/junctor/x.sock",
 		"unix:../run//x.sock":                    "unix:/etc/run/x.sock",
-		"unix:@abstract":                         "unix:/etc/junctor/@abstract", // a file all the same
+		"unix:@abstract":                         "unix:/etc/junctor/@abstract", // still a file
 		"unix:/" + strings.Repeat("a", 99):       "unix:/" + strings.Repeat("a", 99),
 		"unix:/" + strings.Repeat("a", 100):      bad,
 		"unix:":                                  bad,
@@ -41,7 +40,7 @@ func TestListenAt(t *testing.T) {
 		"127.0.0.1:65536":                        bad,
 		"127.0.0.1:007575":                       bad,
 		"127.0.0.1:http":                         bad,
-		"127.1:80":                               bad, // 127.0.0.1 to some, a name to others
+		"127.1:80":                               bad, // some parsers read 127.0.0.1
 		"0x7f.1:80":                              bad,
 		"2130706433:80":                          bad,
 		"256.0.0.1:80":                           bad,
@@ -65,15 +64,14 @@ func TestListenAt(t *testing.T) {
 		"127.0.0.1:\u0661\u0662":                 bad,
 		"unix:/" + strings.Repeat("a/../", 2000): "unix:/",
 	} {
-		got, err := listenAt(text, "/etc/junctor")
+		got, err := parseListen(text, "/etc/junctor")
 		if got != want || (err != nil) != (want == bad) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
 }
 
-// TestLocal: only what cannot be reached from elsewhere is local.
-func TestLocal(t *testing.T) {
+func TestIsLocal(t *testing.T) {
 	for listen, want := range map[string]bool{
 		"127.0.0.1:80": true, "127.255.255.254:80": true, "[::1]:80": true, "[::ffff:127.0.0.1]:80": true,
 		"localhost:80": true, "LocalHost:80": true, "unix:/run/x.sock": true,
@@ -87,19 +85,19 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// FuzzListenAt: what is accepted is accepted again as it is kept, fits a line,
-// and is local only if it says so.
-func FuzzListenAt(f *testing.F) {
+// FuzzParseListen checks that parsing an accepted address again does not change it,
+// that it contains no line break, and that isLocal holds for loopback addresses only.
+func FuzzParseListen(f *testing.F) {
 	for _, text := range []string{"127.0.0.1:80", "[::1]:0", ":1", "unix:x", "localhost:80", "[::ffff:7f00:1]:80", "a.b:1", "[fe80::1%a]:1", "[::1%0]:0", "[::1%\x00]:0", "[::1%a\nb]:0"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		kept, err := listenAt(text, "/etc")
+		kept, err := parseListen(text, "/etc")
 		if err != nil {
 			return
 		}
-		if again, err := listenAt(kept, "/"); again != kept || err != nil {
-			t.Errorf("%q is kept as %q, then as %q: %v", text, kept, again, err)
+		if again, err := parseListen(kept, "/"); again != kept || err != nil {
+			t.Errorf("%q becomes %q, then %q: %v", text, kept, again, err)
 		}
 		if strings.ContainsAny(kept, "\r\n\x00") {
 			t.Errorf("%q", kept)
@@ -110,13 +108,13 @@ func FuzzListenAt(f *testing.F) {
 		host, _, err := net.SplitHostPort(kept)
 		host, _, _ = strings.Cut(host, "%")
 		if err != nil || !net.ParseIP(host).IsLoopback() && !strings.EqualFold(host, "localhost") {
-			t.Errorf("%q is called local", kept)
+			t.Errorf("isLocal(%q) is true", kept)
 		}
 	})
 }
 
-// front is a configuration whose http block holds a body.
-func front(body string) string { return "gateway {\n  http {\n" + body + "\n  }\n}\n" }
+// withHTTP returns a configuration with the given body of the http block.
+func withHTTP(body string) string { return "gateway {\n  http {\n" + body + "\n  }\n}\n" }
 
 const (
 	aToken = "auth \"static_token\" {\n token = env(\"LONG_TOKEN\")\n subject = \"a\"\n}\n"
@@ -124,12 +122,11 @@ const (
 	anyCA  = "tls {\n cert = \"c\"\n key = \"k\"\n client_ca = \"ca\"\n}\n"
 )
 
-// TestOn: another address is checked as the one in the file is.
-func TestOn(t *testing.T) {
+func TestWithAddressChecksAddressOfFlag(t *testing.T) {
 	const auth, tls, plain, origins, open = "must be authenticated", "must have TLS", "has no TLS", "must not be empty", "nothing authenticates"
 	for _, c := range []struct {
 		text, listen string
-		want         []string // in this order; what is refused begins with "!"
+		want         []string // in this order; an error begins with "!"
 	}{
 		{"", "127.0.0.1:0", []string{open}},
 		{"", "unix:x.sock", []string{open}},
@@ -138,34 +135,34 @@ func TestOn(t *testing.T) {
 		{"", "", []string{"!is not an address"}},
 		{"", "80", []string{"!is not an address"}},
 		{"", strings.Repeat("9", 1<<20), []string{"!the address of --http is not an address"}},
-		{front(""), "127.0.0.1:0", []string{open}},
-		{front(""), "unix:x.sock", []string{"that can open it: " + open}},
-		{front("socket_mode = \"0660\""), "unix:x.sock", []string{"of its group: " + open}},
-		{front("socket_mode = \"0666\""), "unix:x.sock", []string{"on this machine: " + open}},
-		{front(aToken + "socket_mode = \"0660\""), "unix:x.sock", nil},
-		{front(aToken + "socket_mode = \"0660\"\nlisten = \"unix:/x.sock\""), "127.0.0.1:0", []string{"no unix socket"}},
-		{front(""), "[::]:80", []string{"!" + auth, "!" + tls}},
-		{front(aToken), "127.0.0.1:0", nil},
-		{front(aToken), "0.0.0.0:80", []string{"!" + tls}},
-		{front(aToken + aCert), "0.0.0.0:80", nil},
-		{front(aToken + aCert), "unix:x.sock", []string{"!which has no TLS"}},
-		{front(aToken + "allow_plaintext = true"), "0.0.0.0:80", []string{plain}},
-		{front(aToken + "allow_plaintext = true\nlisten = \":1\""), "0.0.0.0:80", []string{plain}},
-		{front(aToken + "allow_plaintext = true\nlisten = \":1\""), "127.0.0.1:80", nil},
-		{front("allow_plaintext = true"), "0.0.0.0:80", []string{"!" + auth, plain}},
-		{front(aCert), "0.0.0.0:80", []string{"!" + auth}},
-		{front(anyCA), "0.0.0.0:80", nil},
-		{front(anyCA + "origins = []"), "0.0.0.0:80", []string{"!" + origins}},
-		{front(anyCA + "origins = []"), "localhost:80", nil},
-		{front(anyCA + "listen = \":80\""), "127.0.0.1:80", nil},
-		{front(aCert + aToken + "listen = \":80\""), "example.com:80", nil},
+		{withHTTP(""), "127.0.0.1:0", []string{open}},
+		{withHTTP(""), "unix:x.sock", []string{"that can open it: " + open}},
+		{withHTTP("socket_mode = \"0660\""), "unix:x.sock", []string{"of its group: " + open}},
+		{withHTTP("socket_mode = \"0666\""), "unix:x.sock", []string{"on this machine: " + open}},
+		{withHTTP(aToken + "socket_mode = \"0660\""), "unix:x.sock", nil},
+		{withHTTP(aToken + "socket_mode = \"0660\"\nlisten = \"unix:/x.sock\""), "127.0.0.1:0", []string{"no unix socket"}},
+		{withHTTP(""), "[::]:80", []string{"!" + auth, "!" + tls}},
+		{withHTTP(aToken), "127.0.0.1:0", nil},
+		{withHTTP(aToken), "0.0.0.0:80", []string{"!" + tls}},
+		{withHTTP(aToken + aCert), "0.0.0.0:80", nil},
+		{withHTTP(aToken + aCert), "unix:x.sock", []string{"!which has no TLS"}},
+		{withHTTP(aToken + "allow_plaintext = true"), "0.0.0.0:80", []string{plain}},
+		{withHTTP(aToken + "allow_plaintext = true\nlisten = \":1\""), "0.0.0.0:80", []string{plain}},
+		{withHTTP(aToken + "allow_plaintext = true\nlisten = \":1\""), "127.0.0.1:80", nil},
+		{withHTTP("allow_plaintext = true"), "0.0.0.0:80", []string{"!" + auth, plain}},
+		{withHTTP(aCert), "0.0.0.0:80", []string{"!" + auth}},
+		{withHTTP(anyCA), "0.0.0.0:80", nil},
+		{withHTTP(anyCA + "origins = []"), "0.0.0.0:80", []string{"!" + origins}},
+		{withHTTP(anyCA + "origins = []"), "localhost:80", nil},
+		{withHTTP(anyCA + "listen = \":80\""), "127.0.0.1:80", nil},
+		{withHTTP(aCert + aToken + "listen = \":80\""), "example.com:80", nil},
 	} {
 		loaded, said := loadText(t, c.text)
 		if loaded == nil {
 			t.Fatal(rendered(said))
 		}
 		h := loaded.Gateway.HTTP
-		got, ds := h.On(c.listen, said)
+		got, ds := h.WithAddress(c.listen, said)
 		if len(ds) != len(c.want) {
 			t.Errorf("%q on %.40q:\n%s\nwant %q", c.text, c.listen, rendered(ds), c.want)
 			continue
@@ -186,27 +183,28 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestOnKeeps: what the load warned of beside the address is still said, once.
-func TestOnKeeps(t *testing.T) {
-	text := front("auth \"static_token\" {\n token = \"literal-of-the-file\"\n subject = \"a\"\n}\nallow_plaintext = true\nlisten = \":1\"")
+// TestWithAddressKeepsOtherDiagnostics checks that WithAddress returns, once, the warnings of the load
+// that are not about the address.
+func TestWithAddressKeepsOtherDiagnostics(t *testing.T) {
+	text := withHTTP("auth \"static_token\" {\n token = \"literal-of-the-file\"\n subject = \"a\"\n}\nallow_plaintext = true\nlisten = \":1\"")
 	c, loaded := loadText(t, text)
 	if c == nil || len(loaded) != 2 {
 		t.Fatal(rendered(loaded))
 	}
 	for listen, want := range map[string]int{"127.0.0.1:1": 1, ":2": 2, "": 2} {
-		_, ds := c.Gateway.HTTP.On(listen, loaded)
+		_, ds := c.Gateway.HTTP.WithAddress(listen, loaded)
 		if len(ds) != want || !strings.Contains(ds[0].Summary, "token") || strings.Contains(rendered(ds), "listen = ") {
 			t.Errorf("%q:\n%s", listen, rendered(ds))
 		}
 	}
 	if len(loaded) != 2 {
-		t.Error("it changed what the load said")
+		t.Error("WithAddress changed the diagnostics of the load")
 	}
 }
 
-// TestOnSocket: a path on the command line starts where that is written, one in
-// a file at the file.
-func TestOnSocket(t *testing.T) {
+// TestWithAddressResolvesSocketPath checks that a path of the flag starts at the working
+// directory, and a path in the file at the directory of the file.
+func TestWithAddressResolvesSocketPath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("conf", 0o700); err != nil {
 		t.Fatal(err)
@@ -216,15 +214,15 @@ func TestOnSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLoader(Options{})
-	l.add(filepath.Join("conf", "junctor.hcl"), []byte(front(`listen = "unix:x.sock"`)))
+	l.addSource(filepath.Join("conf", "junctor.hcl"), []byte(withHTTP(`listen = "unix:x.sock"`)))
 	c, ds := l.load(t.Context())
 	if len(here) > 60 || c == nil {
-		t.Skipf("no room for a socket's path in %s: %s", here, rendered(ds))
+		t.Skipf("the path of a socket in %s would be too long: %s", here, rendered(ds))
 	}
 	if want := "unix:" + filepath.Join(here, "conf", "x.sock"); c.Gateway.HTTP.Listen != want {
 		t.Errorf("%s, want %s", c.Gateway.HTTP.Listen, want)
 	}
-	on, ds := c.Gateway.HTTP.On("unix:x.sock", nil)
+	on, ds := c.Gateway.HTTP.WithAddress("unix:x.sock", nil)
 	if want := "unix:" + filepath.Join(here, "x.sock"); on.Listen != want || len(ds) != 1 {
 		t.Errorf("%s, want %s\n%s", on.Listen, want, rendered(ds))
 	}

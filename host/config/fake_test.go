@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// stdioSettings is what plugins/stdio declares.
+// stdioSettings is the schema of plugins/stdio.
 type stdioSettings struct {
 	Command []string          `hcl:"command" doc:"The program and its first arguments."`
 	Args    []string          `hcl:"args,optional" doc:"Further arguments."`
@@ -21,7 +21,7 @@ type stdioSettings struct {
 	Cwd     string            `hcl:"cwd" doc:"The working directory." default:""`
 }
 
-// kitchenSettings has every kind of attribute and block there is.
+// kitchenSettings has every kind of attribute and block.
 type kitchenSettings struct {
 	URL      string                     `hcl:"url" doc:"A required string."`
 	Token    string                     `hcl:"token,optional" doc:"A secret." sensitive:"true"`
@@ -38,7 +38,7 @@ type kitchenSettings struct {
 	Old      string                     `hcl:"old,optional" doc:"A former name." deprecated:"use url"`
 	File     string                     `hcl:"file,optional" doc:"Instead of token." conflicts:"token" requires:"mode"`
 	Vars     []string                   `hcl:"vars,optional" doc:"Names." format:"env_names"`
-	TLS      *kitchenTLS                `hcl:"tls,block" doc:"A block that may stand."`
+	TLS      *kitchenTLS                `hcl:"tls,block" doc:"An optional block."`
 	Rules    []kitchenRule              `hcl:"rule,block" doc:"Blocks with a label."`
 }
 
@@ -53,15 +53,15 @@ type kitchenRule struct {
 	Tags []string `hcl:"tags,optional" doc:"A list."`
 }
 
-// strictSettings has a block that must stand.
+// strictSettings has a required block.
 type strictSettings struct {
 	Login struct {
-		User string `hcl:"user" doc:"Who."`
-	} `hcl:"login,block" doc:"A block that must stand."`
+		User string `hcl:"user" doc:"The user."`
+	} `hcl:"login,block" doc:"A required block."`
 }
 
-// httpSettings is part of what plugins/http declares; what follows it is like
-// plugins for auth and secrets.
+// httpSettings is part of the schema of plugins/http. The schemas after it are like
+// those of plugins for auth and secrets.
 type httpSettings struct {
 	URL     string            `hcl:"url" doc:"Where the server is."`
 	Headers map[string]string `hcl:"headers,optional" doc:"Headers for every request." sensitive:"true" format:"headers"`
@@ -90,13 +90,13 @@ type shelfSettings struct {
 	PIN     string `hcl:"pin,optional" doc:"What opens it." sensitive:"true"`
 }
 
-// handmade is a schema that no Go struct makes.
+// handmade is a schema that SchemaOf cannot make.
 var handmade = sdk.Schema{Attributes: []sdk.Attribute{
 	{Name: "colours", Type: json.RawMessage(`["list","string"]`), Enum: []string{"red", "green"}},
 	{Name: "shape", Type: json.RawMessage(`["object",{"w":"number","h":"number"},["h"]]`)},
 }}
 
-// mistaken is a schema that is wrong itself.
+// mistaken is an invalid schema.
 var mistaken = sdk.Schema{Attributes: []sdk.Attribute{{Name: "odd", Type: json.RawMessage(`"colour"`)}}}
 
 // fakes are manifests by source, relative to the working directory.
@@ -141,7 +141,7 @@ func fakeDescribe(_ context.Context, p Plugin) (sdk.Manifest, error) {
 		WithHint("run it with the argument describe")
 }
 
-// fakeEnv is all the environment there is in tests.
+// fakeEnv is the environment of tests.
 var fakeEnv = map[string]string{
 	"REPO": "/srv/repo", "API_TOKEN": "s3cr3t-from-env", "EMPTY": "", "WAIT": "7s", "LONG_TOKEN": "s3cr3t-from-env-0123456789abcdef", "LINES": "the-first-line\nthe-second-line",
 	"HOSTILE": "a\"b\n${c}",
@@ -156,11 +156,11 @@ func fakeLookup(name string) (string, bool) {
 func loadText(t testing.TB, text string) (*Config, Diagnostics) {
 	t.Helper()
 	l := newLoader(Options{Path: "junctor.hcl", Lookup: fakeLookup, Describe: fakeDescribe})
-	l.add("junctor.hcl", []byte(text))
+	l.addSource("junctor.hcl", []byte(text))
 	return l.load(context.Background())
 }
 
-// rendered is what people would see.
+// rendered returns the diagnostics as printed.
 func rendered(ds Diagnostics) string {
 	var b strings.Builder
 	ds.Render(&b)

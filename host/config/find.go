@@ -14,11 +14,11 @@ import (
 type Location struct {
 	Path string // a file, or a directory of *.hcl files, as the user would write it
 
-	// Found is true for ./junctor.hcl, which nobody named: somebody else may
-	// have written it. It is used only after the user has trusted it.
+	// Found is true for a ./junctor.hcl that the user did not name. Another person
+	// may have written it, so it must not be loaded before the user has trusted it.
 	Found bool
 
-	// Own is true for the user's own configuration, also when it is named.
+	// Own is true for the user's own configuration, also if the user named it.
 	Own bool
 }
 
@@ -42,6 +42,7 @@ func (l Location) Canonical() (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
+// canonical returns an absolute path without symbolic links.
 func canonical(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -50,12 +51,12 @@ func canonical(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FoundName is the file that is looked for in the current directory.
+// FoundName is the name of a configuration in the current directory.
 const FoundName = "junctor.hcl"
 
-// Find returns what to load: explicit if not empty, else $JUNCTOR_CONFIG, else
-// the first that exists of ./junctor.hcl and the user's own file. A nil lookup
-// is [os.LookupEnv].
+// Find returns the configuration to load: explicit if it is not empty, else
+// $JUNCTOR_CONFIG, else ./junctor.hcl if it exists, else the user's own file. A nil
+// lookup is [os.LookupEnv].
 //
 // Its error is a [*fault.Error] of code [fault.ConfigMissing].
 func Find(explicit string, lookup func(string) (string, bool)) (Location, error) {
@@ -85,6 +86,7 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 		WithHint("write junctor.hcl, or name a file or directory with --config or JUNCTOR_CONFIG")
 }
 
+// named returns the location of a path that the user named. why says how.
 func named(path, own, why string) (Location, error) {
 	if present(path) {
 		return Location{Path: path, Own: isOwn(path, own)}, nil
@@ -93,14 +95,14 @@ func named(path, own, why string) (Location, error) {
 		WithHint("check the path; it is a file, or a directory of *.hcl files")
 }
 
-// isOwn reports whether a path is the user's own configuration: the same file in
-// the same directory. A link to that file elsewhere is another configuration,
-// because relative paths in it lead elsewhere.
+// isOwn reports whether a path is the user's own configuration: the same file in the
+// same directory. A link to it in another directory is another configuration, because
+// relative paths in it resolve differently.
 func isOwn(path, own string) bool {
 	return own != "" && sameFile(path, own) && sameFile(filepath.Dir(path), filepath.Dir(own))
 }
 
-// sameFile reports whether two paths lead to one file or directory.
+// sameFile reports whether two paths name the same file or directory.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -110,13 +112,15 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, two)
 }
 
-// present is true for what exists but cannot be looked at: Load says why.
+// present reports whether a path exists. It returns true if that cannot be determined;
+// Load reports the reason.
 func present(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// userFile is where a person keeps a configuration for every directory.
+// userFile returns the path of the user's own configuration, or "" without a home
+// directory.
 func userFile(lookup func(string) (string, bool)) string {
 	if home, _ := lookup("JUNCTOR_HOME"); home != "" {
 		return filepath.Join(home, "config", "junctor.hcl")

@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 	cases := []struct {
 		name, explicit string
 		env            map[string]string
-		want           string // or what the error says, after "!"
+		want           string // or "!" and a part of the error
 	}{
 		{"explicit wins", explicit, map[string]string{"JUNCTOR_CONFIG": named}, explicit},
 		{"explicit is missing", "gone.hcl", map[string]string{"JUNCTOR_CONFIG": named}, "!gone.hcl"},
@@ -64,9 +64,9 @@ func checkFind(t *testing.T, explicit string, env map[string]string, want string
 	}
 }
 
-// TestFindLinkToOwn: a link to the user's own configuration in another directory is
-// not the user's own, because relative paths in it lead elsewhere.
-func TestFindLinkToOwn(t *testing.T) {
+// TestFindTreatsLinkToOwnAsFound checks a link in another directory to the user's own
+// configuration. Relative paths in it resolve differently.
+func TestFindTreatsLinkToOwnAsFound(t *testing.T) {
 	dir := t.TempDir()
 	own, clone := filepath.Join(dir, "config"), filepath.Join(dir, "clone")
 	for _, d := range []string{own, clone} {

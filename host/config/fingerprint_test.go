@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFingerprint(t *testing.T) {
+func TestFingerprintCoversWhatAConnectionDependsOn(t *testing.T) {
 	const base = `
 plugins { required = { kitchen = { source = "./kitchen" } } }
 plugin "other" { use = "kitchen" }

@@ -17,15 +17,15 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// functions are all that expressions can call. Those that are empty here
-// need a load to work with.
+// functions are the functions of the language. Those with an empty value depend on
+// the loader.
 var functions = map[string]function.Function{
 	"env": {}, "file": {}, "keyring": {},
 
 	"try": tryfunc.TryFunc, "can": tryfunc.CanFunc,
 
-	"startswith": aboutText("prefix", strings.HasPrefix),
-	"endswith":   aboutText("suffix", strings.HasSuffix),
+	"startswith": textPredicate("prefix", strings.HasPrefix),
+	"endswith":   textPredicate("suffix", strings.HasSuffix),
 	"join":       stdlib.JoinFunc,
 	"split":      stdlib.SplitFunc,
 	"upper":      stdlib.UpperFunc,
@@ -55,8 +55,8 @@ var functions = map[string]function.Function{
 
 	"jsonencode":   stdlib.JSONEncodeFunc,
 	"jsondecode":   jsonDecodeFunc,
-	"base64encode": onText(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
-	"base64decode": onText(fromBase64),
+	"base64encode": textFunc(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
+	"base64decode": textFunc(fromBase64),
 
 	"tostring": stdlib.MakeToFunc(cty.String),
 	"tonumber": stdlib.MakeToFunc(cty.Number),
@@ -72,24 +72,23 @@ type callError struct{ message, hint string }
 
 func (e *callError) Error() string { return e.message }
 
-// sensitive marks what came from outside the configuration. The mark survives
-// every operation; see D7.
+// sensitive marks values from env(), file() and keyring(). Every operation passes the
+// mark on to its result.
 const sensitive = mark("sensitive")
 
 type mark string
 
-// hostFunctions are the functions that do not depend on the file they are
-// called in.
+// hostFunctions returns the functions that do not depend on the calling file.
 func (l *loader) hostFunctions() map[string]function.Function {
 	all := map[string]function.Function{}
 	for name, f := range functions {
 		switch name {
 		case "env":
-			all[name] = l.env()
+			all[name] = l.envFunc()
 		case "keyring":
-			all[name] = l.keyringCall()
+			all[name] = l.keyringFunc()
 		case "file":
-		case "try", "can": // take expressions, not values
+		case "try", "can": // their parameters are expressions, not values
 			all[name] = f
 		default:
 			all[name] = withRedactedErrors(f)
@@ -98,13 +97,14 @@ func (l *loader) hostFunctions() map[string]function.Function {
 	return all
 }
 
-// fileFunctions are the others.
+// fileFunctions returns the functions that depend on the directory of the calling
+// file.
 func (l *loader) fileFunctions(dir string) map[string]function.Function {
-	return map[string]function.Function{"file": l.file(dir)}
+	return map[string]function.Function{"file": l.fileFunc(dir)}
 }
 
-// env is env("NAME") and env("NAME", "fallback").
-func (l *loader) env() function.Function {
+// envFunc returns env("NAME") and env("NAME", "fallback").
+func (l *loader) envFunc() function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "name", Type: cty.String}},
 		VarParam: &function.Parameter{Name: "fallback", Type: cty.String},
@@ -119,7 +119,7 @@ func (l *loader) env() function.Function {
 			case set && !utf8.ValidString(value):
 				return cty.NilVal, fmt.Errorf("the environment variable %q is not valid UTF-8", name)
 			case set:
-				return l.fromOutside(value), nil
+				return l.sensitiveValue(value), nil
 			case len(args) == 2:
 				return args[1], nil
 			}
@@ -131,10 +131,12 @@ func (l *loader) env() function.Function {
 	})
 }
 
+// maxIncluded is the size of a file for file(), in bytes.
 const maxIncluded = 64 << 10
 
-// file is file("path"), the path relative to the file that says so.
-func (l *loader) file(dir string) function.Function {
+// fileFunc returns file("path"). A relative path starts at dir, the directory of the
+// calling file.
+func (l *loader) fileFunc(dir string) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
@@ -153,19 +155,20 @@ func (l *loader) file(dir string) function.Function {
 					hint:    "a relative path starts at the directory of the configuration file",
 				}
 			}
-			return l.fromOutside(strings.TrimRight(string(text), "\r\n")), nil
+			return l.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
 		},
 	})
 }
 
-// fromOutside makes a value that is never printed.
-func (l *loader) fromOutside(text string) cty.Value {
+// sensitiveValue returns a marked value and adds its text to the secrets, so that it
+// is never printed.
+func (l *loader) sensitiveValue(text string) cty.Value {
 	l.secrets = append(l.secrets, text)
 	return cty.StringVal(text).Mark(sensitive)
 }
 
-// onText makes a function from text to text.
-func onText(f func(string) (string, error)) function.Function {
+// textFunc returns a function of one text.
+func textFunc(f func(string) (string, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "text", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
@@ -176,8 +179,8 @@ func onText(f func(string) (string, error)) function.Function {
 	})
 }
 
-// aboutText makes a function that asks something about two texts.
-func aboutText(second string, f func(a, b string) bool) function.Function {
+// textPredicate returns a function of two texts to true or false.
+func textPredicate(second string, f func(a, b string) bool) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: second, Type: cty.String}},
 		Type:   function.StaticReturnType(cty.Bool),
@@ -187,13 +190,14 @@ func aboutText(second string, f func(a, b string) bool) function.Function {
 	})
 }
 
+// fromBase64 decodes base64 to text.
 func fromBase64(s string) (string, error) {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		return "", errors.New("the text is not base64")
 	}
 	if !utf8.Valid(b) {
-		return "", errors.New("what the text stands for is not valid UTF-8")
+		return "", errors.New("the decoded text is not valid UTF-8")
 	}
 	return string(b), nil
 }
@@ -242,7 +246,8 @@ func withoutValues(err error, args []cty.Value) error {
 	}))
 }
 
-// lengthFunc counts the characters of a text and the elements of all else.
+// lengthFunc returns the number of characters of a text, or of elements of a
+// collection.
 var lengthFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType}},
 	Type:   function.StaticReturnType(cty.Number),

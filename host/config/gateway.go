@@ -9,66 +9,63 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// A Gateway says how clients reach what the servers offer, other than by
-// standard input and output. Without a block it holds the defaults.
+// A Gateway is the gateway block, or the defaults without a block.
 type Gateway struct {
-	MaxMemory int // bytes that the process should take at most
+	MaxMemory int // soft limit on the memory of the process, in bytes
 	HTTP      HTTP
 
 	memoryAt hcl.Range // empty: not set
 }
 
-// HTTP is what listens for clients over HTTP.
+// HTTP configures the listener for clients over HTTP.
 type HTTP struct {
-	Given      bool // there is an http block
+	Given      bool // the configuration has an http block
 	At         Position
 	Listen     string      // "host:port", or "unix:" and an absolute path
-	SocketMode fs.FileMode // of a unix socket: who may connect
+	SocketMode fs.FileMode // of a unix socket
 
-	Origins []string // that a request may have, each exactly as browsers send it
-	Hosts   []string // in lower case, with or without a port: what the Host header may say beyond the address itself
+	Origins []string // allowed origins of requests, each exactly as browsers send it
+	Hosts   []string // allowed Host headers beyond the address itself: lower case, with or without a port
 
 	MaxBody     int // of a request, in bytes
 	MaxInFlight int // requests at a time
 	LegacySSE   bool
-	Plaintext   bool // something in front of a public address has TLS
+	Plaintext   bool // allows a public address without TLS, behind a proxy with TLS
 
 	Timeouts HTTPTimeouts
-	PerIP    *RateLimit // nil: 60, 120 and 256 for addresses that are not loopback
+	PerIP    *RateLimit // nil: Rate 60, Burst 120, Connections 256, not for loopback addresses
 	Sessions SessionRules
 	TLS      *TLS // nil: none
 	Auth     []Authentication
 
-	origin httpOrigin // for On
+	origin httpOrigin // for the diagnostics of WithAddress
 }
 
-// HTTPTimeouts bound what a client can keep waiting.
+// HTTPTimeouts are the timeouts of the listener.
 type HTTPTimeouts struct {
-	Header, Body time.Duration // for a request to arrive
-	Send         time.Duration // for a client to take one event
+	Header, Body time.Duration // for reading a request
+	Send         time.Duration // for writing one event to a client
 	Keepalive    time.Duration // between comments on a stream without events
-	Drain        time.Duration // for calls in flight, once the gateway is asked to end
+	Drain        time.Duration // for calls in flight at shutdown
 }
 
-// A RateLimit is how much one address may ask: Rate requests a second, and
-// Burst at once, on so many Connections. A Rate of 0 is no limit, and so are 0
-// Connections.
+// A RateLimit limits one client address. Zero is no limit.
 type RateLimit struct {
-	Rate        float64
-	Burst       int
-	Connections int
+	Rate        float64 // requests per second
+	Burst       int     // requests at once
+	Connections int     // open connections
 }
 
-// SessionRules bound the sessions of clients that have them.
+// SessionRules bound the sessions of clients.
 type SessionRules struct {
 	Store      string // "memory" or "sqlite"
 	Max        int
 	Idle, Life time.Duration
-	Events     int // that a session keeps for a client that comes back
+	Events     int // kept for each session, for clients that reconnect
 }
 
-// TLS names the files of a listener with TLS, by absolute paths. With a
-// ClientCA only clients with a certificate of that authority are let in.
+// TLS has the absolute paths of the files of a listener with TLS. With a ClientCA,
+// clients must present a certificate of that authority.
 type TLS struct {
 	Cert, Key, ClientCA string
 	At                  Position
@@ -103,18 +100,18 @@ var httpForm = form{
 
 // gateway reads the gateway block, of which all files together hold one.
 func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
-	s := l.absent("gateway")
+	s := l.emptyBlock("gateway")
 	for i, b := range blocks {
 		if i > 0 {
-			l.section(b, "").twice(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+			l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 			continue
 		}
-		s = l.section(b, "")
+		s = l.openBlock(b, "")
 		s.check(gatewayForm)
 	}
 	h, given := s.block("http")
 	if !given {
-		h = l.absent(s.in)
+		h = l.emptyBlock(s.in)
 	}
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
@@ -122,110 +119,145 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	return g
 }
 
-// absent stands for a block that does not: everything in it is unset.
-func (l *loader) absent(in string) blockReader {
+// emptyBlock returns a reader of a block in which everything is unset.
+func (l *loader) emptyBlock(in string) blockReader {
 	return blockReader{loader: l, in: in, body: &hclsyntax.Body{}}
 }
 
-// optional opens a nested block that need not stand.
-func (s blockReader) optional(kind string) blockReader {
-	if b, found := s.block(kind); found {
+// blockOrEmpty returns the nested block of a kind, or an empty block.
+func (r blockReader) blockOrEmpty(kind string) blockReader {
+	if b, found := r.block(kind); found {
 		return b
 	}
-	return s.absent(s.in)
+	return r.emptyBlock(r.in)
 }
 
-// http reads an http block.
-func (s blockReader) http(given bool) HTTP {
-	s.check(httpForm)
+// http reads the http block. given is false if there is none.
+func (r blockReader) http(given bool) HTTP {
+	r.check(httpForm)
 	h := HTTP{
-		Given: given, At: startOf(s.head), origin: httpOrigin{head: s.head, in: s.in},
-		SocketMode:  s.socketMode(),
-		Origins:     s.origins(),
-		Hosts:       s.hosts(),
-		MaxBody:     s.size("max_body", 1<<20, leastBody, mostBody),
-		MaxInFlight: s.whole("max_in_flight", 500, 1, mostInFlight),
-		LegacySSE:   s.flag("legacy_sse", false),
-		Plaintext:   s.flag("allow_plaintext", false),
-		Timeouts:    s.optional("timeouts").httpTimeouts(),
-		PerIP:       s.perIP(),
-		Sessions:    s.optional("sessions").sessions(),
-		TLS:         s.tls(),
-		Auth:        s.authentication(),
+		Given: given, At: startOf(r.head), origin: httpOrigin{head: r.head, in: r.in},
+		SocketMode:  r.socketMode(),
+		Origins:     r.origins(),
+		Hosts:       r.hosts(),
+		MaxBody:     r.size("max_body", 1<<20, leastBody, mostBody),
+		MaxInFlight: r.integer("max_in_flight", 500, 1, mostInFlight),
+		LegacySSE:   r.boolean("legacy_sse", false),
+		Plaintext:   r.boolean("allow_plaintext", false),
+		Timeouts:    r.blockOrEmpty("timeouts").httpTimeouts(),
+		PerIP:       r.perIP(),
+		Sessions:    r.blockOrEmpty("sessions").sessions(),
+		TLS:         r.tls(),
+		Auth:        r.authentication(),
 	}
-	h.origin.source = s.byName[s.head.Filename]
-	if listen, ok := s.listen(); ok {
+	h.origin.source = r.byName[r.head.Filename]
+	if listen, ok := r.listen(); ok {
 		h.Listen = listen
-		s.exposed(h)
+		r.reportExposure(h)
 	}
 	return h
 }
 
-func (s blockReader) httpTimeouts() HTTPTimeouts {
-	s.check(form{attributes: []string{"header", "body", "send", "keepalive", "drain"}})
+// httpTimeouts reads the timeouts block of an http block.
+func (r blockReader) httpTimeouts() HTTPTimeouts {
+	r.check(form{attributes: []string{"header", "body", "send", "keepalive", "drain"}})
 	return HTTPTimeouts{
-		Header:    s.duration("header", 10*time.Second, maxHTTPTimeout),
-		Body:      s.duration("body", 30*time.Second, maxHTTPTimeout),
-		Send:      s.duration("send", 5*time.Second, maxHTTPTimeout),
-		Keepalive: s.duration("keepalive", 15*time.Second, maxHTTPTimeout),
-		Drain:     s.duration("drain", 10*time.Second, maxHTTPTimeout),
+		Header:    r.duration("header", 10*time.Second, maxHTTPTimeout),
+		Body:      r.duration("body", 30*time.Second, maxHTTPTimeout),
+		Send:      r.duration("send", 5*time.Second, maxHTTPTimeout),
+		Keepalive: r.duration("keepalive", 15*time.Second, maxHTTPTimeout),
+		Drain:     r.duration("drain", 10*time.Second, maxHTTPTimeout),
 	}
 }
 
-func (s blockReader) perIP() *RateLimit {
-	b, found := s.block("per_ip")
+// perIP reads the per_ip block. It returns nil without one.
+func (r blockReader) perIP() *RateLimit {
+	b, found := r.block("per_ip")
 	if !found {
 		return nil
 	}
 	b.check(form{attributes: []string{"rate", "burst", "connections"}})
-	r := &RateLimit{Rate: b.number("rate", 60, mostRate), Connections: b.whole("connections", 256, 0, mostConnections)}
-	if r.Rate > 0 {
-		r.Burst = max(1, int(2*r.Rate))
+	limit := &RateLimit{Rate: b.number("rate", 60, mostRate), Connections: b.integer("connections", 256, 0, mostConnections)}
+	if limit.Rate > 0 {
+		limit.Burst = max(1, int(2*limit.Rate))
 	}
-	r.Burst = b.whole("burst", r.Burst, 1, 2*mostRate)
-	return r
+	limit.Burst = b.integer("burst", limit.Burst, 1, 2*mostRate)
+	return limit
 }
 
-func (s blockReader) sessions() SessionRules {
-	s.check(form{attributes: []string{"store", "max", "idle", "life", "events"}})
-	r := SessionRules{
-		Store:  s.choice("store", "memory", "sqlite"),
-		Max:    s.whole("max", 1000, 1, mostSessions),
-		Idle:   s.duration("idle", 300*time.Second, maxSessionIdle),
-		Life:   s.duration("life", 24*time.Hour, maxSessionLife),
-		Events: s.whole("events", 10_000, 1, mostEvents),
+// sessions reads the sessions block.
+func (r blockReader) sessions() SessionRules {
+	r.check(form{attributes: []string{"store", "max", "idle", "life", "events"}})
+	rules := SessionRules{
+		Store:  r.choice("store", "memory", "sqlite"),
+		Max:    r.integer("max", 1000, 1, mostSessions),
+		Idle:   r.duration("idle", 300*time.Second, maxSessionIdle),
+		Life:   r.duration("life", 24*time.Hour, maxSessionLife),
+		Events: r.integer("events", 10_000, 1, mostEvents),
 	}
-	if r.Life < r.Idle {
-		s.wrong(s.valueAt("life", s.valueAt("idle", s.head)), `"life" is how long a session lasts at most, "idle" how long without a request`,
-			`a session's "life" of %s is shorter than its "idle" of %s`, short(r.Life), short(r.Idle))
+	if rules.Life < rules.Idle {
+		r.errorAt(r.valueAt("life", r.valueAt("idle", r.head)), `"life" is how long a session lasts at most, "idle" how long without a request`,
+			`a session's "life" of %s is shorter than its "idle" of %s`, shortDuration(rules.Life), shortDuration(rules.Idle))
 	}
-	return r
+	return rules
 }
 
-// valueAt is where an attribute's value stands, or what is given for one that
-// is not set.
-func (s blockReader) valueAt(name string, unset hcl.Range) hcl.Range {
-	if a := s.body.Attributes[name]; a != nil {
+// valueAt returns the range of an attribute's value, or unset if the attribute is
+// absent.
+func (r blockReader) valueAt(name string, unset hcl.Range) hcl.Range {
+	if a := r.body.Attributes[name]; a != nil {
 		return a.Expr.Range()
 	}
 	return unset
 }
 
-// tls reads a tls block. A nil one is one that does not stand.
-func (s blockReader) tls() *TLS {
-	b, found := s.block("tls")
+// tls reads the tls block. It returns nil without one.
+func (r blockReader) tls() *TLS {
+	b, found := r.block("tls")
 	if !found {
 		return nil
 	}
 	b.check(form{attributes: []string{"cert", "key", "client_ca"}})
 	t := &TLS{Cert: b.path("cert"), Key: b.path("key"), ClientCA: b.path("client_ca"), At: startOf(b.head)}
 	for _, pair := range [][2]string{{"cert", "key"}, {"key", "cert"}, {"client_ca", "cert"}} {
-		if b.stands(pair[0]) && !b.stands(pair[1]) {
-			b.wrong(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("write %s = ... in it", pair[1]), "%q needs %q beside it", pair[0], pair[1])
+		if b.isSet(pair[0]) && !b.isSet(pair[1]) {
+			b.errorAt(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("write %s = ... in it", pair[1]), "%q needs %q beside it", pair[0], pair[1])
 		}
 	}
-	if !b.stands("cert") && !b.stands("key") && !b.stands("client_ca") {
-		b.missing("cert", b.head)
+	if !b.isSet("cert") && !b.isSet("key") && !b.isSet("client_ca") {
+		b.reportMissing("cert", b.head)
 	}
 	return t
+}
+
+const (
+	defaultMemory = 512 << 20 // bytes
+	leastMemory   = 128 << 20
+	mostMemory    = 999_999 << 20
+
+	// messagePart is the ratio of max_memory to the largest message. Messages may
+	// take half of max_memory, and those of one client half of that.
+	messagePart = 4
+)
+
+// memory reads max_memory. set is its range, or empty for the default.
+func (r blockReader) memory() (bytes int, set hcl.Range) {
+	return r.size("max_memory", defaultMemory, leastMemory, mostMemory), r.valueAt("max_memory", hcl.Range{})
+}
+
+// checkMemory compares max_memory with the largest message of every server. It
+// raises the default, and reports a configured value that is too small.
+func (l *loader) checkMemory(g *Gateway, drafts []*draft) {
+	for _, d := range drafts {
+		needed := messagePart * d.MaxMessage
+		switch {
+		case needed <= g.MaxMemory:
+		case g.memoryAt.Filename == "":
+			g.MaxMemory = needed
+		default:
+			l.emptyBlock("gateway").errorAt(g.memoryAt, "a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
+				`"max_memory" must be at least %s for the "max_message" of server %q, which is %s`, sizeText(needed), d.Name, sizeText(d.MaxMessage))
+			return
+		}
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// loadGood loads a text that has nothing wrong with it but warnings.
+// loadGood loads a text without errors.
 func loadGood(t *testing.T, text string) *Config {
 	t.Helper()
 	c, ds := loadText(t, text)
@@ -22,8 +22,8 @@ func loadGood(t *testing.T, text string) *Config {
 	return c
 }
 
-// TestGatewayDefaults: without a block there is what a local gateway needs, and
-// nobody is warned of what they did not ask for.
+// TestGatewayDefaults checks the settings without a gateway block, and that they cause
+// no warning.
 func TestGatewayDefaults(t *testing.T) {
 	c, ds := loadText(t, "")
 	if c == nil || len(ds) > 0 {
@@ -41,16 +41,14 @@ func TestGatewayDefaults(t *testing.T) {
 			t.Errorf("%q: %s", text, rendered(ds))
 		}
 	}
-	// What one load returns is nobody else's.
+	// The results of two loads share no memory.
 	c.Gateway.HTTP.Origins[0] = "https://evil.example.com"
 	if again := loadGood(t, ""); again.Gateway.HTTP.Origins[0] != "http://localhost" {
 		t.Error("two configurations share their origins")
 	}
 }
 
-// TestMemoryDefaultFitsTheLargestMessage: a server with large messages raises the
-// default of max_memory.
-func TestMemoryDefaultFitsTheLargestMessage(t *testing.T) {
+func TestMemoryDefaultGrowsWithTheLargestMessage(t *testing.T) {
 	block := "server \"s\" {\n  max_message = %q\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n"
 	for size, want := range map[string]int{"16MiB": 512 << 20, "128MiB": 512 << 20, "256MiB": 1024 << 20} {
 		if got := loadGood(t, fmt.Sprintf(block, size)).Gateway.MaxMemory; got != want {
@@ -62,8 +60,7 @@ func TestMemoryDefaultFitsTheLargestMessage(t *testing.T) {
 	}
 }
 
-// TestNullIsUnset: null stands for the default everywhere.
-func TestNullIsUnset(t *testing.T) {
+func TestNullSelectsTheDefault(t *testing.T) {
 	c := loadGood(t, `
 gateway {
   http {
@@ -101,9 +98,9 @@ gateway {
 	}
 }
 
-// TestTokens: the tokens are what the file says, a file's last line end is cut,
-// and nothing that is printed holds one.
-func TestTokens(t *testing.T) {
+// TestTokensAreReadAndNeverPrinted checks tokens from all sources. The last line end of
+// a file is not part of its token.
+func TestTokensAreReadAndNeverPrinted(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", "testdata", "config"))
 	c := loadGood(t, `
 locals { second = "literal-of-a-local" }
@@ -151,9 +148,9 @@ gateway {
 	}
 }
 
-// TestTokenWarnings: a literal is one wherever it comes from, and a value from
-// outside is none whatever was done to it.
-func TestTokenWarnings(t *testing.T) {
+// TestTokenInFileIsWarnedOf checks that literals are reported also behind functions, and
+// that values from env() are not reported.
+func TestTokenInFileIsWarnedOf(t *testing.T) {
 	for expression, want := range map[string]int{
 		`"literal-of-the-file"`:                   1,
 		`local.token`:                             1,
@@ -174,8 +171,9 @@ func TestTokenWarnings(t *testing.T) {
 	}
 }
 
-// TestDocumentedGateway: the block in docs/configuration.md says the defaults.
-func TestDocumentedGateway(t *testing.T) {
+// TestDocumentedGatewayHasTheDefaults compares the block in docs/configuration.md with
+// the defaults.
+func TestDocumentedGatewayHasTheDefaults(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,9 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/config/*.golden")
 
-// TestGolden loads every fixture: what starts with "ok-" gives a Config, all
-// else is refused. The golden file holds what people see and, for a good one,
-// the Config.
+// TestGolden loads every fixture. Those with the prefix "ok-" must load, all others
+// must fail. The golden file contains the diagnostics and the Config.
 func TestGolden(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", "testdata", "config"))
 	var fixtures []string
@@ -35,7 +34,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	if refused < 45 {
-		t.Errorf("only %d fixtures are refused", refused)
+		t.Errorf("only %d fixtures fail, want 45 or more", refused)
 	}
 	for _, path := range fixtures {
 		t.Run(path, func(t *testing.T) {
@@ -68,7 +67,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// dump renders a Config without what differs between machines.
+// dump encodes a Config without values that differ between machines.
 func dump(t *testing.T, c *Config) string {
 	if c == nil {
 		return ""
@@ -87,7 +86,7 @@ func dump(t *testing.T, c *Config) string {
 		*Config
 		Servers     []server
 		SecretStore any      `json:",omitempty"`
-		Gateway     *Gateway `json:",omitempty"` // TestGatewayDefaults has the one that is not given
+		Gateway     *Gateway `json:",omitempty"` // nil without an http block; TestGatewayDefaults checks that
 	}{Config: c}
 	if k := c.SecretStore; k != nil {
 		all.SecretStore = struct {
@@ -125,7 +124,7 @@ func dump(t *testing.T, c *Config) string {
 	return strings.NewReplacer(c.keyring.nonce, "$NONCE", here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
 }
 
-// decodeAll checks that plugins can read their settings.
+// decodeAll checks that plugins can decode their settings.
 func decodeAll(t *testing.T, c *Config) {
 	for _, s := range c.Servers {
 		var schema sdk.Schema
@@ -141,7 +140,7 @@ func decodeAll(t *testing.T, c *Config) {
 			continue
 		}
 		if err := sdk.Decode(schema, s.Transport.Settings, into); err != nil {
-			t.Errorf("server %s: the plugin refuses %s: %v", s.Name, s.Transport.Settings, err)
+			t.Errorf("server %s: the plugin cannot decode %s: %v", s.Name, s.Transport.Settings, err)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// HCL explains a mistake in two texts: a fixed summary, and a detail that may
-// quote what the file says or what an expression worked with.
+// A diagnostic of HCL has a fixed summary, and a detail that may quote the file or
+// values of an expression.
 
-// plainer is what to say instead where HCL's own detail misleads or quotes a
-// value. HCL has nothing but the summary to tell its diagnostics by.
-var plainer = map[string]struct{ summary, hint string }{
+// replacements are the texts for diagnostics whose detail misleads or quotes a value,
+// by the summary of HCL. HCL has no other identifier for its diagnostics.
+var replacements = map[string]struct{ summary, hint string }{
 	"Argument definition required":             {oneLine, "write each attribute as NAME = VALUE, and each block on a line of its own"},
 	"Invalid single-argument block definition": {oneLine, "write each attribute and each block on a line of its own, and the closing brace too"},
 	"Invalid legacy index syntax":              {"two indexes follow each other without brackets", "write [0][1] instead of .0.1"},
@@ -27,8 +27,8 @@ const oneLine = "a block that is written on one line holds one attribute and not
 
 const redefinition = "Attribute redefined"
 
-// foreign makes a problem of what HCL says about a file or an expression.
-func foreign(in string, d *hcl.Diagnostic) problem {
+// hclProblem converts a diagnostic of HCL about a file or an expression.
+func hclProblem(in string, d *hcl.Diagnostic) problem {
 	p := problem{in: in, summary: lowerFirst(d.Summary), detail: d.Detail, quoted: true}
 	if d.Severity == hcl.DiagWarning {
 		p.severity = Warning
@@ -36,7 +36,7 @@ func foreign(in string, d *hcl.Diagnostic) problem {
 	if d.Subject != nil {
 		p.at = *d.Subject
 	}
-	if ours, ok := plainer[d.Summary]; ok {
+	if ours, ok := replacements[d.Summary]; ok {
 		p.summary, p.detail, p.hint = ours.summary, "", ours.hint
 	}
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
@@ -54,16 +54,16 @@ func foreign(in string, d *hcl.Diagnostic) problem {
 	return p
 }
 
-// lowerFirst makes "Missing expression" fit after "error: ".
+// lowerFirst returns s with a lower-case first letter, to follow "error: ".
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]
 }
 
-// unparsable makes a problem of what the parser says. It reports whether the
-// body holds all the same what the rest of the load needs.
-func (s *source) unparsable(d *hcl.Diagnostic) (p problem, whole bool) {
-	p = foreign("", d)
+// parseProblem converts a diagnostic of the parser. whole reports whether the body is
+// complete enough for the rest of the load.
+func (s *source) parseProblem(d *hcl.Diagnostic) (p problem, whole bool) {
+	p = hclProblem("", d)
 	if d.Subject == nil {
 		return p, false
 	}
@@ -73,15 +73,15 @@ func (s *source) unparsable(d *hcl.Diagnostic) (p problem, whole bool) {
 	case d.Summary == redefinition && first != nil:
 		p.summary = fmt.Sprintf("attribute %q stands twice; the first is at %s", first.Name, startOf(first.NameRange))
 		p.detail, p.quoted = "", false
-		return p, true // the second is left out of the body, nothing else
+		return p, true // only the second attribute is missing from the body
 	case p.summary == oneLine:
 		p.at, p.hint = s.onOneLine(p.at, p.hint)
 	}
 	return p, false
 }
 
-// placeOf returns what the outermost block around a place is called, and the
-// attribute of the innermost one whose name stands there again.
+// placeOf returns the title of the outermost block around a range, and the attribute
+// of the innermost block with the name in that range.
 func (s *source) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribute) {
 	if s.body == nil {
 		return "", nil
@@ -102,8 +102,8 @@ func (s *source) placeOf(at hcl.Range) (around string, first *hclsyntax.Attribut
 	return around, body.Attributes[string(at.SliceBytes(s.text))]
 }
 
-// onOneLine narrows a place to the word there, which HCL takes for an
-// attribute even where it begins a block.
+// onOneLine narrows a range to its first word and returns a hint for it. HCL reports
+// an attribute even if the word begins a block.
 func (s *source) onOneLine(at hcl.Range, hint string) (hcl.Range, string) {
 	i := slices.IndexFunc(s.tokens, func(tok hclsyntax.Token) bool { return tok.Range.Start.Byte == at.Start.Byte })
 	if word := s.wordAt(i); word != "" {

@@ -14,18 +14,18 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// keyring("NAME") is a secret that is read when a connection is opened. When the
-// configuration is read there is a placeholder in its place, which can become
-// part of a longer text. Nothing may look into one, because what it found would
-// not be true of the secret: see passthrough.go. A placeholder has a part that nobody
-// can guess, so that no text from outside passes for one.
+// A keyring makes and finds the placeholders of keyring("NAME"). The host reads such
+// a secret when it opens a connection. While the configuration is read, a
+// placeholder takes its place and may become part of a longer text. passthrough.go
+// keeps expressions from inspecting it. A random nonce keeps other texts from being
+// mistaken for placeholders.
 type keyring struct {
 	nonce string
 	uses  []SecretUse
 	seen  map[hcl.Range]bool
 }
 
-// A SecretUse is a place where keyring("NAME") stands.
+// A SecretUse is one call of keyring("NAME") in the configuration.
 type SecretUse struct {
 	Name string
 	At   Position
@@ -42,13 +42,13 @@ var SecretName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
 
 const secretNameWords = "1 to 128 letters, digits and . _ / -, starting with a letter or a digit"
 
-// placeholder stands for a secret. JSON writes it as it is.
+// placeholder returns the placeholder of a secret. JSON does not escape it.
 func (k *keyring) placeholder(name string) string { return k.opening() + name + ";" }
 
 func (k *keyring) opening() string { return "keyring:" + k.nonce + ":" }
 
-// stands reports whether a text holds a placeholder.
-func (k *keyring) stands(text string) bool { return strings.Contains(text, k.opening()) }
+// contains reports whether a text contains a placeholder.
+func (k *keyring) contains(text string) bool { return strings.Contains(text, k.opening()) }
 
 // next finds the first placeholder in a text: the texts before and after it,
 // and the name of its secret.
@@ -61,17 +61,17 @@ func (k *keyring) next(text string) (before, name, after string, found bool) {
 	return before, name, after, true
 }
 
-// used reports whether there can be placeholders at all.
-func (k *keyring) used() bool { return k != nil && len(k.uses) > 0 }
+// inUse reports whether the configuration calls keyring().
+func (k *keyring) inUse() bool { return k != nil && len(k.uses) > 0 }
 
-// in leads to the first text in a value that holds a placeholder.
-func (k *keyring) in(v cty.Value) (steps []step, found bool) {
-	if !k.used() {
+// find returns the path of the first text with a placeholder in a value.
+func (k *keyring) find(v cty.Value) (steps []step, found bool) {
+	if !k.inUse() {
 		return nil, false
 	}
 	v, _ = v.UnmarkDeep()
 	_ = cty.Walk(v, func(path cty.Path, v cty.Value) (bool, error) {
-		if !found && k.stands(stringOf(v)) {
+		if !found && k.contains(stringOf(v)) {
 			steps, found = stepsOf(path), true
 		}
 		return !found, nil
@@ -79,9 +79,9 @@ func (k *keyring) in(v cty.Value) (steps []step, found bool) {
 	return steps, found
 }
 
-// normal is a text that is the same in every load, and what is missing in it:
-// each secret with its place.
-func (k *keyring) normal(text []byte) ([]byte, []string) {
+// normalize returns a text without its placeholders, and the offset and the name of
+// each. Unlike the placeholders, both are equal in every load.
+func (k *keyring) normalize(text []byte) ([]byte, []string) {
 	var all strings.Builder
 	var secrets []string
 	rest := string(text)
@@ -96,8 +96,8 @@ func (k *keyring) normal(text []byte) ([]byte, []string) {
 	}
 }
 
-// keyringCall is the function of the language.
-func (l *loader) keyringCall() function.Function {
+// keyringFunc returns keyring("NAME").
+func (l *loader) keyringFunc() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "name", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
@@ -107,31 +107,31 @@ func (l *loader) keyringCall() function.Function {
 	})
 }
 
-// stored notes a use of keyring(). The name is written out, so that it is known
-// without evaluating anything which secrets a configuration uses, and where.
-func (v *vetter) stored(e *hclsyntax.FunctionCallExpr) {
+// keyringCall registers a call of keyring(). Its argument must be a literal, so the
+// secrets that a configuration uses are known without evaluation.
+func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
 	const hint = `write keyring("NAME")`
 	if len(e.Args) != 1 || e.ExpandFinal {
-		v.wrong(e.Range(), hint, "keyring() takes the name of a secret and nothing else")
+		v.errorAt(e.Range(), hint, "keyring() takes the name of a secret and nothing else")
 		return
 	}
 	name, ok := literal(e.Args[0])
 	switch {
 	case !ok:
-		v.wrong(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")
+		v.errorAt(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")
 	case !SecretName.MatchString(name):
-		v.wrong(e.Args[0].Range(), `"junctor secret set NAME" keeps one`, "the name of a secret is %s", secretNameWords)
+		v.errorAt(e.Args[0].Range(), `"junctor secret set NAME" keeps one`, "the name of a secret is %s", secretNameWords)
 	case !v.keyring.seen[e.Range()]:
 		v.keyring.seen[e.Range()] = true
-		if !v.keyring.used() {
-			v.secrets = append(v.secrets, v.keyring.nonce) // nobody learns it from a message
+		if !v.keyring.inUse() {
+			v.secrets = append(v.secrets, v.keyring.nonce) // messages must not reveal it
 		}
 		v.keyring.uses = append(v.keyring.uses, SecretUse{Name: name, At: startOf(e.Range())})
 	}
 }
 
-// sorted puts the uses in the order of the files.
-func (k *keyring) sorted(sources []*source) {
+// sortUses sorts the uses by file, in the order of the sources, and by place.
+func (k *keyring) sortUses(sources []*source) {
 	order := map[string]int{}
 	for i, s := range sources {
 		order[s.name] = i

@@ -37,8 +37,8 @@ gateway {
 }
 `
 
-// kept looks secrets up in a map, and counts.
-func kept(secrets map[string]string, asked *[]string) func(string) (string, error) {
+// lookupIn returns a lookup in a map. It appends each name to asked.
+func lookupIn(secrets map[string]string, asked *[]string) func(string) (string, error) {
 	return func(name string) (string, error) {
 		if asked != nil {
 			*asked = append(*asked, name)
@@ -50,16 +50,16 @@ func kept(secrets map[string]string, asked *[]string) func(string) (string, erro
 	}
 }
 
-// TestResolve: a secret arrives as it is, whatever is in it, and is looked up
-// once.
-func TestResolve(t *testing.T) {
+// TestResolveInsertsSecrets checks that secrets with any characters arrive unchanged,
+// and that each is looked up once.
+func TestResolveInsertsSecrets(t *testing.T) {
 	c, ds := loadText(t, storing)
 	if c == nil {
 		t.Fatal(rendered(ds))
 	}
 	hostile := "a\"b\\ \n</x>\u2028, \"token\": \"" + c.keyring.placeholder("two")
 	var asked []string
-	got, err := c.Resolve(c.Servers[0].Transport.Settings, kept(map[string]string{"one": hostile, "two": "2", "github/token": "ghp_x"}, &asked))
+	got, err := c.Resolve(c.Servers[0].Transport.Settings, lookupIn(map[string]string{"one": hostile, "two": "2", "github/token": "ghp_x"}, &asked))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestResolve(t *testing.T) {
 	if want := []string{"github/token", "one", "two"}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q, want %q", asked, want)
 	}
-	if got, err = c.Resolve(c.Servers[0].Auth.Settings, kept(map[string]string{"github/token": "ghp_x"}, nil)); string(got) != `{"token":"ghp_x"}` || err != nil {
+	if got, err = c.Resolve(c.Servers[0].Auth.Settings, lookupIn(map[string]string{"github/token": "ghp_x"}, nil)); string(got) != `{"token":"ghp_x"}` || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
 	plain := []byte(`{"url":"x"}`)
@@ -91,9 +91,9 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestUnresolved: what is wrong with a secret says which one, and where it is
-// used, and never what it is.
-func TestUnresolved(t *testing.T) {
+// TestResolveErrorNamesSecretAndPlace checks errors for secrets. They must not contain
+// the secret.
+func TestResolveErrorNamesSecretAndPlace(t *testing.T) {
 	c, _ := loadText(t, storing)
 	settings := c.Servers[0].Transport.Settings
 	for name, test := range map[string]struct {
@@ -101,7 +101,7 @@ func TestUnresolved(t *testing.T) {
 		code         fault.Code
 		message, tip string
 	}{
-		"absent":    {kept(map[string]string{"two": "2", "github/token": "t"}, nil), fault.NameUnknown, `there is no secret "one"`, "junctor secret set one"},
+		"absent":    {lookupIn(map[string]string{"two": "2", "github/token": "t"}, nil), fault.NameUnknown, `there is no secret "one"`, "junctor secret set one"},
 		"locked":    {func(string) (string, error) { return "", errors.New("locked") }, fault.Internal, `: locked`, ""},
 		"large":     {func(string) (string, error) { return strings.Repeat("s3cr3t", 4000), nil }, fault.ConfigInvalid, `is larger than 16 KiB`, ""},
 		"not UTF-8": {func(string) (string, error) { return "s3cr3t\xff", nil }, fault.ConfigInvalid, `is not valid UTF-8`, ""},
@@ -117,8 +117,8 @@ func TestUnresolved(t *testing.T) {
 	}
 }
 
-// TestResolveIsBounded: the same secret over and over does not fill the memory.
-func TestResolveIsBounded(t *testing.T) {
+// TestResolveBoundsTotalSize checks a configuration that uses one secret many times.
+func TestResolveBoundsTotalSize(t *testing.T) {
 	c, ds := loadText(t, `plugins { required = { kitchen = { source = "./kitchen" } } }
 server "a" {
   transport "kitchen" {
@@ -130,14 +130,13 @@ server "a" {
 	if c == nil {
 		t.Fatal(rendered(ds))
 	}
-	_, err := c.Resolve(c.Servers[0].Transport.Settings, kept(map[string]string{"one": strings.Repeat("x", maxSecret)}, nil))
+	_, err := c.Resolve(c.Servers[0].Transport.Settings, lookupIn(map[string]string{"one": strings.Repeat("x", maxSecret)}, nil))
 	if err == nil || !strings.Contains(err.Error(), "larger than 1024 KiB together") {
 		t.Error(err)
 	}
 }
 
-// TestKeyring: it is known which secrets a configuration uses, and where.
-func TestKeyring(t *testing.T) {
+func TestKeyringListsUses(t *testing.T) {
 	c, _ := loadText(t, storing)
 	var got []string
 	for _, use := range c.Keyring() {
@@ -149,9 +148,9 @@ func TestKeyring(t *testing.T) {
 	}
 }
 
-// TestPlaceholder: it differs with each load, so that a text that somebody kept
-// does not become a secret in the next.
-func TestPlaceholder(t *testing.T) {
+// TestPlaceholderDiffersInEachLoad checks that a placeholder of one load is an ordinary
+// text in another.
+func TestPlaceholderDiffersInEachLoad(t *testing.T) {
 	one, _ := loadText(t, storing)
 	fakeEnv["OLD"] = string(one.keyring.placeholder("one"))
 	defer delete(fakeEnv, "OLD")
@@ -159,7 +158,7 @@ func TestPlaceholder(t *testing.T) {
 	if two == nil {
 		t.Fatal(rendered(ds))
 	}
-	got, err := two.Resolve(two.Servers[0].Transport.Settings, kept(map[string]string{"one": "1", "two": "2", "github/token": "t"}, nil))
+	got, err := two.Resolve(two.Servers[0].Transport.Settings, lookupIn(map[string]string{"one": "1", "two": "2", "github/token": "t"}, nil))
 	if err != nil || !strings.Contains(string(got), `"url":"keyring:`) {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -172,16 +171,16 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-// TestNormal: texts that have the same placeholders in the same places are the
-// same, and no others.
-func TestNormal(t *testing.T) {
+// TestNormalizeKeepsPlaces checks that two texts normalize to the same result only if
+// they have the same placeholders in the same places.
+func TestNormalizeKeepsPlaces(t *testing.T) {
 	k := keyring{nonce: "N"}
 	seen := map[string]string{}
 	for _, text := range []string{
 		"", "a", k.placeholder("a"), k.placeholder("b"), "x" + k.placeholder("a"), k.placeholder("a") + "x", k.placeholder("a") + k.placeholder("b"),
 		k.placeholder("b") + k.placeholder("a"), k.placeholder("a") + "x" + k.placeholder("b"), "keyring:" + "a;", k.opening(), k.opening() + "a",
 	} {
-		normal, places := k.normal([]byte(text))
+		normal, places := k.normalize([]byte(text))
 		print := fmt.Sprintf("%q %q", normal, places)
 		if other, both := seen[print]; both {
 			t.Errorf("%q and %q are %s", text, other, print)
@@ -190,7 +189,7 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestResolveToken: the rules for tokens hold for a secret that becomes one.
+// TestResolveToken checks that a token from keyring() obeys the rules for tokens.
 func TestResolveToken(t *testing.T) {
 	c, _ := loadText(t, storing)
 	token := c.Gateway.HTTP.Auth[0].Settings.(StaticToken)
@@ -204,7 +203,7 @@ func TestResolveToken(t *testing.T) {
 		"s3cr3t\n":                "white space",
 		strings.Repeat("x", 5000): "is longer than 4096 bytes",
 	} {
-		got, err := c.ResolveToken(token, kept(map[string]string{"front": secret}, nil))
+		got, err := c.ResolveToken(token, lookupIn(map[string]string{"front": secret}, nil))
 		if why == "" {
 			if got != secret || err != nil {
 				t.Errorf("%q, %v", got, err)
@@ -215,16 +214,16 @@ func TestResolveToken(t *testing.T) {
 			t.Errorf("%q: %q, %+v", secret, got, f)
 		}
 	}
-	if _, err := c.ResolveToken(token, kept(nil, nil)); fault.As(err).Code != fault.NameUnknown {
+	if _, err := c.ResolveToken(token, lookupIn(nil, nil)); fault.As(err).Code != fault.NameUnknown {
 		t.Error(err)
 	}
 }
 
 var keyringName = regexp.MustCompile(`\bK\b`)
 
-// TestHandsOn: what functions hand on keeps the placeholder whole, and all
-// other functions are known to look.
-func TestHandsOn(t *testing.T) {
+// TestPassthroughFuncsKeepPlaceholders checks that passthrough functions keep
+// placeholders whole, and that eval reports placeholders in all other functions.
+func TestPassthroughFuncsKeepPlaceholders(t *testing.T) {
 	for _, e := range []string{
 		`K`, `"${K}"`, `"a ${K} b"`, `(K)`, `[K]`, `{ a = K }`, `[K][0]`, `{ a = K }.a`, `{ a = K }["a"]`, `[K][*]`, `[{ a = K }][*].a`,
 		`true ? K : "x"`, `[for k in [K] : k]`, `{ for k in [K] : "a" => k }`, `{ for k in [K, K] : "a" => k... }`, `"%{ for k in [K] }${k}%{ endfor }"`,
@@ -232,7 +231,7 @@ func TestHandsOn(t *testing.T) {
 		`join(K, ["a", "b"])`, `tostring(K)`, `tolist([K])`, `tomap({ a = K })`, `lookup({ a = K }, "a", "x")`, `lookup({}, "a", K)`, `env("NOT_SET", K)`, `concat([[K]]...)`,
 	} {
 		v, l := evaluate(t, keyringName.ReplaceAllString(e, `keyring("x")`))
-		steps, found := l.keyring.in(v)
+		steps, found := l.keyring.find(v)
 		if len(l.problems) > 0 || !found || !v.ContainsMarked() {
 			t.Errorf("%s: %v, %v, %v", e, v, l.problems, steps)
 			continue

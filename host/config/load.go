@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Options say what to load and what the configuration may look at.
+// Options are the input of [Load].
 type Options struct {
 	// Path is a file, or a directory whose *.hcl files are read; see [Find].
 	Path string
@@ -23,35 +23,37 @@ type Options struct {
 	// Lookup reads the environment; nil is [os.LookupEnv].
 	Lookup func(name string) (string, bool)
 
-	// Describe returns the manifest of the program that a plugin runs. It is
-	// called at most once for each program, and only for those that an enabled
-	// server uses. What its error says, hint and code included, becomes a
+	// Describe returns the manifest of the program that a plugin runs. Load calls
+	// it at most once for each program, and only for programs that an enabled server
+	// or the secret store uses. Load turns its error, with hint and code, into a
 	// diagnostic.
 	Describe func(ctx context.Context, p Plugin) (sdk.Manifest, error)
 
-	// All describes every required plugin, used or not.
+	// All also describes required plugins that are not used.
 	All bool
 
-	// Content is the text to load instead of what is at Path, with the programs
-	// that plugins may be; nil reads Path.
+	// Content is the reviewed text and the reviewed programs of plugins. Load uses
+	// them instead of the files at Path; nil reads Path.
 	Content *Content
 }
 
-// Load reads, decodes and checks a configuration. It starts nothing but what
-// Describe does. The Config is nil exactly when a diagnostic is an error.
+// Load reads, evaluates, decodes and checks a configuration. It starts no program
+// except through [Options.Describe]. The Config is nil exactly if a diagnostic is
+// an error. Callers must not load a configuration that the user has not written,
+// named or trusted, because evaluation is not bounded.
 func Load(ctx context.Context, o Options) (*Config, Diagnostics) {
 	l := newLoader(o)
 	if o.Content != nil {
 		for _, t := range o.Content.texts {
-			l.add(t.name, t.text)
+			l.addSource(t.name, t.text)
 		}
 	} else {
-		l.read(o.Path)
+		l.readSources(o.Path)
 	}
 	return l.load(ctx)
 }
 
-// A loader is one load under way.
+// A loader holds the state of one [Load] or [ReadContent].
 type loader struct {
 	Options
 	lookup func(string) (string, bool)
@@ -59,7 +61,7 @@ type loader struct {
 	sources  []*source
 	byName   map[string]*source
 	problems []problem
-	secrets  []string // what env() and file() returned
+	secrets  []string // the texts that env() and file() returned, and tokens
 	keyring  keyring
 
 	inspections []inspection // of placeholders, by the expression being evaluated
@@ -67,12 +69,12 @@ type loader struct {
 	locals      map[string]*local
 	localValues cty.Value
 
-	defaults  *hclsyntax.Body // nil: no block, or one with problems
-	defaulted map[string]bool // settings of it that a transport has
+	defaults  *hclsyntax.Body // of the defaults block; nil: no block, or a block with problems
+	defaulted map[string]bool // settings in it that some transport has
 
 	plugins     map[string]*plugin
-	pluginsLost bool                     // some could not be read: do not complain that they are missing
-	manifests   map[string]*sdk.Manifest // by the plugin whose program it is; nil: reported
+	pluginsLost bool                     // some could not be read: do not report missing plugins
+	manifests   map[string]*sdk.Manifest // by Plugin.Use; nil: the failure was reported
 }
 
 func newLoader(o Options) *loader {
@@ -94,8 +96,8 @@ func newLoader(o Options) *loader {
 	return l
 }
 
-// load turns sources into a configuration. Each step goes on after problems,
-// so that one run reports all that do not follow from each other.
+// load turns sources into a configuration. Each step continues after problems, so
+// that one run reports all problems that do not follow from each other.
 func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	if len(l.problems) > 0 || !l.parse() {
 		return nil, l.diagnostics()
@@ -110,18 +112,18 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 		l.pluginBlock(b)
 	}
 	l.pinPrograms()
-	l.resolveUses()
-	gateway := l.gateway(top["gateway"]) // before servers, whose plugins may repeat its tokens
-	l.readDefaults(top["defaults"])      // before servers, which fall back to it
+	l.resolvePrograms()
+	gateway := l.gateway(top["gateway"]) // before servers: messages of their plugins may repeat its tokens
+	l.readDefaults(top["defaults"])      // before servers: they inherit from it
 	var drafts []*draft
 	for _, b := range top["server"] {
 		drafts = append(drafts, l.server(b))
 	}
-	l.fitMemory(&gateway, drafts)
+	l.checkMemory(&gateway, drafts)
 	checkNames(l, drafts)
 	l.shareByTenant(gateway.HTTP, drafts)
 	store := l.secretStore(top["secret_store"])
-	l.describeAll(ctx, uses(drafts, store))
+	l.describeAll(ctx, pluginRefs(drafts, store))
 	for _, d := range drafts {
 		l.finish(d)
 	}
@@ -136,21 +138,22 @@ func (l *loader) load(ctx context.Context) (*Config, Diagnostics) {
 	return c, ds
 }
 
-// whole is what may stand outside of every block.
-var whole = form{
+// topLevelForm lists the blocks of a file. "gateway", "defaults" and
+// "secret_store" are checked to be unique in all files where they are read.
+var topLevelForm = form{
 	blocks: map[string]shape{
 		"plugins": {many: true}, "plugin": {labels: 1, many: true}, "locals": {many: true}, "server": {labels: 1, many: true},
-		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true}, // one of each; see there
+		"gateway": {many: true}, "defaults": {many: true}, "secret_store": {labels: 1, many: true},
 	},
 	later: []string{"policy"},
 }
 
-// collect sorts the top-level blocks of all files by kind and registers the
+// collect returns the top-level blocks of all files by kind and registers the
 // locals.
 func (l *loader) collect() map[string][]*hclsyntax.Block {
 	top := map[string][]*hclsyntax.Block{}
 	for _, s := range l.sources {
-		blockReader{loader: l, body: s.body, head: hcl.Range{Filename: s.name}}.check(whole)
+		blockReader{loader: l, body: s.body, head: hcl.Range{Filename: s.name}}.check(topLevelForm)
 		for _, b := range s.body.Blocks {
 			top[b.Type] = append(top[b.Type], b)
 		}
@@ -161,8 +164,8 @@ func (l *loader) collect() map[string][]*hclsyntax.Block {
 	return top
 }
 
-// uses are all blocks whose bodies belong to plugins.
-func uses(drafts []*draft, store *storeDraft) []pluginRef {
+// pluginRefs lists all blocks whose bodies belong to plugins.
+func pluginRefs(drafts []*draft, store *storeDraft) []pluginRef {
 	var all []pluginRef
 	for _, d := range drafts {
 		all = append(all, d.transport)
@@ -176,8 +179,9 @@ func uses(drafts []*draft, store *storeDraft) []pluginRef {
 	return all
 }
 
+// config builds the Config of a load without errors.
 func (l *loader) config(drafts []*draft, store *SecretStore) *Config {
-	l.keyring.sorted(l.sources)
+	l.keyring.sortUses(l.sources)
 	c := &Config{Path: l.Path, SecretStore: store, keyring: l.keyring}
 	for _, s := range l.sources {
 		c.Files = append(c.Files, s.name)

@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// describer counts who is asked for.
+// A describer records the described plugins.
 type describer struct{ asked []string }
 
 func (d *describer) describe(ctx context.Context, p Plugin) (sdk.Manifest, error) {
@@ -23,7 +23,7 @@ func (d *describer) describe(ctx context.Context, p Plugin) (sdk.Manifest, error
 	return fakeDescribe(ctx, p)
 }
 
-func TestDescribeOnce(t *testing.T) {
+func TestDescribeIsCalledOncePerProgram(t *testing.T) {
 	text := []byte(`
 plugins {
   required = {
@@ -59,7 +59,7 @@ server "e" {
 	} {
 		var d describer
 		l := newLoader(Options{Lookup: fakeLookup, Describe: d.describe, All: all})
-		l.add("junctor.hcl", text)
+		l.addSource("junctor.hcl", text)
 		c, ds := l.load(context.Background())
 		if !slices.Equal(d.asked, want) {
 			t.Errorf("asked for %q, want %q", d.asked, want)
@@ -73,28 +73,28 @@ server "e" {
 	}
 }
 
-func TestDescribeFails(t *testing.T) {
+func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 	text := []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n")
 	for _, err := range []error{errors.New("boom"), fmt.Errorf("around: %w", fault.New(fault.PluginChecksum, "boom"))} {
 		l := newLoader(Options{Describe: func(context.Context, Plugin) (sdk.Manifest, error) { return sdk.Manifest{}, err }})
-		l.add("junctor.hcl", text)
+		l.addSource("junctor.hcl", text)
 		c, ds := l.load(context.Background())
 		if c != nil || len(ds) != 1 || ds[0].Summary != `plugin "stdio": boom` || ds[0].Code != fault.As(err).Code || ds[0].At.Line != 2 {
 			t.Errorf("%+v", ds)
 		}
 	}
 	l := newLoader(Options{})
-	l.add("junctor.hcl", text)
+	l.addSource("junctor.hcl", text)
 	if c, ds := l.load(context.Background()); c != nil || !ds.HasErrors() {
 		t.Error("loaded without a way to describe plugins")
 	}
 }
 
-// TestOrder: all files' problems, sorted; several in one run.
-func TestOrder(t *testing.T) {
+// TestDiagnosticsAreSortedByPlace checks several problems in two files.
+func TestDiagnosticsAreSortedByPlace(t *testing.T) {
 	l := newLoader(Options{Lookup: fakeLookup, Describe: fakeDescribe})
-	l.add("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n"))
-	l.add("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n"))
+	l.addSource("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n"))
+	l.addSource("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n"))
 	_, ds := l.load(context.Background())
 	var places []string
 	for _, d := range ds {
@@ -105,7 +105,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestManyProblems(t *testing.T) {
+func TestDiagnosticsAreBounded(t *testing.T) {
 	var text strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&text, "x%d = 1\n", i)
@@ -119,7 +119,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-func TestErr(t *testing.T) {
+func TestErrCountsErrors(t *testing.T) {
 	_, ds := loadText(t, "x = 1\n")
 	f := fault.As(ds.Err())
 	if f.Code != fault.ConfigInvalid || f.At != "junctor.hcl:1:1" || f.Message != `unknown attribute "x"` || f.Hint == "" {
@@ -135,15 +135,15 @@ func TestErr(t *testing.T) {
 	}
 }
 
-// TestUnprintable: a name in a file cannot write to the terminal.
-func TestUnprintable(t *testing.T) {
+func TestDiagnosticsHaveNoControlCharacters(t *testing.T) {
 	_, ds := loadText(t, "server \"a\x1b[31m\u202e\" {\n\tshare = \"\x07x\"\n}\n")
 	if got := rendered(ds); strings.ContainsAny(got, "\x1b\x07\u202e") {
 		t.Errorf("%q", got)
 	}
 }
 
-// FuzzLoad: any text loads or is refused, and the environment stays secret.
+// FuzzLoad checks that any text loads or fails, and that diagnostics contain no value of
+// the environment. It skips texts that compute for long: evaluation is not bounded.
 func FuzzLoad(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
 	for _, path := range paths {
@@ -154,11 +154,11 @@ func FuzzLoad(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte("s3cr3t")) {
+			t.Skip("reads an existing file, or contains the secret itself")
+		}
 		if bytes.Count(text, []byte("for")) > 2 || bytes.Count(text, []byte("range")) > 1 || bytes.Count(text, []byte("local")) > 20 {
 			t.Skip("may compute for long")
-		}
-		if bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte("s3cr3t")) {
-			t.Skip("reads whatever is there, or says the secret itself")
 		}
 		c, ds := loadText(t, string(text))
 		if (c == nil) != ds.HasErrors() {

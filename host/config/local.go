@@ -22,29 +22,29 @@ type local struct {
 type localState int
 
 const (
-	waiting localState = iota
+	pending localState = iota
 	computing
 	computed
-	failed // and reported
+	failed // its problem was reported
 )
 
-// collectLocals registers the attributes of a locals block. They are not
-// revealed in snippets: a local may end up in any setting.
+// collectLocals registers the attributes of a locals block. Snippets mask their
+// literals, because a local may be used in a sensitive setting.
 func (l *loader) collectLocals(b *hclsyntax.Block) {
-	s := l.section(b, "")
+	s := l.openBlock(b, "")
 	for _, nested := range b.Body.Blocks {
-		s.wrong(nested.TypeRange, "", "locals holds no blocks")
+		s.errorAt(nested.TypeRange, "", "locals holds no blocks")
 	}
 	for name, attr := range b.Body.Attributes {
 		if first := l.locals[name]; first != nil {
-			s.twice(attr.NameRange, first.attr.NameRange, "local %q", name)
+			s.duplicate(attr.NameRange, first.attr.NameRange, "local %q", name)
 			continue
 		}
 		l.locals[name] = &local{name: name, attr: attr}
 	}
 }
 
-// computeLocals computes them all, each after those it refers to.
+// computeLocals evaluates all locals, each after the locals that it refers to.
 func (l *loader) computeLocals() {
 	for _, name := range l.localNames() {
 		l.compute(l.locals[name], nil)
@@ -54,22 +54,21 @@ func (l *loader) computeLocals() {
 
 func (l *loader) localNames() []string { return slices.Sorted(maps.Keys(l.locals)) }
 
-// compute computes one local. The chain of those that wait for it stays short:
-// an expression can refer to at most a file's worth of names, and the depth is
-// bounded by maxChain.
+// compute evaluates one local. chain lists the locals whose evaluation waits for it;
+// maxChain bounds the recursion.
 func (l *loader) compute(x *local, chain []string) {
 	const maxChain = 1000
-	if x.state != waiting {
+	if x.state != pending {
 		return
 	}
 	x.state = computing
 	chain = append(chain, x.name)
-	uses := l.uses(x.attr.Expr)
+	uses := l.localsIn(x.attr.Expr)
 	for _, name := range uses {
 		next := l.locals[name]
 		switch {
 		case next == nil:
-			// vet says so
+			// vet reports it
 		case next.state == computing, len(chain) > maxChain:
 			l.cycle(x, append(chain, name))
 		default:
@@ -88,8 +87,8 @@ func (l *loader) compute(x *local, chain []string) {
 	x.state, x.value = computed, v
 }
 
-// cycle reports that a local refers to itself by way of others, and fails all
-// of them.
+// cycle reports a local that refers to itself through the locals of chain, or a chain
+// that is too long. All locals of the chain fail.
 func (l *loader) cycle(x *local, chain []string) {
 	last := chain[len(chain)-1]
 	from := slices.Index(chain, last)
@@ -104,8 +103,8 @@ func (l *loader) cycle(x *local, chain []string) {
 	}
 }
 
-// uses lists the locals that an expression refers to.
-func (l *loader) uses(e hclsyntax.Expression) []string {
+// localsIn lists the locals that an expression refers to, sorted.
+func (l *loader) localsIn(e hclsyntax.Expression) []string {
 	names := map[string]bool{}
 	for _, t := range e.Variables() {
 		if name, ok := localName(t); ok {
@@ -115,7 +114,7 @@ func (l *loader) uses(e hclsyntax.Expression) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// localName is NAME of local.NAME and local["NAME"].
+// localName returns NAME of local.NAME and local["NAME"].
 func localName(t hcl.Traversal) (string, bool) {
 	if t.RootName() != "local" || len(t) < 2 {
 		return "", false
@@ -131,7 +130,7 @@ func localName(t hcl.Traversal) (string, bool) {
 	return "", false
 }
 
-// valuesOf is what "local" stands for in an expression that uses the names.
+// valuesOf returns the object "local" with the given names.
 func (l *loader) valuesOf(names []string) cty.Value {
 	values := map[string]cty.Value{}
 	for _, name := range names {

@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// A step leads from a value to one inside it: to a member by name, or to an
-// element by its index where the name is empty.
+// A step leads from a value to a member by name or, if the name is empty, to an
+// element by index.
 type step struct {
 	name  string
 	index int
@@ -20,8 +20,8 @@ type step struct {
 
 var stepRule = regexp.MustCompile(`^(?:\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6})\]|\[("(?:[^"\\]|\\.)*")\])`)
 
-// parsePath reads what a plugin calls one of its settings: url,
-// headers["Host"], retry[0].max. It stops at what it does not understand.
+// parsePath parses the path of a setting in a plugin's error: url, headers["Host"],
+// retry[0].max. It ignores everything after a syntax error.
 func parsePath(path string) []step {
 	var steps []step
 	for path != "" {
@@ -47,6 +47,7 @@ func parsePath(path string) []step {
 	return steps
 }
 
+// stepsOf converts a path of cty.
 func stepsOf(path cty.Path) []step {
 	var steps []step
 	for _, p := range path {
@@ -65,7 +66,7 @@ func stepsOf(path cty.Path) []step {
 	return steps
 }
 
-// textOf is the inverse of parsePath, for what follows an attribute's name.
+// textOf formats the steps after an attribute's name, as [0] or ["NAME"].
 func textOf(steps []step) string {
 	var b strings.Builder
 	for _, s := range steps {
@@ -78,9 +79,9 @@ func textOf(steps []step) string {
 	return b.String()
 }
 
-// Locate returns where a setting stands that a plugin named by its path, such
-// as headers["Host"] or retry[0].max: the setting itself or, where that does
-// not stand in the file, what is nearest around it.
+// Locate returns the place of a setting by its path, such as headers["Host"] or
+// retry[0].max. If the setting is not written in the file, Locate returns the place
+// of the nearest enclosing one.
 func (b *Block) Locate(path string) Position { return startOf(b.locate(path)) }
 
 func (b *Block) locate(path string) hcl.Range {
@@ -94,8 +95,8 @@ func (b *Block) locate(path string) hcl.Range {
 	return locateIn(b.origin.body, b.origin.head, steps)
 }
 
-// inherited returns the attribute of the defaults block that a setting comes
-// from, nil if the setting stands in the block itself.
+// inherited returns the attribute of the defaults block that a setting comes from. It
+// returns nil if the block itself sets it.
 func (o origin) inherited(steps []step) *hclsyntax.Attribute {
 	if len(steps) == 0 {
 		return nil
@@ -110,7 +111,7 @@ func (o origin) inherited(steps []step) *hclsyntax.Attribute {
 	return nil
 }
 
-// locateIn resolves steps in a block.
+// locateIn returns the range that steps lead to in a block.
 func locateIn(body *hclsyntax.Body, head hcl.Range, steps []step) hcl.Range {
 	if len(steps) == 0 {
 		return head
@@ -138,8 +139,8 @@ func locateIn(body *hclsyntax.Body, head hcl.Range, steps []step) hcl.Range {
 	return head
 }
 
-// locate resolves steps in an expression, as far as it is written out: behind
-// a reference or a call there is nothing to point at.
+// locate returns the range that steps lead to in an expression. It stops at a
+// reference or a call, whose elements are not written there.
 func locate(e hclsyntax.Expression, steps []step) hcl.Range {
 	for _, s := range steps {
 		inner := member(e, s)
@@ -151,6 +152,7 @@ func locate(e hclsyntax.Expression, steps []step) hcl.Range {
 	return e.Range()
 }
 
+// member returns the element of an object or list expression, or nil.
 func member(e hclsyntax.Expression, s step) hclsyntax.Expression {
 	switch e := plain(e).(type) {
 	case *hclsyntax.TupleConsExpr:

@@ -7,10 +7,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// shown reports whether a token may be seen whatever it says.
+// shown reports whether a token may be shown regardless of its text.
 func (s *source) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Range.Start.Byte] }
 
-// mask reports whether token i is to be replaced.
+// mask reports whether token i must be masked.
 func (s *source) mask(i int) bool {
 	switch tok := s.tokens[i]; tok.Type {
 	case hclsyntax.TokenQuotedLit:
@@ -25,11 +25,11 @@ func (s *source) mask(i int) bool {
 	return false
 }
 
-// login finds the user name and the password in a URL.
+// login matches the user name and the password in a URL.
 var login = regexp.MustCompile(`://[^/?#\s]*@`)
 
-// isLabel: a literal that names something in every message: the label of a
-// block, a variable of the environment, a file, a secret.
+// isLabel reports whether literal i is a name that messages repeat: the label of a
+// block, or the argument of env(), file() or keyring().
 func (s *source) isLabel(i int) bool {
 	if s.typeAt(i-1) != hclsyntax.TokenOQuote {
 		return false
@@ -46,8 +46,8 @@ func (s *source) isLabel(i int) bool {
 		called == "keyring" && SecretName.Match(s.tokens[i].Bytes)
 }
 
-// isName: a word that is the name of an attribute, a block, a member, a
-// function or a local, and no value whose quotes were forgotten.
+// isName reports whether word i is the name of an attribute, a block, a member, a
+// function or a local. Any other word may be a value without its quotes.
 func (s *source) isName(i int) bool {
 	text := s.wordAt(i)
 	before, after := s.typeAt(i-1), s.typeAt(i+1)
@@ -72,10 +72,10 @@ func (s *source) isName(i int) bool {
 		slices.Contains([]string{"local", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
 }
 
-// blockWords begin the blocks of the language.
+// blockWords are the types of blocks.
 var blockWords = func() map[string]bool {
 	words := map[string]bool{}
-	for _, f := range []form{whole, serverForm, gatewayForm, httpForm} {
+	for _, f := range []form{topLevelForm, serverForm, gatewayForm, httpForm} {
 		for name := range f.blocks {
 			words[name] = true
 		}
@@ -86,8 +86,8 @@ var blockWords = func() map[string]bool {
 	return words
 }()
 
-// opensBlock reports whether token i is the brace of a block; that of an
-// object follows a sign.
+// opensBlock reports whether token i is the opening brace of a block. The brace of an
+// object follows an operator or a bracket.
 func (s *source) opensBlock(i int) bool {
 	if s.typeAt(i) != hclsyntax.TokenOBrace {
 		return false
@@ -96,9 +96,9 @@ func (s *source) opensBlock(i int) bool {
 	return header == hclsyntax.TokenIdent || header == hclsyntax.TokenCQuote
 }
 
-// isMember reports whether token i is a step on the way into a local, a loop's
-// variable or an expression in brackets, such as both names in
-// local.list[0].name. It looks back only as far as anybody would write.
+// isMember reports whether token i is a member of a local, of a loop variable or of
+// an expression in brackets, such as both names in local.list[0].name. It looks back
+// over 32 tokens at most.
 func (s *source) isMember(i int) bool {
 	const farthest = 32
 	if s.typeAt(i-1) != hclsyntax.TokenDot {
@@ -122,7 +122,7 @@ func (s *source) isMember(i int) bool {
 	return false
 }
 
-// wordAt is token i, if it is a word.
+// wordAt returns the text of token i if it is a word, and "" otherwise.
 func (s *source) wordAt(i int) string {
 	if s.typeAt(i) != hclsyntax.TokenIdent {
 		return ""

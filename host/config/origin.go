@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// What a browser says about the page that asks, and about the name that led
-// here, keeps a foreign page from using a gateway on this machine. Both are
-// compared as text, so what no browser sends is refused here rather than never
-// matched.
+// The Origin and Host headers of browsers keep web pages of other sites from using
+// a gateway on this machine. The gateway compares them as text. A value that no
+// browser sends would never match, so it is an error here.
 
-// defaultOrigins are pages of this machine.
+// defaultOrigins are the allowed origins without "origins": pages of this machine.
 var defaultOrigins = []string{"http://localhost", "http://127.0.0.1"}
 
-// origins reads which pages may ask.
-func (s blockReader) origins() []string {
-	items := s.texts("origins")
+// origins reads the allowed origins.
+func (r blockReader) origins() []string {
+	items := r.publicStrings("origins")
 	if items == nil {
 		return slices.Clone(defaultOrigins)
 	}
 	list := []string{}
 	for _, e := range items {
-		if why, hint := misorigin(e.text); why != "" {
-			s.wrong(e.at, hint, "an origin %s", why)
+		if why, hint := originProblem(e.text); why != "" {
+			r.errorAt(e.at, hint, "an origin %s", why)
 		}
 		list = append(list, e.text)
 	}
@@ -33,8 +32,8 @@ func (s blockReader) origins() []string {
 
 var schemeRule = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
-// misorigin says what is wrong with an origin, if anything is.
-func misorigin(text string) (why, hint string) {
+// originProblem returns what is wrong with an origin, or "" for a valid one.
+func originProblem(text string) (why, hint string) {
 	const form = `write scheme://host or scheme://host:port, such as "https://app.example.com"`
 	scheme, rest, found := strings.Cut(text, "://")
 	switch {
@@ -55,16 +54,16 @@ func misorigin(text string) (why, hint string) {
 	return "", ""
 }
 
-// hosts reads what the Host header may say.
-func (s blockReader) hosts() []string {
+// hosts reads the allowed values of the Host header.
+func (r blockReader) hosts() []string {
 	var list []string
-	for _, e := range s.texts("hosts") {
+	for _, e := range r.publicStrings("hosts") {
 		host, port := splitPort(e.text)
 		switch {
 		case strings.Contains(e.text, "*"):
-			s.wrong(e.at, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
+			r.errorAt(e.at, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
 		case host == "" || !isBracketedHost(host) || port != "" && !isPort(port):
-			s.wrong(e.at, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`, "a host is a name or an address, perhaps with a port")
+			r.errorAt(e.at, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`, "a host is a name or an address, perhaps with a port")
 		default:
 			list = append(list, strings.ToLower(e.text))
 		}
@@ -72,8 +71,8 @@ func (s blockReader) hosts() []string {
 	return list
 }
 
-// splitPort divides what may end in a port. An address of IPv6 keeps its
-// brackets. What cannot be divided comes back with an empty host.
+// splitPort splits a host with an optional port. An IPv6 address keeps its
+// brackets. For a malformed text the host is empty.
 func splitPort(text string) (host, port string) {
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.HasSuffix(text, "]") {
 		if !portRule.MatchString(text[i+1:]) {
@@ -84,7 +83,7 @@ func splitPort(text string) (host, port string) {
 	return text, ""
 }
 
-// isBracketedHost is isHost where an address of IPv6 stands in brackets.
+// isBracketedHost is isHost for hosts with IPv6 addresses in brackets.
 func isBracketedHost(text string) bool {
 	inner, open := strings.CutPrefix(text, "[")
 	inner, closed := strings.CutSuffix(inner, "]")

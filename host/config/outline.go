@@ -2,22 +2,25 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// An Item is one thing that a configuration would do. Its text is safe to print:
-// what is no visible character is escaped.
+// An Item is one action of a configuration. Its text is safe to print, because all
+// invisible characters are escaped.
 //
-// An outline is made from the text alone. A literal is shown as it is; an
-// expression is shown as it is written, never as what it might evaluate to, so
-// that a condition on the environment cannot show one thing and do another.
+// An outline is made from the source text without evaluation. A literal is shown as
+// its value, any other expression as its source. Therefore a condition on the
+// environment cannot show one action and perform another.
 type Item struct {
 	Kind ItemKind
 	Text string
@@ -25,9 +28,10 @@ type Item struct {
 	At   Position
 }
 
-// An ItemKind says what a configuration would do.
+// An ItemKind is a kind of action.
 type ItemKind string
 
+// The kinds of actions.
 const (
 	Runs     ItemKind = "runs"     // a program, with its arguments
 	Loads    ItemKind = "loads"    // a plugin that is not bundled
@@ -36,25 +40,27 @@ const (
 	Reads    ItemKind = "reads"    // a file, an environment variable or a stored secret
 	Sets     ItemKind = "sets"     // an environment variable of a program, or another setting
 	Passes   ItemKind = "passes"   // environment variables of Junctor to a program
-	Keeps    ItemKind = "keeps"    // secrets, somewhere
+	Keeps    ItemKind = "keeps"    // secrets, in a store
 	Computes ItemKind = "computes" // a local that others refer to
 )
 
-// itemOrder is the order in which a person reads an outline.
+// itemOrder is the order of the kinds in an outline.
 var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Sets, Passes, Keeps, Listens, Computes}
 
-// An outliner makes the outline of the sources of a loader.
+// An outliner makes the outline of a loader's sources.
 type outliner struct {
 	*loader
 	content *Content
-	uses    map[string]hclsyntax.Expression // what plugin blocks say with "use", by label
+	uses    map[string]hclsyntax.Expression // "use" of the plugin blocks, by label
 	items   []Item
 	plugins []Plugin
-	source  *source // of the block under way
+	source  *source // of the current block
 	in      string
-	foreign bool // the block belongs to a plugin that is not bundled
+
+	thirdParty bool // the current block belongs to a plugin that is not bundled
 }
 
+// outline returns the actions of the sources and their third-party plugins.
 func (o *outliner) outline() ([]Item, []Plugin) {
 	o.uses = map[string]hclsyntax.Expression{}
 	for _, s := range o.sources {
@@ -85,8 +91,7 @@ func (o *outliner) add(kind ItemKind, at hcl.Range, text string) {
 	o.items = append(o.items, Item{Kind: kind, Text: text, In: o.in, At: startOf(at)})
 }
 
-// required notes the plugins of a plugins block, whose sources are literals or
-// cannot be followed.
+// required adds the plugins of a plugins block.
 func (o *outliner) required(b *hclsyntax.Block) {
 	for _, a := range sortedAttributes(b.Body) {
 		object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
@@ -100,7 +105,7 @@ func (o *outliner) required(b *hclsyntax.Block) {
 	}
 }
 
-// used notes whose program a plugin block runs.
+// used adds the plugin whose program a plugin block runs.
 func (o *outliner) used(b *hclsyntax.Block) {
 	if use := b.Body.Attributes["use"]; use != nil {
 		o.uses[labelOf(b)] = use.Expr
@@ -108,6 +113,8 @@ func (o *outliner) used(b *hclsyntax.Block) {
 	}
 }
 
+// requiredOne adds one required plugin. The source of a plugin that is not written
+// as a literal is shown as written, and its program is not reviewed.
 func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 	name, named := literal(item.KeyExpr)
 	fields, isObject := plain(item.ValueExpr).(*hclsyntax.ObjectConsExpr)
@@ -131,7 +138,7 @@ func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 	}
 }
 
-// calls notes what the functions of a file read, wherever they stand.
+// calls adds the variables, files and secrets that functions read anywhere in a file.
 func (o *outliner) calls(s *source) {
 	what := map[string]string{"env": "environment variable ", "file": "file ", "keyring": "stored secret "}
 	_ = hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
@@ -154,26 +161,26 @@ func (o *outliner) calls(s *source) {
 
 // top outlines one top-level block.
 func (o *outliner) top(b *hclsyntax.Block) {
-	o.in, o.foreign = visible(titleOf(b)), false
+	o.in, o.thirdParty = visible(titleOf(b)), false
 	switch b.Type {
 	case "plugins":
 		return
 	case "locals":
 		for _, a := range sortedAttributes(b.Body) {
-			o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr)) // it may be a command
+			o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
 		}
 		return
 	case "secret_store":
 		o.add(Keeps, b.TypeRange, "secrets in the store "+visible(labelOf(b)))
-		o.foreign = o.isForeign(b)
+		o.thirdParty = o.isThirdParty(b)
 	}
 	o.body(b.Body)
 }
 
 func labelOf(b *hclsyntax.Block) string { return strings.Join(b.Labels, " ") }
 
-// isForeign reports whether a block's label names a plugin that is not bundled.
-func (o *outliner) isForeign(b *hclsyntax.Block) bool {
+// isThirdParty reports whether a block's label names a plugin that is not bundled.
+func (o *outliner) isThirdParty(b *hclsyntax.Block) bool {
 	name, _, _ := strings.Cut(labelOf(b), "/")
 	if use, ok := o.uses[name]; ok {
 		if name, ok = literal(use); !ok {
@@ -192,18 +199,19 @@ func (o *outliner) body(body *hclsyntax.Body) {
 		o.attribute(a)
 	}
 	for _, b := range body.Blocks {
-		was := o.foreign
+		was := o.thirdParty
 		if b.Type == "transport" || b.Type == "auth" && strings.HasPrefix(o.in, "server ") {
-			o.foreign = o.isForeign(b)
+			o.thirdParty = o.isThirdParty(b)
 		}
 		o.body(b.Body)
-		o.foreign = was
+		o.thirdParty = was
 	}
 }
 
 // shownAsProgram are the attributes that [outliner.program] shows.
 var shownAsProgram = []string{"command", "args", "argv", "cwd"}
 
+// attribute outlines one attribute.
 func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	addresses := o.addresses(a.Expr)
 	for _, address := range addresses {
@@ -213,23 +221,23 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.add(Contacts, a.SrcRange, o.written(a.Expr))
 	}
 	switch {
-	case slices.Contains(shownAsProgram, a.Name) && !o.foreign:
-	case a.Name == "env" && !o.foreign:
+	case slices.Contains(shownAsProgram, a.Name) && !o.thirdParty:
+	case a.Name == "env" && !o.thirdParty:
 		o.environment(a)
 	case a.Name == "pass_env" || a.Name == "env":
 		o.add(Passes, a.SrcRange, "environment variables "+o.written(a.Expr))
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
-	case o.foreign || namesPlace(a.Name) || slices.Contains(weakens, a.Name):
-		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.secretless(a.Name, a.Expr)+o.link(a.Expr))
+	case o.thirdParty || namesPlace(a.Name) || slices.Contains(weakens, a.Name):
+		o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.link(a.Expr))
 	}
 }
 
-// weakens are the settings with which others could read or change what is sent.
+// weakens lists the settings that let other parties read or change messages.
 var weakens = []string{"ca", "skip_verify", "server_name", "allow_plain", "allow_private", "allow_plaintext"}
 
-// link says where a file leads that a setting names, if that is elsewhere. Trust
-// then covers where it leads.
+// link returns a note with the target of a symbolic link that a setting names, if the
+// target is outside of the configuration's directory. The digest covers the target.
 func (o *outliner) link(e hclsyntax.Expression) string {
 	name, ok := literal(e)
 	path := absoluteIn(o.source.dir, filepath.FromSlash(name))
@@ -244,8 +252,7 @@ func (o *outliner) link(e hclsyntax.Expression) string {
 	return ", which leads to " + visible(link)
 }
 
-// namesPlace reports whether an attribute's name sounds like a file or a
-// program.
+// namesPlace reports whether an attribute's name sounds like a file or a program.
 func namesPlace(name string) bool {
 	for _, part := range []string{"file", "path", "dir", "socket", "cert", "proxy", "program", "script"} {
 		if strings.Contains(name, part) {
@@ -255,7 +262,8 @@ func namesPlace(name string) bool {
 	return false
 }
 
-// environment shows the variables that a program gets. LD_PRELOAD is one.
+// environment adds the variables that a program gets. A variable such as LD_PRELOAD
+// can run code.
 func (o *outliner) environment(a *hclsyntax.Attribute) {
 	object, ok := plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
@@ -267,27 +275,27 @@ func (o *outliner) environment(a *hclsyntax.Attribute) {
 		if !ok {
 			name = o.written(item.KeyExpr)
 		}
-		o.add(Sets, item.KeyExpr.Range(), "environment variable "+visible(name)+"="+o.secretless(name, item.ValueExpr))
+		o.add(Sets, item.KeyExpr.Range(), "environment variable "+visible(name)+"="+o.redactedSource(name, item.ValueExpr))
 	}
 }
 
-// secretless is an expression as it is written, unless its name says that a
-// literal in it is a secret. What could be a path or a command is shown.
-func (o *outliner) secretless(name string, e hclsyntax.Expression) string {
+// redactedSource returns the source of an expression. It masks a literal whose name
+// sounds like a secret, unless the literal could be a path or a command.
+func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
 	if text, isLiteral := literal(e); isLiteral && soundsSecret(name) && !namesPlace(name) && !couldRun.MatchString(text) {
 		return masked
 	}
 	return o.written(e)
 }
 
-// couldRun finds what no token has: the beginning of a path, spaces, and what a
-// shell takes for something else.
+// couldRun matches text that no token contains: the start of a path, white space, and
+// special characters of a shell.
 var couldRun = regexp.MustCompile("^[./~]|[\\s;|&$()<>{}'\"`\\\\]")
 
-// addresses finds the hosts in the literals of an expression, without what may be
-// secret in a URL: the user's name and password, the path and the query. An
-// address that has a computed part is shown as it is written, because that part
-// may be the end of the host.
+// addresses returns the hosts in the literals of an expression. It leaves out the
+// parts of a URL that may be secret: user name, password, path and query. An address
+// with a computed part is returned as written, because the part may be the end of
+// the host.
 func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 	switch e := plain(e).(type) {
 	case *hclsyntax.TupleConsExpr:
@@ -321,3 +329,37 @@ func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	slices.SortFunc(all, func(a, b *hclsyntax.Attribute) int { return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte) })
 	return all
 }
+
+// written returns the source text of an expression on one line.
+func (o *outliner) written(e hclsyntax.Expression) string {
+	r := e.Range()
+	s := o.byName[r.Filename]
+	if s == nil || r.End.Byte > len(s.text) || r.Start.Byte > r.End.Byte {
+		return "…"
+	}
+	return visible(strings.Join(strings.Fields(string(s.text[r.Start.Byte:r.End.Byte])), " "))
+}
+
+// visible escapes the invisible characters of a text, so that a terminal shows all of
+// it. It replaces four or more spaces by their number, and masks a login in a URL.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range plainLogin.ReplaceAllString(text, "://"+masked+"@") {
+		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune(fillers, r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return manySpaces.ReplaceAllStringFunc(b.String(), func(spaces string) string { return fmt.Sprintf(" (%d spaces) ", len(spaces)) })
+}
+
+// fillers are invisible characters that Unicode classifies as letters or symbols.
+const fillers = "\u115f\u1160\u3164\uffa0\u2800"
+
+var manySpaces = regexp.MustCompile(` {4,}`)
+
+// plainLogin matches the user name and the password in a URL. Unlike login it does not
+// match special characters of a shell, because an outline must not mask commands.
+var plainLogin = regexp.MustCompile(`://[\w.~%!*+,=:-]*@`)

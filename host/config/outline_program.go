@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// program is the command line that a block would run: where its program is, its
-// arguments, and its working directory. It is empty for a block without one.
+// program returns the command line that a block would run: the path of the program,
+// its arguments, and its working directory. It returns "" for a block without one.
 func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 	command, argv := body.Attributes["command"], body.Attributes["argv"]
 	if command == nil {
@@ -20,8 +20,8 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 		}
 		return "… " + o.arguments(argv.Expr), argv.SrcRange
 	}
-	if o.foreign {
-		return "", hcl.Range{} // shown as any setting of that plugin
+	if o.thirdParty {
+		return "", hcl.Range{} // attribute shows it like other settings of the plugin
 	}
 	dir := o.source.dir
 	var where string
@@ -50,8 +50,8 @@ func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 	return text + where, command.SrcRange
 }
 
-// setsPath reports whether a block may give its program another PATH, by which a
-// name leads to another program.
+// setsPath reports whether a block may set PATH, which decides which program a name
+// means.
 func setsPath(body *hclsyntax.Body) bool {
 	env := body.Attributes["env"]
 	if env == nil {
@@ -74,7 +74,8 @@ func firstLiteral(e hclsyntax.Expression) (first string, rest []hclsyntax.Expres
 	return first, list.Exprs[1:], ok
 }
 
-// arguments shows a list: literals as words, everything else as it is written.
+// arguments returns a list for output: literals as words, other expressions as
+// written.
 func (o *outliner) arguments(e hclsyntax.Expression) string {
 	if list, ok := plain(e).(*hclsyntax.TupleConsExpr); ok {
 		return o.list(list.Exprs)
@@ -98,8 +99,8 @@ func (o *outliner) list(exprs []hclsyntax.Expression) string {
 	return strings.Join(words, " ")
 }
 
-// resolved is the program that a name leads to: as a path, or by PATH. A name
-// that leads nowhere stays as it is.
+// resolved returns the path of a program: relative to dir, or found in PATH. It
+// returns a note if PATH has no such program.
 func (o *outliner) resolved(name, dir string) string {
 	if strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") {
 		return absoluteIn(dir, filepath.FromSlash(name))

@@ -7,11 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestDocumentedBlocks: what docs/configuration.md says about auth and secrets
-// can be copied.
-func TestDocumentedBlocks(t *testing.T) {
+// TestDocumentedBlocksLoad loads blocks of docs/configuration.md.
+func TestDocumentedBlocksLoad(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,5 +98,39 @@ func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
 				t.Errorf("the entry of %s is incomplete", a.path())
 			}
 		}
+	}
+}
+
+// TestGatewayPageHasTheLimits compares the limits in docs/gateway.md with the defaults.
+func TestGatewayPageHasTheLimits(t *testing.T) {
+	text, err := os.ReadFile("../../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| ([0-9][^|]*) \\|").FindAllStringSubmatch(string(text), -1) {
+		documented[row[1]] = row[2]
+	}
+	h := loadGood(t, "gateway {\n  http {\n    per_ip {\n    }\n  }\n}\n").Gateway.HTTP
+	for name, is := range map[string]any{
+		"max_in_flight": h.MaxInFlight, "sessions.max": h.Sessions.Max, "sessions.events": h.Sessions.Events,
+		"per_ip.rate": h.PerIP.Rate, "per_ip.burst": h.PerIP.Burst, "per_ip.connections": h.PerIP.Connections, "max_body": fmt.Sprintf("%d MiB", h.MaxBody>>20),
+		"sessions.idle": h.Sessions.Idle, "sessions.life": h.Sessions.Life,
+		"timeouts.header": h.Timeouts.Header, "timeouts.body": h.Timeouts.Body, "timeouts.send": h.Timeouts.Send,
+		"timeouts.keepalive": h.Timeouts.Keepalive, "timeouts.drain": h.Timeouts.Drain,
+	} {
+		got := documented[name]
+		delete(documented, name)
+		if d, ok := is.(time.Duration); ok {
+			if written, err := time.ParseDuration(got); err == nil && written == d {
+				continue
+			}
+		} else if got == fmt.Sprint(is) {
+			continue
+		}
+		t.Errorf("%s is %v, the page says %q", name, is, got)
+	}
+	for name := range documented {
+		t.Errorf("the page has an unknown limit %q", name)
 	}
 }

@@ -41,7 +41,7 @@ type inspectedExpr struct {
 // value contains a placeholder; [loader.eval] reports the inspections.
 func (e *inspectedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Expression.Value(ctx)
-	if _, found := e.loader.keyring.in(v); !found {
+	if _, found := e.loader.keyring.find(v); !found {
 		return v, diags
 	}
 	e.loader.inspections = append(e.loader.inspections, inspection{e.Range(), e.by})

@@ -13,18 +13,15 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// What people bring along from elsewhere is not HCL: the JSON of a client, and
-// the variables of a shell.
-
-// pasted recognises a client's JSON configuration, and says how its first
-// servers are written here. Values of variables and most arguments may be
-// secrets, so they are not repeated.
-func pasted(s *source) *problem {
+// pastedJSON recognizes the JSON configuration of an MCP client and returns a problem
+// that shows its first server as HCL. It returns nil for other texts. The hint does
+// not repeat values of variables and most arguments, which may be secrets.
+func pastedJSON(s *source) *problem {
 	text := bytes.TrimSpace(bytes.TrimPrefix(s.text, []byte("\uFEFF")))
 	if len(text) == 0 || text[0] != '{' {
 		return nil
 	}
-	p := &problem{ // without a line, which could hold secrets
+	p := &problem{ // without a source line, which may contain secrets
 		at: hcl.Range{Filename: s.name}, summary: "this is JSON, and a configuration is written in HCL",
 		hint: `write server "NAME" { transport "stdio" { command = [...] } }, each block on lines of its own`,
 	}
@@ -37,7 +34,8 @@ func pasted(s *source) *problem {
 	return p
 }
 
-// clientServers writes the servers of a client's configuration as HCL.
+// clientServers returns the servers of a client's configuration as HCL, and the key
+// that holds them.
 func clientServers(text []byte) (blocks []string, key string) {
 	type server struct {
 		Command string                     `json:"command"`
@@ -76,10 +74,10 @@ func keysOf(m map[string]json.RawMessage) func(func(string) bool) {
 	}
 }
 
-// plainArgument is an argument that is certainly no secret.
+// plainArgument matches arguments that cannot be secrets.
 var plainArgument = regexp.MustCompile(`^(-[a-zA-Z]|--?[a-z][a-z-]{1,20}|run|exec|@[a-z0-9-]+/[a-z0-9._-]+)$`)
 
-// serverBlock writes a server; one without a command is somewhere else.
+// serverBlock returns a server as HCL. A server without a command is remote.
 func serverBlock(name, command string, args, env []string) string {
 	var b strings.Builder
 	if command == "" {
@@ -107,21 +105,21 @@ func serverBlock(name, command string, args, env []string) string {
 
 var plainProgram = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 
-// shellVariable is a variable as shells write it: $TOKEN or ${TOKEN}. In HCL the
-// latter never gets here: it is a reference.
+// shellVariable matches a variable in shell notation, $TOKEN. In HCL ${TOKEN} is a
+// reference, which eval reports.
 var shellVariable = regexp.MustCompile(`\$([A-Z_][A-Z0-9_]{1,63})\b`)
 
-// schemeVariable is one behind the scheme of a header, which is no secret.
+// schemeVariable matches a text that is a variable, possibly after the scheme of an
+// Authorization header.
 var schemeVariable = regexp.MustCompile(`^(?:(Bearer|Basic|Token|token) )?\$([A-Z_][A-Z0-9_]{1,63})$`)
 
-// shellVariables warns of texts that look as if a shell were to fill them in.
-// There is none, so they are sent as they stand.
+// shellVariables warns of variables in shell notation, because no shell expands them.
 //
-// A sensitive text may be a password with such letters in it, so it has to be
-// nothing else: a variable alone, or behind the scheme of a header.
-func (s blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, sensitive bool) {
+// A sensitive text may be a password that looks like a variable. Such a text is
+// reported only if it matches schemeVariable as a whole.
+func (r blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, sensitive bool) {
 	if want.IsListType() || want.IsTupleType() {
-		return // arguments, which may be for a shell
+		return // arguments may be a shell command
 	}
 	_ = hclsyntax.VisitAll(attr.Expr, func(node hclsyntax.Node) hcl.Diagnostics {
 		e, ok := node.(*hclsyntax.TemplateExpr)
@@ -143,7 +141,7 @@ func (s blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, se
 		} else if whole != nil {
 			hint = fmt.Sprintf("write env(%q), without quotes", whole[2])
 		}
-		s.doubtful(e.SrcRange, hint, "no shell fills in $%s: the text is sent as it stands", found[1])
+		r.warnAt(e.SrcRange, hint, "no shell fills in $%s: the text is sent as it stands", found[1])
 		return nil
 	})
 }

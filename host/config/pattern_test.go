@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPattern(t *testing.T) {
+func TestPatternMatch(t *testing.T) {
 	for _, c := range []struct {
 		glob, name string
 		want       bool
@@ -24,9 +24,8 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// TestPatternIsRegexp compares with what a pattern means, spelled as a regular
-// expression.
-func TestPatternIsRegexp(t *testing.T) {
+// TestPatternMatchEqualsRegexp compares Match with the equivalent regular expression.
+func TestPatternMatchEqualsRegexp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		glob := rapid.StringMatching(`[ab*.\n]{0,8}`).Draw(t, "glob")
 		name := rapid.StringMatching(`[ab.\n]{0,12}`).Draw(t, "name")
@@ -41,8 +40,8 @@ func TestPatternIsRegexp(t *testing.T) {
 	})
 }
 
-// TestPatternIsFast: with backtracking this would take longer than anybody waits.
-func TestPatternIsFast(t *testing.T) {
+// TestPatternMatchIsLinear would not end within the timeout with backtracking.
+func TestPatternMatchIsLinear(t *testing.T) {
 	p := Pattern{Glob: strings.Repeat("a*", 100) + "b"}
 	name := strings.Repeat("a", 100_000)
 	if p.Match(name) {

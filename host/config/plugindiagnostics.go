@@ -14,60 +14,58 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An origin is what a block came from: what it takes to point at a
-// place in it long after the load.
+// An origin is the source of a block, for diagnostics after the load.
 type origin struct {
 	source  *source
 	body    *hclsyntax.Body
 	head    hcl.Range
-	in      string   // the block around it, for messages
-	secrets []string // what env() and file() returned
+	in      string   // the enclosing block, for messages
+	secrets []string // the texts that env() and file() returned
 
-	fallback fallback           // what the defaults block has for it
+	fallback fallback           // attributes that the block inherits
 	sources  map[string]*source // by name
 }
 
-// Refused makes diagnostics of what a plugin said against the settings of the
-// server's transport; see [Block.Refused].
-func (s *Server) Refused(complaints []*sdk.Error) Diagnostics { return s.Transport.Refused(complaints) }
+// SettingsDiagnostics is [Block.SettingsDiagnostics] for the server's transport.
+func (s *Server) SettingsDiagnostics(complaints []*sdk.Error) Diagnostics { return s.Transport.SettingsDiagnostics(complaints) }
 
-// Refused makes diagnostics of what the plugin said against the settings of the
-// block, in the order of their places.
-func (b *Block) Refused(complaints []*sdk.Error) Diagnostics {
+// SettingsDiagnostics converts a plugin's complaints about the settings of the block to
+// diagnostics, sorted by place.
+func (b *Block) SettingsDiagnostics(complaints []*sdk.Error) Diagnostics {
 	if len(complaints) == 0 {
 		return nil
 	}
 	secrets := slices.Concat(b.origin.secrets, hiddenTexts(b.Settings, b.Shown))
 	var ds Diagnostics
 	for _, c := range complaints[:min(len(complaints), MaxDiagnostics)] {
-		ds = append(ds, b.refused(c, secrets))
+		ds = append(ds, b.settingsDiagnostic(c, secrets))
 	}
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
 	if rest := len(complaints) - len(ds); rest > 0 {
-		ds = append(ds, more(rest, true))
+		ds = append(ds, moreProblems(rest, true))
 	}
 	return ds
 }
 
-// refused is one complaint. It may quote any setting, so secrets are taken out.
-func (b *Block) refused(c *sdk.Error, secrets []string) Diagnostic {
+// settingsDiagnostic converts one complaint. It masks secrets, because a plugin may quote
+// any setting.
+func (b *Block) settingsDiagnostic(c *sdk.Error, secrets []string) Diagnostic {
 	at := b.locate(c.Path)
 	summary, detail, _ := strings.Cut(strings.TrimSpace(c.Error()), "\n")
 	d := Diagnostic{
-		Summary: scrubbed(summary, secrets), Detail: scrubbed(detail, secrets), Hint: scrubbed(c.Hint, secrets),
+		Summary: scrub(summary, secrets), Detail: scrub(detail, secrets), Hint: scrub(c.Hint, secrets),
 		In: b.origin.in, At: startOf(at), End: endOf(at), Code: fault.UpstreamSettings,
 	}
 	for _, line := range c.Output {
-		d.Output = append(d.Output, scrubbed(line, secrets))
+		d.Output = append(d.Output, scrub(line, secrets))
 	}
-	d.quote(cmp.Or(b.origin.sources[at.Filename], b.origin.source), at)
+	d.addSnippet(cmp.Or(b.origin.sources[at.Filename], b.origin.source), at)
 	return d
 }
 
-// hiddenTexts lists the texts and numbers in the settings that people do not
-// see in what is shown of them.
+// hiddenTexts lists the texts and numbers in settings that are masked in shown.
 func hiddenTexts(settings, shown []byte) []string {
 	var texts []string
 	var walk func(full, shown any)
@@ -104,7 +102,7 @@ func hiddenTexts(settings, shown []byte) []string {
 	return texts
 }
 
-// decoded is a JSON document that this package made, numbers as they stand.
+// decoded decodes a JSON document that this package encoded. Numbers keep their text.
 func decoded(document []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(document))
 	d.UseNumber()

@@ -24,14 +24,13 @@ server "a" {
 }
 `
 
-// TestRefused: each complaint of a plugin has its place and source line, in the
-// order of the file.
-func TestRefused(t *testing.T) {
+// TestSettingsDiagnosticsHasPlaceAndSourceLine checks several complaints. They are sorted by place.
+func TestSettingsDiagnosticsHasPlaceAndSourceLine(t *testing.T) {
 	c, ds := loadText(t, refusable)
 	if c == nil {
 		t.Fatal(rendered(ds))
 	}
-	got := c.Servers[0].Refused([]*sdk.Error{
+	got := c.Servers[0].SettingsDiagnostics([]*sdk.Error{
 		{Code: sdk.Invalid, Path: `headers["Host"]`, Message: "is not a host", Hint: "write a name"},
 		sdk.AttrErrorf("token", "%q is too short", "hunter2"),
 		sdk.AttrErrorf("tls.pass", "%q is bad\nand %s and s3cr3t-from-env too", "line\nbreak", "line\nbreak"),
@@ -76,13 +75,12 @@ error: tls.pass: "***" is bad
 	if f := fault.As(got.Err()); f.Code != fault.ConfigInvalid || !strings.Contains(f.Message, "has 5 errors") {
 		t.Errorf("%+v", f)
 	}
-	if ds := c.Servers[0].Refused(nil); ds != nil {
+	if ds := c.Servers[0].SettingsDiagnostics(nil); ds != nil {
 		t.Errorf("%+v", ds)
 	}
 }
 
-// TestRefusedAuth: so has one of an auth provider or a secret store.
-func TestRefusedAuth(t *testing.T) {
+func TestSettingsDiagnosticsOfAuthAndSecretStore(t *testing.T) {
 	c, ds := loadText(t, `secret_store "keyring" {
   service = "x"
 }
@@ -98,8 +96,8 @@ server "a" {
 	if c == nil {
 		t.Fatal(rendered(ds))
 	}
-	got := c.Servers[0].Auth.Refused([]*sdk.Error{sdk.AttrErrorf("token", "%q will not do", "s3cr3t-from-env")})
-	got = append(got, c.SecretStore.Refused([]*sdk.Error{sdk.AttrErrorf("service", "is taken")})...)
+	got := c.Servers[0].Auth.SettingsDiagnostics([]*sdk.Error{sdk.AttrErrorf("token", "%q will not do", "s3cr3t-from-env")})
+	got = append(got, c.SecretStore.SettingsDiagnostics([]*sdk.Error{sdk.AttrErrorf("service", "is taken")})...)
 	const want = `error: token: "***" will not do
   at junctor.hcl:9:5, in server "a"
   9 |     token = env("API_TOKEN")
@@ -120,22 +118,19 @@ error: service: is taken
 	}
 }
 
-// TestRefusedOften: a plugin that never ends complaining does not fill the
-// screen.
-func TestRefusedOften(t *testing.T) {
+func TestSettingsDiagnosticsIsBounded(t *testing.T) {
 	c, _ := loadText(t, refusable)
 	var all []*sdk.Error
 	for i := range 1000 {
 		all = append(all, sdk.AttrErrorf(fmt.Sprintf("a%d", i), "is bad"))
 	}
-	got := c.Servers[0].Refused(all)
+	got := c.Servers[0].SettingsDiagnostics(all)
 	if len(got) != MaxDiagnostics+1 || got[MaxDiagnostics].Summary != "and 950 more problems" {
 		t.Errorf("%d diagnostics, the last: %+v", len(got), got[len(got)-1])
 	}
 }
 
-// TestHiddenTexts: what people do not see of settings, to be taken out of what
-// a plugin says.
+// TestHiddenTexts checks the list of texts that are masked in a plugin's messages.
 func TestHiddenTexts(t *testing.T) {
 	for _, c := range []struct{ settings, shown, want string }{
 		{`{"a":"x","b":"y"}`, `{"a":"x","b":"(sensitive)"}`, `["y"]`},

@@ -11,10 +11,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A role is what a plugin can be for a block.
+// A role is one of the kinds of component that plugins offer.
 type role struct {
 	noun    string   // in messages
-	bundled []string // the plugins that need not be required for it
+	bundled []string // plugins of this role that need no declaration
 	offered func(*sdk.Manifest) map[string]sdk.Schema
 }
 
@@ -27,46 +27,46 @@ var (
 		func(m *sdk.Manifest) map[string]sdk.Schema { return m.SecretStores }}
 )
 
-// bundled plugins are there without being required.
+// bundled lists the plugins that need no declaration.
 var bundled = slices.Concat(transports.bundled, providers.bundled, stores.bundled)
 
-// A pluginRef is a Block in the making: its body is decoded when the plugin has been
-// asked for its manifest.
+// A pluginRef is a block with the plugin that its label names. Its body is decoded
+// once the manifest of the plugin is known.
 type pluginRef struct {
 	blockReader
 	role
-	plugin    *plugin // nil: not to be decoded
-	component string  // that the label names, if it does
+	plugin    *plugin // nil: unknown or disabled, so the body is not decoded
+	component string  // the component that the label names; empty: none
 }
 
-// use resolves a block's label, NAME or NAME/COMPONENT, to a plugin. That
-// there is none is reported.
-func (s blockReader) use(r role) pluginRef {
-	u := pluginRef{blockReader: s, role: r}
-	name, component, explicit := strings.Cut(s.label, "/")
+// resolvePlugin resolves a block's label, NAME or NAME/COMPONENT, to a plugin. It
+// reports an unknown plugin.
+func (r blockReader) resolvePlugin(as role) pluginRef {
+	u := pluginRef{blockReader: r, role: as}
+	name, component, explicit := strings.Cut(r.label, "/")
 	switch {
-	case s.label == "":
-		return u // reported, or disabled
+	case r.label == "":
+		return u // check reported the missing label
 	case explicit && component == "":
-		s.wrong(s.labelAt, "write NAME, or NAME/COMPONENT", "%s names no component after the slash", s.what)
+		r.errorAt(r.labelAt, "write NAME, or NAME/COMPONENT", "%s names no component after the slash", r.what)
 		return u
 	}
-	u.plugin, u.component = s.plugins[name], component
+	u.plugin, u.component = r.plugins[name], component
 	if u.plugin == nil && slices.Contains(bundled, name) {
 		u.plugin = &plugin{
-			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: startOf(s.labelAt)},
-			at:     s.labelAt,
+			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: startOf(r.labelAt)},
+			at:     r.labelAt,
 		}
-		s.plugins[name] = u.plugin
+		r.plugins[name] = u.plugin
 	}
-	if u.plugin == nil && !s.pluginsLost {
-		s.wrong(s.labelAt, cmp.Or(nearHint(name, u.candidates()),
+	if u.plugin == nil && !r.pluginsLost {
+		r.errorAt(r.labelAt, cmp.Or(nearHint(name, u.candidates()),
 			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
 	}
 	return u
 }
 
-// candidates are the plugins that the label may have meant.
+// candidates lists the plugins for a suggestion.
 func (u pluginRef) candidates() []string {
 	names := slices.Clone(u.bundled)
 	for _, name := range slices.Sorted(maps.Keys(u.plugins)) {
@@ -77,8 +77,8 @@ func (u pluginRef) candidates() []string {
 	return names
 }
 
-// decode reads the block with the schema of its plugin. It returns false when
-// there is none, which was reported.
+// decode decodes the block with the schema of its plugin. It returns false without
+// a report if there is no manifest, because that was reported before.
 func (u pluginRef) decode() (Block, bool) {
 	if u.plugin == nil {
 		return Block{}, false
@@ -88,7 +88,7 @@ func (u pluginRef) decode() (Block, bool) {
 		return Block{}, false
 	}
 	offered := u.offered(m)
-	name, ok := u.pick(slices.Sorted(maps.Keys(offered)))
+	name, ok := u.pickComponent(slices.Sorted(maps.Keys(offered)))
 	if !ok {
 		return Block{}, false
 	}
@@ -101,13 +101,13 @@ func (u pluginRef) decode() (Block, bool) {
 	return Block{
 		Kind: u.label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
-		Dir: source.dir, At: startOf(u.head), files: within(source.dir, got.files),
+		Dir: source.dir, At: startOf(u.head), files: absolutePaths(source.dir, got.files),
 		origin: origin{source: source, body: u.body, head: u.head, in: u.in, secrets: u.secrets, fallback: u.fallback, sources: u.byName},
 	}, true
 }
 
-// within are paths as the plugin will understand them.
-func within(dir string, paths []string) []string {
+// absolutePaths resolves paths as the plugin does: relative to dir.
+func absolutePaths(dir string, paths []string) []string {
 	var all []string
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
@@ -118,15 +118,15 @@ func within(dir string, paths []string) []string {
 	return all
 }
 
-// pick finds what a block means of what its plugin offers: the component that
-// it names, else the one called like the plugin, else the only one.
-func (u pluginRef) pick(offered []string) (string, bool) {
+// pickComponent chooses a component of the plugin: the one that the label names,
+// else the one with the name of the plugin, else the only one. It reports a failure.
+func (u pluginRef) pickComponent(offered []string) (string, bool) {
 	p := u.plugin
 	if u.component != "" {
 		if slices.Contains(offered, u.component) {
 			return u.component, true
 		}
-		u.wrong(u.labelAt, didYouMean(u.component, offered), "plugin %q offers no %s %q", p.Name, u.noun, u.component)
+		u.errorAt(u.labelAt, didYouMean(u.component, offered), "plugin %q offers no %s %q", p.Name, u.noun, u.component)
 		return "", false
 	}
 	for _, name := range []string{p.Name, p.Use} {
@@ -136,7 +136,7 @@ func (u pluginRef) pick(offered []string) (string, bool) {
 	}
 	switch len(offered) {
 	case 0:
-		u.wrong(u.labelAt, "", "plugin %q offers no %s", p.Name, u.noun)
+		u.errorAt(u.labelAt, "", "plugin %q offers no %s", p.Name, u.noun)
 		return "", false
 	case 1:
 		return offered[0], true
@@ -145,6 +145,6 @@ func (u pluginRef) pick(offered []string) (string, bool) {
 	for i, name := range offered {
 		full[i] = p.Name + "/" + name
 	}
-	u.wrong(u.labelAt, "write one of "+quoted(full), "plugin %q offers several %ss", p.Name, u.noun)
+	u.errorAt(u.labelAt, "write one of "+quoted(full), "plugin %q offers several %ss", p.Name, u.noun)
 	return "", false
 }

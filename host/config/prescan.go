@@ -11,17 +11,17 @@ import (
 const (
 	maxNesting = 256
 	maxTokens  = 200_000
-	maxPieces  = 2_000 // in one string: the parser joins them in quadratic time
+	maxPieces  = 2_000 // of one string: the parser joins them in quadratic time
 )
 
-// prescan looks at text before the parser does. The parser recurses without a
-// limit, and a stack that overflows ends the process (a file of 200 KB is
-// enough); so what nests deeper than any sane file is refused here.
+// prescan checks the size and the nesting of a text before it is parsed, and returns
+// its tokens. The parser recurses without a limit, and a stack overflow ends the
+// process: a file of 200 KB is enough. prescan also runs for a configuration that the
+// user has not trusted, because a review parses it.
 //
-// The tokens come from the parser's own scanner, which keeps its stack on the
-// heap: strings, heredocs and comments cannot make the two disagree about what
-// is a bracket. A bracket that closes nothing, or the wrong one, is an error
-// here, because counting on from it would be a guess.
+// The tokens come from the parser's own scanner, which does not recurse. Both
+// therefore agree on strings, heredocs and comments. A bracket that does not match
+// its opening bracket is an error, because the depth behind it is not known.
 func prescan(name string, text []byte) (hclsyntax.Tokens, *problem) {
 	whole := hcl.Range{Filename: name}
 	if len(text) > maxFile {
@@ -43,10 +43,10 @@ func prescan(name string, text []byte) (hclsyntax.Tokens, *problem) {
 	return tokens, nil
 }
 
-// nesting follows how deep the parser's tree can be at a token.
+// nesting computes a bound on the depth of the parser's tree at a token.
 type nesting struct {
 	levels []level
-	depth  int // len(levels) and the weights of all of them
+	depth  int // len(levels) plus all weights
 }
 
 // A level is an open bracket, quote or template sequence, or the file itself.
@@ -54,7 +54,7 @@ type level struct {
 	open   hclsyntax.Token
 	ends   bool // a newline ends an expression here
 	weight int  // operators, conditionals, indexes and template directives that nest without brackets
-	pieces int  // of a string
+	pieces int  // lines and parts of a string
 }
 
 var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
@@ -66,6 +66,7 @@ var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 	hclsyntax.TokenTemplateSeqEnd: hclsyntax.TokenTemplateInterp,
 }
 
+// token adds token i, and returns a problem if the text must not be parsed.
 func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 	tok, top := tokens[i], &n.levels[len(n.levels)-1]
 	switch tok.Type {
@@ -73,7 +74,7 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 		hclsyntax.TokenTemplateInterp, hclsyntax.TokenOBrack:
 		n.push(tok, tok.Type == hclsyntax.TokenOBrace && word(tokens, i) != "for")
 	case hclsyntax.TokenTemplateControl:
-		// A directive nests what follows the sequence, up to its end.
+		// A directive nests the text up to its end directive.
 		switch word(tokens, i) {
 		case "if", "for":
 			n.add(1)
@@ -87,7 +88,7 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 			return wrong
 		}
 	case hclsyntax.TokenNewline, hclsyntax.TokenComment:
-		// A comment up to the end of its line takes the newline with it.
+		// The token of a comment to the end of the line includes the newline.
 		if top.ends && tok.Bytes[len(tok.Bytes)-1] == '\n' {
 			n.add(-top.weight)
 		}
@@ -113,7 +114,7 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *problem {
 	return nil
 }
 
-// operators make the tree deeper without a bracket, on either side.
+// operators are the tokens that deepen the tree without a bracket.
 var operators = map[hclsyntax.TokenType]bool{
 	hclsyntax.TokenMinus: true, hclsyntax.TokenBang: true, hclsyntax.TokenQuestion: true,
 	hclsyntax.TokenPlus: true, hclsyntax.TokenStar: true, hclsyntax.TokenSlash: true, hclsyntax.TokenPercent: true,
@@ -122,21 +123,24 @@ var operators = map[hclsyntax.TokenType]bool{
 	hclsyntax.TokenGreaterThan: true, hclsyntax.TokenGreaterThanEq: true,
 }
 
+// add adds a weight to the innermost level.
 func (n *nesting) add(weight int) {
 	n.levels[len(n.levels)-1].weight += weight
 	n.depth += weight
 }
 
+// push opens a level.
 func (n *nesting) push(open hclsyntax.Token, ends bool) {
 	n.levels = append(n.levels, level{open: open, ends: ends})
 	n.depth++
 }
 
+// pop closes the innermost level. It returns a problem if tok does not match it.
 func (n *nesting) pop(tok hclsyntax.Token) *problem {
 	top := n.levels[len(n.levels)-1]
 	opener := top.open.Type
 	if opener == hclsyntax.TokenTemplateControl {
-		opener = hclsyntax.TokenTemplateInterp // both end alike
+		opener = hclsyntax.TokenTemplateInterp // both have the same closing token
 	}
 	if len(n.levels) == 1 || closers[tok.Type] != opener {
 		p := &problem{at: tok.Range, summary: fmt.Sprintf("%q closes nothing that is open here", tok.Bytes)}
@@ -148,12 +152,12 @@ func (n *nesting) pop(tok hclsyntax.Token) *problem {
 	n.levels = n.levels[:len(n.levels)-1]
 	n.depth -= 1 + top.weight
 	if opener == hclsyntax.TokenOBrack {
-		n.add(1) // as an index it nests what stands before it
+		n.add(1) // an index nests the expression before it
 	}
 	return nil
 }
 
-// word returns the word that follows token i, as the parser would see it.
+// word returns the identifier after token i, without newlines and comments between.
 func word(tokens hclsyntax.Tokens, i int) string {
 	for _, tok := range tokens[i+1:] {
 		switch tok.Type {

@@ -16,7 +16,7 @@ func TestPrescan(t *testing.T) {
 		return "x = " + strings.Repeat(open, n) + middle + strings.Repeat(close, n) + "\n"
 	}
 	const big = 30_000
-	cases := []struct{ name, text, says string }{ // says: empty if accepted
+	cases := []struct{ name, text, says string }{ // says: part of the problem; empty if accepted
 		{"ordinary", "server \"a\" {\n  x = [1, { y = \"${z[0]}\" }]\n}\n", ""},
 		{"brackets", deep("[", "", "]", 250), ""},
 		{"brackets too deep", deep("[", "", "]", big), "deeper"},
@@ -69,13 +69,13 @@ func TestPrescan(t *testing.T) {
 	}
 }
 
-// parseSafely parses what prescan accepted and measures the tree.
+// parseSafely parses a text that prescan accepted and checks the depth of the tree.
 func parseSafely(t testing.TB, text []byte) {
 	file, _ := hclsyntax.ParseConfig(text, "x.hcl", hcl.InitialPos)
 	d := depth{}
 	_ = hclsyntax.Walk(file.Body.(*hclsyntax.Body), &d)
-	// No construct makes more than five nodes on the way down: a "for" in a
-	// template is a join, a for, a scope, a template and its part.
+	// A construct adds at most five nodes to the depth: a "for" in a template is a
+	// join, a for, a scope, a template and its part.
 	if d.deepest > 5*maxNesting+10 {
 		t.Errorf("the tree is %d deep", d.deepest)
 	}
@@ -94,7 +94,7 @@ func (d *depth) Exit(hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
-// FuzzPrescan: the parser survives whatever prescan lets through.
+// FuzzPrescan parses every text that prescan accepts.
 func FuzzPrescan(f *testing.F) {
 	paths, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "config", "*.hcl"))
 	for _, path := range paths {
@@ -110,7 +110,7 @@ func FuzzPrescan(f *testing.F) {
 		f.Add([]byte("x = \"a"+seed), 300)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, times int) {
-		// Repeating finds depth that a mutator would take long to write.
+		// Repetition reaches a depth that mutations alone rarely reach.
 		if times > 1 && len(text) > 0 && len(text) < 64 {
 			text = append([]byte("x = "), []byte(strings.Repeat(string(text), min(times, 20_000)))...)
 		}

@@ -8,31 +8,32 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Words of others are of two kinds. What HCL and its functions say is fixed
-// but for what stands in quotes: hushed looks at that and leaves the rest
-// alone. What a plugin says may hold its settings anywhere: scrubbed takes
-// out what is known to be a secret. Neither is for words of ours.
+// Messages of HCL and of its functions contain values in quotes only: redactQuotes
+// masks those. Messages of a plugin may contain its settings anywhere: scrub masks
+// known secrets. The messages of this package need neither.
 
-// quoteRule finds the texts in a message that are quoted as Go does it.
+// quoteRule matches the quoted texts in a message.
 var quoteRule = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// redactQuotes masks the quotes in a message that could be a secret: what came from
-// outside, and the literals that the source's snippets mask.
+// redactQuotes masks the quoted texts in a message that may be secret: texts from
+// env() and file(), and the literals that snippets of the source mask.
 func (l *loader) redactQuotes(s *source, message string) string {
 	return quoteRule.ReplaceAllStringFunc(message, func(quote string) string {
 		text := unescaped(quote[1 : len(quote)-1])
-		if l.tells(s, text) {
+		if l.mayBeSecret(s, text) {
 			return `"` + masked + `"`
 		}
 		return quote
 	})
 }
 
-// tells reports whether a quoted text could be a secret, or part of one.
-func (l *loader) tells(s *source, text string) bool {
+// mayBeSecret reports whether a quoted text may be a secret or part of one.
+func (l *loader) mayBeSecret(s *source, text string) bool {
 	switch {
 	case fixedWords[text]:
 		return false
@@ -45,13 +46,13 @@ func (l *loader) tells(s *source, text string) bool {
 	return !snip.readable[text] && (holds(text, snip.literals) || partOf(text, snip.literals) || partOf(text, l.secrets))
 }
 
-// fixedWords stand in quotes in messages of HCL and its functions: names of
-// parameters, and what a text must be.
+// fixedWords are the quoted words of HCL's own messages: names of parameters, and
+// keywords.
 var fixedWords = func() map[string]bool {
 	words := map[string]bool{"true": true, "false": true, "if": true, "for": true, "name": true, "fallback": true, "path": true}
 	for name, f := range functions {
 		if name == "env" || name == "file" || name == "keyring" {
-			continue // they say "name", "fallback" and "path", and are made later
+			continue // their parameters are in the list above
 		}
 		if f.VarParam() != nil {
 			words[f.VarParam().Name] = true
@@ -63,27 +64,27 @@ var fixedWords = func() map[string]bool {
 	return words
 }()
 
-// tooShort is the length of texts that are no secrets and would be found in
-// ordinary words.
+// tooShort is the length of texts that are not masked inside other texts, because
+// they occur in ordinary words.
 const tooShort = 3
 
-// tellingLine is how long a line of a secret is that tells something.
-const tellingLine = 8
+// minSecretLine is the length of a line of a secret that is masked on its own.
+const minSecretLine = 8
 
-// holds reports whether a text is one of the words or has one in it.
+// holds reports whether a text equals or contains one of the words.
 func holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return w == text && w != "" || len(w) > tooShort && strings.Contains(text, w)
 	})
 }
 
-// partOf reports whether a text stands in one of the words.
+// partOf reports whether one of the words contains a text.
 func partOf(text string, words []string) bool {
 	return len(text) > tooShort && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, text) })
 }
 
-// unescaped is what stands between quotes in HCL or in a message of Go. HCL's
-// escapes are Go's, and one for what would begin an interpolation.
+// unescaped removes the escapes of a quoted text of HCL or Go. HCL has the escapes of
+// Go, and $${ and %%{ for ${ and %{.
 func unescaped(text string) string {
 	if plain, err := strconv.Unquote(`"` + text + `"`); err == nil {
 		text = plain
@@ -91,17 +92,18 @@ func unescaped(text string) string {
 	return strings.NewReplacer("$${", "${", "%%{", "%{").Replace(text)
 }
 
-// scrubbed replaces every one of the secrets in text.
-func scrubbed(text string, secrets []string) string { return Scrubber(secrets).Replace(text) }
+// scrub masks the secrets in a text.
+func scrub(text string, secrets []string) string { return Scrubber(secrets).Replace(text) }
 
-// Scrubber replaces secrets, also where they stand as Go or JSON quote them; the
-// longest first, because one may be the beginning of another.
+// Scrubber returns a replacer that masks secrets, also in the notation of Go and JSON
+// strings. It replaces the longest secret first, because one may be a prefix of
+// another.
 func Scrubber(secrets []string) *strings.Replacer {
-	// Who prints a key of many lines prints many lines, and not the last line break.
+	// A program may print a key of several lines line by line.
 	for _, w := range slices.Clone(secrets) {
 		if strings.Contains(w, "\n") {
 			for line := range strings.Lines(w) {
-				if line = strings.TrimSpace(line); len(line) >= tellingLine {
+				if line = strings.TrimSpace(line); len(line) >= minSecretLine {
 					secrets = append(secrets, line)
 				}
 			}
@@ -128,9 +130,9 @@ func Scrubber(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Conceal replaces in a text of others, such as a plugin's log, every secret of
-// the configuration: what env() and file() returned, tokens, and the values of
-// settings that their plugins call sensitive.
+// Conceal masks every secret of the configuration in a text, such as a plugin's log.
+// Secrets are the texts that env() and file() returned, tokens, and the values of
+// sensitive settings.
 func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
 
 // stringOf returns the text of a known string, and "" for any other value. v
@@ -142,7 +144,7 @@ func stringOf(v cty.Value) string {
 	return v.AsString()
 }
 
-// textsIn lists every text in the values.
+// textsIn lists the texts in the values. The values may be marked.
 func textsIn(values ...cty.Value) []string {
 	var texts []string
 	for _, v := range values {
@@ -155,4 +157,36 @@ func textsIn(values ...cty.Value) []string {
 		})
 	}
 	return texts
+}
+
+// collectEnvSecrets adds the values of all variables that calls of env() name
+// literally. Not all calls are evaluated: not those in wrong and disabled blocks, nor
+// in blocks of a plugin without a manifest. A plugin may know the variable all the
+// same, and print it.
+func (l *loader) collectEnvSecrets() {
+	for _, s := range l.sources {
+		_ = hclsyntax.VisitAll(s.body, func(n hclsyntax.Node) hcl.Diagnostics {
+			call, ok := n.(*hclsyntax.FunctionCallExpr)
+			if !ok || call.Name != "env" || len(call.Args) == 0 {
+				return nil
+			}
+			name, ok := literalText(call.Args[0])
+			if text, set := l.lookup(name); ok && set {
+				l.secrets = append(l.secrets, text)
+			}
+			return nil
+		})
+	}
+}
+
+// literalText returns the text of a string literal.
+func literalText(e hclsyntax.Expression) (string, bool) {
+	if t, ok := e.(*hclsyntax.TemplateExpr); ok && t.IsStringLiteral() {
+		e = t.Parts[0]
+	}
+	v, ok := e.(*hclsyntax.LiteralValueExpr)
+	if !ok || v.Val.IsNull() || v.Val.Type() != cty.String {
+		return "", false
+	}
+	return v.Val.AsString(), true
 }

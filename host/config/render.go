@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Render writes the diagnostics for people, one after the other.
+// Render writes the diagnostics as text for a terminal. It replaces control characters.
 func (ds Diagnostics) Render(w io.Writer) {
 	var b strings.Builder
 	for i, d := range ds {
@@ -54,7 +54,7 @@ func (d Diagnostic) render(b *strings.Builder) {
 	}
 }
 
-// blank is the space under the first n characters of line, tabs kept.
+// blank returns the space under the first n characters of line. Tabs stay tabs.
 func blank(line string, n int) string {
 	var b strings.Builder
 	for i, r := range []rune(line) {
@@ -70,8 +70,7 @@ func blank(line string, n int) string {
 	return b.String() + strings.Repeat(" ", max(0, n-len([]rune(line))))
 }
 
-// printable keeps whoever wrote a file name or a label from writing to the
-// terminal with it.
+// printable replaces characters in names and labels that a terminal may interpret.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == '\n' || r == '\t' {

@@ -5,25 +5,25 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// A SecretStore is the secret_store block: where secrets are kept. With one,
-// nothing else is tried.
+// A SecretStore is the secret_store block. If a configuration has one, the host
+// uses no other store.
 type SecretStore struct {
-	Block             // of the kind "file" only Kind, Dir and At
-	File  *SecretFile // of the kind "file", else nil
+	Block             // for the kind "file" only Kind, Dir and At are set
+	File  *SecretFile // nil: not of the kind "file"
 }
 
-// A SecretFile is an encrypted file. The password is asked for where neither a
-// file nor a descriptor is named.
+// A SecretFile is an encrypted file. Without PasswordFile and PasswordFD the host
+// prompts for the password.
 type SecretFile struct {
-	Path         string // absolute; empty: the usual place
+	Path         string // absolute; empty: in Junctor's data directory
 	PasswordFile string // absolute; empty: none
 	PasswordFD   int    // -1: none
 }
 
-// fileKind is the store that the host itself is.
+// fileKind is the kind of store that the host implements without a plugin.
 const fileKind = "file"
 
-// Standard input, output and error are descriptors of another kind.
+// The bounds of password_fd exclude standard input, output and error.
 const (
 	leastFD = 3
 	mostFD  = 1023
@@ -31,54 +31,54 @@ const (
 
 var secretFileForm = form{attributes: []string{"path", "password_file", "password_fd"}}
 
-// A storeDraft is a SecretStore in the making.
+// A storeDraft is a SecretStore whose block is not decoded yet.
 type storeDraft struct {
 	pluginRef
 	file *SecretFile
 }
 
-// secretStore reads the secret_store block, of which all files together hold
-// one, apart from a body that belongs to a plugin. It is nil without a block.
+// secretStore reads the secret_store block, of which all files together hold one.
+// It does not decode a body that belongs to a plugin. It returns nil without a block.
 func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
 	if len(blocks) == 0 {
 		return nil
 	}
 	for _, b := range blocks[1:] {
-		l.section(b, "").twice(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
+		l.openBlock(b, "").duplicate(b.TypeRange, blocks[0].TypeRange, "block %q", b.Type)
 	}
-	s := l.section(blocks[0], "")
+	s := l.openBlock(blocks[0], "")
 	if s.label == fileKind {
 		return &storeDraft{pluginRef: pluginRef{blockReader: s}, file: s.secretFile()}
 	}
-	return &storeDraft{pluginRef: s.use(stores)}
+	return &storeDraft{pluginRef: s.resolvePlugin(stores)}
 }
 
 // secretFile reads the block of the kind "file".
-func (s blockReader) secretFile() *SecretFile {
-	s.check(secretFileForm)
-	f := &SecretFile{Path: s.path("path"), PasswordFile: s.passwordFile(), PasswordFD: s.whole("password_fd", -1, leastFD, mostFD)}
-	if s.stands("password_file") && s.stands("password_fd") {
-		s.wrong(s.body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot stand beside "password_file"`)
+func (r blockReader) secretFile() *SecretFile {
+	r.check(secretFileForm)
+	f := &SecretFile{Path: r.path("path"), PasswordFile: r.passwordFile(), PasswordFD: r.integer("password_fd", -1, leastFD, mostFD)}
+	if r.isSet("password_file") && r.isSet("password_fd") {
+		r.errorAt(r.body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot stand beside "password_file"`)
 	}
 	return f
 }
 
-// passwordFile is a path that may come from the environment, where systemd says
-// in which directory its credentials are.
-func (s blockReader) passwordFile() string {
-	v, a, set := s.value("password_file", cty.String)
+// passwordFile reads a path. Unlike other paths it may come from env(), because
+// systemd passes the directory of its credentials in a variable.
+func (r blockReader) passwordFile() string {
+	v, a, set := r.value("password_file", cty.String)
 	if !set {
 		return ""
 	}
 	v, _ = v.Unmark()
 	if v.AsString() == "" {
-		s.wrong(a.Expr.Range(), "", `"password_file" is empty`)
+		r.errorAt(a.Expr.Range(), "", `"password_file" is empty`)
 		return ""
 	}
-	return s.absolute(a, v.AsString())
+	return r.absolute(a, v.AsString())
 }
 
-// finish decodes the body. It is nil without a store.
+// finish decodes the body. It returns nil without a store.
 func (d *storeDraft) finish() *SecretStore {
 	switch {
 	case d == nil:
@@ -90,8 +90,8 @@ func (d *storeDraft) finish() *SecretStore {
 	if !ok {
 		return nil
 	}
-	if d.keyring.stands(string(b.Settings)) {
-		d.wrong(d.head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
+	if d.keyring.contains(string(b.Settings)) {
+		d.errorAt(d.head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
 	}
 	return &SecretStore{Block: b}
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestSecretsStayIn puts a secret in places where it is wrong, and looks for
-// it in everything that a load says.
-func TestSecretsStayIn(t *testing.T) {
+// TestDiagnosticsContainNoSecret puts a secret in places where it is an error, and
+// searches for it in all diagnostics.
+func TestDiagnosticsContainNoSecret(t *testing.T) {
 	const canary = "CaNaRy-0815"
 	server := func(body string) string {
 		return "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n" + body + "\n}\n"
@@ -59,8 +59,8 @@ func TestSecretsStayIn(t *testing.T) {
 		"token too long":             gateway(`token = "CANARY${join("", [for i in range(1000) : "CANARY"])}"`),
 		"token twice":                gateway("token = \"CANARY\"\n}\nauth \"static_token\" {\nsubject = \"b\"\ntoken = env(\"SECRET\")"),
 		"token of no kind":           "gateway {\n  http {\n    auth \"bearer\" {\n      token = \"CANARY\"\n    }\n  }\n}\n",
-		"token as an address":        front(`listen = env("SECRET")`),
-		"login in an origin":         front(`origins = ["https://u:CANARY@x"]`),
+		"token as an address":        withHTTP(`listen = env("SECRET")`),
+		"login in an origin":         withHTTP(`origins = ["https://u:CANARY@x"]`),
 		"login in a URL":             "server \"a\" {\n  transport \"stdio\" {\n    command = \"https://u:CANARY@x/\"\n  }\n}\n",
 		"unknown attribute":          server(`tokn = "CANARY"`),
 		"unknown block":              server("auht \"CANARY\" {\n x = \"CANARY\"\n}"),
@@ -149,9 +149,8 @@ func TestSecretsStayIn(t *testing.T) {
 	}
 }
 
-// TestConceal: what plugins and servers say is told without the secrets, in one
-// piece or line by line.
-func TestConceal(t *testing.T) {
+// TestConcealMasksSecrets checks secrets in one piece and line by line.
+func TestConcealMasksSecrets(t *testing.T) {
 	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
 	hide := Scrubber([]string{"short-lived-token", key, "abc", `say "hi"`})
 	for text, want := range map[string]string{
@@ -168,8 +167,7 @@ func TestConceal(t *testing.T) {
 	}
 }
 
-// TestShown: what people may see of good settings holds no secret either.
-func TestShown(t *testing.T) {
+func TestShownSettingsContainNoSecret(t *testing.T) {
 	c, ds := loadText(t, `
 plugins { required = { kitchen = { source = "./kitchen" } } }
 locals { secret = "${env("API_TOKEN")}!" }

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,16 +57,16 @@ var serverForm = form{
 
 // server reads a server block without the bodies that belong to plugins.
 func (l *loader) server(b *hclsyntax.Block) *draft {
-	r := l.section(b, "")
+	r := l.openBlock(b, "")
 	r.fallback = l.generalDefaults()
 	r.check(serverForm)
 	if len(b.Labels) > 0 && !labelRule.MatchString(r.label) {
-		r.wrong(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
+		r.errorAt(r.labelAt, "", "server name %q: use %s", r.label, labelWords)
 	}
 	d := &draft{Server: &Server{Name: r.label, At: startOf(r.head)}, block: r, prefixAt: r.labelAt, globs: map[string][]item{}}
 	t, found := r.block("transport")
 	if !found {
-		r.wrong(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
+		r.errorAt(r.head, `write transport "stdio" { ... }, or another kind`, "%s has no transport", r.what)
 	}
 	// A disabled server may name variables and plugins that do not exist, so the
 	// rest of its block is not evaluated. If "enabled" is wrong, the rest is checked
@@ -72,10 +76,10 @@ func (l *loader) server(b *hclsyntax.Block) *draft {
 		return d
 	}
 	if found {
-		d.transport = t.use(transports)
+		d.transport = t.resolvePlugin(transports)
 	}
 	if a, found := r.block("auth"); found {
-		auth := a.use(providers)
+		auth := a.resolvePlugin(providers)
 		d.auth = &auth
 	}
 	r.readAttributeBlocks(d, false)
@@ -94,7 +98,7 @@ const maxPrefix = 40
 // prefix reads the prefix of exposed names. Its grammar keeps all exposed names
 // distinct, so that no exposed name has to be parsed.
 func (r blockReader) prefix(d *draft) string {
-	text, a, set := r.text("prefix")
+	text, a, set := r.publicString("prefix")
 	if set {
 		d.prefixAt = a.Expr.Range()
 		if text == "" {
@@ -119,9 +123,9 @@ func (r blockReader) prefix(d *draft) string {
 	switch {
 	case why == "":
 	case set:
-		r.wrong(d.prefixAt, "", "a prefix %s", why)
+		r.errorAt(d.prefixAt, "", "a prefix %s", why)
 	default:
-		r.wrong(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
+		r.errorAt(d.prefixAt, `set prefix = "..." in the block`, "the server's name is also its prefix, which %s", why)
 	}
 	return text
 }
@@ -142,9 +146,9 @@ func (r blockReader) idle() Idle {
 	d, err := time.ParseDuration(word.AsString())
 	switch {
 	case err != nil:
-		r.wrong(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, notThat(word.AsString(), len(marks) > 0))
+		r.errorAt(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, gotText(word.AsString(), len(marks) > 0))
 	case d <= 0 || d > maxIdle:
-		r.wrong(a.Expr.Range(), `"never" keeps connections open`, `"idle" must be more than zero and at most %s`, short(maxIdle))
+		r.errorAt(a.Expr.Range(), `"never" keeps connections open`, `"idle" must be more than zero and at most %s`, shortDuration(maxIdle))
 	}
 	return Idle{After: d}
 }
@@ -155,7 +159,7 @@ func (r blockReader) idle() Idle {
 func (r blockReader) install(start time.Duration) time.Duration {
 	d := r.duration("install", max(defaultInstall, start), maxInstall)
 	if own := r.body.Attributes["install"]; d < start && own != nil {
-		r.wrong(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, short(start))
+		r.errorAt(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, shortDuration(start))
 	}
 	return max(d, start)
 }
@@ -165,7 +169,7 @@ func checkNames(l *loader, drafts []*draft) {
 	names, prefixes := map[string]*draft{}, map[string]*draft{}
 	for _, d := range drafts {
 		if first := names[d.Name]; first != nil && d.Name != "" {
-			d.block.twice(d.block.labelAt, first.block.labelAt, "server %q", d.Name)
+			d.block.duplicate(d.block.labelAt, first.block.labelAt, "server %q", d.Name)
 			continue
 		}
 		names[d.Name] = d
@@ -173,7 +177,7 @@ func checkNames(l *loader, drafts []*draft) {
 			continue
 		}
 		if first := prefixes[d.Prefix]; first != nil {
-			d.block.wrong(d.prefixAt, "give one of them another prefix", "prefix %q is also that of server %q, at %s",
+			d.block.errorAt(d.prefixAt, "give one of them another prefix", "prefix %q is also that of server %q, at %s",
 				d.Prefix, first.Name, startOf(first.prefixAt))
 			continue
 		}
@@ -195,4 +199,54 @@ func (l *loader) finish(d *draft) {
 	d.Transport = transport
 	d.checkAuth()
 	d.Fingerprint = l.fingerprint(d)
+}
+
+// checkAuth reports an auth block without effect, and warns of risky ones. It
+// checks the bundled transports only: how other transports use credentials is not
+// known.
+func (d *draft) checkAuth() {
+	if d.Auth == nil {
+		return
+	}
+	switch d.transport.plugin.Source {
+	case "builtin/stdio", "builtin/cli":
+		d.auth.errorAt(d.auth.labelAt, `remove it, and give the program what it needs in the transport: env = { NAME = keyring("NAME") }`,
+			"%s starts a program, so there are no requests to authenticate", d.transport.what)
+	case "builtin/http", "builtin/sse":
+		d.warnHeaderConflict()
+	}
+	if d.auth.plugin.Source == "builtin/oauth" {
+		d.warnWithoutIssuer()
+	}
+}
+
+// warnWithoutIssuer warns of secrets for an authorization server without "issuer".
+// The MCP server names the authorization server then. An attacker with control of the
+// MCP server would therefore receive the secrets.
+func (d *draft) warnWithoutIssuer() {
+	set := d.auth.body.Attributes
+	for _, name := range []string{"client_secret", "subject_token"} {
+		if a := set[name]; a != nil && set["issuer"] == nil {
+			d.auth.warnAt(a.NameRange, `write issuer = "https://..." beside it, as that authorization server calls itself`,
+				"%q is sent to whichever authorization server the server names", name)
+		}
+	}
+}
+
+// warnHeaderConflict warns of a header that both the transport and the auth block
+// set. The transport's value is sent first.
+func (d *draft) warnHeaderConflict() {
+	var transport struct{ Headers map[string]string }
+	var auth struct{ Header string } // absent for providers of Authorization
+	_ = json.Unmarshal(d.Transport.Settings, &transport)
+	_ = json.Unmarshal(d.Auth.Settings, &auth)
+	header := cmp.Or(auth.Header, "Authorization")
+	for _, name := range slices.Sorted(maps.Keys(transport.Headers)) {
+		value := strings.Fields(transport.Headers[name])
+		bare := len(value) == 0 || len(value) == 1 && strings.EqualFold(value[0], "Bearer") // from an empty variable
+		if strings.EqualFold(name, header) && !bare {
+			at := locateIn(d.transport.body, d.transport.head, []step{{name: "headers"}, {name: name}})
+			d.block.warnAt(at, "keep one of them", "the transport sets this header itself, so %s is not asked before the server refuses it", d.auth.what)
+		}
+	}
 }

@@ -104,7 +104,7 @@ var serverAttributes = []serverAttribute{
 		doc: "For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to `timeouts.install` in total."},
 	{block: "timeouts", name: "install", serverValue: serverValue{
 		read:    func(r blockReader, _ string, d *draft) { d.Timeouts.Install = r.install(d.Timeouts.Start) },
-		accepts: durationUpTo(maxInstall), unset: codeText(short(defaultInstall))},
+		accepts: durationUpTo(maxInstall), unset: codeText(shortDuration(defaultInstall))},
 		inDefaults: true, doc: "In place of `timeouts.start` if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than `timeouts.start`."},
 	{block: "timeouts", name: "call", serverValue: duration(func(s *Server) *time.Duration { return &s.Timeouts.Call }, 60*time.Second, maxCall), inDefaults: true,
 		doc: "For one call."},
@@ -150,7 +150,7 @@ func valueOfField[T any](field func(*Server) *T, accepts, unset string, decode f
 // boolean is true or false.
 func boolean(field func(*Server) *bool, unset bool) serverValue {
 	return valueOfField(field, "`true` or `false`", fmt.Sprintf("`%t`", unset),
-		func(r blockReader, name string) bool { return r.flag(name, unset) })
+		func(r blockReader, name string) bool { return r.boolean(name, unset) })
 }
 
 // oneOf is one of several words. The first word is the default.
@@ -161,7 +161,7 @@ func oneOf(field func(*Server) *string, words ...string) serverValue {
 
 // duration is a duration of more than zero and at most longest.
 func duration(field func(*Server) *time.Duration, unset, longest time.Duration) serverValue {
-	return valueOfField(field, durationUpTo(longest), codeText(short(unset)),
+	return valueOfField(field, durationUpTo(longest), codeText(shortDuration(unset)),
 		func(r blockReader, name string) time.Duration { return r.duration(name, unset, longest) })
 }
 
@@ -185,7 +185,7 @@ func patternList(field func(*Server) *[]Pattern, unset string) serverValue {
 
 // durationUpTo describes a duration with a maximum in Markdown.
 func durationUpTo(longest time.Duration) string {
-	return fmt.Sprintf("a duration, at most `%s`", short(longest))
+	return fmt.Sprintf("a duration, at most `%s`", shortDuration(longest))
 }
 
 // codeText is a string value in Markdown.
@@ -248,7 +248,7 @@ func (r blockReader) readAttributes(d *draft, block string, inDefaults bool) {
 // readAttributeBlocks decodes the blocks inside a server or defaults block.
 func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
 	for _, name := range attributeBlocks(inDefaults) {
-		b := r.optional(name)
+		b := r.blockOrEmpty(name)
 		b.fallback = r.defaultsOf(name)
 		b.check(form{attributes: attributeNames(name, inDefaults), later: notYet[name]})
 		b.readAttributes(d, name, inDefaults)

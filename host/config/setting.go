@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,142 +15,143 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// setting reads one attribute of a plugin's schema.
-func (s blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
+// setting reads one attribute of a plugin's schema, or its default. A map is merged
+// with its default.
+func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	want, err := ctyjson.UnmarshalType(a.Type)
 	if err != nil {
-		s.problem(problem{in: s.in, at: s.head, code: fault.PluginDescribe,
+		r.problem(problem{in: r.in, at: r.head, code: fault.PluginDescribe,
 			summary: fmt.Sprintf("the plugin describes %q with a type that is none", a.Name)})
 		return cty.NilVal, false
 	}
-	own, inherited := s.body.Attributes[a.Name], s.fallback[a.Name]
+	own, inherited := r.body.Attributes[a.Name], r.fallback[a.Name]
 	if own == nil && inherited == nil {
 		if a.Required {
-			s.missing(a.Name, s.head)
+			r.reportMissing(a.Name, r.head)
 		}
 		return cty.NilVal, false
 	}
 	var v cty.Value
 	var set bool
 	if own != nil {
-		if v, set = s.settingAt(a, own, want); !set && !s.isNull(own) {
-			return cty.NilVal, false // reported
+		if v, set = r.settingAt(a, own, want); !set && !r.isNull(own) {
+			return cty.NilVal, false // settingAt reported it
 		}
 	}
 	if inherited == nil || set && !want.IsMapType() {
 		return v, set
 	}
-	byDefault, ok := s.settingAt(a, inherited, want)
+	byDefault, ok := r.settingAt(a, inherited, want)
 	switch {
 	case !ok:
 		return v, set
 	case set:
-		return merged(v, byDefault), true
+		return mergeMaps(v, byDefault), true
 	}
 	return byDefault, true
 }
 
-// isNull reports whether an attribute is there and null, which is to be unset.
-func (s blockReader) isNull(a *hclsyntax.Attribute) bool {
-	v, ok := s.eval(s.in, a.Expr)
+// isNull reports whether an attribute is null, which means unset.
+func (r blockReader) isNull(a *hclsyntax.Attribute) bool {
+	v, ok := r.eval(r.in, a.Expr)
 	return ok && v.IsNull()
 }
 
-// settingAt reads an attribute of a plugin's schema where it stands.
-func (s blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
+// settingAt reads an attribute of a plugin's schema from the given place.
+func (r blockReader) settingAt(a sdk.Attribute, attr *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
 	if a.Deprecated != "" {
-		s.problem(problem{severity: Warning, in: s.in, at: attr.NameRange, hint: a.Deprecated,
+		r.problem(problem{severity: Warning, in: r.in, at: attr.NameRange, hint: a.Deprecated,
 			summary: fmt.Sprintf("%q is deprecated", a.Name)})
 	}
-	s.shellVariables(attr, want, a.Sensitive) // before the expression is computed, which wraps its parts
-	v, ok := s.eval(s.in, attr.Expr)
+	r.shellVariables(attr, want, a.Sensitive) // before eval, which wraps parts of the expression
+	v, ok := r.eval(r.in, attr.Expr)
 	if !ok {
 		return cty.NilVal, false
 	}
 	if v.IsNull() {
 		if a.Required {
-			s.wrong(attr.Expr.Range(), "", "%q is required and cannot be null", a.Name)
+			r.errorAt(attr.Expr.Range(), "", "%q is required and cannot be null", a.Name)
 		}
 		return cty.NilVal, false
 	}
-	if !s.mayWait(a, attr, v, want) {
+	if !r.allowsKeyring(a, attr, v, want) {
 		return cty.NilVal, false
 	}
-	v, ok = s.convert(attr, v, want)
+	v, ok = r.convert(attr, v, want)
 	if !ok {
 		return cty.NilVal, false
 	}
-	s.narrow(a, attr, v)
+	r.checkConstraints(a, attr, v)
 	return v, true
 }
 
-// mayWait refuses secrets that are read later, unless the setting is a text that
-// is kept from people, or has a name in a map. What is neither may be seen by
-// everybody on the machine, such as the arguments of a program.
-func (s blockReader) mayWait(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
-	steps, found := s.keyring.in(v)
+// allowsKeyring reports a placeholder of keyring() in a setting that is neither
+// sensitive nor a map. Every user of the machine may see such a setting, for
+// example the arguments of a program. It returns whether the value is allowed.
+func (r blockReader) allowsKeyring(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, want cty.Type) bool {
+	steps, found := r.keyring.find(v)
 	switch {
 	case !found:
 		return true
 	case len(a.Enum) > 0, slices.Contains([]string{"duration", "integer", "env_names"}, a.Format):
-		return !s.early(attr, v)
+		return !r.rejectKeyring(attr, v)
 	case a.Sensitive, want.IsMapType():
 		return true
 	}
-	s.wrong(locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
+	r.errorAt(locate(attr.Expr, steps), "use it in a setting that is sensitive, such as env or headers",
 		"%q is no setting for secrets, so it cannot come from keyring()", a.Name)
 	return false
 }
 
-// narrow checks what the schema asks for beyond the type.
-func (s blockReader) narrow(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
+// checkConstraints checks the constraints of the schema beyond the type.
+func (r blockReader) checkConstraints(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value) {
 	marked := v.ContainsMarked()
 	secret := a.Sensitive || marked || soundsSecret(a.Name)
 	v, _ = v.UnmarkDeep()
 	for _, steps := range nulls(v, nil) {
 		if marked {
-			s.wrong(attr.Expr.Range(), "", "%q holds a null", a.Name) // keys can be secret too
+			r.errorAt(attr.Expr.Range(), "", "%q holds a null", a.Name) // without the key, which may be secret
 			break
 		}
-		s.wrong(locate(attr.Expr, steps), "", "%s%s is null", a.Name, textOf(steps))
+		r.errorAt(locate(attr.Expr, steps), "", "%s%s is null", a.Name, textOf(steps))
 	}
 	switch {
 	case v.Type() == cty.String:
-		s.word(a, attr.Expr.Range(), v.AsString(), secret)
+		r.checkString(a, attr.Expr.Range(), v.AsString(), secret)
 	case v.Type() == cty.List(cty.String) && len(a.Enum) > 0:
 		for i, e := range v.AsValueSlice() {
 			if !e.IsNull() {
-				s.word(a, locate(attr.Expr, []step{{index: i}}), e.AsString(), secret)
+				r.checkString(a, locate(attr.Expr, []step{{index: i}}), e.AsString(), secret)
 			}
 		}
 	case a.Format == "headers" && v.Type() == cty.Map(cty.String):
-		s.headers(a, attr, v, marked)
+		r.headers(a, attr, v, marked)
 	case v.Type() == cty.Number && a.Format == "integer" && !v.AsBigFloat().IsInt():
-		s.wrong(attr.Expr.Range(), "", "%q must be a whole number", a.Name)
+		r.errorAt(attr.Expr.Range(), "", "%q must be a whole number", a.Name)
 	}
 }
 
-// word checks a string that must be one of several, or a duration.
-func (s blockReader) word(a sdk.Attribute, at hcl.Range, text string, secret bool) {
+// checkString checks a string against the enum and the format of its attribute.
+func (r blockReader) checkString(a sdk.Attribute, at hcl.Range, text string, secret bool) {
 	if len(a.Enum) > 0 && !slices.Contains(a.Enum, text) {
 		hint := ""
 		if !secret {
 			hint = nearHint(text, a.Enum)
 		}
-		s.wrong(at, hint, "%q must be one of %s%s", a.Name, quoted(a.Enum), notThat(text, secret))
+		r.errorAt(at, hint, "%q must be one of %s%s", a.Name, quoted(a.Enum), gotText(text, secret))
 	}
 	if a.Format == "header_name" && !headerName(text) {
-		s.wrong(at, "", "%q must be the name of a header: letters, digits, - and few others%s", a.Name, notThat(text, secret))
+		r.errorAt(at, "", "%q must be the name of a header: letters, digits, - and few others%s", a.Name, gotText(text, secret))
 	}
 	if a.Format == "duration" {
 		if d, err := time.ParseDuration(text); err != nil || d < 0 {
-			s.wrong(at, "", `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, notThat(text, secret))
+			r.errorAt(at, "", `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, gotText(text, secret))
 		}
 	}
 }
 
-// nulls finds them inside lists and maps, where a plugin would read an empty
-// string.
+// nulls returns the paths of nulls inside lists and maps. A plugin would read them
+// as empty strings.
 func nulls(v cty.Value, within []step) [][]step {
 	if v.IsNull() {
 		return [][]step{within}
@@ -164,3 +166,45 @@ func nulls(v cty.Value, within []step) [][]step {
 	}
 	return all
 }
+
+// headers checks the names and values of a map of HTTP headers, and that no name
+// occurs twice. The plugin checks which headers its transport reserves. marked means
+// that the map contains text from env() or file(), so messages must not quote names.
+func (r blockReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty.Value, marked bool) {
+	first := map[string]bool{}
+	for it := v.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		name := key.AsString()
+		at := locate(attr.Expr, stepsOf(cty.Path{cty.IndexStep{Key: key}}))
+		called := gotText(name, marked || a.Sensitive)
+		switch lower := strings.ToLower(name); {
+		case !headerName(name):
+			r.errorAt(at, "", "a name in %q must be the name of a header: letters, digits, - and few others%s", a.Name, called)
+			continue
+		case first[lower]:
+			r.errorAt(at, "keep one of them", "%q has a header twice, in different spellings", a.Name)
+		default:
+			first[lower] = true
+		}
+		if value.IsNull() {
+			continue // checkConstraints reported it
+		}
+		if _, late := r.keyring.find(value); !late && strings.ContainsFunc(value.AsString(), notInHeader) {
+			hint := ""
+			if strings.HasSuffix(value.AsString(), "\n") {
+				hint = "trimspace() removes the line end"
+			}
+			r.errorAt(at, hint, "a value in %q has a character that a header cannot hold: only visible ASCII, spaces and tabs", a.Name)
+		}
+	}
+}
+
+// headerName reports whether s can be the name of a header (RFC 9110 §5.6.2).
+func headerName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+	})
+}
+
+// notInHeader reports whether a header's value must not contain a rune.
+func notInHeader(r rune) bool { return r != '\t' && (r < 0x20 || r > 0x7e) }

@@ -6,24 +6,25 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// The words of "share", the default of a single tenant first.
+// The values of "share". The first is the default for a single tenant.
 const (
 	shareGlobal  = "global"
 	shareTenant  = "tenant"
 	shareSession = "session"
 )
 
-// share reads who uses the same connection. The place of the value is empty
-// when the attribute is not set.
-func (s blockReader) share() (word string, at hcl.Range) {
-	if _, a, set := s.raw("share"); set {
-		at = a.Expr.Range() // in the defaults block, if it stands there
+// share reads which clients share a connection. at is empty if the attribute is
+// not set.
+func (r blockReader) share() (word string, at hcl.Range) {
+	if _, a, set := r.rawValue("share"); set {
+		at = a.Expr.Range() // possibly in the defaults block
 	}
-	return s.choice("share", shareGlobal, shareTenant, shareSession), at
+	return r.choice("share", shareGlobal, shareTenant, shareSession), at
 }
 
-// shareByTenant makes "tenant" the default of "share" where the clients of the
-// gateway belong to several tenants, and warns of servers that mix them.
+// shareByTenant makes "tenant" the default of "share" if the clients of the gateway
+// belong to several tenants. It warns of servers that share a connection between
+// tenants.
 func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 	tenants := tenantsOf(h)
 	if len(tenants) < 2 {
@@ -37,13 +38,13 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 			d.Share = shareTenant
 			separated = true
 		case d.Share == shareGlobal:
-			d.block.doubtful(d.shareAt, `"tenant" gives each of them a connection of its own`,
-				"the clients of the tenants %s share one connection, so what the server keeps of one can reach another", listed(tenants))
+			d.block.warnAt(d.shareAt, `"tenant" gives each of them a connection of its own`,
+				"the clients of the tenants %s share one connection, so what the server keeps of one can reach another", quotedFirst(tenants))
 		}
 	}
 	if separated {
-		blockReader{loader: l, in: h.origin.in}.doubtful(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
-			`"auth" names the tenants %s, so each server without "share" has a connection and credentials for each of them`, listed(tenants))
+		blockReader{loader: l, in: h.origin.in}.warnAt(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
+			`"auth" names the tenants %s, so each server without "share" has a connection and credentials for each of them`, quotedFirst(tenants))
 	}
 }
 
@@ -59,11 +60,11 @@ func tenantsOf(h HTTP) []string {
 	return tenants
 }
 
-// listedTenants bounds the names in one message.
+// listedTenants is the number of names in one message.
 const listedTenants = 3
 
-// listed quotes the first names of a list.
-func listed(names []string) string {
+// quotedFirst quotes the first names of a list.
+func quotedFirst(names []string) string {
 	if len(names) > listedTenants {
 		return quoted(names[:listedTenants]) + ", …"
 	}

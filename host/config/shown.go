@@ -9,15 +9,15 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// unseen is what people see of a sensitive value.
-const unseen = "(sensitive)"
+// sensitiveText replaces a sensitive value in output for people.
+const sensitiveText = "(sensitive)"
 
-// shownValue is v as people may see it. Of a sensitive attribute they see the
-// shape and the names; of a value that came from outside not even those.
+// shownValue returns v as it may be printed. In a sensitive attribute every leaf is
+// replaced. A value from env() or file() is replaced as a whole.
 func shownValue(v cty.Value, sensitive bool) cty.Value {
 	switch ty := v.Type(); {
 	case v.IsMarked():
-		return cty.StringVal(unseen)
+		return cty.StringVal(sensitiveText)
 	case v.IsNull():
 		return v
 	case ty.IsObjectType() || ty.IsMapType():
@@ -35,45 +35,46 @@ func shownValue(v cty.Value, sensitive bool) cty.Value {
 		}
 		return cty.TupleVal(elements)
 	case sensitive:
-		return cty.StringVal(unseen)
+		return cty.StringVal(sensitiveText)
 	}
 	return v
 }
 
-// jsonOf renders a known, unmarked value. Members are sorted by name, so that
-// the order in the file does not matter.
+// jsonOf encodes a known, unmarked value. Members are sorted by name, so the order
+// in the file does not change the result.
 func jsonOf(v cty.Value) []byte {
 	b, err := ctyjson.Marshal(v, v.Type())
 	if err != nil {
-		panic(err) // only for values that evaluation refuses
+		panic(err) // impossible: eval rejects unknown values and infinite numbers
 	}
 	return b
 }
 
-// fingerprint covers what a running connection was made from. Timeouts, names
-// and permissions are looked up at each call and are not part of it.
+// fingerprint returns the hash of everything that a connection is opened with.
+// Timeouts, names and permissions are looked up at each call and do not change it.
 func (l *loader) fingerprint(d *draft) string {
-	t := l.printed(d.transport.plugin.Plugin, d.Transport)
+	t := l.fingerprintFields(d.transport.plugin.Plugin, d.Transport)
 	for _, a := range serverAttributes {
 		if a.reconnects {
 			t[a.path()] = a.get(d.Server)
 		}
 	}
 	if d.Auth != nil {
-		t["auth"] = l.printed(d.auth.plugin.Plugin, *d.Auth)
+		t["auth"] = l.fingerprintFields(d.auth.plugin.Plugin, *d.Auth)
 	}
 	b, err := json.Marshal(t)
 	if err != nil {
-		panic(err) // strings, and JSON that was just made
+		panic(err) // impossible: strings, numbers and valid JSON
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// printed is what counts of a block. The placeholders of keyring() are new with
-// each load, so their names and places count instead.
-func (l *loader) printed(p Plugin, b Block) map[string]any {
-	settings, places := l.keyring.normal(b.Settings)
+// fingerprintFields returns the parts of a block that fingerprint hashes. The
+// placeholders of keyring() differ in each load, so their names and offsets are
+// hashed instead.
+func (l *loader) fingerprintFields(p Plugin, b Block) map[string]any {
+	settings, places := l.keyring.normalize(b.Settings)
 	all := map[string]any{
 		"plugin": p.Name, "use": p.Use, "source": p.Source,
 		"component": b.Component, "settings": json.RawMessage(settings), "env": b.EnvNames, "dir": b.Dir,

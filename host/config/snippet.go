@@ -5,49 +5,50 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// masked stands for what is not shown.
+// masked replaces text that may be secret.
 const masked = "***"
 
-// A snippet shows a literal only where decoding found that it is no secret:
-// in an attribute that is known and not sensitive and whose name does not
-// sound like a secret. A typo in a name, a block nobody knows, a file that
-// does not parse: there a literal might be a password, and is masked. So are
-// numbers, comments, and words that stand where a value does, because somebody
-// may have forgotten the quotes. The names of things are never masked.
+// A snippet shows a literal only if decoding revealed it: in a known attribute that
+// is not sensitive and whose name does not sound like a secret. Literals are masked
+// in unknown attributes and blocks, and in files with a syntax error: they may be
+// passwords. Numbers and comments are masked too, and words in place of a value,
+// because the quotes may be missing. Names of attributes and blocks are never masked.
 
-// snipping is what a source knows about its snippets.
-type snipping struct {
-	clear, hidden []hcl.Range // noted while decoding
+// A snippetState is what a source needs to make snippets.
+type snippetState struct {
+	revealed, hidden []hcl.Range // added while decoding
 
-	// The rest is computed when the first snippet is made.
+	// prepare computes the other fields for the first snippet.
 	once     sync.Once
 	visible  []bool          // for each byte
 	loops    map[string]bool // the variables of all "for"
-	literals []string        // those that are masked
-	readable map[string]bool // words and literals that are not
+	literals []string        // the masked literals
+	readable map[string]bool // the words and literals that are not masked
 }
 
-// suspicious are parts of names that are likely to hold secrets.
+// suspicious lists parts of names of secrets.
 var suspicious = []string{"token", "secret", "password", "passwd", "key", "auth", "credential", "cookie", "bearer"}
 
+// soundsSecret reports whether a name contains one of the suspicious parts.
 func soundsSecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(suspicious, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// reveal says that an attribute is no secret, apart from the members of its
-// objects whose names sound like one.
+// reveal marks the literals of an attribute as shown. Members of objects whose names
+// sound like secrets stay masked.
 func (l *loader) reveal(a *hclsyntax.Attribute) {
 	s := l.byName[a.SrcRange.Filename]
 	if s == nil || soundsSecret(a.Name) {
 		return
 	}
-	s.snip.clear = append(s.snip.clear, a.SrcRange)
+	s.snip.revealed = append(s.snip.revealed, a.SrcRange)
 	_ = hclsyntax.VisitAll(a.Expr, func(node hclsyntax.Node) hcl.Diagnostics {
 		if object, ok := node.(*hclsyntax.ObjectConsExpr); ok {
 			for _, item := range object.Items {
@@ -60,27 +61,27 @@ func (l *loader) reveal(a *hclsyntax.Attribute) {
 	})
 }
 
-// revealLabel says that a block with this label is known: the name of a thing.
+// revealLabel marks the label of a known block as shown.
 func (l *loader) revealLabel(at hcl.Range) {
 	if s := l.byName[at.Filename]; s != nil {
-		s.snip.clear = append(s.snip.clear, at)
+		s.snip.revealed = append(s.snip.revealed, at)
 	}
 }
 
-// prepare computes what all snippets of the source need. Decoding has ended.
-func (s *source) prepare() *snipping {
+// prepare computes the state for snippets once. Call it only after decoding.
+func (s *source) prepare() *snippetState {
 	s.snip.once.Do(func() {
-		s.paint()
+		s.computeVisible()
 		s.findLoops()
 		s.readLiterals()
 	})
 	return &s.snip
 }
 
-// paint says for each byte whether a literal there may be seen.
-func (s *source) paint() {
+// computeVisible computes for each byte whether a literal there may be shown.
+func (s *source) computeVisible() {
 	s.snip.visible = make([]bool, len(s.text)+1)
-	for _, r := range s.snip.clear {
+	for _, r := range s.snip.revealed {
 		for i := r.Start.Byte; i < r.End.Byte; i++ {
 			s.snip.visible[i] = true
 		}
@@ -92,6 +93,7 @@ func (s *source) paint() {
 	}
 }
 
+// findLoops collects the variables of all "for" expressions.
 func (s *source) findLoops() {
 	s.snip.loops = map[string]bool{}
 	for i := range s.tokens {
@@ -104,7 +106,8 @@ func (s *source) findLoops() {
 	}
 }
 
-// readLiterals sorts the texts of the file by whether a message may repeat them.
+// readLiterals divides the texts of the file into those that a message may repeat and
+// those that it must mask.
 func (s *source) readLiterals() {
 	s.snip.readable = map[string]bool{}
 	for i, tok := range s.tokens {
@@ -118,7 +121,7 @@ func (s *source) readLiterals() {
 	}
 }
 
-// snippet returns the first line of r and which characters of it r covers.
+// snippet returns the first line of r, and the characters of it that r covers.
 func (s *source) snippet(r hcl.Range) (line string, from, to int) {
 	start := bytes.LastIndexByte(s.text[:min(r.Start.Byte, len(s.text))], '\n') + 1
 	end := len(s.text)
@@ -147,4 +150,64 @@ func (s *source) snippet(r hcl.Range) (line string, from, to int) {
 	}
 	w.text(at, s.text[at:end])
 	return w.window()
+}
+
+// A lineWriter builds a line with masked parts. It tracks where two offsets of the
+// source are in the line.
+type lineWriter struct {
+	out      []rune
+	mark     [2]int // offsets in the source
+	from, to int    // the same in out
+	last     bool   // the line ends with a mask
+}
+
+// text appends bytes of the source.
+func (w *lineWriter) text(offset int, b []byte) {
+	for i, r := range string(b) {
+		if !unicode.IsPrint(r) && r != '\t' {
+			r = unicode.ReplacementChar // a terminal may interpret it
+		}
+		w.out = append(w.out, r)
+		w.reached(offset + i)
+		w.last = false
+	}
+}
+
+// mask appends a mask for the token at offset. Adjacent masks become one.
+func (w *lineWriter) mask(offset int, comment bool) {
+	if comment {
+		w.out = append(w.out, '#', ' ')
+	}
+	if !w.last {
+		w.out = append(w.out, []rune(masked)...)
+	}
+	w.last = true
+	w.reached(offset)
+}
+
+// reached records that the line now ends with the character at offset.
+func (w *lineWriter) reached(offset int) {
+	if offset <= w.mark[0] {
+		w.from = len(w.out) - 1
+		if w.last {
+			w.from = len(w.out) - len(masked)
+		}
+	}
+	if offset < w.mark[1] {
+		w.to = len(w.out)
+	}
+}
+
+// window returns the line, cut to 160 characters around the mark.
+func (w *lineWriter) window() (line string, from, to int) {
+	const before, width = 40, 160
+	out, from, to := w.out, w.from, max(w.to, w.from+1)
+	if from > width-before && len(out) > width {
+		cut := from - before
+		out, from, to = append([]rune("..."), out[cut:]...), from-cut+3, to-cut+3
+	}
+	if len(out) > width {
+		out = append(slices.Clone(out[:width]), '.', '.', '.')
+	}
+	return string(out), from, min(to, len(out))
 }

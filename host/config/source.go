@@ -11,6 +11,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
 const (
@@ -21,19 +24,19 @@ const (
 
 // A source is one file of the configuration.
 type source struct {
-	name   string // as the user would write it
+	name   string // as the user would write it, for messages
 	dir    string // absolute
 	text   []byte
 	tokens hclsyntax.Tokens
 	body   *hclsyntax.Body
 
-	snip snipping
+	snip snippetState
 }
 
-// readFile reads a regular file of at most limit bytes. Opening a device can have
-// effects, so it looks at the name first. It opens without blocking, because a
-// FIFO would otherwise wait for a writer forever, and looks at what it opened,
-// because another file may have the name by then.
+// readFile reads a regular file of at most limit bytes. It checks the type of the
+// file before it opens it, because opening a device can have effects. It opens
+// without blocking, because a FIFO would wait for a writer. It checks the type
+// again afterwards, because the file may have been replaced.
 func readFile(path string, limit int64) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
@@ -60,8 +63,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// cause is err without the operation and the path, which the message around it
-// has in the user's own words.
+// cause returns err without the operation and the path, which the caller's message
+// already names.
 func cause(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {
@@ -70,8 +73,8 @@ func cause(err error) error {
 	return err
 }
 
-// read loads the file, or the files of the directory, that path names.
-func (l *loader) read(path string) {
+// readSources reads the file, or the files of the directory, at path.
+func (l *loader) readSources(path string) {
 	names, err := filesAt(path)
 	if err != nil {
 		l.problem(problem{at: hcl.Range{Filename: path}, summary: err.Error()})
@@ -81,7 +84,7 @@ func (l *loader) read(path string) {
 	for _, name := range names {
 		text, err := readFile(name, maxFile)
 		if err == nil {
-			if exposed := exposureOf(name); exposed != nil {
+			if exposed := ownershipProblem(name); exposed != nil {
 				l.problem(*exposed)
 				continue
 			}
@@ -94,23 +97,23 @@ func (l *loader) read(path string) {
 			continue
 		}
 		total += len(text)
-		l.add(name, text)
+		l.addSource(name, text)
 	}
 }
 
-// add makes a source of a file's text.
-func (l *loader) add(name string, text []byte) {
+// addSource adds the text of a file.
+func (l *loader) addSource(name string, text []byte) {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
-		dir = filepath.Dir(name) // only without a working directory
+		dir = filepath.Dir(name) // the working directory was deleted
 	}
 	s := &source{name: name, dir: dir, text: text}
 	l.sources = append(l.sources, s)
 	l.byName[name] = s
 }
 
-// filesAt lists what to read, sorted. In a directory, hidden files and lock
-// files, which are HCL but no configuration, are left out.
+// filesAt lists the files to read, sorted. It skips hidden files and lock files of a
+// directory. Lock files are HCL but not configuration.
 func filesAt(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -140,12 +143,12 @@ func filesAt(path string) ([]string, error) {
 	return names, nil
 }
 
-// parse turns every source's text into a body. It reports whether all of them
-// are whole: what follows would only complain about what a broken file lacks.
+// parse parses every source. It returns false if a file has a syntax error: later
+// steps would only report blocks that the broken file lacks.
 func (l *loader) parse() bool {
 	whole := true
 	for _, s := range l.sources {
-		if p := pasted(s); p != nil {
+		if p := pastedJSON(s); p != nil {
 			l.problem(*p)
 			whole = false
 			continue
@@ -160,7 +163,7 @@ func (l *loader) parse() bool {
 		var diags hcl.Diagnostics
 		s.body, diags = s.parse()
 		for _, d := range diags {
-			p, ok := s.unparsable(d)
+			p, ok := s.parseProblem(d)
 			l.problem(p)
 			whole = whole && (ok || p.severity == Warning)
 		}
@@ -168,7 +171,7 @@ func (l *loader) parse() bool {
 	return whole
 }
 
-// parse survives what the parser does not; see valueOf.
+// parse parses one source. A panic of the parser becomes a diagnostic.
 func (s *source) parse() (body *hclsyntax.Body, diags hcl.Diagnostics) {
 	defer func() {
 		if recover() != nil {
@@ -180,4 +183,26 @@ func (s *source) parse() (body *hclsyntax.Body, diags hcl.Diagnostics) {
 	}()
 	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
 	return file.Body.(*hclsyntax.Body), diags
+}
+
+// ownershipProblem returns a problem if another user could change or replace the
+// file at path, or the target of a symbolic link at path. It returns nil otherwise.
+func ownershipProblem(path string) *problem {
+	real, err := canonical(path)
+	if err != nil {
+		return nil // readFile reports it
+	}
+	places := []string{real, filepath.Dir(real)}
+	if dir, err := canonical(filepath.Dir(path)); err == nil && dir != places[1] {
+		places = append(places, dir)
+	}
+	for _, p := range places {
+		if why, command := ownership.Exposed(p); why != "" {
+			return &problem{
+				at: hcl.Range{Filename: path}, code: fault.ConfigExposed,
+				summary: fmt.Sprintf("the configuration is not used: %s %s", p, why), hint: fmt.Sprintf("run `%s %s`", command, p),
+			}
+		}
+	}
+	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestFilesRefused: what is no ordinary file neither hangs nor is read.
-func TestFilesRefused(t *testing.T) {
+// TestReadRejectsIrregularFiles checks that such a file neither blocks nor is read.
+func TestReadRejectsIrregularFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name string, text []byte) string {
