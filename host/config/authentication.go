@@ -63,7 +63,7 @@ func (r blockReader) staticToken() any {
 		}
 		if text == ownTenant {
 			r.warnAt(a.Expr.Range(), "choose another name, unless the token is for programs of your own",
-				`the tenant %q is whoever runs Junctor, so this token uses that person's logins at servers with share = "tenant"`, text)
+				`the tenant %q is that of the user who runs Junctor, so this token uses the logins of that user at servers with share = "tenant"`, text)
 		}
 	}
 	roles := r.publicStrings("roles")
@@ -113,7 +113,7 @@ func (r blockReader) token() string {
 		r.warnAt(at, tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
 	}
 	if len(marks) == 0 && token != "" {
-		r.warnAt(at, `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`, "the token stands in the configuration file")
+		r.warnAt(at, `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`, "the token is written in the configuration file")
 	}
 	return token
 }

@@ -63,7 +63,7 @@ func (r blockReader) warnAt(at hcl.Range, hint, format string, args ...any) {
 
 // duplicate reports a second occurrence, with the place of the first.
 func (r blockReader) duplicate(at, first hcl.Range, format string, args ...any) {
-	r.errorAt(at, "", "%s stands twice; the first is at %s", fmt.Sprintf(format, args...), startOf(first))
+	r.errorAt(at, "", "%s appears twice; the first is at %s", fmt.Sprintf(format, args...), startOf(first))
 }
 
 // A form lists the attributes and blocks that a block may hold.

@@ -127,7 +127,7 @@ func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 // typeHint returns a hint for a single value in place of a list.
 func typeHint(got, want cty.Type) string {
 	if want.IsListType() && got.IsPrimitiveType() {
-		return `a list stands in brackets: ["...", "..."]`
+		return `write a list in brackets: ["...", "..."]`
 	}
 	return ""
 }

@@ -62,7 +62,7 @@ func (l *loader) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in string)
 	have, err := version.NewSemver(m.Version)
 	if err != nil {
 		l.problem(problem{in: in, at: at, code: fault.PluginDescribe,
-			summary: fmt.Sprintf("plugin %q says that its version is %q, which is no semantic version", p.Name, m.Version)})
+			summary: fmt.Sprintf("plugin %q has the version %q, which is not a semantic version", p.Name, m.Version)})
 		return false
 	}
 	if p.Version == "" {

@@ -139,7 +139,7 @@ func (l *loader) diagnostics() Diagnostics {
 // moreProblems returns the diagnostic that counts the problems beyond MaxDiagnostics.
 func moreProblems(count int, errors bool) Diagnostic {
 	d := Diagnostic{Severity: Warning, Summary: fmt.Sprintf("and %d more problems", count),
-		Hint: "mend these first; some of the rest may go with them"}
+		Hint: "correct these first; some of the others may follow from them"}
 	if errors {
 		d.Severity = Error
 	}

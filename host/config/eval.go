@@ -120,7 +120,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	if root != "local" {
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), `text stands in quotes; a value defined in locals is local.NAME, a variable of the environment is env("NAME")`, "a word without quotes that names nothing")
+		v.errorAt(t.SourceRange(), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`, "a word without quotes that names nothing")
 		return
 	}
 	name, ok := localName(t)

@@ -70,7 +70,7 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 		object(Error, "tls", "remove tls, or listen on a port", "%s is a unix socket, which has no TLS")
 	}
 	if !isSocket(h.Listen) && h.SocketMode != privateSocket {
-		object(Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" says nothing`)
+		object(Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" has no effect`)
 	}
 	if isLocal(h.Listen) {
 		clients := "%s lets every program on this machine in: nothing authenticates clients"
@@ -88,8 +88,8 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 	switch {
 	case h.TLS != nil:
 	case h.Plaintext:
-		object(Warning, "allow_plaintext", "see to it that only what has TLS can connect to it",
-			"%s is not a loopback address and has no TLS: whoever is in between reads tokens and messages")
+		object(Warning, "allow_plaintext", "make sure that only a proxy with TLS can connect to it",
+			"%s is not a loopback address and has no TLS: tokens and messages can be read on the way")
 	default:
 		object(Error, "listen", "write tls { ... } in gateway { http { ... } }, or allow_plaintext = true if something in front of it has TLS",
 			"%s is not a loopback address, so it must have TLS")

@@ -71,7 +71,7 @@ func (s *source) parseProblem(d *hcl.Diagnostic) (p problem, whole bool) {
 	p.in = around
 	switch {
 	case d.Summary == redefinition && first != nil:
-		p.summary = fmt.Sprintf("attribute %q stands twice; the first is at %s", first.Name, startOf(first.NameRange))
+		p.summary = fmt.Sprintf("attribute %q appears twice; the first is at %s", first.Name, startOf(first.NameRange))
 		p.detail, p.quoted = "", false
 		return p, true // only the second attribute is missing from the body
 	case p.summary == oneLine:

@@ -141,7 +141,7 @@ func (r blockReader) shellVariables(attr *hclsyntax.Attribute, want cty.Type, se
 		} else if whole != nil {
 			hint = fmt.Sprintf("write env(%q), without quotes", whole[2])
 		}
-		r.warnAt(e.SrcRange, hint, "no shell fills in $%s: the text is sent as it stands", found[1])
+		r.warnAt(e.SrcRange, hint, "no shell fills in $%s: the text is sent unchanged", found[1])
 		return nil
 	})
 }

@@ -58,7 +58,7 @@ func (r blockReader) secretFile() *SecretFile {
 	r.check(secretFileForm)
 	f := &SecretFile{Path: r.path("path"), PasswordFile: r.passwordFile(), PasswordFD: r.integer("password_fd", -1, leastFD, mostFD)}
 	if r.isSet("password_file") && r.isSet("password_fd") {
-		r.errorAt(r.body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot stand beside "password_file"`)
+		r.errorAt(r.body.Attributes["password_fd"].NameRange, "keep one of them", `"password_fd" cannot be set together with "password_file"`)
 	}
 	return f
 }

@@ -114,7 +114,7 @@ func (r blockReader) prefix(d *draft) string {
 	case !prefixRule.MatchString(text):
 		why = "may hold letters, digits, - and _ only"
 	case strings.Contains(text, "__"):
-		why = `must not contain "__", which stands between prefix and name`
+		why = `must not contain "__", which separates prefix and name`
 	case strings.HasSuffix(text, "_"):
 		why = `must not end in "_"`
 	case len(text) > maxPrefix:
@@ -228,7 +228,7 @@ func (d *draft) warnWithoutIssuer() {
 	for _, name := range []string{"client_secret", "subject_token"} {
 		if a := set[name]; a != nil && set["issuer"] == nil {
 			d.auth.warnAt(a.NameRange, `write issuer = "https://..." beside it, as that authorization server calls itself`,
-				"%q is sent to whichever authorization server the server names", name)
+				"%q is sent to any authorization server that the server names", name)
 		}
 	}
 }

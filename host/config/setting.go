@@ -21,7 +21,7 @@ func (r blockReader) setting(a sdk.Attribute) (cty.Value, bool) {
 	want, err := ctyjson.UnmarshalType(a.Type)
 	if err != nil {
 		r.problem(problem{in: r.in, at: r.head, code: fault.PluginDescribe,
-			summary: fmt.Sprintf("the plugin describes %q with a type that is none", a.Name)})
+			summary: fmt.Sprintf("the plugin describes %q with an invalid type", a.Name)})
 		return cty.NilVal, false
 	}
 	own, inherited := r.body.Attributes[a.Name], r.fallback[a.Name]

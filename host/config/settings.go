@@ -113,7 +113,7 @@ func (r blockReader) checkRelations(schema sdk.Schema, set map[string]cty.Value)
 			pair := [2]string{min(a.Name, other), max(a.Name, other)}
 			if has(other) && !reported[pair] {
 				reported[pair] = true
-				r.errorAt(at, "keep one of them", "%q cannot stand beside %q", a.Name, other)
+				r.errorAt(at, "keep one of them", "%q cannot be set together with %q", a.Name, other)
 			}
 		}
 		for _, other := range a.RequiredWith {

@@ -76,7 +76,7 @@ func (r blockReader) exclusive(one, other string, globs map[string][]item) {
 	}
 	for _, e := range globs[other] {
 		if first, both := seen[e.text]; both {
-			r.errorAt(e.at, "", "the pattern %q stands in both %q and %q; the other is at %s", e.text, one, other, startOf(first))
+			r.errorAt(e.at, "", "the pattern %q is in both %q and %q; the other is at %s", e.text, one, other, startOf(first))
 		}
 	}
 }
