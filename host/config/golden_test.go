@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// dump encodes a Config without values that differ between machines.
+// dump encodes a Config without values that differ between machines. Of a server it
+// encodes the fields that differ from the defaults.
 func dump(t *testing.T, c *Config) string {
 	if c == nil {
 		return ""
@@ -84,7 +86,7 @@ func dump(t *testing.T, c *Config) string {
 	}
 	all := struct {
 		*Config
-		Servers     []server
+		Servers     []map[string]json.RawMessage
 		SecretStore any      `json:",omitempty"`
 		Gateway     *Gateway `json:",omitempty"` // nil without an http block; TestGatewayDefaults checks that
 	}{Config: c}
@@ -97,9 +99,12 @@ func dump(t *testing.T, c *Config) string {
 	if c.Gateway.HTTP.Given {
 		all.Gateway = &c.Gateway
 	}
+	usual := *loadGood(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n").Servers[0]
+	usual.Name, usual.Prefix, usual.At = "", "?", Position{}
 	for _, s := range c.Servers {
-		one := server{Server: s}
+		one, without := server{Server: s}, server{Server: &Server{Enabled: true}}
 		if s.Enabled {
+			without.Server = &usual
 			one.Transport = block{s.Transport, s.Transport.Settings, s.Transport.Shown}
 			if s.Auth != nil {
 				one.Auth = block{*s.Auth, s.Auth.Settings, s.Auth.Shown}
@@ -108,7 +113,9 @@ func dump(t *testing.T, c *Config) string {
 				t.Errorf("server %s: fingerprint %q", s.Name, s.Fingerprint)
 			}
 		}
-		all.Servers = append(all.Servers, one)
+		fields, defaults := fieldsOf(t, one), fieldsOf(t, without)
+		maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return bytes.Equal(value, defaults[name]) })
+		all.Servers = append(all.Servers, fields)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -122,6 +129,20 @@ func dump(t *testing.T, c *Config) string {
 		t.Fatal(err)
 	}
 	return strings.NewReplacer(c.keyring.nonce, "$NONCE", here, "$HERE", filepath.Dir(here), "$UP").Replace(b.String())
+}
+
+// fieldsOf returns the fields of a struct in JSON.
+func fieldsOf(t *testing.T, v any) (fields map[string]json.RawMessage) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b.Bytes(), &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
 }
 
 // decodeAll checks that plugins can decode their settings.
