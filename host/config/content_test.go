@@ -166,8 +166,8 @@ server "x" {
 }
 
 // TestContentDoesNotFollowLinksOutOfRoot checks that a link out of the directory is
-// shown with its target, that the target is part of the digest, and that the target is
-// not read before the user trusts the configuration.
+// shown with its target, and that the target is part of the digest. The target is not
+// read before the user trusts the configuration.
 func TestContentDoesNotFollowLinksOutOfRoot(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	text := "server \"s\" {\n  transport \"stdio\" {\n    env = { A = file(\"link\") }\n    token_file = \"link2\"\n  }\n}\n"

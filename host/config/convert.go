@@ -95,7 +95,7 @@ func memberMismatches(v cty.Value, want cty.Type, within []step) []typeMismatch 
 func inside(within []step, next ...step) []step { return slices.Concat(within, next) }
 
 // conform converts a value to a type. Parts of the dynamic type stay unchanged.
-// HCL's own conversion would give all members of a map(any) one type: it would
+// HCL's own conversion would give all members of a map(any) one type. It would
 // turn the number in { a = 1, b = "x" } into a string.
 func conform(v cty.Value, want cty.Type) (cty.Value, error) {
 	if want == cty.DynamicPseudoType {

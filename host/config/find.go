@@ -23,9 +23,9 @@ type Location struct {
 }
 
 // Canonical returns the absolute path of the configuration in a directory without
-// symbolic links. A file that is itself a symbolic link keeps its own name:
-// relative paths in it start at the link's directory, so two links to one file
-// are two configurations. Canonical fails when the path does not exist.
+// symbolic links. A file that is itself a symbolic link keeps its own name.
+// Relative paths in it start at the link's directory, so two links to one file are
+// two configurations. Canonical fails when the path does not exist.
 func (l Location) Canonical() (string, error) {
 	info, err := os.Stat(l.Path)
 	if err != nil {
