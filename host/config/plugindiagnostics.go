@@ -27,7 +27,9 @@ type origin struct {
 }
 
 // SettingsDiagnostics is [Block.SettingsDiagnostics] for the server's transport.
-func (s *Server) SettingsDiagnostics(complaints []*sdk.Error) Diagnostics { return s.Transport.SettingsDiagnostics(complaints) }
+func (s *Server) SettingsDiagnostics(complaints []*sdk.Error) Diagnostics {
+	return s.Transport.SettingsDiagnostics(complaints)
+}
 
 // SettingsDiagnostics converts a plugin's complaints about the settings of the block to
 // diagnostics, sorted by place.
