@@ -10,67 +10,70 @@ import (
 // An Auth obtains credentials of one kind. [NewAuth] makes one from a settings
 // struct and a function.
 //
-// Every method may be called concurrently.
+// All methods may be called concurrently.
 type Auth interface {
-	// Schema describes the settings. It returns the same value every time.
+	// Schema returns the schema of the settings. It returns the same value on
+	// every call.
 	Schema() Schema
 
-	// Validate checks settings beyond what the schema can say; see
-	// [Transport].
+	// Validate checks rules that the schema cannot express; see [Transport].
 	Validate(ctx context.Context, settings []byte) error
 
-	// Start makes ready to authorize requests to one server. It must not wait
-	// for a person: that is what a [Loginer] is for.
+	// Start returns an authorizer for one server. It must not wait for the
+	// user; that is the purpose of [Loginer].
 	Start(ctx context.Context, server *AuthServer, settings []byte) (Authorizer, error)
 }
 
-// An Authorizer obtains credentials for one server. Every method may be called
-// concurrently. When it is also an io.Closer, it is closed when the server is
-// no longer used.
+// An Authorizer obtains credentials for one server. All methods may be called
+// concurrently. If it is also an io.Closer, the host closes it when the server
+// is no longer used.
 type Authorizer interface {
-	// Authorize returns what to present. The host keeps it until it expires
-	// and asks once for many requests that need it at the same time.
+	// Authorize returns the credential to present. The host keeps it until it
+	// expires, and asks once for concurrent requests that need the same
+	// credential.
 	Authorize(ctx context.Context, r AuthRequest) (Credential, error)
-	// Challenge answers a refusal: refresh, widen the scope, or say that a
-	// login is needed.
+	// Challenge handles a rejected credential: it refreshes the credential,
+	// widens the scope or reports that a login is needed.
 	Challenge(ctx context.Context, c Challenge) (ChallengeResult, error)
 }
 
-// A Loginer is an [Authorizer] that a person can log in to.
+// A Loginer is an [Authorizer] with a login for the user.
 type Loginer interface {
-	// Login walks a person through it, by way of AuthServer.Host.Person.
+	// Login guides the user through a login with AuthServer.Host.Person. It
+	// returns the account that the user logged in to.
 	Login(ctx context.Context, scopes []string) (account string, err error)
+	// Logout discards the credentials of the login.
 	Logout(ctx context.Context) error
 }
 
-// An AuthStatuser is an [Authorizer] that can say who is logged in.
+// An AuthStatuser is an [Authorizer] that reports the state of the login.
 type AuthStatuser interface {
 	Status(ctx context.Context) (AuthStatus, error)
 }
 
-// AuthStatus is how an authorizer is at one moment. It holds no secret.
+// AuthStatus is a snapshot of an authorizer. It contains no secret.
 type AuthStatus struct {
 	State   string // "ready", "needs_login" or "unknown"
 	Account string
 	Scopes  []string
-	Expires time.Time // zero: not known
+	Expires time.Time // zero if unknown
 }
 
-// An AuthServer is the server that an [Authorizer] is for.
+// An AuthServer describes the server that an [Authorizer] serves.
 type AuthServer struct {
-	Name   string // the label of the server block
-	URL    string // of the server, where its transport's settings have one; else empty
+	Name   string // label of the server block
+	URL    string // of the server, if the transport has such a setting; else empty
 	Tenant string
-	Dir    string // the directory of the file that holds the block
-	// Env holds, as NAME=value, the host's environment variables that the
-	// settings name in an attribute of the format "env_names".
+	Dir    string // directory of the file that contains the block
+	// Env holds environment variables of the host as NAME=value: those that the
+	// settings list in an attribute of the format "env_names".
 	Env  []string
 	Log  hclog.Logger
 	Host Host
 }
 
-// NewAuth makes an Auth from a settings struct C and a function that starts an
-// authorizer. It panics when C cannot be described; see [SchemaOf].
+// NewAuth returns an Auth made from a settings struct C and a function that
+// starts an authorizer. It panics if C cannot be described; see [SchemaOf].
 func NewAuth[C any](start func(context.Context, *AuthServer, *C) (Authorizer, error)) Auth {
 	return &auth[C]{schema: SchemaOf[C](), start: start}
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // Decode checks settings, a JSON object, against schema and stores them in the
-// struct that into points to, which must be the one the schema was made from.
-// It reports everything that is wrong, joined, each an [*Error] of code
-// Invalid with the path of the setting.
+// struct that into points to. schema must be made from that struct. Decode
+// reports all mistakes, joined: each is an [*Error] of code Invalid with the
+// path of the setting.
 //
-// The host has checked most of this before and with better messages; a plugin
-// checks again because it need not trust the host's version to be as strict.
+// The host checks most rules too, with better messages. The plugin checks again
+// because an older host may check less.
 func Decode(schema Schema, settings []byte, into any) error {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		settings = []byte("{}")
@@ -34,6 +34,7 @@ func Decode(schema Schema, settings []byte, into any) error {
 	return errors.Join(d.errs...)
 }
 
+// A decoder collects the mistakes found while decoding.
 type decoder struct{ errs []error }
 
 func (d *decoder) failf(path, format string, args ...any) {
@@ -84,8 +85,8 @@ func (d *decoder) block(prefix string, schema Schema, members map[string]json.Ra
 	}
 }
 
-// isNull says whether a setting was left out. To the host that is the same as
-// being null.
+// isNull reports whether a setting is missing or null. The host treats both
+// alike.
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func (d *decoder) attribute(path string, a Attribute, raw json.RawMessage, into reflect.Value) {
@@ -138,7 +139,8 @@ func (d *decoder) nested(path string, b Block, raw json.RawMessage, into reflect
 	}
 }
 
-// labelled decodes one block of a list, whose label stands among its members.
+// labelled decodes one block of a list. The block's label is one of its
+// members.
 func (d *decoder) labelled(prefix string, b Block, members map[string]json.RawMessage, into reflect.Value) {
 	if b.Label != "" {
 		for f, v := range into.Fields() {
@@ -153,7 +155,7 @@ func (d *decoder) labelled(prefix string, b Block, members map[string]json.RawMe
 	d.block(prefix, b.Schema, members, into)
 }
 
-// An elementError says which element of a list or map did not fit.
+// An elementError reports which element of a list or map has a wrong value.
 type elementError struct {
 	path string
 	err  error
@@ -161,14 +163,14 @@ type elementError struct {
 
 func (e *elementError) Error() string { return e.path + ": " + e.err.Error() }
 
-// assignJSON stores one JSON value in a field whose type typeOf accepts.
+// assignJSON stores one JSON value in a field of a type that typeOf accepts.
 func assignJSON(into reflect.Value, raw json.RawMessage) error {
 	switch {
 	case into.Type() == rawType:
 		into.SetBytes(bytes.Clone(raw))
 		return nil
 	case isNull(raw):
-		return fmt.Errorf("must have a value") // encoding/json would let null pass for ""
+		return fmt.Errorf("must have a value") // encoding/json would decode null as ""
 	case into.Type() == durationType:
 		var s string
 		if json.Unmarshal(raw, &s) != nil {
@@ -222,7 +224,8 @@ func assignMap(into reflect.Value, raw json.RawMessage) error {
 	return nil
 }
 
-// assignNumber accepts what cty writes for whole numbers, such as 5 and 1e3.
+// assignNumber stores a number. Whole numbers may have the forms that cty
+// writes, such as 5 and 1e3.
 func assignNumber(into reflect.Value, text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {

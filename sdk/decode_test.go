@@ -14,14 +14,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// decoded returns what settings become beside what must stand.
+// decoded decodes settings into a new every.
 func decoded(t *testing.T, settings string) (*every, error) {
 	t.Helper()
 	c := new(every)
 	return c, sdk.Decode(sdk.SchemaOf[every](), []byte(settings), c)
 }
 
-// with adds members to settings that are complete.
+// with adds members to the required settings.
 func with(members string) string {
 	s := `{"text":"t","must":{"name":"n"}`
 	if members != "" {
@@ -80,7 +80,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, settings string
-		want           []string // "path: message", in order
+		want           []string // texts "path: message" in order
 	}{
 		{"not an object", `[]`, []string{"settings are not a JSON object"}},
 		{"not JSON", `{"text":`, []string{"settings are not a JSON object"}},
@@ -131,8 +131,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// checkErrors compares joined errors, each an sdk.Error of code Invalid whose
-// text begins as wanted.
+// checkErrors checks that err joins errors of code Invalid whose texts begin
+// with those wanted.
 func checkErrors(t *testing.T, err error, want []string) {
 	t.Helper()
 	got := []error{err}
@@ -150,7 +150,7 @@ func checkErrors(t *testing.T, err error, want []string) {
 	}
 }
 
-// checked has an opinion of its own.
+// checked has a Validate method.
 type checked struct {
 	From int `hcl:"from" doc:"From."`
 	To   int `hcl:"to" doc:"To."`
@@ -179,7 +179,7 @@ func TestTransportDecodes(t *testing.T) {
 	for _, c := range []struct{ settings, want string }{
 		{`{"from":1,"to":2}`, ""},
 		{`{"from":3,"to":2}`, "from: must not be larger than to"},
-		{`{"from":2,"to":2}`, "nothing is between"}, // a plain error about settings is about settings
+		{`{"from":2,"to":2}`, "nothing is between"}, // an error without a code becomes Invalid
 		{`{"from":2}`, "to: is required"},
 	} {
 		_, openErr := transport.Open(t.Context(), &sdk.Server{}, []byte(c.settings))

@@ -1,9 +1,11 @@
-// Package sdk is what the author of a Junctor plugin needs to know.
+// Package sdk is the interface between the Junctor host and its plugins.
 //
-// A plugin is a program that the host starts. It offers transports, which
-// reach MCP servers of one kind, auth providers, which obtain the credentials
-// for them, and secret stores, which keep secrets at rest. An author describes the settings as a struct with
-// tags, writes one function that opens a connection, and hands both to
+// A plugin is a program that the host starts. It offers components of three
+// kinds. A transport connects to MCP servers. An auth provider obtains
+// credentials for them. A secret store keeps secrets at rest.
+//
+// An author describes the settings as a struct with tags, writes one function
+// that opens a connection, and passes both to
 // [github.com/junctor-mcp/junctor/sdk/serve.Main]:
 //
 //	type Config struct {
@@ -27,15 +29,16 @@
 //		})
 //	}
 //
-// What happens first: the host runs the program with the argument "describe"
-// and keeps the manifest it prints, so that it can check a configuration, print
-// documentation and complete names without starting anything. Later it starts
-// the program for real, and the first use of a server calls open.
+// The host first runs the program with the argument "describe" and keeps the
+// manifest that it prints. With the manifest the host checks configurations,
+// prints documentation and completes names without starting the plugin. Later
+// the host starts the program as a plugin, and the first use of a server calls
+// open.
 //
-// The package is not about MCP: a connection carries JSON-RPC messages as
-// bytes and never looks inside them. Names, schemas and permissions belong to
-// the host. It imports the standard library and hclog, nothing else.
+// The package does not interpret MCP: a connection carries JSON-RPC messages as
+// bytes. Names, schemas and permissions belong to the host. Outside the
+// standard library the package depends on hclog only.
 package sdk
 
-// Version is the version of this package, as it stands in a plugin's manifest.
+// Version is the version of this package. A plugin's manifest reports it.
 const Version = "0.2.0"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Code is the class of an [Error]: it decides what the host does next.
+// A Code is the class of an [Error]. The host decides by it what to do next.
 type Code string
 
 const (
@@ -13,24 +13,24 @@ const (
 	Unavailable   Code = "unavailable"    // the server cannot be reached now
 	AuthRequired  Code = "auth_required"  // the server wants credentials, or better ones
 	NeedsLogin    Code = "needs_login"    // only a person can obtain the credentials
-	Denied        Code = "denied"         // somebody decided against it
-	Canceled      Code = "canceled"       // the caller gave up
-	Deadline      Code = "deadline"       // the time given was not enough
+	Denied        Code = "denied"         // policy or the user rejected the request
+	Canceled      Code = "canceled"       // the caller canceled the request
+	Deadline      Code = "deadline"       // the request timed out
 	Unimplemented Code = "unimplemented"  // the other side does not offer this
-	Internal      Code = "internal"       // a mistake in the plugin
-	Panicked      Code = "panic"          // a mistake in the plugin, found the hard way
+	Internal      Code = "internal"       // a bug in the plugin
+	Panicked      Code = "panic"          // a bug in the plugin that caused a panic
 )
 
-// An Error crosses the process boundary with its meaning intact. Any other
-// error arrives at the host as text with the code Internal (or Canceled or
-// Deadline, for the two errors of package context).
+// An Error keeps all its fields across the process boundary. Any other error
+// reaches the host as text of code Internal. The two errors of package context
+// become Canceled and Deadline.
 type Error struct {
 	Code    Code
-	Reason  string   // one stable word that programs may look at, such as "command_not_found"; may be empty
-	Message string   // what happened, without the name of the server
+	Reason  string   // stable word for programs, such as "command_not_found"; may be empty
+	Message string   // what failed and why, without the name of the server
 	Hint    string   // what the user can do about it; may be empty
-	Path    string   // which setting is at fault, such as headers["Host"] or retry[0].max; may be empty
-	Output  []string // the last lines that the server printed, oldest first; may be empty
+	Path    string   // setting that caused the error, such as headers["Host"] or retry[0].max; may be empty
+	Output  []string // last lines that the server printed, oldest first; may be empty
 }
 
 func (e *Error) Error() string {
@@ -40,19 +40,18 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Errorf makes an Error with a class and a message.
+// Errorf returns an Error with a code and a formatted message.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AttrErrorf makes an Error of code Invalid that points at one setting. Path
-// is written as in the configuration: url, headers["Host"], retry[0].max.
+// AttrErrorf returns an Error of code Invalid for one setting. path is written
+// as in the configuration: url, headers["Host"], retry[0].max.
 func AttrErrorf(path, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
-// CodeOf returns the class of err: that of the first [*Error] it wraps, or
-// Internal.
+// CodeOf returns the code of the first [*Error] that err wraps, or Internal.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -60,36 +59,39 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Dropped is what Recv of a [Conn] returns for a message that it could not
-// deliver. The connection goes on: Recv is called again. The host answers the
-// call that the message belonged to, where Prefix tells which. The reason "gap"
-// says that it is not known what was lost of what the server sends on its own
-// account: the host then asks for what may have changed.
+// Dropped is the error that Recv of a [Conn] returns for a message that it
+// could not deliver. The connection stays usable: the host calls Recv again. If
+// Prefix shows which call the message belonged to, the host fails that call.
+//
+// The reason "gap" reports the loss of an unknown number of notifications and
+// requests of the server. The host then fetches again everything that may have
+// changed.
 type Dropped struct {
-	Reason string // one stable word, such as "message_too_large" or "gap"
-	Size   int64  // of the message in bytes, where known
-	Limit  int64  // that it went beyond, where there is one
-	Prefix []byte // how the message began, at most 4 KiB
+	Reason string // stable word, such as "message_too_large" or "gap"
+	Size   int64  // size of the message in bytes, if known
+	Limit  int64  // exceeded limit in bytes, if there is one
+	Prefix []byte // first bytes of the message, at most 4 KiB
 }
 
-// Failed is what Recv of a [Conn] returns for a request of the host's that will
-// not be answered, where one request can fail alone: each is an HTTP request of
-// its own, say. The connection goes on: Recv is called again.
+// Failed is the error that Recv of a [Conn] returns for a request of the host
+// that gets no response. It is for transports whose requests can fail one by
+// one, for example with one HTTP request each. The connection stays usable
+// unless Ends is set: the host calls Recv again.
 type Failed struct {
-	ID  []byte // of the request, as it stood there
-	Err *Error // why
-	// Delivered is true when the server may have begun to act on the request,
-	// which then is not sent again unless that is harmless.
+	ID  []byte // id of the request, with the bytes that it had there
+	Err *Error // reason of the failure
+	// Delivered is true if the server may have begun to process the request.
+	// The host then sends the request again only if that is harmless.
 	Delivered bool
-	// Ends is true when the connection is of no further use because of it:
-	// what Recv returns next is its end. The host sends a request that was not
-	// delivered again, on another connection.
+	// Ends is true if the failure makes the connection unusable; the next Recv
+	// returns its end. The host sends a request that was not delivered again on
+	// another connection.
 	Ends bool
 }
 
 func (f *Failed) Error() string { return f.Unwrap().Error() }
 
-// Unwrap returns why.
+// Unwrap returns Err, or an Error of code Internal if Err is nil.
 func (f *Failed) Unwrap() error {
 	if f.Err == nil {
 		return Errorf(Internal, "the transport did not say why the request failed")

@@ -10,15 +10,15 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A renewer is an auth provider whose tokens the server may revoke at any time.
+// A renewer is an auth provider whose tokens may be revoked at any time.
 type renewer struct {
-	issue func() string // asks the issuer for another token
+	issue func() string // returns a new token from the issuer
 
 	mu    sync.Mutex
 	token string // guarded by mu
 }
 
-// Authorize presents the token, and obtains the first one.
+// Authorize returns the token. The first call obtains one.
 func (r *renewer) Authorize(context.Context, sdk.AuthRequest) (sdk.Credential, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,8 +28,8 @@ func (r *renewer) Authorize(context.Context, sdk.AuthRequest) (sdk.Credential, e
 	return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer " + r.token}}, nil
 }
 
-// Challenge renews the token once. A second refusal of the same request says
-// that a new token does not help.
+// Challenge renews the token once. If the new token is rejected too, the user
+// must log in.
 func (r *renewer) Challenge(_ context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
 	if c.Attempt > 1 {
 		return sdk.ChallengeResult{NeedsLogin: true, Reason: "the server refuses new tokens too"}, nil
@@ -40,7 +40,7 @@ func (r *renewer) Challenge(_ context.Context, c sdk.Challenge) (sdk.ChallengeRe
 	return sdk.ChallengeResult{Retry: true}, nil
 }
 
-// get is what a transport does with Server.Host.Credentials, for each request.
+// get sends one request, as a transport does with Server.Host.Credentials.
 func get(ctx context.Context, credentials sdk.Credentials, url string) (int, error) {
 	about := sdk.AuthRequest{Method: http.MethodGet, URL: url}
 	for attempt := 1; ; attempt++ {
@@ -78,9 +78,9 @@ func get(ctx context.Context, credentials sdk.Credentials, url string) (int, err
 	}
 }
 
-// A request is authorized and refused, the auth provider answers the challenge,
-// and the request is sent once more. Between the two stands the host, which
-// keeps the credential and asks the provider once for all requests.
+// A server rejects a request, the auth provider answers the challenge with a
+// new token, and the request is sent again. In a plugin the host is between the
+// two: it caches the credential and asks the provider once for all requests.
 func Example_challenge() {
 	issued, valid := 0, "token-1"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,7 @@ func Example_challenge() {
 	provider := &renewer{issue: func() string { issued++; return fmt.Sprint("token-", issued) }}
 
 	fmt.Println(get(context.Background(), provider, server.URL))
-	valid = "token-2" // the server revokes the first
+	valid = "token-2" // the server revokes token-1
 	fmt.Println(get(context.Background(), provider, server.URL))
 	valid = "none"
 	fmt.Println(get(context.Background(), provider, server.URL))

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Host is what the host does for a plugin. Each service is granted by the
-// configuration; a call to one that is not returns an [*Error] with the code
-// Unimplemented or Denied. A field is nil only in a plugin's own tests.
+// Host holds the services that the host offers to a plugin. The configuration
+// grants each service. A call to a service that is not granted returns an
+// [*Error] of code Unimplemented or Denied. A field is nil only in a plugin's
+// own tests.
 type Host struct {
 	Secrets     Secrets
 	Person      Person
@@ -15,104 +16,111 @@ type Host struct {
 	Events      Events
 }
 
-// Secrets keeps small secrets at rest, at most [MaxSecret] bytes each. Keys are the
-// plugin's own: no other plugin, server or tenant sees them.
+// Secrets stores small secrets at rest, at most [MaxSecret] bytes each. Keys
+// are private to the plugin, the server and the tenant.
 type Secrets interface {
-	// Secret returns the value and whether there is one.
+	// Secret returns the value of key. found is false if there is none.
 	Secret(ctx context.Context, key string) (value []byte, found bool, err error)
-	// SetSecret stores the value; label is what a person sees in a key chain.
+	// SetSecret stores the value. label is the name that a key chain displays.
 	SetSecret(ctx context.Context, key string, value []byte, label string) error
+	// DeleteSecret removes the value of key.
 	DeleteSecret(ctx context.Context, key string) error
 }
 
-// Person reaches the human, where there is one: never under "junctor serve".
+// Person asks the user to act. It is available only with an interactive user,
+// never under "junctor serve".
 type Person interface {
-	// OpenURL opens a page in the browser, or prints the address where there
-	// is none. Only https, or http to the loopback, is accepted.
+	// OpenURL opens a page in the browser, or prints the address if there is no
+	// browser. It accepts only https URLs, and http URLs of a loopback address.
 	OpenURL(ctx context.Context, url, why string) error
 	// Prompt asks for the fields and returns the answers by name.
 	Prompt(ctx context.Context, p Prompt) (map[string]string, error)
-	// Callback opens a listener on the loopback for one redirect. It lasts
-	// until it is closed; ctx bounds the opening only.
+	// Callback opens a listener on a loopback address for one redirect. ctx
+	// bounds the opening only: the listener lasts until Close.
 	Callback(ctx context.Context, path string) (Callback, error)
 }
 
-// A Prompt asks a person something.
+// A Prompt is a form for the user.
 type Prompt struct {
 	Title  string
 	Fields []PromptField
 }
 
-// A PromptField is one thing asked for. Secret answers are not echoed.
+// A PromptField is one field of a [Prompt]. Terminals do not echo the answer of
+// a secret field.
 type PromptField struct {
 	Name, Label string
 	Secret      bool
 }
 
-// A Callback is a listener for the end of a login.
+// A Callback is a listener for the redirect at the end of a login.
 type Callback interface {
 	// URL is the address to redirect to.
+	// URL returns the redirect URI.
 	URL() string
 	// Wait returns the query of the first request to the path, without "?".
 	Wait(ctx context.Context) (query string, err error)
 	Close() error
 }
 
-// Credentials gives a transport what to present to its server. The host asks
-// the auth provider of the server's block; the transport never sees a refresh
-// token.
+// Credentials supplies the credentials that a transport presents to its server.
+// The host asks the auth provider of the server block. The transport never
+// receives a refresh token.
 type Credentials interface {
+	// Authorize returns the credential for a request.
 	Authorize(ctx context.Context, r AuthRequest) (Credential, error)
-	// Challenge reports that the server refused. It says whether to try again.
+	// Challenge reports that the server rejected a credential. The result says
+	// whether to retry.
 	Challenge(ctx context.Context, c Challenge) (ChallengeResult, error)
 }
 
-// Events tells the host something it may want to show or act on.
+// Events reports events to the host, which may display them or act on them.
 type Events interface {
-	// Event is best effort: it returns nil when the host does not care.
+	// Event is best effort: it returns nil even if the host ignores the event.
 	Event(ctx context.Context, name, detail string) error
 }
 
-// An AuthRequest is what a credential is for.
+// An AuthRequest describes the request that needs a credential.
 type AuthRequest struct {
-	Method, URL string   // of the HTTP request, where there is one
-	Resource    string   // the resource indicator of RFC 8707; empty means the URL
-	Scopes      []string // what is needed, where known
-	Subject     string   // on whose behalf, where upstreams are not shared
+	Method, URL string   // of the HTTP request, if it is one
+	Resource    string   // resource indicator of RFC 8707; if empty, URL
+	Scopes      []string // required scopes, if known
+	Subject     string   // principal of the request if upstreams are not shared
 }
 
-// A Credential is what to add to a request.
+// A Credential holds the headers and query parameters to add to a request.
 type Credential struct {
 	Headers map[string]string
 	Query   map[string]string
-	Expires time.Time // zero: not known
-	Account string    // for people to recognise; never a secret
-	// PerRequest says that the credential is good for one request only: the host
-	// does not keep it and asks again before the next one. Requests are then
-	// authorized one after the other. Hosts before version 0.2.0 of this package
-	// ignore it, and keep the credential until it Expires.
+	Expires time.Time // zero if unknown
+	Account string    // displayed to the user; never a secret
+	// PerRequest limits the credential to one request. The host does not keep
+	// it and asks again before the next request. It then authorizes requests
+	// one after the other. Hosts before version 0.2.0 of this package ignore
+	// the field and keep the credential until Expires.
 	PerRequest bool
-	// Name is the host's name for this credential, for Challenge.Presented. An
-	// auth provider leaves it empty.
+	// Name is the host's name of this credential, used in Challenge.Presented.
+	// An auth provider leaves it empty.
 	Name string
 }
 
-// A Challenge is a server's refusal: 401 or 403 and what it said.
+// A Challenge reports a 401 or 403 response of a server.
 type Challenge struct {
 	AuthRequest
 	Status          int
 	WWWAuthenticate []string
-	// Attempt is 1 for the first refusal of a request. A 2 reports that what was
-	// presented after a challenge was refused as well, which nobody tries again.
+	// Attempt is 1 for the first rejection of a request. It is 2 if the
+	// credential obtained after a challenge was rejected too. The request is
+	// then not retried.
 	Attempt int
-	// Presented is the Name of the credential that was refused; empty: not known.
+	// Presented is the Name of the rejected credential; empty if unknown.
 	Presented string
 }
 
-// A ChallengeResult says what to do about a refusal.
+// A ChallengeResult says how to proceed after a [Challenge].
 type ChallengeResult struct {
-	Retry      bool // the next Authorize returns something new
-	NeedsLogin bool // only a person can help
+	Retry      bool // the next Authorize returns a different credential
+	NeedsLogin bool // the user must log in
 	Reason     string
 	Scopes     []string
 }

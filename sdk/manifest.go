@@ -6,15 +6,14 @@ import (
 	"regexp"
 )
 
-// A Manifest is what a plugin says about itself without being started: what
-// "PLUGIN describe" prints as JSON. Unknown members are ignored, so that it
-// can grow.
+// A Manifest describes a plugin that is not running. "PLUGIN describe" prints
+// it as JSON. Readers ignore unknown members, so that it can be extended.
 type Manifest struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`
 	Description  string            `json:"description,omitempty"`
 	SDK          string            `json:"sdk"`
-	Protocols    []int             `json:"protocols"` // majors it speaks, newest first
+	Protocols    []int             `json:"protocols"` // supported protocol majors, newest first
 	Features     []string          `json:"features,omitempty"`
 	Transports   map[string]Schema `json:"transports,omitempty"`
 	Auths        map[string]Schema `json:"auths,omitempty"`
@@ -26,8 +25,8 @@ var (
 	versionRule = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 )
 
-// Describe returns the plugin's manifest, with the given protocol majors and
-// features, or an error that names what the author got wrong.
+// Describe returns the plugin's manifest with the given protocol majors and
+// features. It fails if a name, the version or a schema is invalid.
 func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) {
 	m := Manifest{
 		Name: p.Name, Version: p.Version, Description: p.Description,
@@ -82,11 +81,11 @@ func (p *Plugin) Describe(protocols []int, features []string) (Manifest, error) 
 	return m, nil
 }
 
-// JSON renders the manifest. The bytes are the same for the same plugin.
+// JSON renders the manifest. Equal manifests give equal bytes.
 func (m Manifest) JSON() []byte {
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		panic(err) // a manifest holds nothing that cannot be rendered
+		panic(err) // every field of a manifest can be encoded
 	}
 	return append(b, '\n')
 }

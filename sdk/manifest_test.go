@@ -13,7 +13,7 @@ import (
 
 type nothing struct{}
 
-// bare is a transport whose author wrote the schema by hand.
+// bare is a transport with a handwritten schema.
 type bare struct {
 	sdk.Transport
 	schema sdk.Schema
@@ -43,7 +43,7 @@ func TestDescribe(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		plugin sdk.Plugin
-		want   string // in the error; empty: none
+		want   string // part of the error; empty: no error
 	}{
 		{"good", sdk.Plugin{Name: "acme-2", Version: "1.2.3-rc.1+x", Transports: transports("acme", "0")}, ""},
 		{"longest name", sdk.Plugin{Name: strings.Repeat("a", 64), Version: "0.0.0", Transports: transports("t")}, ""},
@@ -85,7 +85,7 @@ func TestDescribe(t *testing.T) {
 			}
 			again, _ := c.plugin.Describe([]int{1}, []string{"f"})
 			if !bytes.Equal(m.JSON(), again.JSON()) {
-				t.Error("the manifest is not the same twice")
+				t.Error("two encodings of the manifest differ")
 			}
 			var back sdk.Manifest
 			if err := json.Unmarshal(m.JSON(), &back); err != nil || back.SDK != sdk.Version || back.Protocols[0] != 1 || len(back.Transports) != 2 && c.name == "good" {
@@ -95,7 +95,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestManifestGrows is what lets an old host read a new plugin's manifest.
+// TestManifestGrows checks that an old host can read the manifest of a newer
+// plugin.
 func TestManifestGrows(t *testing.T) {
 	var m sdk.Manifest
 	err := json.Unmarshal([]byte(`{"name":"x","version":"1.0.0","later":{"a":1},
@@ -105,8 +106,8 @@ func TestManifestGrows(t *testing.T) {
 	}
 }
 
-// TestVersionHasAChangelogEntry compares Version with the newest entry of
-// CHANGELOG.md: whoever changes one changes the other.
+// TestVersionHasAChangelogEntry checks that Version equals the newest entry of
+// CHANGELOG.md.
 func TestVersionHasAChangelogEntry(t *testing.T) {
 	text, err := os.ReadFile("CHANGELOG.md")
 	if err != nil {

@@ -10,10 +10,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// PipeConn makes a connection of two streams that carry one JSON-RPC message a
-// line: the standard streams of a process, a unix socket, a TCP connection.
-// What is not a message is skipped, and one that is longer than the host allows
-// is [Dropped]. Closing closes w and, where it has a Close method, r.
+// PipeConn returns a connection over two streams that carry one JSON-RPC
+// message per line. Examples are the standard streams of a process, a unix
+// socket and a TCP connection.
+//
+// Lines that are not messages are skipped. A message longer than the host's
+// limit becomes [Dropped]. Close closes w, and r if it is an io.Closer.
 func PipeConn(r io.Reader, w io.WriteCloser) Conn {
 	return &pipeConn{r: r, w: w, lines: ndjson.NewReader(r, 0)}
 }
@@ -22,13 +24,13 @@ type pipeConn struct {
 	r      io.Reader
 	w      io.WriteCloser
 	lines  *ndjson.Reader
-	out    []byte // used by Send alone
+	out    []byte // buffer, used by Send only
 	closed atomic.Bool
 	once   sync.Once
-	err    error // of the close
+	err    error // returned by w.Close
 }
 
-// LimitMessages bounds the messages from the server.
+// LimitMessages sets the maximum size of messages from the server in bytes.
 func (p *pipeConn) LimitMessages(max int) { p.lines = ndjson.NewReader(p.r, max) }
 
 func (p *pipeConn) Recv() ([]byte, error) {
@@ -43,7 +45,7 @@ func (p *pipeConn) Recv() ([]byte, error) {
 	}
 }
 
-// ending turns an error of the line reader into what a Conn says in its place.
+// ending converts an error of the line reader to the error that Recv returns.
 func (p *pipeConn) ending(err error) error {
 	if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
 		return &Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
@@ -67,7 +69,7 @@ func (p *pipeConn) Close(context.Context) error {
 		p.closed.Store(true)
 		p.err = p.w.Close()
 		if c, ok := p.r.(io.Closer); ok {
-			_ = c.Close() // often the same connection, closed already
+			_ = c.Close() // r and w are often the same connection, closed above
 		}
 	})
 	return p.err

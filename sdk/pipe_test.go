@@ -29,7 +29,7 @@ func TestPipeConnRecv(t *testing.T) {
 	if d, ok := errors.AsType[*sdk.Dropped](err); !ok || d.Reason != "message_too_large" || d.Limit != 50 || d.Size != int64(len(big)) || !strings.HasPrefix(big, string(d.Prefix)) {
 		t.Errorf("got %#v", err)
 	}
-	recv(`{"b": 2}`) // a line break between tokens is white space; in a string it is no JSON
+	recv(`{"b": 2}`) // a line break between tokens is white space; in a string it is invalid JSON
 	recv(`{"d":3}`)
 	for range 2 {
 		if _, err := conn.Recv(); err != io.EOF {
@@ -56,8 +56,8 @@ func TestPipeConnSend(t *testing.T) {
 	}
 }
 
-// TestPipeConnClose: closing wakes whoever waits, is an end in order, and may
-// be repeated.
+// TestPipeConnClose checks that Close unblocks Recv and Send, that Recv then
+// returns io.EOF, and that Close may be called again.
 func TestPipeConnClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
@@ -65,7 +65,7 @@ func TestPipeConnClose(t *testing.T) {
 		conn := sdk.PipeConn(ours, ours)
 		received, sent := make(chan error, 1), make(chan error, 1)
 		go func() { _, err := conn.Recv(); received <- err }()
-		go func() { sent <- conn.Send([]byte(`{}`)) }() // nobody reads
+		go func() { sent <- conn.Send([]byte(`{}`)) }() // blocks: the other end does not read
 		synctest.Wait()
 		for range 2 {
 			if err := conn.Close(context.Background()); err != nil {
@@ -96,7 +96,7 @@ func TestPipeConnBreaks(t *testing.T) {
 	}
 	for range 2 {
 		if err := conn.Close(t.Context()); err == nil {
-			t.Error("the error of the close is lost")
+			t.Error("the error of the first Close is lost")
 		}
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// A Plugin is a program's whole offer. The maps are keyed by the name that
-// stands in the configuration: transport "acme" { }, auth "acme" { } or
+// A Plugin lists the components that a program offers. The keys of the maps are
+// the names used in the configuration: transport "acme" { }, auth "acme" { } or
 // secret_store "acme" { }.
 type Plugin struct {
-	// Name is the plugin's own name: lower case letters, digits and dashes,
-	// at most 64, beginning with a letter or digit.
+	// Name identifies the plugin. It has at most 64 lower case letters, digits
+	// and dashes and begins with a letter or digit.
 	Name string
-	// Version is the plugin's own version, a semantic version without "v".
+	// Version is the plugin's version, a semantic version without "v".
 	Version string
-	// Description says in one sentence what the plugin is for.
+	// Description is one sentence about the purpose of the plugin.
 	Description string
 
 	Transports   map[string]Transport
@@ -24,120 +24,122 @@ type Plugin struct {
 	SecretStores map[string]SecretStore
 }
 
-// A Transport reaches MCP servers of one kind. [NewTransport] makes one from a
-// settings struct and a function; implement the interface only when the
+// A Transport connects to MCP servers of one kind. [NewTransport] makes one
+// from a settings struct and a function. Implement the interface only when the
 // settings cannot be a struct.
 //
-// Every method may be called concurrently.
+// All methods may be called concurrently.
 type Transport interface {
-	// Schema describes the settings. It returns the same value every time.
+	// Schema returns the schema of the settings. It returns the same value on
+	// every call.
 	Schema() Schema
 
-	// Validate checks settings beyond what the schema can say, without
-	// reaching anything outside the process. Its error may be several,
-	// joined, each made by [AttrErrorf] so that the host can point at the line.
+	// Validate checks rules that the schema cannot express. It uses nothing
+	// outside the process. The error may join several errors made by
+	// [AttrErrorf], so that the host can point at each setting.
 	Validate(ctx context.Context, settings []byte) error
 
-	// Open connects to the server that settings, a JSON object that fits the
-	// schema, describe. ctx bounds the connecting only: the connection lasts
-	// until it is closed or the server goes away. Open returns within 250 ms
-	// of ctx being done.
+	// Open connects to the server that settings describe. settings is a JSON
+	// object that fits the schema. ctx bounds connecting only: the connection
+	// lasts until Close or until the server ends it. Open returns within 250 ms
+	// after ctx is done.
 	Open(ctx context.Context, server *Server, settings []byte) (Conn, error)
 }
 
-// A Conn is one open channel to an MCP server. It carries whole JSON-RPC
+// A Conn is one connection to an MCP server. It carries whole JSON-RPC
 // messages.
 //
-// The host calls Recv from one goroutine and Send from another; Close may be
-// called at any time, more than once, and makes a waiting Recv or Send return.
+// The host calls Recv from one goroutine and Send from another. Close may be
+// called at any time and more than once. It unblocks Recv and Send.
 type Conn interface {
-	// Recv returns the next message from the server. The bytes belong to the
-	// caller until the next Recv. It returns io.EOF when the server ended the
-	// connection in order, and otherwise an error that says what happened,
-	// preferably an [*Error] with the last lines that the server printed. The
-	// errors after which it is called again are [*Dropped] and [*Failed].
+	// Recv returns the next message from the server. The caller owns the bytes
+	// until the next call of Recv. Recv returns io.EOF when the server closed
+	// the connection in order. Any other error says what failed, preferably an
+	// [*Error] whose Output holds the last lines that the server printed. The
+	// host calls Recv again only after [*Dropped] and [*Failed].
 	Recv() ([]byte, error)
 
-	// Send delivers one message to the server. msg contains neither CR nor LF
-	// and must not be kept after Send returns.
+	// Send sends one message to the server. msg contains neither CR nor LF.
+	// Send must not keep msg after it returns.
 	Send(msg []byte) error
 
-	// Close ends the connection: politely while ctx lasts, then by force. It
-	// returns when nothing of the connection is left.
+	// Close ends the connection: in order until ctx is done, then by force. It
+	// returns when every resource of the connection is released.
 	Close(ctx context.Context) error
 }
 
-// A Server is one "server" block of the configuration, as far as the plugin
-// needs to know it.
+// A Server holds the parts of a "server" block of the configuration that a
+// transport needs.
 type Server struct {
-	Name     string // the block's label
-	Instance string // unique to this opening
-	Tenant   string // on whose behalf, where servers are shared by tenant; else empty
-	Dir      string // the directory of the file that holds the block
-	// Env holds, as NAME=value, the host's environment variables that the
-	// settings name in an attribute of the format "env_names".
+	Name     string // label of the block
+	Instance string // unique for each call of Open
+	Tenant   string // principal that uses the server if upstreams are separated by tenant; else empty
+	Dir      string // directory of the file that contains the block
+	// Env holds environment variables of the host as NAME=value: those that the
+	// settings list in an attribute of the format "env_names".
 	Env []string
-	// MaxMessage is how many bytes a message may have, in either direction.
+	// MaxMessage is the maximum size of a message in bytes, in both directions.
 	MaxMessage int
-	// Cache is a directory of the plugin's own for what can be found out again,
-	// private to the user. It may not exist yet; empty: there is none.
+	// Cache is a private directory of the plugin for data that can be rebuilt.
+	// It may not exist yet. It is empty if there is no cache.
 	Cache string
 	Log   hclog.Logger
 	Host  Host
 }
 
-// A Statuser is a [Conn] that can say how it is. The host asks when it
+// A Statuser is a [Conn] that reports its status. The host asks for it when it
 // explains a timeout and for "junctor status".
 type Statuser interface {
 	Status() ConnStatus
 }
 
-// A Flusher is a [Conn] whose Send may hold messages back to send several at
-// once. The host calls Flush, from the same goroutine as Send, when nothing
-// more is waiting to be sent.
+// A Flusher is a [Conn] whose Send may buffer messages. The host calls Flush
+// from the goroutine of Send when no further message is waiting.
 type Flusher interface {
 	Flush() error
 }
 
-// A Waiter is a [Conn] that says when Recv is about to wait. Messages that it
-// returned without waiting in between reach the host together, which is worth
-// having when a server answers many calls at once.
+// A Waiter is a [Conn] that announces that Recv is about to block. The host
+// forwards messages in one batch if Recv returned them without blocking in
+// between. That is faster when a server answers many calls at once.
 type Waiter interface {
-	// BeforeWait is called once, before the first Recv; f is called by Recv.
+	// BeforeWait is called once, before the first Recv. Recv calls f each time
+	// before it blocks.
 	BeforeWait(f func())
 }
 
-// A Limiter is a [Conn] that wants to know Server.MaxMessage. [PipeConn] makes
-// one, so that its author need not pass the number on.
+// A Limiter is a [Conn] that needs Server.MaxMessage. The connections of
+// [PipeConn] implement it, so their authors need not pass the limit on.
 type Limiter interface {
 	// LimitMessages is called once, before the first Recv.
 	LimitMessages(max int)
 }
 
-// A Relater is a [Conn] that knows to which of the host's requests something
-// belongs that the server sent on its own account, as where every request has a
-// stream of its own.
+// A Relater is a [Conn] that can relate a notification or a request of the
+// server to a request of the host. A transport with one stream for each request
+// is an example.
 type Relater interface {
-	// Related returns the id, as it stood in the request, that the message
-	// which Recv returned last belongs to, or nil. The goroutine of Recv calls
-	// it.
+	// Related returns the id of the host's request that the last message
+	// returned by Recv belongs to. The id has the bytes that it had in the
+	// request. Related returns nil if the message belongs to no request. The
+	// goroutine of Recv calls it.
 	Related() []byte
 }
 
-// ConnStatus is how a connection is at one moment. The zero value of a field
-// means that it is not known.
+// ConnStatus is a snapshot of a connection. A zero field is unknown.
 type ConnStatus struct {
 	State   string   // one word, such as "running"
-	PID     int      // of the server's process, where there is one
-	Stderr  []string // the last lines the server printed, oldest first
-	Dropped uint64   // lines from the server that were not messages
+	PID     int      // process id of the server, if it is a process
+	Stderr  []string // last lines that the server printed, oldest first
+	Dropped uint64   // number of lines from the server that were not messages
 }
 
-// NewTransport makes a Transport from a settings struct C and a function that
-// opens a connection. C's fields carry tags; see [SchemaOf]. When *C has a
-// method Validate() error, it is called once the settings are decoded.
+// NewTransport returns a Transport made from a settings struct C and a function
+// that opens a connection. C's fields carry tags; see [SchemaOf]. If *C has a
+// method Validate() error, it is called after decoding the settings.
 //
-// It panics when C cannot be described: that is a mistake in the program.
+// NewTransport panics if C cannot be described, because that is a mistake in
+// the program.
 func NewTransport[C any](open func(context.Context, *Server, *C) (Conn, error)) Transport {
 	return &transport[C]{schema: SchemaOf[C](), open: open}
 }
@@ -162,6 +164,9 @@ func (t *transport[C]) Open(ctx context.Context, s *Server, settings []byte) (Co
 	return t.open(ctx, s, c)
 }
 
+// decodeAndCheck decodes settings into a new C and calls its Validate method,
+// if it has one. An error of Validate that is not an [*Error] becomes an Error
+// of code Invalid.
 func decodeAndCheck[C any](schema Schema, settings []byte) (*C, error) {
 	c := new(C)
 	if err := Decode(schema, settings, c); err != nil {

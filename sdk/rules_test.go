@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/junctor-mcp/junctor/"
 
-// foreign is what each package may import beside the standard library. A new
-// entry becomes a dependency of every author, which is a design decision.
+// foreign lists the packages outside the standard library that each package may
+// import. Every plugin depends on them, so a new entry is a design decision.
 var foreign = map[string]string{
 	".":          "github.com/hashicorp/go-hclog " + module + "sdk/ndjson",
 	"ndjson":     "",
@@ -25,7 +25,7 @@ var foreign = map[string]string{
 	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
 }
 
-// sources parses every source of a package that is not a test, for any system.
+// sources parses the files of a package for all systems, without tests.
 func sources(t *testing.T, dir string) []*ast.File {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -57,7 +57,7 @@ func TestImports(t *testing.T) {
 		allowed, known := foreign[filepath.ToSlash(dir)]
 		for _, f := range sources(t, dir) {
 			if !known {
-				t.Errorf("sdk/%s is new: give it a line in foreign", dir)
+				t.Errorf("package sdk/%s is new: add it to foreign", dir)
 				break
 			}
 			for _, imp := range f.Imports {
@@ -75,7 +75,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDocumented: what an author may use, an author can read about.
+// TestDocumented checks that every package and exported identifier has a
+// comment.
 func TestDocumented(t *testing.T) {
 	for dir := range foreign {
 		packageDoc := false
@@ -93,7 +94,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// undocumented names what a declaration exports without a comment.
+// undocumented returns the exported names of a declaration without a comment.
 func undocumented(decl ast.Decl) []string {
 	var bad []string
 	switch d := decl.(type) {
@@ -120,7 +121,8 @@ func undocumented(decl ast.Decl) []string {
 	return bad
 }
 
-// standardMethod are names whose meaning every Go programmer knows.
+// standardMethod holds names of methods that need no comment, because their
+// meaning is standard.
 var standardMethod = map[string]bool{"Error": true, "Unwrap": true, "String": true, "Read": true}
 
 func exportedReceiver(d *ast.FuncDecl) bool {

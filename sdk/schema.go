@@ -7,37 +7,42 @@ import (
 	"slices"
 )
 
-// A Schema describes the settings of one transport or auth provider, in the
-// terms of the configuration language: what may stand in its block. It is
-// plain data that is written as JSON; members that a reader does not know are
-// ignored.
+// A Schema describes the block of a transport, auth provider or secret store in
+// the terms of the configuration language. It is encoded as JSON. Readers
+// ignore unknown members.
 type Schema struct {
-	Version     int         `json:"version"` // of this schema; 0 is the first
+	Version     int         `json:"version"` // version of this schema; the first is 0
 	Description string      `json:"description,omitempty"`
 	Attributes  []Attribute `json:"attributes,omitempty"`
 	Blocks      []Block     `json:"blocks,omitempty"`
 }
 
-// An Attribute is one "name = value" of a block.
+// An Attribute is one "name = value" setting of a block.
 type Attribute struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Type is a type of the configuration language in its JSON form:
-	// "string", "number", "bool", "dynamic", ["list","string"], ["map","number"].
+	// Type is a type of the configuration language in its JSON form: "string",
+	// "number", "bool", "dynamic", ["list","string"], ["map","number"].
 	Type     json.RawMessage `json:"type"`
 	Required bool            `json:"required,omitempty"`
 	Default  json.RawMessage `json:"default,omitempty"`
 	Enum     []string        `json:"enum,omitempty"`
-	// Format narrows the type: "duration" is a string such as "1m30s",
-	// "integer" a number without a fraction, "env_names" a list of names of
-	// environment variables that the host passes in Server.Env, "watched_file" the
-	// path of a file from which an auth provider has what it presents: when it
-	// changes, the host asks anew. "headers" is a map of strings, HTTP headers by
-	// name, and "header_name" a string, the name of one; the host refuses what
-	// HTTP cannot carry, as older hosts leave to the plugin. Others inform people
-	// only.
+	// Format narrows the type:
+	//
+	//   - "duration" is a string such as "1m30s".
+	//   - "integer" is a number without a fraction.
+	//   - "env_names" is a list of names of environment variables that the
+	//     host passes in Server.Env.
+	//   - "watched_file" is the path of a file that an auth provider reads its
+	//     credential from. The host asks for a new credential when it changes.
+	//   - "headers" is a map of strings: HTTP headers by name.
+	//   - "header_name" is a string: the name of an HTTP header.
+	//
+	// The host rejects headers and header names that are invalid in HTTP.
+	// Older hosts leave that check to the plugin. Other formats only inform
+	// the user.
 	Format     string `json:"format,omitempty"`
-	Sensitive  bool   `json:"sensitive,omitempty"`  // never printed
+	Sensitive  bool   `json:"sensitive,omitempty"`  // the value is never printed
 	Deprecated string `json:"deprecated,omitempty"` // what to use instead
 
 	ConflictsWith []string `json:"conflicts_with,omitempty"` // names in the same block
@@ -47,9 +52,9 @@ type Attribute struct {
 // A Block is a nested block.
 type Block struct {
 	Name   string `json:"name"`
-	Label  string `json:"label,omitempty"` // the attribute that the block's label becomes; empty: no label
-	List   bool   `json:"list,omitempty"`  // may stand several times
-	Need   bool   `json:"need,omitempty"`  // must stand at least once
+	Label  string `json:"label,omitempty"` // attribute that receives the block's label; empty: no label
+	List   bool   `json:"list,omitempty"`  // the block may be repeated
+	Need   bool   `json:"need,omitempty"`  // the block is required
 	Schema Schema `json:"schema"`
 }
 
@@ -71,7 +76,7 @@ func (s *Schema) Block(name string) *Block {
 	return &s.Blocks[i]
 }
 
-// names returns what may stand in the block, for messages.
+// names returns the names of all attributes and blocks, for error messages.
 func (s *Schema) names() []string {
 	var names []string
 	for _, a := range s.Attributes {
@@ -83,11 +88,11 @@ func (s *Schema) names() []string {
 	return names
 }
 
-// settingRule is what the configuration language takes for a name.
+// settingRule matches the names that the configuration language accepts.
 var settingRule = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// check finds what the author of a schema got wrong. The host would refuse it
-// too, but in front of a user, who can do nothing about it.
+// check reports the first mistake in the schema. The host would report it too,
+// but to a user who cannot correct the plugin.
 func (s *Schema) check() error {
 	taken := map[string]bool{}
 	for _, name := range s.names() {
@@ -120,7 +125,8 @@ func (s *Schema) check() error {
 	return nil
 }
 
-// check is given the names in the same block.
+// check reports the first mistake in the attribute. names holds all names in
+// the same block.
 func (a *Attribute) check(names map[string]bool) error {
 	for _, other := range slices.Concat(a.ConflictsWith, a.RequiredWith) {
 		if !names[other] || other == a.Name {

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// every has one field of each kind that settings can have.
+// every has one field of each kind that settings may have.
 type every struct {
 	Text     string                     `hcl:"text" doc:"A text."`
 	Maybe    *string                    `hcl:"maybe" doc:"A text that may be left out."`
@@ -81,7 +81,7 @@ func TestSchemaOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Errorf("the schema changed; run with -update when that is meant\n%s", got)
+		t.Errorf("the schema differs from the golden file; run with -update if that is intended\n%s", got)
 	}
 
 	if a := schema.Attribute("mode"); a == nil || a.Required || len(a.Enum) != 2 {

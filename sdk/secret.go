@@ -6,52 +6,54 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// A SecretStore keeps secrets at rest in one way. [NewSecretStore] makes one
-// from a settings struct and a function.
+// A SecretStore stores secrets at rest. [NewSecretStore] makes one from a
+// settings struct and a function.
 //
-// Every method may be called concurrently.
+// All methods may be called concurrently.
 type SecretStore interface {
-	// Schema describes the settings. It returns the same value every time.
+	// Schema returns the schema of the settings. It returns the same value on
+	// every call.
 	Schema() Schema
 
-	// Validate checks settings beyond what the schema can say; see
-	// [Transport].
+	// Validate checks rules that the schema cannot express; see [Transport].
 	Validate(ctx context.Context, settings []byte) error
 
-	// Open makes ready to keep secrets. It must not wait for a person. An
-	// [*Error] with the Reason "absent" says that there is no such store on
-	// this machine, so that the host may use another.
+	// Open opens the store. It must not wait for the user. An [*Error] with the
+	// Reason "absent" reports that this machine has no such store, so that the
+	// host may use another.
 	Open(ctx context.Context, server *StoreServer, settings []byte) (Vault, error)
 }
 
-// MaxSecret is how many bytes a secret may have.
+// MaxSecret is the maximum size of a secret in bytes.
 const MaxSecret = 16 << 10
 
-// A Vault is an open [SecretStore]. Every method may be called concurrently.
-// When it is also an io.Closer, it is closed when it is no longer used.
+// A Vault is an open [SecretStore]. All methods may be called concurrently. If
+// it is also an io.Closer, the host closes it when it is no longer used.
 //
-// Keys are made by the host: at most 200 visible ASCII characters. Values have
-// at most [MaxSecret] bytes; a store that holds less in one piece splits them. The Reason
-// of an [*Error] is "locked" when a person has to unlock the store, "absent"
-// when it is not there, "password" when the password is not the right one and
-// "damaged" when what is stored cannot be read. A vault that does not answer
-// within three seconds is ended with its process.
+// The host makes the keys: at most 200 visible ASCII characters. Values have at
+// most [MaxSecret] bytes; a store with a smaller limit splits them. The host
+// ends the process of a vault that does not answer within three seconds.
+//
+// The Reason of an [*Error] is "locked" if the user must unlock the store,
+// "absent" if it does not exist, "password" if the password is wrong and
+// "damaged" if the stored data cannot be read.
 type Vault interface {
 	Secrets
-	// Keys lists the keys of all that is stored, in no order.
+	// Keys returns the keys of all stored secrets, in no particular order.
 	Keys(ctx context.Context) ([]string, error)
 }
 
-// A StoreServer is what a [SecretStore] gets to work with.
+// A StoreServer holds the resources that the host gives a [SecretStore].
 type StoreServer struct {
-	// Dir is a directory of the store's own, private to the user. It may not
-	// exist yet; empty: there is none.
+	// Dir is a private directory of the store. It may not exist yet. It is
+	// empty if there is none.
 	Dir string
 	Log hclog.Logger
 }
 
-// NewSecretStore makes a SecretStore from a settings struct C and a function
-// that opens a vault. It panics when C cannot be described; see [SchemaOf].
+// NewSecretStore returns a SecretStore made from a settings struct C and a
+// function that opens a vault. It panics if C cannot be described; see
+// [SchemaOf].
 func NewSecretStore[C any](open func(context.Context, *StoreServer, *C) (Vault, error)) SecretStore {
 	return &secretStore[C]{schema: SchemaOf[C](), open: open}
 }

@@ -19,8 +19,8 @@ func (p *place) Validate() error {
 	return nil
 }
 
-// TestSecretStore: what the schema and the author refuse never gets to open a
-// vault.
+// TestSecretStore checks that a vault is not opened with settings that the
+// schema or Validate rejects.
 func TestSecretStore(t *testing.T) {
 	absent := errors.New("absent")
 	opened := ""
@@ -57,8 +57,8 @@ func TestSecretStore(t *testing.T) {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// TestSecretStorePanics: settings that cannot be described are a mistake in the
-// program.
+// TestSecretStorePanics checks that settings that cannot be described cause a
+// panic.
 func TestSecretStorePanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -9,27 +9,28 @@ import (
 	"time"
 )
 
-// SchemaOf describes the settings struct C by its fields' tags:
+// SchemaOf returns the schema of the settings struct C. The tags of C's fields
+// define it:
 //
-//	hcl:"name"            the attribute's name; ",optional" makes it so
-//	hcl:"name,block"      a nested block: a struct (must stand), a pointer to a
-//	                      struct (may stand) or a slice of structs (any number)
-//	hcl:"name,label"      in a block of a slice: the block's label
-//	doc:"…"               what it is for; every attribute and block needs one
-//	default:"…"           the value when unset, which makes it optional
-//	enum:"a,b"            the values allowed
+//	hcl:"name"            name of the attribute; ",optional" makes it optional
+//	hcl:"name,block"      nested block: a struct (required), a pointer to a
+//	                      struct (optional) or a slice of structs (repeated)
+//	hcl:"name,label"      label of the block, in a struct of a slice
+//	doc:"…"               description; required for every attribute and block
+//	default:"…"           default value; makes the attribute optional
+//	enum:"a,b"            allowed values
 //	format:"…"            see [Attribute]
-//	sensitive:"true"      never printed
-//	deprecated:"…"        what to use instead
-//	conflicts:"a,b"       attributes that may not stand beside it
-//	requires:"a,b"        attributes that must stand beside it
+//	sensitive:"true"      the value is never printed
+//	deprecated:"…"        replacement of a deprecated attribute
+//	conflicts:"a,b"       attributes that exclude this one
+//	requires:"a,b"        attributes that this one requires
 //
 // Fields may be string, bool, any integer or float, time.Duration, slices and
-// string-keyed maps of those, and json.RawMessage for anything. A field of
-// type *T is T that may be left out, and nil then. Unexported fields are
-// ignored.
+// string-keyed maps of those, and json.RawMessage for any value. A field of
+// type *T is an optional T, nil if missing. Unexported fields are ignored.
 //
-// It panics when C cannot be described: that is a mistake in the program.
+// SchemaOf panics if C cannot be described, because that is a mistake in the
+// program.
 func SchemaOf[C any]() Schema {
 	t := reflect.TypeFor[C]()
 	s, err := schemaOf(t, nil)
@@ -55,7 +56,8 @@ var (
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
-// schemaOf describes one struct; around are those that it is nested in.
+// schemaOf returns the schema of one struct. around lists the structs that
+// contain it.
 func schemaOf(t reflect.Type, around []reflect.Type) (Schema, error) {
 	var s Schema
 	if t.Kind() != reflect.Struct {
@@ -77,7 +79,7 @@ func schemaOf(t reflect.Type, around []reflect.Type) (Schema, error) {
 		case f.Tag.Get("doc") == "":
 			err = fmt.Errorf("has no doc tag")
 		case option == "label":
-			continue // described by the block that has the label
+			continue // handled by addBlock
 		case option == "block":
 			err = addBlock(&s, f, name, around)
 		case option == "" || option == "optional":
@@ -146,7 +148,8 @@ func addBlock(s *Schema, f reflect.StructField, name string, around []reflect.Ty
 	return nil
 }
 
-// labelOf returns the attribute that a block's label becomes, if it has one.
+// labelOf returns the name of the attribute that receives the block's label, or
+// "" if the block has none.
 func labelOf(t reflect.Type) (string, error) {
 	label := ""
 	for f := range t.Fields() {
@@ -162,8 +165,7 @@ func labelOf(t reflect.Type) (string, error) {
 	return label, nil
 }
 
-// typeOf returns the configuration type of a field and the format that goes
-// with it.
+// typeOf returns the configuration type of a field and its default format.
 func typeOf(t reflect.Type) (typ json.RawMessage, format string, err error) {
 	switch {
 	case t == durationType:
@@ -194,8 +196,8 @@ func typeOf(t reflect.Type) (typ json.RawMessage, format string, err error) {
 	return nil, "", fmt.Errorf("has type %s, which settings cannot have", t)
 }
 
-// defaultJSON turns the text of a default tag into JSON of the field's type
-// and checks that it fits.
+// defaultJSON converts the text of a default tag to JSON and checks that the
+// field accepts it.
 func defaultJSON(t reflect.Type, text string) (json.RawMessage, error) {
 	raw := json.RawMessage(text)
 	if t.Kind() == reflect.String || t == durationType {

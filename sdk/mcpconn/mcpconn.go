@@ -1,9 +1,9 @@
-// Package mcpconn makes a Junctor connection of any transport of the MCP Go
-// SDK, for authors who have one.
+// Package mcpconn adapts transports of the MCP Go SDK to Junctor, for authors
+// who have such a transport.
 //
-// It is a module of its own, so that the SDK of plugins does not depend on the
-// MCP SDK. What goes through it is decoded and encoded again: params and results
-// keep their bytes, the envelope does not.
+// It is a separate module, so that plugins do not depend on the MCP SDK.
+// Messages are decoded and encoded again: params and results keep their bytes,
+// the rest of the message does not.
 package mcpconn
 
 import (
@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Open connects t and returns the connection.
+// Open connects t and returns the connection. It fails with code Unavailable if
+// t does not connect.
 func Open(ctx context.Context, t mcp.Transport) (sdk.Conn, error) {
 	inner, err := t.Connect(ctx)
 	if err != nil {
@@ -26,7 +27,7 @@ func Open(ctx context.Context, t mcp.Transport) (sdk.Conn, error) {
 	return From(inner), nil
 }
 
-// From makes a Junctor connection of one of the MCP SDK.
+// From adapts a connection of the MCP SDK.
 func From(inner mcp.Connection) sdk.Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &conn{inner: inner, ctx: ctx, cancel: cancel}
@@ -34,7 +35,7 @@ func From(inner mcp.Connection) sdk.Conn {
 
 type conn struct {
 	inner  mcp.Connection
-	ctx    context.Context // ends with Close
+	ctx    context.Context // done after Close
 	cancel context.CancelFunc
 	once   sync.Once
 	err    error
@@ -52,7 +53,7 @@ func (c *conn) Recv() ([]byte, error) {
 	return jsonrpc.EncodeMessage(m)
 }
 
-// Send delivers one message.
+// Send sends one message. It fails if msg is not a JSON-RPC message.
 func (c *conn) Send(msg []byte) error {
 	m, err := jsonrpc.DecodeMessage(msg)
 	if err != nil {
@@ -61,8 +62,9 @@ func (c *conn) Send(msg []byte) error {
 	return c.inner.Write(c.ctx, m)
 }
 
-// Close ends the connection. The MCP SDK's connections know no grace: ctx only
-// bounds the wait.
+// Close ends the connection. A connection of the MCP SDK has no forced close.
+// When ctx is done, Close cancels reads and writes and waits for the inner
+// Close.
 func (c *conn) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		done := make(chan error, 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/mcpconn"
 )
 
-// TestServer speaks to a real server of the MCP SDK through the connection.
+// TestServer connects to a real server of the MCP SDK.
 func TestServer(t *testing.T) {
 	here, there := mcp.NewInMemoryTransports()
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
@@ -44,11 +44,11 @@ func TestServer(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Error("the server did not see the end")
+		t.Error("the server does not end")
 	}
 }
 
-// TestBytes sends params through and back: their bytes stay.
+// TestBytes checks that params keep their bytes.
 func TestBytes(t *testing.T) {
 	here, there := mcp.NewInMemoryTransports()
 	a, err := mcpconn.Open(t.Context(), here)
@@ -68,7 +68,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestGarbage refuses what is not a message.
+// TestGarbage checks that Send rejects data that is not a message.
 func TestGarbage(t *testing.T) {
 	here, _ := mcp.NewInMemoryTransports()
 	conn, err := mcpconn.Open(t.Context(), here)

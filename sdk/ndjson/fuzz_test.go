@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// pieces is a source that hands out its bytes in pieces of the given sizes,
-// again and again.
+// pieces is a source whose reads return bytes in pieces of the given sizes,
+// repeated.
 type pieces struct {
 	data  []byte
 	sizes []byte
@@ -31,8 +31,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// reference is what a reader without any cleverness would return; nil stands
-// for a line that is too long.
+// reference is a simple implementation of a reader. A line that is too long is
+// nil.
 func reference(data []byte, limit int) [][]byte {
 	var lines [][]byte
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
@@ -66,7 +66,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("line %q, %v is one too many", line, err)
 			}
 			if long, ok := errors.AsType[*TooLongError](err); ok {
-				if want[i] != nil || len(long.Prefix) > prefixKept || long.Size <= int64(limit) {
+				if want[i] != nil || len(long.Prefix) > maxPrefix || long.Size <= int64(limit) {
 					t.Fatalf("line %d: %v, want %q", i, err, want[i])
 				}
 				continue
@@ -79,8 +79,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// checkMessage: what a line becomes has no line break, means the same JSON, and
-// is a message only if it is one object.
+// checkMessage checks that a message has no line break and the same JSON as its
+// line, and that lines with one JSON object are messages.
 func checkMessage(t *testing.T, line []byte) {
 	before := slices.Clone(line)
 	msg, err := Message(line)

@@ -1,10 +1,10 @@
-// Package ndjson reads newline-delimited messages from a peer that nobody
-// trusts: lines are bounded, a line that is too long costs only itself, and
-// what is not a message is told apart from what is.
+// Package ndjson reads newline-delimited JSON messages from an untrusted peer.
+// It limits the size of a line, and skips a longer line without losing the
+// lines after it.
 //
-// It does not parse JSON. The host scans every message strictly; here a line
-// is a message when it looks like one JSON object, which is enough to keep
-// banners and log lines out.
+// The package does not parse JSON. [Message] accepts a line that looks like one
+// JSON object, which excludes banners and log lines. The host parses every
+// message strictly later.
 package ndjson
 
 import (
@@ -15,22 +15,22 @@ import (
 	"io"
 )
 
-// DefaultLimit is how long a message may be unless configured: 16 MiB.
+// DefaultLimit is the default limit of a message: 16 MiB.
 const DefaultLimit = 16 << 20
 
 const (
-	firstBuffer = 64 << 10
-	keepMost    = 4 << 20 // a buffer beyond this is given back once it is empty
-	calmLines   = 64      // a large one when as many lines in a row did not need it
-	prefixKept  = 4 << 10 // of a line that is too long
+	firstBuffer   = 64 << 10
+	maxIdleBuffer = 4 << 20 // a larger buffer is released when it is empty
+	maxShortLines = 64      // a grown buffer is released after this number of short lines in a row
+	maxPrefix     = 4 << 10 // bytes kept of a line that is too long
 )
 
-// A TooLongError reports a line beyond the limit. The line was skipped; the
-// next call of Next reads the one after it.
+// A TooLongError reports a line beyond the limit. Next has skipped the line and
+// continues with the one after it.
 type TooLongError struct {
 	Limit  int
-	Size   int64  // of the whole line, a CR at its end included
-	Prefix []byte // how it began, so that the reader may find out what it was
+	Size   int64  // bytes of the whole line, including a CR at its end
+	Prefix []byte // first bytes of the line, which may identify it
 }
 
 func (e *TooLongError) Error() string {
@@ -39,7 +39,7 @@ func (e *TooLongError) Error() string {
 
 // A Reader reads lines. It is not safe for concurrent use.
 type Reader struct {
-	// BeforeRead is called before every read of the source, which may wait.
+	// BeforeRead is called before every read of the source, which may block.
 	// It may be nil.
 	BeforeRead func()
 
@@ -47,12 +47,13 @@ type Reader struct {
 	limit int
 
 	buf        []byte
-	start, end int // buf[start:end] has been read and not returned
-	calm       int // lines in a row that would have fit a much smaller buffer
+	start, end int // buf[start:end] was read and not returned yet
+	shortLines int // number of lines in a row that used at most a quarter of the buffer
 	err        error
 }
 
-// NewReader reads lines of at most limit bytes from src; 0 means DefaultLimit.
+// NewReader returns a Reader of lines of at most limit bytes from src; 0 means
+// DefaultLimit.
 func NewReader(src io.Reader, limit int) *Reader {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -60,46 +61,46 @@ func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }
 
-// Next returns the next line that is not empty, without its end. The bytes are
-// the caller's to change until the next call. A last line without an end is
-// returned as well. The error is a [*TooLongError], after which reading goes
-// on, or the error of the source, after which it does not.
+// Next returns the next line that is not empty, without its line ending. The
+// caller may change the bytes until the next call. A last line without an
+// ending is returned too. After a [*TooLongError] Next may be called again. Any
+// other error is that of the source and final.
 func (r *Reader) Next() ([]byte, error) {
 	for {
-		line, err := r.line()
+		line, err := r.readLine()
 		if err != nil || len(line) > 0 {
 			return line, err
 		}
 	}
 }
 
-func (r *Reader) line() ([]byte, error) {
+func (r *Reader) readLine() ([]byte, error) {
 	searched := 0
 	for {
 		if i := bytes.IndexByte(r.buf[r.start+searched:r.end], '\n'); i >= 0 {
 			line := r.buf[r.start : r.start+searched+i]
 			r.start += searched + i + 1
-			return r.whole(line)
+			return r.trim(line)
 		}
 		searched = r.end - r.start
 		switch {
-		case searched > r.limit+1: // one byte beyond the limit may be the CR of the end
+		case searched > r.limit+1: // the byte after the limit may be a CR
 			return nil, r.skip()
 		case r.err != nil && searched == 0:
 			return nil, r.err
 		case r.err != nil:
 			line := r.buf[r.start:r.end]
 			r.start = r.end
-			return r.whole(line)
+			return r.trim(line)
 		}
 		r.fill()
 	}
 }
 
-// whole returns a line without its end, if it is not too long.
-func (r *Reader) whole(line []byte) ([]byte, error) {
-	if r.calm++; len(line) > len(r.buf)/4 {
-		r.calm = 0
+// trim removes the line ending and checks the length of the line.
+func (r *Reader) trim(line []byte) ([]byte, error) {
+	if r.shortLines++; len(line) > len(r.buf)/4 {
+		r.shortLines = 0
 	}
 	trimmed := bytes.TrimRight(line, "\r")
 	if len(trimmed) > r.limit || len(line) > r.limit+1 {
@@ -108,17 +109,17 @@ func (r *Reader) whole(line []byte) ([]byte, error) {
 	return trimmed, nil
 }
 
-// fill reads once, making room first.
+// fill makes space in the buffer and reads once.
 func (r *Reader) fill() {
 	if r.start == r.end {
 		r.start, r.end = 0, 0
-		if len(r.buf) > keepMost || len(r.buf) > firstBuffer && r.calm >= calmLines {
-			r.buf, r.calm = nil, 0
+		if len(r.buf) > maxIdleBuffer || len(r.buf) > firstBuffer && r.shortLines >= maxShortLines {
+			r.buf, r.shortLines = nil, 0
 		}
 	}
 	if r.end == len(r.buf) {
 		held := r.end - r.start
-		most := r.limit + firstBuffer // more than any line that is not too long
+		most := r.limit + firstBuffer // enough for every line within the limit
 		if r.start > 0 && (held <= len(r.buf)/2 || len(r.buf) >= most) {
 			copy(r.buf, r.buf[r.start:r.end])
 		} else {
@@ -138,10 +139,9 @@ func (r *Reader) fill() {
 	}
 }
 
-// skip reads on to the end of a line that is too long, keeping only its
-// beginning.
+// skip reads to the end of a line that is too long and keeps its first bytes.
 func (r *Reader) skip() error {
-	kept := bytes.Clone(r.buf[r.start:min(r.end, r.start+prefixKept)])
+	kept := bytes.Clone(r.buf[r.start:min(r.end, r.start+maxPrefix)])
 	size := int64(r.end - r.start)
 	r.start = r.end
 	for r.err == nil {
@@ -157,16 +157,16 @@ func (r *Reader) skip() error {
 }
 
 func (r *Reader) tooLong(line []byte, size int64) error {
-	return &TooLongError{Limit: r.limit, Size: size, Prefix: bytes.Clone(line[:min(len(line), prefixKept)])}
+	return &TooLongError{Limit: r.limit, Size: size, Prefix: bytes.Clone(line[:min(len(line), maxPrefix)])}
 }
 
-// ErrNotMessage is returned by [Message] for a line that is not one.
+// ErrNotMessage is the error of [Message] for a line that is not a message.
 var ErrNotMessage = errors.New("not a JSON-RPC message")
 
-// Message returns the message in a line, without the white space around it and
-// without CR or LF, or ErrNotMessage when the line does not look like one JSON
-// object. It changes line. A CR or LF inside is legal only between tokens,
-// where a space means the same; a line where it stands elsewhere is not JSON.
+// Message returns the message in a line, without surrounding white space and
+// without CR or LF. It returns ErrNotMessage if the line does not look like one
+// JSON object. It changes line: a CR or LF between tokens becomes a space.
+// Elsewhere CR and LF are not valid JSON.
 func Message(line []byte) ([]byte, error) {
 	line = bytes.Trim(line, " \t\r\n")
 	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {

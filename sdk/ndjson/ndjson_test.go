@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-// read reads everything and writes lines and errors down, one string each.
+// read returns all lines and errors as text.
 func read(r *Reader) []string {
 	var got []string
 	for {
@@ -32,7 +32,7 @@ func read(r *Reader) []string {
 	}
 }
 
-// ways are how a source may hand out its bytes.
+// ways are behaviours of a source.
 var ways = map[string]func(io.Reader) io.Reader{
 	"at once":          func(r io.Reader) io.Reader { return r },
 	"byte by byte":     iotest.OneByteReader,
@@ -67,7 +67,8 @@ func TestReader(t *testing.T) {
 			t.Run(c.name+"/"+way, func(t *testing.T) {
 				got := read(NewReader(wrap(strings.NewReader(c.in)), 10))
 				for i, g := range got {
-					// How much of a line too long is kept depends on how it came.
+					// The length of the prefix depends on the sizes of the
+					// reads.
 					if size, _, long := strings.Cut(g, ":"); long && strings.HasPrefix(g, "<") {
 						got[i] = size
 					}
@@ -87,14 +88,14 @@ func TestReaderError(t *testing.T) {
 	}
 }
 
-// TestPrefix: of a line that is too long, the first 4 KiB are kept.
+// TestPrefix checks that the first 4 KiB of a line that is too long are kept.
 func TestPrefix(t *testing.T) {
 	line := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
 	for _, limit := range []int{10, 100, 5_000, 100_000} {
 		r := NewReader(bytes.NewReader(append(slices.Clone(line), "\nnext\n"...)), limit)
 		_, err := r.Next()
 		long, ok := errors.AsType[*TooLongError](err)
-		if !ok || long.Size != int64(len(line)) || !bytes.HasPrefix(line, long.Prefix) || len(long.Prefix) != prefixKept {
+		if !ok || long.Size != int64(len(line)) || !bytes.HasPrefix(line, long.Prefix) || len(long.Prefix) != maxPrefix {
 			t.Errorf("limit %d: %v, a prefix of %d bytes", limit, err, len(long.Prefix))
 		}
 		if next, err := r.Next(); string(next) != "next" || err != nil {
@@ -103,7 +104,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// endless is a line of n bytes, its end, and one more line.
+// endless is a source of n bytes without a line break.
 type endless struct{ left int }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -118,8 +119,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestMemory: one hundred mebibytes without a line break cost no more memory
-// than the limit allows, and nothing once they have passed.
+// TestMemory checks that 100 MiB without a line break use no more memory than
+// the limit implies, and that it is released afterwards.
 func TestMemory(t *testing.T) {
 	r := NewReader(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nnext\n")), 0)
 	var before, after runtime.MemStats
@@ -130,11 +131,11 @@ func TestMemory(t *testing.T) {
 	if long, ok := errors.AsType[*TooLongError](err); !ok || long.Size != 100<<20 {
 		t.Fatalf("got %v", err)
 	}
-	// A buffer that doubles up to the limit allocates three limits on its way.
+	// A buffer that doubles up to the limit allocates three times the limit.
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 4*DefaultLimit {
 		t.Errorf("allocated %d MiB", grown>>20)
 	}
-	if len(r.buf) > keepMost {
+	if len(r.buf) > maxIdleBuffer {
 		t.Errorf("keeps a buffer of %d bytes", len(r.buf))
 	}
 	if next, err := r.Next(); string(next) != "next" || err != nil {
@@ -142,11 +143,11 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestLarge sends lines of many sizes, the largest allowed among them.
+// TestLarge reads lines of many sizes up to the limit.
 func TestLarge(t *testing.T) {
 	const limit = 5 << 20
 	rnd := rand.New(rand.NewPCG(1, 2))
-	sizes := []int{limit, 1, limit - 1, 10, firstBuffer, firstBuffer - 1, firstBuffer + 1, keepMost, limit}
+	sizes := []int{limit, 1, limit - 1, 10, firstBuffer, firstBuffer - 1, firstBuffer + 1, maxIdleBuffer, limit}
 	for range 50 {
 		sizes = append(sizes, 1+rnd.IntN(2*firstBuffer))
 	}
@@ -185,7 +186,7 @@ func TestBeforeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if waits != 1 { // the second line was there already
+	if waits != 1 { // the first read returned both lines
 		t.Errorf("%d waits", waits)
 	}
 }
