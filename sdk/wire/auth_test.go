@@ -20,7 +20,7 @@ func (s starter) Start(ctx context.Context, a *sdk.AuthServer, _ []byte) (sdk.Au
 	return s(ctx, a)
 }
 
-// token is an authorizer that can do the least there is.
+// token is an authorizer with the required methods only.
 type token struct{ closed chan struct{} }
 
 func (token) Authorize(_ context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
@@ -39,7 +39,7 @@ func (t token) Close() error {
 	return nil
 }
 
-// account can do everything.
+// account is an authorizer with all optional methods.
 type account struct {
 	token
 	host sdk.Host
@@ -97,7 +97,7 @@ func TestAuth(t *testing.T) {
 	if _, err := a.Authorize(t.Context(), sdk.AuthRequest{URL: "panic"}); sdk.CodeOf(err) != sdk.Panicked {
 		t.Errorf("panic: %v", err)
 	}
-	for range 2 { // the second finds nothing, which is as good
+	for range 2 { // stopping an authorizer that does not exist succeeds
 		if err := a.Stop(t.Context()); err != nil {
 			t.Errorf("stop: %v", err)
 		}
@@ -111,7 +111,7 @@ func TestAuth(t *testing.T) {
 	}
 }
 
-// TestAuthLeast: an authorizer that cannot log in says so.
+// TestAuthLeast checks the answers for an authorizer without optional methods.
 func TestAuthLeast(t *testing.T) {
 	p := authPair(t, func(context.Context, *sdk.AuthServer) (sdk.Authorizer, error) {
 		return struct{ sdk.Authorizer }{token{}}, nil
@@ -166,8 +166,8 @@ func TestAuthRefuses(t *testing.T) {
 	within(t, "the close of the one too many", closed)
 }
 
-// TestAuthShutdown: authorizers are closed with the plugin, and one that starts
-// while the host gives up is closed too.
+// TestAuthShutdown checks that the end of the plugin closes its authorizers,
+// and that an authorizer started after the call was cancelled is closed too.
 func TestAuthShutdown(t *testing.T) {
 	entered, first, late := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	p := authPair(t, func(ctx context.Context, a *sdk.AuthServer) (sdk.Authorizer, error) {

@@ -6,33 +6,34 @@ import (
 	"fmt"
 	"io"
 	"net/rpc"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// calls is the side of a conversation that answers: it gives each call a
-// context that ends with its timeout, a Cancel, or the conversation, and
-// keeps a panic from taking the process down.
+// calls runs the calls that one side of a connection serves. The context of a
+// call ends with its timeout, with Cancel or with the connection. A panic fails
+// the call and not the process.
 type calls struct {
-	log  func(stack string) // told of a panic; may be nil
-	most int                // how many may run at a time; 0: any number
-
+	log     hclog.Logger // receives panics; may be nil
+	limit   int          // maximum number of concurrent calls; 0: no limit
 	mu      sync.Mutex
 	running map[uint64]context.CancelFunc // guarded by mu
-	early   map[uint64]bool               // guarded by mu; cancelled before they came
+	early   map[uint64]bool               // guarded by mu; calls that were cancelled before they arrived
 	ended   bool                          // guarded by mu
 }
 
-// earlyKept bounds how many Cancels may come before their calls: net/rpc runs
-// every request in a goroutine of its own, so order is not kept.
-const earlyKept = 1024
+// maxEarly is the maximum number of Cancels kept for calls that have not
+// arrived. net/rpc runs every request in its own goroutine and does not keep
+// their order.
+const maxEarly = 1024
 
-// do runs f for one call.
-func (c *calls) do(call Call, f func(context.Context) error) (status Status) {
+// do runs f for one call and returns its status.
+func (c *calls) do(call Call, f func(context.Context) error) Status {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if call.Timeout > 0 {
@@ -44,18 +45,15 @@ func (c *calls) do(call Call, f func(context.Context) error) (status Status) {
 		return StatusOf(err)
 	}
 	defer c.leave(call.ID)
-	defer func() {
-		if v := recover(); v != nil {
-			stack := debug.Stack()
-			if c.log != nil {
-				c.log(string(stack))
-			}
-			status = panicked(v, stack)
-		}
-	}()
-	return StatusOf(f(ctx))
+	err := withRecover(c.log, func() error { return f(ctx) })
+	if p, ok := errors.AsType[*panicError](err); ok {
+		return p.status
+	}
+	return StatusOf(err)
 }
 
+// enter registers a running call. It fails if the call is cancelled already or
+// exceeds the limit.
 func (c *calls) enter(id uint64, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,10 +62,10 @@ func (c *calls) enter(id uint64, cancel context.CancelFunc) error {
 		return context.Canceled
 	}
 	switch {
-	case c.most > 0 && len(c.running) >= c.most:
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "overloaded", Message: fmt.Sprintf("%d calls are being answered already", c.most)}
-	case c.most > 0 && c.running[id] != nil: // it would not be counted
-		return sdk.Errorf(sdk.Internal, "call %d is being answered already", id)
+	case c.limit > 0 && len(c.running) >= c.limit:
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "overloaded", Message: fmt.Sprintf("concurrency limit reached: %d calls are running", c.limit)}
+	case c.limit > 0 && c.running[id] != nil: // a second call with this id would escape the limit
+		return sdk.Errorf(sdk.Internal, "call %d is running already", id)
 	}
 	if c.running == nil {
 		c.running = map[uint64]context.CancelFunc{}
@@ -82,7 +80,7 @@ func (c *calls) leave(id uint64) {
 	delete(c.running, id)
 }
 
-// cancel ends one call.
+// cancel cancels a call that is running or has not arrived yet.
 func (c *calls) cancel(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,13 +88,13 @@ func (c *calls) cancel(id uint64) {
 		cancel()
 		return
 	}
-	if c.early == nil || len(c.early) >= earlyKept {
+	if c.early == nil || len(c.early) >= maxEarly {
 		c.early = map[uint64]bool{}
 	}
 	c.early[id] = true
 }
 
-// end cancels every call, now and later.
+// end cancels all running calls and rejects later ones.
 func (c *calls) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,14 +104,15 @@ func (c *calls) end() {
 	}
 }
 
-// caller is the side of a conversation that asks.
+// caller is the side of a connection that makes calls.
 type caller struct {
 	rpc    *rpc.Client
-	prefix string // of every method's name
+	prefix string // of the names of all methods
 	last   atomic.Uint64
 }
 
-// begin fills in what stands in every call's arguments.
+// begin returns the Call for the arguments of a new call, with the next id and
+// the timeout of ctx.
 func (c *caller) begin(ctx context.Context) Call {
 	call := Call{ID: c.last.Add(1)}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -122,8 +121,8 @@ func (c *caller) begin(ctx context.Context) Call {
 	return call
 }
 
-// A LateError is the end of a context that a call did not outlive. The other
-// side has been told, and may still be busy with the call.
+// A LateError is the error of a call whose context ended first. The call was
+// cancelled, but the other side may still be processing it.
 type LateError struct {
 	err  error
 	done chan *rpc.Call
@@ -133,8 +132,8 @@ func (e *LateError) Error() string { return e.err.Error() }
 
 func (e *LateError) Unwrap() error { return e.err }
 
-// Answered reports whether the other side answers after all before ctx ends.
-// One goroutine may ask, once.
+// Answered waits for the late answer until ctx is done and reports whether it
+// arrived. It may be called once.
 func (e *LateError) Answered(ctx context.Context) bool {
 	select {
 	case <-e.done:
@@ -144,15 +143,15 @@ func (e *LateError) Answered(ctx context.Context) bool {
 	}
 }
 
-// invoke calls a method of the other side. It never outlives ctx: when ctx
-// ends first, the other side is told and a late answer goes nowhere.
+// invoke calls a method of the other side. It returns at the latest when ctx is
+// done. It then sends Cancel and discards a late answer.
 func invoke[R any](ctx context.Context, c *caller, method string, call Call, args any) (*R, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	reply := new(R) // the late answer's too, so that it cannot race with anything
+	reply := new(R) // not shared with the caller, so a late answer causes no data race
 	done := make(chan *rpc.Call, 1)
-	// Sending waits, too, when the other side has stopped reading.
+	// The send blocks, too, if the other side does not read.
 	go c.rpc.Go(c.prefix+"."+method, args, reply, done)
 	select {
 	case rc := <-done:
@@ -166,8 +165,8 @@ func invoke[R any](ctx context.Context, c *caller, method string, call Call, arg
 	}
 }
 
-// lost turns an error of net/rpc, which is about the conversation and never
-// about the call, into ours.
+// lost converts an error of net/rpc to an [sdk.Error]. Such an error is always
+// about the connection: calls report their own errors in Status.
 func lost(err error) error {
 	if server, ok := errors.AsType[rpc.ServerError](err); ok {
 		return &sdk.Error{Code: sdk.Unimplemented, Reason: "protocol", Message: string(server)}

@@ -10,10 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// waits returns when its context ends.
+// waits returns when its context is done.
 func waits(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -29,7 +31,7 @@ func TestDoTimeout(t *testing.T) {
 			t.Errorf("%+v after %s", s, time.Since(begun))
 		}
 		if len(c.running) != 0 {
-			t.Error("the call is still on the list")
+			t.Error("the call is still registered")
 		}
 	})
 }
@@ -55,8 +57,8 @@ func TestDoCancel(t *testing.T) {
 	})
 }
 
-// TestDoEarly: net/rpc runs each request in a goroutine of its own, so that a
-// Cancel may overtake its call.
+// TestDoEarly checks that a Cancel may arrive before its call. net/rpc runs
+// each request in its own goroutine.
 func TestDoEarly(t *testing.T) {
 	var c calls
 	c.cancel(7)
@@ -67,23 +69,23 @@ func TestDoEarly(t *testing.T) {
 	if s := c.do(Call{ID: 8}, func(context.Context) error { return nil }); s.Code != "" {
 		t.Errorf("another call: %+v", s)
 	}
-	for id := range uint64(10 * earlyKept) { // each too late for its call
+	for id := range uint64(10 * maxEarly) { // Cancels of calls that have ended
 		c.cancel(id)
 	}
-	if len(c.early) > earlyKept {
-		t.Errorf("remembers %d", len(c.early))
+	if len(c.early) > maxEarly {
+		t.Errorf("%d early Cancels are kept", len(c.early))
 	}
 }
 
 func TestDoPanic(t *testing.T) {
-	logged := ""
-	c := calls{log: func(stack string) { logged = stack }}
+	var logged strings.Builder
+	c := calls{log: hclog.New(&hclog.LoggerOptions{Output: &logged})}
 	s := c.do(Call{ID: 1}, func(context.Context) error { panic("ouch") })
-	if code(s) != sdk.Panicked || !strings.Contains(s.Message, "ouch") || !strings.Contains(s.Stack, "TestDoPanic") || !strings.Contains(logged, "TestDoPanic") {
-		t.Errorf("%+v, logged %q", s, logged)
+	if code(s) != sdk.Panicked || !strings.Contains(s.Message, "ouch") || !strings.Contains(s.Stack, "TestDoPanic") || !strings.Contains(logged.String(), "TestDoPanic") {
+		t.Errorf("%+v, logged %q", s, logged.String())
 	}
 	if len(c.running) != 0 {
-		t.Error("the call is still on the list")
+		t.Error("the call is still registered")
 	}
 }
 
@@ -103,19 +105,19 @@ func TestDoEnd(t *testing.T) {
 	})
 }
 
-// Slow is a service with a method that waits to be cancelled.
+// Slow is a service with a method that blocks until it is cancelled.
 type Slow struct{ calls calls }
 
-// Wait waits.
+// Wait blocks until the call is cancelled.
 func (s *Slow) Wait(a HealthArgs, r *Reply) error {
 	r.Status = s.calls.do(a.Call, waits)
 	return nil
 }
 
-// Fast does not.
+// Fast returns at once.
 func (s *Slow) Fast(HealthArgs, *Reply) error { return nil }
 
-// Cancel ends a call.
+// Cancel cancels a call.
 func (s *Slow) Cancel(a CancelArgs, _ *Reply) error {
 	s.calls.cancel(a.ID)
 	return nil
@@ -150,11 +152,11 @@ func TestInvokeCancels(t *testing.T) {
 	c := slowCaller(t, slow)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	// Both sides watch the clock, and either may be first.
+	// Both sides have the timeout, and either may report it first.
 	if err := c.try(ctx, "Wait"); !errors.Is(err, context.DeadlineExceeded) && sdk.CodeOf(err) != sdk.Deadline {
 		t.Errorf("got %v", err)
 	}
-	ctx, cancel = context.WithCancel(t.Context()) // the other side knows no deadline
+	ctx, cancel = context.WithCancel(t.Context()) // without a deadline for the other side
 	go func() {
 		defer cancel()
 		for running := 0; running == 0; {
@@ -167,7 +169,7 @@ func TestInvokeCancels(t *testing.T) {
 	if err := c.try(ctx, "Wait"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	for running := 1; running > 0; { // until Cancel has arrived; the test's own limit otherwise
+	for running := 1; running > 0; { // until Cancel has arrived
 		slow.calls.mu.Lock()
 		running = len(slow.calls.running)
 		slow.calls.mu.Unlock()
@@ -177,12 +179,12 @@ func TestInvokeCancels(t *testing.T) {
 		t.Errorf("the connection broke: %v", err)
 	}
 	if err := c.try(ctx, "Fast"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a call that begins too late: %v", err)
+		t.Errorf("a call with a context that is done: %v", err)
 	}
 }
 
-// TestInvokeFrozen: a side that has stopped reading, as a stopped process has,
-// holds nobody up.
+// TestInvokeFrozen checks that calls return at their deadline although the
+// other side has stopped reading, like a stopped process.
 func TestInvokeFrozen(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()

@@ -13,22 +13,23 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Client is the host's end of the conversation with one plugin process. Its
-// methods may be called concurrently, and none outlives its context.
+// A Client is the host's side of the connection to a plugin process. Its
+// methods may be called concurrently and return at the latest when their
+// context is done.
 type Client struct {
 	call    caller
 	broker  *plugin.MuxBroker
 	granter Granter
 	serving sync.WaitGroup
-	sockets string // the directory they are in; empty: none are dialled
+	sockets string // directory of the plugin's sockets; empty: use the broker only
 
 	mu     sync.Mutex
 	open   map[*socket]struct{} // guarded by mu
 	hungUp bool                 // guarded by mu
 }
 
-// HostSide is what go-plugin dispenses to the host: a [*Client] whose plugin is
-// granted what g says.
+// HostSide returns the go-plugin plugin of the host. It dispenses a [*Client],
+// and g decides which services the plugin may use.
 func HostSide(g Granter) plugin.Plugin { return hostSide{g} }
 
 type hostSide struct{ granter Granter }
@@ -41,8 +42,8 @@ func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
 	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter, open: map[*socket]struct{}{}}, nil
 }
 
-// Attach begins the conversation and returns the plugin's manifest as it
-// printed it. The host's services are served until the process ends.
+// Attach starts the connection and returns the plugin's manifest as the plugin
+// printed it. From then on the host serves its services until the process ends.
 func (c *Client) Attach(ctx context.Context, hostVersion, logLevel string) ([]byte, error) {
 	call := c.call.begin(ctx)
 	r, err := invoke[AttachReply](ctx, &c.call, "Attach", call,
@@ -55,17 +56,17 @@ func (c *Client) Attach(ctx context.Context, hostVersion, logLevel string) ([]by
 	}
 	conn, err := c.dial(ctx, r.Services)
 	if err != nil {
-		return nil, fmt.Errorf("dialling for services: %w", err)
+		return nil, fmt.Errorf("connect services: %w", err)
 	}
 	c.serving.Go(func() { serveHost(conn, c.granter) })
 	return r.Manifest, nil
 }
 
-// Wait returns when the host's services are no longer served, which is when
-// the process has ended.
+// Wait returns when the host no longer serves its services to the plugin, which
+// is when the process has ended.
 func (c *Client) Wait() { c.serving.Wait() }
 
-// Validate asks the plugin for its opinion of settings.
+// Validate calls the plugin's own validation of settings.
 func (c *Client) Validate(ctx context.Context, kind, component string, settings []byte) error {
 	call := c.call.begin(ctx)
 	r, err := invoke[Reply](ctx, &c.call, "Validate", call,
@@ -76,7 +77,7 @@ func (c *Client) Validate(ctx context.Context, kind, component string, settings 
 	return r.Status.Err()
 }
 
-// Open opens a connection and returns its data stream.
+// Open opens a connection to a server and returns its data stream.
 func (c *Client) Open(ctx context.Context, a OpenArgs) (*Stream, error) {
 	a.Call = c.call.begin(ctx)
 	r, err := invoke[OpenReply](ctx, &c.call, "Open", a.Call, a)
@@ -88,12 +89,12 @@ func (c *Client) Open(ctx context.Context, a OpenArgs) (*Stream, error) {
 	}
 	conn, err := c.Data(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("dialling for the connection: %w", err)
+		return nil, fmt.Errorf("connect data stream: %w", err)
 	}
 	return NewStream(conn, a.MaxMessage), nil
 }
 
-// Close ends a connection: politely for grace, then by force.
+// Close ends a connection to a server: in order within grace, then by force.
 func (c *Client) Close(ctx context.Context, instance string, grace time.Duration) error {
 	call := c.call.begin(ctx)
 	r, err := invoke[Reply](ctx, &c.call, "Close", call, CloseArgs{Call: call, Instance: instance, Grace: int64(grace)})
@@ -103,7 +104,7 @@ func (c *Client) Close(ctx context.Context, instance string, grace time.Duration
 	return r.Status.Err()
 }
 
-// Status asks how a connection is.
+// Status returns the status of a connection to a server.
 func (c *Client) Status(ctx context.Context, instance string) (sdk.ConnStatus, error) {
 	call := c.call.begin(ctx)
 	r, err := invoke[InstanceReply](ctx, &c.call, "Status", call, InstanceArgs{Call: call, Instance: instance})
@@ -113,8 +114,8 @@ func (c *Client) Status(ctx context.Context, instance string) (sdk.ConnStatus, e
 	return sdk.ConnStatus{State: r.State, PID: r.PID, Stderr: r.Stderr, Dropped: r.Dropped}, r.Status.Err()
 }
 
-// Health proves that the process answers and that its broker still accepts. A
-// ping of go-plugin's own stays green when the broker is dead.
+// Health checks that the process answers and that its broker still accepts
+// streams. The ping of go-plugin succeeds even if the broker is dead.
 func (c *Client) Health(ctx context.Context) error {
 	call := c.call.begin(ctx)
 	r, err := invoke[StreamReply](ctx, &c.call, "Health", call, HealthArgs{Call: call})
@@ -126,7 +127,7 @@ func (c *Client) Health(ctx context.Context) error {
 	}
 	conn, err := c.dial(ctx, r.Stream)
 	if err != nil {
-		return fmt.Errorf("dialling for health: %w", err)
+		return fmt.Errorf("connect health stream: %w", err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })()
@@ -136,8 +137,8 @@ func (c *Client) Health(ctx context.Context) error {
 	return err
 }
 
-// Shutdown closes every connection of the plugin within grace. The process
-// ends when its lifeline does.
+// Shutdown closes all connections of the plugin within grace. The process ends
+// when its lifeline is closed.
 func (c *Client) Shutdown(ctx context.Context, grace time.Duration) error {
 	call := c.call.begin(ctx)
 	r, err := invoke[Reply](ctx, &c.call, "Shutdown", call, ShutdownArgs{Call: call, Grace: int64(grace)})
@@ -147,8 +148,9 @@ func (c *Client) Shutdown(ctx context.Context, grace time.Duration) error {
 	return r.Status.Err()
 }
 
-// dial opens a stream that the plugin offered. The broker's own Dial knows no
-// deadline; one that is given up ends with the process at the latest.
+// dial opens a stream that the plugin offered. The broker's Dial has no
+// deadline: after ctx is done it continues in a goroutine that ends with the
+// process at the latest.
 func (c *Client) dial(ctx context.Context, id uint32) (net.Conn, error) {
 	type result struct {
 		conn net.Conn

@@ -6,7 +6,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// AuthStart makes an authorizer, to be named by a.Handle from then on.
+// AuthStart starts an authorizer. Later calls name it by a.Handle.
 func (c *Client) AuthStart(ctx context.Context, a AuthStartArgs) error {
 	a.Call = c.call.begin(ctx)
 	r, err := invoke[Reply](ctx, &c.call, "AuthStart", a.Call, a)
@@ -16,9 +16,9 @@ func (c *Client) AuthStart(ctx context.Context, a AuthStartArgs) error {
 	return r.Status.Err()
 }
 
-// Authorizer is an authorizer in the plugin, as the host uses it. It is an
-// [sdk.Authorizer], [sdk.Loginer], and [sdk.AuthStatuser], whatever
-// the plugin's own can do: what it cannot is answered with Unimplemented.
+// Authorizer returns an authorizer in the plugin. It implements
+// [sdk.Authorizer], [sdk.Loginer] and [sdk.AuthStatuser]. Methods that the
+// plugin's authorizer lacks fail with code Unimplemented.
 func (c *Client) Authorizer(handle string) *RemoteAuthorizer {
 	return &RemoteAuthorizer{client: c, handle: handle}
 }
@@ -29,7 +29,7 @@ type RemoteAuthorizer struct {
 	handle string
 }
 
-// Authorize obtains a credential.
+// Authorize returns a credential for the request.
 func (a *RemoteAuthorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
 	args := authorizeArgs(r)
 	args.Call, args.Handle = a.client.call.begin(ctx), a.handle
@@ -40,7 +40,7 @@ func (a *RemoteAuthorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sd
 	return reply.credential(), reply.Status.Err()
 }
 
-// Challenge answers a refusal.
+// Challenge reports a rejected credential.
 func (a *RemoteAuthorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
 	args := challengeArgs(c)
 	args.Call, args.Handle = a.client.call.begin(ctx), a.handle
@@ -51,7 +51,7 @@ func (a *RemoteAuthorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.
 	return reply.result(), reply.Status.Err()
 }
 
-// Login walks a person through a login.
+// Login guides the user through a login and returns the account.
 func (a *RemoteAuthorizer) Login(ctx context.Context, scopes []string) (string, error) {
 	call := a.client.call.begin(ctx)
 	r, err := invoke[AuthStatusReply](ctx, &a.client.call, "Login", call, LoginArgs{Call: call, Handle: a.handle, Scopes: scopes})
@@ -61,10 +61,10 @@ func (a *RemoteAuthorizer) Login(ctx context.Context, scopes []string) (string, 
 	return r.Account, r.Status.Err()
 }
 
-// Logout forgets what a login obtained.
+// Logout discards the credentials of the login.
 func (a *RemoteAuthorizer) Logout(ctx context.Context) error { return a.plain(ctx, "Logout") }
 
-// Status says who is logged in.
+// Status returns the state of the login.
 func (a *RemoteAuthorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 	call := a.client.call.begin(ctx)
 	r, err := invoke[AuthStatusReply](ctx, &a.client.call, "AuthStatus", call, AuthArgs{Call: call, Handle: a.handle})
@@ -74,7 +74,7 @@ func (a *RemoteAuthorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 	return sdk.AuthStatus{State: r.State, Account: r.Account, Scopes: r.Scopes, Expires: fromUnixNano(r.Expires)}, r.Status.Err()
 }
 
-// Stop makes the plugin forget the authorizer.
+// Stop ends the authorizer in the plugin.
 func (a *RemoteAuthorizer) Stop(ctx context.Context) error { return a.plain(ctx, "AuthStop") }
 
 func (a *RemoteAuthorizer) plain(ctx context.Context, method string) error {

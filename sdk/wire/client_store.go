@@ -6,7 +6,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// StoreOpen opens a vault, to be named by a.Handle from then on.
+// StoreOpen opens a vault. Later calls name it by a.Handle.
 func (c *Client) StoreOpen(ctx context.Context, a StoreOpenArgs) error {
 	a.Call = c.call.begin(ctx)
 	r, err := invoke[Reply](ctx, &c.call, "StoreOpen", a.Call, a)
@@ -16,8 +16,8 @@ func (c *Client) StoreOpen(ctx context.Context, a StoreOpenArgs) error {
 	return r.Status.Err()
 }
 
-// Vault is a vault in the plugin, as the host uses it. What goes beyond the
-// limits of [sdk.Vault] is refused on this side, in either direction.
+// Vault returns a vault in the plugin. It checks the limits of [sdk.Vault] on
+// this side for arguments and results.
 func (c *Client) Vault(handle string) *RemoteVault { return &RemoteVault{client: c, handle: handle} }
 
 // A RemoteVault is a vault in a plugin.
@@ -28,7 +28,7 @@ type RemoteVault struct {
 
 var _ sdk.Vault = (*RemoteVault)(nil)
 
-// Secret reads a secret.
+// Secret returns the secret stored under key.
 func (v *RemoteVault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
 	if err := checkKey(key); err != nil {
 		return nil, false, err
@@ -44,12 +44,12 @@ func (v *RemoteVault) Secret(ctx context.Context, key string) ([]byte, bool, err
 		return nil, false, sdk.Errorf(sdk.Internal, "the secret store returned a secret that is too large: %v", err)
 	}
 	if r.Value == nil && r.Found {
-		r.Value = []byte{} // gob makes nil of what is empty
+		r.Value = []byte{} // gob decodes an empty slice as nil
 	}
 	return r.Value, r.Found, nil
 }
 
-// SetSecret stores a secret.
+// SetSecret stores a secret under key.
 func (v *RemoteVault) SetSecret(ctx context.Context, key string, value []byte, label string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -57,10 +57,10 @@ func (v *RemoteVault) SetSecret(ctx context.Context, key string, value []byte, l
 	if err := checkValue(value); err != nil {
 		return err
 	}
-	return v.plain(ctx, "StoreSet", StoreArgs{Key: key, Value: value, Label: clip(label, labelMax)})
+	return v.plain(ctx, "StoreSet", StoreArgs{Key: key, Value: value, Label: clip(label, maxLabel)})
 }
 
-// DeleteSecret removes a secret.
+// DeleteSecret removes the secret stored under key.
 func (v *RemoteVault) DeleteSecret(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (v *RemoteVault) DeleteSecret(ctx context.Context, key string) error {
 	return v.plain(ctx, "StoreDelete", StoreArgs{Key: key})
 }
 
-// Keys lists the keys.
+// Keys returns the keys of all secrets.
 func (v *RemoteVault) Keys(ctx context.Context) ([]string, error) {
 	r, err := askVault[StoreKeysReply](ctx, v, "StoreKeys", StoreArgs{})
 	if err != nil {
@@ -80,7 +80,7 @@ func (v *RemoteVault) Keys(ctx context.Context) ([]string, error) {
 	return checkKeys(r.Keys)
 }
 
-// Close makes the plugin forget the vault.
+// Close closes the vault in the plugin.
 func (v *RemoteVault) Close(ctx context.Context) error {
 	return v.plain(ctx, "StoreClose", StoreArgs{})
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// Control is the set of methods that the host calls. Its exported methods are
-// the protocol; their arguments and replies stand in types.go.
+// Control holds the methods that the host calls. Its exported methods are the
+// protocol. Their arguments and replies are in types.go.
 type Control struct {
 	server *Server
 	broker *plugin.MuxBroker
 	calls  calls
 }
 
-// Attach begins the conversation.
+// Attach starts the connection.
 func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 	r.Status = c.calls.do(a.Call, func(context.Context) error {
 		m, err := c.server.plugin.Describe(Majors(), Features)
@@ -28,7 +28,7 @@ func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 			return err
 		}
 		c.server.attached()
-		c.server.sockets.meets(a.Features)
+		c.server.sockets.setHostFeatures(a.Features)
 		r.Manifest = m.JSON()
 		if l := hclog.LevelFromString(a.LogLevel); l != hclog.NoLevel {
 			c.server.log.SetLevel(l)
@@ -40,7 +40,7 @@ func (c *Control) Attach(a AttachArgs, r *AttachReply) error {
 	return nil
 }
 
-// Validate asks the author's code about settings.
+// Validate calls the author's validation of settings.
 func (c *Control) Validate(a ValidateArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
 		switch a.Kind {
@@ -66,7 +66,7 @@ func (c *Control) Validate(a ValidateArgs, r *Reply) error {
 	return nil
 }
 
-// Open opens a connection.
+// Open opens a connection to a server.
 func (c *Control) Open(a OpenArgs, r *OpenReply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
 		if a.MaxMessage <= 0 {
@@ -86,8 +86,8 @@ func (c *Control) Open(a OpenArgs, r *OpenReply) error {
 	return nil
 }
 
-// offer makes the data stream of a connection: a socket of its own, or else one
-// of the broker's.
+// offer offers a data stream for a connection: a socket, or a stream of the
+// broker if sockets are not available.
 func (c *Control) offer(r *OpenReply) (accept func() (net.Conn, error)) {
 	if r.Socket, accept = c.server.sockets.offer(); accept != nil {
 		return accept
@@ -97,7 +97,8 @@ func (c *Control) offer(r *OpenReply) (accept func() (net.Conn, error)) {
 	return func() (net.Conn, error) { return c.broker.Accept(id) }
 }
 
-// Close ends a connection. One that is not open is closed already.
+// Close ends a connection to a server. Closing a connection that is not open
+// succeeds.
 func (c *Control) Close(a CloseArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
 		i := c.server.instance(a.Instance)
@@ -113,7 +114,7 @@ func (c *Control) Close(a CloseArgs, r *Reply) error {
 	return nil
 }
 
-// Status says how a connection is.
+// Status returns the status of a connection to a server.
 func (c *Control) Status(a InstanceArgs, r *InstanceReply) error {
 	r.Status = c.calls.do(a.Call, func(context.Context) error {
 		i := c.server.instance(a.Instance)
@@ -130,8 +131,8 @@ func (c *Control) Status(a InstanceArgs, r *InstanceReply) error {
 	return nil
 }
 
-// Health offers a throw-away stream, which proves more than an answer does:
-// that the broker still accepts.
+// Health offers a stream for one byte. It proves that the broker still accepts
+// streams.
 func (c *Control) Health(a HealthArgs, r *StreamReply) error {
 	r.Status = c.calls.do(a.Call, func(context.Context) error {
 		r.Stream = c.broker.NextId()
@@ -148,7 +149,7 @@ func (c *Control) Health(a HealthArgs, r *StreamReply) error {
 	return nil
 }
 
-// Shutdown closes every connection. The process ends when the host then closes
+// Shutdown closes all connections. The process ends when the host then closes
 // its lifeline.
 func (c *Control) Shutdown(a ShutdownArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
@@ -160,7 +161,7 @@ func (c *Control) Shutdown(a ShutdownArgs, r *Reply) error {
 	return nil
 }
 
-// Cancel ends another call.
+// Cancel cancels another call.
 func (c *Control) Cancel(a CancelArgs, _ *Reply) error {
 	c.calls.cancel(a.ID)
 	return nil

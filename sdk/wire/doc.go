@@ -1,58 +1,60 @@
-// Package wire is both ends of the conversation between the host and a plugin.
-// Authors never import it, and it may change without notice.
+// Package wire implements both sides of the connection between the host and a
+// plugin. Authors never import it. It may change without notice.
 //
-// The control plane is net/rpc over go-plugin: one dispensed object, "main",
-// whose methods stand in [Control]. Only flat structs of plain values cross it.
-// Every call carries a [Call] with a number, so that it can be cancelled, and
-// the time it has; every reply carries a [Status], because an error returned
-// through net/rpc would lose its class and the reply.
+// The control plane is net/rpc over go-plugin. It has one dispensed object,
+// "main", with the methods of [Control]. Arguments and replies are flat structs
+// of plain values. Every call carries a [Call] with an id, so that it can be
+// cancelled, and with its timeout. Every reply carries a [Status], because an
+// error returned through net/rpc would lose its code and the reply.
 //
-// The data plane is one stream for each open server, which carries frames; see
-// [Stream]. A net/rpc call for every message would cost twice the time under
-// load and let one large result hold up everything else. Where both sides have
-// the feature "sockets" the stream is a unix socket in the directory that
-// go-plugin made for them, elsewhere one of the broker's.
+// The data plane is one stream of frames for each connection to a server; see
+// [Stream]. A net/rpc call for each message would take twice the time under
+// load, and one large result would delay everything else. If both sides have
+// the feature "sockets", the stream is a unix socket in the directory that
+// go-plugin made for them. Otherwise it is a stream of the broker.
 //
-// The plugin accepts and the host dials, for every stream there is: data, the
-// host's services, and the throw-away stream that proves the plugin's health.
-// The plugin reserves the number after the author's code has returned, because
-// a broker waits no longer than five seconds, and each number is dialled once,
-// because a broker that sees one twice never accepts anything again.
+// The plugin accepts and the host dials all streams: the data streams, the
+// stream of the host's services and the stream of [Control.Health]. The plugin
+// reserves the stream's id after the author's code has returned, because a
+// broker waits for at most five seconds. The host dials each id once, because a
+// broker that receives an id twice never accepts again.
 //
-// What changes with a protocol major (the key in [Sets]) and what does not:
-// fields and methods may be added at any time, and a feature string says that
-// the other side knows them. A field never changes its meaning.
+// A protocol major (the key in [Sets]) changes only for incompatible changes.
+// Fields and methods may be added at any time, and a feature string announces
+// them. A field never changes its meaning.
 package wire
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-plugin"
 )
 
-// Major is the protocol that this package speaks.
+// Major is the protocol major of this package.
 const Major = 1
 
-// Features are the abilities of this side beyond what the major implies.
+// Features lists the abilities of this side beyond those that the major
+// implies.
 var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", "per_request", featureSockets}
 
-// Handshake is the cookie that tells a plugin that a host started it. It is
-// not a secret.
+// Handshake is the cookie that tells a plugin that a host started it. It is not
+// secret.
 var Handshake = plugin.HandshakeConfig{
 	MagicCookieKey:   "JUNCTOR_PLUGIN",
 	MagicCookieValue: "b27e2a3c-9d53-4a0f-8d2b-junctor",
 }
 
-// Object is the name of what a plugin dispenses.
+// Object is the name of the object that a plugin dispenses.
 const Object = "main"
 
-// Sets pairs each protocol major that the host speaks with what go-plugin
-// needs to dispense it.
+// Sets maps each protocol major that the host supports to the plugins that
+// go-plugin dispenses.
 func Sets(p plugin.Plugin) map[int]plugin.PluginSet {
 	return map[int]plugin.PluginSet{Major: {Object: p}}
 }
 
-// Majors lists the keys of [Sets], newest first, as a manifest shows them.
+// Majors returns the keys of [Sets], newest first, as in a manifest.
 func Majors() []int {
 	var majors []int
 	for m := range Sets(nil) {
@@ -61,4 +63,11 @@ func Majors() []int {
 	slices.Sort(majors)
 	slices.Reverse(majors)
 	return majors
+}
+
+// AttachVariable returns the name of the host's environment variable for the
+// socket of a plugin. The user sets it for a plugin that runs with the argument
+// "attach".
+func AttachVariable(name string) string {
+	return "JUNCTOR_ATTACH_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// asking is a conversation with a host's services, without manners.
+// asking connects to a host's services without hostClient.
 func asking(t *testing.T, host sdk.Host) (conn net.Conn, ended chan struct{}) {
 	ours, theirs := net.Pipe()
 	ended = make(chan struct{})
@@ -25,7 +25,7 @@ func asking(t *testing.T, host sdk.Host) (conn net.Conn, ended chan struct{}) {
 	return ours, ended
 }
 
-// patient is a person who never answers.
+// patient is a Person whose user never answers.
 type patient struct {
 	fakeHost
 	asked atomic.Int32
@@ -36,8 +36,8 @@ func (p *patient) Prompt(ctx context.Context, _ sdk.Prompt) (map[string]string, 
 	return nil, waits(ctx)
 }
 
-// TestServedMost: of the questions that wait for a person, the host keeps so
-// many; the others are refused at once, and all end with the plugin.
+// TestServedMost checks that the host rejects calls beyond maxServedCalls at once,
+// and that all calls end with the plugin.
 func TestServedMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{}
@@ -45,7 +45,7 @@ func TestServedMost(t *testing.T) {
 		client := rpc.NewClient(conn)
 		var refused atomic.Int32
 		var all sync.WaitGroup
-		for n := range uint64(servedMost + 100) {
+		for n := range uint64(maxServedCalls + 100) {
 			all.Go(func() {
 				var r PromptReply
 				if client.Call("Host.Prompt", PromptArgs{Call: Call{ID: n + 1}, Capability: "c"}, &r) == nil && r.Status.Reason == "overloaded" {
@@ -54,8 +54,8 @@ func TestServedMost(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if p.asked.Load() != servedMost || refused.Load() != 100 {
-			t.Errorf("%d were asked, %d refused", p.asked.Load(), refused.Load())
+		if p.asked.Load() != maxServedCalls || refused.Load() != 100 {
+			t.Errorf("%d calls ran, %d were rejected", p.asked.Load(), refused.Load())
 		}
 		_ = conn.Close()
 		all.Wait()
@@ -63,7 +63,8 @@ func TestServedMost(t *testing.T) {
 	})
 }
 
-// TestServedTwice: one number for many calls does not get around that.
+// TestServedTwice checks that many calls with the same id do not escape the
+// limit.
 func TestServedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{}
@@ -77,44 +78,45 @@ func TestServedTwice(t *testing.T) {
 		}
 		synctest.Wait()
 		if p.asked.Load() != 1 {
-			t.Errorf("%d were asked", p.asked.Load())
+			t.Errorf("%d calls ran", p.asked.Load())
 		}
 		_ = client.Close()
 		all.Wait()
 	})
 }
 
-// TestPendingMost: of a plugin that reads no answers the host reads no more
-// questions after a while.
+// TestPendingMost checks that the host stops reading calls of a plugin that
+// does not read the responses.
 func TestPendingMost(t *testing.T) {
 	conn, _ := asking(t, sdk.Host{})
 	enc := gob.NewEncoder(conn)
 	sent := 0
-	for ; sent <= 2*pendingMost; sent++ {
+	for ; sent <= 2*maxPendingCalls; sent++ {
 		_ = conn.SetWriteDeadline(time.Now().Add(2 * time.Second))
 		n := uint64(sent + 1)
 		if enc.Encode(rpc.Request{ServiceMethod: "Host.Event", Seq: n}) != nil || enc.Encode(EventArgs{Call: Call{ID: n}}) != nil {
 			break
 		}
 	}
-	if sent < servedMost || sent > pendingMost+2 {
-		t.Errorf("%d questions were taken, %d are allowed", sent, pendingMost)
+	if sent < maxServedCalls || sent > maxPendingCalls+2 {
+		t.Errorf("%d calls were read, the limit is %d", sent, maxPendingCalls)
 	}
 }
 
-// TestServedBounds: what a plugin may ask at once, and have at a time.
+// TestServedBounds checks the limits of prompts, listeners, secrets and
+// challenges.
 func TestServedBounds(t *testing.T) {
 	h := &fakeHost{secrets: map[string][]byte{}}
 	host, _ := asHost(t, grants{"c": h.all()}, "c")
-	fields := make([]sdk.PromptField, fieldsMost+1)
+	fields := make([]sdk.PromptField, maxPromptFields+1)
 	if _, err := host.Person.Prompt(t.Context(), sdk.Prompt{Fields: fields}); sdk.CodeOf(err) != sdk.Internal {
 		t.Errorf("%d fields: %v", len(fields), err)
 	}
 	if _, err := host.Person.Prompt(t.Context(), sdk.Prompt{Fields: fields[1:]}); err != nil {
-		t.Errorf("%d fields: %v", fieldsMost, err)
+		t.Errorf("%d fields: %v", maxPromptFields, err)
 	}
 	var open []sdk.Callback
-	for range callbacksMost {
+	for range maxCallbacks {
 		c, err := host.Person.Callback(t.Context(), "/")
 		if err != nil {
 			t.Fatal(err)
@@ -142,44 +144,44 @@ func TestServedBounds(t *testing.T) {
 		t.Errorf("the host's side: %+v", r.Status)
 	}
 	res, err := host.Credentials.Challenge(t.Context(), sdk.Challenge{WWWAuthenticate: make([]string, 100)})
-	if err != nil || strings.Count(res.Reason, ",") != linesKept-1 {
-		t.Errorf("a long refusal: %q, %v", res.Reason, err)
+	if err != nil || strings.Count(res.Reason, ",") != maxChallengeLines-1 {
+		t.Errorf("a long header: %q, %v", res.Reason, err)
 	}
 	res, err = host.Credentials.Challenge(t.Context(), sdk.Challenge{WWWAuthenticate: []string{strings.Repeat("x", 1<<20)}})
-	if err != nil || len(res.Reason) > lineKept+9 {
-		t.Errorf("a large refusal: %d bytes, %v", len(res.Reason), err)
+	if err != nil || len(res.Reason) > maxLine+9 {
+		t.Errorf("large headers: %d bytes, %v", len(res.Reason), err)
 	}
 }
 
-// TestManyRefused: as many requests as there may be ask for a credential at a
-// time, and none of them is refused for their number; the provider, in the same
-// process, can ask for its secrets meanwhile.
+// TestManyRefused checks that many concurrent calls about credentials all
+// succeed, and that the provider in the same process can read secrets
+// meanwhile.
 func TestManyRefused(t *testing.T) {
 	h := &fakeHost{secrets: map[string][]byte{}}
-	slow := &slowCredentials{fakeHost: h, arrived: make(chan struct{}, 4*credsMost), answer: make(chan struct{})}
+	slow := &slowCredentials{fakeHost: h, arrived: make(chan struct{}, 4*maxCredentialCalls), answer: make(chan struct{})}
 	host, _ := asHost(t, grants{"c": {Secrets: h, Credentials: slow}}, "c")
-	errs := make(chan error, 4*credsMost)
-	for n := range 4 * credsMost {
+	errs := make(chan error, 4*maxCredentialCalls)
+	for n := range 4 * maxCredentialCalls {
 		go func() {
 			_, err := host.Credentials.Authorize(t.Context(), sdk.AuthRequest{Method: fmt.Sprint(n)})
 			errs <- err
 		}()
 	}
-	for range credsMost {
+	for range maxCredentialCalls {
 		within(t, "a question", slow.arrived)
 	}
 	if _, _, err := host.Secrets.Secret(t.Context(), "token"); err != nil {
 		t.Errorf("meanwhile: %v", err)
 	}
 	close(slow.answer)
-	for range 4 * credsMost {
+	for range 4 * maxCredentialCalls {
 		if err := within(t, "an answer", errs); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// slowCredentials answer all at the same time.
+// slowCredentials blocks all calls until it is released.
 type slowCredentials struct {
 	*fakeHost
 	arrived, answer chan struct{}

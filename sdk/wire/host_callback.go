@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A listener belongs to the capability that opened it.
+// A listener is a callback listener and the capability that opened it. Other
+// capabilities cannot use it.
 type listener struct {
 	sdk.Callback
 	capability string
@@ -16,12 +17,12 @@ type listener struct {
 // CallbackOpen opens a loopback listener.
 func (h *HostControl) CallbackOpen(a CallbackArgs, r *CallbackReply) error {
 	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) error {
-		h.sweep()
+		h.closeRevoked()
 		c, err := p.Callback(ctx, a.Path)
 		if err != nil {
 			return err
 		}
-		if r.Handle, err = h.keep(ctx, listener{c, a.Capability}); err != nil {
+		if r.Handle, err = h.addListener(ctx, listener{c, a.Capability}); err != nil {
 			_ = c.Close()
 			return err
 		}
@@ -31,15 +32,16 @@ func (h *HostControl) CallbackOpen(a CallbackArgs, r *CallbackReply) error {
 	return nil
 }
 
-// keep takes note of a listener, unless nobody would ever close it.
-func (h *HostControl) keep(ctx context.Context, l listener) (handle string, err error) {
+// addListener stores a new listener and returns its handle. It fails if the call was
+// cancelled, because the plugin would never close the listener.
+func (h *HostControl) addListener(ctx context.Context, l listener) (handle string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case len(h.callbacks) >= callbacksMost:
-		return "", sdk.Errorf(sdk.Unavailable, "%d listeners are open already", callbacksMost)
+	case len(h.callbacks) >= maxCallbacks:
+		return "", sdk.Errorf(sdk.Unavailable, "limit reached: %d callback listeners are open", maxCallbacks)
 	}
 	h.next++
 	handle = fmt.Sprint(h.next)
@@ -47,9 +49,9 @@ func (h *HostControl) keep(ctx context.Context, l listener) (handle string, err 
 	return handle, nil
 }
 
-// sweep closes listeners that a login left behind: there are few ports for them,
-// and whoever had the capability is gone.
-func (h *HostControl) sweep() {
+// closeRevoked closes listeners whose capability was revoked. Few ports are available
+// for listeners.
+func (h *HostControl) closeRevoked() {
 	var left []listener
 	h.mu.Lock()
 	for handle, l := range h.callbacks {
@@ -64,17 +66,17 @@ func (h *HostControl) sweep() {
 	}
 }
 
-// callback returns a listener to whoever opened it.
+// callback returns the listener of a.Handle if a.Capability opened it.
 func (h *HostControl) callback(a CallbackArgs) (sdk.Callback, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l, ok := h.callbacks[a.Handle]; ok && l.capability == a.Capability {
 		return l.Callback, nil
 	}
-	return nil, sdk.Errorf(sdk.Unavailable, "the listener is not open")
+	return nil, sdk.Errorf(sdk.Unavailable, "the callback listener is not open")
 }
 
-// CallbackWait waits for a redirect.
+// CallbackWait waits for the redirect.
 func (h *HostControl) CallbackWait(a CallbackArgs, r *CallbackReply) error {
 	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, _ sdk.Person) error {
 		c, err := h.callback(a)
@@ -87,8 +89,8 @@ func (h *HostControl) CallbackWait(a CallbackArgs, r *CallbackReply) error {
 	return nil
 }
 
-// CallbackClose closes a listener. Nothing more has to be granted for that: a
-// login that was given up closes its listener when the capability is no more.
+// CallbackClose closes a loopback listener. It works after the capability was
+// revoked, so that a plugin can clean up after a login that was given up.
 func (h *HostControl) CallbackClose(a CallbackArgs, r *Reply) error {
 	r.Status = h.calls.do(a.Call, func(context.Context) error {
 		c, err := h.callback(a)

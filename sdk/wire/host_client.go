@@ -11,26 +11,27 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// hostClient is the plugin's end of the other direction: what the host does
-// for a plugin.
+// hostClient is the plugin's client of the host's services.
 type hostClient struct {
-	ready chan struct{} // closed when the host has come
+	ready chan struct{} // closed when the host has connected
 	once  sync.Once
 	call  caller
-	creds chan struct{} // a place for each question about credentials
+	creds chan struct{} // semaphore of calls about credentials
 }
 
-// credsMost is how many questions about credentials the host is asked at a
-// time. All requests of a transport may have one when a token has expired, and
-// the provider that answers them may need the host too, from the same process.
-const credsMost = servedMost / 2
+// maxCredentialCalls is the maximum number of concurrent calls to the host about
+// credentials. When a token expires, every request of a transport may make one.
+// The limit leaves capacity to the auth provider in the same process, which may
+// need the host to answer them.
+const maxCredentialCalls = maxServedCalls / 2
 
 func newHostClient() *hostClient {
-	return &hostClient{ready: make(chan struct{}), creds: make(chan struct{}, credsMost)}
+	return &hostClient{ready: make(chan struct{}), creds: make(chan struct{}, maxCredentialCalls)}
 }
 
-// waitCreds takes a place, which leaveCreds gives back.
-func (h *hostClient) waitCreds(ctx context.Context) error {
+// acquireCreds acquires the semaphore of calls about credentials. releaseCreds
+// releases it.
+func (h *hostClient) acquireCreds(ctx context.Context) error {
 	select {
 	case h.creds <- struct{}{}:
 		return nil
@@ -39,9 +40,10 @@ func (h *hostClient) waitCreds(ctx context.Context) error {
 	}
 }
 
-func (h *hostClient) leaveCreds() { <-h.creds }
+func (h *hostClient) releaseCreds() { <-h.creds }
 
-// accept waits for the host to come for the stream it was offered.
+// accept waits until the host connects to the stream that was offered for its
+// services.
 func (h *hostClient) accept(broker *plugin.MuxBroker, id uint32) {
 	conn, err := broker.Accept(id)
 	if err != nil {
@@ -58,7 +60,7 @@ func (h *hostClient) accept(broker *plugin.MuxBroker, id uint32) {
 	}
 }
 
-// services is the host as one instance or authorizer sees it.
+// services returns the host's services for one instance or authorizer.
 func (h *hostClient) services(handle, capability string) sdk.Host {
 	s := &services{hostClient: h, handle: handle, capability: capability}
 	return sdk.Host{Secrets: s, Person: s, Credentials: s, Events: s}
@@ -69,6 +71,7 @@ type services struct {
 	handle, capability string
 }
 
+// ask calls a method of the host. It waits until the host has connected.
 func ask[R any](ctx context.Context, h *hostClient, method string, args func(Call) any, status func(*R) Status) (*R, error) {
 	select {
 	case <-h.ready:
@@ -171,10 +174,10 @@ func (c *callback) Close() error {
 }
 
 func (s *services) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
-	if err := s.waitCreds(ctx); err != nil {
+	if err := s.acquireCreds(ctx); err != nil {
 		return sdk.Credential{}, err
 	}
-	defer s.leaveCreds()
+	defer s.releaseCreds()
 	args := authorizeArgs(r)
 	args.Handle, args.Capability = s.handle, s.capability
 	reply, err := ask(ctx, s.hostClient, "Authorize", func(c Call) any { args.Call = c; return args },
@@ -186,10 +189,10 @@ func (s *services) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Creden
 }
 
 func (s *services) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
-	if err := s.waitCreds(ctx); err != nil {
+	if err := s.acquireCreds(ctx); err != nil {
 		return sdk.ChallengeResult{}, err
 	}
-	defer s.leaveCreds()
+	defer s.releaseCreds()
 	args := challengeArgs(c)
 	args.WWWAuthenticate = clipAll(args.WWWAuthenticate)
 	args.Handle, args.Capability = s.handle, s.capability
@@ -201,24 +204,25 @@ func (s *services) Challenge(ctx context.Context, c sdk.Challenge) (sdk.Challeng
 	return reply.result(), nil
 }
 
-// What is passed on of a server's refusal. The host ends a plugin whose message
-// is too large, and this is not its fault.
+// Limits for the WWW-Authenticate headers of a challenge. Without them a server
+// could make the plugin exceed the size of a control message, and the host
+// would end the plugin.
 const (
-	linesKept = 16
-	lineKept  = 4 << 10
+	maxChallengeLines = 16      // headers
+	maxLine           = 4 << 10 // bytes of each header
 )
 
 func clipAll(lines []string) []string {
 	var kept []string
-	for _, line := range lines[:min(len(lines), linesKept)] {
-		kept = append(kept, clip(line, lineKept))
+	for _, line := range lines[:min(len(lines), maxChallengeLines)] {
+		kept = append(kept, clip(line, maxLine))
 	}
 	return kept
 }
 
 func (s *services) Event(ctx context.Context, name, detail string) error {
 	_, err := ask(ctx, s.hostClient, "Event", func(c Call) any {
-		return EventArgs{Call: c, Capability: s.capability, Name: clip(name, lineKept), Detail: clip(detail, textKept)}
+		return EventArgs{Call: c, Capability: s.capability, Name: clip(name, maxLine), Detail: clip(detail, maxText)}
 	}, plain)
 	return err
 }

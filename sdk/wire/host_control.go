@@ -7,13 +7,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Granter tells what the host grants to the holder of a capability. A
-// service that is nil in the result is refused.
+// A Granter returns the services that a capability grants, and false for an
+// unknown capability. A service that is nil is not granted.
 type Granter interface {
 	Grant(capability string) (sdk.Host, bool)
 }
 
-// HostControl is the set of methods that a plugin calls: the host's end.
+// HostControl holds the methods that a plugin calls.
 type HostControl struct {
 	granter Granter
 	calls   calls
@@ -23,37 +23,38 @@ type HostControl struct {
 	next      int                 // guarded by mu
 }
 
-// What a plugin may have at a time, or ask at once.
+// Limits for one plugin.
 const (
-	callbacksMost = 16
-	fieldsMost    = 32
+	maxCallbacks    = 16 // open callback listeners
+	maxPromptFields = 32 // fields of a prompt
 )
 
-// granted runs f with what the capability allows.
+// granted calls f with the services that the capability grants.
 func (h *HostControl) granted(call Call, capability string, f func(context.Context, sdk.Host) error) Status {
 	return h.calls.do(call, func(ctx context.Context) error {
 		host, ok := h.granter.Grant(capability)
 		if !ok {
-			return sdk.Errorf(sdk.Denied, "the capability is not known")
+			return sdk.Errorf(sdk.Denied, "unknown capability")
 		}
 		return f(ctx, host)
 	})
 }
 
-func refused(service string) error {
+// notOffered returns the error for a service that the capability does not grant.
+func notOffered(service string) error {
 	return sdk.Errorf(sdk.Unimplemented, "the host does not offer %s here", service)
 }
 
 func (h *HostControl) secrets(call Call, capability string, f func(context.Context, sdk.Secrets) error) Status {
 	return h.granted(call, capability, func(ctx context.Context, host sdk.Host) error {
 		if host.Secrets == nil {
-			return refused("secrets")
+			return notOffered("secrets")
 		}
 		return f(ctx, host.Secrets)
 	})
 }
 
-// SecretGet reads a secret.
+// SecretGet returns a secret.
 func (h *HostControl) SecretGet(a SecretArgs, r *SecretReply) error {
 	r.Status = h.secrets(a.Call, a.Capability, func(ctx context.Context, s sdk.Secrets) (err error) {
 		r.Value, r.Found, err = s.Secret(ctx, a.Key)
@@ -84,13 +85,13 @@ func (h *HostControl) SecretDelete(a SecretArgs, r *Reply) error {
 func (h *HostControl) person(call Call, capability string, f func(context.Context, sdk.Person) error) Status {
 	return h.granted(call, capability, func(ctx context.Context, host sdk.Host) error {
 		if host.Person == nil {
-			return refused("a person")
+			return notOffered("a person")
 		}
 		return f(ctx, host.Person)
 	})
 }
 
-// OpenURL shows a page.
+// OpenURL shows a page to the user.
 func (h *HostControl) OpenURL(a OpenURLArgs, r *Reply) error {
 	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) error {
 		return p.OpenURL(ctx, a.URL, a.Why)
@@ -98,11 +99,11 @@ func (h *HostControl) OpenURL(a OpenURLArgs, r *Reply) error {
 	return nil
 }
 
-// Prompt asks a person.
+// Prompt shows a form to the user.
 func (h *HostControl) Prompt(a PromptArgs, r *PromptReply) error {
 	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) (err error) {
-		if len(a.Labels) != len(a.Names) || len(a.Hidden) != len(a.Names) || len(a.Names) > fieldsMost {
-			return sdk.Errorf(sdk.Internal, "a prompt's fields do not match, or are more than %d", fieldsMost)
+		if len(a.Labels) != len(a.Names) || len(a.Hidden) != len(a.Names) || len(a.Names) > maxPromptFields {
+			return sdk.Errorf(sdk.Internal, "invalid prompt: names, labels and hidden differ in number, or there are more than %d fields", maxPromptFields)
 		}
 		prompt := sdk.Prompt{Title: a.Title}
 		for i, name := range a.Names {
@@ -114,11 +115,11 @@ func (h *HostControl) Prompt(a PromptArgs, r *PromptReply) error {
 	return nil
 }
 
-// Authorize obtains a credential for a transport.
+// Authorize returns a credential for a transport.
 func (h *HostControl) Authorize(a AuthorizeArgs, r *AuthorizeReply) error {
 	r.Status = h.granted(a.Call, a.Capability, func(ctx context.Context, host sdk.Host) error {
 		if host.Credentials == nil {
-			return refused("credentials")
+			return notOffered("credentials")
 		}
 		c, err := host.Credentials.Authorize(ctx, a.request())
 		r.set(c)
@@ -127,11 +128,11 @@ func (h *HostControl) Authorize(a AuthorizeArgs, r *AuthorizeReply) error {
 	return nil
 }
 
-// Challenge reports a refusal.
+// Challenge reports a rejected credential.
 func (h *HostControl) Challenge(a ChallengeArgs, r *ChallengeReply) error {
 	r.Status = h.granted(a.Call, a.Capability, func(ctx context.Context, host sdk.Host) error {
 		if host.Credentials == nil {
-			return refused("credentials")
+			return notOffered("credentials")
 		}
 		res, err := host.Credentials.Challenge(ctx, a.challenge())
 		r.set(res)
@@ -140,7 +141,7 @@ func (h *HostControl) Challenge(a ChallengeArgs, r *ChallengeReply) error {
 	return nil
 }
 
-// Event takes note of something.
+// Event reports an event to the host.
 func (h *HostControl) Event(a EventArgs, r *Reply) error {
 	r.Status = h.granted(a.Call, a.Capability, func(ctx context.Context, host sdk.Host) error {
 		if host.Events == nil {
@@ -151,7 +152,7 @@ func (h *HostControl) Event(a EventArgs, r *Reply) error {
 	return nil
 }
 
-// Cancel ends another call.
+// Cancel cancels another call.
 func (h *HostControl) Cancel(a CancelArgs, _ *Reply) error {
 	h.calls.cancel(a.ID)
 	return nil

@@ -11,24 +11,23 @@ import (
 	"sync"
 )
 
-// What the host does for one plugin at a time. A call beyond the first number
-// is refused; beyond the second none is read until answers have left, which is
-// so only for a plugin that does not read them.
+// Limits for the calls of one plugin.
 const (
-	servedMost  = 256
-	pendingMost = servedMost + 64
+	maxServedCalls  = 256                 // running calls; further calls are rejected
+	maxPendingCalls = maxServedCalls + 64 // unanswered calls; none is read beyond, which only a plugin that does not read answers reaches
 )
 
-// serveHost answers a plugin's calls on conn until it ends.
+// serveHost serves the host's services to a plugin on conn until it ends.
 func serveHost(conn net.Conn, g Granter) {
 	h := &HostControl{granter: g, callbacks: map[string]listener{}}
-	h.calls.most = servedMost
+	h.calls.limit = maxServedCalls
 	server := rpc.NewServer()
 	if err := server.RegisterName("Host", h); err != nil {
-		panic(err) // the methods below do not depend on input
+		panic(err) // depends on the methods of HostControl only
 	}
-	// ServeCodec waits for calls that run, and those wait for a person.
-	server.ServeCodec(newHostCodec(hangup{conn, h.calls.end}))
+	// ServeCodec returns only after all running calls, which may wait for the
+	// user. closeNotifier cancels them.
+	server.ServeCodec(newHostCodec(closeNotifier{conn, h.calls.end}))
 	h.mu.Lock()
 	open := slices.Collect(maps.Values(h.callbacks))
 	clear(h.callbacks)
@@ -38,23 +37,23 @@ func serveHost(conn net.Conn, g Granter) {
 	}
 }
 
-// hangup is a connection that calls gone when the other side has ended it.
-type hangup struct {
+// closeNotifier is a connection that calls gone when reading fails or reaches the end.
+type closeNotifier struct {
 	net.Conn
 	gone func()
 }
 
-func (h hangup) Read(b []byte) (int, error) {
-	n, err := h.Conn.Read(b)
+func (n closeNotifier) Read(b []byte) (int, error) {
+	size, err := n.Conn.Read(b)
 	if err != nil {
-		h.gone()
+		n.gone()
 	}
-	return n, err
+	return size, err
 }
 
-// A hostCodec is the gob codec of net/rpc, but for two things: it reads no
-// further while too many calls have not been answered, and what it could not
-// write ends the conversation.
+// A hostCodec is a gob codec of net/rpc with two differences. It stops reading
+// while too many calls are unanswered. It closes the connection if a response
+// cannot be written.
 type hostCodec struct {
 	conn    io.ReadWriteCloser
 	dec     *gob.Decoder
@@ -67,11 +66,12 @@ type hostCodec struct {
 func newHostCodec(conn io.ReadWriteCloser) *hostCodec {
 	out := bufio.NewWriter(conn)
 	return &hostCodec{
-		conn: conn, dec: gob.NewDecoder(conn), enc: gob.NewEncoder(out), out: out, pending: make(chan struct{}, pendingMost),
+		conn: conn, dec: gob.NewDecoder(conn), enc: gob.NewEncoder(out), out: out, pending: make(chan struct{}, maxPendingCalls),
 	}
 }
 
-// ReadRequestHeader begins a call, which WriteResponse ends.
+// ReadRequestHeader reads the header of a call. WriteResponse completes the
+// call.
 func (c *hostCodec) ReadRequestHeader(r *rpc.Request) error {
 	c.pending <- struct{}{}
 	return c.dec.Decode(r)
@@ -80,7 +80,7 @@ func (c *hostCodec) ReadRequestHeader(r *rpc.Request) error {
 // ReadRequestBody reads the arguments.
 func (c *hostCodec) ReadRequestBody(body any) error { return c.dec.Decode(body) }
 
-// WriteResponse sends a reply. No two are sent at the same time.
+// WriteResponse sends a reply. net/rpc does not call it concurrently.
 func (c *hostCodec) WriteResponse(r *rpc.Response, body any) error {
 	defer func() { <-c.pending }()
 	err := c.enc.Encode(r)
@@ -96,7 +96,7 @@ func (c *hostCodec) WriteResponse(r *rpc.Response, body any) error {
 	return err
 }
 
-// Close ends the conversation.
+// Close closes the connection.
 func (c *hostCodec) Close() (err error) {
 	c.closing.Do(func() { err = c.conn.Close() })
 	return err

@@ -13,13 +13,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// fakeHost does what plugins ask for and writes down what that was.
+// fakeHost implements all services and records the calls.
 type fakeHost struct {
 	mu      sync.Mutex
 	secrets map[string][]byte
 	asked   []string
 
-	prompting chan context.Context // when not nil, Prompt sends its context and waits for it
+	prompting chan context.Context // if not nil, Prompt sends its context and waits until it is done
 	answered  chan error
 	redirect  *fakeCallback
 }
@@ -115,7 +115,7 @@ func (c *fakeCallback) Close() error {
 	return nil
 }
 
-// asHost returns the host as a transport sees it that was opened with the given
+// asHost returns the services of a transport that was opened with the given
 // capability.
 func asHost(t *testing.T, g grants, capability string) (sdk.Host, *pair) {
 	t.Helper()
@@ -185,7 +185,7 @@ func TestPerson(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 	if !slices.Equal(h.asked, []string{"open https://a/ to log in"}) {
-		t.Errorf("the host was asked %q", h.asked)
+		t.Errorf("calls of the host: %q", h.asked)
 	}
 }
 
@@ -207,11 +207,11 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("got %+v, %v", res, err)
 	}
 	if err := host.Events.Event(t.Context(), "degraded", "why"); err != nil || !slices.Equal(h.asked, []string{"event degraded why"}) {
-		t.Errorf("%v, the host was told %q", err, h.asked)
+		t.Errorf("%v, calls of the host: %q", err, h.asked)
 	}
 }
 
-// everything asks for each service once.
+// everything calls each service once.
 func everything(ctx context.Context, host sdk.Host) map[string]error {
 	errs := map[string]error{}
 	_, _, errs["secret"] = host.Secrets.Secret(ctx, "k")
@@ -233,7 +233,7 @@ func TestNotGranted(t *testing.T) {
 		}
 	}
 	if err := host.Events.Event(t.Context(), "n", "d"); err != nil {
-		t.Errorf("an event that nobody cares for: %v", err)
+		t.Errorf("an event that the host ignores: %v", err)
 	}
 }
 
@@ -248,11 +248,12 @@ func TestUnknownCapability(t *testing.T) {
 		}
 	}
 	if len(h.asked) > 0 {
-		t.Errorf("the host did %q", h.asked)
+		t.Errorf("calls of the host: %q", h.asked)
 	}
 }
 
-// TestCallbackOwner: a listener belongs to the capability that opened it.
+// TestCallbackOwner checks that only the capability that opened a listener can
+// use it.
 func TestCallbackOwner(t *testing.T) {
 	h := &fakeHost{}
 	host, p := asHost(t, grants{"c": h.all(), "d": h.all()}, "c")
@@ -272,8 +273,8 @@ func TestCallbackOwner(t *testing.T) {
 	}
 }
 
-// TestCallbackLeftBehind: a listener does not outlive the capability that opened
-// it, whether the plugin closes it late or never.
+// TestCallbackLeftBehind checks that a listener is closed after its capability
+// was revoked, whether or not the plugin closes it.
 func TestCallbackLeftBehind(t *testing.T) {
 	h := &fakeHost{}
 	g := grants{"c": h.all(), "d": h.all()}
@@ -301,7 +302,7 @@ func TestCallbackLeftBehind(t *testing.T) {
 	within(t, "the close of the one that nobody closes", closedNever)
 }
 
-// TestHostPanics: a panic in the host's code does not end the host.
+// TestHostPanics checks that a panic in the host's code does not end the host.
 func TestHostPanics(t *testing.T) {
 	h := &fakeHost{}
 	host, _ := asHost(t, grants{"c": h.all()}, "c")
@@ -313,7 +314,8 @@ func TestHostPanics(t *testing.T) {
 	}
 }
 
-// TestAskCanceled: a plugin that gives up ends what the host is doing for it.
+// TestAskCanceled checks that cancelling a call of the plugin cancels the
+// service in the host.
 func TestAskCanceled(t *testing.T) {
 	h := &fakeHost{prompting: make(chan context.Context), answered: make(chan error, 1)}
 	host, _ := asHost(t, grants{"c": h.all()}, "c")
@@ -329,12 +331,12 @@ func TestAskCanceled(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := within(t, "the end of the prompt", h.answered); !errors.Is(err, context.Canceled) {
-		t.Errorf("the host saw %v", err)
+		t.Errorf("the context in the host ended with %v", err)
 	}
 }
 
-// TestPluginDies: what the host is doing for a plugin ends with it, and so do
-// the listeners it opened.
+// TestPluginDies checks that the end of a plugin cancels its calls and closes
+// its listeners.
 func TestPluginDies(t *testing.T) {
 	h := &fakeHost{prompting: make(chan context.Context), answered: make(chan error, 1)}
 	host, p := asHost(t, grants{"c": h.all()}, "c")
@@ -349,10 +351,10 @@ func TestPluginDies(t *testing.T) {
 	within(t, "the prompt", h.prompting)
 	_ = p.conn.Close()
 	if err := within(t, "the end of the prompt", h.answered); !errors.Is(err, context.Canceled) {
-		t.Errorf("the host saw %v", err)
+		t.Errorf("the context in the host ended with %v", err)
 	}
 	if err := within(t, "the end of the call", done); sdk.CodeOf(err) != sdk.Unavailable {
-		t.Errorf("the plugin saw %v", err)
+		t.Errorf("the call of the plugin returned %v", err)
 	}
 	within(t, "the close of the listener", h.redirect.closed)
 	p.Wait()

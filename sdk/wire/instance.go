@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,57 +16,58 @@ import (
 )
 
 const (
-	// drainFor is how long a Close waits for the messages that the host sent
-	// before it, such as cancellations.
-	drainFor = 500 * time.Millisecond
-	// askFor is how long a host that ended its stream has to ask for a Close.
-	askFor = 100 * time.Millisecond
-	// closeGrace is for a connection whose host stream ended unasked.
+	// drainTimeout limits how long Close waits until the server has received the
+	// messages that the host sent before, such as cancellations.
+	drainTimeout = 500 * time.Millisecond
+	// closeWait is the time in which a host that ended its stream may call Close.
+	closeWait = 100 * time.Millisecond
+	// closeGrace is the time to close a connection without a call of Close.
 	closeGrace = 2 * time.Second
 )
 
-// An instance is one open connection in the plugin: the author's Conn on one
-// side, the host's stream on the other, and a goroutine for each direction.
+// An instance is one open connection to a server. It copies messages between
+// the author's Conn and the host's stream, with one goroutine for each
+// direction.
 type instance struct {
 	conn  sdk.Conn
-	limit int // of a message
+	limit int // maximum size of a message in bytes
 	log   hclog.Logger
 
 	once    sync.Once
-	sent    chan struct{} // closed when everything from the host has been sent on
-	ended   chan struct{} // closed when the connection has been closed
-	recvEnd chan struct{} // closed when nothing more comes from the server
+	sent    chan struct{} // closed when every message from the host was sent to the server
+	ended   chan struct{} // closed when the connection is closed
+	recvEnd chan struct{} // closed when no more messages come from the server
 
-	panicked atomic.Pointer[error] // of Send; nil: it did not panic
+	panicked atomic.Pointer[error] // panic of Send; nil: none
 }
 
 func newInstance(conn sdk.Conn, limit int, log hclog.Logger) *instance {
 	return &instance{conn: conn, limit: limit, log: log, sent: make(chan struct{}), ended: make(chan struct{}), recvEnd: make(chan struct{})}
 }
 
-// run joins the connection to the host's stream until either ends. It returns
-// when nothing is left of both.
+// run copies messages between the connection and the host's stream until either
+// ends. It returns when both are closed.
 func (i *instance) run(accept func() (net.Conn, error)) {
 	c, err := accept()
 	if err != nil {
 		close(i.sent)
 		close(i.recvEnd)
-		i.log.Warn("the host did not come for the connection", "error", err)
+		i.log.Warn("the host did not connect to the data stream", "error", err)
 		i.close(expired())
 		return
 	}
 	stream := NewStream(c, i.limit)
 	go func() {
 		defer close(i.sent)
-		if err := i.guard(func() error { return i.fromHost(stream) }); sdk.CodeOf(err) == sdk.Panicked {
+		if err := withRecover(i.log, func() error { return i.fromHost(stream) }); sdk.CodeOf(err) == sdk.Panicked {
 			i.panicked.Store(&err)
-			go i.close(expired()) // Recv returns, and run reports the panic
+			go i.close(expired()) // ends Recv; run then reports the panic
 			return
 		}
 		go i.closeUnasked()
 	}()
-	go i.hangUp(stream)
-	end := i.guard(func() error { return i.toHost(stream) })
+	go i.endStuckStream(stream)
+	end := withRecover(i.log, func() error { return i.toHost(stream) })
 	close(i.recvEnd)
 
 	grace, cancel := context.WithTimeout(context.Background(), closeGrace)
@@ -86,13 +86,13 @@ func (i *instance) run(accept func() (net.Conn, error)) {
 		_ = stream.Flush()
 	}
 	_ = stream.Close()
-	_ = c.SetReadDeadline(time.Now()) // the host may keep its side open as long as it likes
+	_ = c.SetReadDeadline(time.Now()) // the host need not close its side
 	<-i.sent
-	stream.Leave() // the author's code may have ended the reading, and not the host
+	stream.Leave() // ends reading too if the author's code ended the connection before the host did
 }
 
-// toHost passes messages on from the server. It returns why there are no more,
-// or io.EOF when that is the host's own doing.
+// toHost copies messages from the server to the host. It returns the reason of
+// the end, or io.EOF if the host ended the stream.
 func (i *instance) toHost(stream *Stream) error {
 	if l, ok := i.conn.(sdk.Limiter); ok {
 		l.LimitMessages(i.limit)
@@ -100,15 +100,15 @@ func (i *instance) toHost(stream *Stream) error {
 	w, gathers := i.conn.(sdk.Waiter)
 	r, _ := i.conn.(sdk.Relater)
 	if gathers {
-		w.BeforeWait(func() { _ = stream.Flush() }) // the next write has the error
+		w.BeforeWait(func() { _ = stream.Flush() }) // the next write returns the error
 	}
 	for {
 		msg, err := i.conn.Recv()
 		if err == nil && len(msg) == 0 {
-			err = sdk.Errorf(sdk.Internal, "the transport received neither a message nor an error")
+			err = sdk.Errorf(sdk.Internal, "Recv of the transport returned neither a message nor an error")
 		}
 		if err == nil {
-			err = i.pass(stream, msg, r)
+			err = i.forward(stream, msg, r)
 		} else if d, ok := errors.AsType[*sdk.Dropped](err); ok {
 			err = writeDropped(stream, d)
 		} else if f, ok := errors.AsType[*sdk.Failed](err); ok {
@@ -127,20 +127,20 @@ func (i *instance) toHost(stream *Stream) error {
 	}
 }
 
-// pass passes one message on to the host, or says why not.
-func (i *instance) pass(stream *Stream, msg []byte, r sdk.Relater) error {
+// forward sends one message to the host, or reports that it was dropped.
+func (i *instance) forward(stream *Stream, msg []byte, r sdk.Relater) error {
 	received := msg
 	msg, err := ndjson.Message(msg)
 	switch {
 	case err != nil:
-		i.log.Warn("the transport received what is not a message")
+		i.log.Warn("the transport received data that is not a message")
 		return writeDropped(stream, &sdk.Dropped{Reason: "bad_message", Size: int64(len(received)), Prefix: received})
 	case len(msg) > i.limit:
 		return writeDropped(stream, &sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)), Limit: int64(i.limit), Prefix: msg})
 	}
 	if r != nil {
 		if id := r.Related(); len(id) > 0 {
-			if err := stream.WriteEvent(Event{Name: "related", ID: id[:min(len(id), prefixKept)]}); err != nil {
+			if err := stream.WriteEvent(Event{Name: "related", ID: id[:min(len(id), maxPrefix)]}); err != nil {
 				return err
 			}
 		}
@@ -151,21 +151,22 @@ func (i *instance) pass(stream *Stream, msg []byte, r sdk.Relater) error {
 func writeFailed(stream *Stream, f *sdk.Failed) error {
 	s := StatusOf(f.Unwrap())
 	return stream.WriteEvent(Event{
-		Name: "failed", Status: &s, ID: f.ID[:min(len(f.ID), prefixKept)], Delivered: f.Delivered, Ends: f.Ends,
+		Name: "failed", Status: &s, ID: f.ID[:min(len(f.ID), maxPrefix)], Delivered: f.Delivered, Ends: f.Ends,
 	})
 }
 
 func writeDropped(stream *Stream, d *sdk.Dropped) error {
 	return stream.WriteEvent(Event{
-		Name: "dropped", Reason: clip(d.Reason, textKept), Size: d.Size, Limit: d.Limit, Prefix: d.Prefix[:min(len(d.Prefix), prefixKept)],
+		Name: "dropped", Reason: clip(d.Reason, maxText), Size: d.Size, Limit: d.Limit, Prefix: d.Prefix[:min(len(d.Prefix), maxPrefix)],
 	})
 }
 
-// fromHost passes messages on to the server until the host ends the stream.
+// fromHost copies messages from the host to the server until the host ends the
+// stream.
 func (i *instance) fromHost(stream *Stream) error {
 	send := i.conn.Send
 	if f, ok := i.conn.(sdk.Flusher); ok {
-		stream.beforeWait = func() { _ = f.Flush() } // the next Send has the error
+		stream.beforeWait = func() { _ = f.Flush() } // the next Send returns the error
 	}
 	for {
 		msg, _, err := stream.Read()
@@ -173,10 +174,11 @@ func (i *instance) fromHost(stream *Stream) error {
 			return err
 		}
 		if msg == nil {
-			continue // an event of a later version
+			continue // an event that only later versions know
 		}
 		if err := send(msg); err != nil {
-			// Recv reports the reason better: it knows how the server ended.
+			// Recv reports a better reason, because it knows how the server
+			// ended.
 			i.log.Debug("sending to the server", "error", err)
 			stream.beforeWait = nil
 			send = func([]byte) error { return nil }
@@ -184,21 +186,21 @@ func (i *instance) fromHost(stream *Stream) error {
 	}
 }
 
-// closeUnasked closes the connection when the host ended its stream and no
-// Close call comes, as when the host died.
+// closeUnasked closes the connection if the host ended its stream and does not
+// call Close in time, for example because it died.
 func (i *instance) closeUnasked() {
 	select {
 	case <-i.ended:
-	case <-time.After(askFor):
+	case <-time.After(closeWait):
 		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
 		i.close(ctx)
 	}
 }
 
-// hangUp ends the stream of a connection that was closed but whose Recv, or
-// whose host, still waits. Neither may hold up the other.
-func (i *instance) hangUp(stream *Stream) {
+// endStuckStream ends the stream of a closed connection if Recv or the host still waits
+// after closeGrace.
+func (i *instance) endStuckStream(stream *Stream) {
 	<-i.ended
 	select {
 	case <-i.recvEnd:
@@ -208,36 +210,22 @@ func (i *instance) hangUp(stream *Stream) {
 	}
 }
 
-// drain waits until what the host sent so far has reached the server.
+// drain waits until the messages that the host has sent reach the server.
 func (i *instance) drain() {
 	select {
 	case <-i.sent:
 	case <-i.recvEnd:
-	case <-time.After(drainFor):
+	case <-time.After(drainTimeout):
 	}
 }
 
-// close closes the connection once; every call returns when that is done.
+// close closes the connection once. Every call waits until it is closed.
 func (i *instance) close(ctx context.Context) {
 	i.once.Do(func() {
 		defer close(i.ended)
-		if err := i.guard(func() error { return i.conn.Close(ctx) }); err != nil {
+		if err := withRecover(i.log, func() error { return i.conn.Close(ctx) }); err != nil {
 			i.log.Debug("closing", "error", err)
 		}
 	})
 	<-i.ended
-}
-
-func (i *instance) guard(f func() error) error { return guard(i.log, f) }
-
-// guard keeps a panic in the author's code from ending the whole plugin.
-func guard(log hclog.Logger, f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			stack := debug.Stack()
-			log.Error("panic", "value", v, "stack", string(stack))
-			err = panicked(v, stack).Err()
-		}
-	}()
-	return f()
 }

@@ -18,7 +18,7 @@ import (
 
 func TestEcho(t *testing.T) {
 	s := transport(t, openEcho).open(t, "i")
-	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, gather - frameHeader, gather, 1 << 20, ndjson.DefaultLimit} {
+	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, coalesceLimit - frameHeader, coalesceLimit, 1 << 20, ndjson.DefaultLimit} {
 		want := padded(n)
 		var wg sync.WaitGroup
 		wg.Go(func() { s.mustSend(t, want) })
@@ -46,7 +46,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestClose: closing twice, from two places, and what is not open is all fine.
+// TestClose checks that Close may be called twice, concurrently, and for an
+// instance that is not open.
 func TestClose(t *testing.T) {
 	var closed atomic.Int32
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -70,10 +71,10 @@ func TestClose(t *testing.T) {
 		t.Errorf("%v, closed %d times", err, closed.Load())
 	}
 	p.gone(t, "i")
-	p.open(t, "i") // the name is free again
+	p.open(t, "i") // the name can be used again
 }
 
-// gone waits until the plugin has forgotten an instance.
+// gone waits until the plugin has released an instance.
 func (p *pair) gone(t *testing.T, instance string) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
@@ -84,10 +85,11 @@ func (p *pair) gone(t *testing.T, instance string) {
 			return
 		}
 	}
-	t.Errorf("instance %q is still there", instance)
+	t.Errorf("instance %q still exists", instance)
 }
 
-// TestPanics: a panic in the author's code ends one connection, not the plugin.
+// TestPanics checks that a panic in the author's code ends one connection and
+// not the plugin.
 func TestPanics(t *testing.T) {
 	ouch := func() { panic("ouch") }
 	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
@@ -154,7 +156,7 @@ func TestServerEnds(t *testing.T) {
 	}
 }
 
-// script is a connection that returns the given results, then waits.
+// script is a connection whose Recv returns the given results and then blocks.
 func script(results ...any) *fakeConn {
 	e := newEcho()
 	return &fakeConn{close: e.Close, recv: func() ([]byte, error) {
@@ -170,8 +172,8 @@ func script(results ...any) *fakeConn {
 	}}
 }
 
-// TestDropped: what the transport dropped and what is too long for the host is
-// told, and so is what is not a message; line breaks become spaces.
+// TestDropped checks the events for messages that were dropped by the
+// transport, are too long or are invalid, and that line breaks become spaces.
 func TestDropped(t *testing.T) {
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		return script(&sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 7, Prefix: make([]byte, 1<<20)},
@@ -182,7 +184,7 @@ func TestDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "dropped" || ev.Size != 1<<40 || ev.Limit != 7 || len(ev.Prefix) != prefixKept {
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "dropped" || ev.Size != 1<<40 || ev.Limit != 7 || len(ev.Prefix) != maxPrefix {
 		t.Errorf("got %+v, %v", ev, err)
 	}
 	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "bad_message" || ev.Size != 6 || string(ev.Prefix) != "banner" {
@@ -203,8 +205,9 @@ type relating struct {
 
 func (r relating) Related() []byte { return r.id }
 
-// TestFailed: a request that fails alone is told with why, and the connection
-// goes on; what a message belongs to comes before it.
+// TestFailed checks that the failure of one request is reported with its reason
+// and does not end the connection, and that the event "related" precedes its
+// message.
 func TestFailed(t *testing.T) {
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		why := &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: "status 500", Hint: "wait", Output: []string{"oops"}}
@@ -221,7 +224,7 @@ func TestFailed(t *testing.T) {
 		t.Errorf("got %+v, %v", ev, err)
 	}
 	s.mustRead(t, "{}")
-	if _, ev, err := s.Read(); err != nil || ev == nil || len(ev.ID) != prefixKept || ev.Delivered || !ev.Ends {
+	if _, ev, err := s.Read(); err != nil || ev == nil || len(ev.ID) != maxPrefix || ev.Delivered || !ev.Ends {
 		t.Errorf("got %+v, %v", ev, err)
 	}
 	if _, ev, err := s.Read(); err != nil || ev == nil || string(ev.ID) != "8" || ev.Status.Code != string(sdk.Internal) {
@@ -229,8 +232,8 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestNothing: a transport that returns nothing at all is told apart from one
-// that works.
+// TestNothing checks the errors for a transport that returns neither a
+// connection nor an error, or neither a message nor an error.
 func TestNothing(t *testing.T) {
 	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
 		if s.Instance == "conn" {
@@ -288,8 +291,8 @@ func TestServerFields(t *testing.T) {
 	}
 }
 
-// TestOpenCanceled: the host gives up; the author's code may notice or not, and
-// what it opens too late is closed.
+// TestOpenCanceled checks that a cancelled Open closes the connection that the
+// author's code opens too late.
 func TestOpenCanceled(t *testing.T) {
 	entered, late, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	p := transport(t, func(ctx context.Context, s *sdk.Server) (sdk.Conn, error) {
@@ -301,7 +304,7 @@ func TestOpenCanceled(t *testing.T) {
 		<-late
 		return &fakeConn{close: func(ctx context.Context) error {
 			if ctx.Err() == nil {
-				t.Error("it has time to be polite")
+				t.Error("Close has a context that is not done")
 			}
 			close(closed)
 			return nil
@@ -347,7 +350,7 @@ func TestShutdown(t *testing.T) {
 		t.Error(err)
 	}
 	if err := within(t, "the end of Open", opening); sdk.CodeOf(err) != sdk.Canceled {
-		t.Errorf("what was being opened: %v", err)
+		t.Errorf("the Open that was running: %v", err)
 	}
 	for _, s := range streams {
 		if err := s.ending(t); err != nil {
@@ -355,6 +358,6 @@ func TestShutdown(t *testing.T) {
 		}
 	}
 	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "3"}); sdk.CodeOf(err) != sdk.Unavailable {
-		t.Errorf("after it: %v", err)
+		t.Errorf("Open after Close: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what should come at once.
+// patience is the timeout for events that normally happen at once.
 const patience = 20 * time.Second
 
 // An opener is a transport without settings.
@@ -33,7 +33,7 @@ func (o opener) Open(ctx context.Context, s *sdk.Server, _ []byte) (sdk.Conn, er
 	return o(ctx, s)
 }
 
-// A fakeConn is what its functions say; those that are nil do nothing.
+// A fakeConn calls its functions; nil functions do nothing.
 type fakeConn struct {
 	recv  func() ([]byte, error)
 	send  func([]byte) error
@@ -56,7 +56,7 @@ func (c *fakeConn) Close(ctx context.Context) error {
 	return c.close(ctx)
 }
 
-// echo is a connection whose server sends everything back.
+// echo is a connection whose server sends every message back.
 type echo struct {
 	msgs chan []byte
 	done chan struct{}
@@ -89,7 +89,7 @@ func (e *echo) Close(context.Context) error {
 	return nil
 }
 
-// grants tells what each capability allows.
+// grants maps capabilities to the services that they grant.
 type grants map[string]sdk.Host
 
 func (g grants) Grant(capability string) (sdk.Host, bool) {
@@ -97,7 +97,7 @@ func (g grants) Grant(capability string) (sdk.Host, bool) {
 	return h, ok
 }
 
-// A pair is both ends of a conversation in one process.
+// A pair is both sides of a connection in one process.
 type pair struct {
 	*Client
 	server *Server
@@ -105,13 +105,14 @@ type pair struct {
 	conn   net.Conn
 }
 
-// attach joins a plugin to a host. Both are gone when the test ends.
+// attach connects a plugin to a host. The test's cleanup ends both.
 func attach(t *testing.T, p *sdk.Plugin, g Granter) *pair {
 	t.Helper()
 	return attachWith(t, p, g, "", "")
 }
 
-// attachWith also says where host and plugin look for sockets, if at all.
+// attachWith is attach with directories of sockets for host and plugin; empty:
+// no sockets.
 func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pair {
 	t.Helper()
 	p.Name, p.Version = "fake", "1.0.0"
@@ -146,8 +147,8 @@ func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pai
 	return pr
 }
 
-// transport joins a host to a plugin with one transport, "t", as host and
-// plugin are joined on this system.
+// transport connects a host to a plugin with one transport, "t", with sockets
+// if the system has them.
 func transport(t *testing.T, o opener) *pair {
 	t.Helper()
 	dir := ""
@@ -162,8 +163,8 @@ func transportWith(t *testing.T, o opener, host, guest string) *pair {
 	return attachWith(t, &sdk.Plugin{Transports: map[string]sdk.Transport{"t": o}}, grants{}, host, guest)
 }
 
-// socketDir is a directory with a short name, as the name of a socket must be.
-// It has to be empty again when the test ends.
+// socketDir returns a directory with a short path, because names of sockets
+// have a maximum length. The test fails if a socket is left in it.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "jw")
@@ -173,7 +174,7 @@ func socketDir(t *testing.T) string {
 	t.Cleanup(func() {
 		err := os.Remove(dir)
 		for begun := time.Now(); err != nil && time.Since(begun) < 2*acceptTime; err = os.Remove(dir) {
-			time.Sleep(5 * time.Millisecond) // it may just be accepting
+			time.Sleep(5 * time.Millisecond) // the plugin may be accepting a connection
 		}
 		if err != nil {
 			t.Errorf("a socket is left: %v", err)
@@ -183,7 +184,7 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-// open opens a connection and closes its stream when the test ends.
+// open opens a connection. The test's cleanup closes its stream.
 func (p *pair) open(t *testing.T, instance string) *Stream {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -216,18 +217,18 @@ func (s *Stream) mustRead(t *testing.T, want string) {
 	}
 }
 
-// ending reads up to the event that says why the connection ended.
+// ending reads to the event "closed" and returns its error.
 func (s *Stream) ending(t *testing.T) error {
 	t.Helper()
 	for {
 		_, ev, err := s.Read()
 		if err != nil {
-			t.Errorf("the connection ended without a word: %v", err)
+			t.Errorf("the connection ended without the event closed: %v", err)
 			return err
 		}
 		if ev != nil && ev.Name == "closed" {
 			if _, _, err := s.Read(); err != io.EOF {
-				t.Errorf("after the end came %v", err)
+				t.Errorf("after the event closed: %v", err)
 			}
 			if ev.Status == nil {
 				return nil
@@ -237,7 +238,7 @@ func (s *Stream) ending(t *testing.T) error {
 	}
 }
 
-// within fails the test when done does not come.
+// within fails the test if done is not closed in time.
 func within[T any](t *testing.T, what string, done <-chan T) T {
 	t.Helper()
 	select {
@@ -248,7 +249,7 @@ func within[T any](t *testing.T, what string, done <-chan T) T {
 	}
 }
 
-// padded is a message of n bytes.
+// padded returns a message of n bytes.
 func padded(n int) string {
 	if n < 8 {
 		return "{" + strings.Repeat(" ", n-2) + "}"

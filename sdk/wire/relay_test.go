@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// recorder is an echo that counts, and gathers as the stdio connection does.
+// recorder is an echo that counts messages and buffers them like the stdio
+// connection.
 type recorder struct {
 	*echo
 	mu      sync.Mutex
@@ -43,7 +44,7 @@ func (r *recorder) Status() sdk.ConnStatus {
 	return sdk.ConnStatus{State: "running", PID: 7, Stderr: []string{"a"}, Dropped: 2}
 }
 
-// Recv returns three messages without waiting and then waits.
+// Recv returns three messages without blocking and then blocks.
 func (r *recorder) Recv() ([]byte, error) {
 	if r.waits++; r.waits <= 3 {
 		return []byte(padded(10 * r.waits)), nil
@@ -52,7 +53,8 @@ func (r *recorder) Recv() ([]byte, error) {
 	return r.echo.Recv()
 }
 
-// TestGathers: messages are held back on both ways, and none is forgotten.
+// TestGathers checks that both directions send buffered messages together and
+// lose none.
 func TestGathers(t *testing.T) {
 	r := &recorder{echo: newEcho()}
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) { return r, nil })
@@ -73,7 +75,7 @@ func TestGathers(t *testing.T) {
 		}
 	}
 	if r.limit == 0 {
-		t.Error("it was not told the limit")
+		t.Error("LimitMessages was not called")
 	}
 	st, err := p.Status(t.Context(), "i")
 	if err != nil || st.State != "running" || st.PID != 7 || len(st.Stderr) != 1 || st.Dropped != 2 {
@@ -81,8 +83,8 @@ func TestGathers(t *testing.T) {
 	}
 }
 
-// TestDrain: what the host sent before it closed the stream, such as
-// cancellations, reaches the server before its connection is closed.
+// TestDrain checks that messages sent before the close of the stream, such as
+// cancellations, reach the server before its connection is closed.
 func TestDrain(t *testing.T) {
 	sent := make(chan string, 100)
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -107,7 +109,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestHostHangsUp: the host ends the stream and never calls Close.
+// TestHostHangsUp checks that the connection is closed when the host ends the
+// stream without a call of Close.
 func TestHostHangsUp(t *testing.T) {
 	closed := make(chan struct{})
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -119,8 +122,8 @@ func TestHostHangsUp(t *testing.T) {
 	p.gone(t, "i")
 }
 
-// TestHostBreaksRules: a frame that must not be ends the connection, and the
-// server never sees it.
+// TestHostBreaksRules checks that an invalid frame ends the connection and is
+// not sent to the server.
 func TestHostBreaksRules(t *testing.T) {
 	sent := make(chan string, 10)
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -134,7 +137,7 @@ func TestHostBreaksRules(t *testing.T) {
 	}
 	s.mustSend(t, `{"a":1}`, "{}\n{}", `{"b":1}`)
 	if err := s.ending(t); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the connection ended with %v", err)
 	}
 	close(sent)
 	var got []string
@@ -146,7 +149,8 @@ func TestHostBreaksRules(t *testing.T) {
 	}
 }
 
-// TestSendFails: a server that no longer reads does not lose us what it says.
+// TestSendFails checks that messages of a server that no longer reads are still
+// received.
 func TestSendFails(t *testing.T) {
 	e := newEcho()
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -158,8 +162,8 @@ func TestSendFails(t *testing.T) {
 	s.mustRead(t, `{"last":"words"}`)
 }
 
-// TestDeaf: a Recv that Close does not end holds up neither the host nor, in
-// the end, anything else.
+// TestDeaf checks that a Recv that Close does not unblock does not block the
+// host, and that the stream ends.
 func TestDeaf(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -177,7 +181,7 @@ func TestDeaf(t *testing.T) {
 	p.gone(t, "i")
 }
 
-// TestHostDoesNotRead: a host that stopped reading can still close.
+// TestHostDoesNotRead checks that a host that stopped reading can close.
 func TestHostDoesNotRead(t *testing.T) {
 	t.Parallel()
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -194,7 +198,8 @@ func TestHostDoesNotRead(t *testing.T) {
 	}
 }
 
-// TestHostNeverComes: nobody dials for a connection that was opened.
+// TestHostNeverComes checks that a connection is closed if the host does not
+// dial its stream.
 func TestHostNeverComes(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -211,7 +216,7 @@ func TestHostNeverComes(t *testing.T) {
 	p.gone(t, "i")
 }
 
-// TestHostDies: the conversation breaks; every connection is closed.
+// TestHostDies checks that the end of the host closes every connection.
 func TestHostDies(t *testing.T) {
 	closed := make(chan struct{}, 2)
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
@@ -225,7 +230,7 @@ func TestHostDies(t *testing.T) {
 	within(t, "the close", closed)
 	within(t, "the other close", closed)
 	if _, _, err := s.Read(); err == nil {
-		t.Error("the stream lives")
+		t.Error("the stream has not ended")
 	}
 	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "3"}); sdk.CodeOf(err) != sdk.Unavailable {
 		t.Errorf("got %v", err)

@@ -14,26 +14,26 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Server is the plugin's end of the conversation: it answers the host's
-// calls with the author's code.
+// A Server is the plugin's side of the connection. It runs the author's code
+// for the host's calls.
 type Server struct {
 	plugin   *sdk.Plugin
 	log      hclog.Logger
 	host     *hostClient
-	attached func()
+	attached func() // called when the host attaches
 	sockets  sockets
 
 	mu        sync.Mutex
-	instances map[string]*instance      // guarded by mu; nil while it is being opened
+	instances map[string]*instance      // guarded by mu; nil while an instance is being opened
 	auths     map[string]sdk.Authorizer // guarded by mu
 	vaults    map[string]sdk.Vault      // guarded by mu
 	opening   sync.WaitGroup            // calls of Open that may still add an instance
-	closing   context.Context           // done when Close was called
+	closing   context.Context           // done after Close was called
 	closeAll  context.CancelFunc        // called with mu held
 }
 
-// NewServer makes the plugin's end. It calls attached when the host has come;
-// nil is nothing to call.
+// NewServer returns the plugin's side of the connection. It calls attached,
+// which may be nil, when the host attaches.
 func NewServer(p *sdk.Plugin, log hclog.Logger, attached func()) *Server {
 	if attached == nil {
 		attached = func() {}
@@ -46,14 +46,14 @@ func NewServer(p *sdk.Plugin, log hclog.Logger, attached func()) *Server {
 	return s
 }
 
-// Plugin is what go-plugin serves.
+// Plugin returns the plugin that go-plugin serves.
 func (s *Server) Plugin() plugin.Plugin { return pluginSide{s} }
 
 type pluginSide struct{ server *Server }
 
 func (p pluginSide) Server(b *plugin.MuxBroker) (any, error) {
 	c := &Control{server: p.server, broker: b}
-	c.calls.log = func(stack string) { p.server.log.Error("panic", "stack", stack) }
+	c.calls.log = p.server.log
 	return c, nil
 }
 
@@ -61,9 +61,9 @@ func (pluginSide) Client(*plugin.MuxBroker, *rpc.Client) (any, error) {
 	return nil, fmt.Errorf("a plugin does not call itself")
 }
 
-// Close ends every connection, politely while ctx lasts, then by force, and
-// every authorizer and vault. It returns when nothing is left. Nothing can be opened
-// afterwards.
+// Close closes every connection, in order until ctx is done and then by force,
+// and every authorizer and vault. It returns when all are closed. Later calls
+// cannot open anything.
 func (s *Server) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.closeAll()
@@ -89,14 +89,15 @@ func (s *Server) Close(ctx context.Context) {
 	s.opening.Wait()
 }
 
-// closeQuietly closes what nobody is left to hear about.
+// closeQuietly closes an authorizer or a vault. It logs an error, because no
+// caller waits for it.
 func (s *Server) closeQuietly(what string, v any) {
-	if err := guard(s.log, func() error { return closeIfCloser(v) }); err != nil {
+	if err := withRecover(s.log, func() error { return closeIfCloser(v) }); err != nil {
 		s.log.Debug("closing", "what", what, "error", err)
 	}
 }
 
-// open calls the author's code.
+// open opens a connection with the author's code.
 func (s *Server) open(ctx context.Context, a OpenArgs) (opened *instance, err error) {
 	t, ok := s.plugin.Transports[a.Component]
 	if !ok {
@@ -106,7 +107,7 @@ func (s *Server) open(ctx context.Context, a OpenArgs) (opened *instance, err er
 		return nil, err
 	}
 	defer s.opening.Done()
-	defer func() { // also when the author's code panics
+	defer func() { // runs after a panic of the author's code too
 		if opened == nil {
 			s.forget(a.Instance)
 		}
@@ -124,7 +125,7 @@ func (s *Server) open(ctx context.Context, a OpenArgs) (opened *instance, err er
 		return nil, err
 	}
 	if conn == nil {
-		return nil, sdk.Errorf(sdk.Internal, "the transport opened no connection")
+		return nil, sdk.Errorf(sdk.Internal, "Open of the transport returned no connection")
 	}
 	i := newInstance(conn, a.MaxMessage, log)
 	s.mu.Lock()
@@ -135,12 +136,13 @@ func (s *Server) open(ctx context.Context, a OpenArgs) (opened *instance, err er
 	s.mu.Unlock()
 	if late {
 		i.close(expired())
-		return nil, sdk.Errorf(sdk.Canceled, "nobody waits for the connection any more")
+		return nil, sdk.Errorf(sdk.Canceled, "the call was cancelled while the connection was opened")
 	}
 	return i, nil
 }
 
-// reserve takes the name of an instance that is about to be opened.
+// reserve registers the name of an instance before it is opened. It fails if
+// the name is in use.
 func (s *Server) reserve(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +175,7 @@ func missing(kind, name string) error {
 	return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_component", Message: fmt.Sprintf("the plugin has no %s %q", kind, name)}
 }
 
-// expired is a context that is done: by force, at once.
+// expired returns a context that is done. Passed to Close, it closes by force.
 func expired() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

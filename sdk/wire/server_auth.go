@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// AuthStart makes an authorizer.
+// AuthStart starts an authorizer.
 func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(ctx context.Context) error {
 		s := c.server
@@ -27,9 +27,9 @@ func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
 			return err
 		}
 		if started == nil {
-			return sdk.Errorf(sdk.Internal, "the auth provider started no authorizer")
+			return sdk.Errorf(sdk.Internal, "Start of the auth provider returned no authorizer")
 		}
-		if err := s.keepAuthorizer(ctx, a.Handle, started); err != nil {
+		if err := s.addAuthorizer(ctx, a.Handle, started); err != nil {
 			_ = closeIfCloser(started)
 			return err
 		}
@@ -38,7 +38,7 @@ func (c *Control) AuthStart(a AuthStartArgs, r *Reply) error {
 	return nil
 }
 
-func (s *Server) keepAuthorizer(ctx context.Context, handle string, a sdk.Authorizer) error {
+func (s *Server) addAuthorizer(ctx context.Context, handle string, a sdk.Authorizer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -53,7 +53,7 @@ func (s *Server) keepAuthorizer(ctx context.Context, handle string, a sdk.Author
 	return nil
 }
 
-// closeIfCloser closes what the author made, where it can be closed.
+// closeIfCloser closes v if it is an io.Closer.
 func closeIfCloser(v any) error {
 	if c, ok := v.(io.Closer); ok {
 		return c.Close()
@@ -61,7 +61,7 @@ func closeIfCloser(v any) error {
 	return nil
 }
 
-// AuthStop forgets an authorizer.
+// AuthStop ends an authorizer.
 func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(context.Context) error {
 		s := c.server
@@ -74,7 +74,7 @@ func (c *Control) AuthStop(a AuthArgs, r *Reply) error {
 	return nil
 }
 
-// authorizer calls f with the authorizer that a handle names.
+// authorizer calls f with the authorizer of a handle.
 func (c *Control) authorizer(call Call, handle string, f func(context.Context, sdk.Authorizer) error) Status {
 	return c.calls.do(call, func(ctx context.Context) error {
 		c.server.mu.Lock()
@@ -87,7 +87,7 @@ func (c *Control) authorizer(call Call, handle string, f func(context.Context, s
 	})
 }
 
-// Authorize obtains a credential.
+// Authorize returns a credential for a request.
 func (c *Control) Authorize(a AuthorizeArgs, r *AuthorizeReply) error {
 	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
 		cred, err := auth.Authorize(ctx, a.request())
@@ -97,7 +97,7 @@ func (c *Control) Authorize(a AuthorizeArgs, r *AuthorizeReply) error {
 	return nil
 }
 
-// Challenge answers a refusal.
+// Challenge reports a rejected credential.
 func (c *Control) Challenge(a ChallengeArgs, r *ChallengeReply) error {
 	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
 		res, err := auth.Challenge(ctx, a.challenge())
@@ -107,7 +107,8 @@ func (c *Control) Challenge(a ChallengeArgs, r *ChallengeReply) error {
 	return nil
 }
 
-// Login walks a person through a login; the reply's Account says who it was.
+// Login guides the user through a login. Account of the reply is the account
+// that the user logged in to.
 func (c *Control) Login(a LoginArgs, r *AuthStatusReply) error {
 	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
 		l, ok := auth.(sdk.Loginer)
@@ -121,7 +122,7 @@ func (c *Control) Login(a LoginArgs, r *AuthStatusReply) error {
 	return nil
 }
 
-// Logout forgets what a login obtained.
+// Logout discards the credentials of a login.
 func (c *Control) Logout(a AuthArgs, r *Reply) error {
 	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
 		l, ok := auth.(sdk.Loginer)
@@ -133,7 +134,7 @@ func (c *Control) Logout(a AuthArgs, r *Reply) error {
 	return nil
 }
 
-// AuthStatus says who is logged in.
+// AuthStatus returns the state of the login.
 func (c *Control) AuthStatus(a AuthArgs, r *AuthStatusReply) error {
 	r.Status = c.authorizer(a.Call, a.Handle, func(ctx context.Context, auth sdk.Authorizer) error {
 		st, ok := auth.(sdk.AuthStatuser)

@@ -7,11 +7,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// What a vault keeps. The keys of a full one fit in one message.
+// Limits of a vault. With them the keys of a full vault fit in one control
+// message.
 const (
-	keySize  = 200  // bytes of a key
-	keysMost = 4096 // keys of one vault
-	labelMax = 256  // bytes of a label
+	maxKey   = 200  // maximum size of a key in bytes
+	maxKeys  = 4096 // maximum number of keys
+	maxLabel = 256  // maximum size of a label in bytes
 )
 
 // StoreOpen opens a vault.
@@ -30,9 +31,9 @@ func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
 			return err
 		}
 		if v == nil {
-			return sdk.Errorf(sdk.Internal, "the secret store opened no vault")
+			return sdk.Errorf(sdk.Internal, "Open of the secret store returned no vault")
 		}
-		if err := s.keepVault(ctx, a.Handle, v); err != nil {
+		if err := s.addVault(ctx, a.Handle, v); err != nil {
 			_ = closeIfCloser(v)
 			return err
 		}
@@ -41,7 +42,7 @@ func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
 	return nil
 }
 
-func (s *Server) keepVault(ctx context.Context, handle string, v sdk.Vault) error {
+func (s *Server) addVault(ctx context.Context, handle string, v sdk.Vault) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -56,7 +57,7 @@ func (s *Server) keepVault(ctx context.Context, handle string, v sdk.Vault) erro
 	return nil
 }
 
-// StoreClose closes a vault. One that is not open is closed already.
+// StoreClose closes a vault. Closing a vault that is not open succeeds.
 func (c *Control) StoreClose(a StoreArgs, r *Reply) error {
 	r.Status = c.calls.do(a.Call, func(context.Context) error {
 		s := c.server
@@ -69,7 +70,7 @@ func (c *Control) StoreClose(a StoreArgs, r *Reply) error {
 	return nil
 }
 
-// vault calls f with the vault that a handle names.
+// vault calls f with the vault of a handle.
 func (c *Control) vault(a StoreArgs, f func(context.Context, sdk.Vault) error) Status {
 	return c.calls.do(a.Call, func(ctx context.Context) error {
 		c.server.mu.Lock()
@@ -82,7 +83,7 @@ func (c *Control) vault(a StoreArgs, f func(context.Context, sdk.Vault) error) S
 	})
 }
 
-// keyed calls f with a vault, if the key is one.
+// keyed calls f with the vault of a handle after checking the key.
 func (c *Control) keyed(a StoreArgs, f func(context.Context, sdk.Vault) error) Status {
 	return c.vault(a, func(ctx context.Context, v sdk.Vault) error {
 		if err := checkKey(a.Key); err != nil {
@@ -92,7 +93,7 @@ func (c *Control) keyed(a StoreArgs, f func(context.Context, sdk.Vault) error) S
 	})
 }
 
-// StoreGet reads a secret.
+// StoreGet returns a secret.
 func (c *Control) StoreGet(a StoreArgs, r *SecretReply) error {
 	r.Status = c.keyed(a, func(ctx context.Context, v sdk.Vault) error {
 		value, found, err := v.Secret(ctx, a.Key)
@@ -114,7 +115,7 @@ func (c *Control) StoreSet(a StoreArgs, r *Reply) error {
 		if err := checkValue(a.Value); err != nil {
 			return err
 		}
-		return v.SetSecret(ctx, a.Key, a.Value, clip(a.Label, labelMax))
+		return v.SetSecret(ctx, a.Key, a.Value, clip(a.Label, maxLabel))
 	})
 	return nil
 }
@@ -125,7 +126,7 @@ func (c *Control) StoreDelete(a StoreArgs, r *Reply) error {
 	return nil
 }
 
-// StoreKeys lists the keys.
+// StoreKeys returns the keys of all secrets.
 func (c *Control) StoreKeys(a StoreArgs, r *StoreKeysReply) error {
 	r.Status = c.vault(a, func(ctx context.Context, v sdk.Vault) error {
 		keys, err := v.Keys(ctx)
@@ -139,8 +140,8 @@ func (c *Control) StoreKeys(a StoreArgs, r *StoreKeysReply) error {
 }
 
 func checkKey(key string) error {
-	if key == "" || len(key) > keySize || !visible(key) {
-		return &sdk.Error{Code: sdk.Invalid, Reason: "bad_key", Message: fmt.Sprintf("a key has 1 to %d visible ASCII characters", keySize)}
+	if key == "" || len(key) > maxKey || !visible(key) {
+		return &sdk.Error{Code: sdk.Invalid, Reason: "bad_key", Message: fmt.Sprintf("a key has 1 to %d visible ASCII characters", maxKey)}
 	}
 	return nil
 }
@@ -163,8 +164,8 @@ func checkValue(value []byte) error {
 	return nil
 }
 
-// checkKeys leaves out what is not a key of the host's: a store may share its
-// place with others.
+// checkKeys drops keys that the host cannot have made: a store may contain
+// entries of other programs. It fails if there are too many keys.
 func checkKeys(keys []string) ([]string, error) {
 	var good []string
 	for _, k := range keys {
@@ -172,8 +173,8 @@ func checkKeys(keys []string) ([]string, error) {
 			good = append(good, k)
 		}
 	}
-	if len(good) > keysMost {
-		return nil, sdk.Errorf(sdk.Internal, "the secret store holds %d secrets, at most %d can be listed", len(good), keysMost)
+	if len(good) > maxKeys {
+		return nil, sdk.Errorf(sdk.Internal, "the secret store holds %d secrets, at most %d can be listed", len(good), maxKeys)
 	}
 	return good, nil
 }

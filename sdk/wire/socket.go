@@ -18,30 +18,30 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// featureSockets is that of a host that dials the sockets of a plugin.
+// featureSockets is the feature of a host that can dial the sockets of a
+// plugin.
 const featureSockets = "sockets"
 
-// acceptTime is how long a plugin waits for the host to dial: as long as a
-// broker does.
+// acceptTime is how long a plugin waits for the host to dial, which is as long
+// as a broker waits.
 const acceptTime = 5 * time.Second
 
-// sockets is where a plugin offers data streams of their own, once the host has
-// said that it dials them. What goes through a broker is taken apart and put
-// together again by two goroutines on either side, which costs more than all
-// the rest of a small message.
+// sockets offers data streams as unix sockets to a host that can dial them. Two
+// goroutines on each side multiplex the broker's streams, and that takes longer
+// than the rest of the work for a small message.
 type sockets struct {
-	dir   string // private to host and plugin; empty: there are no sockets
-	dials atomic.Bool
-	last  atomic.Uint64
+	dir   string        // private to host and plugin; empty: do not offer sockets
+	dials atomic.Bool   // the host has featureSockets
+	last  atomic.Uint64 // number in the name of the last socket
 }
 
-// meets takes note of what the host can do.
-func (s *sockets) meets(features []string) {
+// setHostFeatures stores whether the features of the host include featureSockets.
+func (s *sockets) setHostFeatures(features []string) {
 	s.dials.Store(slices.Contains(features, featureSockets))
 }
 
-// offer makes a socket that is dialled once. Its name is empty when there is
-// none to be had, and the broker has to do.
+// offer creates a socket for one connection. It returns an empty name if no
+// socket is available; the caller then uses the broker.
 func (s *sockets) offer() (name string, accept func() (net.Conn, error)) {
 	if s.dir == "" || !s.dials.Load() {
 		return "", nil
@@ -52,7 +52,7 @@ func (s *sockets) offer() (name string, accept func() (net.Conn, error)) {
 		return "", nil
 	}
 	return name, func() (net.Conn, error) {
-		defer l.Close() // removes it
+		defer l.Close() // also removes the file
 		_ = l.SetDeadline(time.Now().Add(acceptTime))
 		c, err := l.AcceptUnix()
 		if err != nil {
@@ -62,27 +62,27 @@ func (s *sockets) offer() (name string, accept func() (net.Conn, error)) {
 	}
 }
 
-// UseSockets lets the plugin offer data streams as sockets in a directory that
-// only host and plugin can reach. It is called before the host comes.
+// UseSockets makes the plugin offer data streams as sockets in dir. Only host
+// and plugin may have access to dir. Call it before the host attaches.
 func (s *Server) UseSockets(dir string) { s.sockets.dir = dir }
 
-// UseSockets lets the host dial sockets in a directory that only host and
-// plugin can reach. It is called before Attach.
+// UseSockets makes the host dial the plugin's sockets in dir. Only host and
+// plugin may have access to dir. Call it before Attach.
 func (c *Client) UseSockets(dir string) { c.sockets = dir }
 
-// features are those that the host tells: of the sockets only when it knows
-// where they are.
+// features returns the features that the host announces. They include
+// featureSockets only if the directory of the sockets is known.
 func (c *Client) features() []string {
 	return slices.DeleteFunc(slices.Clone(Features), func(f string) bool { return f == featureSockets && c.sockets == "" })
 }
 
-// Data opens the data stream that a plugin offered.
+// Data connects to the data stream that a plugin offered.
 func (c *Client) Data(ctx context.Context, r *OpenReply) (net.Conn, error) {
 	if r.Socket == "" {
 		return c.dial(ctx, r.Stream)
 	}
 	if c.sockets == "" || r.Socket != filepath.Base(r.Socket) || !filepath.IsLocal(r.Socket) {
-		return nil, fmt.Errorf("%w: a socket named %q, which is not in its directory", ErrProtocol, clip(r.Socket, textKept))
+		return nil, fmt.Errorf("%w: socket name %q is not in its directory", ErrProtocol, clip(r.Socket, maxText))
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", filepath.Join(c.sockets, r.Socket))
@@ -93,7 +93,7 @@ func (c *Client) Data(ctx context.Context, r *OpenReply) (net.Conn, error) {
 	defer c.mu.Unlock()
 	if c.hungUp {
 		_ = conn.Close()
-		return nil, sdk.Errorf(sdk.Unavailable, "the conversation is over")
+		return nil, sdk.Errorf(sdk.Unavailable, "the connection to the plugin is closed")
 	}
 	s := newSocket(conn.(*net.UnixConn), c.forget)
 	c.open[s] = struct{}{}
@@ -106,8 +106,8 @@ func (c *Client) forget(s *socket) {
 	delete(c.open, s)
 }
 
-// HangUp ends every data stream that has a socket of its own, once what has
-// arrived on it was read. Those of the broker end with its connection.
+// HangUp ends every data stream that is a socket, once the data that has
+// arrived was read. The broker's streams end with its connection.
 func (c *Client) HangUp() {
 	c.mu.Lock()
 	c.hungUp = true
@@ -119,15 +119,15 @@ func (c *Client) HangUp() {
 	}
 }
 
-// A socket ends as a broker's stream does: Close ends this side of it, and what
-// the other one still sends can be read. It is gone when both have ended, or
-// when reading failed and it was closed.
+// A socket closes like a stream of the broker: Close ends only the sending
+// side, and the other side can still be read. The socket is released when both
+// directions have ended.
 type socket struct {
 	*net.UnixConn
-	gone func(*socket) // may be nil
+	gone func(*socket) // called when the socket is released; may be nil
 
 	mu            sync.Mutex
-	read, written bool // guarded by mu; to the end
+	read, written bool // guarded by mu; whether the direction has ended
 }
 
 func newSocket(c *net.UnixConn, gone func(*socket)) *socket { return &socket{UnixConn: c, gone: gone} }
@@ -137,15 +137,15 @@ func (s *socket) Read(b []byte) (int, error) {
 	if err != nil {
 		s.end(&s.read)
 	}
-	if errors.Is(err, syscall.ECONNRESET) { // the other side ended before it had read everything
+	if errors.Is(err, syscall.ECONNRESET) { // the other side closed before it had read everything
 		err = io.EOF
 	}
 	return n, err
 }
 
-// Write of the host does not fail because the plugin has ended its side, as it does
-// not with a broker's stream: what came before that is still to be read, and says
-// why. Whoever took the error for the end would lose it.
+// Write of the host succeeds even if the plugin has closed its side, like with
+// a stream of the broker. The reason of the end is still to be read, and an
+// error here would hide it.
 func (s *socket) Write(b []byte) (int, error) {
 	n, err := s.UnixConn.Write(b)
 	if s.gone != nil && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
@@ -160,12 +160,13 @@ func (s *socket) Close() error {
 	return err
 }
 
-// leave ends both sides.
+// leave ends both directions.
 func (s *socket) leave() {
 	s.end(&s.read)
 	s.end(&s.written)
 }
 
+// end marks one direction as ended and closes the socket when both have ended.
 func (s *socket) end(side *bool) {
 	s.mu.Lock()
 	last := !*side

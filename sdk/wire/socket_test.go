@@ -14,13 +14,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// TestWithoutSockets: where one side knows nothing of sockets, or they cannot be
-// had, the broker has a stream.
+// TestWithoutSockets checks that the broker is used if one side does not
+// support sockets or a socket cannot be created.
 func TestWithoutSockets(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are none")
 	}
-	long := filepath.Join(t.TempDir(), strings.Repeat("x", 200)) // which no socket may be named
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 200)) // longer than the name of a socket may be
 	for name, dirs := range map[string][2]string{
 		"neither":                 {"", ""},
 		"an old host":             {"", socketDir(t)},
@@ -31,7 +31,7 @@ func TestWithoutSockets(t *testing.T) {
 			p := transportWith(t, openEcho, dirs[0], dirs[1])
 			s := p.open(t, "i")
 			if _, ok := s.conn.(*socket); ok {
-				t.Error("it is a socket")
+				t.Error("the stream is a socket")
 			}
 			s.mustSend(t, "{}")
 			s.mustRead(t, "{}")
@@ -40,7 +40,7 @@ func TestWithoutSockets(t *testing.T) {
 	}
 }
 
-// mustClose closes instance "i" and its stream, after which nothing comes.
+// mustClose closes instance "i" and reads its stream to the end.
 func (s *Stream) mustClose(t *testing.T, p *pair) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -50,13 +50,13 @@ func (s *Stream) mustClose(t *testing.T, p *pair) {
 		t.Errorf("closing: %v", err)
 	}
 	if err := s.ending(t); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the stream ended with %v", err)
 	}
 	p.gone(t, "i")
 }
 
-// TestSocket: each side can end while the other one still sends, and a socket
-// that both have ended, or left, is gone.
+// TestSocket checks that each side can close while the other still sends, and
+// that a socket is released when both sides have closed or left.
 func TestSocket(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are none")
@@ -65,10 +65,10 @@ func TestSocket(t *testing.T) {
 	host, guest := new(Client), new(sockets)
 	host.open, host.sockets, guest.dir = map[*socket]struct{}{}, dir, dir
 	join := func(t *testing.T) (ours, theirs *Stream) {
-		guest.meets(host.features())
+		guest.setHostFeatures(host.features())
 		name, accept := guest.offer()
 		if accept == nil {
-			t.Fatal("there is no socket")
+			t.Fatal("the stream is not a socket")
 		}
 		conn, err := host.Data(t.Context(), &OpenReply{Socket: name})
 		if err != nil {
@@ -115,16 +115,16 @@ func TestSocket(t *testing.T) {
 		ours.Leave()
 		open(t, 0)
 		if err := theirs.WriteMessage([]byte("{}")); err == nil && theirs.Flush() == nil {
-			t.Error("who was left can still send")
+			t.Error("the other side of a socket that was left can still send")
 		}
 	})
 	t.Run("the other one is gone", func(t *testing.T) {
 		ours, theirs := join(t)
-		ours.mustSend(t, "{}") // which is not read
+		ours.mustSend(t, "{}") // never read
 		theirs.mustSend(t, `{"n":1}`)
 		theirs.mustSend(t, `{"n":2}`)
 		theirs.Leave()
-		for range 3 { // the first finds out what became of the one before
+		for range 3 { // the first Flush finds that the plugin has closed
 			ours.mustSend(t, "{}")
 		}
 		ours.mustRead(t, `{"n":1}`)
@@ -142,7 +142,7 @@ func TestSocket(t *testing.T) {
 		open(t, 0)
 		name, accept := guest.offer()
 		if _, err := host.Data(t.Context(), &OpenReply{Socket: name}); err == nil {
-			t.Error("it opened after that")
+			t.Error("Data succeeded after HangUp")
 		}
 		if peer, err := accept(); err == nil {
 			ends(t, NewStream(peer, ndjson.DefaultLimit))
@@ -150,17 +150,17 @@ func TestSocket(t *testing.T) {
 	})
 }
 
-// TestSocketOfPanic: nothing is left of a socket when it was the author's code that
-// ended the reading.
+// TestSocketOfPanic checks that the socket is released after a panic in the
+// author's code.
 func TestSocketOfPanic(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are none")
 	}
 	guest := &sockets{dir: socketDir(t)}
-	guest.meets([]string{featureSockets})
+	guest.setHostFeatures([]string{featureSockets})
 	name, accept := guest.offer()
 	if accept == nil {
-		t.Fatal("there is no socket")
+		t.Fatal("the stream is not a socket")
 	}
 	host, err := net.Dial("unix", filepath.Join(guest.dir, name))
 	if err != nil {
@@ -176,6 +176,6 @@ func TestSocketOfPanic(t *testing.T) {
 	NewStream(host, 0).mustSend(t, "{}")
 	i.run(func() (net.Conn, error) { return peer, nil })
 	if _, err := peer.(*socket).UnixConn.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("it is still open: %v", err)
+		t.Errorf("the socket is still open: %v", err)
 	}
 }

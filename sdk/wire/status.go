@@ -5,30 +5,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// What an error may carry across, so that it fits in a frame and in a message to
-// a person.
+// Limits for the texts of an error, so that it fits in a frame and can be
+// displayed.
 const (
-	textKept    = 8 << 10 // bytes of each text
-	outputKept  = 50      // lines
-	outputShown = 2 << 10 // bytes of each line
+	maxText        = 8 << 10 // bytes of each text
+	maxOutputLines = 50      // lines
+	maxOutputLine  = 2 << 10 // bytes of each line
 )
 
-// StatusOf turns an error into what crosses the wire.
+// StatusOf converts an error to its form on the wire.
 func StatusOf(err error) Status {
 	if err == nil {
 		return Status{}
 	}
 	all := flatten(err)
 	first := all[0]
-	s := Status{Code: cmp.Or(string(first.Code), string(sdk.Internal)), Reason: first.Reason, Message: clip(first.Message, textKept), Hint: clip(first.Hint, textKept)}
-	for _, line := range first.Output[max(0, len(first.Output)-outputKept):] {
-		s.Output = append(s.Output, clip(line, outputShown))
+	s := Status{Code: cmp.Or(string(first.Code), string(sdk.Internal)), Reason: first.Reason, Message: clip(first.Message, maxText), Hint: clip(first.Hint, maxText)}
+	for _, line := range first.Output[max(0, len(first.Output)-maxOutputLines):] {
+		s.Output = append(s.Output, clip(line, maxOutputLine))
 	}
 	switch {
 	case slices.ContainsFunc(all, func(e *sdk.Error) bool { return e.Code == sdk.Invalid }):
@@ -36,8 +39,8 @@ func StatusOf(err error) Status {
 		for _, e := range all {
 			s.Diags = append(s.Diags, diagnostic(e))
 		}
-	case len(all) > 1: // and not about settings: one message has to do
-		s.Message = clip(err.Error(), textKept)
+	case len(all) > 1: // only errors about settings are sent one by one
+		s.Message = clip(err.Error(), maxText)
 	case first.Path != "":
 		s.Diags = []Diagnostic{diagnostic(first)}
 	}
@@ -45,9 +48,10 @@ func StatusOf(err error) Status {
 }
 
 func diagnostic(e *sdk.Error) Diagnostic {
-	return Diagnostic{Path: clip(e.Path, textKept), Message: clip(e.Message, textKept), Hint: clip(e.Hint, textKept)}
+	return Diagnostic{Path: clip(e.Path, maxText), Message: clip(e.Message, maxText), Hint: clip(e.Hint, maxText)}
 }
 
+// clip shortens s to size bytes.
 func clip(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -55,7 +59,8 @@ func clip(s string, size int) string {
 	return strings.ToValidUTF8(s[:size], "") + " …"
 }
 
-// flatten lists what a tree of joined errors says, each part as an sdk error.
+// flatten returns the errors of a tree of joined errors. Each leaf becomes an
+// [sdk.Error].
 func flatten(err error) []*sdk.Error {
 	if e, ok := err.(*sdk.Error); ok {
 		return []*sdk.Error{e}
@@ -72,7 +77,8 @@ func flatten(err error) []*sdk.Error {
 			break
 		}
 		if all = flatten(inner); len(all) == 1 {
-			// What the author wrote around it belongs to the message.
+			// The message keeps the text that the author wrapped around the
+			// error.
 			e := *all[0]
 			e.Message = strings.Replace(err.Error(), inner.Error(), e.Message, 1)
 			all[0] = &e
@@ -91,8 +97,8 @@ func flatten(err error) []*sdk.Error {
 	return []*sdk.Error{sdk.Errorf(code, "%v", err)}
 }
 
-// Err turns a status back into an error: nil, an *sdk.Error, or several
-// joined when settings are wrong in several places.
+// Err converts a status to an error: nil, an *sdk.Error, or several joined if
+// several settings are wrong.
 func (s Status) Err() error {
 	if s.Code == "" {
 		return nil
@@ -111,10 +117,34 @@ func (s Status) Err() error {
 	return e
 }
 
-// panicked is the status of a call whose code panicked.
+// A panicError reports a panic that withRecover recovered.
+type panicError struct{ status Status }
+
+func (e *panicError) Error() string { return e.status.Message }
+
+// Unwrap returns an [sdk.Error] of code Panicked.
+func (e *panicError) Unwrap() error { return e.status.Err() }
+
+// withRecover calls f and returns a panic as a *panicError, so that a bug in
+// the author's code does not end the process. It logs the panic to log, which
+// may be nil.
+func withRecover(log hclog.Logger, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			stack := debug.Stack()
+			if log != nil {
+				log.Error("panic", "value", v, "stack", string(stack))
+			}
+			err = &panicError{status: panicked(v, stack)}
+		}
+	}()
+	return f()
+}
+
+// panicked returns the status of a call that panicked.
 func panicked(value any, stack []byte) Status {
 	return Status{
-		Code: string(sdk.Panicked), Message: clip(fmt.Sprintf("panic: %v", value), textKept),
+		Code: string(sdk.Panicked), Message: clip(fmt.Sprintf("panic: %v", value), maxText),
 		Hint: "this is a mistake in the plugin; its log has the stack", Stack: string(stack[:min(len(stack), 8<<10)]),
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// list takes joined errors apart.
+// list returns the errors that err joins.
 func list(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
@@ -37,7 +37,7 @@ func TestStatusKeeps(t *testing.T) {
 	}
 }
 
-// several has no text of its own and nothing inside.
+// several is a joined error without errors.
 type several struct{}
 
 func (several) Error() string   { return "several" }
@@ -80,11 +80,11 @@ func TestStatusOf(t *testing.T) {
 		})
 	}
 	if e, ok := errors.AsType[*sdk.Error](StatusOf(fmt.Errorf("x: %w", down)).Err()); !ok || e.Reason != "r" || e.Hint != "h" || down.Message != "is down" {
-		t.Errorf("wrapping lost something: %+v, %+v", e, down)
+		t.Errorf("wrapping lost a field: %+v, %+v", e, down)
 	}
 }
 
-// TestStatusBounded: whatever an author puts into an error fits in an event.
+// TestStatusBounded checks that every error of an author fits in an event.
 func TestStatusBounded(t *testing.T) {
 	huge := strings.Repeat("\x00é", 1<<20)
 	e := &sdk.Error{Code: sdk.Unavailable, Message: huge, Hint: huge, Path: huge}
@@ -93,7 +93,7 @@ func TestStatusBounded(t *testing.T) {
 	}
 	e.Output = append(e.Output, "last")
 	s := StatusOf(e)
-	if len(s.Output) != outputKept || s.Output[outputKept-1] != "last" {
+	if len(s.Output) != maxOutputLines || s.Output[maxOutputLines-1] != "last" {
 		t.Errorf("%d lines are left", len(s.Output))
 	}
 	conn := &memory{}
@@ -102,6 +102,6 @@ func TestStatusBounded(t *testing.T) {
 		t.Error(err)
 	}
 	if s := panicked(huge, []byte(huge)); len(s.Message)+len(s.Stack) > 32<<10 {
-		t.Error("a panic is not bounded")
+		t.Error("the status of a panic has no limit")
 	}
 }

@@ -23,12 +23,12 @@ func (v vaulter) Open(ctx context.Context, s *sdk.StoreServer, _ []byte) (sdk.Va
 	return v(ctx, s)
 }
 
-// mapVault keeps secrets in a map; it is careless with what it returns.
+// mapVault keeps secrets in a map.
 type mapVault struct {
 	mu     sync.Mutex
 	kept   map[string][]byte // guarded by mu
 	labels map[string]string // guarded by mu
-	more   []string          // keys that it claims to have
+	more   []string          // further keys that Keys returns
 	closed chan struct{}
 }
 
@@ -74,13 +74,13 @@ func (v *mapVault) Close() error {
 	return nil
 }
 
-// storePair joins a host to a plugin with one secret store, "v".
+// storePair connects a host to a plugin with one secret store, "v".
 func storePair(t *testing.T, open vaulter) *pair {
 	t.Helper()
 	return attach(t, &sdk.Plugin{SecretStores: map[string]sdk.SecretStore{"v": open}}, grants{})
 }
 
-// openedVault is a vault and what is behind it.
+// openedVault returns a remote vault and the vault behind it.
 func openedVault(t *testing.T) (*RemoteVault, *mapVault) {
 	t.Helper()
 	behind := newMapVault()
@@ -101,7 +101,7 @@ func TestStore(t *testing.T) {
 	if value, found, err := v.Secret(t.Context(), "k"); value != nil || found || err != nil {
 		t.Errorf("before: %q, %t, %v", value, found, err)
 	}
-	longest, largest := strings.Repeat("~", keySize), bytes.Repeat([]byte("\x00\xff"), sdk.MaxSecret/2)
+	longest, largest := strings.Repeat("~", maxKey), bytes.Repeat([]byte("\x00\xff"), sdk.MaxSecret/2)
 	for key, value := range map[string][]byte{"k": []byte("v"), "empty": nil, longest: largest} {
 		if err := v.SetSecret(t.Context(), key, value, strings.Repeat("l", 1000)); err != nil {
 			t.Error(err)
@@ -110,14 +110,14 @@ func TestStore(t *testing.T) {
 			t.Errorf("%.9s is %.9q, %t, %v", key, got, found, err)
 		}
 	}
-	if len(behind.labels["k"]) > labelMax+4 {
+	if len(behind.labels["k"]) > maxLabel+4 {
 		t.Errorf("a label of %d bytes", len(behind.labels["k"]))
 	}
-	behind.more = []string{"", "of somebody else", "é", strings.Repeat("k", keySize+1)}
+	behind.more = []string{"", "of somebody else", "é", strings.Repeat("k", maxKey+1)}
 	if keys, err := v.Keys(t.Context()); err != nil || !slices.Equal(keys, []string{"empty", "k", longest}) {
 		t.Errorf("keys %q, %v", keys, err)
 	}
-	for range 2 { // what is not there can be deleted too
+	for range 2 { // deleting a secret that does not exist succeeds
 		if err := v.DeleteSecret(t.Context(), "k"); err != nil {
 			t.Error(err)
 		}
@@ -133,12 +133,13 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestStoreLimits: both sides keep to the limits, whatever the other one does.
+// TestStoreLimits checks that each side enforces the limits without relying on
+// the other.
 func TestStoreLimits(t *testing.T) {
 	v, behind := openedVault(t)
 	behind.kept["large"] = make([]byte, sdk.MaxSecret+1)
 	control := &Control{server: &Server{vaults: map[string]sdk.Vault{"h": behind}}}
-	for _, key := range []string{"", " ", "a b", "a\n", "é", "\x7f", strings.Repeat("k", keySize+1)} {
+	for _, key := range []string{"", " ", "a b", "a\n", "é", "\x7f", strings.Repeat("k", maxKey+1)} {
 		var theirs Reply
 		_ = control.StoreDelete(StoreArgs{Handle: "h", Key: key}, &theirs)
 		_, _, err := v.Secret(t.Context(), key)
@@ -162,14 +163,14 @@ func TestStoreLimits(t *testing.T) {
 	if value, _, err := v.Secret(t.Context(), "large"); value != nil || sdk.CodeOf(err) != sdk.Internal {
 		t.Errorf("a large answer: %d bytes, %v", len(value), err)
 	}
-	for n := range keysMost {
-		behind.more = append(behind.more, fmt.Sprintf("%0*d", keySize, n))
+	for n := range maxKeys {
+		behind.more = append(behind.more, fmt.Sprintf("%0*d", maxKey, n))
 	}
 	if _, err := v.Keys(t.Context()); sdk.CodeOf(err) != sdk.Internal {
-		t.Errorf("%d keys: %v", keysMost+1, err)
+		t.Errorf("%d keys: %v", maxKeys+1, err)
 	}
 	behind.more = behind.more[1:]
-	if keys, err := v.Keys(t.Context()); len(keys) != keysMost || err != nil {
+	if keys, err := v.Keys(t.Context()); len(keys) != maxKeys || err != nil {
 		t.Errorf("%d keys, %v", len(keys), err)
 	}
 	if _, _, err := v.Secret(t.Context(), "panic"); sdk.CodeOf(err) != sdk.Panicked {

@@ -14,85 +14,88 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// The kinds of frames.
+// Kinds of frames.
 const (
 	kindMessage = 0 // one JSON-RPC message
 	kindEvent   = 1 // an Event as JSON
 )
 
 const (
-	frameHeader = 5       // [u32 little-endian length of the payload][u8 kind]
-	eventLimit  = 1 << 20 // bytes of the payload of a frame that is not a message
-	prefixKept  = 4 << 10 // of a message in a "dropped" event
-	suffixKept  = 2 << 10 // of a message that the host did not admit: some servers write the id last
-	streamRead  = 32 << 10
-	gather      = 64 << 10  // what is smaller is copied, to be sent with what is beside it
-	gatherKept  = 256 << 10 // a buffer beyond this is given back
+	frameHeader   = 5         // [u32 little-endian length of the payload][u8 kind]
+	eventLimit    = 1 << 20   // maximum payload in bytes of a frame that is not a message
+	maxPrefix     = 4 << 10   // bytes of a message in a "dropped" event
+	maxSuffix     = 2 << 10   // last bytes kept of a message that was not admitted: some servers write the id last
+	streamRead    = 32 << 10  // size of the read buffer
+	coalesceLimit = 64 << 10  // smaller writes are copied and sent together
+	maxIdleBuffer = 256 << 10 // a larger buffer is released after Flush
 )
 
-// ErrProtocol is wrapped by every error about bytes that break the rules.
+// ErrProtocol is wrapped by every error about bytes that violate the protocol.
 var ErrProtocol = errors.New("plugin protocol error")
 
 // A Stream carries frames between the host and one connection of a plugin:
 //
 //	[u32 little-endian length][u8 kind][payload]
 //
-// One goroutine reads and one writes. A write is seen by the other side after
-// Flush.
+// One goroutine may read and one may write. The other side receives writes
+// after Flush.
 type Stream struct {
 	conn  net.Conn
 	r     *bufio.Reader
-	out   []byte // written, not sent
+	out   []byte // written and not flushed
 	limit int
 
-	beforeWait func() // called by Read before it waits; may be nil
+	beforeWait func() // called by Read before it blocks; may be nil
 	admit      func(size int) bool
 }
 
 // Admit sets a function that Read calls with the size of each message before it
-// takes memory for it. Read discards a message that is not admitted and returns a
-// [*NotAdmitted] in its place.
+// allocates memory for it. Read discards a message that is not admitted and
+// returns a [*NotAdmitted].
 func (s *Stream) Admit(admit func(size int) bool) { s.admit = admit }
 
-// NewStream makes a Stream whose messages have at most limit bytes; 0 means
+// NewStream returns a Stream whose messages have at most limit bytes; 0 means
 // ndjson.DefaultLimit.
 func NewStream(conn net.Conn, limit int) *Stream {
 	if limit <= 0 {
 		limit = ndjson.DefaultLimit
 	}
 	s := &Stream{conn: conn, limit: limit}
-	s.r = bufio.NewReaderSize(waiting{s}, streamRead)
+	s.r = bufio.NewReaderSize(streamSource{s}, streamRead)
 	return s
 }
 
-// waiting is where a stream reads from.
-type waiting struct{ s *Stream }
+// streamSource reads from the connection of a stream and calls beforeWait.
+type streamSource struct{ s *Stream }
 
-func (w waiting) Read(b []byte) (int, error) {
+func (w streamSource) Read(b []byte) (int, error) {
 	if w.s.beforeWait != nil {
 		w.s.beforeWait()
 	}
 	return w.s.conn.Read(b)
 }
 
-// NotAdmitted is the error of Read for a message that [Stream.Admit] refused. The
-// stream goes on.
+// NotAdmitted is the error of Read for a message that the function of
+// [Stream.Admit] rejected. The stream stays usable.
 type NotAdmitted struct {
 	Size           int64
-	Prefix, Suffix []byte // the beginning of the message, and the end of the rest
+	Prefix, Suffix []byte // first bytes of the message, and last bytes of the rest
 }
 
 func (e *NotAdmitted) Error() string {
-	return fmt.Sprintf("a message of %d bytes was not admitted", e.Size)
+	return fmt.Sprintf("message of %d bytes was not admitted", e.Size)
 }
 
-// An Event is what the plugin says about a connection, beside its messages. A
-// server cannot forge one: it only ever writes messages.
+// An Event is a report of the plugin about a connection. A server cannot forge
+// events: its output becomes messages only.
 type Event struct {
-	// Name is "closed" (the connection ended; Status says why, and is zero
-	// when it ended in order), "dropped" (a message was not delivered),
-	// "failed" (request ID will not be answered; Status says why) or "related"
-	// (the next message belongs to request ID). Unknown names are ignored.
+	// Name is one of these; readers ignore others:
+	//
+	//   - "closed": the connection ended. Status says why; it is zero if the
+	//     connection ended in order.
+	//   - "dropped": a message was not delivered.
+	//   - "failed": request ID gets no response. Status says why.
+	//   - "related": the next message belongs to request ID.
 	Name      string  `json:"ev"`
 	Status    *Status `json:"status,omitempty"`
 	Reason    string  `json:"reason,omitempty"`
@@ -104,8 +107,8 @@ type Event struct {
 	Ends      bool    `json:"ends,omitempty"`
 }
 
-// Read returns the next message, or the next event in its place. The message
-// belongs to the caller. io.EOF means that the other side ended the stream.
+// Read returns the next message or the next event. The caller owns the message.
+// The error is io.EOF if the other side ended the stream.
 func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 	for {
 		var header [frameHeader]byte
@@ -136,18 +139,19 @@ func (s *Stream) Read() (msg []byte, ev *Event, err error) {
 			}
 			return nil, ev, nil
 		}
-		// A kind of a later version: its features say that it is harmless.
+		// Frames of an unknown kind are skipped. A later version sends them
+		// only if its features permit that.
 	}
 }
 
-// discard reads a message without keeping more of it than its beginning and end.
+// discard reads a message and keeps only its first and last bytes.
 func (s *Stream) discard(size int) error {
-	e := &NotAdmitted{Size: int64(size), Prefix: make([]byte, min(size, prefixKept))}
+	e := &NotAdmitted{Size: int64(size), Prefix: make([]byte, min(size, maxPrefix))}
 	if _, err := io.ReadFull(s.r, e.Prefix); err != nil {
 		return noEOF(err)
 	}
 	rest := size - len(e.Prefix)
-	e.Suffix = make([]byte, min(rest, suffixKept))
+	e.Suffix = make([]byte, min(rest, maxSuffix))
 	if _, err := s.r.Discard(rest - len(e.Suffix)); err != nil {
 		return noEOF(err)
 	}
@@ -157,10 +161,10 @@ func (s *Stream) discard(size int) error {
 	return e
 }
 
-// WriteMessage adds a message, which may come in parts, to what Flush sends.
+// WriteMessage buffers a message, given in one or more parts, until Flush.
 func (s *Stream) WriteMessage(parts ...[]byte) error { return s.write(kindMessage, parts...) }
 
-// WriteEvent adds an event to what Flush sends.
+// WriteEvent buffers an event until Flush.
 func (s *Stream) WriteEvent(ev Event) error {
 	payload, err := json.Marshal(ev)
 	if err != nil {
@@ -182,8 +186,8 @@ func (s *Stream) write(kind byte, parts ...[]byte) error {
 	header[4] = kind
 	s.out = append(s.out, header[:]...)
 	for _, part := range parts {
-		if len(part) >= gather {
-			n := max(0, gather-len(s.out))
+		if len(part) >= coalesceLimit {
+			n := max(0, coalesceLimit-len(s.out))
 			s.out = append(s.out, part[:n]...)
 			if err := s.Flush(); err != nil {
 				return err
@@ -195,47 +199,47 @@ func (s *Stream) write(kind byte, parts ...[]byte) error {
 		}
 		s.out = append(s.out, part...)
 	}
-	if len(s.out) >= 2*gather {
+	if len(s.out) >= 2*coalesceLimit {
 		return s.Flush()
 	}
 	return nil
 }
 
-// fits refuses frames that are too long, before anything of them is read or
-// written. How long a message may be is configured, an event does not depend on
-// that: the one that says why a connection ended must arrive.
+// fits rejects frames that are too long before they are read or written. The
+// limit of messages is configured. The limit of events is fixed, because the
+// event that explains the end of a connection must arrive.
 func (s *Stream) fits(kind byte, size int64) error {
 	limit := int64(eventLimit)
 	if kind == kindMessage {
 		limit = int64(s.limit)
 	}
 	if size > limit {
-		return fmt.Errorf("%w: frame of %d bytes, %d are allowed", ErrProtocol, size, limit)
+		return fmt.Errorf("%w: frame of %d bytes exceeds the limit of %d", ErrProtocol, size, limit)
 	}
 	return nil
 }
 
-// Flush sends what was written.
+// Flush sends the buffered frames.
 func (s *Stream) Flush() error {
 	if len(s.out) == 0 {
 		return nil
 	}
 	_, err := s.conn.Write(s.out)
-	if s.out = s.out[:0]; cap(s.out) > gatherKept {
+	if s.out = s.out[:0]; cap(s.out) > maxIdleBuffer {
 		s.out = nil
 	}
 	return err
 }
 
-// SetWriteDeadline bounds the writes that follow. A stream whose write timed
-// out may hold part of a frame and is of no further use.
+// SetWriteDeadline sets the deadline of later writes. After a timeout the
+// stream is unusable, because part of a frame may have been sent.
 func (s *Stream) SetWriteDeadline(t time.Time) error { return s.conn.SetWriteDeadline(t) }
 
-// Close ends this side: the other one reads io.EOF after what was flushed.
-// What it still sends can be read.
+// Close ends this side: the other side reads io.EOF after the flushed frames.
+// Frames that the other side still sends can be read.
 func (s *Stream) Close() error { return s.conn.Close() }
 
-// Leave ends both sides, when nobody reads what the other one still sends.
+// Leave ends both sides. Frames that the other side still sends are lost.
 func (s *Stream) Leave() {
 	if c, ok := s.conn.(*socket); ok {
 		c.leave()

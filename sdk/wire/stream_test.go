@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// memory is a connection whose both ends are buffers.
+// memory is a connection that reads from and writes to buffers.
 type memory struct {
 	net.Conn
 	in  io.Reader
@@ -30,7 +30,7 @@ func (m *memory) Read(b []byte) (int, error) {
 
 func (m *memory) Write(b []byte) (int, error) { return m.out.Write(b) }
 
-// frame writes one down.
+// frame returns an encoded frame.
 func frame(kind byte, payload string) string {
 	header := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
 	return string(append(header, kind)) + payload
@@ -98,7 +98,8 @@ func TestStreamRefuses(t *testing.T) {
 	}
 }
 
-// TestStreamLater: what a later version sends does no harm.
+// TestStreamLater checks that frames and events of later versions are
+// tolerated.
 func TestStreamLater(t *testing.T) {
 	in := frame(9, "\n\r\x00") + frame(1, `{"ev":"stats","later":{"a":1}}`) + frame(1, `{"ev":"closed","status":{"Code":"x","Later":1}}`) + frame(0, "{}")
 	s := NewStream(&memory{in: strings.NewReader(in)}, 100)
@@ -123,7 +124,7 @@ func TestStreamWriteRefuses(t *testing.T) {
 		t.Errorf("a long event: %v", err)
 	}
 	if err := s.WriteMessage([]byte("{}")); err != nil || s.Flush() != nil || conn.out.String() != frame(0, "{}") {
-		t.Errorf("what was refused left something behind: %q", &conn.out)
+		t.Errorf("a rejected frame was partly written: %q", &conn.out)
 	}
 }
 
@@ -178,8 +179,9 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestStreamAdmit: a message that is not admitted takes no memory and is said to be
-// dropped, with its beginning and its end; what follows is read.
+// TestStreamAdmit checks that a message that is not admitted is reported with
+// its first and last bytes and uses no other memory, and that the stream goes
+// on.
 func TestStreamAdmit(t *testing.T) {
 	large := "{" + strings.Repeat("x", 1<<20) + "}"
 	text := frame(kindMessage, large) + frame(kindMessage, "{}") + frame(kindEvent, `{"ev":"related"}`) + frame(kindMessage, "[1]") + frame(kindMessage, large[:5000])
@@ -193,7 +195,7 @@ func TestStreamAdmit(t *testing.T) {
 			})
 			var e *NotAdmitted
 			for _, want := range []NotAdmitted{
-				{Size: int64(len(large)), Prefix: []byte(large[:prefixKept]), Suffix: []byte(large[len(large)-suffixKept:])},
+				{Size: int64(len(large)), Prefix: []byte(large[:maxPrefix]), Suffix: []byte(large[len(large)-maxSuffix:])},
 				{Size: 2, Prefix: []byte("{}"), Suffix: []byte{}},
 			} {
 				if msg, ev, err := s.Read(); !errors.As(err, &e) || msg != nil || ev != nil || !reflect.DeepEqual(*e, want) {
@@ -206,7 +208,7 @@ func TestStreamAdmit(t *testing.T) {
 			if msg, _, err := s.Read(); err != nil || string(msg) != "[1]" {
 				t.Fatalf("%q, %v", msg, err)
 			}
-			if _, _, err := s.Read(); !errors.As(err, &e) || len(e.Prefix) != prefixKept || len(e.Suffix) != 5000-prefixKept {
+			if _, _, err := s.Read(); !errors.As(err, &e) || len(e.Prefix) != maxPrefix || len(e.Suffix) != 5000-maxPrefix {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(asked, []int{len(large), 2, 3, 5000}) {

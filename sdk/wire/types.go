@@ -1,19 +1,19 @@
 package wire
 
 // The structs below cross net/rpc as gob. They hold plain values, slices of
-// plain values and maps of strings, never pointers, interfaces or types of
-// another package: gob turns a pointer to zero into nil, cannot send an
-// interface, and breaks the whole connection over a field whose type changed.
-// TestTypes walks all of them and compares a golden list.
+// plain values and maps of strings. They hold no pointers, interfaces or types
+// of other packages: gob decodes a pointer to a zero value as nil, cannot send
+// an interface, and breaks the connection if a field changes its type.
+// TestTypes checks all of them against a golden list.
 
-// Call stands in the arguments of every method.
+// Call is part of the arguments of every method.
 type Call struct {
-	ID      uint64 // unique on the connection; names the call to Cancel
-	Timeout int64  // nanoseconds the caller still waits; 0: no limit
-	Trace   string // W3C traceparent, may be empty
+	ID      uint64 // unique on the connection; Cancel refers to it
+	Timeout int64  // nanoseconds until the caller gives up; 0: no limit
+	Trace   string // W3C traceparent; may be empty
 }
 
-// Status stands in every reply. A zero Status is success.
+// Status is part of every reply. The zero Status is success.
 type Status struct {
 	Code    string // an sdk.Code; empty: success
 	Reason  string
@@ -21,33 +21,33 @@ type Status struct {
 	Hint    string
 	Output  []string
 	Diags   []Diagnostic
-	Stack   string // of a panic
+	Stack   string // of a panic; else empty
 }
 
-// Diagnostic is one complaint about settings.
+// Diagnostic is one error in settings.
 type Diagnostic struct {
 	Path    string
 	Message string
 	Hint    string
 }
 
-// AttachArgs begin a conversation. The host calls Attach first and once.
+// AttachArgs start the connection. The host calls Attach first and once.
 type AttachArgs struct {
 	Call        Call
 	HostVersion string
 	Features    []string
-	LogLevel    string // of hclog; what is below is not worth sending
+	LogLevel    string // level of hclog; the plugin sends nothing below it
 }
 
-// AttachReply answers AttachArgs. The host dials Services and serves its own
-// methods, those of [HostControl], on it.
+// AttachReply answers AttachArgs. The host dials Services and serves the
+// methods of [HostControl] on it.
 type AttachReply struct {
 	Status   Status
 	Manifest []byte
 	Services uint32
 }
 
-// ValidateArgs ask for the plugin's own opinion of settings.
+// ValidateArgs request the plugin's own validation of settings.
 type ValidateArgs struct {
 	Call      Call
 	Kind      string // "transport", "auth" or "secret_store"
@@ -55,44 +55,44 @@ type ValidateArgs struct {
 	Settings  []byte
 }
 
-// OpenArgs open a connection to one server.
+// OpenArgs open a connection to a server.
 type OpenArgs struct {
 	Call       Call
-	Component  string // which transport
+	Component  string // name of the transport
 	Server     string
-	Instance   string // the host's name for this opening; unique in the process
+	Instance   string // the host's name of the connection; unique in the process
 	Tenant     string
 	Settings   []byte
 	Dir        string
 	Env        []string
 	MaxMessage int
-	Capability string // the plugin's right to ask for services on behalf of this instance
-	Cache      string // a directory of the plugin's own; empty: none
+	Capability string // authorizes the plugin to call services for this instance
+	Cache      string // directory of the plugin for data that can be rebuilt; empty: none
 }
 
-// OpenReply names the connection's data stream: a broker stream, or when both
-// sides have that feature a unix socket, by its name in the directory that the
-// host made for the plugin's.
+// OpenReply names the connection's data stream: Stream is an id of the broker.
+// If both sides have the feature "sockets", Socket is the name of a unix socket
+// in the directory that the host made for the plugin's sockets.
 type OpenReply struct {
 	Status Status
 	Stream uint32
 	Socket string
 }
 
-// InstanceArgs name an open connection.
+// InstanceArgs name an open connection to a server.
 type InstanceArgs struct {
 	Call     Call
 	Instance string
 }
 
-// CloseArgs end a connection: politely for Grace nanoseconds, then by force.
+// CloseArgs end a connection: in order for Grace nanoseconds, then by force.
 type CloseArgs struct {
 	Call     Call
 	Instance string
 	Grace    int64
 }
 
-// InstanceReply says how a connection is.
+// InstanceReply is the status of a connection to a server.
 type InstanceReply struct {
 	Status  Status
 	State   string
@@ -101,7 +101,7 @@ type InstanceReply struct {
 	Dropped uint64
 }
 
-// HealthArgs ask for a throw-away stream, on which the plugin writes one byte.
+// HealthArgs request a stream on which the plugin writes one byte.
 type HealthArgs struct{ Call Call }
 
 // StreamReply names a stream that the host may dial.
@@ -110,29 +110,29 @@ type StreamReply struct {
 	Stream uint32
 }
 
-// ShutdownArgs end the plugin: every connection is closed within Grace
+// ShutdownArgs end the plugin: it closes every connection within Grace
 // nanoseconds, then the process exits.
 type ShutdownArgs struct {
 	Call  Call
 	Grace int64
 }
 
-// CancelArgs end another call, which then returns soon.
+// CancelArgs cancel another call, which then returns soon.
 type CancelArgs struct{ ID uint64 }
 
-// Reply is a reply with nothing in it but the status.
+// Reply is a reply that has only a status.
 type Reply struct{ Status Status }
 
-// AuthStartArgs make an authorizer.
+// AuthStartArgs start an authorizer.
 type AuthStartArgs struct {
 	Call       Call
-	Component  string // which auth provider
+	Component  string // name of the auth provider
 	Server     string
 	Tenant     string
-	Handle     string // the host's name for the authorizer
+	Handle     string // the host's name of the authorizer
 	Settings   []byte
 	Capability string
-	URL        string // of the server, where it has one
+	URL        string // of the server, if it has one
 	Dir        string
 	Env        []string
 }
@@ -143,8 +143,9 @@ type AuthArgs struct {
 	Handle string
 }
 
-// AuthorizeArgs ask for a credential. The plugin's method of this shape names
-// an authorizer in Handle; the host's names an instance and its capability.
+// AuthorizeArgs request a credential. In calls of the host, Handle names an
+// authorizer. In calls of the plugin, Handle names an instance and Capability
+// authorizes the call.
 type AuthorizeArgs struct {
 	Call       Call
 	Handle     string
@@ -161,14 +162,14 @@ type AuthorizeReply struct {
 	Status  Status
 	Headers map[string]string
 	Query   map[string]string
-	Expires int64 // unix nanoseconds; 0: not known
+	Expires int64 // unix nanoseconds; 0: unknown
 	Account string
-	Name    string // from the host only
+	Name    string // set by the host only
 
-	PerRequest bool // not to be kept
+	PerRequest bool // good for one request; see sdk.Credential
 }
 
-// ChallengeArgs report a refusal.
+// ChallengeArgs report a rejected credential.
 type ChallengeArgs struct {
 	Call            Call
 	Handle          string
@@ -181,10 +182,10 @@ type ChallengeArgs struct {
 	HTTPStatus      int
 	WWWAuthenticate []string
 	Attempt         int
-	Presented       string // the credential's Name; empty: not known
+	Presented       string // Name of the rejected credential; empty: unknown
 }
 
-// ChallengeReply says what to do about it.
+// ChallengeReply says how to proceed after a challenge.
 type ChallengeReply struct {
 	Status     Status
 	Retry      bool
@@ -193,23 +194,23 @@ type ChallengeReply struct {
 	Scopes     []string
 }
 
-// LoginArgs ask to log in.
+// LoginArgs start a login.
 type LoginArgs struct {
 	Call   Call
 	Handle string
 	Scopes []string
 }
 
-// AuthStatusReply says who is logged in.
+// AuthStatusReply is the state of a login.
 type AuthStatusReply struct {
 	Status  Status
 	State   string
 	Account string
 	Scopes  []string
-	Expires int64 // unix nanoseconds; 0: not known
+	Expires int64 // unix nanoseconds; 0: unknown
 }
 
-// SecretArgs name a secret and, for SecretSet, hold it.
+// SecretArgs name a secret and hold its value for SecretSet.
 type SecretArgs struct {
 	Call       Call
 	Capability string
@@ -225,7 +226,7 @@ type SecretReply struct {
 	Value  []byte
 }
 
-// OpenURLArgs ask for a page to be shown to a person.
+// OpenURLArgs request that a page is shown to the user.
 type OpenURLArgs struct {
 	Call       Call
 	Capability string
@@ -233,7 +234,8 @@ type OpenURLArgs struct {
 	Why        string
 }
 
-// PromptArgs ask a person something. Names, Labels and Hidden are parallel.
+// PromptArgs request input from the user. Names, Labels and Hidden have one
+// element for each field.
 type PromptArgs struct {
 	Call       Call
 	Capability string
@@ -257,7 +259,8 @@ type CallbackArgs struct {
 	Handle     string
 }
 
-// CallbackReply holds the listener's address, or the query it received.
+// CallbackReply holds the listener's handle and URL, or the query that it
+// received.
 type CallbackReply struct {
 	Status Status
 	Handle string
@@ -265,10 +268,35 @@ type CallbackReply struct {
 	Query  string
 }
 
-// EventArgs tell the host something.
+// EventArgs report an event to the host.
 type EventArgs struct {
 	Call       Call
 	Capability string
 	Name       string
 	Detail     string
+}
+
+// StoreOpenArgs open a vault.
+type StoreOpenArgs struct {
+	Call      Call
+	Component string // name of the secret store
+	Handle    string // the host's name of the vault
+	Settings  []byte
+	Dir       string // directory of the store; empty: none
+}
+
+// StoreArgs name a vault and, for methods about one secret, its key. For
+// StoreSet they hold the value too.
+type StoreArgs struct {
+	Call   Call
+	Handle string
+	Key    string
+	Value  []byte
+	Label  string
+}
+
+// StoreKeysReply lists the keys in a vault.
+type StoreKeysReply struct {
+	Status Status
+	Keys   []string
 }

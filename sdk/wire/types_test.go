@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func golden(name string) string { return filepath.Join("..", "..", "testdata", "wire", name) }
 
-// wireTypes returns every struct that stands in the arguments or the reply of
-// a method, or inside one of those, by name, and the methods as text.
+// wireTypes returns the structs in the arguments and replies of all methods, by
+// name, and the methods as text.
 func wireTypes(t *testing.T) (types map[string]reflect.Type, methods []string) {
 	t.Helper()
 	types = map[string]reflect.Type{}
@@ -44,19 +44,19 @@ func wireTypes(t *testing.T) (types map[string]reflect.Type, methods []string) {
 	return types, methods
 }
 
-// walk refuses what gob breaks over or changes on its way.
+// walk reports types that gob cannot send or changes in transit.
 func walk(t *testing.T, path string, typ reflect.Type, into map[string]reflect.Type) {
 	t.Helper()
 	switch typ.Kind() {
 	case reflect.String, reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint32, reflect.Uint64, reflect.Uint8:
 		if typ.PkgPath() != "" {
-			t.Errorf("%s: %s has methods that gob might call, or a meaning it does not keep", path, typ)
+			t.Errorf("%s: %s has methods that gob may call, or a meaning that gob loses", path, typ)
 		}
 	case reflect.Slice:
 		walk(t, path+"[]", typ.Elem(), into)
 	case reflect.Map:
 		if typ != reflect.TypeFor[map[string]string]() {
-			t.Errorf("%s: %s: of maps, only map[string]string", path, typ)
+			t.Errorf("%s: %s: the only map allowed is map[string]string", path, typ)
 		}
 	case reflect.Struct:
 		if typ.PkgPath() != reflect.TypeFor[Call]().PkgPath() {
@@ -66,7 +66,7 @@ func walk(t *testing.T, path string, typ reflect.Type, into map[string]reflect.T
 		into[typ.Name()] = typ
 		for f := range typ.Fields() {
 			if !f.IsExported() || f.Anonymous {
-				t.Errorf("%s.%s does not cross the wire as it stands", path, f.Name)
+				t.Errorf("%s.%s is not sent by gob", path, f.Name)
 			}
 			walk(t, path+"."+f.Name, f.Type, into)
 		}
@@ -75,8 +75,8 @@ func walk(t *testing.T, path string, typ reflect.Type, into map[string]reflect.T
 	}
 }
 
-// TestTypes compares the protocol with what version 1 promised. Methods and
-// fields may be added; nothing may change or go.
+// TestTypes compares the protocol with the golden list of version 1. Methods
+// and fields may be added but not changed or removed.
 func TestTypes(t *testing.T) {
 	types, methods := wireTypes(t)
 	var b strings.Builder
@@ -110,12 +110,12 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	if !t.Failed() && b.String() != string(want) {
-		t.Error("the protocol has grown; run with -update and give what is new a feature string")
+		t.Error("the protocol has new methods or fields: run with -update and add a feature string for them")
 	}
 }
 
-// fill gives every field a value that follows from its name, so that a field
-// added later changes no other.
+// fill sets every field to a value derived from its name, so that a new field
+// does not change the values of others.
 func fill(v reflect.Value, name string) {
 	hash := fnv.New32a()
 	hash.Write([]byte(name))
@@ -160,7 +160,8 @@ func leaves(v reflect.Value) int {
 	return n
 }
 
-// older reports a value in got that is not zero and not what fill gave it.
+// older reports a value in got that is neither zero nor the value that fill
+// sets.
 func older(t *testing.T, path string, got, full reflect.Value) {
 	t.Helper()
 	switch {
@@ -173,12 +174,12 @@ func older(t *testing.T, path string, got, full reflect.Value) {
 			older(t, fmt.Sprintf("%s[%d]", path, i), got.Index(i), full.Index(i))
 		}
 	case !got.IsZero() && !reflect.DeepEqual(got.Interface(), full.Interface()):
-		t.Errorf("%s arrives as %v, was %v", path, got, full)
+		t.Errorf("%s arrived as %v, want %v", path, got, full)
 	}
 }
 
-// TestGob decodes what version 1 sent. A line is never rewritten: plugins in
-// the field send it for ever.
+// TestGob decodes the encoding of version 1. Its lines are never changed,
+// because released plugins send them.
 func TestGob(t *testing.T) {
 	types, _ := wireTypes(t)
 	text, err := os.ReadFile(golden("v1.gob"))
@@ -195,7 +196,7 @@ func TestGob(t *testing.T) {
 		known[name] = true
 		typ, ok := types[name]
 		if !ok {
-			t.Errorf("%s is gone", name)
+			t.Errorf("%s was removed", name)
 			continue
 		}
 		sent, err := hex.DecodeString(dump)
@@ -236,7 +237,7 @@ func TestGob(t *testing.T) {
 	}
 }
 
-// TestWalkRefuses keeps walk honest.
+// TestWalkRefuses checks that walk reports types that gob cannot send.
 func TestWalkRefuses(t *testing.T) {
 	type code string
 	for _, typ := range []reflect.Type{
@@ -247,7 +248,7 @@ func TestWalkRefuses(t *testing.T) {
 		probe := new(testing.T)
 		walk(probe, "x", typ, map[string]reflect.Type{})
 		if !probe.Failed() {
-			t.Errorf("%s was let through", typ)
+			t.Errorf("%s was accepted", typ)
 		}
 	}
 }
