@@ -18,15 +18,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The tests start real processes: this test binary again, which becomes one of
-// the programs below when helperVariable names it. With the race detector that
-// costs a lot, so what only sleeps or exits is a shell.
+// The tests start real processes. Programs that only sleep or exit are shells.
+// The others are this test binary, which runs the program that helperVariable
+// names. Starting it with the race detector is slow.
 const (
 	helperVariable = "PROCESS_TEST_PROGRAM"
-	familyVariable = "PROCESS_TEST_FAMILY" // inherited by all that one test starts
+	familyVariable = "PROCESS_TEST_FAMILY" // inherited by all processes of one test
 )
 
-// patience is how long a test waits for what should come at once.
+// patience is the timeout for events that normally happen at once.
 const patience = 20 * time.Second
 
 var programs = map[string]func(args []string){
@@ -36,7 +36,7 @@ var programs = map[string]func(args []string){
 		for _, e := range entries {
 			target, err := os.Readlink("/proc/self/fd/" + e.Name())
 			own := strings.HasPrefix(target, "anon_inode:") || strings.HasPrefix(target, "/sys/fs/cgroup") || strings.HasPrefix(target, "/proc/")
-			if err == nil && !own { // by the runtime, and to look around
+			if err == nil && !own { // own: opened by the runtime and by this listing
 				fmt.Println(e.Name(), target)
 			}
 		}
@@ -63,7 +63,8 @@ func TestMain(m *testing.M) {
 		programs[name](os.Args[1:])
 		os.Exit(0)
 	}
-	// What Adopt and the first Start begin lasts as long as the program.
+	// The goroutines of Adopt and of the first Start last as long as the
+	// program.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"),
 		goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.reapAdopted"),
@@ -71,13 +72,14 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
-// as is the environment that makes this binary become one of the programs.
+// as returns an environment in which this binary runs one of the programs.
 func as(name string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, helperVariable+"=") })
 	return append(env, helperVariable+"="+name)
 }
 
-// sh is a command for the shell: "sleep" and "exit N", or any other.
+// sh returns the arguments of a shell that runs command: "sleep", "exit N" or
+// any other.
 func sh(command string) []string {
 	if command == "sleep" {
 		command = "exec sleep 1000"
@@ -85,7 +87,7 @@ func sh(command string) []string {
 	return []string{"/bin/sh", "-c", command}
 }
 
-// child starts a shell with package os/exec, as strangers do.
+// child starts a shell with package os/exec, as a plugin author's code may do.
 func child(attr *syscall.SysProcAttr, command string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", sh(command)[1:]...)
 	cmd.SysProcAttr = attr
@@ -96,9 +98,9 @@ func child(attr *syscall.SysProcAttr, command string) *exec.Cmd {
 	return cmd
 }
 
-// family has children of every kind: one of its own, one in a group and one in
-// a session of its own, and one of each whose own parent is gone. It says
-// "ready" and ends with its input.
+// family starts one child in its own process group, one in a new group and one
+// in a new session. It also leaves two orphans, one of them in a new session.
+// It prints "ready" and ends with its standard input.
 func family([]string) {
 	child(nil, "sleep")
 	child(&syscall.SysProcAttr{Setpgid: true}, "sleep")
@@ -109,7 +111,7 @@ func family([]string) {
 	_, _ = bufio.NewReader(os.Stdin).ReadString(0)
 }
 
-// parent starts programs with this package, says their numbers, and waits.
+// parent starts programs with this package, prints "ready" and waits.
 func parent(args []string) {
 	for _, name := range args {
 		c := Command{Path: "/proc/self/exe", Args: []string{name}, Env: as(name), Soft: true, Stdout: os.Stdout}
@@ -125,8 +127,8 @@ func parent(args []string) {
 	time.Sleep(time.Hour)
 }
 
-// endAll has descendants of every kind, some that nobody could know, and ends
-// them all.
+// endAll starts descendants of every kind, including one without MarkVariable,
+// and ends them with EndAll.
 func endAll([]string) {
 	_ = Adopt()
 	for range 3 {
@@ -138,11 +140,11 @@ func endAll([]string) {
 	fmt.Println("left:", len(children(os.Getpid())))
 }
 
-// endOthers ends what was left to it, and nothing that it started.
+// endOthers checks that EndAdopted ends adopted processes and no others.
 func endOthers([]string) {
 	_ = Adopt()
 	p := startFamily()
-	_ = syscall.Kill(p.PID(), syscall.SIGSTOP) // it cannot end and be cleaned up after
+	_ = syscall.Kill(p.PID(), syscall.SIGSTOP) // so that it does not end and clean up
 	q, _ := Start(Command{Path: "/bin/sh", Args: sh("sleep"), Env: os.Environ()})
 	EndAdopted()
 	for _, pid := range adopted() {
@@ -159,8 +161,8 @@ func endOthers([]string) {
 	EndAll(patience)
 }
 
-// execWait starts programs with package os/exec, of which this package must not
-// take the exit status.
+// execWait checks that this package does not reap children of package os/exec,
+// whose exit status would be lost.
 func execWait([]string) {
 	_ = Adopt()
 	for i := range 60 {
@@ -169,7 +171,7 @@ func execWait([]string) {
 			attr = &syscall.SysProcAttr{Setpgid: true}
 		}
 		cmd := child(attr, "exit 3")
-		if i%3 == 0 { // one that is waited for late
+		if i%3 == 0 { // call Wait late
 			p, _ := Start(Command{Path: "/bin/sh", Args: sh("exit 0")})
 			<-p.Done()
 			time.Sleep(5 * time.Millisecond)
@@ -181,8 +183,8 @@ func execWait([]string) {
 	fmt.Println("done")
 }
 
-// execDrop starts programs with package os/exec and forgets them. They do not
-// stay for ever.
+// execDrop starts programs with package os/exec without waiting for them. This
+// package reaps them in the end.
 func execDrop([]string) {
 	unclaimed = 50 * time.Millisecond
 	_ = Adopt()
@@ -197,13 +199,13 @@ func execDrop([]string) {
 	fmt.Println("done")
 }
 
-var kept []*os.File
+var kept []*os.File // referenced, so that their finalizers do not close them
 
 // startFamily starts a family and waits until it is complete.
 func startFamily() *Process {
 	r, w, _ := os.Pipe()
 	in, inW, _ := os.Pipe()
-	kept = append(kept, inW) // or it would close itself, and the family end
+	kept = append(kept, inW) // closing it would end the family
 	p, err := Start(Command{Path: "/proc/self/exe", Args: []string{"family"}, Env: as("family"), Stdin: in, Stdout: w})
 	if err != nil {
 		panic(err)
@@ -213,7 +215,8 @@ func startFamily() *Process {
 	return p
 }
 
-// A run is a program that a test started.
+// A run is a program that a test started. Its family is the value of
+// familyVariable.
 type run struct {
 	*Process
 	t      *testing.T
@@ -224,8 +227,8 @@ type run struct {
 
 var families int
 
-// start starts one of the programs, or a shell, with this package. Nothing of it
-// is left when the test ends.
+// start starts one of the programs, or a shell, with this package. The test's
+// cleanup ends it.
 func start(t *testing.T, name string, change ...func(*Command)) *run {
 	t.Helper()
 	families++
@@ -269,7 +272,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// line reads one line that the program prints.
+// line returns the next line that the program prints.
 func (r *run) line() string {
 	r.t.Helper()
 	s, err := r.out.ReadString('\n')
@@ -279,14 +282,14 @@ func (r *run) line() string {
 	return strings.TrimSpace(s)
 }
 
-// rest reads what the program prints until it ends.
+// rest returns the output of the program until it ends.
 func (r *run) rest() string {
 	var b bytes.Buffer
 	_, _ = b.ReadFrom(r.out)
 	return b.String()
 }
 
-// members returns the living processes of a family.
+// members returns the ids of the living processes of a family.
 func members(family string) []int {
 	var pids []int
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -300,7 +303,7 @@ func members(family string) []int {
 	return pids
 }
 
-// count waits until a family has n living members.
+// count waits until the family has n living members.
 func (r *run) count(n int) {
 	r.t.Helper()
 	var got []int
@@ -312,8 +315,8 @@ func (r *run) count(n int) {
 	r.t.Errorf("the family has %d members, want %d: %v", len(got), n, got)
 }
 
-// descriptors lists the pipes and files that this process has open, without
-// what the runtime opens when it likes.
+// descriptors returns the open pipes and files of this process, except those of
+// the runtime.
 func descriptors() []string {
 	var open []string
 	entries, _ := os.ReadDir("/proc/self/fd")

@@ -7,28 +7,29 @@ import (
 	"time"
 )
 
-// LastWords reads a pipe from a process whose reader is told by
-// SetReadDeadline(time.Now()) that the process has ended. What the process
-// wrote is in the pipe by then and is read however late the reader comes to it,
-// or goes on with it; a stranger who inherited the pipe and holds it open is
-// listened to for no longer than wait. One goroutine may read.
+// LastWords reads the pipe of a process. Call pipe.SetReadDeadline(time.Now())
+// when the process has ended. The reader then still returns everything that the
+// process wrote, however slowly it is read. If another process inherited the
+// pipe and keeps it open, reading ends after wait. Only one goroutine may read.
 func LastWords(pipe *os.File, wait time.Duration) io.Reader {
 	return &lastWords{pipe: pipe, wait: wait, held: mostHeld}
 }
 
-// mostHeld is what a pipe holds at most, in bytes, unless root made it larger.
+// mostHeld is the maximum content of a pipe in bytes, unless root has raised
+// it.
 const mostHeld = 1 << 20
 
+// A lastWords is the reader that LastWords returns.
 type lastWords struct {
 	pipe  *os.File
 	wait  time.Duration
-	until time.Time // it is over then; zero: the process lives
-	held  int       // bytes that may still be in the pipe from before its end
+	until time.Time // end of reading; zero while the process lives
+	held  int       // maximum number of bytes left in the pipe from the time before the end
 }
 
 func (l *lastWords) Read(b []byte) (int, error) {
 	for {
-		// A read whose deadline has passed does not even look into the pipe.
+		// A read after its deadline fails without looking into the pipe.
 		looks := l.until.IsZero() || time.Now().Before(l.until)
 		n, err := l.pipe.Read(b)
 		if !l.until.IsZero() {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slow needs time between two reads.
+// slow is a reader that pauses between reads.
 type slow struct {
 	io.Reader
 	time.Duration
@@ -20,14 +20,14 @@ func (s slow) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestLastWords: what is in a pipe is read although the time is over, also by a
-// reader that comes late, and who holds the pipe open is not waited for.
+// TestLastWords checks that everything in the pipe is read after the deadline,
+// also by a late reader, although another process keeps the pipe open.
 func TestLastWords(t *testing.T) {
 	much := strings.Repeat("x", 60_000)
 	for name, c := range map[string]struct {
 		wrote string
-		late  bool          // the reader comes when the deadline has long passed
-		slow  time.Duration // that it needs between two reads
+		late  bool          // start reading long after the deadline
+		slow  time.Duration // pause between two reads
 	}{
 		"nothing": {"", false, 0}, "a line": {"bye\n", false, 0}, "late": {"bye\n", true, 0}, "much, late": {much, true, 0},
 		"much, slowly": {much, true, 70 * time.Millisecond},
@@ -54,7 +54,7 @@ func TestLastWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := r.SetReadDeadline(time.Now()); err != nil {
-				t.Skip(err) // there is no such thing here
+				t.Skip(err) // the system has no deadlines for pipes
 			}
 			if c.late {
 				time.Sleep(20 * time.Millisecond)

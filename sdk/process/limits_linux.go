@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// limitProcesses is RLIMIT_NPROC, which package syscall does not name. (MIPS,
-// which numbers it otherwise, is no system that Junctor is built for.)
+// limitProcesses is RLIMIT_NPROC, which package syscall lacks. MIPS has another
+// number, but Junctor does not support MIPS.
 const limitProcesses = 6
 
-// set limits a process that has just been started. The system lets a parent do
-// that; that it happens in the child, between fork and exec, Go does not offer.
+// set limits a process that was just started. Go cannot set limits in the child
+// between fork and exec.
 func (l Limits) set(pid int) error {
 	for _, r := range []struct {
 		resource int
@@ -32,7 +32,8 @@ func (l Limits) set(pid int) error {
 	return nil
 }
 
-// limit lowers one limit, never raises it. A process that has ended has none.
+// limit lowers one limit and never raises it. It succeeds for a process that
+// has ended.
 func limit(pid, resource int, most uint64) error {
 	var now syscall.Rlimit
 	if err := prlimit(pid, resource, nil, &now); err != nil {

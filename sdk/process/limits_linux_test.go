@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// TestLimits: a process that has limits has them itself and hands them down.
+// TestLimits checks that a process has its limits and that its children inherit
+// them.
 func TestLimits(t *testing.T) {
 	out, outW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	gate, gateW, err := os.Pipe() // the shell asks once the limits are there
+	gate, gateW, err := os.Pipe() // the shell waits for its end, when the limits are set
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestCPULimit: who computes for too long is killed.
+// TestCPULimit checks that a process that exceeds its CPU time is killed.
 func TestCPULimit(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", "while :; do :; done"}, Limits: Limits{CPU: time.Second}})
 	if err != nil {

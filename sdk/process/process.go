@@ -1,14 +1,14 @@
-// Package process starts programs that cannot outlive the program that
-// started them.
+// Package process starts programs that cannot outlive the program that started
+// them.
 //
-// Every process gets a group of its own. On Linux it also gets a death signal,
-// and [Adopt] makes this process the foster parent of whatever its
-// descendants leave behind, so that a daemon which forked twice is still found
-// and ended. All forks come from one goroutine that never leaves its thread,
-// because the death signal follows the thread that forked, not the process.
+// Every process gets its own process group. On Linux it also gets a parent
+// death signal, and [Adopt] makes this process the subreaper of its
+// descendants, so that a daemon that forked twice is found and ended. All forks
+// run on one goroutine locked to its thread, because the death signal depends
+// on the thread that forked, not on the process.
 //
-// The host starts plugins with it and plugins start MCP servers with it; no
-// other package of Junctor starts processes.
+// The host starts plugins with this package, and plugins start MCP servers with
+// it. Other packages of Junctor do not start processes.
 package process
 
 import (
@@ -21,56 +21,55 @@ import (
 	"time"
 )
 
-// MarkVariable is set in the environment of every process started here, to a
-// value of its own, so that what it leaves behind can be told apart.
+// MarkVariable is an environment variable with a unique value for each process
+// started here. It identifies the descendants that the process leaves behind.
 const MarkVariable = "JUNCTOR_SPAWN"
 
-// A Command is what to start.
+// A Command describes a program to start.
 type Command struct {
-	Path string   // the executable
-	File *os.File // when set and the system can, this open file is executed instead of Path
-	Args []string // the whole argument list, beginning with the program's name
-	Env  []string // the whole environment; [MarkVariable] is added
+	Path string   // executable
+	File *os.File // if set, executed instead of Path where the system supports that
+	Args []string // all arguments, beginning with the program's name
+	Env  []string // whole environment; [MarkVariable] is added
 	Dir  string
 
 	Stdin, Stdout, Stderr *os.File // nil is the null device
 
-	// Soft asks for SIGTERM instead of SIGKILL when this process dies, for
+	// Soft makes the parent death signal SIGTERM instead of SIGKILL, for
 	// programs that clean up after themselves.
 	Soft bool
 
-	// Release lets the process go as soon as it runs: a browser that a person
-	// goes on using. Neither the end of this program nor anything in this
-	// package ends it or what it starts, and [Process.Kill] does nothing to it.
+	// Release detaches the process when it runs, for example a browser that the
+	// user keeps. It and its descendants survive the end of this program. No
+	// function of this package ends them, and [Process.Kill] has no effect.
 	Release bool
 
-	// Limits bound what the process may use. They are set right after the
-	// start, before which the program may have run for some microseconds; what
-	// it starts later has them too. Only Linux has them: elsewhere Start fails
-	// when there are any.
+	// Limits bound the resources of the process and its descendants. They are
+	// set right after the start; before, the program may run for some
+	// microseconds. They exist on Linux only: elsewhere Start fails if any is
+	// set.
 	Limits Limits
 }
 
-// Limits are resources that each process of a command may use at most; 0 is no
-// limit of ours.
+// Limits are maximum resources of each process of a command. 0 sets no limit.
 type Limits struct {
-	CPU       time.Duration // of computing; in whole seconds, rounded up
+	CPU       time.Duration // computing time; rounded up to whole seconds
 	Memory    uint64        // bytes of address space
-	Files     uint64        // open at the same time
-	Processes uint64        // of this user in all, which the system does not hold against root
+	Files     uint64        // open files
+	Processes uint64        // processes of this user in total; root is exempt
 }
 
 // A Process is a started command. Its methods may be called concurrently.
 type Process struct {
 	mark  string
 	proc  *os.Process
-	group group // nothing for one that was released
-	free  bool  // it was released
+	group group // unset for a released process
+	free  bool  // Command.Release was set
 	done  chan struct{}
-	state *os.ProcessState // valid once done is closed
+	state *os.ProcessState // valid after done is closed
 
 	mu     sync.Mutex
-	reaped bool // guarded by mu; its number may be somebody else's by now
+	reaped bool // guarded by mu; another process may have the id now
 }
 
 var (
@@ -78,12 +77,12 @@ var (
 	starts  = make(chan func())
 
 	mu      sync.Mutex
-	tracked = map[int]*Process{} // guarded by mu; what this package waits for
+	tracked = map[int]*Process{} // guarded by mu; processes that this package waits for
 	marks   atomic.Uint64
 )
 
-// onSpawner runs f on the thread that all forks come from. The goroutine lives
-// as long as the program: its end would send every child its death signal.
+// onSpawner runs f on the thread of all forks. The goroutine lasts as long as
+// the program: its end would send the death signal to every child.
 func onSpawner(f func()) {
 	spawner.Do(func() {
 		go func() {
@@ -98,7 +97,8 @@ func onSpawner(f func()) {
 	<-done
 }
 
-// Start starts a command.
+// Start starts a command. The process ends with this program unless c.Release
+// is set.
 func Start(c Command) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -120,7 +120,7 @@ func Start(c Command) (*Process, error) {
 		attr.Sys, p.mark = releasedAttributes(), releasedMark
 		released.Store(true)
 	} else {
-		attr.Env = handOn(attr.Env)
+		attr.Env = withRun(attr.Env)
 	}
 	attr.Env = append(attr.Env, MarkVariable+"="+p.mark)
 	path := c.Path
@@ -158,11 +158,12 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// wait ends with the process; Done tells.
+// wait waits for the end of the process and of everything that it left, then
+// closes done.
 func (p *Process) wait() {
 	p.reap()
 	mu.Lock()
-	if tracked[p.proc.Pid] == p { // and not a newer one that got the number
+	if tracked[p.proc.Pid] == p { // another process may have the id by now
 		delete(tracked, p.proc.Pid)
 	}
 	mu.Unlock()
@@ -173,22 +174,22 @@ func (p *Process) wait() {
 	close(p.done)
 }
 
-// releasedMark is what stands in the environment of every process that was
-// released, and of those that they start.
+// releasedMark is the value of MarkVariable for released processes. Their
+// descendants inherit it.
 const releasedMark = "released"
 
-// released says that there may be such processes.
+// released reports whether any process was started with Command.Release.
 var released atomic.Bool
 
-// PID is the process's number.
+// PID returns the process id.
 func (p *Process) PID() int { return p.proc.Pid }
 
-// Done is closed when the process has ended and, with it, all that was left
-// of its group.
+// Done returns a channel that is closed when the process has ended and the rest
+// of its group was killed.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ended says how the process ended: "exited with status 3" or "was killed by
-// signal SIGSEGV (segmentation fault)". It is empty while the process runs.
+// Ended describes how the process ended: "exited with status 3" or "was killed
+// by SIGSEGV (segmentation fault)". It is empty while the process runs.
 func (p *Process) Ended() string {
 	select {
 	case <-p.done:
@@ -198,8 +199,8 @@ func (p *Process) Ended() string {
 	}
 }
 
-// ExitCode is the exit status, or -1 while the process runs and when a signal
-// ended it.
+// ExitCode returns the exit status. It is -1 while the process runs and if a
+// signal ended it.
 func (p *Process) ExitCode() int {
 	select {
 	case <-p.done:
@@ -211,10 +212,10 @@ func (p *Process) ExitCode() int {
 	return -1
 }
 
-// Terminate asks the whole group to end.
+// Terminate asks the process group to end, with SIGTERM on unix.
 func (p *Process) Terminate() { p.signal(group.terminate) }
 
-// Kill ends the whole group.
+// Kill kills the process group.
 func (p *Process) Kill() { p.signal(group.kill) }
 
 func (p *Process) signal(send func(group)) {
@@ -225,7 +226,8 @@ func (p *Process) signal(send func(group)) {
 	}
 }
 
-// Wait waits for the end of the process, at most d. It says whether it ended.
+// Wait waits until the process has ended, for at most d, and reports whether it
+// has.
 func (p *Process) Wait(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -237,6 +239,7 @@ func (p *Process) Wait(d time.Duration) bool {
 	}
 }
 
+// describe returns the text of [Process.Ended] for an exit state.
 func describe(state *os.ProcessState) string {
 	if state == nil {
 		return "ended"

@@ -29,28 +29,27 @@ func attributes(soft bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
 }
 
-// releasedAttributes are those of a process that is let go: a session of its own,
-// which no terminal ends.
+// releasedAttributes returns the attributes of a released process: it gets its
+// own session, so that closing a terminal does not end it.
 func releasedAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// keepDescriptors keeps what this process has open from those that it starts. Go
-// marks what it opens itself, but not what a shell or the author's libraries
-// left open.
+// keepDescriptors keeps children from inheriting open files. Go marks the files
+// that it opens. It does not mark files that a shell or a C library left open.
 func keepDescriptors() {
 	if _, _, errno := syscall.RawSyscall(sysCloseRange, 3, uintptr(^uint32(0)), closeRangeCloexec); errno != 0 {
-		closeAllOnExec() // a kernel before 5.11
+		closeAllOnExec() // for kernels before 5.11
 	}
 }
 
-// openedPath names an open file so that exec runs what was opened, whatever
-// stands at its old name by then. The descriptor is closed by exec itself.
+// openedPath returns a path that executes the open file f, even if its old path
+// now names another file. exec closes the descriptor.
 func openedPath(f *os.File, _ string) string {
 	return fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 }
 
-// reap waits for the end of p and ends what is left of its group, in the moment
-// when p is dead but still to be waited for: until then nobody else can get its
-// number, which is that of the group too.
+// reap waits for the end of p and kills the rest of its group. It does so while
+// p is a zombie, because the id of p, which is also the id of the group, cannot
+// be reused until then.
 func (p *Process) reap() {
 	var info [128]byte
 	for {
@@ -71,18 +70,17 @@ func (p *Process) reap() {
 
 var (
 	adopting  sync.Once
-	unclaimed = 10 * time.Second
+	unclaimed = 10 * time.Second // time after which a zombie that may belong to os/exec is reaped
 
-	// inherited are the children that were there before, with their names: a
-	// shell that starts something in the background and then becomes this
-	// program leaves it some. They belong to somebody else, and so may what
-	// they leave behind, as does everything in a container whose first process
-	// this is.
+	// inherited holds the children that existed before Adopt, with their
+	// names. A shell that starts a background job and then executes this
+	// program leaves such children. The first process of a container has them
+	// too. Neither they nor their descendants may be ended.
 	inherited map[int]string // guarded by mu
 )
 
-// Adopt makes this process the parent of descendants whose own parent dies,
-// and reaps those when they end. It lasts as long as the program.
+// Adopt makes this process the subreaper of its descendants and reaps them when
+// they end. It lasts as long as the program.
 func Adopt() error {
 	var failed error
 	adopting.Do(func() {
@@ -98,7 +96,7 @@ func Adopt() error {
 	return failed
 }
 
-// inherit takes note of the children that there are.
+// inherit fills inherited with the current children.
 func inherit() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -107,32 +105,33 @@ func inherit() {
 		if tracked[pid] != nil {
 			continue
 		}
-		if n, err := name(pid); err == nil {
+		if n, err := identity(pid); err == nil {
 			inherited[pid] = n
 		}
 	}
 }
 
-// foreign reports whether a child is none of ours to end. The caller holds mu.
-func foreign(pid int) bool {
+// exempt reports whether this package must not end a child. The caller holds
+// mu.
+func exempt(pid int) bool {
 	if p := tracked[pid]; p != nil {
 		return p.free
 	}
-	if released.Load() && carries(environment(pid), releasedMark) {
+	if released.Load() && hasMark(environment(pid), releasedMark) {
 		return true
 	}
 	if was, ok := inherited[pid]; ok {
-		if now, err := name(pid); err == nil && now == was {
+		if now, err := identity(pid); err == nil && now == was {
 			return true
 		}
 	}
 	if os.Getpid() != 1 && len(inherited) == 0 {
 		return false
 	}
-	// What it belongs to shows in what was handed down to it.
+	// The inherited RunVariable shows which run the process belongs to.
 	env := environment(pid)
 	if len(env) == 0 {
-		return false // it is ending, or beginning
+		return false // the process is ending or in exec
 	}
 	env = append([]byte{0}, env...)
 	for _, run := range []string{Run(), os.Getenv(RunVariable)} {
@@ -143,11 +142,11 @@ func foreign(pid int) bool {
 	return true
 }
 
-// reapAdopted waits for adopted children that have ended. Of some it cannot be
-// told whether the author's code forked them and is going to wait for them
-// itself; those have a while.
+// reapAdopted reaps adopted children that have ended. Some zombies may be
+// children of the author's code, which may still wait for them. reapAdopted
+// gives it the time unclaimed.
 func reapAdopted(ended <-chan os.Signal) {
-	dead := map[int]time.Time{} // those, and since when
+	dead := map[int]time.Time{} // zombies that may be waited for, and the time they were first seen
 	for {
 		var again <-chan time.Time
 		if len(dead) > 0 {
@@ -159,9 +158,9 @@ func reapAdopted(ended <-chan os.Signal) {
 		}
 		before := dead
 		dead = map[int]time.Time{}
-		collect(func(pid int) bool {
+		reapMatching(func(pid int) bool {
 			s, ok := statOf(pid)
-			if !ok || !s.dead || fostered(pid) {
+			if !ok || !s.dead || surelyAdopted(pid) {
 				return ok && s.dead
 			}
 			since, seen := before[pid]
@@ -177,75 +176,75 @@ func reapAdopted(ended <-chan os.Signal) {
 	}
 }
 
-// collect waits for children of this process that have ended, those that which
-// accepts, one by one: a wait for any child would steal the exit status of those
-// that somebody waits for.
-func collect(which func(pid int) bool) {
-	if _, dead := look(); !dead {
+// reapMatching reaps the zombie children that match accepts, one by one. Waiting
+// for any child would take the exit status from other code that waits for it.
+func reapMatching(match func(pid int) bool) {
+	if _, dead := childState(); !dead {
 		return
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	for _, pid := range children(os.Getpid()) {
-		if tracked[pid] == nil && which(pid) {
+		if tracked[pid] == nil && match(pid) {
 			var ws syscall.WaitStatus
 			_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
 		}
 	}
 }
 
-// fostered says that a child was certainly not forked by this process: one that
-// the author's code starts with os/exec, and waits for, is in the same group or
-// leads a new one in the same session.
-func fostered(pid int) bool {
+// surelyAdopted reports whether a child was certainly not forked by this
+// process. A child that the author's code started with os/exec is in the same group, or
+// leads a new group in the same session.
+func surelyAdopted(pid int) bool {
 	child, ok := statOf(pid)
 	self, _ := statOf(os.Getpid())
 	return ok && child.group != self.group && (child.group != pid || child.session != self.session)
 }
 
-// adopted returns the children that this process did not start itself.
+// adopted returns the children that this process did not start and may end.
 func adopted() []int {
-	if any, _ := look(); !any {
+	if any, _ := childState(); !any {
 		return nil
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	var pids []int
 	for _, pid := range children(os.Getpid()) {
-		if tracked[pid] == nil && !foreign(pid) {
+		if tracked[pid] == nil && !exempt(pid) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// own returns the children of this process but for those that are foreign.
-func own() []int {
+// endable returns all children that are not exempt.
+func endable() []int {
 	mu.Lock()
 	defer mu.Unlock()
-	return slices.DeleteFunc(children(os.Getpid()), foreign)
+	return slices.DeleteFunc(children(os.Getpid()), exempt)
 }
 
-// endAdopted ends the adopted children that carry mark, with all below them.
+// endAdopted kills the adopted children with this mark and all their
+// descendants.
 func endAdopted(mark string) {
-	end(func(_ int, env []byte) bool { return carries(env, mark) })
+	killAdopted(func(_ int, env []byte) bool { return hasMark(env, mark) })
 }
 
-// end ends the adopted children that which accepts. Every process that ends may
-// leave one more child to adopt, so it looks again until it has seen the end of
-// all, within reason.
-func end(which func(pid int, env []byte) bool) {
+// killAdopted kills the adopted children that match accepts, with all their
+// descendants. The end of a process may leave further children to adopt, so
+// killAdopted repeats until all have ended, for at most endTime.
+func killAdopted(match func(pid int, env []byte) bool) {
 	killed, gone, bare := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for begun := time.Now(); time.Since(begun) < endTime; {
 		again := false
 		for _, pid := range adopted() {
 			env := environment(pid)
-			if which(pid, env) {
+			if match(pid, env) {
 				killed[pid], again = true, true
 				killTree(pid)
 				continue
 			}
-			// The environment of a process that is ending cannot be read.
+			// The environment of an ending process cannot be read.
 			s, ok := statOf(pid)
 			switch {
 			case !ok || s.dead:
@@ -254,13 +253,14 @@ func end(which func(pid int, env []byte) bool) {
 			case s.ending:
 				again = true
 			case len(env) == 0 && !bare[pid]:
-				// Nor is there one in the moment in which it becomes another program,
-				// when there are no arguments either. It may be over by now.
+				// During exec the environment and the arguments are empty. If
+				// there
+				// are arguments now, the exec may be over: look once more.
 				bare[pid] = len(read(pid, "cmdline")) > 0
 				again = true
 			}
 		}
-		collect(func(pid int) bool { return killed[pid] || fostered(pid) })
+		reapMatching(func(pid int) bool { return killed[pid] || surelyAdopted(pid) })
 		if !again {
 			return
 		}
@@ -268,7 +268,8 @@ func end(which func(pid int, env []byte) bool) {
 	}
 }
 
-// environment is what a process was given; nothing where it cannot be read.
+// environment returns the environment of a process, or nil if it cannot be
+// read.
 func environment(pid int) []byte { return read(pid, "environ") }
 
 func read(pid int, file string) []byte {
@@ -279,33 +280,33 @@ func read(pid int, file string) []byte {
 	return text
 }
 
-// carries reports whether a process with this environment was given a mark.
-func carries(env []byte, mark string) bool {
+// hasMark reports whether an environment contains this mark.
+func hasMark(env []byte, mark string) bool {
 	return bytes.Contains(append([]byte{0}, env...), []byte("\x00"+MarkVariable+"="+mark+"\x00"))
 }
 
-// EndAdopted ends every child that this process did not start itself, with all
-// below them: what plugins that died had left behind.
+// EndAdopted kills the children that this process did not start, with all their
+// descendants. Plugins that died leave such processes behind.
 func EndAdopted() {
-	end(func(pid int, _ []byte) bool {
+	killAdopted(func(pid int, _ []byte) bool {
 		s, ok := statOf(pid)
 		return ok && !s.dead
 	})
 }
 
-// EndAll ends every descendant of this process, at most for d. It is for the
-// moment before exiting, when nobody needs their exit status any more.
+// EndAll kills every descendant of this process and waits for them for at most
+// d. Call it before exiting, when their exit status is no longer needed.
 func EndAll(d time.Duration) {
 	deadline := time.Now().Add(d)
 	for {
-		pids := own()
+		pids := endable()
 		if len(pids) == 0 || time.Now().After(deadline) {
 			return
 		}
 		for _, pid := range pids {
 			killTree(pid)
 		}
-		collect(func(pid int) bool { return slices.Contains(pids, pid) })
+		reapMatching(func(pid int) bool { return slices.Contains(pids, pid) })
 		time.Sleep(killPoll)
 	}
 }

@@ -40,10 +40,10 @@ func TestEnded(t *testing.T) {
 	}
 	p := start(t, "sleep")
 	if p.Ended() != "" || p.ExitCode() != -1 || p.Wait(10*time.Millisecond) {
-		t.Errorf("it runs, but %q, code %d", p.Ended(), p.ExitCode())
+		t.Errorf("running process: Ended() = %q, ExitCode() = %d", p.Ended(), p.ExitCode())
 	}
 	if describe(nil) == "" {
-		t.Error("an end that nobody saw has no words")
+		t.Error("describe(nil) is empty")
 	}
 }
 
@@ -65,11 +65,12 @@ func TestStartFails(t *testing.T) {
 		}
 	}
 	if after := descriptors(); !slices.Equal(after, before) {
-		t.Errorf("open are %q, before %q", after, before)
+		t.Errorf("open descriptors %q, before the test %q", after, before)
 	}
 }
 
-// TestInherits: a process gets what it was given, its mark, and nothing else.
+// TestInherits checks that a process inherits only the given environment, its
+// mark and the standard streams.
 func TestInherits(t *testing.T) {
 	t.Setenv("CANARY", "secret")
 	p := start(t, "environ")
@@ -79,9 +80,10 @@ func TestInherits(t *testing.T) {
 	}
 	other := start(t, "exit 0")
 	if other.mark == p.mark {
-		t.Error("two processes have one mark")
+		t.Error("two processes have the same mark")
 	}
-	// Go opens nothing that a child would inherit; a library in C may.
+	// Go marks its own files close-on-exec. This descriptor is like one that a
+	// C library opened.
 	inherited, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +109,8 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestFile: what was opened is executed, whatever has taken its name.
+// TestFile checks that Command.File is executed although its path names another
+// file.
 func TestFile(t *testing.T) {
 	shell, err := os.ReadFile("/bin/sh")
 	if err != nil {
@@ -140,18 +143,18 @@ func TestTerminate(t *testing.T) {
 	p.line()
 	p.Terminate()
 	if got := p.rest(); got != "terminated\n" {
-		t.Errorf("it said %q", got)
+		t.Errorf("output is %q", got)
 	}
 	<-p.Done()
 	if p.ExitCode() != 7 {
 		t.Errorf("it %s", p.Ended())
 	}
-	p.Terminate() // nothing is left to get it
+	p.Terminate() // no effect after the end
 	p.Kill()
 }
 
-// TestFamily: when a process has ended, however that came, nothing that it
-// started is left.
+// TestFamily checks that no descendant of a process is left after its end,
+// however it ends.
 func TestFamily(t *testing.T) {
 	if err := Adopt(); err != nil {
 		t.Fatal(err)
@@ -162,7 +165,7 @@ func TestFamily(t *testing.T) {
 	}{
 		{"in order", func(p *run) { p.stdin.Close() }},
 		{"killed by us", func(p *run) { p.Kill() }},
-		{"killed by somebody", func(p *run) { _ = syscall.Kill(p.PID(), syscall.SIGKILL) }},
+		{"killed by another process", func(p *run) { _ = syscall.Kill(p.PID(), syscall.SIGKILL) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bystander := start(t, "family")
@@ -178,7 +181,7 @@ func TestFamily(t *testing.T) {
 			if left := members(p.family); len(left) > 0 {
 				t.Errorf("it %s and left %v", p.Ended(), left)
 			}
-			bystander.count(6) // and nothing of another's
+			bystander.count(6) // the other family is untouched
 			bystander.Kill()
 			<-bystander.Done()
 			bystander.count(0)
@@ -186,8 +189,8 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestBegins: what is left ends, too, when it is just about to become another
-// program and can be told by nothing.
+// TestBegins checks that descendants are killed that are in exec when their
+// parent ends, and have no readable environment.
 func TestBegins(t *testing.T) {
 	if err := Adopt(); err != nil {
 		t.Fatal(err)
@@ -204,14 +207,14 @@ func TestBegins(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 	}
-	time.Sleep(20 * time.Millisecond) // until they are what they become
+	time.Sleep(20 * time.Millisecond) // until exec is over
 	for _, p := range all {
 		p.count(0)
 	}
 }
 
-// orphaned starts a process that starts children, and kills it once they are
-// there. It returns what the children print from then on, and their family.
+// orphaned starts a process that starts children, and kills it when they run.
+// It returns the further output of the children and their family.
 func orphaned(t *testing.T, children ...string) (*bufio.Reader, string) {
 	t.Helper()
 	r, w := pipe(t)
@@ -224,7 +227,7 @@ func orphaned(t *testing.T, children ...string) (*bufio.Reader, string) {
 	}
 	w.Close()
 	out := bufio.NewReader(r)
-	for range len(children) + 1 { // each says something, and so does the parent
+	for range len(children) + 1 { // one line from each child and one from the parent
 		if _, err := out.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
@@ -235,14 +238,13 @@ func orphaned(t *testing.T, children ...string) (*bufio.Reader, string) {
 	return out, family
 }
 
-// TestParentDies: children go with the process that started them.
+// TestParentDies checks that children end with the process that started them.
 func TestParentDies(t *testing.T) {
 	_, family := orphaned(t, "sleep", "sleep", "sleep")
 	(&run{t: t, family: family}).count(0)
 }
 
-// TestSoft: where nobody is left to clean up, a process that can do so itself is
-// asked to.
+// TestSoft checks that a child with Soft receives SIGTERM when its parent dies.
 func TestSoft(t *testing.T) {
 	out, family := orphaned(t, "polite")
 	if got, _ := out.ReadString('\n'); got != "terminated\n" {
@@ -251,15 +253,15 @@ func TestSoft(t *testing.T) {
 	(&run{t: t, family: family}).count(0)
 }
 
-// TestThreads: the death signal follows the thread that forked. Threads come
-// and go; the children stay.
+// TestThreads checks that children survive the end of threads of their parent.
+// The death signal depends on the thread that forked.
 func TestThreads(t *testing.T) {
 	var mu sync.Mutex
 	var started []*run
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends here
+			runtime.LockOSThread() // without unlocking, so that the thread ends with the goroutine
 			mu.Lock()
 			defer mu.Unlock()
 			started = append(started, start(t, "sleep"))
@@ -278,8 +280,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestMany: starting and ending at the same time from many places loses
-// nothing and leaves nothing.
+// TestMany checks that concurrent starts and ends leak no process or
+// descriptor.
 func TestMany(t *testing.T) {
 	if err := Adopt(); err != nil {
 		t.Fatal(err)
@@ -312,12 +314,11 @@ func TestMany(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if len(tracked) > 0 {
-		t.Errorf("still waits for %v", tracked)
+		t.Errorf("still tracks %v", tracked)
 	}
 }
 
-// TestEndings runs what would end this test's own children in a process of its
-// own.
+// TestEndings runs in their own process the programs that end all children.
 func TestEndings(t *testing.T) {
 	for program, want := range map[string]string{"endall": "left: 0\n", "endothers": "done\n", "execwait": "done\n", "execdrop": "done\n"} {
 		t.Run(program, func(t *testing.T) {
@@ -342,11 +343,12 @@ func TestChildrenByScan(t *testing.T) {
 		t.Errorf("it has children: %v", got)
 	}
 	if _, ok := statOf(1 << 30); ok {
-		t.Error("nobody has a state")
+		t.Error("a process that does not exist has a state")
 	}
 }
 
-// TestStale: only a host that is certainly gone has left anything behind.
+// TestStale checks that only processes of a host that has certainly ended are
+// stale.
 func TestStale(t *testing.T) {
 	own := Run()
 	parts := strings.Split(own, ".")
@@ -361,9 +363,9 @@ func TestStale(t *testing.T) {
 	gone := strconv.Itoa(ended.Process.Pid)
 	for run, want := range map[string]bool{
 		own:                              false,
-		pid + "." + space + ".1":         true, // the number is in use again
+		pid + "." + space + ".1":         true, // the id was reused
 		gone + "." + space + "." + begun: true,
-		gone + ".1." + begun:             false, // elsewhere
+		gone + ".1." + begun:             false, // another PID namespace
 		gone + "." + begun:               false,
 		gone:                             false,
 		gone + ".":                       false,
@@ -376,6 +378,6 @@ func TestStale(t *testing.T) {
 		}
 	}
 	if stale([]byte("X" + RunVariable + "=" + gone + "." + space + "." + begun)) {
-		t.Error("another variable's name ends alike")
+		t.Error("a variable whose name only ends in RunVariable counts")
 	}
 }

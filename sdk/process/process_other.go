@@ -3,18 +3,21 @@
 package process
 
 import (
+	"errors"
 	"os"
+	"strconv"
 	"time"
 )
 
-// Only Linux has a death signal, foster parents and the execution of an open
-// file. Elsewhere the lifeline on standard input and the group (on Windows the
-// job object) are what ends processes.
+// Only Linux has a parent death signal, subreapers and the execution of an open
+// file. Elsewhere processes end through the lifeline on standard input and
+// their group. On Windows a job object takes the place of the group.
 
 func openedPath(_ *os.File, path string) string { return path }
 
-// reap waits for the end of p and ends what is left of its group. Nothing here
-// tells of the end before its number is free, so the group comes second.
+// reap waits for the end of p and kills the rest of its group. This system does
+// not report the end before the id of p is free, so the group is killed
+// afterwards.
 func (p *Process) reap() {
 	p.state, _ = p.proc.Wait()
 	p.mu.Lock()
@@ -33,7 +36,8 @@ func EndAdopted() {}
 
 func endAdopted(string) {}
 
-// EndAll ends the group of every process started here, at most for d.
+// EndAll kills the group of every process started here and waits for them for
+// at most d.
 func EndAll(d time.Duration) {
 	mu.Lock()
 	var all []*Process
@@ -50,4 +54,22 @@ func EndAll(d time.Duration) {
 	for _, p := range all {
 		p.Wait(time.Until(deadline))
 	}
+}
+
+func identity(pid int) (string, error) { return strconv.Itoa(pid), nil }
+
+// EndStale does nothing on this system.
+func EndStale() {}
+
+// Gone reports whether the host with this name has certainly ended.
+func Gone(run string) bool {
+	pid, err := strconv.Atoi(run)
+	return err == nil && !exists(pid)
+}
+
+func (l Limits) set(int) error {
+	if l != (Limits{}) {
+		return errors.New("limits for processes are supported on Linux only")
+	}
+	return nil
 }

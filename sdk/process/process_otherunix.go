@@ -2,13 +2,20 @@
 
 package process
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
-// keepDescriptors keeps what this process inherited from those that it starts.
+// keepDescriptors keeps children from inheriting open files.
 func keepDescriptors() { closeAllOnExec() }
 
 func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// releasedAttributes are those of a process that is let go: a session of its own,
-// which no terminal ends.
+// releasedAttributes returns the attributes of a released process: it gets its
+// own session, so that closing a terminal does not end it.
 func releasedAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// exists reports whether a process with this id exists, whatever user it
+// belongs to.
+func exists(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

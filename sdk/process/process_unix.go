@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// closeAllOnExec marks every descriptor beyond the standard ones.
+// closeAllOnExec marks all descriptors except the standard streams as
+// close-on-exec.
 func closeAllOnExec() {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -21,7 +22,7 @@ func closeAllOnExec() {
 	}
 }
 
-// A group is a process group whose leader has the same number.
+// A group is a process group. Its id is the process id of its leader.
 type group struct{ id int }
 
 func newGroup(p *os.Process) group { return group{id: p.Pid} }
@@ -49,6 +50,6 @@ func describeSignal(state *os.ProcessState) string {
 	return "was killed by " + name + " (" + ws.Signal().String() + ")"
 }
 
-// SignalOf names the signal that a shell means by an exit status: 128 and its
-// number. It is empty for any other status.
+// SignalOf returns the name of the signal that a shell reports by an exit
+// status of 128 plus its number. It is empty for any other status.
 func SignalOf(status int) string { return signalNames[syscall.Signal(status-128)] }

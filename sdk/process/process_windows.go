@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// On Windows a job object takes the place of the process group: closing its
-// last handle, which the system does when this process ends however it ends,
-// kills every process in it.
+// On Windows a job object takes the place of the process group. The system
+// closes its last handle when this process ends, and that kills every process
+// in the job.
 
 var (
 	kernel32                 = syscall.NewLazyDLL("kernel32.dll")
@@ -62,8 +62,8 @@ func newGroup(p *os.Process) group {
 	return g
 }
 
-// terminate is kill: Windows has no signal that a program without a console
-// could catch.
+// terminate kills the job: Windows has no signal that a program without a
+// console could handle.
 func (g group) terminate() { g.kill() }
 
 func (g group) kill() {
@@ -83,15 +83,27 @@ func attributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: createNewProcessGroup | createNoWindow, HideWindow: true}
 }
 
-// releasedAttributes are those of a process that is let go. It gets no job.
+// releasedAttributes returns the attributes of a released process. It is in no
+// job.
 func releasedAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: createNewProcessGroup}
 }
 
-// keepDescriptors has nothing to do: handles are inherited only when named.
+// keepDescriptors does nothing: children inherit named handles only.
 func keepDescriptors() {}
 
 func describeSignal(*os.ProcessState) string { return "" }
 
-// SignalOf names the signal that a shell means by an exit status: none here.
+// SignalOf returns "": exit statuses do not represent signals on Windows.
 func SignalOf(int) string { return "" }
+
+// exists reports whether a process with this id exists. Only an existing
+// process can be opened.
+func exists(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = p.Release()
+	return true
+}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// letGo releases a program that leaves another behind, ends all it can, and
-// says which process is the other one.
+// letGo releases a program that leaves an orphan, calls every function that
+// ends processes, and prints the ids of both.
 func letGo([]string) {
 	if err := Adopt(); err != nil {
 		panic(err)
@@ -22,7 +22,7 @@ func letGo([]string) {
 	if err != nil {
 		panic(err)
 	}
-	// One stays what was started, and one has lost its parent.
+	// The shell stays a child, and its subshell becomes an orphan.
 	p, err := Start(Command{
 		Path: "/bin/sh", Args: []string{"sh", "-c", "(sleep 60 & echo $!); sleep 60"}, Stdout: w, Release: true,
 		Env: []string{"PATH=" + os.Getenv("PATH")},
@@ -42,8 +42,8 @@ func letGo([]string) {
 	fmt.Println(p.PID(), strings.TrimSpace(line))
 }
 
-// TestRelease: what was let go outlives everything that ends processes, and the
-// program itself.
+// TestRelease checks that a released process survives the functions that end
+// processes, and the end of the program.
 func TestRelease(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = as("letgo")
@@ -68,7 +68,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseEnds: the end of what was let go is seen, and its status.
+// TestReleaseEnds checks that the end and the exit status of a released process
+// are reported.
 func TestReleaseEnds(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", "exit 3"}, Release: true})
 	if err != nil {

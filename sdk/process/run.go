@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// RunVariable is set in the environment of every process under a host, to a
-// value that names the host: its number, a dot, and what tells it from others
-// that had the number. A program that starts others through this package hands
-// it on.
+// RunVariable is an environment variable that names the host of a process. The
+// value is the host's process id, a dot, and text that distinguishes processes
+// that had the same id. Start passes it on to descendants.
 const RunVariable = "JUNCTOR_RUN_ID"
 
-// Run names this process as the host of a run.
+// Run returns the name of this process as a host, for RunVariable.
 func Run() string {
-	run, err := name(os.Getpid())
+	run, err := identity(os.Getpid())
 	if err != nil {
-		return strconv.Itoa(os.Getpid()) + "." // nobody will say that it is gone
+		return strconv.Itoa(os.Getpid()) + "." // Gone never reports such a name
 	}
 	return run
 }
 
-// handOn adds the run that this process belongs to, unless env has one.
-func handOn(env []string) []string {
+// withRun adds this process's RunVariable to env unless env has one.
+func withRun(env []string) []string {
 	for _, kv := range env {
 		if strings.HasPrefix(kv, RunVariable+"=") {
 			return env

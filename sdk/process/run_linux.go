@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// name gives a process a name that no other has: its number, where numbers of
-// processes mean that (its PID namespace), and when it started.
-func name(pid int) (string, error) {
+// identity returns a unique name of a process: its id, its PID namespace and its
+// start time.
+func identity(pid int) (string, error) {
 	space, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return "", err
@@ -27,7 +27,8 @@ func name(pid int) (string, error) {
 	return fmt.Sprintf("%d.%s.%s", pid, short(space), short(begun)), nil
 }
 
-// short writes a number with fewer characters: names stand in paths.
+// short encodes a decimal number in base 36. Names are used in paths and must
+// be short.
 func short(number string) string {
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
@@ -36,13 +37,14 @@ func short(number string) string {
 	return strconv.FormatUint(n, 36)
 }
 
-// started is when a process began, in clock ticks since the machine did.
+// started returns the start time of a process in clock ticks since boot.
 func started(pid int) (string, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return "", err
 	}
-	// The name in parentheses may hold anything; the rest follows it.
+	// The name in parentheses may contain any character; the other fields
+	// follow it.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const startTime = 22 - 3 // numbered from the state, the third field
 	if len(fields) <= startTime {
@@ -51,9 +53,9 @@ func started(pid int) (string, error) {
 	return fields[startTime], nil
 }
 
-// EndStale ends the processes of hosts that are gone: what a host left behind
-// that was killed together with its plugins. It looks at every process of this
-// user, which takes a few milliseconds.
+// EndStale kills processes of hosts that have ended: a host killed together
+// with its plugins leaves their descendants. It reads the environment of every
+// process of this user, which takes a few milliseconds.
 func EndStale() {
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -62,7 +64,7 @@ func EndStale() {
 	for _, path := range environs {
 		env, err := os.ReadFile(path)
 		if err != nil {
-			continue // another user's, or gone
+			continue // another user's process, or it has ended
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err == nil && stale(env) {
@@ -71,35 +73,35 @@ func EndStale() {
 	}
 }
 
-// stale reports whether an environment names a host that is gone.
+// stale reports whether the host named in an environment has ended.
 func stale(env []byte) bool {
 	_, rest, found := bytes.Cut(append([]byte{0}, env...), []byte("\x00"+RunVariable+"="))
 	run, _, _ := bytes.Cut(rest, []byte{0})
 	return found && Gone(string(run))
 }
 
-// Gone reports whether the host that a run is named after has certainly ended.
-// That of a host in another container, say, whose number means something else
-// there, is not certain.
+// Gone reports whether the host with this name has certainly ended. It returns
+// false for a host in another PID namespace, for example in a container,
+// because process ids differ there.
 func Gone(run string) bool {
 	number, _, _ := strings.Cut(run, ".")
 	pid, err := strconv.Atoi(number)
 	if err != nil {
 		return false
 	}
-	own, err := name(os.Getpid())
-	if err != nil || space(own) == "" || space(own) != space(run) {
+	own, err := identity(os.Getpid())
+	if err != nil || namespace(own) == "" || namespace(own) != namespace(run) {
 		return false
 	}
-	now, err := name(pid)
+	now, err := identity(pid)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return true
 	}
 	return err == nil && now != run
 }
 
-// space is the PID namespace in a name.
-func space(name string) string {
+// namespace returns the PID namespace in a name of a process.
+func namespace(name string) string {
 	parts := strings.Split(name, ".")
 	if len(parts) != 3 {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// killTree ends pid and everything below it, the leaves last: a parent that is
-// gone cannot start another child.
+// killTree kills pid, then its descendants. A parent is killed before its
+// children so that it cannot start more.
 func killTree(pid int) {
 	below := children(pid)
 	_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -42,16 +42,16 @@ func children(pid int) []int {
 	return pids
 }
 
-// look asks the kernel, in one call, what there is to learn about the children of
-// this process: whether there are any, and whether one of them is dead and still
-// to be waited for. To list them costs a hundred times as much.
-func look() (any, dead bool) {
+// childState reports whether this process has children, and whether one of them is a
+// zombie. It takes one system call, which is a hundred times faster than
+// listing them.
+func childState() (any, dead bool) {
 	const (
 		idAll  = 0          // P_ALL of waitid
-		ofKind = 0x40000000 // __WALL: whatever signal tells of their end
+		ofKind = 0x40000000 // __WALL: include children that do not send SIGCHLD
 	)
 	for {
-		var info [128]byte // siginfo_t; it begins with the signal, none when nobody is dead
+		var info [128]byte // siginfo_t; the first four bytes are the signal, 0 without a zombie
 		_, _, errno := syscall.RawSyscall6(syscall.SYS_WAITID, idAll, 0, uintptr(unsafe.Pointer(&info)),
 			syscall.WEXITED|syscall.WNOHANG|syscall.WNOWAIT|ofKind, 0, 0)
 		switch errno {
@@ -62,11 +62,12 @@ func look() (any, dead bool) {
 		case 0:
 			return true, info[0]|info[1]|info[2]|info[3] != 0
 		}
-		return true, true // it does not say
+		return true, true // unknown error: assume both
 	}
 }
 
-// childrenByScan is for kernels built without the list of children.
+// childrenByScan returns the children of a process on kernels that do not list
+// children.
 func childrenByScan(parent int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -85,11 +86,11 @@ func childrenByScan(parent int) []int {
 	return pids
 }
 
-// A stat is what the kernel says about a process.
+// A stat holds fields of /proc/PID/stat.
 type stat struct {
 	parent, group, session int
-	ending                 bool // on its way out
-	dead                   bool // its children have other parents already
+	ending                 bool // the process is exiting
+	dead                   bool // zombie; its children have new parents
 }
 
 const flagExiting = 4 // PF_EXITING
@@ -99,7 +100,8 @@ func statOf(pid int) (stat, bool) {
 	if err != nil {
 		return stat{}, false
 	}
-	// The name in parentheses may hold anything; the rest follows it.
+	// The name in parentheses may contain any character; the other fields
+	// follow it.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 7 {
 		return stat{}, false
