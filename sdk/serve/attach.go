@@ -22,13 +22,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// attachGrace is for servers to end in order when the host hangs up or the
-// plugin is interrupted.
+// attachGrace is the time to close servers in order when the host disconnects
+// or the plugin is interrupted.
 const attachGrace = 2 * time.Second
 
-// attach serves hosts that come to a socket, until it is interrupted. A plugin
-// that runs so was started by hand, as in a debugger; nothing ends it but its
-// author. The socket is in a directory that only the user can enter.
+// attach serves hosts on a unix socket until it is interrupted, and returns the
+// exit status. The user started the plugin, for example in a debugger, and only
+// the user ends it. Only the user can access the directory of the socket.
 func attach(p *sdk.Plugin) int {
 	if runtime.GOOS == "windows" {
 		fmt.Fprintln(os.Stderr, "error: attach is not supported on Windows")
@@ -48,7 +48,7 @@ func attach(p *sdk.Plugin) int {
 		return exitUsage
 	}
 	if err := process.Adopt(); err != nil {
-		logger.Warn("orphans of servers will not be found", "error", err)
+		logger.Warn("orphans of servers will not be ended", "error", err)
 	}
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -61,7 +61,7 @@ func attach(p *sdk.Plugin) int {
 		conn, err := l.Accept()
 		if err != nil {
 			if !errors.Is(err, net.ErrClosed) {
-				logger.Error("accepting", "error", err)
+				logger.Error("accepting a host failed", "error", err)
 			}
 			break
 		}
@@ -77,10 +77,10 @@ func attach(p *sdk.Plugin) int {
 	return exitDone
 }
 
-// serveHost answers one host until it hangs up. Each has connections, auth
-// providers and secret stores of its own.
+// serveHost serves one host until it disconnects. Each host has separate
+// connections, authorizers and vaults.
 func serveHost(ctx context.Context, p *sdk.Plugin, logger hclog.Logger, dir string, conn net.Conn) {
-	logger.Info("a host has come")
+	logger.Info("host connected")
 	server := wire.NewServer(p, logger, nil)
 	server.UseSockets(dir)
 	rpc := &plugin.RPCServer{
@@ -91,5 +91,5 @@ func serveHost(ctx context.Context, p *sdk.Plugin, logger hclog.Logger, dir stri
 	grace, cancel := context.WithTimeout(context.Background(), attachGrace)
 	defer cancel()
 	server.Close(grace)
-	logger.Info("the host has gone")
+	logger.Info("host disconnected")
 }

@@ -9,25 +9,25 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// newLogger writes the lines that the host understands to standard error, and
-// redirects the standard library's loggers into it.
+// newLogger returns a logger that writes to standard error in the format that
+// the host parses. It redirects packages log and slog to it.
 func newLogger(name string) hclog.Logger {
 	logger := hclog.New(&hclog.LoggerOptions{
 		Name: name, Level: hclog.Debug, Output: os.Stderr, JSONFormat: true,
 	})
-	slog.SetDefault(slog.New(slogHandler{log: logger})) // takes package log along, so that comes second
+	slog.SetDefault(slog.New(slogHandler{log: logger})) // also redirects package log, which the lines below override
 	log.SetFlags(0)
 	log.SetOutput(logger.StandardWriter(&hclog.StandardLoggerOptions{InferLevels: true}))
 	return logger
 }
 
-// A slogHandler hands what package slog is told to an hclog logger.
+// A slogHandler passes records of package slog to an hclog logger.
 type slogHandler struct {
 	log   hclog.Logger
-	group string // what stands before every key, with a dot
+	group string // prefix of every key, with a dot at its end
 }
 
-// hclogLevel is the level as hclog counts.
+// hclogLevel converts a level of slog to one of hclog.
 func hclogLevel(l slog.Level) hclog.Level {
 	switch {
 	case l < slog.LevelDebug:
@@ -42,7 +42,7 @@ func hclogLevel(l slog.Level) hclog.Level {
 	return hclog.Error
 }
 
-// Enabled says whether a level is worth composing a message for.
+// Enabled reports whether the logger writes messages of this level.
 func (h slogHandler) Enabled(_ context.Context, l slog.Level) bool {
 	return hclogLevel(l) >= h.log.GetLevel()
 }
@@ -67,7 +67,7 @@ func (h slogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return slogHandler{log: h.log.With(pairs...), group: h.group}
 }
 
-// WithGroup returns a handler whose keys stand in a group.
+// WithGroup returns a handler that adds name and a dot before every key.
 func (h slogHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h
@@ -75,7 +75,8 @@ func (h slogHandler) WithGroup(name string) slog.Handler {
 	return slogHandler{log: h.log, group: h.group + name + "."}
 }
 
-// appendPair writes an attribute as hclog takes it, a group's one by one.
+// appendPair appends an attribute as key and value. It appends the attributes
+// of a group one by one.
 func appendPair(pairs []any, group string, a slog.Attr) []any {
 	a.Value = a.Value.Resolve()
 	if a.Value.Kind() != slog.KindGroup {

@@ -25,13 +25,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// patience is how long a test waits for what should come at once.
+// patience is the timeout for events that normally happen at once.
 const patience = 20 * time.Second
 
-// familyVariable is inherited by all that one test starts.
+// familyVariable is inherited by all processes of one test.
 const familyVariable = "SERVE_TEST_FAMILY"
 
-// The programs of these tests are this binary under another name.
+// TestMain runs the program named by the first argument. The test programs are
+// links to this binary.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "a-plugin":
@@ -64,13 +65,13 @@ type settings struct {
 	Do string `hcl:"do" doc:"What to do."`
 }
 
-// author is a plugin that does what its settings say.
+// author returns a plugin that does what its setting says.
 func author() *sdk.Plugin {
 	open := func(_ context.Context, s *sdk.Server, c *settings) (sdk.Conn, error) {
 		switch c.Do {
 		case "look":
 			return nil, sdk.Errorf(sdk.Denied, "stdin %v\nargs %q\n%s", os.Stdin, os.Args[1:], strings.Join(os.Environ(), "\n"))
-		case "talk":
+		case "log":
 			s.Log.Info("hclog", "k", 1)
 			log.Print("[WARN] package log")
 			slog.With("a", 1).WithGroup("g").Error("package slog", "b", 2, slog.Group("h", "c", 3))
@@ -79,7 +80,7 @@ func author() *sdk.Plugin {
 			fmt.Fprintln(os.Stderr, "complained")
 		case "fork":
 			fork()
-			go func() { // also when nobody is left to read it, which must not end the plugin
+			go func() { // logging must not end the plugin after the host has gone
 				for ; ; time.Sleep(time.Millisecond) {
 					s.Log.Info("tick")
 				}
@@ -91,8 +92,8 @@ func author() *sdk.Plugin {
 	return &sdk.Plugin{Name: "author", Version: "1.2.3", Transports: map[string]sdk.Transport{"t": sdk.NewTransport(open)}}
 }
 
-// fork leaves processes of every kind behind, two that nobody waits for and one
-// whose parent is gone in each of three places.
+// fork starts processes in this group, in a new group and in a new session. In
+// each it starts a shell with a child, and an orphan.
 func fork() {
 	for _, attr := range []*syscall.SysProcAttr{nil, {Setpgid: true}, {Setsid: true}} {
 		cmd := exec.Command("/bin/sh", "-c", "trap '' TERM; sleep 1000 & wait")
@@ -104,22 +105,22 @@ func fork() {
 	}
 }
 
-// forked is how many processes fork leaves.
+// forked is the number of processes that fork leaves.
 const forked = 9
 
-// A conversation is a plugin's program and the host's end.
+// A conversation is the host's side of the connection to a plugin process.
 type conversation struct {
 	*wire.Client
 	plugin   *plugin.Client
 	lifeline *os.File
-	stderr   *text // of the process
-	printed  *text // what go-plugin carried over
+	stderr   *text // standard error of the process
+	printed  *text // output of the author's code, forwarded by go-plugin
 }
 
-// converse starts a program and attaches to it.
+// converse starts a plugin and attaches to it.
 func converse(path string, env ...string) (*conversation, error) {
-	// go-plugin gives the host's standard input to the plugin, where a lifeline
-	// is expected.
+	// go-plugin passes the host's standard input to the plugin, which expects
+	// its lifeline there.
 	in, lifeline, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func converse(path string, env ...string) (*conversation, error) {
 	cmd.Env = env
 	c := &conversation{lifeline: lifeline, stderr: new(text), printed: new(text)}
 	c.plugin = plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(wire.HostSide(nobody{})), Cmd: cmd, SkipHostEnv: true,
+		HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(wire.HostSide(noGrants{})), Cmd: cmd, SkipHostEnv: true,
 		Stderr: c.stderr, Logger: hclog.NewNullLogger(), SyncStdout: c.printed, SyncStderr: c.printed,
 	})
 	protocol, err := c.plugin.Client()
@@ -148,7 +149,7 @@ func converse(path string, env ...string) (*conversation, error) {
 	return c, err
 }
 
-// do opens a connection with one setting.
+// do opens a connection with the given setting.
 func (c *conversation) do(what string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -156,11 +157,12 @@ func (c *conversation) do(what string) error {
 	return err
 }
 
-type nobody struct{}
+// noGrants grants no service.
+type noGrants struct{}
 
-func (nobody) Grant(string) (sdk.Host, bool) { return sdk.Host{}, false }
+func (noGrants) Grant(string) (sdk.Host, bool) { return sdk.Host{}, false }
 
-// host has a plugin fork, says so, and never ends.
+// host makes a plugin fork, prints "ready" and waits.
 func host(path string) error {
 	c, err := converse(path, os.Environ()...)
 	if err != nil {
@@ -174,7 +176,7 @@ func host(path string) error {
 	return nil
 }
 
-// start is converse in a test.
+// start starts the test plugin and attaches to it. The test's cleanup ends it.
 func start(t *testing.T, env ...string) *conversation {
 	t.Helper()
 	c, err := converse(program(t, "a-plugin"), append(env, "PATH="+os.Getenv("PATH"))...)
@@ -190,7 +192,7 @@ func start(t *testing.T, env ...string) *conversation {
 	return c
 }
 
-// members returns the living processes of a family.
+// members returns the ids of the living processes of a family.
 func members(family string) []int {
 	var pids []int
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -204,7 +206,7 @@ func members(family string) []int {
 	return pids
 }
 
-// count waits until a family has n living members, at most for limit.
+// count waits for at most limit until a family has n living members.
 func count(t *testing.T, family string, n int, limit time.Duration) {
 	t.Helper()
 	var got []int
@@ -222,7 +224,7 @@ func count(t *testing.T, family string, n int, limit time.Duration) {
 	}
 }
 
-// text is written to and read from at the same time.
+// text is a buffer for concurrent reads and writes.
 type text struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -1,12 +1,14 @@
-// Package serve turns a plugin's implementation into its program.
+// Package serve runs a plugin's implementation as a program.
 //
-// What happens, in order: the program was started with the argument
-// "describe" and prints its manifest; or it was started by hand, and says so;
-// or a host started it. Then it takes standard output away from the author's
-// code (the first line on it belongs to go-plugin), becomes the foster parent
-// of whatever its servers leave behind, and answers the host until its
-// lifeline ends. The lifeline is standard input: the host never writes to it
-// and holds it open as long as it lives, however it dies.
+// With the argument "describe" the program prints its manifest. With "attach"
+// it serves hosts on a socket. Without an argument and without a host it prints
+// how to use it.
+//
+// When a host starts the program, go-plugin takes standard output: the first
+// line belongs to its handshake. The program becomes the subreaper of the
+// processes that its servers leave. It serves the host until its lifeline,
+// which is standard input, ends. The host never writes to the lifeline and
+// keeps it open until the host dies.
 package serve
 
 import (
@@ -27,21 +29,22 @@ import (
 )
 
 const (
-	// orphanGrace is for servers to end in order once the host is gone. With
-	// orphanKill it stays below the 500 ms within which nothing may be left.
+	// orphanGrace is the time to close servers in order after the end of the
+	// host. With orphanKill it is below the promised 500 ms in which all
+	// processes end.
 	orphanGrace = 100 * time.Millisecond
 	orphanKill  = 300 * time.Millisecond
 )
 
-// The exit statuses of a plugin.
+// Exit statuses of a plugin.
 const (
 	exitDone     = 0
 	exitUsage    = 2
 	exitHostGone = 3
 )
 
-// Main runs a plugin. It is the whole of an author's main function, does not
-// return, and must be called before anything else writes to standard output.
+// Main runs a plugin and exits. It is the only call in an author's main
+// function. Nothing may write to standard output before it.
 func Main(p *sdk.Plugin) { os.Exit(run(p, os.Args[1:])) }
 
 func run(p *sdk.Plugin, args []string) int {
@@ -73,7 +76,7 @@ func serve(p *sdk.Plugin) int {
 	lifeline := os.Stdin
 	os.Stdin = nil // neither the author's code nor a server reads the lifeline
 	if err := process.Adopt(); err != nil {
-		logger.Warn("orphans of servers will not be found", "error", err)
+		logger.Warn("orphans of servers will not be ended", "error", err)
 	}
 
 	server := wire.NewServer(p, logger, hideHandshake)
@@ -85,12 +88,12 @@ func serve(p *sdk.Plugin) int {
 		_, _ = io.Copy(io.Discard, lifeline)
 		done <- exitHostGone
 	}()
-	// A line logged once the host is gone must not be the end of us before
-	// those that we look after. To ignore the signal instead would make every
-	// server ignore it.
+	// Without a handler, SIGPIPE from a log line after the end of the host
+	// would end the plugin before its servers. Ignoring the signal instead
+	// would make the servers inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	// SIGTERM is what the system sends when the host dies. go-plugin ignores
-	// interrupts, which are the host's business.
+	// SIGTERM is the death signal of the host. go-plugin ignores interrupts:
+	// the host handles them.
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
 	go func() {
@@ -119,9 +122,9 @@ func serve(p *sdk.Plugin) int {
 	return status
 }
 
-// hideHandshake removes what go-plugin told this process through the
-// environment, once it has been read: a host that a server starts would mistake
-// itself for a plugin.
+// hideHandshake removes go-plugin's variables from the environment after they
+// were read. With them, a Junctor host started by a server would take itself
+// for a plugin.
 func hideHandshake() {
 	for _, name := range []string{
 		wire.Handshake.MagicCookieKey, "PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_CLIENT_CERT",

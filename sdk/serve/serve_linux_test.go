@@ -15,19 +15,19 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// TestWithoutHost is what a person sees who starts the program.
+// TestWithoutHost runs the program as a user would.
 func TestWithoutHost(t *testing.T) {
 	for _, c := range []struct {
 		name, program  string
 		args           []string
 		status         int
-		stdout, stderr string // what they begin with; empty: nothing
+		stdout, stderr string // prefix of the output; empty: no output
 	}{
 		{"describe", "a-plugin", []string{"describe"}, 0, "{\n  \"name\": \"author\",", ""},
 		{"by hand", "a-plugin", nil, 2, "", "author 1.2.3 is a Junctor plugin"},
 		{"unknown argument", "a-plugin", []string{"descibe"}, 2, "", "author 1.2.3 is a Junctor plugin"},
 		{"broken", "a-broken-plugin", []string{"describe"}, 2, "", `error: plugin name "Broken"`},
-		{"broken, by a host", "a-broken-plugin", nil, 2, "", `error: plugin name "Broken"`},
+		{"broken, without arguments", "a-broken-plugin", nil, 2, "", `error: plugin name "Broken"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
@@ -45,28 +45,29 @@ func TestWithoutHost(t *testing.T) {
 	}
 }
 
-// TestLook: the author's code sees neither the lifeline nor the handshake.
-func TestLook(t *testing.T) {
+// TestAuthorSeesNoHandshake checks that the author's code has neither the
+// lifeline nor the variables of the handshake.
+func TestAuthorSeesNoHandshake(t *testing.T) {
 	err := start(t, "KEPT=1").do("look")
 	if sdk.CodeOf(err) != sdk.Denied {
 		t.Fatal(err)
 	}
 	seen := err.Error()
 	if !strings.HasPrefix(seen, "stdin <nil>\nargs []\n") || !strings.Contains(seen, "KEPT=1") {
-		t.Errorf("it sees %q", seen)
+		t.Errorf("the author's code sees %q", seen)
 	}
 	for _, hidden := range []string{wire.Handshake.MagicCookieKey, "PLUGIN_"} {
 		if strings.Contains(seen, "\n"+hidden) {
-			t.Errorf("it sees %s: %q", hidden, seen)
+			t.Errorf("the author's code sees %s: %q", hidden, seen)
 		}
 	}
 }
 
-// TestLog: whatever the author's code logs with arrives as the lines that the
-// host understands, and what it prints does not get in their way.
+// TestLog checks that messages of every logging package arrive in the host's
+// format, and that printed output is separate.
 func TestLog(t *testing.T) {
 	c := start(t)
-	if err := c.do("talk"); err != nil {
+	if err := c.do("log"); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]map[string]any{
@@ -76,7 +77,7 @@ func TestLog(t *testing.T) {
 		"fine":         {"@level": "debug"},
 	}
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-		got := c.printed.String() // of two pipes, in no order
+		got := c.printed.String() // two pipes, so the order is undefined
 		if strings.Contains(c.stderr.String(), `"fine"`) && strings.Contains(got, "printed\n") && strings.Contains(got, "complained\n") {
 			break
 		}
@@ -103,8 +104,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestEnds: however a plugin is ended, it leaves nothing of what its servers
-// forked.
+// TestEnds checks that a plugin leaves no process that its servers forked,
+// however it ends.
 func TestEnds(t *testing.T) {
 	for name, end := range map[string]func(*conversation){
 		"lifeline": func(c *conversation) { _ = c.lifeline.Close() },
@@ -124,7 +125,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestHostKilled: nothing outlives a host, even one that could not say goodbye.
+// TestHostKilled checks that no process outlives a host that is killed.
 func TestHostKilled(t *testing.T) {
 	family := t.Name()
 	host := exec.Command(program(t, "a-host"), program(t, "a-plugin"))
@@ -144,5 +145,5 @@ func TestHostKilled(t *testing.T) {
 	_ = host.Process.Kill()
 	_ = host.Wait()
 	count(t, family, 0, 5*time.Second)
-	t.Logf("all gone after %s", time.Since(begun).Round(time.Millisecond)) // 500 ms is what we promise
+	t.Logf("all ended after %s", time.Since(begun).Round(time.Millisecond)) // the promise is 500 ms
 }
