@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestLadder climbs as far as each server makes it. Each server has answered
-// before.
-func TestLadder(t *testing.T) {
+// TestCloseEscalates checks the steps of Close: end of input, SIGTERM, SIGKILL.
+// Each server has sent a message before.
+func TestCloseEscalates(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
 		ctx          time.Duration // 0: no limit
@@ -49,7 +49,7 @@ func TestLadder(t *testing.T) {
 				t.Error(err)
 			}
 			st := conn.Status()
-			st.Stderr = slices.DeleteFunc(st.Stderr, func(l string) bool { return l == "Terminated" }) // some shells, of their sleep
+			st.Stderr = slices.DeleteFunc(st.Stderr, func(l string) bool { return l == "Terminated" }) // printed by some shells about sleep
 			if st.State != c.ended || !slices.Equal(st.Stderr, c.stderr) || time.Since(begun) < c.atLeast {
 				t.Errorf("it %s after %s, saying %q", st.State, time.Since(begun), st.Stderr)
 			}
@@ -60,8 +60,8 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestCloseWhileStarting ends servers that have not sent a message: they get
-// SIGTERM at once and time to clean up.
+// TestCloseWhileStarting closes servers that have not sent a message. They
+// receive SIGTERM at once and get time to clean up.
 func TestCloseWhileStarting(t *testing.T) {
 	const launcher = `mkdir "$1/lock"; trap 'sleep "$2"; rmdir "$1/lock"; echo clean >&2; exit 1' TERM; echo ready >&2; while :; do sleep 0.05; done`
 	for _, c := range []struct {
@@ -97,11 +97,11 @@ func TestCloseWhileStarting(t *testing.T) {
 	}
 }
 
-// TestCloseKillsStartThatIgnoresSignals: SIGKILL follows half a minute after
-// SIGTERM.
+// TestCloseKillsStartThatIgnoresSignals checks that SIGKILL follows half a
+// minute after SIGTERM.
 func TestCloseKillsStartThatIgnoresSignals(t *testing.T) {
 	if os.Getenv("JUNCTOR_SOAK") == "" {
-		t.Skip("make soak has it")
+		t.Skip("slow: run by make soak")
 	}
 	t.Parallel()
 	conn := start(t, shell(`trap '' TERM; echo ready >&2; while :; do sleep 0.05; done`))
@@ -115,14 +115,15 @@ func TestCloseKillsStartThatIgnoresSignals(t *testing.T) {
 	}
 }
 
-// TestFamily: after the end nothing is left of what the server started.
+// TestFamily checks that no process started by the server is left after the
+// end.
 func TestFamily(t *testing.T) {
 	for name, end := range map[string]func(*Conn){
 		"closed": func(c *Conn) { _ = c.Close(context.Background()) },
 		"killed": func(c *Conn) {
 			_ = syscall.Kill(c.Status().PID, syscall.SIGKILL)
 			if _, err := c.Recv(); err == nil {
-				t.Error("it lives")
+				t.Error("Recv returns no error")
 			}
 			<-c.proc.Done()
 		},
@@ -130,7 +131,7 @@ func TestFamily(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, program("family"))
 			mustRecv(t, c, `{"ready":true}`)
-			for begun := time.Now(); len(relatives(t)) != 4; time.Sleep(time.Millisecond) { // who becomes another program cannot be seen
+			for begun := time.Now(); len(relatives(t)) != 4; time.Sleep(time.Millisecond) { // a process in exec has no readable environment
 				if time.Since(begun) > patience {
 					t.Fatalf("there are %d processes", len(relatives(t)))
 				}
@@ -143,8 +144,8 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestClose: closing from many places at once, while others receive and send,
-// is one close, and an end in order.
+// TestClose checks that concurrent calls of Close, Recv and Send close once,
+// and that Recv then returns io.EOF.
 func TestClose(t *testing.T) {
 	c := start(t, shell("exec sleep 1000")) // reads nothing
 	var wg sync.WaitGroup
@@ -157,7 +158,7 @@ func TestClose(t *testing.T) {
 	wg.Go(func() {
 		close(sending)
 		if err := c.Send(make([]byte, 1<<20)); err == nil { // more than a pipe holds
-			t.Error("Send did not wait")
+			t.Error("Send did not block")
 		}
 	})
 	<-sending
@@ -179,20 +180,20 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestLeavesNothing opens and closes often.
+// TestLeavesNothing checks that opening and closing leaks no descriptors.
 func TestLeavesNothing(t *testing.T) {
 	open := func() []string {
 		var targets []string
 		entries, _ := os.ReadDir("/proc/self/fd")
 		for _, e := range entries {
 			target, err := os.Readlink("/proc/self/fd/" + e.Name())
-			if err == nil && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // those of this look and of the runtime
+			if err == nil && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // those of this listing and of the runtime
 				targets = append(targets, e.Name()+" "+target)
 			}
 		}
 		return targets
 	}
-	start(t, shell("exec cat")) // what is opened once
+	start(t, shell("exec cat")) // opens the descriptors that stay open
 	before := open()
 	for range 20 {
 		c, err := Start(shell("exec cat"))
@@ -208,10 +209,10 @@ func TestLeavesNothing(t *testing.T) {
 			t.Error("a directory started")
 		}
 		if _, err := Start(Options{Command: []string{"/etc/passwd"}}); err == nil {
-			t.Error("a text started")
+			t.Error("a text file started")
 		}
 	}
 	if after := open(); len(after) > len(before) {
-		t.Errorf("open are %q, before %q", after, before)
+		t.Errorf("open descriptors %q, before %q", after, before)
 	}
 }

@@ -15,16 +15,17 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// inherited are the variables that every server gets: what programs need to
-// find themselves and to print in the user's language, and nothing that is
-// likely to hold a secret.
+// inherited lists the variables that every server gets. Programs need them to
+// work and to print in the user's language. They are unlikely to contain a
+// secret.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
 	"TMPDIR", "TMP", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "COMSPEC",
 }
 
-// Environ composes a server's environment, sorted: the variables of this
-// process that every server gets, then passed (NAME=value), then set.
+// Environ returns a server's environment, sorted: the inherited variables of
+// this process, then passed (NAME=value), then set. Later values replace
+// earlier ones.
 func Environ(passed []string, set map[string]string) []string {
 	vars := map[string]string{}
 	for _, name := range inherited {
@@ -57,9 +58,9 @@ func getenv(env []string, name string) string {
 	return ""
 }
 
-// Resolve finds the program that a name stands for when it is started in dir
-// with the environment env. Its error is for people: it says what is missing
-// and where that comes from.
+// Resolve returns the path of a program that is started in dir with the
+// environment env. Its error explains to the user what is missing and how to
+// install it.
 func Resolve(name, dir string, env []string) (string, error) {
 	if err := checkDir(dir); err != nil {
 		return "", err
@@ -71,8 +72,8 @@ func Resolve(name, dir string, env []string) (string, error) {
 	return path, nil
 }
 
-// lookPath finds the program as the server's own environment would: a name
-// with a slash is relative to dir, another one is looked for in PATH.
+// lookPath finds a program as the server would: a name with a slash is relative
+// to dir, and any other name is searched in the PATH of env.
 func lookPath(name, dir string, env []string) (string, error) {
 	var exts []string
 	if runtime.GOOS == "windows" {
@@ -90,7 +91,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 	var denied error
 	for _, d := range filepath.SplitList(getenv(env, "PATH")) {
 		if !filepath.IsAbs(d) {
-			continue // "." in PATH runs what the directory's owner put there
+			continue // a relative entry would run files of the current directory
 		}
 		path, err := executable(filepath.Join(d, name), exts)
 		if err == nil {
@@ -128,8 +129,8 @@ func executable(path string, exts []string) (string, error) {
 	return "", absent
 }
 
-// checkDir finds out before the start, which could not tell a directory that
-// does not exist from a program that does not.
+// checkDir checks the working directory before the start, because the error of
+// the start does not distinguish a missing directory from a missing program.
 func checkDir(dir string) error {
 	if dir == "" {
 		return nil
@@ -150,7 +151,7 @@ func checkDir(dir string) error {
 	}
 }
 
-// installHints say where a program that is often missing comes from.
+// installHints explains how to install programs that are often missing.
 var installHints = map[string]string{
 	"npx":     "npx comes with Node.js: install Node.js 20 or newer and make sure that its bin directory is in PATH",
 	"node":    "install Node.js 20 or newer and make sure that its bin directory is in PATH",
@@ -198,10 +199,10 @@ func notFound(name string, env []string, err error) error {
 	return e
 }
 
-// notStarted explains why a program that exists did not start.
+// notStarted explains why an existing program did not start.
 func notStarted(path string, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err // the path stands in the message already
+		err = pe.Err // the message contains the path already
 	}
 	e := &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
 	switch {

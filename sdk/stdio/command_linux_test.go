@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// files makes a directory with programs and what only looks like one.
+// files creates a directory with programs and with files that are not programs.
 func files(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,8 +102,8 @@ func TestStarted(t *testing.T) {
 	}
 }
 
-// TestEnviron: a server sees what it needs, what was asked for, and nothing
-// that happens to lie around.
+// TestEnviron checks that a server gets the inherited variables and those
+// requested, but no others.
 func TestEnviron(t *testing.T) {
 	t.Setenv("CANARY_SECRET", "do not pass on")
 	t.Setenv("LANG", "C.UTF-8")
@@ -135,9 +135,9 @@ func TestEnviron(t *testing.T) {
 		}
 	}
 	if !slices.Contains(names, process.MarkVariable) || !slices.Contains(names, "PATH") || slices.Contains(names, "CANARY_SECRET") {
-		t.Errorf("the server sees %q", names)
+		t.Errorf("the server has the variables %q", names)
 	}
-	if !slices.Equal(descriptors, []string{"0", "1", "2", "3"}) { // the last is what ls looks through
-		t.Errorf("the server has open %q", descriptors)
+	if !slices.Equal(descriptors, []string{"0", "1", "2", "3"}) { // 3 is the directory that ls reads
+		t.Errorf("the server has the descriptors %q", descriptors)
 	}
 }

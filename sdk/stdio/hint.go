@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// oneString is the hint for a command whose words stand in one string, which
-// only a shell would part.
+// oneString returns a hint for a command written as one string with several
+// words, which no shell splits.
 func oneString(name string) string {
 	words := strings.Fields(name)
 	if len(words) < 2 {
@@ -20,8 +20,8 @@ func oneString(name string) string {
 	return fmt.Sprintf("no shell parts the words: write each for itself, command = [%s]", strings.Join(quoted, ", "))
 }
 
-// homeHint is the hint for a directory that begins with "~", which only a shell
-// expands. Others have none.
+// homeHint returns a hint for a directory that contains "~", which only a shell
+// expands. It is empty for other directories.
 func homeHint(dir string) string {
 	_, rest, found := strings.Cut("/"+strings.ReplaceAll(dir, `\`, "/"), "/~/")
 	if !found {
@@ -30,14 +30,15 @@ func homeHint(dir string) string {
 	return fmt.Sprintf(`only a shell knows "~": write "${env("HOME")}/%s"`, rest)
 }
 
-// unreachable are the ways in which package managers say that their registry
-// cannot be reached, as npm, pnpm, uv and pip word them.
+// unreachable matches the messages of npm, pnpm, uv and pip about a registry
+// that cannot be reached.
 var unreachable = regexp.MustCompile(`npm (?:error|ERR!) code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)` +
 	`|ERR_PNPM_META_FETCH_FAIL` +
 	`|(?i:failed to fetch: .?https?://\S+)` +
 	`|(?i:failed to establish a new connection|temporary failure in name resolution|NewConnectionError)`)
 
-// registryHint is the hint for a server whose program could not be downloaded.
+// registryHint returns a hint for a server whose package could not be
+// downloaded.
 func registryHint(lines []string) string {
 	for _, line := range lines {
 		switch {

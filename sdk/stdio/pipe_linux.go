@@ -5,15 +5,15 @@ import (
 	"syscall"
 )
 
-// pipeSize is what a server's standard output may hold before the server must
-// wait for us to read. The system's own 64 KiB make a large result change hands
-// sixteen times as often.
+// pipeSize is the capacity of the pipe of a server's standard output in bytes.
+// With the default of 64 KiB the server would block four times as often while
+// it writes a large result.
 const pipeSize = 256 << 10
 
 const fSetPipeSize = 1031
 
-// widen enlarges a pipe. The system may refuse, having a limit for all pipes of
-// a user, which changes nothing but speed.
+// widen enlarges a pipe for speed. It ignores an error: the system limits the
+// total size of a user's pipes.
 func widen(f *os.File) {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// Servers are shells, where a shell will do, and otherwise this test binary
-// again, which becomes one of the programs below when helperVariable names it.
+// helperVariable selects one of the programs below in this test binary. Simple
+// servers are shells.
 const helperVariable = "STDIO_TEST_PROGRAM"
 
-// patience is how long a test waits for what should come at once.
+// patience is the timeout for events that normally happen at once.
 const patience = 20 * time.Second
 
 var programs = map[string]func(){
-	"family":   family,
-	"stranger": stranger,
+	"family": family,
+	"orphan": orphan,
 }
 
 func TestMain(m *testing.M) {
@@ -47,8 +47,8 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
-// family is a server with children that ignore it: one in its group, one in a
-// session of its own, and one of those whose parent is gone.
+// family is a server that starts a child in its group, one in a new session and
+// an orphan in a new session. The first ignores SIGTERM.
 func family() {
 	for _, c := range []struct {
 		command string
@@ -71,9 +71,9 @@ func family() {
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
-// stranger leaves behind a process that holds its pipes open and cannot be
-// recognised, and dies.
-func stranger() {
+// orphan is a server that exits and leaves a process that keeps its pipes open
+// and has no mark.
+func orphan() {
 	cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")
 	cmd.Env = []string{}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -82,28 +82,28 @@ func stranger() {
 		panic(err)
 	}
 	fmt.Fprintln(os.Stderr, cmd.Process.Pid)
-	for i := range 700 { // more than is read at once, less than a pipe holds
+	for i := range 700 { // more than one read returns, less than a pipe holds
 		fmt.Printf(`{"n":%d,"pad":"%050d"}`+"\n", i, 0)
 	}
 	os.Exit(3)
 }
 
-// environment is what servers get here.
+// environment returns the environment of the servers in these tests.
 func environment(more ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}, more...)
 }
 
-// shell is a server that is a script.
+// shell returns the options of a server that is a shell script.
 func shell(script string, args ...string) Options {
 	return Options{Command: append([]string{"/bin/sh", "-c", script, "sh"}, args...), Env: environment(), Log: hclog.NewNullLogger()}
 }
 
-// program is a server that is one of the programs.
+// program returns the options of a server that is one of the programs.
 func program(name string) Options {
 	return Options{Command: []string{"/proc/self/exe"}, Env: environment(helperVariable + "=" + name), Log: hclog.NewNullLogger()}
 }
 
-// start starts a server, which is gone when the test ends.
+// start starts a server. The test's cleanup ends it.
 func start(t *testing.T, o Options) *Conn {
 	t.Helper()
 	o.Env = append(o.Env, "STDIO_TEST="+t.Name())
@@ -115,7 +115,7 @@ func start(t *testing.T, o Options) *Conn {
 	return c
 }
 
-// closeNow closes by force.
+// closeNow closes the connection by force.
 func closeNow(t *testing.T, c *Conn) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -125,7 +125,7 @@ func closeNow(t *testing.T, c *Conn) {
 	}
 }
 
-// relatives returns the living processes that the test's servers started.
+// relatives returns the living processes that the servers of the test started.
 func relatives(t *testing.T) []int {
 	var pids []int
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -139,7 +139,7 @@ func relatives(t *testing.T) []int {
 	return pids
 }
 
-// mustRecv receives one message.
+// mustRecv receives one message and compares it.
 func mustRecv(t *testing.T, c *Conn, want string) {
 	t.Helper()
 	msg, err := c.Recv()

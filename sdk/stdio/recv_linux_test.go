@@ -36,7 +36,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestFlush: messages wait for Flush together, and Recv says when it waits.
+// TestFlush checks that messages are sent by Flush, and that Recv calls the
+// function of BeforeWait before it blocks.
 func TestFlush(t *testing.T) {
 	c := start(t, shell("exec cat"))
 	waits := make(chan struct{}, 100)
@@ -65,7 +66,7 @@ func TestFlush(t *testing.T) {
 	<-got
 }
 
-// failure receives until the server's end and returns what is said about it.
+// failure calls Recv until the connection ends and returns the error.
 func failure(t *testing.T, c *Conn) *sdk.Error {
 	t.Helper()
 	for {
@@ -75,7 +76,7 @@ func failure(t *testing.T, c *Conn) *sdk.Error {
 		}
 		e, ok := errors.AsType[*sdk.Error](err)
 		if !ok {
-			t.Fatalf("it ended with %v", err)
+			t.Fatalf("Recv returned %v", err)
 		}
 		return e
 	}
@@ -91,7 +92,7 @@ func TestExits(t *testing.T) {
 		{"signal, as a shell says it", "exit 139", "exited with status 139", "was killed by SIGSEGV", ""},
 		{"signal", "kill -SEGV $$", "was killed by SIGSEGV (segmentation fault)", "", ""},
 		{"after messages", `echo '{"a":1}'; exit 7`, "exited with status 7", "", ""},
-		{"talks to the wrong stream", "echo Listening on port 1; exit 1", "exited with status 1", "must log to standard error", "(stdout) Listening on port 1"},
+		{"logs to standard output", "echo Listening on port 1; exit 1", "exited with status 1", "must log to standard error", "(stdout) Listening on port 1"},
 		{"closes its output", "exec >&-; exec sleep 1000", "closed its standard output but keeps running", "stay connected", ""},
 		{"not UTF-8", `printf '\377\376x\n' >&2; exit 1`, "exited with status 1", "", "\uFFFDx"},
 	} {
@@ -107,8 +108,9 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// TestJunk: what is no message is dropped and counted; the session lives.
-func TestJunk(t *testing.T) {
+// TestSkipsLinesThatAreNotMessages checks that such lines are dropped and
+// counted and that the connection continues.
+func TestSkipsLinesThatAreNotMessages(t *testing.T) {
 	long := strings.Repeat("j", 500)
 	c := start(t, shell(`echo banner; echo; echo "[1]"; printf '{"a":\r1}\r\n'; echo $1; for i in 1 2 3 4 5 6 7 8; do echo junk $i; done; echo '{"b":2}'; exec cat`, long))
 	mustRecv(t, c, `{"a": 1}`)
@@ -118,7 +120,7 @@ func TestJunk(t *testing.T) {
 	st := c.Status()
 	want := []string{"(stdout) banner", "(stdout) [1]", "(stdout) " + long[:previewed] + " …", "(stdout) junk 1", "(stdout) junk 2"}
 	if st.Dropped != 11 || !slices.Equal(st.Stderr, want) {
-		t.Errorf("dropped %d, said %q", st.Dropped, st.Stderr)
+		t.Errorf("dropped %d, kept %q", st.Dropped, st.Stderr)
 	}
 }
 
@@ -137,29 +139,29 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestStranger: a process that the server left behind holds its pipes open and
-// cannot be found. The server's end is seen all the same, after its last words.
-func TestStranger(t *testing.T) {
-	c := start(t, program("stranger"))
+// TestOrphanHoldsPipes checks that the end of the server and its last output
+// are reported although an orphan keeps its pipes open.
+func TestOrphanHoldsPipes(t *testing.T) {
+	c := start(t, program("orphan"))
 	for i := range 700 {
 		mustRecv(t, c, fmt.Sprintf(`{"n":%d,"pad":"%050d"}`, i, 0))
 		if i == 10 {
-			<-c.proc.Done() // the rest is read when the server is long dead
+			<-c.proc.Done() // the rest is read after the end of the server
 			time.Sleep(afterExit)
 		}
 	}
 	e := failure(t, c)
 	if e.Message != "the server exited with status 3" || len(e.Output) != 1 {
-		t.Fatalf("it said %#v", e)
+		t.Fatalf("got %#v", e)
 	}
 	closeNow(t, c)
 	pid, _ := strconv.Atoi(e.Output[0])
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("the stranger: %v", err)
+		t.Errorf("killing the orphan: %v", err)
 	}
 }
 
-// TestStderr: the last fifty lines are kept, each cut where it grows too long.
+// TestStderr checks that the last fifty lines are kept and long lines are cut.
 func TestStderr(t *testing.T) {
 	t.Parallel()
 	c := start(t, shell(`i=0; while [ $i -lt 80 ]; do echo line $i >&2; i=$((i+1)); done; echo $1 >&2; exit 1`, strings.Repeat("x", 3*lineShown)))
@@ -169,8 +171,8 @@ func TestStderr(t *testing.T) {
 	}
 }
 
-// TestFlood: standard error without end or line break fills neither memory nor
-// the log, and does not hold up messages.
+// TestFlood checks that endless output on standard error fills neither memory
+// nor the log and does not delay messages.
 func TestFlood(t *testing.T) {
 	for name, script := range map[string]string{
 		"lines":         `while :; do echo "flood flood flood flood flood flood"; done`,
@@ -202,7 +204,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// lines counts those written to it.
+// lines counts the lines written to it.
 type lines struct {
 	mu sync.Mutex
 	n  int
@@ -221,8 +223,8 @@ func (l *lines) count() int {
 	return l.n
 }
 
-// TestSlow: a server that reads slowly, and one whose answers nobody fetches,
-// lose nothing.
+// TestSlow checks that no message is lost if the server reads slowly or its
+// responses are received late.
 func TestSlow(t *testing.T) {
 	c := start(t, shell(`while read -r l; do sleep 0.01; echo "$l"; done`))
 	for i := range 20 {
@@ -236,7 +238,7 @@ func TestSlow(t *testing.T) {
 		t.Errorf("%#v", e)
 	}
 	if err := c.Send([]byte("{}")); err == nil && c.Flush() == nil {
-		t.Error("a server that is gone reads")
+		t.Error("Send and Flush succeed after the end of the server")
 	}
 	closeNow(t, c)
 	if _, err := c.Recv(); err != io.EOF {

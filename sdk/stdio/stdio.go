@@ -1,10 +1,10 @@
-// Package stdio reaches an MCP server on the standard streams of a process: it
-// starts the process, frames messages, keeps the last lines of its standard
-// error for messages to people, and ends it, with all that it started, in the
-// order that the MCP specification asks for.
+// Package stdio connects to an MCP server on the standard streams of a process.
+// It starts the process, frames messages and keeps the last lines of standard
+// error for error messages. It ends the process, with all its descendants, in
+// the steps that the MCP specification demands.
 //
-// It is what the bundled stdio transport is made of, for authors whose
-// transport wraps a program too, such as one that goes through ssh.
+// The bundled stdio transport uses this package. It is also for authors whose
+// transport runs a program, for example ssh.
 package stdio
 
 import (
@@ -26,42 +26,42 @@ import (
 )
 
 const (
-	afterEOF  = 2 * time.Second        // for the server to end once its input is closed
-	afterTERM = 2 * time.Second        // for its group to end once it was asked to
+	afterEOF  = 2 * time.Second        // from the end of input to SIGTERM
+	afterTERM = 2 * time.Second        // from SIGTERM to SIGKILL
 	afterStop = 30 * time.Second       // the same for a server that is still starting
-	afterOut  = 2 * time.Second        // for the server to end once it has closed its output
-	afterExit = 300 * time.Millisecond // for what it wrote to be read
+	afterOut  = 2 * time.Second        // for the server to end after it closed its output
+	afterExit = 300 * time.Millisecond // to read the rest of its output
 )
 
-// Options say what to start.
+// Options describe the server to start.
 type Options struct {
-	Command    []string // the program and its arguments
-	Env        []string // the whole environment, as NAME=value
-	Dir        string   // where the program runs; empty is this process's directory
-	MaxMessage int      // bytes; 0 is ndjson.DefaultLimit
+	Command    []string // program and arguments
+	Env        []string // whole environment, as NAME=value
+	Dir        string   // working directory; empty: that of this process
+	MaxMessage int      // maximum message in bytes; 0: ndjson.DefaultLimit
 	Log        hclog.Logger
 }
 
-// A Conn is a connection to a started server. It is an [sdk.Conn] and an
-// [sdk.Statuser].
+// A Conn is a connection to a server process. It is an [sdk.Conn],
+// [sdk.Flusher], [sdk.Waiter] and [sdk.Statuser].
 type Conn struct {
 	proc  *process.Process
 	log   hclog.Logger
 	stdin *os.File
-	out   *bufio.Writer // to stdin; used by Send and Flush alone
+	out   *bufio.Writer // writes to stdin; used by Send and Flush only
 	lines *ndjson.Reader
 	tail  *tail
 
 	dropped atomic.Uint64
-	heard   atomic.Bool // it has sent a message
-	ended   atomic.Bool // by us
+	heard   atomic.Bool // the server has sent a message
+	ended   atomic.Bool // Close was called
 	close   sync.Once
-	readers sync.WaitGroup // those of standard error and of the process's end
+	readers sync.WaitGroup // of readStderr and awaitEnd
 	stdout  *os.File
 	stderr  *os.File
 }
 
-// Start starts the server. It does not wait for it to say anything.
+// Start starts a server. It does not wait for output of the server.
 func Start(o Options) (*Conn, error) {
 	if len(o.Command) == 0 || o.Command[0] == "" {
 		return nil, sdk.AttrErrorf("command", "names no program")
@@ -77,7 +77,7 @@ func Start(o Options) (*Conn, error) {
 	for i := 0; i < len(pipes); i += 2 {
 		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
 			closeAll(pipes[:])
-			return nil, sdk.Errorf(sdk.Internal, "making pipes: %v", err)
+			return nil, sdk.Errorf(sdk.Internal, "creating pipes: %v", err)
 		}
 	}
 	inR, inW, outR, outW, errR, errW := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4], pipes[5]
@@ -99,8 +99,8 @@ func Start(o Options) (*Conn, error) {
 	return c, nil
 }
 
-// Recv returns the next message. A line that is not a message is skipped and
-// counted.
+// Recv returns the next message. It skips and counts lines that are not
+// messages.
 func (c *Conn) Recv() ([]byte, error) {
 	for {
 		line, err := c.lines.Next()
@@ -123,7 +123,7 @@ func (c *Conn) Recv() ([]byte, error) {
 	}
 }
 
-// ending says why there are no more messages.
+// ending returns the error for the end of standard output.
 func (c *Conn) ending() error {
 	if c.ended.Load() {
 		return io.EOF
@@ -151,11 +151,11 @@ func (c *Conn) ending() error {
 	return e
 }
 
-// BeforeWait makes Recv call f before it waits.
+// BeforeWait makes Recv call f before it blocks.
 func (c *Conn) BeforeWait(f func()) { c.lines.BeforeRead = f }
 
-// Send writes one message, which the server sees after Flush at the latest. It
-// waits while the server does not read.
+// Send buffers one message, which reaches the server with Flush at the latest.
+// It blocks while the buffer is full and the server does not read.
 func (c *Conn) Send(msg []byte) error {
 	_, err := c.out.Write(msg)
 	if err == nil {
@@ -167,14 +167,16 @@ func (c *Conn) Send(msg []byte) error {
 	return nil
 }
 
-// Flush writes what Send held back.
+// Flush writes the buffered messages.
 func (c *Conn) Flush() error { return c.out.Flush() }
 
-// Close ends the server: it closes the server's input, sends SIGTERM to the
-// process group after two seconds, and SIGKILL after two more. A server that has
-// not sent a message yet is still starting, and may be a launcher in the middle
-// of an installation: it gets SIGTERM at once and half a minute to clean up. When ctx is
-// done, Close sends SIGKILL at once.
+// Close ends the server in steps: it closes the server's input, sends SIGTERM
+// to the process group after two seconds, and SIGKILL after two more. When ctx
+// is done, Close sends SIGKILL at once.
+//
+// A server that has not sent a message is still starting, and may be a launcher
+// that installs a package. It receives SIGTERM at once and has half a minute to
+// clean up.
 func (c *Conn) Close(ctx context.Context) error {
 	c.close.Do(func() {
 		c.ended.Store(true)
@@ -189,12 +191,14 @@ func (c *Conn) Close(ctx context.Context) error {
 		}
 		c.proc.Kill()
 		<-c.proc.Done()
-		_ = c.stdout.Close() // ends a Recv that waits for a stranger
+		_ = c.stdout.Close() // unblocks Recv if an orphan keeps the pipe open
 	})
 	c.awaitReaders()
 	return nil
 }
 
+// endsWithin waits for the end of the process until d has passed or ctx is
+// done.
 func (c *Conn) endsWithin(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -207,7 +211,7 @@ func (c *Conn) endsWithin(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// Status says how the server is.
+// Status returns the status of the server.
 func (c *Conn) Status() sdk.ConnStatus {
 	s := sdk.ConnStatus{State: "running", PID: c.proc.PID(), Stderr: c.tail.lines(), Dropped: c.dropped.Load()}
 	if e := c.proc.Ended(); e != "" {

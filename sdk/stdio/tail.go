@@ -13,11 +13,11 @@ import (
 
 const (
 	tailLines = 50
-	lineShown = 2 << 10 // bytes of one line of standard error
-	junkShown = 5       // lines of standard output that were not messages
-	previewed = 200     // bytes of each of those
+	lineShown = 2 << 10 // bytes kept of a line of standard error
+	junkShown = 5       // lines of standard output kept that are not messages
+	previewed = 200     // bytes kept of each of them
 
-	logPerSecond = 200 // lines of standard error that go to the log
+	logPerSecond = 200 // lines of standard error logged per second
 )
 
 // A tail keeps the last lines that a server printed.
@@ -41,8 +41,8 @@ func (t *tail) lines() []string {
 	return slices.Clone(t.ring)
 }
 
-// readStderr reads standard error to its end. A server that floods it fills
-// neither memory nor the log.
+// readStderr reads standard error to its end. It limits the lines kept and
+// logged, so that a flood fills neither memory nor the log.
 func (c *Conn) readStderr() {
 	br := bufio.NewReaderSize(lastWords{c.stderr}, lineShown)
 	second, logged, muted := time.Now(), 0, 0
@@ -50,7 +50,7 @@ func (c *Conn) readStderr() {
 		line, long, err := readLine(br)
 		if now := time.Now(); err != nil || now.Sub(second) >= time.Second {
 			if muted > 0 {
-				c.log.Warn("standard error was too fast to log", "lines", muted)
+				c.log.Warn("too many lines on standard error; not logged", "lines", muted)
 			}
 			second, logged, muted = now, 0, 0
 		}
@@ -71,8 +71,8 @@ func (c *Conn) readStderr() {
 	}
 }
 
-// awaitEnd makes readers that wait look once more when the server has ended: a
-// stranger that inherited a pipe may hold it open for ever.
+// awaitEnd sets a read deadline on the pipes when the server has ended, because
+// an orphan may keep them open.
 func (c *Conn) awaitEnd() {
 	<-c.proc.Done()
 	for _, pipe := range []*os.File{c.stdout, c.stderr} {
@@ -80,8 +80,8 @@ func (c *Conn) awaitEnd() {
 	}
 }
 
-// lastWords reads a pipe from a server that may have ended. What the server
-// wrote is in the pipe by then and comes at once, however late it is asked for.
+// lastWords reads a pipe of a server that may have ended. After the deadline
+// that awaitEnd sets, it still reads the data that is in the pipe.
 type lastWords struct{ pipe *os.File }
 
 func (l lastWords) Read(b []byte) (int, error) {
@@ -95,8 +95,8 @@ func (l lastWords) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// awaitReaders waits for the last words on standard error, of which a stranger
-// may have no end.
+// awaitReaders waits until standard error is read to its end, for at most
+// afterExit: an orphan may keep the pipe open.
 func (c *Conn) awaitReaders() {
 	<-c.proc.Done()
 	cut := time.AfterFunc(afterExit, func() { _ = c.stderr.Close() })
@@ -105,7 +105,8 @@ func (c *Conn) awaitReaders() {
 	_ = c.stderr.Close()
 }
 
-// readLine returns one line, cut at the reader's size; long tells.
+// readLine returns one line, cut at the size of the reader's buffer. long
+// reports whether it was cut.
 func readLine(br *bufio.Reader) (line string, long bool, err error) {
 	part, more, err := br.ReadLine()
 	line = strings.ToValidUTF8(string(part), "\uFFFD")
@@ -116,7 +117,7 @@ func readLine(br *bufio.Reader) (line string, long bool, err error) {
 	return line, long, err
 }
 
-// preview shortens a line for people.
+// preview shortens a line for display.
 func preview(line []byte) string {
 	s := strings.ToValidUTF8(string(line[:min(len(line), previewed)]), "\uFFFD")
 	if len(line) > previewed {
