@@ -9,18 +9,17 @@ import (
 )
 
 type accountSettings struct {
-	Busy bool `hcl:"busy" doc:"Whoever knows the tokens does not answer." default:"false"`
+	Busy bool `hcl:"busy" doc:"The token endpoint does not answer." default:"false"`
 }
 
-// account is an authorizer that a person logs in to with a password, with one
-// flaw.
+// account is an authorizer with a password login and one flaw.
 type account struct {
 	flaw string
 	host sdk.Host
 	busy bool
 
 	mu       sync.Mutex
-	password string // guarded by mu; of the flaw that keeps it here
+	password string // guarded by mu; used by the flaw that does not store it
 	done     chan struct{}
 }
 
@@ -29,7 +28,7 @@ func newAccount(flaw string, s *sdk.AuthServer, c *accountSettings) (sdk.Authori
 	if flaw == "impatient" {
 		_, _ = a.Login(context.Background(), nil)
 	}
-	go func() { <-a.done }() // what an authorizer may need, such as to refresh a token
+	go func() { <-a.done }() // represents a goroutine that refreshes tokens
 	return a, nil
 }
 

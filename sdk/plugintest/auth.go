@@ -13,19 +13,19 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-func (c Auth) questions() []question {
-	about := func(what string, ask func(t testing.TB, s *subject, c *Auth)) question {
-		return question{"auth " + c.Name + " " + what, func(t testing.TB, s *subject) { ask(t, s, &c) }}
+func (c Auth) checks() []check {
+	about := func(what string, run func(t testing.TB, s *subject, c *Auth)) check {
+		return check{"auth " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
 	}
-	return []question{
-		about("refusals", func(t testing.TB, s *subject, c *Auth) { refusals(t, s, component{"auth", c.Name}, c.Refused) }),
-		about("secret", askAuthSecret),
-		about("start", askStart),
-		about("authorize", askAuthorize),
-		about("cancel", askAuthCancel),
-		about("login", askLogin),
-		about("refused services", askRefusedServices),
-		about("stop", askStop),
+	return []check{
+		about("refusals", func(t testing.TB, s *subject, c *Auth) { checkRefusals(t, s, component{"auth", c.Name}, c.Refused) }),
+		about("secret", checkAuthSecret),
+		about("start", checkStart),
+		about("authorize", checkAuthorize),
+		about("cancel", checkAuthCancel),
+		about("login", checkLogin),
+		about("refused services", checkRefusedServices),
+		about("stop", checkStop),
 	}
 }
 
@@ -36,15 +36,15 @@ func (c *Auth) host(t testing.TB) *Host {
 	return c.Host(t)
 }
 
-// asked bounds one call.
-func asked() (context.Context, context.CancelFunc) {
+// callContext returns a context that bounds one call to patience.
+func callContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), patience)
 }
 
-// startAuth starts an authorizer.
+// startAuth starts an authorizer for a case.
 func (l *link) startAuth(t testing.TB, c *Auth, capability string) *wire.RemoteAuthorizer {
 	t.Helper()
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	l.opened++
 	handle := fmt.Sprintf("h%d", l.opened)
@@ -57,9 +57,8 @@ func (l *link) startAuth(t testing.TB, c *Auth, capability string) *wire.RemoteA
 	return l.Authorizer(handle)
 }
 
-// askAuthCancel: nobody waits for an authorizer longer than he wants to, and it
-// does not go on for nobody.
-func askAuthCancel(t testing.TB, s *subject, c *Auth) {
+// checkAuthCancel checks that Authorize ends soon after its context is done.
+func checkAuthCancel(t testing.TB, s *subject, c *Auth) {
 	hanging := *c
 	if c.Hang != nil {
 		hanging.Settings = c.Hang(t)
@@ -72,26 +71,26 @@ func askAuthCancel(t testing.TB, s *subject, c *Auth) {
 		cancel()
 		late, ok := errors.AsType[*wire.LateError](l.note(err))
 		if c.Hang != nil && wait > time.Millisecond && sdk.CodeOf(err) != sdk.Deadline && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Authorize was to wait until it is cancelled: %v", err)
+			t.Errorf("Authorize does not wait until it is cancelled, as the settings of Hang demand: %v", err)
 		}
 		ctx, cancel = context.WithTimeout(context.Background(), interrupted)
 		if ok && !late.Answered(ctx) {
-			t.Errorf("Authorize goes on %s after it was cancelled", interrupted)
+			t.Errorf("Authorize still runs %s after it was cancelled", interrupted)
 		}
 		cancel()
 	}
 }
 
-// authorize asks for a credential and compares it.
+// authorize requests a credential and compares it with the case.
 func (l *link) authorize(t testing.TB, c *Auth, a *wire.RemoteAuthorizer) error {
 	t.Helper()
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	cred, err := a.Authorize(ctx, c.Request)
 	if l.note(err) != nil {
 		return err
 	}
-	_ = l.note(&sdk.Error{Message: "account " + cred.Account}) // people see it
+	_ = l.note(&sdk.Error{Message: "account " + cred.Account}) // displayed to the user
 	for what, pair := range map[string][2]map[string]string{"header": {cred.Headers, c.Want.Headers}, "query": {cred.Query, c.Want.Query}} {
 		for name, want := range pair[1] {
 			if got := pair[0][name]; got != want {
@@ -100,18 +99,18 @@ func (l *link) authorize(t testing.TB, c *Auth, a *wire.RemoteAuthorizer) error 
 		}
 	}
 	if len(cred.Headers)+len(cred.Query) == 0 {
-		t.Error("the credential holds nothing to present")
+		t.Error("the credential has neither headers nor query parameters")
 	}
 	return nil
 }
 
-// login logs in, where that is needed.
+// login logs in if the case demands it.
 func (l *link) login(t testing.TB, c *Auth, a *wire.RemoteAuthorizer) {
 	t.Helper()
 	if !c.Login {
 		return
 	}
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	account, err := a.Login(ctx, c.Request.Scopes)
 	if l.note(err) != nil {
@@ -123,12 +122,12 @@ func (l *link) login(t testing.TB, c *Auth, a *wire.RemoteAuthorizer) {
 	}
 }
 
-// askAuthSecret: secrets in settings and answers stay there.
-func askAuthSecret(t testing.TB, s *subject, c *Auth) {
+// checkAuthSecret checks that no secret from settings or prompts is printed.
+func checkAuthSecret(t testing.TB, s *subject, c *Auth) {
 	host := c.host(t)
 	schema := s.schema(t, component{"auth", c.Name})
 	if sensitive(&schema) && !strings.Contains(c.Settings, Canary) {
-		t.Error("the provider has sensitive settings; let Settings put Canary into one")
+		t.Error("the provider has sensitive settings: set one of them to Canary in Settings")
 	}
 	l := s.start(t, host)
 	complain(t, l, component{"auth", c.Name}, c.Settings)
@@ -137,7 +136,7 @@ func askAuthSecret(t testing.TB, s *subject, c *Auth) {
 	if err := l.authorize(t, c, a); err != nil {
 		t.Errorf("authorizing: %v", err)
 	}
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	st, err := a.Status(ctx)
 	_ = l.note(err)
@@ -146,21 +145,21 @@ func askAuthSecret(t testing.TB, s *subject, c *Auth) {
 	_ = l.note(err)
 }
 
-// askStart: making ready waits for no person, and works more than once.
-func askStart(t testing.TB, s *subject, c *Auth) {
+// checkStart checks that Start does not ask the user and may be repeated.
+func checkStart(t testing.TB, s *subject, c *Auth) {
 	host := c.host(t)
 	l := s.start(t, host)
 	for range 2 {
 		l.startAuth(t, c, capabilityAll)
 	}
 	if host != nil && len(host.Prompts())+len(host.Opened()) > 0 {
-		t.Errorf("starting asked a person: %v %v", host.Prompts(), host.Opened())
+		t.Errorf("starting asked the user: %v %v", host.Prompts(), host.Opened())
 	}
 }
 
-// askAuthorize: many may ask at once, a refusal is answered, and a login is
-// asked for where one is needed.
-func askAuthorize(t testing.TB, s *subject, c *Auth) {
+// checkAuthorize checks concurrent calls of Authorize, the answer to a
+// challenge and the error before a login.
+func checkAuthorize(t testing.TB, s *subject, c *Auth) {
 	l := s.start(t, c.host(t))
 	a := l.startAuth(t, c, capabilityAll)
 	if c.Login {
@@ -178,27 +177,27 @@ func askAuthorize(t testing.TB, s *subject, c *Auth) {
 		})
 	}
 	wg.Wait()
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	res, err := a.Challenge(ctx, sdk.Challenge{AuthRequest: c.Request, Status: 401, WWWAuthenticate: []string{`Bearer error="invalid_token"`}, Attempt: 1})
 	if l.note(err) != nil {
 		t.Errorf("challenge: %v", err)
 	}
 	if res.Retry && res.NeedsLogin {
-		t.Error("a challenge was answered both with another try and with a login")
+		t.Error("the answer to a challenge has both Retry and NeedsLogin")
 	}
 }
 
-// askLogin: a login lasts until a logout, also across a restart.
-func askLogin(t testing.TB, s *subject, c *Auth) {
+// checkLogin checks that a login lasts until the logout, also across a restart.
+func checkLogin(t testing.TB, s *subject, c *Auth) {
 	host := c.host(t)
 	l := s.start(t, host)
 	a := l.startAuth(t, c, capabilityAll)
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	if !c.Login {
 		if _, err := a.Login(ctx, nil); l.note(err) != nil && sdk.CodeOf(err) != sdk.Unimplemented {
-			t.Errorf("a provider without a login answers one with the code %s: %v", sdk.Unimplemented, err)
+			t.Errorf("Login of a provider without a login must fail with the code %s: %v", sdk.Unimplemented, err)
 		}
 		return
 	}
@@ -220,17 +219,17 @@ func askLogin(t testing.TB, s *subject, c *Auth) {
 	}
 	for key, value := range host.Secrets() {
 		if strings.Contains(value, Canary) {
-			t.Errorf("after the logout %q still holds a secret", key)
+			t.Errorf("after the logout the secret %q is still stored", key)
 		}
 	}
 }
 
-// askRefusedServices: a host that grants nothing, or does not know the plugin's
-// capability, is answered with an error and nothing worse.
-func askRefusedServices(t testing.TB, s *subject, c *Auth) {
+// checkRefusedServices checks that a provider returns errors, without panic or
+// hang, if the host grants no services or does not know the capability.
+func checkRefusedServices(t testing.TB, s *subject, c *Auth) {
 	l := s.start(t, c.host(t))
 	for _, capability := range []string{capabilityNothing, "unknown"} {
-		ctx, cancel := asked()
+		ctx, cancel := callContext()
 		defer cancel()
 		handle := "refused " + capability
 		err := l.note(l.AuthStart(ctx, wire.AuthStartArgs{Component: c.Name, Handle: handle, Settings: []byte(c.Settings), Capability: capability}))
@@ -242,7 +241,7 @@ func askRefusedServices(t testing.TB, s *subject, c *Auth) {
 			errs["logging out"] = a.Logout(ctx)
 			_, errs["status"] = a.Status(ctx)
 			if c.Login && errs["logging in"] == nil {
-				t.Error("a login succeeded without anybody to log in")
+				t.Error("a login succeeded without the service Person")
 			}
 		}
 		for what, err := range errs {
@@ -251,16 +250,16 @@ func askRefusedServices(t testing.TB, s *subject, c *Auth) {
 			}
 		}
 	}
-	ctx, cancel := asked()
+	ctx, cancel := callContext()
 	defer cancel()
 	if err := l.Health(ctx); err != nil {
-		t.Errorf("after all that: %v", err)
+		t.Errorf("health after these calls: %v", err)
 	}
 }
 
-// askStop: what an authorizer used is given back, even by one that waits for a
-// person who went home.
-func askStop(t testing.TB, s *subject, c *Auth) {
+// checkStop checks that Stop releases the resources of an authorizer, even
+// while it waits for a user who does not answer.
+func checkStop(t testing.TB, s *subject, c *Auth) {
 	round := func(l *link) {
 		for range 5 {
 			a := l.startAuth(t, c, capabilityAll)
@@ -269,16 +268,16 @@ func askStop(t testing.TB, s *subject, c *Auth) {
 				t.Errorf("authorizing: %v", err)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-			_, _ = a.Login(ctx, nil) // given up soon
+			_, _ = a.Login(ctx, nil) // cancelled after 50 ms
 			cancel()
-			ctx, cancel = asked()
+			ctx, cancel = callContext()
 			for range 2 {
 				if err := l.note(a.Stop(ctx)); err != nil {
 					t.Errorf("stopping: %v", err)
 				}
 			}
 			if _, err := a.Authorize(ctx, c.Request); err == nil {
-				t.Error("an authorizer that was stopped still authorizes")
+				t.Error("a stopped authorizer still authorizes")
 			}
 			cancel()
 		}

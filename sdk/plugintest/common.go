@@ -14,18 +14,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// commonQuestions are asked of every plugin.
-func commonQuestions() []question {
-	return []question{
-		{"describe", askDescribe},
-		{"documentation", askDocumentation},
-		{"by hand", askByHand},
-		{"grease", askGrease},
-		{"lifeline", askLifeline},
+// commonChecks returns the checks that apply to every plugin.
+func commonChecks() []check {
+	return []check{
+		{"describe", checkDescribe},
+		{"documentation", checkDocumentation},
+		{"by hand", checkByHand},
+		{"grease", checkGrease},
+		{"lifeline", checkLifeline},
 	}
 }
 
-// manifest reads the plugin's manifest as a host does.
+// manifest returns the plugin's manifest, decoded as a host does.
 func (s *subject) manifest(t testing.TB) sdk.Manifest {
 	t.Helper()
 	var m sdk.Manifest
@@ -35,7 +35,7 @@ func (s *subject) manifest(t testing.TB) sdk.Manifest {
 	return m
 }
 
-// A component is one thing that a plugin offers.
+// A component is a transport, auth provider or secret store of a plugin.
 type component struct{ kind, name string }
 
 func (s *subject) schema(t testing.TB, c component) sdk.Schema {
@@ -54,8 +54,9 @@ func (s *subject) schema(t testing.TB, c component) sdk.Schema {
 	return schema
 }
 
-// askDescribe: the manifest is the same every time, and small, and quick to get.
-func askDescribe(t testing.TB, s *subject) {
+// checkDescribe checks that the manifest is stable, complete, small and quickly
+// available.
+func checkDescribe(t testing.TB, s *subject) {
 	quick(t, "describe", describeTime, func() time.Duration {
 		begun := time.Now()
 		s.describe(t)
@@ -63,23 +64,22 @@ func askDescribe(t testing.TB, s *subject) {
 	})
 	first, second := s.describe(t), s.describe(t)
 	if !bytes.Equal(first, second) {
-		t.Error("the manifest is not the same twice")
+		t.Error("two manifests of the plugin differ")
 	}
 	if len(first) > describeSize {
-		t.Errorf("the manifest has %d bytes, at most %d are right", len(first), describeSize)
+		t.Errorf("the manifest has %d bytes, the limit is %d", len(first), describeSize)
 	}
 	m := s.manifest(t)
 	if m.Name == "" || m.Version == "" || !slices.Contains(m.Protocols, wire.Major) || len(m.Transports)+len(m.Auths)+len(m.SecretStores) == 0 {
 		t.Errorf("the manifest is incomplete: %+v", m)
 	}
 	if l := s.start(t, nil); !bytes.Equal(l.manifest, first) {
-		t.Error("the plugin that runs has another manifest than it describes")
+		t.Error("the running plugin reports a manifest that differs from the one it describes")
 	}
 }
 
-// askDocumentation: whoever writes a configuration can read what everything is
-// for.
-func askDocumentation(t testing.TB, s *subject) {
+// checkDocumentation checks that every setting has a description.
+func checkDocumentation(t testing.TB, s *subject) {
 	m := s.manifest(t)
 	for name, schema := range m.Transports {
 		documented(t, "transport "+name, schema)
@@ -106,18 +106,18 @@ func documented(t testing.TB, path string, s sdk.Schema) {
 	}
 }
 
-// askByHand: a person who starts the program is told what it is.
-func askByHand(t testing.TB, s *subject) {
+// checkByHand checks that the program explains itself when a user starts it.
+func checkByHand(t testing.TB, s *subject) {
 	if s.path == "" {
-		t.Skip("there is no program")
+		t.Skip("not a program")
 	}
 	stdout, stderr, status := output(t, s.path)
 	if status == 0 || stdout != "" || stderr == "" {
-		t.Errorf("started by hand it ended with status %d, printed %q, and %q to standard error", status, stdout, stderr)
+		t.Errorf("started by hand: status %d, stdout %q, stderr %q; want a non-zero status and a message on stderr only", status, stdout, stderr)
 	}
 }
 
-// laterAttach is what the host of a later version may send.
+// laterAttach is wire.AttachArgs with the fields of an imaginary later version.
 type laterAttach struct {
 	Call        wire.Call
 	HostVersion string
@@ -127,8 +127,9 @@ type laterAttach struct {
 	More        []wire.Diagnostic
 }
 
-// askGrease: what the plugin cannot know does it no harm.
-func askGrease(t testing.TB, s *subject) {
+// checkGrease checks that the plugin tolerates unknown fields, methods,
+// components and settings.
+func checkGrease(t testing.TB, s *subject) {
 	l := s.start(t, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -138,12 +139,12 @@ func askGrease(t testing.TB, s *subject) {
 		Later: map[string]string{"a": "b"}, More: []wire.Diagnostic{{Path: "x"}},
 	}, &attached)
 	if attached.Status.Code != "" || attached.Services == 0 {
-		t.Errorf("a host of a later version was answered %+v", attached.Status)
+		t.Errorf("attaching a host of a later version: %+v", attached.Status)
 	} else if conn, err := l.broker.Dial(attached.Services); err == nil {
 		_ = conn.Close()
 	}
 	if err := l.rpc.Call("Plugin.Later", wire.HealthArgs{}, new(wire.Reply)); err == nil {
-		t.Error("a method that does not exist was answered")
+		t.Error("calling a method that does not exist succeeded")
 	}
 	for what, err := range map[string]error{
 		"validating for an unknown transport": l.Validate(ctx, "transport", "grease-5f0c", []byte("{}")),
@@ -158,7 +159,7 @@ func askGrease(t testing.TB, s *subject) {
 		}
 	}
 	if err := l.Close(ctx, "never opened", 0); err != nil {
-		t.Errorf("closing what is not open: %v", err)
+		t.Errorf("closing a connection that is not open: %v", err)
 	}
 	l.call(t, "Cancel", wire.CancelArgs{ID: 1 << 62}, new(wire.Reply))
 	m := s.manifest(t)
@@ -172,7 +173,7 @@ func askGrease(t testing.TB, s *subject) {
 		}
 	}
 	if err := l.Health(ctx); err != nil {
-		t.Errorf("after all that: %v", err)
+		t.Errorf("health after these calls: %v", err)
 	}
 }
 
@@ -183,7 +184,7 @@ func opening(s *wire.Stream, err error) error {
 	return err
 }
 
-// call calls a method as it is.
+// call calls a method without the checks of wire.Client.
 func (l *link) call(t testing.TB, method string, args, reply any) {
 	t.Helper()
 	if err := within(t, method, func() error { return l.rpc.Call("Plugin."+method, args, reply) }); err != nil {
@@ -191,13 +192,12 @@ func (l *link) call(t testing.TB, method string, args, reply any) {
 	}
 }
 
-// askLifeline: a program ends soon after its host, even one that does not say
-// goodbye.
-func askLifeline(t testing.TB, s *subject) {
+// checkLifeline checks that the program ends soon after its lifeline.
+func checkLifeline(t testing.TB, s *subject) {
 	if s.path == "" {
-		t.Skip("there is no program")
+		t.Skip("not a program")
 	}
-	quick(t, "ending after its host", time.Second, func() time.Duration {
+	quick(t, "ending after the host", time.Second, func() time.Duration {
 		l := s.start(t, nil)
 		begun := time.Now()
 		_ = l.process.stdin.Close()
@@ -208,9 +208,8 @@ func askLifeline(t testing.TB, s *subject) {
 	})
 }
 
-// refusals asks about settings that must be refused, and about those that must
-// not.
-func refusals(t testing.TB, s *subject, c component, refused []Refusal) {
+// checkRefusals checks that settings are rejected with the right paths.
+func checkRefusals(t testing.TB, s *subject, c component, refused []Refusal) {
 	schema := s.schema(t, c)
 	refused = append(slices.Clip(refused), Refusal{Settings: `{"no_such_setting_5f0c":true}`, Paths: []string{"no_such_setting_5f0c"}})
 	var required []string
@@ -231,28 +230,28 @@ func refusals(t testing.TB, s *subject, c component, refused []Refusal) {
 		for _, e := range complaints {
 			paths = append(paths, e.Path)
 			if e.Code != sdk.Invalid {
-				t.Errorf("settings %s were refused with the code %s: %v", r.Settings, e.Code, e)
+				t.Errorf("settings %s were rejected with the code %s: %v", r.Settings, e.Code, e)
 			}
 			if e.Message == "" {
-				t.Errorf("settings %s were refused without a word", r.Settings)
+				t.Errorf("settings %s were rejected without a message", r.Settings)
 			}
 			if !slices.Contains(r.Paths, e.Path) && !exists(&schema, e.Path) {
-				t.Errorf("settings %s were refused at %q, which is no setting", r.Settings, e.Path)
+				t.Errorf("settings %s were rejected at %q, which is not a setting", r.Settings, e.Path)
 			}
 		}
 		for _, want := range r.Paths {
 			if !slices.Contains(paths, want) {
-				t.Errorf("settings %s were not refused at %q but at %q: %v", r.Settings, want, paths, complaints)
+				t.Errorf("settings %s were not rejected at %q but at %q: %v", r.Settings, want, paths, complaints)
 			}
 		}
 		if len(complaints) == 0 {
-			t.Errorf("settings %s were not refused", r.Settings)
+			t.Errorf("settings %s were not rejected", r.Settings)
 		}
 	}
 }
 
-// exists says whether a schema has what a path names. The empty path is the
-// settings as a whole.
+// exists reports whether a schema has the setting that a path names. The empty
+// path names the settings as a whole.
 func exists(s *sdk.Schema, path string) bool {
 	name, rest := path, ""
 	if i := strings.IndexAny(path, ".["); i >= 0 {

@@ -1,5 +1,5 @@
-// Package plugintest asks a plugin the questions that every plugin must answer,
-// and nothing about what it is for. A plugin that passes works with any host.
+// Package plugintest checks behaviour that every plugin must have, whatever its
+// purpose. A plugin that passes works with any host.
 //
 // An author writes one test for the code and one for the program:
 //
@@ -15,17 +15,18 @@
 //	func TestPlugin(t *testing.T)  { plugintest.InProcess(t, plugin(), acme) }
 //	func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), acme) }
 //
-// [InProcess] joins a host to the plugin within the test, where a debugger and
-// the race detector see everything. [Binary] starts the program as a host does,
-// and asks more: what it prints, and what is left when its host is gone. Every
-// question is a subtest, and takes at most three minutes: when an author's code
-// does not return, the failure names the question and shows what every goroutine
-// waits for. They count goroutines, descriptors and processes, so
-// no other test may run in parallel with them.
+// [InProcess] runs the plugin in the test's process, for debuggers and the race
+// detector. [Binary] starts the program as a host does. It also checks the
+// program's output and the processes that it leaves.
 //
-// An auth provider's author has two more: [Host] plays the person who logs in, and
-// [Vendor] the server to log in to, with its authorization server, as wrong as
-// a test wants them.
+// Every check is a subtest and takes at most three minutes. If an author's code
+// does not return, the failure names the check and prints the stacks of all
+// goroutines. Checks count goroutines, descriptors and processes, so no other
+// test may run in parallel.
 //
-// It is no framework: it needs nothing but package testing.
+// Two types help with auth providers. [Host] plays the user who logs in.
+// [Vendor] is an MCP server with an authorization server, whose mistakes a test
+// can choose.
+//
+// The package depends on no test framework except package testing.
 package plugintest

@@ -14,10 +14,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// cancelTime is how long Open may take once nobody waits any more.
+// cancelTime is the time in which Open must return after its context is done.
 const cancelTime = 250 * time.Millisecond
 
-// ending reads to the end of a connection and returns why it ended.
+// ending reads a stream to the end of the connection and returns the reported
+// error.
 func ending(t testing.TB, s *wire.Stream) error {
 	t.Helper()
 	return within(t, "the end of the connection", func() error {
@@ -25,7 +26,7 @@ func ending(t testing.TB, s *wire.Stream) error {
 			_, ev, err := s.Read()
 			switch {
 			case err == io.EOF:
-				return fmt.Errorf("the connection ended without a word")
+				return fmt.Errorf("the connection ended without the event closed")
 			case err != nil:
 				return err
 			case ev != nil && ev.Name == "closed" && ev.Status != nil:
@@ -37,10 +38,9 @@ func ending(t testing.TB, s *wire.Stream) error {
 	})
 }
 
-// askCancel: Open returns soon when nobody waits for it any more. What the
-// plugin is doing cannot be seen from outside, but it cannot shut down before
-// Open has returned.
-func askCancel(t testing.TB, s *subject, c *Transport) {
+// checkCancel checks that Open returns soon after its context is done. It
+// measures the shutdown, which waits for Open to return.
+func checkCancel(t testing.TB, s *subject, c *Transport) {
 	var settings Peer
 	if c.Hang != nil {
 		settings.Settings = c.Hang(t)
@@ -56,7 +56,7 @@ func askCancel(t testing.TB, s *subject, c *Transport) {
 		if c.Hang != nil {
 			select {
 			case err := <-done:
-				t.Fatalf("Open does not hang: %v", err)
+				t.Fatalf("Open does not wait, as the settings of Hang demand: %v", err)
 			case <-time.After(100 * time.Millisecond):
 			}
 		}
@@ -72,12 +72,12 @@ func askCancel(t testing.TB, s *subject, c *Transport) {
 	})
 }
 
-// askClose: a connection may be closed at any time, more than once, and is then
-// gone.
-func askClose(t testing.TB, s *subject, c *Transport) {
+// checkClose checks that concurrent and repeated calls of Close succeed and end
+// the connection.
+func checkClose(t testing.TB, s *subject, c *Transport) {
 	l, peer := s.start(t, c.Host), c.Peer(t)
 	stream, instance := l.open(t, c, peer)
-	c.talk(t, stream)
+	c.roundTrip(t, stream)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() { l.close(t, instance) })
@@ -86,14 +86,14 @@ func askClose(t testing.TB, s *subject, c *Transport) {
 	_ = l.note(ending(t, stream))
 	l.close(t, instance)
 	stream, _ = l.open(t, c, peer)
-	c.talk(t, stream)
+	c.roundTrip(t, stream)
 	if s.plugin != nil {
 		closeDirectly(t, s, c, peer)
 	}
 }
 
-// closeDirectly closes without the wire in between, which would call Close only
-// once.
+// closeDirectly calls Close of the author's Conn several times. Package wire
+// calls it only once.
 func closeDirectly(t testing.TB, s *subject, c *Transport, peer Peer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -114,7 +114,7 @@ func closeDirectly(t testing.TB, s *subject, c *Transport, peer Peer) {
 			}
 		}
 	}()
-	time.Sleep(10 * time.Millisecond) // Recv waits now
+	time.Sleep(10 * time.Millisecond) // until Recv blocks
 	closed := make(chan any, 4)
 	for range cap(closed) {
 		go func() {
@@ -124,42 +124,42 @@ func closeDirectly(t testing.TB, s *subject, c *Transport, peer Peer) {
 	}
 	for range cap(closed) {
 		if v := within(t, "Close", func() any { return <-closed }); v != nil {
-			t.Errorf("closing more than once: panic: %v", v)
+			t.Errorf("repeated Close: panic: %v", v)
 		}
 	}
 	if err := within(t, "the end of Recv after Close", func() error { return <-received }); err == nil {
-		t.Error("Recv returned nothing")
+		t.Error("Recv after Close returned no error")
 	}
 }
 
-// askDeath: when the peer goes away, the host is told soon.
-func askDeath(t testing.TB, s *subject, c *Transport) {
+// checkDeath checks that the host is told soon when the peer ends.
+func checkDeath(t testing.TB, s *subject, c *Transport) {
 	peer := c.Peer(t)
 	if peer.Die == nil {
 		t.Skip("the peer cannot die")
 	}
 	l := s.start(t, c.Host)
 	stream, instance := l.open(t, c, peer)
-	c.talk(t, stream)
+	c.roundTrip(t, stream)
 	peer.Die()
 	err := l.note(ending(t, stream))
 	if code := sdk.CodeOf(err); err != nil && (code == sdk.Internal || code == sdk.Panicked) {
-		t.Errorf("the death of its peer is no mistake of the plugin's, which says %v", err)
+		t.Errorf("the end of the peer is reported as a mistake of the plugin: %v", err)
 	}
 	if err := stream.WriteMessage([]byte("{}")); err == nil {
-		within(t, "sending to the dead", stream.Flush)
+		within(t, "sending after the end of the peer", stream.Flush)
 	}
 	l.close(t, instance)
 }
 
-// askLeaks: what was used is given back.
-func askLeaks(t testing.TB, s *subject, c *Transport) {
+// checkLeaks checks that closed connections release their resources.
+func checkLeaks(t testing.TB, s *subject, c *Transport) {
 	peer := c.Peer(t)
 	var l *link
 	openAndClose := func() {
 		for range 10 {
 			stream, instance := l.open(t, c, peer)
-			c.talk(t, stream)
+			c.roundTrip(t, stream)
 			_ = stream.Close()
 			l.close(t, instance)
 			_ = l.note(ending(t, stream))
@@ -167,7 +167,7 @@ func askLeaks(t testing.TB, s *subject, c *Transport) {
 	}
 	if s.path != "" {
 		l = s.start(t, c.Host)
-		openAndClose() // what is needed once stays
+		openAndClose() // acquires the resources that stay
 		before := resourcesOf(l.process.pid())
 		openAndClose()
 		eventually(t, func() string { return resourcesOf(l.process.pid()).beyond(before) })
@@ -183,22 +183,23 @@ func askLeaks(t testing.TB, s *subject, c *Transport) {
 	eventually(t, func() string { return ownResources().beyond(before) })
 }
 
-// askHostGone: nothing outlives a host that ends without a word.
-func askHostGone(t testing.TB, s *subject, c *Transport) {
+// checkHostGone checks that no process outlives a host that ends without a
+// shutdown.
+func checkHostGone(t testing.TB, s *subject, c *Transport) {
 	if s.path == "" {
-		t.Skip("there is no program")
+		t.Skip("not a program")
 	}
 	l, peer := s.start(t, c.Host), c.Peer(t)
 	for range 3 {
 		stream, _ := l.open(t, c, peer)
-		c.talk(t, stream)
+		c.roundTrip(t, stream)
 	}
 	family := descendants(l.process.pid())
 	_ = l.process.stdin.Close()
 	if !l.process.endsWithin(patience) {
 		t.Fatal("the program outlives its host")
 	}
-	defer kill(family) // so that nothing is left that was found
+	defer kill(family)
 	eventually(t, func() string {
 		if left := living(family); len(left) > 0 {
 			return fmt.Sprintf("the program left processes behind: %v", left)

@@ -29,18 +29,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// The programs of these tests are this test binary under another name, which
-// tells what is wrong with the plugin: "plugin-" and a flaw.
+// TestMain runs a plugin with a flaw if the binary's name is "plugin-" and the
+// flaw. The test programs are links to this binary.
 func TestMain(m *testing.M) {
 	flaw, ok := strings.CutPrefix(filepath.Base(os.Args[0]), "plugin-")
 	if !ok {
-		os.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second to end
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every program takes a second to end
 		os.Exit(m.Run())
 	}
 	serveFlawed(flaw)
 }
 
-// linked returns the program with a flaw.
+// linked returns the path of the program with a flaw.
 func linked(t testing.TB, flaw string) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -68,7 +68,8 @@ func serveFlawed(flaw string) {
 	serve.Main(flawed(flaw))
 }
 
-// serveBadly is what an author might write who does not use serve.Main.
+// serveBadly serves a plugin without serve.Main, with mistakes that an author
+// might make.
 func serveBadly(flaw string) {
 	if flaw == "leaving" {
 		go func() {
@@ -104,7 +105,7 @@ func (s *settings) Validate() error {
 	return nil
 }
 
-// flawed is a plugin with one flaw; the empty one has none.
+// flawed returns a plugin with one flaw, or without a flaw if flaw is empty.
 func flawed(flaw string) *sdk.Plugin {
 	var shared sdk.Conn
 	var sharing sync.Mutex
@@ -126,13 +127,13 @@ func flawed(flaw string) *sdk.Plugin {
 		Auths: map[string]sdk.Auth{"a": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, c *accountSettings) (sdk.Authorizer, error) {
 			return newAccount(flaw, s, c)
 		})},
-		SecretStores: map[string]sdk.SecretStore{"v": sdk.NewSecretStore(func(_ context.Context, s *sdk.StoreServer, _ *drawerSettings) (sdk.Vault, error) {
-			return newDrawer(flaw, s)
+		SecretStores: map[string]sdk.SecretStore{"v": sdk.NewSecretStore(func(_ context.Context, s *sdk.StoreServer, _ *fileVaultSettings) (sdk.Vault, error) {
+			return newFileVault(flaw, s)
 		})},
 	}
 }
 
-// transport has flaws that a transport of NewTransport could not have.
+// transport adds flaws to a transport of NewTransport.
 type transport struct {
 	sdk.Transport
 	flaw string
@@ -167,7 +168,7 @@ func (t transport) Validate(ctx context.Context, settings []byte) error {
 	return t.Transport.Validate(ctx, settings)
 }
 
-var kept []any // what some flaws keep for ever
+var kept []any // resources that a flaw leaks
 
 func connect(ctx context.Context, flaw string, s *sdk.Server, c *settings) (sdk.Conn, error) {
 	var d net.Dialer
@@ -206,10 +207,10 @@ func connect(ctx context.Context, flaw string, s *sdk.Server, c *settings) (sdk.
 
 type flawedConn struct {
 	sdk.Conn
-	flaw            string
-	held            []byte
-	closed          atomic.Bool
-	sending, asking sync.Mutex // for the flaw that shares one connection
+	flaw               string
+	held               []byte
+	closed             atomic.Bool
+	sending, receiving sync.Mutex // for the flaw that shares a connection
 }
 
 func (c *flawedConn) Send(msg []byte) error {
@@ -236,8 +237,8 @@ func (c *flawedConn) Recv() ([]byte, error) {
 	if c.flaw == "brief" {
 		return nil, io.EOF
 	}
-	c.asking.Lock()
-	defer c.asking.Unlock()
+	c.receiving.Lock()
+	defer c.receiving.Unlock()
 	msg, err := c.Conn.Recv()
 	if d, ok := err.(*sdk.Dropped); ok {
 		return nil, d
@@ -259,7 +260,7 @@ func (c *flawedConn) Recv() ([]byte, error) {
 
 func (c *flawedConn) Close(ctx context.Context) error {
 	if c.flaw == "stuck" {
-		select {} // whatever ctx says
+		select {} // ignores ctx
 	}
 	if c.closed.Swap(true) && c.flaw == "touchy" {
 		panic("close of closed connection")
@@ -267,7 +268,7 @@ func (c *flawedConn) Close(ctx context.Context) error {
 	return c.Conn.Close(ctx)
 }
 
-// recorder is a test that may fail without anybody minding.
+// recorder is a testing.TB that records failures.
 type recorder struct {
 	testing.TB
 	mu       sync.Mutex
@@ -291,7 +292,7 @@ func (r *recorder) Skip(...any)               { r.skipped = true; runtime.Goexit
 
 func (r *recorder) Failed() bool { return len(r.found()) > 0 }
 
-// found is what was said so far; who asked may have left somebody behind.
+// found returns the failures so far. Goroutines of a check may still add some.
 func (r *recorder) found() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -304,14 +305,14 @@ func (r *recorder) Cleanup(f func()) {
 	r.cleanups = append(r.cleanups, f)
 }
 
-// ask asks one question and returns what it found.
-func (r *recorder) ask(q question, s *subject) []string {
+// run runs one check and returns up to three failures.
+func (r *recorder) run(c check, s *subject) []string {
 	inOrder := func(f func()) {
 		done := make(chan struct{})
 		go func() { defer close(done); f() }()
 		<-done
 	}
-	inOrder(func() { q.limited(r, s) })
+	inOrder(func() { c.limited(r, s) })
 	for len(r.cleanups) > 0 {
 		last := r.cleanups[len(r.cleanups)-1]
 		r.cleanups = r.cleanups[:len(r.cleanups)-1]

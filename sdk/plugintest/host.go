@@ -12,19 +12,20 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Host plays the host of a plugin: it keeps secrets in a map, answers prompts
-// from a script and has a browser of sorts. The exported fields are set before
-// it is used; what happened is told by its methods.
+// A Host is a fake host of a plugin. It keeps secrets in a map, answers prompts
+// from a map and opens pages with Browser. Set the exported fields before use;
+// the methods report what the plugin did.
 type Host struct {
-	// Answers are those of a person to prompts, by the name of the field. A
-	// prompt for a field that is not here fails, as when a person gives up.
+	// Answers holds the user's answers to prompts by the name of the field. A
+	// prompt for another field fails with code Canceled.
 	Answers map[string]string
 
-	// Browser is what a person does with a page that is opened. See [Follow].
+	// Browser is called with the URL of each page that the plugin opens; may be
+	// nil. See [Follow].
 	Browser func(url string) error
 
-	// Credential is what a transport gets to present, and Challenged the
-	// answer when it was refused.
+	// Credential is the credential that a transport receives. Challenged is the
+	// answer to its challenges.
 	Credential sdk.Credential
 	Challenged sdk.ChallengeResult
 
@@ -35,7 +36,7 @@ type Host struct {
 	events  []string          // guarded by mu
 }
 
-// Keep stores a secret beforehand.
+// Keep stores a secret before the test.
 func (h *Host) Keep(key, value string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,21 +46,21 @@ func (h *Host) Keep(key, value string) {
 	h.secrets[key] = value
 }
 
-// Secrets returns what the plugin has stored.
+// Secrets returns the stored secrets.
 func (h *Host) Secrets() map[string]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return maps.Clone(h.secrets)
 }
 
-// Opened returns the pages that were opened.
+// Opened returns the URLs of the opened pages.
 func (h *Host) Opened() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string(nil), h.opened...)
 }
 
-// Prompts returns what a person was asked.
+// Prompts returns the prompts that the plugin showed.
 func (h *Host) Prompts() []sdk.Prompt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,8 +74,8 @@ func (h *Host) Events() []string {
 	return append([]string(nil), h.events...)
 }
 
-// Services is the host as a plugin sees it, for an author's own tests. A nil
-// Host grants nothing.
+// Services returns the services that this host offers to a plugin, for an
+// author's own tests. A nil Host grants nothing.
 func (h *Host) Services() sdk.Host {
 	if h == nil {
 		return sdk.Host{}
@@ -109,7 +110,7 @@ func (s services) DeleteSecret(_ context.Context, key string) error {
 func (s services) OpenURL(_ context.Context, url, _ string) error {
 	local := strings.HasPrefix(url, "http://127.0.0.1:") || strings.HasPrefix(url, "http://localhost:") || strings.HasPrefix(url, "http://[::1]:")
 	if !local && !strings.HasPrefix(url, "https://") {
-		return sdk.Errorf(sdk.Denied, "a host opens https, or http to the loopback, and not this")
+		return sdk.Errorf(sdk.Denied, "the host opens only https URLs, and http URLs of the loopback")
 	}
 	s.mu.Lock()
 	s.opened = append(s.opened, url)
@@ -128,7 +129,7 @@ func (s services) Prompt(_ context.Context, p sdk.Prompt) (map[string]string, er
 	for _, f := range p.Fields {
 		answer, ok := s.Answers[f.Name]
 		if !ok {
-			return nil, sdk.Errorf(sdk.Canceled, "the person does not answer %q", f.Name)
+			return nil, sdk.Errorf(sdk.Canceled, "Answers has no answer for the field %q", f.Name)
 		}
 		answers[f.Name] = answer
 	}
@@ -145,7 +146,7 @@ func (s services) Callback(_ context.Context, path string) (sdk.Callback, error)
 	mux.HandleFunc("/"+strings.TrimPrefix(path, "/"), func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case c.query <- r.URL.RawQuery:
-		default: // only the first counts
+		default: // only the first request counts
 		}
 	})
 	c.server = &http.Server{Handler: mux}
@@ -168,7 +169,7 @@ func (s services) Event(_ context.Context, name, _ string) error {
 	return nil
 }
 
-// A redirect is a listener for the end of a login.
+// A redirect is a listener for the redirect at the end of a login.
 type redirect struct {
 	url    string
 	query  chan string
@@ -188,8 +189,8 @@ func (r *redirect) Wait(ctx context.Context) (string, error) {
 
 func (r *redirect) Close() error { return r.server.Close() }
 
-// Follow is a browser for [Host] whose person agrees to everything: it fetches
-// the page and goes wherever it is sent.
+// Follow is a Browser for [Host] that fetches the page and follows redirects,
+// like a user who agrees to everything.
 func Follow(url string) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Get(url)

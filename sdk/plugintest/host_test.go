@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// browsing is an authorizer whose login goes through a browser.
+// browsing is an authorizer with a login in the browser.
 type browsing struct {
 	page string
 	host sdk.Host
@@ -61,8 +61,7 @@ func (b *browsing) Login(ctx context.Context, _ []string) (string, error) {
 
 func (b *browsing) Logout(ctx context.Context) error { return b.host.Secrets.DeleteSecret(ctx, "code") }
 
-// TestBrowser: a login by way of a page and back asks nothing of a person but
-// to agree.
+// TestBrowser checks a login with an authorization page and a redirect.
 func TestBrowser(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, r.FormValue("redirect_uri")+"?who=alice&code="+Canary, http.StatusFound)
@@ -98,7 +97,7 @@ func TestHost(t *testing.T) {
 		}
 	}
 	if _, err := s.Person.Prompt(t.Context(), sdk.Prompt{Fields: []sdk.PromptField{{Name: "user"}, {Name: "password"}}}); err == nil {
-		t.Error("somebody answered what nobody knows")
+		t.Error("a prompt without an answer succeeded")
 	}
 	if got := h.Prompts(); len(got) != 1 || len(got[0].Fields) != 2 {
 		t.Errorf("asked %v", got)
@@ -117,9 +116,9 @@ func TestHost(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := callback.Wait(ctx); err == nil {
-		t.Error("a redirect came that nobody made")
+		t.Error("Wait returned without a redirect")
 	}
-	if nobody := (*Host)(nil).Services(); nobody != (sdk.Host{}) {
-		t.Error("no host grants something")
+	if none := (*Host)(nil).Services(); none != (sdk.Host{}) {
+		t.Error("a nil Host grants services")
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"net/url"
 )
 
-// Usual answers as the authorization server does, whatever Instead says: for
-// handlers that are wrong only now and then, or at another path.
+// Usual handles a request of the authorization server correctly, even if
+// Instead replaced the handler of its path. Handlers that fail only sometimes
+// can call it.
 func (v *Vendor) Usual(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case MetadataPath:
@@ -33,7 +34,8 @@ func (v *Vendor) Usual(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Document is what the authorization server publishes, as Metadata changed it.
+// Document returns the metadata of the authorization server after the changes
+// of Metadata.
 func (v *Vendor) Document() map[string]any {
 	m := map[string]any{
 		"issuer": v.Issuer, "authorization_endpoint": v.Issuer + "/authorize", "token_endpoint": v.Issuer + "/token",
@@ -48,7 +50,7 @@ func (v *Vendor) Document() map[string]any {
 	return m
 }
 
-// register registers a public client (RFC 7591), whatever it says about itself.
+// register registers a public client (RFC 7591) without checking its metadata.
 func (v *Vendor) register(w http.ResponseWriter, r *http.Request) {
 	var m map[string]any
 	if json.NewDecoder(r.Body).Decode(&m) != nil {
@@ -62,7 +64,7 @@ func (v *Vendor) register(w http.ResponseWriter, r *http.Request) {
 	Reply(http.StatusCreated, map[string]any{"client_id": id, "token_endpoint_auth_method": "none"})(w, r)
 }
 
-// authorize is the page on which somebody consents at once.
+// authorize handles the authorization page. It consents at once.
 func (v *Vendor) authorize(w http.ResponseWriter, r *http.Request) {
 	q, code := r.URL.Query(), rand.Text()
 	v.mu.Lock()
@@ -75,7 +77,7 @@ func (v *Vendor) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// token issues tokens.
+// token handles the token endpoint.
 func (v *Vendor) token(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	scope, wrong := v.grant(r)
@@ -100,15 +102,14 @@ func (v *Vendor) token(w http.ResponseWriter, r *http.Request) {
 	Reply(http.StatusOK, m)(w, r)
 }
 
-// Issue issues an access token without being asked, as for somebody who has
-// logged in elsewhere.
+// Issue issues an access token without a login. The token is valid.
 func (v *Vendor) Issue() (access string) {
 	access = "at-" + rand.Text()
 	v.keep(access, v.access)
 	return access
 }
 
-// keep makes a token a good one.
+// keep adds a token to the valid tokens.
 func (v *Vendor) keep(token string, good map[string]bool) {
 	if token == "" {
 		return
@@ -119,9 +120,8 @@ func (v *Vendor) keep(token string, good map[string]bool) {
 	v.issued = append(v.issued, token)
 }
 
-// grant checks what belongs to a login and to a refresh, and uses it up. Every
-// other grant is granted to whoever asks: what is right there is for the test to
-// look at.
+// grant checks the code of a login or the refresh token, and invalidates it.
+// Every other grant type succeeds: checking its request is up to the test.
 func (v *Vendor) grant(r *http.Request) (scope, wrong string) {
 	form := r.PostForm
 	v.mu.Lock()
@@ -145,7 +145,8 @@ func (v *Vendor) grant(r *http.Request) (scope, wrong string) {
 	return form.Get("scope"), ""
 }
 
-// answers reports whether the form is that of whoever began the login.
+// answers reports whether a token request belongs to the client that began the
+// login.
 func answers(r *http.Request, login url.Values) bool {
 	form := r.PostForm
 	id := form.Get("client_id")
@@ -157,7 +158,8 @@ func answers(r *http.Request, login url.Values) bool {
 		form.Get("redirect_uri") == login.Get("redirect_uri") && id == login.Get("client_id")
 }
 
-// refuse answers with an error and a sentence that nobody should repeat.
+// refuse responds with an OAuth error whose description contains an escape
+// sequence. Plugins must not print it.
 func refuse(w http.ResponseWriter, code string) {
 	Reply(http.StatusBadRequest, map[string]any{"error": code, "error_description": "\x1b[2Jgone"})(w, nil)
 }

@@ -12,14 +12,14 @@ import (
 )
 
 // EchoCommand returns a command that sends every line back, for transports that
-// start programs, and a function that kills all that were started. It needs a
-// shell and skips the test where there is none.
+// start programs, and a function that kills all started instances. It skips the
+// test on Windows, where there is no shell.
 func EchoCommand(t testing.TB) (command []string, die func()) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no shell")
 	}
-	dir := t.TempDir() // where each leaves its number
+	dir := t.TempDir() // each instance creates a file named by its process id
 	die = func() {
 		files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*"))
 		for _, f := range files {
@@ -34,14 +34,15 @@ func EchoCommand(t testing.TB) (command []string, die func()) {
 	return []string{"/bin/sh", "-c", `: >"$0/$$"; exec cat`, dir}, die
 }
 
-// EchoServer listens on "tcp" or "unix" and sends back all that it receives. It
-// returns its address and a function that ends it and every connection.
+// EchoServer listens on "tcp" or "unix" and sends back all data that it
+// receives. It returns its address and a function that ends the server and
+// every connection.
 func EchoServer(t testing.TB, network string) (address string, die func()) {
 	t.Helper()
 	return listen(t, network, func(c net.Conn) { _, _ = io.Copy(c, c) })
 }
 
-// SilentServer listens like [EchoServer] and never says anything, for
+// SilentServer listens like [EchoServer] and never sends data, for
 // Transport.Hang.
 func SilentServer(t testing.TB, network string) (address string) {
 	t.Helper()
@@ -53,7 +54,7 @@ func listen(t testing.TB, network string, serve func(net.Conn)) (string, func())
 	t.Helper()
 	address := "127.0.0.1:0"
 	if network == "unix" {
-		dir, err := os.MkdirTemp("", "echo") // shorter than t.TempDir, as the name of a socket must be
+		dir, err := os.MkdirTemp("", "echo") // shorter than t.TempDir: names of sockets have a maximum length
 		if err != nil {
 			t.Fatal(err)
 		}

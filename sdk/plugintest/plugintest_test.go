@@ -39,9 +39,9 @@ func TestInProcess(t *testing.T) { InProcess(t, flawed(""), transportCase, authC
 
 func TestBinary(t *testing.T) { Binary(t, linked(t, ""), transportCase, authCase, storeCase) }
 
-// caught is which question finds which flaw, in process (p), in a program (b)
+// caught lists which check finds which flaw: in process (p), in a program (b)
 // or both.
-var caught = []struct{ flaw, where, question string }{
+var caught = []struct{ flaw, where, check string }{
 	{"fickle", "pb", "describe"},
 	{"hanging", "p", "describe"},
 	{"stuck", "p", "transport t close"},
@@ -91,61 +91,61 @@ var caught = []struct{ flaw, where, question string }{
 	{"ajar", "p", "secret store v close"},
 }
 
-// TestFlaws: every question is able to fail.
+// TestFlaws checks that every check can fail.
 func TestFlaws(t *testing.T) {
 	savedPatience, savedSettle, savedInterrupted := patience, settle, interrupted
 	patience, settle, interrupted = 2*time.Second, 500*time.Millisecond, 100*time.Millisecond
 	defer func() { patience, settle, interrupted = savedPatience, savedSettle, savedInterrupted }()
-	savedQuestion, savedStop := questionTime, stopTime
-	questionTime, stopTime = 10*time.Second, 3*time.Second
-	defer func() { questionTime, stopTime = savedQuestion, savedStop }()
-	questions := slices.Concat(commonQuestions(), transportCase.questions(), authCase.questions(), storeCase.questions())
-	asked := map[string]bool{}
+	savedCheck, savedStop := checkTime, stopTime
+	checkTime, stopTime = 10*time.Second, 3*time.Second
+	defer func() { checkTime, stopTime = savedCheck, savedStop }()
+	checks := slices.Concat(commonChecks(), transportCase.checks(), authCase.checks(), storeCase.checks())
+	ran := map[string]bool{}
 	for _, c := range caught {
-		i := slices.IndexFunc(questions, func(q question) bool { return q.name == c.question })
+		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.check })
 		if i < 0 {
-			t.Errorf("there is no question %q", c.question)
+			t.Errorf("there is no check %q", c.check)
 			continue
 		}
-		asked[c.question] = true
+		ran[c.check] = true
 		for _, where := range c.where {
 			t.Run(c.flaw+"/"+string(where), func(t *testing.T) {
 				s := inProcess(flawed(c.flaw))
 				if where == 'b' {
 					s = program(linked(t, c.flaw))
 				}
-				found := (&recorder{TB: t}).ask(questions[i], s)
+				found := (&recorder{TB: t}).run(checks[i], s)
 				if len(found) == 0 {
-					t.Errorf("%q did not find it", c.question)
+					t.Errorf("check %q did not find the flaw", c.check)
 				}
 				t.Log(found)
 			})
 		}
 	}
-	for _, q := range questions {
-		if !asked[q.name] && !strings.HasSuffix(q.name, "refusals") {
-			t.Errorf("nothing shows that %q can fail", q.name)
+	for _, k := range checks {
+		if !ran[k.name] && !strings.HasSuffix(k.name, "refusals") {
+			t.Errorf("no flaw makes check %q fail", k.name)
 		}
 	}
 }
 
-// TestHangingCodeIsNamed: code that never returns costs a bounded time, and the
-// failure names the question and shows where the code waits.
+// TestHangingCodeIsNamed checks that code that never returns ends the check in
+// bounded time, and that the failure names the check and the code.
 func TestHangingCodeIsNamed(t *testing.T) {
-	savedPatience, savedQuestion, savedStop := patience, questionTime, stopTime
-	patience, questionTime, stopTime = time.Second, 3*time.Second, time.Second
-	defer func() { patience, questionTime, stopTime = savedPatience, savedQuestion, savedStop }()
+	savedPatience, savedCheck, savedStop := patience, checkTime, stopTime
+	patience, checkTime, stopTime = time.Second, 3*time.Second, time.Second
+	defer func() { patience, checkTime, stopTime = savedPatience, savedCheck, savedStop }()
 	for flaw, want := range map[string][]string{
-		"hanging": {`the question "describe" was not answered within 3s`, "plugintest.transport.Schema"},
+		"hanging": {`check "describe" did not finish within 3s`, "plugintest.transport.Schema"},
 		"stuck":   {"the plugin did not end within 1s", "plugintest.(*flawedConn).Close"},
 	} {
-		q := commonQuestions()[0]
+		k := commonChecks()[0]
 		if flaw == "stuck" {
-			questions := transportCase.questions()
-			q = questions[slices.IndexFunc(questions, func(q question) bool { return strings.HasSuffix(q.name, " sizes") })]
+			checks := transportCase.checks()
+			k = checks[slices.IndexFunc(checks, func(k check) bool { return strings.HasSuffix(k.name, " sizes") })]
 		}
 		begun := time.Now()
-		found := strings.Join((&recorder{TB: t}).ask(q, inProcess(flawed(flaw))), "\n")
+		found := strings.Join((&recorder{TB: t}).run(k, inProcess(flawed(flaw))), "\n")
 		for _, w := range want {
 			if !strings.Contains(found, w) {
 				t.Errorf("%s: %q is missing in %.2000s", flaw, w, found)
@@ -157,18 +157,18 @@ func TestHangingCodeIsNamed(t *testing.T) {
 	}
 }
 
-// TestServes: an echo is no answer.
+// TestServes checks that an echo does not count as a response with Serves.
 func TestServes(t *testing.T) {
 	savedPatience, savedSettle := patience, settle
 	patience, settle = 2*time.Second, 500*time.Millisecond
 	defer func() { patience, settle = savedPatience, savedSettle }()
 	serving := transportCase
 	serving.Serves = true
-	for _, q := range serving.questions() {
-		switch what := strings.TrimPrefix(q.name, "transport t "); what {
+	for _, k := range serving.checks() {
+		switch what := strings.TrimPrefix(k.name, "transport t "); what {
 		case "sizes", "order", "many", "grease", "close":
-			if found := (&recorder{TB: t}).ask(q, inProcess(flawed(""))); len(found) == 0 {
-				t.Errorf("%q takes an echo for an answer", what)
+			if found := (&recorder{TB: t}).run(k, inProcess(flawed(""))); len(found) == 0 {
+				t.Errorf("check %q accepts an echo as a response", what)
 			}
 		}
 	}

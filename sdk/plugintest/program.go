@@ -17,24 +17,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// What a program may take to describe itself and to begin.
+// Limits for a program.
 const (
-	describeTime = 5 * time.Second
-	describeSize = 1 << 20
-	startTime    = 10 * time.Second
+	describeTime = 5 * time.Second  // to describe itself
+	describeSize = 1 << 20          // bytes of the manifest
+	startTime    = 10 * time.Second // to print the handshake
 )
 
-// A running is a program that was started. Package sdk/process would clean up
-// after it, and so hide what a program leaves behind when its host is gone.
+// A running is a started program. It does not use package sdk/process, which
+// would clean up the processes that the checks look for.
 type running struct {
 	cmd                   *exec.Cmd
 	done                  chan struct{} // closed when the program has ended
-	stdin, stdout, stderr *os.File      // our ends; stdin is the lifeline
+	stdin, stdout, stderr *os.File      // this side of the pipes; stdin is the lifeline
 	readers               sync.WaitGroup
 }
 
-// run starts a program, by its path and arguments, whose standard error goes to
-// stderr.
+// run starts a program and copies its standard error to stderr. command is its
+// path and arguments.
 func run(t testing.TB, stderr *transcript, env []string, command ...string) *running {
 	t.Helper()
 	var ends [6]*os.File
@@ -60,7 +60,7 @@ func run(t testing.TB, stderr *transcript, env []string, command ...string) *run
 	r := &running{cmd: cmd, done: make(chan struct{}), stdin: ends[1], stdout: ends[2], stderr: ends[4]}
 	go func() {
 		defer close(r.done)
-		_ = cmd.Wait() // the status says what there is to say
+		_ = cmd.Wait() // the checks read the ProcessState
 	}()
 	r.readers.Go(func() { _, _ = r.stderr.WriteTo(stderr) })
 	t.Cleanup(r.end)
@@ -69,7 +69,8 @@ func run(t testing.TB, stderr *transcript, env []string, command ...string) *run
 
 func (r *running) pid() int { return r.cmd.Process.Pid }
 
-// endsWithin waits for the end of the program; zero only looks.
+// endsWithin waits for the end of the program for at most d, and reports
+// whether it has ended.
 func (r *running) endsWithin(d time.Duration) bool {
 	select {
 	case <-r.done:
@@ -84,8 +85,7 @@ func (r *running) endsWithin(d time.Duration) bool {
 	}
 }
 
-// end ends the program by force, with all below it, and closes what belongs to
-// it.
+// end kills the program and its descendants and closes the pipes.
 func (r *running) end() {
 	if !r.endsWithin(0) {
 		family := descendants(r.pid())
@@ -93,7 +93,7 @@ func (r *running) end() {
 		kill(family)
 	}
 	<-r.done
-	for _, f := range []*os.File{r.stdout, r.stderr} { // which what it left behind may hold open
+	for _, f := range []*os.File{r.stdout, r.stderr} { // orphans of the program may keep them open
 		_ = f.SetReadDeadline(time.Now().Add(time.Second))
 	}
 	r.readers.Wait()
@@ -102,7 +102,7 @@ func (r *running) end() {
 	}
 }
 
-// kill ends those processes that live.
+// kill kills the processes among pids that still live.
 func kill(pids []int) {
 	for _, pid := range living(pids) {
 		if p, err := os.FindProcess(pid); err == nil {
@@ -111,7 +111,7 @@ func kill(pids []int) {
 	}
 }
 
-// environment is what a host lets a plugin have.
+// environment returns the environment that a host gives a plugin.
 func environment(more ...string) []string {
 	env := more
 	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "USERPROFILE", "GORACE", "GOCOVERDIR"} {
@@ -122,7 +122,7 @@ func environment(more ...string) []string {
 	return env
 }
 
-// output runs a program to its end and returns what it printed.
+// output runs a program to its end and returns its output.
 func output(t testing.TB, path string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs transcript
@@ -149,10 +149,10 @@ func program(path string) *subject {
 	}
 }
 
-// launch starts the program as a host does and joins it to the link.
+// launch starts the program as a host does and connects the link to it.
 func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 	t.Helper()
-	sockets, err := os.MkdirTemp("", "pt") // shorter than t.TempDir, as the name of a socket must be
+	sockets, err := os.MkdirTemp("", "pt") // shorter than t.TempDir: names of sockets have a maximum length
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 	r := run(t, &l.heard, environment(
 		wire.Handshake.MagicCookieKey+"="+wire.Handshake.MagicCookieValue,
 		"PLUGIN_PROTOCOL_VERSIONS="+strings.Join(versions, ","), plugin.EnvUnixSocketDir+"="+sockets,
-		"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000", // of systems without unix sockets
+		"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000", // used on systems without unix sockets
 	), path)
 	l.process = r
 
@@ -174,7 +174,7 @@ func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 	_ = r.stdout.SetReadDeadline(time.Time{})
 	parts := strings.Split(strings.TrimSpace(line), "|")
 	if err != nil || len(parts) < 5 || parts[0] != strconv.Itoa(plugin.CoreProtocolVersion) || parts[4] != string(plugin.ProtocolNetRPC) {
-		t.Fatalf("the program began with %.200q, %v, which is no handshake; it printed %.2000q", line, err, l.heard.String())
+		t.Fatalf("the first line %.200q (%v) is not a go-plugin handshake; standard error is %.2000q", line, err, l.heard.String())
 	}
 	r.readers.Go(func() { _, _ = stdout.WriteTo(&l.printed) })
 	conn, err := net.Dial(parts[2], parts[3])
@@ -203,7 +203,7 @@ func (l *link) shutDown(t testing.TB) {
 	}
 	_ = l.process.stdin.Close()
 	if !l.process.endsWithin(patience) {
-		t.Error("the program does not end with its lifeline")
+		t.Error("the program does not end after its lifeline")
 	}
 	l.process.end()
 	_ = l.session.Close()

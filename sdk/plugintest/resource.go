@@ -7,28 +7,29 @@ import (
 	"slices"
 )
 
-// resources are what a process uses, as far as this system can tell.
+// resources are the resources of a process, as far as the system reports them.
 type resources struct {
-	goroutines  map[string]string // their stacks by number; of this process only
+	goroutines  map[string]string // stacks by id; of this process only
 	descriptors map[string]int    // how often each file, pipe or socket is open
 	children    []int
 }
 
-// beyond says what there is that was not there before.
+// beyond describes a resource that r has and before has not. It returns "" if
+// there is none.
 func (r resources) beyond(before resources) string {
 	for id, stack := range r.goroutines {
 		if _, ok := before.goroutines[id]; !ok {
-			return fmt.Sprintf("%d goroutines are left, one of them:\n%s", len(r.goroutines)-len(before.goroutines), stack)
+			return fmt.Sprintf("%d goroutines leaked, one of them:\n%s", len(r.goroutines)-len(before.goroutines), stack)
 		}
 	}
 	for target, n := range r.descriptors {
 		if n > before.descriptors[target] {
-			return fmt.Sprintf("descriptors are left: %s is open %d times, before %d", target, n, before.descriptors[target])
+			return fmt.Sprintf("descriptors leaked: %s is open %d times, before %d times", target, n, before.descriptors[target])
 		}
 	}
 	for _, pid := range r.children {
 		if !slices.Contains(before.children, pid) {
-			return fmt.Sprintf("process %d is left", pid)
+			return fmt.Sprintf("process %d leaked", pid)
 		}
 	}
 	return ""
@@ -36,7 +37,7 @@ func (r resources) beyond(before resources) string {
 
 var goroutineHeader = regexp.MustCompile(`(?m)^goroutine (\d+) `)
 
-// goroutines returns all there are, but for the one that asks.
+// goroutines returns the stacks of all goroutines except the caller, by id.
 func goroutines() map[string]string {
 	buf := make([]byte, 1<<20)
 	for n := runtime.Stack(buf, true); ; n = runtime.Stack(buf, true) {

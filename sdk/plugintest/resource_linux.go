@@ -15,8 +15,8 @@ func ownResources() resources {
 	return r
 }
 
-// resourcesOf looks at a process from outside. What the runtime opens when it
-// likes does not count.
+// resourcesOf returns the resources of another process, without the files that
+// the Go runtime opens.
 func resourcesOf(pid int) resources {
 	r := resources{descriptors: map[string]int{}, children: descendants(pid)}
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
@@ -30,7 +30,7 @@ func resourcesOf(pid int) resources {
 	return r
 }
 
-// descendants returns the living processes below one.
+// descendants returns the living descendants of a process.
 func descendants(pid int) []int {
 	parents := map[int]int{}
 	entries, _ := os.ReadDir("/proc")
@@ -57,7 +57,7 @@ func descendants(pid int) []int {
 	return below
 }
 
-// parentOf returns the parent of a process that lives.
+// parentOf returns the parent of a living process.
 func parentOf(pid int) (int, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -71,7 +71,7 @@ func parentOf(pid int) (int, bool) {
 	return parent, err == nil
 }
 
-// living returns those processes that have not ended.
+// living returns the processes among pids that still live.
 func living(pids []int) []int {
 	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
 		_, ok := parentOf(pid)

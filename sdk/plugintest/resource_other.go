@@ -2,7 +2,7 @@
 
 package plugintest
 
-// Only Linux shows what a process has open and which are its children.
+// Only Linux reports the descriptors and children of a process.
 
 func ownResources() resources   { return resources{goroutines: goroutines()} }
 func resourcesOf(int) resources { return resources{} }

@@ -10,8 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// talk sends something and waits for what comes back.
-func (c *Transport) talk(t testing.TB, s *wire.Stream) {
+// roundTrip sends a message and waits for the echo or the response.
+func (c *Transport) roundTrip(t testing.TB, s *wire.Stream) {
 	t.Helper()
 	if c.Serves {
 		served(t, s, ping(1, 100))
@@ -20,7 +20,8 @@ func (c *Transport) talk(t testing.TB, s *wire.Stream) {
 	exchange(t, s, message(100))
 }
 
-// answers reports whether a message is what comes back for another.
+// answers reports whether a message is the echo of, or the response to,
+// another.
 func (c *Transport) answers(got, sent string) bool {
 	if !c.Serves {
 		return got == sent
@@ -29,25 +30,25 @@ func (c *Transport) answers(got, sent string) bool {
 	return ok && id == idOf(sent)
 }
 
-// ping is a request of n bytes, or as short as it can be.
+// ping returns a ping request of n bytes, or of the minimum size.
 func ping(id, n int) string {
 	empty := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"pad":""}}`, id)
 	return strings.Replace(empty, `""`, `"`+strings.Repeat("x", max(0, n-len(empty)))+`"`, 1)
 }
 
-// served sends requests and waits until each was answered once, in any order.
+// served sends requests and waits until each has one response, in any order.
 func served(t testing.TB, s *wire.Stream, requests ...string) {
 	t.Helper()
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		for _, r := range requests {
 			if s.WriteMessage([]byte(r)) != nil {
-				return // the answers will be missed
+				return // the responses will be missing
 			}
 		}
 		_ = s.Flush()
 	})
-	problem := within(t, "an answer", func() error {
+	problem := within(t, "a response", func() error {
 		waiting := map[string]bool{}
 		for _, r := range requests {
 			waiting[idOf(r)] = true
@@ -56,15 +57,15 @@ func served(t testing.TB, s *wire.Stream, requests ...string) {
 			msg, ev, err := s.Read()
 			switch {
 			case err != nil:
-				return fmt.Errorf("%d requests are not answered: %w", len(waiting), err)
+				return fmt.Errorf("%d requests without a response: %w", len(waiting), err)
 			case ev != nil && ev.Status != nil:
-				return fmt.Errorf("%d requests are not answered: the connection ended: %s", len(waiting), ev.Status.Message)
+				return fmt.Errorf("%d requests without a response: the connection ended: %s", len(waiting), ev.Status.Message)
 			case ev != nil:
-				return fmt.Errorf("event %q in the place of an answer: %s", ev.Name, ev.Reason)
+				return fmt.Errorf("event %q in the place of a response: %s", ev.Name, ev.Reason)
 			}
 			id, ok := answered(string(msg))
 			if !ok || !waiting[id] {
-				return fmt.Errorf("%.200q answers nothing that was asked, or not for the first time", msg)
+				return fmt.Errorf("%.200q is not a response to a request, or a second response", msg)
 			}
 			delete(waiting, id)
 		}
@@ -76,7 +77,7 @@ func served(t testing.TB, s *wire.Stream, requests ...string) {
 	within(t, "sending", func() any { sending.Wait(); return nil })
 }
 
-// answered returns the id of an answer that is a result.
+// answered returns the id of a successful response.
 func answered(msg string) (id string, ok bool) {
 	var m struct {
 		ID     json.RawMessage
@@ -88,6 +89,6 @@ func answered(msg string) (id string, ok bool) {
 
 func idOf(request string) string {
 	var m struct{ ID json.RawMessage }
-	_ = json.Unmarshal([]byte(request), &m) // it is ours
+	_ = json.Unmarshal([]byte(request), &m) // made by ping, so always valid
 	return string(m.ID)
 }

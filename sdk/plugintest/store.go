@@ -16,38 +16,40 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A Store is a case for one of a plugin's secret stores. Each question has a
-// directory of its own, which the store is the first to use.
+// A Store is a case for one of a plugin's secret stores. Each check uses a new
+// directory.
 type Store struct {
 	Name     string // as in sdk.Plugin.SecretStores
-	Settings string // JSON; hold [Canary] in a sensitive setting, if there is one
+	Settings string // JSON; should contain [Canary] in a sensitive setting, if there is one
 	Refused  []Refusal
 
-	// Forgets says that what is stored ends with the process, as with a store
-	// that belongs to a session.
+	// Forgets declares that the store loses its secrets when the process ends,
+	// like a store of a login session.
 	Forgets bool
 }
 
-func (c Store) questions() []question {
-	about := func(what string, ask func(t testing.TB, s *subject, c *Store)) question {
-		return question{"secret store " + c.Name + " " + what, func(t testing.TB, s *subject) { ask(t, s, &c) }}
+func (c Store) checks() []check {
+	about := func(what string, run func(t testing.TB, s *subject, c *Store)) check {
+		return check{"secret store " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
 	}
-	return []question{
-		about("refusals", func(t testing.TB, s *subject, c *Store) { refusals(t, s, component{"secret_store", c.Name}, c.Refused) }),
-		about("secret", askStoreSecret),
-		about("contents", askStoreContents),
-		about("keys", askStoreKeys),
-		about("many", askStoreMany),
-		about("restart", askStoreRestart),
-		about("close", askStoreClose),
+	return []check{
+		about("refusals", func(t testing.TB, s *subject, c *Store) {
+			checkRefusals(t, s, component{"secret_store", c.Name}, c.Refused)
+		}),
+		about("secret", checkStoreSecret),
+		about("contents", checkStoreContents),
+		about("keys", checkStoreKeys),
+		about("many", checkStoreMany),
+		about("restart", checkStoreRestart),
+		about("close", checkStoreClose),
 	}
 }
 
-// storeTime is how long a store may take for one thing before its process is
-// ended.
+// storeTime is the time after which a host ends the process of a store that
+// does not answer.
 const storeTime = 3 * time.Second
 
-// A checkedVault fails the test for what goes wrong or takes too long.
+// A checkedVault is a vault whose methods fail the test on errors and timeouts.
 type checkedVault struct {
 	t      testing.TB
 	link   *link
@@ -70,7 +72,7 @@ func (l *link) openStore(t testing.TB, c *Store, dir string) *checkedVault {
 
 func storeDir(t testing.TB) string { return filepath.Join(t.TempDir(), "store") }
 
-// must calls f in the time that there is.
+// must calls f with a timeout of storeTime and fails the test on an error.
 func (v *checkedVault) must(what string, f func(context.Context) error) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
@@ -96,9 +98,9 @@ func (v *checkedVault) holds(key string, want []byte) {
 		got, found, err := v.remote.Secret(ctx, key)
 		switch {
 		case err == nil && !found:
-			v.t.Errorf("%s is not there", short(key))
+			v.t.Errorf("%s is missing", short(key))
 		case err == nil && !bytes.Equal(got, want):
-			v.t.Errorf("%s has another value of %d bytes, want %d", short(key), len(got), len(want))
+			v.t.Errorf("%s has a different value of %d bytes, want %d", short(key), len(got), len(want))
 		}
 		return err
 	})
@@ -109,7 +111,7 @@ func (v *checkedVault) lacks(key string) {
 	v.must("reading "+short(key), func(ctx context.Context) error {
 		got, found, err := v.remote.Secret(ctx, key)
 		if found || len(got) > 0 {
-			v.t.Errorf("%s is there, with %d bytes", short(key), len(got))
+			v.t.Errorf("%s exists, with %d bytes", short(key), len(got))
 		}
 		return err
 	})
@@ -140,11 +142,11 @@ func short(key string) string {
 	return fmt.Sprintf("%q", key)
 }
 
-// askStoreSecret: what is stored is in no log, and nothing that is printed.
-func askStoreSecret(t testing.TB, s *subject, c *Store) {
+// checkStoreSecret checks that stored values are neither logged nor printed.
+func checkStoreSecret(t testing.TB, s *subject, c *Store) {
 	schema := s.schema(t, component{"secret_store", c.Name})
 	if sensitive(&schema) && !strings.Contains(c.Settings, Canary) {
-		t.Error("the store has sensitive settings; let Settings put Canary into one")
+		t.Error("the store has sensitive settings: set one of them to Canary in Settings")
 	}
 	l := s.start(t, nil)
 	complain(t, l, component{"secret_store", c.Name}, c.Settings)
@@ -155,8 +157,9 @@ func askStoreSecret(t testing.TB, s *subject, c *Store) {
 	v.lacks("k")
 }
 
-// askStoreContents: every value comes back as it was, up to the largest.
-func askStoreContents(t testing.TB, s *subject, c *Store) {
+// checkStoreContents checks that values up to the maximum size are stored
+// unchanged.
+func checkStoreContents(t testing.TB, s *subject, c *Store) {
 	v := s.start(t, nil).openStore(t, c, storeDir(t))
 	v.lacks("absent")
 	v.remove("absent")
@@ -173,7 +176,7 @@ func askStoreContents(t testing.TB, s *subject, c *Store) {
 		v.holds(key, value)
 	}
 	v.lists(keys...)
-	for _, next := range [][]byte{{'x'}, large, []byte("short again"), {}} { // each in the place of the one before
+	for _, next := range [][]byte{{'x'}, large, []byte("short again"), {}} { // each replaces the previous value
 		v.set("16_KiB", next)
 		v.holds("16_KiB", next)
 	}
@@ -185,9 +188,9 @@ func askStoreContents(t testing.TB, s *subject, c *Store) {
 	v.lists()
 }
 
-// askStoreKeys: every key is its own, however much it looks like another or
-// like something else.
-func askStoreKeys(t testing.TB, s *subject, c *Store) {
+// checkStoreKeys checks that keys are distinct even if they differ only in case
+// or look like paths or options.
+func checkStoreKeys(t testing.TB, s *subject, c *Store) {
 	v := s.start(t, nil).openStore(t, c, storeDir(t))
 	keys := []string{
 		"a", "A", "a/", "a/b", "a//b", "/a", "../a", "..", ".", "~", "*", "a*", "%2e", "%61", "a%00", "-a", "--help", "$HOME", "`a`", "a'b", `a"b`, `a\b`,
@@ -210,9 +213,9 @@ func askStoreKeys(t testing.TB, s *subject, c *Store) {
 	v.lists()
 }
 
-// askStoreMany: many may store at the same time, through two vaults of one
-// place, and nothing is lost.
-func askStoreMany(t testing.TB, s *subject, c *Store) {
+// checkStoreMany checks concurrent writes through two vaults of the same
+// directory.
+func checkStoreMany(t testing.TB, s *subject, c *Store) {
 	l, dir := s.start(t, nil), storeDir(t)
 	vaults := []*checkedVault{l.openStore(t, c, dir), l.openStore(t, c, dir)}
 	var wg sync.WaitGroup
@@ -231,18 +234,17 @@ func askStoreMany(t testing.TB, s *subject, c *Store) {
 	}
 	wg.Wait()
 	if c.Forgets {
-		return // two vaults may be two places
+		return // the vaults may not share their contents
 	}
 	for _, v := range vaults {
 		v.lists(slices.Clone(keys)...)
 	}
 }
 
-// askStoreRestart: what was stored is there after a restart, even after one
-// that nobody announced.
-func askStoreRestart(t testing.TB, s *subject, c *Store) {
+// checkStoreRestart checks that secrets survive a restart. A program is killed.
+func checkStoreRestart(t testing.TB, s *subject, c *Store) {
 	if c.Forgets {
-		t.Skip("it forgets")
+		t.Skip("the store has Forgets set")
 	}
 	dir := storeDir(t)
 	first := s.start(t, nil)
@@ -261,9 +263,9 @@ func askStoreRestart(t testing.TB, s *subject, c *Store) {
 	again.lists("kept")
 }
 
-// askStoreClose: what a vault used is given back, and one that is closed does
-// nothing any more.
-func askStoreClose(t testing.TB, s *subject, c *Store) {
+// checkStoreClose checks that closing a vault releases its resources and makes
+// it unusable.
+func checkStoreClose(t testing.TB, s *subject, c *Store) {
 	dir := storeDir(t)
 	round := func(l *link) {
 		for range 5 {
@@ -271,9 +273,9 @@ func askStoreClose(t testing.TB, s *subject, c *Store) {
 			v.set("k", []byte("v"))
 			v.close()
 			v.close()
-			ctx, cancel := asked()
+			ctx, cancel := callContext()
 			if _, _, err := v.remote.Secret(ctx, "k"); err == nil || errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("a vault that was closed answered %v", err)
+				t.Errorf("reading from a closed vault: %v", err)
 			}
 			cancel()
 		}

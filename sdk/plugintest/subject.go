@@ -20,10 +20,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A subject is the plugin that is asked, however it is reached.
+// A subject is the plugin under test.
 type subject struct {
 	plugin   *sdk.Plugin // nil for a program
-	path     string      // of the program
+	path     string      // path of the program; empty in process
 	describe func(t testing.TB) []byte
 	connect  func(t testing.TB, l *link, host map[string]plugin.Plugin)
 }
@@ -57,8 +57,8 @@ func inProcess(p *sdk.Plugin) *subject {
 	return s
 }
 
-// quiet is a connection that takes what is written to it after its end, about
-// which yamux would complain on standard error.
+// quiet is a connection that accepts writes after its end. yamux would print an
+// error otherwise.
 type quiet struct{ net.Conn }
 
 func (q quiet) Write(b []byte) (int, error) {
@@ -69,31 +69,31 @@ func (q quiet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A link is a conversation with a fresh plugin.
+// A link is the host's connection to a freshly started plugin.
 type link struct {
 	*wire.Client
-	rpc      *rpc.Client // the same conversation, without manners
+	rpc      *rpc.Client // the same connection without wire.Client
 	broker   *plugin.MuxBroker
 	session  *plugin.RPCClient
 	manifest []byte
 	process  *running // nil in process
-	sockets  string   // where the program's sockets are; empty: it has none
+	sockets  string   // directory of the program's sockets; empty: none
 
-	heard   transcript // what the plugin printed, logged and complained about
-	printed transcript // what it printed to standard output
+	heard   transcript // output, logs and errors of the plugin
+	printed transcript // standard output of the plugin
 
 	hangUp func(testing.TB)
 	once   sync.Once
 	opened int
 }
 
-// What a link's instances may ask of the host.
+// Capabilities of a link's instances.
 const (
-	capabilityAll     = "all"     // what the case's Host does
-	capabilityNothing = "nothing" // nothing
+	capabilityAll     = "all"     // grants the services of the case's Host
+	capabilityNothing = "nothing" // grants no services
 )
 
-// grants tells which is which.
+// grants is the Granter of these capabilities.
 type grants struct{ host *Host }
 
 func (g grants) Grant(capability string) (sdk.Host, bool) {
@@ -106,7 +106,7 @@ func (g grants) Grant(capability string) (sdk.Host, bool) {
 	return sdk.Host{}, false
 }
 
-// tap hands out both halves of the conversation on their way to the client.
+// tap stores the broker and the RPC client of the connection in the link.
 type tap struct {
 	plugin.Plugin
 	link *link
@@ -117,8 +117,8 @@ func (t tap) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
 	return t.Plugin.Client(b, c)
 }
 
-// start joins a host to a fresh plugin. It ends with the test, and what is then
-// in the transcript is looked through.
+// start starts a fresh plugin and connects a host to it. The test's cleanup
+// stops the plugin and searches its output for secrets.
 func (s *subject) start(t testing.TB, host *Host) *link {
 	t.Helper()
 	l := new(link)
@@ -138,7 +138,7 @@ func (s *subject) start(t testing.TB, host *Host) *link {
 	return l
 }
 
-// stop ends the conversation and the plugin.
+// stop ends the connection and the plugin.
 func (l *link) stop(t testing.TB) {
 	t.Helper()
 	l.once.Do(func() {
@@ -152,21 +152,21 @@ func (l *link) stop(t testing.TB) {
 			t.Errorf("the plugin did not end within %s: its code does not return\n\n%s", stopTime, stacks())
 		}
 		if strings.Contains(l.heard.String()+l.printed.String(), Canary) {
-			t.Errorf("the plugin gave a secret away: %s", around(l.heard.String()+l.printed.String(), Canary))
+			t.Errorf("the plugin printed a secret: %s", around(l.heard.String()+l.printed.String(), Canary))
 		}
 		if out := l.printed.String(); out != "" {
-			t.Errorf("the plugin printed %.200q to standard output, which belongs to the host; use the logger", out)
+			t.Errorf("the plugin printed %.200q to standard output, which is reserved for the host; use the logger", out)
 		}
 	})
 }
 
-// around cuts a piece of text out.
+// around returns word with the 80 bytes of text before and after it.
 func around(text, word string) string {
 	i := strings.Index(text, word)
 	return fmt.Sprintf("%q", text[max(0, i-80):min(len(text), i+len(word)+80)])
 }
 
-// note takes an error down, for what it may give away, and returns it.
+// note records an error, in which stop searches for secrets, and returns it.
 func (l *link) note(err error) error {
 	for _, e := range flatten(err) {
 		fmt.Fprintf(&l.heard, "error: %s %s %s %s %q\n", e.Path, e.Reason, e.Message, e.Hint, e.Output)
@@ -174,7 +174,7 @@ func (l *link) note(err error) error {
 	return err
 }
 
-// flatten returns the complaints in a joined error.
+// flatten returns the errors in a joined error.
 func flatten(err error) []*sdk.Error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []*sdk.Error
@@ -192,7 +192,7 @@ func flatten(err error) []*sdk.Error {
 	return nil
 }
 
-// args describe a new connection for a case.
+// args returns the arguments for a new connection of a case.
 func (l *link) args(t testing.TB, c *Transport, p Peer) wire.OpenArgs {
 	l.opened++
 	return wire.OpenArgs{
@@ -201,7 +201,7 @@ func (l *link) args(t testing.TB, c *Transport, p Peer) wire.OpenArgs {
 	}
 }
 
-// open opens a connection and returns its stream and its name.
+// open opens a connection and returns its stream and its instance.
 func (l *link) open(t testing.TB, c *Transport, p Peer) (*wire.Stream, string) {
 	t.Helper()
 	a := l.args(t, c, p)
@@ -214,7 +214,7 @@ func (l *link) open(t testing.TB, c *Transport, p Peer) (*wire.Stream, string) {
 	return s, a.Instance
 }
 
-// close closes a connection, politely for a while.
+// close closes a connection with a grace of five seconds.
 func (l *link) close(t testing.TB, instance string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -224,7 +224,7 @@ func (l *link) close(t testing.TB, instance string) {
 	}
 }
 
-// A transcript is written to from many places.
+// A transcript is a buffer for concurrent writes.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu

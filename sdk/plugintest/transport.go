@@ -13,33 +13,33 @@ import (
 )
 
 const (
-	concurrently = 64       // connections that are open at the same time
-	largest      = 16 << 20 // bytes of a message, unless a host is configured otherwise
+	concurrently = 64       // number of connections open at the same time
+	largest      = 16 << 20 // bytes of the largest message, as in the default configuration
 )
 
-func (c Transport) questions() []question {
-	about := func(what string, ask func(t testing.TB, s *subject, c *Transport)) question {
-		return question{"transport " + c.Name + " " + what, func(t testing.TB, s *subject) { ask(t, s, &c) }}
+func (c Transport) checks() []check {
+	about := func(what string, run func(t testing.TB, s *subject, c *Transport)) check {
+		return check{"transport " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
 	}
-	return []question{
+	return []check{
 		about("refusals", func(t testing.TB, s *subject, c *Transport) {
-			refusals(t, s, component{"transport", c.Name}, c.Refused)
+			checkRefusals(t, s, component{"transport", c.Name}, c.Refused)
 		}),
-		about("secret", askSecret),
-		about("sizes", askSizes),
-		about("contents", askContents),
-		about("order", askOrder),
-		about("many", askMany),
-		about("grease", askFrames),
-		about("cancel", askCancel),
-		about("close", askClose),
-		about("death", askDeath),
-		about("leaks", askLeaks),
-		about("host gone", askHostGone),
+		about("secret", checkSecret),
+		about("sizes", checkSizes),
+		about("contents", checkContents),
+		about("order", checkOrder),
+		about("many", checkMany),
+		about("grease", checkFrames),
+		about("cancel", checkCancel),
+		about("close", checkClose),
+		about("death", checkDeath),
+		about("leaks", checkLeaks),
+		about("host gone", checkHostGone),
 	}
 }
 
-// exchange sends messages and compares what comes back, in order.
+// exchange sends messages and compares the echoes, in order.
 func exchange(t testing.TB, s *wire.Stream, msgs ...string) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -65,7 +65,7 @@ func exchange(t testing.TB, s *wire.Stream, msgs ...string) {
 			case ev != nil:
 				return fmt.Errorf("message %d: event %q in its place: %s", i, ev.Name, ev.Reason)
 			case string(msg) != want:
-				return fmt.Errorf("message %d of %d bytes came back altered: %s", i, len(want), difference(string(msg), want))
+				return fmt.Errorf("message %d of %d bytes was changed: %s", i, len(want), difference(string(msg), want))
 			}
 		}
 		return nil
@@ -81,10 +81,10 @@ func difference(got, want string) string {
 	for i < len(got) && i < len(want) && got[i] == want[i] {
 		i++
 	}
-	return fmt.Sprintf("%d bytes, from byte %d on %.40q and not %.40q", len(got), i, got[i:], want[i:])
+	return fmt.Sprintf("%d bytes, different from byte %d: got %.40q, want %.40q", len(got), i, got[i:], want[i:])
 }
 
-// message is a JSON-RPC message of n bytes, or as short as it can be.
+// message returns a JSON-RPC message of n bytes, or of the minimum size.
 func message(n int) string {
 	const empty = `{"jsonrpc":"2.0","method":"notifications/grease","params":{"pad":""}}`
 	if n < len(empty) {
@@ -93,8 +93,8 @@ func message(n int) string {
 	return strings.Replace(empty, `""`, `"`+strings.Repeat("x", n-len(empty))+`"`, 1)
 }
 
-// askSizes: messages of every size come through as they are.
-func askSizes(t testing.TB, s *subject, c *Transport) {
+// checkSizes checks that messages of all sizes are not changed.
+func checkSizes(t testing.TB, s *subject, c *Transport) {
 	stream, _ := s.start(t, c.Host).open(t, c, c.Peer(t))
 	for _, n := range []int{2, 3, 70, 1 << 10, 4<<10 - 1, 4 << 10, 32 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20, largest} {
 		if c.Serves {
@@ -105,10 +105,10 @@ func askSizes(t testing.TB, s *subject, c *Transport) {
 	}
 }
 
-// askContents: nobody looks inside messages.
-func askContents(t testing.TB, s *subject, c *Transport) {
+// checkContents checks that the transport does not interpret messages.
+func checkContents(t testing.TB, s *subject, c *Transport) {
 	if c.Serves {
-		t.Skip("the transport is no relay")
+		t.Skip("the transport is not a relay")
 	}
 	stream, _ := s.start(t, c.Host).open(t, c, c.Peer(t))
 	exchange(t, stream,
@@ -119,8 +119,9 @@ func askContents(t testing.TB, s *subject, c *Transport) {
 		`{"not even":json}`)
 }
 
-// askOrder: messages keep their order, also when nobody waits for answers.
-func askOrder(t testing.TB, s *subject, c *Transport) {
+// checkOrder checks that messages keep their order without waiting for
+// responses.
+func checkOrder(t testing.TB, s *subject, c *Transport) {
 	stream, _ := s.start(t, c.Host).open(t, c, c.Peer(t))
 	format := `{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"pad":%q}}`
 	if c.Apart {
@@ -137,8 +138,8 @@ func askOrder(t testing.TB, s *subject, c *Transport) {
 	exchange(t, stream, msgs...)
 }
 
-// askMany: many connections at the same time do not disturb each other.
-func askMany(t testing.TB, s *subject, c *Transport) {
+// checkMany checks that concurrent connections do not affect each other.
+func checkMany(t testing.TB, s *subject, c *Transport) {
 	l, peer := s.start(t, c.Host), c.Peer(t)
 	var streams []*wire.Stream
 	for range concurrently {
@@ -178,8 +179,8 @@ func askMany(t testing.TB, s *subject, c *Transport) {
 	}
 }
 
-// askFrames: frames of a later version are passed over.
-func askFrames(t testing.TB, s *subject, c *Transport) {
+// checkFrames checks that frames and events of later versions are ignored.
+func checkFrames(t testing.TB, s *subject, c *Transport) {
 	l := s.start(t, c.Host)
 	a := l.args(t, c, c.Peer(t))
 	var r wire.OpenReply
@@ -198,21 +199,21 @@ func askFrames(t testing.TB, s *subject, c *Transport) {
 			t.Fatal(err)
 		}
 	}
-	c.talk(t, wire.NewStream(conn, 0))
+	c.roundTrip(t, wire.NewStream(conn, 0))
 }
 
-// askSecret: a secret in the settings stays there. Every question looks for
-// it; this one gives the plugin reasons to complain.
-func askSecret(t testing.TB, s *subject, c *Transport) {
+// checkSecret checks that a secret in the settings is not printed, not even in
+// error messages. Every check searches for secrets; this one causes errors.
+func checkSecret(t testing.TB, s *subject, c *Transport) {
 	peer := c.Peer(t)
 	schema := s.schema(t, component{"transport", c.Name})
 	if sensitive(&schema) && !strings.Contains(peer.Settings, Canary) {
-		t.Error("the transport has sensitive settings; let Peer put Canary into one")
+		t.Error("the transport has sensitive settings: set one of them to Canary in Peer")
 	}
 	l := s.start(t, c.Host)
 	complain(t, l, component{"transport", c.Name}, peer.Settings)
 	stream, instance := l.open(t, c, peer)
-	c.talk(t, stream)
+	c.roundTrip(t, stream)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	st, err := l.Status(ctx, instance)
@@ -224,12 +225,12 @@ func askSecret(t testing.TB, s *subject, c *Transport) {
 	}
 }
 
-// complain makes a plugin refuse settings that hold a secret.
+// complain makes a plugin reject settings that contain a secret.
 func complain(t testing.TB, l *link, c component, settings string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := l.note(l.Validate(ctx, c.kind, c.name, []byte(settings))); err != nil {
-		t.Errorf("the settings of the case are refused: %v", err)
+		t.Errorf("the settings of the case are rejected: %v", err)
 	}
 	spoilt := strings.Replace(settings, "{", `{"no_such_setting_5f0c":true,`, 1)
 	_ = l.note(l.Validate(ctx, c.kind, c.name, []byte(strings.Replace(spoilt, ",}", "}", 1))))

@@ -13,76 +13,78 @@ import (
 	"testing"
 )
 
-// What a vendor takes and remembers, so that a plugin gone wild ends with an
-// error and not with the memory.
+// Limits of a vendor, so that a faulty plugin causes an error and does not use
+// up memory.
 const (
-	vendorBody     = 1 << 20
-	vendorRequests = 10_000
+	vendorBody     = 1 << 20 // bytes of a request body
+	vendorRequests = 10_000  // number of requests
 )
 
-// Where the documents of a [Vendor] are.
+// Paths of the metadata documents of a [Vendor].
 const (
 	ResourcePath = "/.well-known/oauth-protected-resource/mcp"
 	MetadataPath = "/.well-known/oauth-authorization-server"
 )
 
-// A Vendor is a server that answers only who has a token, and the authorization
-// server that issues tokens: both on the loopback, real, and as wrong as a test
-// wants them. It registers clients at /register, has a page at /authorize on
-// which somebody consents at once (see [Follow]), issues tokens at /token and
-// revokes them at /revoke. PKCE with S256 is required, a code is good once, and
-// so is a refresh token.
+// A Vendor is an MCP server that requires a token, and the authorization server
+// that issues the tokens. Both are real servers on the loopback.
 //
-// As it comes it is right in everything. The fields make it wrong; they are set
-// while no request is under way.
+// The authorization server registers clients at /register and issues tokens at
+// /token. It revokes them at /revoke. Its page at /authorize consents at once
+// (see [Follow]). PKCE with S256 is required. A code and a refresh token are
+// valid once.
+//
+// A new Vendor follows the specifications. The fields make it violate them. Set
+// them while no request is running.
 type Vendor struct {
-	URL    string // of the server
-	Issuer string // the authorization server
+	URL    string // of the MCP server
+	Issuer string // of the authorization server
 
-	// Challenge is what a refusal says in WWW-Authenticate; empty: what Bearer
-	// returns.
+	// Challenge is the WWW-Authenticate header of a 401 response; if empty, the
+	// result of Bearer("").
 	Challenge string
-	// Inside is what is behind the guard; nil: an empty answer.
+	// Inside handles requests with a valid token; if nil, the response is
+	// empty.
 	Inside http.Handler
-	// Resource changes what the server publishes about itself (RFC 9728), and
-	// Metadata what the authorization server does (RFC 8414).
+	// Resource changes the metadata of the MCP server (RFC 9728). Metadata
+	// changes that of the authorization server (RFC 8414).
 	Resource, Metadata func(m map[string]any)
-	// Redirect changes the answer that a person brings back from the page:
-	// code, state and iss.
+	// Redirect changes the parameters of the redirect from the page: code,
+	// state and iss.
 	Redirect func(answer url.Values)
-	// Tokens changes the tokens that are issued for a form. What it puts into
-	// reply is good, and a refresh token that it leaves out has not rotated.
+	// Tokens changes the response to a token request. The tokens in reply are
+	// valid. If it removes the refresh token, the old one stays valid.
 	Tokens func(form url.Values, reply map[string]any)
 
 	mu       sync.Mutex
-	instead  map[string]http.HandlerFunc // guarded by mu: by path
+	instead  map[string]http.HandlerFunc // guarded by mu; by path
 	requests []VendorRequest             // guarded by mu
-	clients  int                         // guarded by mu: that were registered
-	codes    map[string]url.Values       // guarded by mu: the login of each that is good
-	access   map[string]bool             // guarded by mu: tokens that are good
-	refresh  map[string]bool             // guarded by mu: likewise
+	clients  int                         // guarded by mu; number of registered clients
+	codes    map[string]url.Values       // guarded by mu; login by valid code
+	access   map[string]bool             // guarded by mu; valid access tokens
+	refresh  map[string]bool             // guarded by mu; valid refresh tokens
 	issued   []string                    // guarded by mu
 }
 
-// A VendorRequest is what somebody asked a vendor, of either of its servers.
+// A VendorRequest is a request to one of a vendor's servers.
 type VendorRequest struct {
 	Method, Path string
 	Header       http.Header
-	Form         url.Values // the query, and the body where that is a form
+	Form         url.Values // query, and the body if it is a form
 	Body         []byte
 }
 
-// NewVendor starts a vendor. It ends with the test.
+// NewVendor starts a vendor. The test's cleanup stops it.
 func NewVendor(t testing.TB) *Vendor {
 	t.Helper()
 	v := &Vendor{instead: map[string]http.HandlerFunc{}, codes: map[string]url.Values{}, access: map[string]bool{}, refresh: map[string]bool{}}
-	v.URL = v.listen(t, v.guard) + "/mcp"
+	v.URL = v.listen(t, v.serveResource) + "/mcp"
 	v.Move(t)
 	return v
 }
 
-// Move gives the authorization server another address, under which it is
-// another issuer. The old address goes on to answer, for the new issuer.
+// Move starts the authorization server at a new address, which makes it a new
+// issuer. The old address still answers, for the new issuer.
 func (v *Vendor) Move(t testing.TB) {
 	t.Helper()
 	v.Issuer = v.listen(t, v.Usual)
@@ -101,8 +103,8 @@ func (v *Vendor) listen(t testing.TB, usual http.HandlerFunc) (origin string) {
 	return s.URL
 }
 
-// note writes down a request, and returns what is to answer instead of the
-// usual; nil when nothing is.
+// note records a request and returns the handler to use instead of the usual
+// one, or nil.
 func (v *Vendor) note(w http.ResponseWriter, r *http.Request) http.HandlerFunc {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, vendorBody))
 	if err != nil {
@@ -125,36 +127,35 @@ func (v *Vendor) note(w http.ResponseWriter, r *http.Request) http.HandlerFunc {
 	return v.instead[r.URL.Path]
 }
 
-// Instead makes h answer a path from now on, at both servers; nil: as usual
-// again. It may be called while requests are under way.
+// Instead makes h handle a path on both servers. Nil restores the usual
+// handler. It may be called while requests are running.
 func (v *Vendor) Instead(path string, h http.HandlerFunc) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.instead[path] = h
 }
 
-// Requests returns what was asked at a path, at either server and whatever the
-// answer was; empty: at any.
+// Requests returns the requests for a path on both servers, whatever the
+// response was. An empty path returns all.
 func (v *Vendor) Requests(path string) []VendorRequest {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(v.requests), func(r VendorRequest) bool { return path != "" && r.Path != path })
 }
 
-// Grants returns what the token endpoint was asked for with a grant type.
+// Grants returns the token requests with a grant type.
 func (v *Vendor) Grants(kind string) []VendorRequest {
 	return slices.DeleteFunc(v.Requests("/token"), func(r VendorRequest) bool { return r.Form.Get("grant_type") != kind })
 }
 
-// Expire makes every access token worthless that there is, as when its time has
-// come or somebody revoked it.
+// Expire invalidates all access tokens.
 func (v *Vendor) Expire() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	clear(v.access)
 }
 
-// Issued returns every token that there ever was, the newest at the end: first the
+// Issued returns all tokens ever issued, the newest last: for each response the
 // access token, then the refresh token.
 func (v *Vendor) Issued() []string {
 	v.mu.Lock()
@@ -162,21 +163,22 @@ func (v *Vendor) Issued() []string {
 	return slices.Clone(v.issued)
 }
 
-// Good is how many tokens are good, of both kinds.
+// Good returns the number of valid access and refresh tokens.
 func (v *Vendor) Good() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.access) + len(v.refresh)
 }
 
-// Bearer is the challenge of a refusal, which says where to find out more,
-// followed by further parameters: `, error="insufficient_scope", scope="write"`.
+// Bearer returns the challenge of a 401 response, with the address of the
+// resource metadata. more is appended, for example `,
+// error="insufficient_scope", scope="write"`.
 func (v *Vendor) Bearer(more string) string {
 	return `Bearer resource_metadata="` + v.origin() + ResourcePath + `"` + more
 }
 
-// Refuse answers as to somebody without a token: v.Instead("/mcp", v.Refuse)
-// refuses whatever is presented.
+// Refuse responds as to a request without a token. v.Instead("/mcp", v.Refuse)
+// makes the server reject all tokens.
 func (v *Vendor) Refuse(w http.ResponseWriter, _ *http.Request) {
 	challenge := v.Challenge
 	if challenge == "" {
@@ -188,8 +190,8 @@ func (v *Vendor) Refuse(w http.ResponseWriter, _ *http.Request) {
 
 func (v *Vendor) origin() string { return strings.TrimSuffix(v.URL, "/mcp") }
 
-// guard is the server.
-func (v *Vendor) guard(w http.ResponseWriter, r *http.Request) {
+// serveResource handles the requests of the MCP server.
+func (v *Vendor) serveResource(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/mcp":
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -213,7 +215,7 @@ func (v *Vendor) guard(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Reply answers every request with a JSON object. An error of OAuth is
+// Reply returns a handler that responds with a JSON object. An OAuth error is
 // Reply(400, map[string]any{"error": "invalid_grant"}).
 func Reply(status int, m map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// visits asks a vendor something, without following redirects.
+// visits sends a request to a vendor without following redirects.
 func visits(t testing.TB, method, address, token string, form url.Values) (status int, h http.Header, m map[string]any) {
 	t.Helper()
 	var body io.Reader
@@ -37,7 +37,7 @@ func visits(t testing.TB, method, address, token string, form url.Values) (statu
 	return res.StatusCode, res.Header, m
 }
 
-// begun begins a login at a vendor and returns the form that ends it.
+// begun begins a login and returns the form of the token request.
 func begun(t testing.TB, v *Vendor) url.Values {
 	t.Helper()
 	verifier := strings.Repeat("v", 43)
@@ -49,7 +49,7 @@ func begun(t testing.TB, v *Vendor) url.Values {
 	status, h, _ := visits(t, "GET", v.Issuer+"/authorize?"+q.Encode(), "", nil)
 	back, err := url.Parse(h.Get("Location"))
 	if status != http.StatusFound || err != nil || back.Query().Get("state") != "s" || back.Query().Get("iss") != v.Issuer {
-		t.Fatalf("sent back with %d to %s", status, h.Get("Location"))
+		t.Fatalf("redirected with %d to %s", status, h.Get("Location"))
 	}
 	return url.Values{
 		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "client_id": {"me"},
@@ -57,8 +57,8 @@ func begun(t testing.TB, v *Vendor) url.Values {
 	}
 }
 
-// TestVendor: who does it right gets in, once with each code and each refresh
-// token, and whoever does not is refused.
+// TestVendor checks that correct requests succeed, that codes and refresh
+// tokens are valid once, and that incorrect requests are rejected.
 func TestVendor(t *testing.T) {
 	v := NewVendor(t)
 	if status, _, _ := visits(t, "POST", v.URL, v.Issue(), nil); status != http.StatusOK {
@@ -85,7 +85,7 @@ func TestVendor(t *testing.T) {
 		}
 	}
 	if v.Good() != 0 {
-		t.Fatal("somebody got a token")
+		t.Fatal("a token was issued")
 	}
 
 	form := begun(t, v)
@@ -95,11 +95,11 @@ func TestVendor(t *testing.T) {
 		t.Fatalf("with %v: %d", first, status)
 	}
 	if status, _, _ := visits(t, "POST", v.Issuer+"/token", "", form); status != http.StatusBadRequest {
-		t.Errorf("a code twice: %d", status)
+		t.Errorf("using a code twice: %d", status)
 	}
 	v.Expire()
 	if status, _, _ := visits(t, "POST", v.URL, access, nil); status != http.StatusUnauthorized {
-		t.Errorf("a token that has expired: %d", status)
+		t.Errorf("using an expired token: %d", status)
 	}
 	again := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first["refresh_token"].(string)}}
 	for _, want := range []int{http.StatusOK, http.StatusBadRequest} {
@@ -113,18 +113,17 @@ func TestVendor(t *testing.T) {
 	visits(t, "POST", v.Issuer+"/revoke", "", again)
 	v.Instead("/mcp", v.Refuse)
 	if status, h, _ := visits(t, "POST", v.URL, v.Issue(), nil); status != http.StatusUnauthorized || h.Get("WWW-Authenticate") != v.Bearer("") {
-		t.Errorf("a server that refuses everything: %d, %v", status, h)
+		t.Errorf("with Refuse for all requests: %d, %v", status, h)
 	}
 	if all := v.Issued(); len(all) != 6 || all[1] != access || all[2] != first["refresh_token"] {
 		t.Errorf("issued %v", all)
 	}
 	if v.Good() != 3 {
-		t.Errorf("%d tokens are good", v.Good())
+		t.Errorf("%d tokens are valid", v.Good())
 	}
 }
 
-// TestVendorIsWrong: each way to be wrong shows where it should, and nowhere
-// else.
+// TestVendorIsWrong checks that each field changes its own response only.
 func TestVendorIsWrong(t *testing.T) {
 	v := NewVendor(t)
 	v.Challenge = "Basic"
@@ -168,12 +167,12 @@ func TestVendorIsWrong(t *testing.T) {
 	old := v.Issuer
 	v.Move(t)
 	if _, _, m := visits(t, "GET", old+MetadataPath, "", nil); old == v.Issuer || m["issuer"] != v.Issuer {
-		t.Errorf("after the move from %s it is %v", old, m)
+		t.Errorf("after the move from %s the metadata is %v", old, m)
 	}
 	if status, _, _ := visits(t, "POST", v.Issuer+"/register", "", url.Values{"a": {strings.Repeat("x", vendorBody)}}); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a huge body: %d", status)
 	}
 	if status, _, _ := visits(t, "POST", v.Issuer+"/register", "", nil); status != http.StatusBadRequest {
-		t.Errorf("a registration without words: %d", status)
+		t.Errorf("a registration without a body: %d", status)
 	}
 }
