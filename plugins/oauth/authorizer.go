@@ -32,7 +32,7 @@ type authorizer struct {
 	turn   chan struct{} // held by who reads or changes what follows, also while it waits for a server: others leave when their context ends
 
 	server    *url.URL
-	visitor   *httpclient.Visitor
+	visitor   *httpclient.DiscoveryClient
 	hint      challenge // the last one
 	wanted    bool      // the server is known to want a login
 	site      *site     // what was found out after it
@@ -62,8 +62,8 @@ func (a *authorizer) settle(address string) error {
 	if a.TLS != nil {
 		conf = &httpclient.TLS{CA: a.TLS.CA}
 	}
-	v, err := httpclient.NewVisitor(httpclient.VisitorOptions{
-		Home: u, AllowPrivate: a.AllowPrivate, TLS: conf, Dir: a.dir, Agent: "junctor-plugin-oauth/" + version, Whole: visitTime,
+	v, err := httpclient.NewDiscoveryClient(httpclient.DiscoveryOptions{
+		Home: u, AllowPrivate: a.AllowPrivate, TLS: conf, Dir: a.dir, Agent: "junctor-plugin-oauth/" + version, Timeout: visitTime,
 	})
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Check looks at CHANGELOG.md and README.md beside the test: the changelog knows
-// the version that stands in the code, and the README has a row for every
-// setting and names what is in blocks.
+// Check compares CHANGELOG.md and README.md in the test's directory with the
+// plugin. The changelog must have an entry for the version. The README must
+// have a row for every setting and mention the settings of blocks.
 func Check(t *testing.T, p *sdk.Plugin) {
 	t.Helper()
 	if !strings.Contains(read(t, "CHANGELOG.md"), "\n## "+p.Version+"\n") {

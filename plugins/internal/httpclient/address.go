@@ -15,24 +15,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A name in a configuration leads to whatever address its owner's DNS says, at
-// the moment of connecting. So the address is checked there, once it is known
-// and before anything is sent, and not looked up a second time.
+// The owner of a name in a configuration controls the address that DNS returns
+// at the moment of connecting. The dialer therefore checks the resolved address
+// before sending anything, and does not resolve the name again.
 
 var loopback4, loopback6 = netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")
 
-// A dialer connects to one server, or to the proxy that the environment names.
+// A dialer connects to one server, or to the proxy set in the environment.
 type dialer struct {
 	proxies *proxies
 	checks  net.Dialer
-	plain   net.Dialer // for a proxy, which the user chose
+	plain   net.Dialer // for proxies, which the user chose
 }
 
 func newDialer(u *url.URL, allowPrivate bool, timeout time.Duration) *dialer {
 	d := &dialer{proxies: &proxies{}, plain: net.Dialer{Timeout: timeout, KeepAlive: 15 * time.Second}}
 	d.checks = d.plain
 	if _, err := netip.ParseAddr(u.Hostname()); err == nil || allowPrivate {
-		return d // the URL itself names the address
+		return d // the URL contains the address, or any address is allowed
 	}
 	options := []ssrf.Option{ssrf.WithAnyPort(), ssrf.WithNetworks("tcp4", "tcp6")}
 	if IsLocalhost(u.Hostname()) {
@@ -42,7 +42,8 @@ func newDialer(u *url.URL, allowPrivate bool, timeout time.Duration) *dialer {
 	return d
 }
 
-// IsLocalhost reports whether a host is this machine by its name alone.
+// IsLocalhost reports whether a host name or address means this machine,
+// without DNS.
 func IsLocalhost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -51,8 +52,8 @@ func IsLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// SameOrigin reports whether two URLs lead to the same place, however they spell
-// it.
+// SameOrigin reports whether two URLs have the same scheme, host and port, in
+// any spelling.
 func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
 }
@@ -66,11 +67,11 @@ func portOf(u *url.URL) string {
 	case u.Scheme == "https":
 		return "443"
 	}
-	return "1080" // of SOCKS
+	return "1080" // SOCKS
 }
 
-// dial checks every address but that of a proxy. It does not compare with the
-// server's own, which the transport may spell in another way than the URL does.
+// dial checks every address except that of a proxy. It does not compare addr
+// with the configured host, because the transport may spell it differently.
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if !d.proxies.has(addr) {
 		return d.checks.DialContext(ctx, network, addr)
@@ -82,8 +83,8 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return c, nil
 }
 
-// refusedAddress explains a connection that was not made because of where it
-// would have led; nil when that is not why.
+// refusedAddress explains a connection that the address check rejected. It
+// returns nil for other errors.
 func refusedAddress(err error, u *url.URL) *sdk.Error {
 	if !errors.Is(err, ssrf.ErrProhibitedIP) && !errors.Is(err, ssrf.ErrProhibitedNetwork) && !errors.Is(err, ssrf.ErrInvalidHostPort) {
 		return nil

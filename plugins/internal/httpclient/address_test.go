@@ -19,8 +19,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// names makes every name of this process lead to addresses, one after the other:
-// each question gets the next.
+// names replaces DNS in this process. Each query for any name returns the next
+// of the addresses, and then the last one.
 func names(t *testing.T, addresses ...string) (asked *atomic.Int32) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -66,7 +66,7 @@ func names(t *testing.T, addresses ...string) (asked *atomic.Int32) {
 	return asked
 }
 
-// get asks a server once.
+// get sends one GET request to a server.
 func get(t *testing.T, o Options) error {
 	t.Helper()
 	o.Log, o.Connect = hclog.NewNullLogger(), 2*time.Second
@@ -103,8 +103,9 @@ func TestSameOrigin(t *testing.T) {
 	}
 }
 
-// TestAddresses: a name leads to public addresses only, unless it is allowed
-// more, and what is checked is what is dialled. TRN-20, D12, U3
+// TestAddresses checks that a name may lead to public addresses only, unless
+// more is allowed, and that the checked address is the one dialled. TRN-20,
+// D12, U3
 func TestAddresses(t *testing.T) {
 	var hits atomic.Int32
 	base, _ := httpclienttest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
@@ -118,14 +119,14 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("a name that leads to %s: %v", a, err)
 		}
 	}
-	// Names that the transport spells differently, or that end in a dot.
+	// Names that the transport spells differently, or with a dot at the end.
 	for _, name := range []string{"b\u00fccher.example", "PUBLIC.example", "public.example.", "p\u00fcblic\u3002example"} {
 		names(t, "127.0.0.1")
 		if err := get(t, Options{URL: "http://" + name + port}); !refused(err) {
 			t.Errorf("%s led to the loopback: %v", name, err)
 		}
 	}
-	// The answer changes between one look and the next.
+	// The DNS answer changes between two queries.
 	asked := names(t, "127.0.0.1", "93.184.216.34")
 	if err := get(t, Options{URL: "http://public.example" + port}); !refused(err) || asked.Load() != 1 {
 		t.Errorf("looked up %d times: %v", asked.Load(), err)

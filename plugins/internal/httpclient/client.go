@@ -1,6 +1,6 @@
-// Package httpclient reaches one server over HTTP on behalf of a configuration: it
-// checks where a name leads, follows no redirects, bounds what it reads after
-// decompression, and explains what went wrong to people.
+// Package httpclient sends HTTP requests to one configured server. It checks
+// the address that a name leads to, follows no redirects, limits the size of
+// responses after decompression, and explains errors to the user.
 package httpclient
 
 import (
@@ -21,19 +21,19 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Sockets is how many connections calls may use.
+// Sockets is the maximum number of connections for calls.
 const Sockets = 64
 
 const (
-	headerMost = 64 << 10 // bytes of the headers of an answer
-	// idleTime is shorter than the 5 seconds after which servers made with Node.js
-	// and uvicorn close a connection: a call that is sent at that moment is lost,
-	// and cannot be sent again.
+	headerMost = 64 << 10 // maximum size in bytes of the headers of a response
+	// idleTime is below the 5 seconds after which servers based on Node.js and
+	// uvicorn close an idle connection. A call sent at that moment is lost and
+	// may not be sent again.
 	idleTime   = 4 * time.Second
-	pingAfter  = 30 * time.Second // of silence, where the connection is of HTTP/2
+	pingAfter  = 30 * time.Second // of silence on an HTTP/2 connection
 	pingTime   = 15 * time.Second
-	fileMost   = 1 << 20 // bytes of a certificate file
-	cookieMost = 50      // of one server, and 4 KiB each
+	fileMost   = 1 << 20 // maximum size in bytes of a certificate file
+	cookieMost = 50      // maximum number of cookies, of 4 KiB each
 )
 
 // TLS are the settings of a tls block.
@@ -42,38 +42,39 @@ type TLS struct {
 	Cert       string `hcl:"cert,optional" doc:"A file with the certificate, in PEM, to show to the server." requires:"key"`
 	Key        string `hcl:"key,optional" doc:"A file with that certificate's private key, in PEM." requires:"cert"`
 	ServerName string `hcl:"server_name,optional" doc:"The name that the server's certificate must have, where it is not the one in the URL."`
-	SkipVerify bool   `hcl:"skip_verify,optional" doc:"Accepts any certificate. Whoever is between here and the server can then read and change everything; each start warns."`
+	SkipVerify bool   `hcl:"skip_verify,optional" doc:"Accepts any certificate. Anyone between this machine and the server can then read and change everything; each start warns."`
 }
 
-// Options say how to reach a server.
+// Options describe how to connect to a server.
 type Options struct {
 	URL          string
 	Headers      map[string]string
 	AllowPrivate bool
 	AllowPlain   bool // headers may be sent without TLS to another machine
 	TLS          *TLS
-	Dir          string // that relative file names are relative to
+	Dir          string // base of relative file names
 	Connect      time.Duration
-	Agent        string          // of the User-Agent header
-	Credentials  sdk.Credentials // asked for every request; nil: the headers must do
+	Agent        string          // User-Agent header
+	Credentials  sdk.Credentials // used for every request; nil: use Headers only
 	Log          hclog.Logger
 }
 
-// A Client reaches one server. Its methods may be called concurrently.
+// A Client sends requests to one server. Its methods may be called
+// concurrently.
 type Client struct {
 	URL     *url.URL
 	headers http.Header
 	agent   string
 	calls   *http.Client
-	side    *http.Client // what must not wait for calls, such as answers to what the server asks in one
+	side    *http.Client // for requests that must not wait for calls, such as responses to the server's requests
 
-	credentials sdk.Credentials // nil: none
-	plain       bool            // they may be sent without TLS to another machine
+	credentials sdk.Credentials // may be nil
+	plain       bool            // credentials may be sent without TLS to another machine
 	alone       atomic.Bool     // the host has no auth provider for the server
-	overruled   atomic.Bool     // the server refused the configured headers
+	overruled   atomic.Bool     // the server rejected the configured headers
 }
 
-// Check says what is wrong with the options, without touching files.
+// Check returns the mistakes in the options. It does not read files.
 func (o *Options) Check() []error {
 	var errs []error
 	u, err := parse(o.URL)
@@ -94,7 +95,7 @@ func parse(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, sdk.AttrErrorf("url", "is not a URL") // the error would print what may be a password
+		return nil, sdk.AttrErrorf("url", "is not a URL") // err may contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, sdk.AttrErrorf("url", "must begin with https:// or http://")
 	case u.Host == "" || u.Hostname() == "":
@@ -114,7 +115,7 @@ func isPort(text string) bool {
 	return err == nil && n > 0
 }
 
-// NewClient makes a client. It connects to nothing.
+// NewClient returns a client. It does not connect.
 func NewClient(o Options) (*Client, error) {
 	u, err := parse(o.URL)
 	if err != nil {
@@ -155,7 +156,7 @@ func NewClient(o Options) (*Client, error) {
 	}, nil
 }
 
-// Close gives back the connections that are not in use.
+// Close closes the idle connections.
 func (c *Client) Close() {
 	c.calls.CloseIdleConnections()
 	c.side.CloseIdleConnections()
@@ -212,12 +213,12 @@ func readFile(dir, name, path string) ([]byte, error) {
 	return b, nil
 }
 
-// fewCookies keeps what load balancers need to find the same machine again, and
-// no more than that.
+// fewCookies is a jar with a limited number of cookies. Load balancers need
+// cookies to find the same machine again.
 type fewCookies struct{ http.CookieJar }
 
-// SetCookies keeps only what Cookies returns, or the jar would grow unseen:
-// there is one URL, so every cookie is for all paths.
+// SetCookies sets the path of every cookie to /. There is only one URL, and
+// cookies with other paths would fill the jar without being counted.
 func (j *fewCookies) SetCookies(u *url.URL, cookies []*http.Cookie) {
 	held := map[string]bool{}
 	for _, c := range j.Cookies(u) {

@@ -27,8 +27,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// certificates writes an authority and, signed by it, a certificate with its
-// key, and returns their directory.
+// certificates writes a certificate authority and a certificate signed by it,
+// with its key, to a directory.
 func certificates(t *testing.T) (dir string, pair tls.Certificate, authority *x509.CertPool) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {
@@ -77,7 +77,7 @@ func certificates(t *testing.T) (dir string, pair tls.Certificate, authority *x5
 	return dir, pair, authority
 }
 
-// TestTLS: certificates are checked both ways. TRN-23
+// TestTLS checks the verification of server and client certificates. TRN-23
 func TestTLS(t *testing.T) {
 	dir, pair, authority := certificates(t)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,12 +93,12 @@ func TestTLS(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		o    Options
-		want string // part of the error; empty: none
+		want string // part of the error; empty: no error
 	}{
 		"unknown authority": {Options{}, "authority that is not trusted"},
 		"own authority":     {Options{TLS: &TLS{CA: "ca.pem"}}, ""},
 		"other name":        {Options{TLS: &TLS{CA: "ca.pem", ServerName: "outside.example"}}, "cannot be used"},
-		"its other name":    {Options{TLS: &TLS{CA: "ca.pem", ServerName: "inside.example"}}, ""},
+		"alternative name":  {Options{TLS: &TLS{CA: "ca.pem", ServerName: "inside.example"}}, ""},
 		"unchecked":         {Options{TLS: &TLS{SkipVerify: true}}, ""},
 		"with certificate":  {Options{URL: s.URL + "/mutual", TLS: &TLS{CA: "ca.pem", Cert: "cert.pem", Key: "key.pem"}}, ""},
 		"no TLS":            {Options{URL: "https" + strings.TrimPrefix(plain.URL, "http")}, "does not speak TLS"},
@@ -130,8 +130,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestCookies: what finds the same machine again is sent back, and only so much
-// of it.
+// TestCookies checks that cookies are sent back, and that their number is
+// limited.
 func TestCookies(t *testing.T) {
 	u, err := url.Parse("https://x/")
 	if err != nil {
@@ -146,7 +146,7 @@ func TestCookies(t *testing.T) {
 		jar.SetCookies(u, []*http.Cookie{{Name: "c" + strings.Repeat("x", i), Value: "v"}, {Name: "big", Value: strings.Repeat("x", 5000)}})
 	}
 	for i := range 200 {
-		jar.SetCookies(u, []*http.Cookie{{Name: "p", Value: "v", Path: fmt.Sprint("/", i)}}) // which would not be seen at /
+		jar.SetCookies(u, []*http.Cookie{{Name: "p", Value: "v", Path: fmt.Sprint("/", i)}}) // not visible at / without fewCookies
 	}
 	if n := len(jar.Cookies(u)); n != cookieMost {
 		t.Errorf("%d cookies", n)
@@ -156,11 +156,11 @@ func TestCookies(t *testing.T) {
 		t.Errorf("a cookie was not replaced among %d", len(all))
 	}
 	if c.side.Jar.Cookies(u) == nil {
-		t.Error("answers do not find the machine that the call went to")
+		t.Error("the clients for calls and for other requests do not share the cookies")
 	}
 }
 
-// TestRetryAfter reads both forms.
+// TestRetryAfter checks both forms of the header.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
@@ -177,8 +177,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestProxy: a proxy that the environment names may be anywhere, and what it is
-// asked for is the server. TRN-23
+// TestProxy checks that the proxy of the environment may have any address and
+// is asked for the server. TRN-23
 func TestProxy(t *testing.T) {
 	asked := make(chan string, 1)
 	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.String() }))
@@ -199,7 +199,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// through makes the environment name a proxy.
+// through sets the proxy of the environment.
 func through(t *testing.T, proxy string) {
 	t.Helper()
 	at, err := url.Parse(proxy)
@@ -211,13 +211,13 @@ func through(t *testing.T, proxy string) {
 	t.Cleanup(func() { fromEnvironment = before })
 }
 
-// TestProxyErrors: what is wrong with a proxy is not blamed on the server, and
-// its password is not printed.
+// TestProxyErrors checks that errors name the proxy and do not contain its
+// password.
 func TestProxyErrors(t *testing.T) {
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
 	t.Cleanup(refuses.Close)
 	for proxy, want := range map[string]string{
-		"http://u:hunter2@127.0.0.1:1":                                   "the proxy that the environment names cannot be used: 127.0.0.1:1",
+		"http://u:hunter2@127.0.0.1:1":                                   "the proxy set in the environment cannot be used: 127.0.0.1:1",
 		"http://u:hunter2@[::1":                                          "no valid URL",
 		"http://u:hunter2@" + strings.TrimPrefix(refuses.URL, "http://"): "HTTP status 407",
 	} {
@@ -234,7 +234,7 @@ func TestProxyErrors(t *testing.T) {
 	}
 }
 
-// TestHTTP2: where the server speaks it, calls share a connection.
+// TestHTTP2 checks that calls over HTTP/2 share a connection.
 func TestHTTP2(t *testing.T) {
 	dir, pair, _ := certificates(t)
 	remotes := make(chan string, 100)
@@ -264,7 +264,8 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// TestRedirects: a redirect is told of without what may be secret in it.
+// TestRedirects checks that the error for a redirect contains no secrets of the
+// URLs.
 func TestRedirects(t *testing.T) {
 	var to string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -286,7 +287,7 @@ func TestRedirects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, _ := Refusal(res); e.Message != "the server redirects to "+want || e.Reason != "redirect_refused" {
+		if e, _ := ErrorResponse(res); e.Message != "the server redirects to "+want || e.Reason != "redirect_refused" {
 			t.Errorf("%s: %+v", location, e)
 		}
 	}

@@ -13,15 +13,16 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// drainMost is how much of a refusal is read so that its socket can be used
-// again.
+// drainMost is the maximum number of bytes read of a rejection, so that its
+// connection can be reused.
 const drainMost = 64 << 10
 
-// Do sends a request, with what the server's auth provider gives for it. When
-// the server refuses that, the provider is told, and the request is sent once
-// more if it has something better. sent reports whether the server may have
-// acted on it. The caller closes the body of what is returned. An error is an
-// *sdk.Error, or the context's.
+// Do sends a request with the credential of the server's auth provider. If the
+// server rejects the credential, Do reports that to the provider. It sends the
+// request once more if the provider has a better one.
+//
+// sent reports whether the server may have processed the request. The caller
+// closes the body of res. The error is an *sdk.Error, or that of ctx.
 func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bool, err error) {
 	challenged := false
 	for {
@@ -29,15 +30,15 @@ func (c *Client) Do(ctx context.Context, r Request) (res *http.Response, sent bo
 		if err != nil {
 			return nil, false, err
 		}
-		stood := c.stands(add)
+		overridden := c.overrides(add)
 		res, sent, err := c.send(ctx, r, add)
-		if err != nil || add == nil || !refuses(res) || stood && res.StatusCode != http.StatusUnauthorized {
+		if err != nil || add == nil || !refuses(res) || overridden && res.StatusCode != http.StatusUnauthorized {
 			return res, sent, err
 		}
 		if res.StatusCode == http.StatusUnauthorized {
 			c.overruled.Store(true)
 		}
-		if !stood { // or the credential has not had its turn
+		if !overridden { // otherwise the credential was not sent yet
 			again, err := c.challenge(ctx, r, add.name, res, challenged)
 			if err != nil {
 				discard(res)
@@ -57,7 +58,7 @@ func discard(res *http.Response) {
 	_ = res.Body.Close()
 }
 
-// refuses reports whether an answer says that other credentials would do.
+// refuses reports whether a response demands other credentials.
 func refuses(res *http.Response) bool {
 	switch res.StatusCode {
 	case http.StatusUnauthorized:
@@ -70,7 +71,7 @@ func refuses(res *http.Response) bool {
 	return false
 }
 
-// An addition is what a credential adds to a request.
+// An addition holds the parts of a credential that are added to a request.
 type addition struct {
 	header http.Header
 	query  map[string]string
@@ -79,7 +80,8 @@ type addition struct {
 
 func (a *addition) empty() bool { return a == nil || len(a.header)+len(a.query) == 0 }
 
-// url adds to the query, which stays as it is where it has such a name.
+// url returns u with the query parameters of the credential. Parameters that u
+// has already are kept.
 func (a *addition) url(u *url.URL) *url.URL {
 	if a == nil || len(a.query) == 0 {
 		return u
@@ -95,7 +97,7 @@ func (a *addition) url(u *url.URL) *url.URL {
 	return &full
 }
 
-// target is where a request goes.
+// target returns the URL of a request.
 func (c *Client) target(r Request) *url.URL {
 	return cmp.Or(r.URL, c.URL)
 }
@@ -104,7 +106,8 @@ func (c *Client) about(r Request) sdk.AuthRequest {
 	return sdk.AuthRequest{Method: r.Method, URL: c.target(r).String(), Resource: c.URL.String()}
 }
 
-// authorize asks what to present; nil when nobody is to be asked.
+// authorize returns the credential for a request, or nil if there is no auth
+// provider.
 func (c *Client) authorize(ctx context.Context, r Request) (*addition, error) {
 	if c.credentials == nil || c.alone.Load() {
 		return nil, nil
@@ -121,13 +124,14 @@ func (c *Client) authorize(ctx context.Context, r Request) (*addition, error) {
 	}
 	h, wrong := Headers("headers", cred.Headers)
 	if len(wrong) > 0 {
-		return nil, sdk.Errorf(sdk.Internal, "the auth provider gave what cannot be sent: %v", wrong[0])
+		return nil, sdk.Errorf(sdk.Internal, "the credential of the auth provider cannot be sent: %v", wrong[0])
 	}
 	add := &addition{header: h, query: cred.Query, name: cred.Name}
 	return add, c.mayCarry(r, add)
 }
 
-// mayCarry refuses to send a credential where others could read it.
+// mayCarry returns an error if the credential must not be sent with a request,
+// because others could read it.
 func (c *Client) mayCarry(r Request, add *addition) error {
 	u := c.target(r)
 	switch {
@@ -142,9 +146,9 @@ func (c *Client) mayCarry(r Request, add *addition) error {
 	return nil
 }
 
-// dress adds the headers of the configuration and of the credential. Those of the
-// configuration count for more, until the server refuses them.
-func (c *Client) dress(h http.Header, add *addition) {
+// addHeaders adds the headers of the credential and of the configuration. Those
+// of the configuration take precedence until the server rejects them.
+func (c *Client) addHeaders(h http.Header, add *addition) {
 	if add != nil {
 		maps.Copy(h, add.header)
 	}
@@ -155,8 +159,8 @@ func (c *Client) dress(h http.Header, add *addition) {
 	}
 }
 
-// yields reports whether a header of the configuration is left out in favour of
-// the auth provider, if only because it is about to be asked.
+// yields reports whether a configured header is left out in favour of the
+// credential.
 func (c *Client) yields(name string, add *addition) bool {
 	switch {
 	case add == nil:
@@ -167,16 +171,15 @@ func (c *Client) yields(name string, add *addition) bool {
 	return c.overruled.Load() && (name == "Authorization" || add.header[name] != nil)
 }
 
-// isBare reports whether an Authorization header has the name of a scheme and
-// nothing else, as it comes out where a variable is empty.
+// isBare reports whether an Authorization header has a scheme without a token,
+// for example because a variable is empty.
 func isBare(value string) bool {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
 	return strings.TrimSpace(rest) == "" && slices.Contains([]string{"", "bearer", "basic", "token"}, strings.ToLower(scheme))
 }
 
-// stands reports whether a header of the configuration stands in for one of the
-// credential, which then is not presented.
-func (c *Client) stands(add *addition) bool {
+// overrides reports whether a configured header replaces one of the credential.
+func (c *Client) overrides(add *addition) bool {
 	if add == nil {
 		return false
 	}
@@ -185,8 +188,9 @@ func (c *Client) stands(add *addition) bool {
 	})
 }
 
-// challenge tells the provider of a refusal, also of the second, which is the
-// last: again says whether to send the request once more.
+// challenge reports a rejected credential to the provider. again is true if the
+// request should be sent once more. The second rejection is reported too, but
+// never retried.
 func (c *Client) challenge(ctx context.Context, r Request, presented string, res *http.Response, challenged bool) (again bool, err error) {
 	about := sdk.Challenge{
 		AuthRequest: c.about(r), Status: res.StatusCode, WWWAuthenticate: res.Header.Values("WWW-Authenticate"), Attempt: 1, Presented: presented,
@@ -204,13 +208,13 @@ func (c *Client) challenge(ctx context.Context, r Request, presented string, res
 	case err != nil:
 		return false, err
 	case said.NeedsLogin:
-		return false, &sdk.Error{Code: sdk.NeedsLogin, Reason: "needs_login", Message: cmp.Or(said.Reason, "somebody has to log in")}
+		return false, &sdk.Error{Code: sdk.NeedsLogin, Reason: "needs_login", Message: cmp.Or(said.Reason, "a login is required")}
 	case said.Retry && !challenged:
 		return true, nil
 	case res.StatusCode != http.StatusUnauthorized:
 		return false, nil
 	}
-	e, _ := Refusal(res)
+	e, _ := ErrorResponse(res)
 	e.Reason, e.Hint = "refused", said.Reason
 	if e.Hint == "" {
 		e.Hint = "check the auth block of the server"

@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// gives is a host that gives a credential, and says what to do when it is refused.
+// gives is a host with a fixed credential and a fixed answer to challenges.
 type gives struct {
 	cred    sdk.Credential
 	err     error
@@ -49,7 +49,7 @@ func clientOf(t *testing.T, address string, g *gives, plain bool) *Client {
 	return c
 }
 
-// TestCarried: where a credential goes, and where it does not. U4, U7
+// TestCarried checks which requests may carry a credential. U4, U7
 func TestCarried(t *testing.T) {
 	for _, c := range []struct {
 		name, url, to string
@@ -85,7 +85,8 @@ func TestCarried(t *testing.T) {
 	}
 }
 
-// TestQuery: a credential may be part of the address, and then stands in no error.
+// TestQuery checks that a credential may be part of the URL, and that errors do
+// not contain it.
 func TestQuery(t *testing.T) {
 	var got atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got.Store(r.URL.String()) }))
@@ -108,7 +109,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// ordered is a query as we write it: what was there before, and the rest by name.
+// ordered returns the expected query: the existing parameters, then the others
+// sorted by name.
 func ordered(u *url.URL) string {
 	if strings.HasPrefix(u.RawQuery, "have=1") {
 		return u.RawQuery
@@ -116,7 +118,8 @@ func ordered(u *url.URL) string {
 	return u.Query().Encode()
 }
 
-// TestRefused: what comes of a refusal, by what the provider says about it.
+// TestRefused checks the result of a rejected credential for each answer of the
+// provider.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -125,17 +128,17 @@ func TestRefused(t *testing.T) {
 		saidErr  error
 		requests int32
 		attempts int
-		code     sdk.Code // of the error; empty: the answer itself
+		code     sdk.Code // of the error; empty: Do returns the response
 		text     string
 	}{
 		{"again", 401, sdk.ChallengeResult{Retry: true}, nil, 2, 2, sdk.AuthRequired, "401"},
 		{"no", 401, sdk.ChallengeResult{Reason: "it is what there is"}, nil, 1, 1, sdk.AuthRequired, "it is what there is"},
 		{"a login", 401, sdk.ChallengeResult{NeedsLogin: true, Reason: "run this"}, nil, 1, 1, sdk.NeedsLogin, "run this"},
-		{"both", 401, sdk.ChallengeResult{NeedsLogin: true, Retry: true}, nil, 1, 1, sdk.NeedsLogin, "log in"},
+		{"both", 401, sdk.ChallengeResult{NeedsLogin: true, Retry: true}, nil, 1, 1, sdk.NeedsLogin, "a login is required"},
 		{"no answer", 401, sdk.ChallengeResult{}, sdk.Errorf(sdk.Unavailable, "the issuer is down"), 1, 1, sdk.Unavailable, "the issuer is down"},
-		{"nobody", 401, sdk.ChallengeResult{}, sdk.Errorf(sdk.Unimplemented, "no"), 1, 1, "", ""},
+		{"no provider", 401, sdk.ChallengeResult{}, sdk.Errorf(sdk.Unimplemented, "no"), 1, 1, "", ""},
 		{"scope", 403, sdk.ChallengeResult{Retry: true}, nil, 2, 2, "", ""},
-		{"scope and a login", 403, sdk.ChallengeResult{NeedsLogin: true}, nil, 1, 1, sdk.NeedsLogin, "log in"},
+		{"scope and a login", 403, sdk.ChallengeResult{NeedsLogin: true}, nil, 1, 1, sdk.NeedsLogin, "a login is required"},
 		{"no scope", 403, sdk.ChallengeResult{}, nil, 1, 1, "", ""},
 		{"not about credentials", 404, sdk.ChallengeResult{Retry: true}, nil, 1, 0, "", ""},
 	} {
@@ -167,7 +170,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNothingIsSent: without the credential that there should be.
+// TestNothingIsSent checks that no request is sent if the provider fails.
 func TestNothingIsSent(t *testing.T) {
 	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))

@@ -20,19 +20,21 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Request is one HTTP request to the server.
+// A Request is an HTTP request to the server.
 type Request struct {
 	Method string
-	URL    *url.URL // nil: the configured one
+	URL    *url.URL // nil: the configured URL
 	Header http.Header
 	Body   []byte
-	Call   bool // waits for one of the connections for calls
+	Call   bool // use the limited connections for calls
 }
 
-// send sends a request once, with what the credential adds to it.
+// send sends a request once with a credential.
 func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.Response, sent bool, err error) {
-	// The transport writes on a goroutine of its own, which may go on when the
-	// request has failed: wrote is asked only once that is certain.
+	// The transport writes in another goroutine, which may continue after
+	// the
+	// request has failed. wrote is therefore read only after Do has
+	// returned.
 	wrote := make(chan struct{}, 1)
 	trace := &httptrace.ClientTrace{WroteHeaders: func() {
 		select {
@@ -47,8 +49,8 @@ func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.
 	if req.Header == nil {
 		req.Header = http.Header{}
 	}
-	req.Header.Set("User-Agent", c.agent) // unless the configuration has another
-	c.dress(req.Header, add)
+	req.Header.Set("User-Agent", c.agent) // a configured header replaces it
+	c.addHeaders(req.Header, add)
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
@@ -72,7 +74,7 @@ func (c *Client) send(ctx context.Context, r Request, add *addition) (res *http.
 	return nil, sent, explain(err, u)
 }
 
-// explain says why a server could not be reached.
+// explain converts an error of the transport to one for the user.
 func explain(err error, u *url.URL) *sdk.Error {
 	if e := refusedAddress(err, u); e != nil {
 		return e
@@ -82,7 +84,7 @@ func explain(err error, u *url.URL) *sdk.Error {
 	}
 	e := &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable"}
 	if ue, ok := errors.AsType[*url.Error](err); ok {
-		err = ue.Err // its URL stands in our message already
+		err = ue.Err // the message contains the URL already
 	}
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -109,13 +111,12 @@ func explain(err error, u *url.URL) *sdk.Error {
 	return e
 }
 
-// bodyShown is how much of the body of a refusal is shown to people.
+// bodyShown is the maximum number of bytes of a rejection's body in an error.
 const bodyShown = 512
 
-// Refusal reads an answer that is not one and says what it means. It closes the
-// body. body is the beginning of it, at most 64 KiB, for whoever can read more
-// out of it.
-func Refusal(res *http.Response) (e *sdk.Error, body []byte) {
+// ErrorResponse reads a response with an error status and returns the error that it
+// means. It closes the response's body and returns at most its first 64 KiB.
+func ErrorResponse(res *http.Response) (e *sdk.Error, body []byte) {
 	defer res.Body.Close()
 	body, _ = io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	e = &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: fmt.Sprintf("the server answered with HTTP status %s", status(res.StatusCode))}
@@ -131,7 +132,7 @@ func Refusal(res *http.Response) (e *sdk.Error, body []byte) {
 	case code == http.StatusForbidden:
 		e.Hint = "the credentials, if any were given, do not allow this"
 	case code == http.StatusBadGateway || code == http.StatusGatewayTimeout:
-		e.Reason, e.Hint = "unreachable", "something in front of the server answers, and does not reach it"
+		e.Reason, e.Hint = "unreachable", "a gateway or proxy in front of the server cannot reach it"
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		e.Reason = "rate_limited"
 		if d, ok := RetryAfter(res.Header, time.Now()); ok {
@@ -153,21 +154,21 @@ func status(code int) string {
 	return strconv.Itoa(code)
 }
 
-// ContentType is what an answer holds, such as "application/json", without
-// parameters: these are often not as they should be, and of no interest.
+// ContentType returns the media type of a message, such as "application/json".
+// It ignores the parameters, which are often invalid.
 func ContentType(h http.Header) string {
 	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// isText keeps pages for browsers out of messages.
+// isText excludes pages for browsers from error messages.
 func isText(h http.Header) bool {
 	t := ContentType(h)
 	return t == "text/plain" || t == "application/json" || t == "application/problem+json"
 }
 
-// target is where a redirect leads, without what may be secret in it: that is the
-// path of many a URL, so it is only compared with the one that was asked for.
+// target describes where a redirect leads. The paths of URLs may be secret, so
+// it only compares them.
 func target(res *http.Response) string {
 	u, err := res.Location()
 	if err != nil {
@@ -186,7 +187,8 @@ func target(res *http.Response) string {
 	return where + ", at another path"
 }
 
-// RetryAfter reads how long a server asks to be left alone (RFC 9110 §10.2.3).
+// RetryAfter parses the Retry-After header (RFC 9110 §10.2.3). It returns false
+// if the header is missing or invalid.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// reserved are the headers that the transport or the protocol sets, and those
-// that make net/http send a request twice on its own account.
+// reserved lists the headers that the transport or the protocol sets, and those
+// that make net/http retry a request.
 var reserved = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Idempotency-Key", "Keep-Alive",
 	"Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", "Proxy-Authorization", "Proxy-Connection",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Idempotency-Key",
 }
 
-// Headers checks the headers of a configuration: names are tokens (RFC 9110
-// §5.6.2), values are visible ASCII, spaces and tabs. Each error has the path
-// of its header, attribute["NAME"].
+// Headers checks configured headers: names are tokens (RFC 9110 §5.6.2), values
+// are visible ASCII, spaces and tabs. Each error has the path
+// attribute["NAME"].
 func Headers(attribute string, set map[string]string) (http.Header, []error) {
 	h := http.Header{}
 	var errs []error
@@ -34,7 +34,7 @@ func Headers(attribute string, set map[string]string) (http.Header, []error) {
 		case slices.Contains(reserved, canonical) || strings.HasPrefix(canonical, "Mcp-Param-"):
 			errs = append(errs, sdk.AttrErrorf(path, "is set by the transport"))
 		case h[canonical] != nil:
-			errs = append(errs, sdk.AttrErrorf(path, "stands there twice, in different spellings"))
+			errs = append(errs, sdk.AttrErrorf(path, "is set twice, in different spellings"))
 		case !validValue(set[name]):
 			errs = append(errs, sdk.AttrErrorf(path, "has a value with a character that headers cannot hold, such as a line break"))
 		default:
@@ -44,7 +44,7 @@ func Headers(attribute string, set map[string]string) (http.Header, []error) {
 	return h, errs
 }
 
-// IsToken reports whether s can be the name of a header.
+// IsToken reports whether s is a valid name of a header.
 func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
@@ -55,8 +55,8 @@ func validValue(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r != '\t' && (r < 0x20 || r > 0x7e) })
 }
 
-// Visible reports whether s is visible ASCII of at most most bytes, and not
-// empty: what a session id and an event's id may be to be sent back.
+// Visible reports whether s consists of 1 to most visible ASCII characters.
+// Only such session ids and event ids can be sent back.
 func Visible(s string, most int) bool {
 	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// proxies remembers which addresses are those of proxies that the environment
-// names: these alone may be anywhere.
+// proxies remembers the addresses of the proxies set in the environment, which
+// the address check does not apply to.
 type proxies struct{ known sync.Map }
 
-// fromEnvironment is replaced in tests: the environment is read once by the
-// whole process.
+// fromEnvironment is a variable for tests, because net/http reads the
+// environment only once.
 var fromEnvironment = http.ProxyFromEnvironment
 
 // of returns the proxy for a request.
 func (p *proxies) of(r *http.Request) (*url.URL, error) {
 	u, err := fromEnvironment(r)
 	if err != nil {
-		// The error would print what may be a password.
+		// The error may contain a password.
 		return nil, &sdk.Error{
-			Code: sdk.Unavailable, Reason: "unreachable", Message: "the proxy that the environment names has no valid URL",
+			Code: sdk.Unavailable, Reason: "unreachable", Message: "the proxy set in the environment has no valid URL",
 			Hint: "check HTTPS_PROXY and HTTP_PROXY",
 		}
 	}
@@ -38,7 +38,7 @@ func (p *proxies) of(r *http.Request) (*url.URL, error) {
 
 func (p *proxies) has(addr string) bool { _, ok := p.known.Load(addr); return ok }
 
-// A proxyError is why a proxy was of no use.
+// A proxyError is an error of a proxy.
 type proxyError struct {
 	at  string // host:port
 	err error
@@ -48,15 +48,16 @@ func (e *proxyError) Error() string { return fmt.Sprintf("the proxy at %s: %v", 
 
 func (e *proxyError) Unwrap() error { return e.err }
 
-// connected looks at how a proxy answers when it is asked to connect.
+// connected checks the response of a proxy to CONNECT.
 func connected(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
 	if res.StatusCode == http.StatusOK {
 		return nil
 	}
-	return &proxyError{at: proxy.Host, err: errors.New("it answered with HTTP status " + status(res.StatusCode))}
+	return &proxyError{at: proxy.Host, err: errors.New("the proxy answered with HTTP status " + status(res.StatusCode))}
 }
 
-// explainProxy explains an error that is about a proxy; nil when it is not.
+// explainProxy converts an error of a proxy to one for the user. It returns nil
+// for other errors.
 func explainProxy(err error) *sdk.Error {
 	if e, ok := errors.AsType[*sdk.Error](err); ok {
 		return e
@@ -66,7 +67,7 @@ func explainProxy(err error) *sdk.Error {
 		return nil
 	}
 	return &sdk.Error{
-		Code: sdk.Unavailable, Reason: "unreachable", Message: fmt.Sprintf("the proxy that the environment names cannot be used: %s: %v", p.at, p.err),
+		Code: sdk.Unavailable, Reason: "unreachable", Message: fmt.Sprintf("the proxy set in the environment cannot be used: %s: %v", p.at, p.err),
 		Hint: "check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY",
 	}
 }

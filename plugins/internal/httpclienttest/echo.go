@@ -1,4 +1,4 @@
-// Package httpclienttest holds servers for the tests of transports that speak HTTP.
+// Package httpclienttest holds test servers for transports over HTTP.
 package httpclienttest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Serve starts a server on the loopback. die ends it with every connection.
+// Serve starts a server on the loopback. die ends it and every connection.
 func Serve(t testing.TB, h http.Handler) (url string, die func()) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -22,17 +22,17 @@ func Serve(t testing.TB, h http.Handler) (url string, die func()) {
 	die = sync.OnceFunc(func() {
 		s.CloseClientConnections()
 		_ = s.Listener.Close()
-		go s.Close() // waits for handlers, which see that their client is gone
+		go s.Close() // waits for the handlers, which then end
 	})
 	t.Cleanup(die)
 	return s.URL, die
 }
 
-// used are the addresses that were listened at. A transport remembers what it has
-// found out about a URL, which is not to be another server's later.
+// used holds all addresses used by listen. A transport caches what it learns
+// about a URL, so no address may be used twice.
 var used sync.Map
 
-// listen listens at an address that no server of this process has had.
+// listen listens on an address that this process has not used before.
 func listen(t testing.TB) net.Listener {
 	t.Helper()
 	for {
@@ -43,12 +43,12 @@ func listen(t testing.TB) net.Listener {
 		if _, again := used.LoadOrStore(l.Addr().String(), nil); !again {
 			return l
 		}
-		defer l.Close() // not before there is another one
+		defer l.Close() // after the next address was chosen, so that it differs
 	}
 }
 
-// EchoSSE is a server of HTTP with server-sent events that sends back every
-// message, in the order of arrival. Its stream is at /sse.
+// EchoSSE starts a server of HTTP with server-sent events that sends every
+// message back, in order. url is the URL of its stream.
 func EchoSSE(t testing.TB) (url string, die func()) {
 	t.Helper()
 	var mu sync.Mutex
@@ -87,7 +87,8 @@ func EchoSSE(t testing.TB) (url string, die func()) {
 	return url + "/sse", die
 }
 
-// Silent is an address that accepts connections and never answers.
+// Silent returns the URL of a server that accepts connections and never
+// answers.
 func Silent(t testing.TB) (url string) {
 	t.Helper()
 	l := listen(t)

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// An Inbox brings together what arrives on several streams. Whoever has
-// something waits until it is taken, so that a host that does not read is felt
-// by the server.
+// An Inbox merges the messages of several streams into one Recv. Put blocks
+// until Recv takes the message, so that a host that does not read slows down
+// the server.
 type Inbox struct {
 	items   chan item
 	done    chan struct{}
 	once    sync.Once
-	end     error // valid once done is closed
+	end     error // valid after done is closed
 	related []byte
 	before  func()
 }
@@ -23,17 +23,17 @@ type item struct {
 	err          error
 }
 
-// NewInbox makes an inbox.
+// NewInbox returns an empty inbox.
 func NewInbox() *Inbox { return &Inbox{items: make(chan item), done: make(chan struct{})} }
 
-// Put hands over a message, which may not be changed afterwards. related is the
-// id of the host's request that it belongs to, or nil. It reports whether
-// somebody took it.
+// Put passes a message to Recv. The message must not be changed afterwards.
+// related is the id of the host's request that it belongs to, or nil. Put
+// returns false if the inbox ended or ctx is done first.
 func (i *Inbox) Put(ctx context.Context, msg, related []byte) bool {
 	return i.put(ctx, item{msg: msg, related: related})
 }
 
-// Report hands over an error after which things go on.
+// Report passes an error to Recv that does not end the connection.
 func (i *Inbox) Report(ctx context.Context, err error) bool { return i.put(ctx, item{err: err}) }
 
 func (i *Inbox) put(ctx context.Context, it item) bool {
@@ -46,7 +46,7 @@ func (i *Inbox) put(ctx context.Context, it item) bool {
 	return false
 }
 
-// End makes Recv return err; nil is io.EOF. Only the first call counts.
+// End makes Recv return err; nil means io.EOF. Later calls have no effect.
 func (i *Inbox) End(err error) {
 	i.once.Do(func() {
 		i.end = err
@@ -54,10 +54,10 @@ func (i *Inbox) End(err error) {
 	})
 }
 
-// BeforeWait makes Recv call f before it waits.
+// BeforeWait makes Recv call f before it blocks.
 func (i *Inbox) BeforeWait(f func()) { i.before = f }
 
-// Recv is the Recv of an sdk.Conn.
+// Recv implements sdk.Conn.
 func (i *Inbox) Recv() ([]byte, error) {
 	select {
 	case it := <-i.items:
@@ -83,5 +83,5 @@ func (i *Inbox) take(it item) ([]byte, error) {
 	return it.msg, it.err
 }
 
-// Related is the Related of an sdk.Conn.
+// Related implements sdk.Relater.
 func (i *Inbox) Related() []byte { return i.related }

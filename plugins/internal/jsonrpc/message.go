@@ -1,6 +1,5 @@
-// Package jsonrpc looks at JSON-RPC messages no further than it must: a
-// transport that carries each by itself has to know what it carries, and
-// relays the bytes as they are.
+// Package jsonrpc reads the parts of JSON-RPC messages that a transport must
+// know. It parses as little as possible and leaves the bytes unchanged.
 package jsonrpc
 
 import (
@@ -10,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Kind is what a message is.
+// A Kind is the kind of a message.
 type Kind int
 
-// The kinds.
+// Kinds of messages.
 const (
 	Unknown Kind = iota
 	Request
@@ -21,7 +20,7 @@ const (
 	Response
 )
 
-// Methods and names that transports have to know.
+// Methods and names that transports must know.
 const (
 	Initialize  = "initialize"
 	Initialized = "notifications/initialized"
@@ -36,20 +35,20 @@ const (
 	metaVersion = "io.modelcontextprotocol/protocolVersion"
 )
 
-// An Envelope is what stands around a message's contents. Its bytes belong to
-// the message.
+// An Envelope holds the members of a message. Its slices share the bytes of the
+// message.
 type Envelope struct {
-	Raw    []byte // the message itself
+	Raw    []byte // the whole message
 	Kind   Kind
-	ID     []byte // as it stands there; nil: none
+	ID     []byte // with the bytes of the message; nil: none
 	Method string
 	Params []byte
 
 	version string
 }
 
-// Open reads the envelope of a message. For one from a server, which is relayed
-// whatever it holds, Glance is cheaper.
+// Open reads the envelope of a message. For a message from a server, Glance is
+// faster.
 func Open(msg []byte) Envelope {
 	e := Envelope{Raw: msg}
 	answer := false
@@ -66,7 +65,8 @@ func Open(msg []byte) Envelope {
 		}
 		return true
 	})
-	// Everybody asks for it, and it may stand behind arguments of many megabytes.
+	// Every transport needs the version, and _meta may follow arguments of many
+	// megabytes.
 	if bytes.Contains(e.Params, []byte(metaVersion)) || bytes.IndexByte(e.Params, '\\') >= 0 {
 		e.version = text(Member(e.Params, "_meta"), metaVersion)
 	}
@@ -81,8 +81,8 @@ func Open(msg []byte) Envelope {
 	return e
 }
 
-// Glance says what kind a message is, and its method, reading as little of it
-// as it can: an answer is recognised before its result is read.
+// Glance returns the kind of a message and its method. It reads as little as
+// possible: it recognizes a response before its result.
 func Glance(msg []byte) (kind Kind, method string) {
 	id := false
 	walk(msg, func(name string, d *jsontext.Decoder) bool {
@@ -113,10 +113,10 @@ func Glance(msg []byte) (kind Kind, method string) {
 	return Unknown, ""
 }
 
-// walk calls f for each member of an object, with the decoder in front of its
-// value, which f reads or skips, until it returns false.
+// walk calls f for each member of an object until it returns false. The decoder
+// is in front of the value, and f must read or skip it.
 func walk(object []byte, f func(name string, d *jsontext.Decoder) bool) {
-	// A bytes.Buffer is read in place; nobody writes to it.
+	// The decoder reads a bytes.Buffer in place and does not write to it.
 	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return
@@ -137,9 +137,9 @@ func members(object []byte, f func(name string, value []byte) bool) {
 	})
 }
 
-// Answers reports whether a message answers the request with an id. In most the
-// id stands in front of the result, or is the last member, and is found without
-// reading all.
+// Answers reports whether a message is the response to the request with this
+// id. Usually the id precedes the result or is the last member, so that the
+// message need not be read completely.
 func Answers(msg, id []byte) bool {
 	var first []byte
 	walk(msg, func(name string, d *jsontext.Decoder) bool {
@@ -159,8 +159,8 @@ func Answers(msg, id []byte) bool {
 	return bytes.HasSuffix(bytes.TrimRight(msg, " \t"), last) || bytes.Equal(Member(msg, "id"), id)
 }
 
-// Elements calls f for each element of an array, without holding them all. It
-// reports whether that was valid JSON; where it is not, f is not called.
+// Elements calls f for each element of an array without storing them all. It
+// returns false for invalid JSON, usually without calling f.
 func Elements(array []byte, f func(element []byte)) bool {
 	if !json.Valid(array) {
 		return false
@@ -172,7 +172,7 @@ func Elements(array []byte, f func(element []byte)) bool {
 	for d.PeekKind() != ']' {
 		v, err := d.ReadValue()
 		if err != nil {
-			return false // deeper than is read at all
+			return false // nested deeper than the decoder allows
 		}
 		end := d.InputOffset()
 		f(array[end-int64(len(v)) : end])
@@ -180,8 +180,9 @@ func Elements(array []byte, f func(element []byte)) bool {
 	return true
 }
 
-// Refuse makes the error in a message, whatever id that has, the answer to the
-// request with id; nil when there is none.
+// Refuse returns the error of a message as the response to the request with
+// this id. It returns nil if the message has no error. The id of the message
+// does not matter.
 func Refuse(msg, id []byte) []byte {
 	e := Member(msg, "error")
 	if len(e) == 0 || e[0] != '{' {
@@ -190,11 +191,11 @@ func Refuse(msg, id []byte) []byte {
 	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"error":`...), e...), '}')
 }
 
-// The methods of the extension for tasks.
+// Methods of the tasks extension.
 const getTask, updateTask, cancelTask = "tasks/get", "tasks/update", "tasks/cancel"
 
-// Subject is what a request is about: the tool's or the prompt's name, the
-// resource's URI or the task's id; empty for methods that are about none.
+// Subject returns the name of the tool or prompt, the URI of the resource or
+// the id of the task of a request. It is empty for other methods.
 func (e *Envelope) Subject() string {
 	switch e.Method {
 	case CallTool, GetPrompt:
@@ -207,16 +208,16 @@ func (e *Envelope) Subject() string {
 	return ""
 }
 
-// Version is the revision that a modern message says it is of, or empty.
+// Version returns the protocol revision in a modern message, or "".
 func (e *Envelope) Version() string { return e.version }
 
-// Meta is a string of the message's _meta.
+// Meta returns a string in the message's _meta, or "".
 func (e *Envelope) Meta(name string) string { return text(Member(e.Params, "_meta"), name) }
 
-// Cancels returns the id of the request that a cancellation is about.
+// Cancels returns the id of the request that a cancellation refers to.
 func (e *Envelope) Cancels() []byte { return Member(e.Params, "requestId") }
 
-// Member returns a member of an object, or nil.
+// Member returns the value of a member of an object, or nil.
 func Member(object []byte, name string) (value []byte) {
 	members(object, func(n string, v []byte) bool {
 		if n == name {
@@ -233,7 +234,7 @@ func text(object []byte, name string) (s string) {
 }
 
 // Safe reports whether a request may be sent again although the server may have
-// seen it: it only asks, or does the same when done twice.
+// processed it. Such a request only reads, or is idempotent.
 func Safe(method string) bool {
 	switch method {
 	case Discover, Initialize, ListTools, GetPrompt, Read, "ping", "prompts/list", "resources/list", "resources/templates/list",

@@ -99,8 +99,8 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever it is, looking at it does no harm, and what is found stands
-// there.
+// FuzzOpen checks that any input is left unchanged, and that the results are
+// part of it.
 func FuzzOpen(f *testing.F) {
 	for _, s := range []string{`{"id":1,"method":"a","params":{"name":"x"}}`, `{"result":{},"id":"7"}`, `{"a":[{"b":null}],"error":{"code":1}}`} {
 		f.Add([]byte(s))
@@ -113,7 +113,7 @@ func FuzzOpen(f *testing.F) {
 		Refuse(msg, []byte("1"))
 		_, _, _ = e.Subject(), e.Version(), e.Cancels()
 		if string(msg) != before {
-			t.Error("it was changed")
+			t.Error("the message was changed")
 		}
 		if !strings.Contains(before, string(e.ID)) || !strings.Contains(before, string(e.Params)) {
 			t.Errorf("%q has neither %q nor %q", msg, e.ID, e.Params)
@@ -143,11 +143,11 @@ func TestInbox(t *testing.T) {
 		}
 	}
 	if in.Put(t.Context(), nil, nil) {
-		t.Error("something was put into an inbox that nobody reads")
+		t.Error("Put succeeds after the end")
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if NewInbox().Put(gone, nil, nil) {
-		t.Error("nobody took it")
+		t.Error("Put succeeds after ctx is done")
 	}
 }

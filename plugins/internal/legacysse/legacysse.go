@@ -1,6 +1,6 @@
-// Package legacysse speaks the transport of revision 2024-11-05, HTTP with
-// server-sent events: everything from the server comes on one stream, whose
-// first event says where to post what is for it.
+// Package legacysse implements the transport of revision 2024-11-05, HTTP with
+// server-sent events. One stream carries all messages from the server. Its
+// first event is the URL for posting messages to the server.
 package legacysse
 
 import (
@@ -25,24 +25,24 @@ import (
 )
 
 const (
-	postsMost    = 64   // of requests, and as many of what has no answer, under way at once
-	requestsMost = 1024 // that are being posted or wait for it
+	postsMost    = 64   // concurrent posts of requests, and as many of other messages
+	requestsMost = 1024 // requests being posted or waiting for that
 	endpointMost = 8 << 10
 	flushTime    = 200 * time.Millisecond
 )
 
-// Options say how to reach a server.
+// Options describe how to connect to a server.
 type Options struct {
 	Client *httpclient.Client
-	Limit  int // of a message
-	// Keepalive is how long a server may be silent that has shown that it sends
-	// signs of life; 0: for ever.
+	Limit  int // maximum size of a message in bytes
+	// Keepalive is the maximum silence of a server that has sent a comment on
+	// its stream before; 0: no limit.
 	Keepalive time.Duration
 	Log       hclog.Logger
 }
 
-// A Conn is one connection. It is over when its stream is: what the server knew
-// of the session is lost with it.
+// A Conn is one connection. It ends with its stream, because the server's
+// session ends with it too.
 type Conn struct {
 	*jsonrpc.Inbox
 	o        Options
@@ -52,23 +52,23 @@ type Conn struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	work    sync.WaitGroup
-	posts   chan struct{} // one for each request being posted
-	notes   chan struct{} // one for each message without an answer being posted
+	posts   chan struct{} // semaphore of requests being posted
+	notes   chan struct{} // semaphore of other messages being posted
 	closing sync.Once
 	closed  atomic.Bool // set with mu held
 	dropped atomic.Uint64
 
 	mu       sync.Mutex
-	gate     chan struct{}    // guarded by mu; closed when the last message that others wait for has arrived
-	requests map[string]*post // guarded by mu; not yet taken by the server; by id
+	gate     chan struct{}    // guarded by mu; closed when the last notification or response was delivered
+	requests map[string]*post // guarded by mu; requests that the server has not accepted yet, by id
 }
 
-// Dial opens the stream and waits until the server says where to post. ctx
-// bounds that.
+// Dial opens the stream and waits for the endpoint event, at most until ctx is
+// done.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
 	c := &Conn{Inbox: jsonrpc.NewInbox(), o: o, posts: make(chan struct{}, postsMost), notes: make(chan struct{}, postsMost), requests: map[string]*post{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
-	stop := context.AfterFunc(ctx, c.end) // until it is open
+	stop := context.AfterFunc(ctx, c.end) // until the endpoint event
 	r, err := c.open()
 	if err == nil {
 		err = c.await(r)
@@ -82,7 +82,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 			_ = c.body.Close()
 		}
 		if ctx.Err() != nil {
-			return nil, sdk.Errorf(sdk.Deadline, "the server did not say in time where to post")
+			return nil, sdk.Errorf(sdk.Deadline, "the server did not send the endpoint event in time")
 		}
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (c *Conn) open() (*sse.Reader, error) {
 		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {
-		e, _ := httpclient.Refusal(res)
+		e, _ := httpclient.ErrorResponse(res)
 		if e.Reason == "http_status" && e.Hint == "" {
 			e.Hint = "the server may have the newer transport: transport \"http\" finds out which one it has"
 		}
@@ -114,13 +114,13 @@ func (c *Conn) open() (*sse.Reader, error) {
 	return r, nil
 }
 
-// await reads the first event.
+// await waits for the endpoint event, which must be the first event.
 func (c *Conn) await(r *sse.Reader) error {
 	for {
 		ev, err := r.Next()
 		switch {
 		case err != nil:
-			return sdk.Errorf(sdk.Unavailable, "the server ended the stream before it said where to post: %v", err)
+			return sdk.Errorf(sdk.Unavailable, "the server ended the stream before the endpoint event: %v", err)
 		case len(ev.Data) == 0:
 			continue
 		case ev.Name != "endpoint":
@@ -131,8 +131,8 @@ func (c *Conn) await(r *sse.Reader) error {
 	}
 }
 
-// endpoint reads where to post. It must be where the stream is: another place
-// would get the credentials.
+// endpoint parses the URL of an endpoint event. It must have the origin of the
+// stream, because posts carry the credentials.
 func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	refused := func(why string) error {
 		return &sdk.Error{Code: sdk.Denied, Reason: "redirect_refused", Message: "the server's endpoint event " + why, Path: "url"}
@@ -143,7 +143,7 @@ func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	u, err := base.Parse(string(bytes.TrimSpace(text)))
 	switch {
 	case err != nil:
-		return nil, refused("holds no URL")
+		return nil, refused("contains no valid URL")
 	case !httpclient.SameOrigin(u, base) || u.User != nil:
 		return nil, refused(fmt.Sprintf("leads to %s://%s", u.Scheme, u.Host))
 	}
@@ -151,8 +151,8 @@ func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	return u, nil
 }
 
-// watch returns what is called for every line: once a server has sent a sign of
-// life that says nothing else, silence means that it is gone. Many send none.
+// watch returns a function to call for every line. After the first comment,
+// silence of Keepalive ends the connection. Many servers send no comments.
 func (c *Conn) watch() func(comment bool) {
 	if c.o.Keepalive == 0 {
 		return nil
@@ -170,7 +170,7 @@ func (c *Conn) watch() func(comment bool) {
 	}
 }
 
-// hear delivers what comes on the stream until it ends.
+// hear delivers the messages of the stream until it ends.
 func (c *Conn) hear(r *sse.Reader) {
 	defer c.body.Close()
 	for {
@@ -200,26 +200,26 @@ func (c *Conn) hear(r *sse.Reader) {
 	}
 }
 
-// over ends the connection.
+// over ends the connection with an error.
 func (c *Conn) over(err error) {
 	c.shut()
 	c.End(err)
 	c.end()
 }
 
-// shut makes sure that nothing begins any more.
+// shut rejects all further messages.
 func (c *Conn) shut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed.Store(true)
 }
 
-// Status says how the connection is.
+// Status returns the number of dropped messages.
 func (c *Conn) Status() sdk.ConnStatus {
 	return sdk.ConnStatus{State: "sse", Dropped: c.dropped.Load()}
 }
 
-// Close ends the stream, and with it the session.
+// Close ends the stream and thereby the session.
 func (c *Conn) Close(ctx context.Context) error {
 	c.closing.Do(func() {
 		c.shut()
@@ -231,7 +231,8 @@ func (c *Conn) Close(ctx context.Context) error {
 	return nil
 }
 
-// flush waits a moment for what is being posted, cancellations most of all.
+// flush waits up to flushTime for messages being posted, most of all
+// cancellations.
 func (c *Conn) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 10 * time.Second
 
-// dial connects to a server whose stream is what f writes.
+// dial connects to a server whose stream f writes.
 func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(), r *http.Request), post http.HandlerFunc) (*Conn, error) {
 	t.Helper()
 	url, _ := httpclienttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,8 +54,7 @@ func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(
 	return c, err
 }
 
-// TestEndpoint: where to post may be said in several ways, and lead nowhere
-// else. TRN-21
+// TestEndpoint checks valid and rejected forms of the endpoint event. TRN-21
 func TestEndpoint(t *testing.T) {
 	for event, want := range map[string]string{
 		"event: endpoint\ndata: /m?s=1\n\n":                             "/m?s=1",
@@ -104,7 +103,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestPieces: events and characters may come in any pieces.
+// TestPieces checks that events and characters may arrive in any pieces.
 func TestPieces(t *testing.T) {
 	const msg = `{"jsonrpc":"2.0","method":"n","params":{"x":"é😀"}}`
 	c, err := dial(t, 0, func(w io.Writer, flush func(), r *http.Request) {
@@ -127,8 +126,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestSilence: a server that has shown signs of life must go on doing so, one
-// that has not need not.
+// TestSilence checks that silence ends the connection only after a comment of
+// the server.
 func TestSilence(t *testing.T) {
 	for sign, most := range map[string]time.Duration{": ping\n\n": patience, "": time.Second} {
 		c, err := dial(t, 300*time.Millisecond, func(w io.Writer, flush func(), r *http.Request) {
@@ -148,14 +147,14 @@ func TestSilence(t *testing.T) {
 			}
 		case <-time.After(most):
 			if sign != "" {
-				t.Error("a server that fell silent was not noticed")
+				t.Error("silence does not end the connection")
 			}
 		}
 	}
 }
 
-// TestRefusedPosts: what the server does not take fails; what it no longer
-// knows ends the connection.
+// TestRefusedPosts checks that a rejected post fails the request, and that an
+// unknown session ends the connection.
 func TestRefusedPosts(t *testing.T) {
 	for status, ends := range map[int]bool{400: false, 500: false, 404: true, 410: true, 307: false} {
 		c, err := dial(t, 0, func(w io.Writer, flush func(), r *http.Request) {
@@ -185,7 +184,8 @@ func TestRefusedPosts(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: the end of the stream is the end, and says so.
+// TestStreamEnds checks that the end of the stream ends the connection with an
+// error.
 func TestStreamEnds(t *testing.T) {
 	c, err := dial(t, 0, func(w io.Writer, flush func(), _ *http.Request) {
 		_, _ = fmt.Fprint(w, "event: endpoint\ndata: /m\n\ndata: {\"half")
@@ -200,12 +200,12 @@ func TestStreamEnds(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 	if err := c.Send([]byte(`{}`)); err == nil {
-		t.Error("it still takes messages")
+		t.Error("the connection accepts messages after its end")
 	}
 }
 
-// TestHungPosts: a server that does not finish taking requests still hears that
-// they are cancelled, and what is cancelled makes room for others.
+// TestHungPosts checks that a server that does not accept requests still
+// receives their cancellations, and that a cancelled request frees its slot.
 func TestHungPosts(t *testing.T) {
 	const calls = 2 * postsMost
 	var begun, ended, told atomic.Int32
@@ -247,15 +247,16 @@ func TestHungPosts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	until("posts given up", &ended, begun.Load) // more begin while others are given up
-	// One that overtakes a request which is still dialling ends that, too.
+	until("posts given up", &ended, begun.Load) // more posts begin meanwhile
+	// A cancellation that overtakes a request that is still connecting ends
+	// that post, too.
 	until("cancellations", &told, func() int32 { return max(told.Load(), begun.Load()) })
 	if n := begun.Load(); n < postsMost || n > calls {
 		t.Errorf("%d requests were posted", n)
 	}
 	for begun := time.Now(); len(c.posts) != 0; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > patience {
-			t.Fatalf("%d places are lost", len(c.posts))
+			t.Fatalf("%d slots are not released", len(c.posts))
 		}
 	}
 }

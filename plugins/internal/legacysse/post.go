@@ -11,20 +11,21 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// noteTime is how long a message without an answer may take to arrive, for
-// which others wait.
+// noteTime is the timeout for posting a notification or a response, which later
+// messages wait for.
 const noteTime = 10 * time.Second
 
-// A post is a request until the server has taken it.
+// A post is a request that the server has not accepted yet.
 type post struct {
-	ctx    context.Context // ends when the host no longer wants the answer
+	ctx    context.Context // done when the host cancels the request
 	cancel context.CancelFunc
-	over   atomic.Bool // the wait for its turn: it is sent, or given up before
+	over   atomic.Bool // the post was started, or cancelled before
 }
 
-// Send posts a message. What becomes of it arrives in Recv. Requests travel side
-// by side. What has no answer arrives in order, and before the requests that were
-// sent after it; but nothing waits for a cancellation, nor that for anything.
+// Send posts a message. Recv reports the outcome. Requests are posted
+// concurrently. Notifications and responses are delivered in order, and before
+// the requests sent after them. Cancellations wait for no other message, and no
+// message waits for them.
 func (c *Conn) Send(msg []byte) error {
 	e := jsonrpc.Open(append([]byte(nil), msg...))
 	switch {
@@ -45,7 +46,7 @@ func (c *Conn) Send(msg []byte) error {
 
 func errClosed() error { return sdk.Errorf(sdk.Canceled, "the connection is closed") }
 
-// passes waits until a gate is open; false when ctx ends before.
+// passes waits until a gate is open. It returns false if ctx is done first.
 func (c *Conn) passes(ctx context.Context, gate chan struct{}) bool {
 	if gate == nil {
 		return true
@@ -58,8 +59,8 @@ func (c *Conn) passes(ctx context.Context, gate chan struct{}) bool {
 	}
 }
 
-// note runs f, which posts a message without an answer, when there is room, and
-// first, in the order of the calls, order.
+// note runs f in a goroutine when a slot for notifications is free. f posts a
+// message. order is called first, in the order of the calls of note.
 func (c *Conn) note(order, f func()) error {
 	select {
 	case c.notes <- struct{}{}:
@@ -80,7 +81,7 @@ func (c *Conn) note(order, f func()) error {
 	return nil
 }
 
-// request begins a request of the host's.
+// request starts to post a request of the host.
 func (c *Conn) request(e *jsonrpc.Envelope) error {
 	p := &post{}
 	p.ctx, p.cancel = context.WithCancel(c.ctx)
@@ -98,7 +99,7 @@ func (c *Conn) request(e *jsonrpc.Envelope) error {
 	c.work.Go(func() {
 		defer p.cancel()
 		if full {
-			c.fail(e, sdk.Errorf(sdk.Unavailable, "%d requests are waiting already", requestsMost), false)
+			c.fail(e, sdk.Errorf(sdk.Unavailable, "limit reached: %d requests are waiting", requestsMost), false)
 			return
 		}
 		c.carry(e, p, after)
@@ -111,7 +112,8 @@ func (c *Conn) request(e *jsonrpc.Envelope) error {
 	return nil
 }
 
-// carry posts a request when its turn has come.
+// carry posts a request after earlier notifications were delivered and a slot
+// is free.
 func (c *Conn) carry(e *jsonrpc.Envelope, p *post, after chan struct{}) {
 	select {
 	case c.posts <- struct{}{}:
@@ -124,8 +126,8 @@ func (c *Conn) carry(e *jsonrpc.Envelope, p *post, after chan struct{}) {
 	}
 }
 
-// cancel tells the server that an answer is no longer wanted, unless it cannot
-// have seen the request, and gives up posting that.
+// cancel gives up posting a request. It sends the cancellation to the server if
+// that may have seen the request.
 func (c *Conn) cancel(e *jsonrpc.Envelope) error {
 	c.mu.Lock()
 	p := c.requests[string(e.Cancels())]
@@ -159,21 +161,21 @@ func (c *Conn) post(ctx context.Context, e *jsonrpc.Envelope) {
 	case err != nil:
 		c.fail(e, err, sent)
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone:
-		refusal, _ := httpclient.Refusal(res)
-		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: refusal.Output}
+		rejection, _ := httpclient.ErrorResponse(res)
+		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: rejection.Output}
 		if e.Kind == jsonrpc.Request {
 			c.Report(c.ctx, &sdk.Failed{ID: e.ID, Err: gone, Ends: true})
 		}
 		c.over(gone)
 	case res.StatusCode < 200 || res.StatusCode >= 300:
-		refusal, _ := httpclient.Refusal(res)
-		c.fail(e, refusal, true)
+		rejection, _ := httpclient.ErrorResponse(res)
+		c.fail(e, rejection, true)
 	default:
 		_ = res.Body.Close()
 	}
 }
 
-// fail tells the host that a request will not be answered.
+// fail reports to the host that a request failed.
 func (c *Conn) fail(e *jsonrpc.Envelope, err error, sent bool) {
 	why, ok := err.(*sdk.Error)
 	if !ok {

@@ -1,6 +1,6 @@
-// Package sse reads server-sent events, as the WHATWG HTML standard
-// defines them, from a peer that nobody trusts: an event is bounded, and one
-// that is too long costs only itself.
+// Package sse reads server-sent events, as defined by the WHATWG HTML standard,
+// from an untrusted peer. It limits the size of an event, and skips a larger
+// one without losing the events after it.
 package sse
 
 import (
@@ -13,36 +13,36 @@ import (
 
 const (
 	readSize   = 32 << 10
-	prefixKept = 4 << 10        // of an event that is too long
-	fieldMost  = 8 << 10        // bytes of a line that is not data
-	retryMost  = 24 * time.Hour // longer ones are not meant seriously
+	prefixKept = 4 << 10        // bytes kept of an event that is too long
+	fieldMost  = 8 << 10        // maximum size in bytes of a line that is not data
+	retryMost  = 24 * time.Hour // maximum retry delay; a longer one is reduced to it
 )
 
-// An Event is one event. Data is empty for one that only sets an id or a delay.
+// An Event is one event. Data is empty if the event only sets an id or a retry
+// delay.
 type Event struct {
-	Name  string // empty: "message"
-	Data  []byte // the caller's until the next call of Next
-	ID    string // valid when HasID
+	Name  string // empty means "message"
+	Data  []byte // valid until the next call of Next
+	ID    string // valid if HasID
 	HasID bool
-	Retry time.Duration // to wait before connecting again; 0: not said
+	Retry time.Duration // delay before reconnecting; 0: not set
 }
 
-// A TooLongError reports an event beyond the limit. It was skipped; Next
-// returns the one after it.
+// A TooLongError reports an event beyond the limit. Next has skipped the event
+// and continues with the one after it.
 type TooLongError struct {
 	Limit  int
 	Size   int64
-	Prefix []byte // how its data began
+	Prefix []byte // first bytes of the data
 }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("an event of %d bytes is longer than %d", e.Size, e.Limit)
+	return fmt.Sprintf("event of %d bytes is longer than %d", e.Size, e.Limit)
 }
 
 // A Reader reads events. It is not safe for concurrent use.
 type Reader struct {
-	// OnLine is called for every line that was read, comments included. It may
-	// be nil.
+	// OnLine is called for every line, including comments. It may be nil.
 	OnLine func(comment bool)
 
 	src   io.Reader
@@ -51,24 +51,24 @@ type Reader struct {
 	buf        []byte
 	start, end int
 	err        error
-	afterCR    bool // the next byte, if it is a line feed, belongs to the last line's end
+	afterCR    bool // the last line ended in CR; skip an LF at the start of the next read
 	begun      bool
 
 	data  []byte
-	lines int   // of data
-	size  int64 // of the data, what was dropped included
+	lines int   // number of data lines
+	size  int64 // bytes of data, including those beyond the limit
 	event Event
-	any   bool // the event has a field that matters
+	any   bool // the event sets data, an id or a retry delay
 }
 
-// NewReader reads events whose data have at most limit bytes.
+// NewReader returns a Reader of events with at most limit bytes of data.
 func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit, buf: make([]byte, readSize)}
 }
 
-// Next returns the next event. What the stream ends within is not an event. The
-// error is a [*TooLongError], after which reading goes on, or that of the
-// source.
+// Next returns the next event. An incomplete event at the end of the stream is
+// ignored. After a [*TooLongError] Next may be called again. Any other error is
+// that of the source and final.
 func (r *Reader) Next() (*Event, error) {
 	r.reset()
 	for {
@@ -79,7 +79,7 @@ func (r *Reader) Next() (*Event, error) {
 		if !end {
 			continue
 		}
-		if r.size-1 > int64(r.limit) { // but for the last line's end
+		if r.size-1 > int64(r.limit) { // without the last line ending
 			e := &TooLongError{Limit: r.limit, Size: r.size - 1, Prefix: bytes.Clone(r.data[:min(len(r.data), r.limit, prefixKept)])}
 			r.data = nil
 			return nil, e
@@ -89,7 +89,7 @@ func (r *Reader) Next() (*Event, error) {
 			continue
 		}
 		if r.event.Data = r.data; len(r.data) > 0 {
-			r.event.Data = r.data[:len(r.data)-1] // the last line's end
+			r.event.Data = r.data[:len(r.data)-1] // without the last line ending
 		}
 		return &r.event, nil
 	}
@@ -102,10 +102,10 @@ func (r *Reader) reset() {
 	r.data, r.lines, r.size, r.event, r.any = r.data[:0], 0, 0, Event{}, false
 }
 
-// line reads one line into the event. It reports whether that ended the event.
-// A line is taken in pieces, so that a long one of data need not be held twice.
+// line reads one line into the event and reports whether it ended the event. It
+// reads the line in pieces, so that long data is not stored twice.
 func (r *Reader) line() (end bool, err error) {
-	var head []byte // what came before the value is known to be data
+	var head []byte // the line, or its start if it is a data line
 	kind := lineUnknown
 	for {
 		piece, whole, err := r.piece()
@@ -158,15 +158,15 @@ func kindOf(head []byte) int {
 	return lineOther
 }
 
-// addData adds to the event's data; beyond the limit it only counts.
+// addData appends to the event's data. Beyond the limit it only counts.
 func (r *Reader) addData(b []byte) {
 	r.size += int64(len(b))
-	if room := r.limit + 2 - len(r.data); room > 0 {
-		r.data = append(r.data, b[:min(len(b), room)]...)
+	if free := r.limit + 2 - len(r.data); free > 0 {
+		r.data = append(r.data, b[:min(len(b), free)]...)
 	}
 }
 
-// field takes note of a line that is not data with a value.
+// field stores a line that is not "data:".
 func (r *Reader) field(line []byte) {
 	if len(line) >= fieldMost {
 		return
@@ -174,7 +174,7 @@ func (r *Reader) field(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
-	case "data": // without a colon: an empty line of data
+	case "data": // without a colon, an empty line of data
 		r.addData([]byte{'\n'})
 		r.any = true
 	case "event":
@@ -233,8 +233,9 @@ func (r *Reader) fill() error {
 	r.end, r.err = n, err
 	if !r.begun && n > 0 {
 		r.begun = true
-		// A byte order mark may stand first. One that comes in pieces is not
-		// worth the trouble: the first line then is a field that nobody knows.
+		// The stream may begin with a byte order mark. A mark that arrives in
+		// several reads is not detected; the first line is then an unknown
+		// field.
 		if bytes.HasPrefix(r.buf[:n], []byte("\xef\xbb\xbf")) {
 			r.start = 3
 		}

@@ -17,83 +17,83 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// visitMost is how much of an answer a visitor reads.
-const visitMost = 1 << 20
+// fetchMost is the maximum size in bytes of a response.
+const fetchMost = 1 << 20
 
-// VisitorOptions say where a visitor may go.
-type VisitorOptions struct {
-	// Home is the server that the configuration names. Where it is on this
-	// machine, its addresses may lead to this machine, too, and without TLS;
-	// nil: nowhere is home.
+// DiscoveryOptions describe the addresses that a DiscoveryClient may use.
+type DiscoveryOptions struct {
+	// Home is the URL of the configured server; may be nil. If it is on this
+	// machine, addresses on this machine are allowed, also without TLS.
 	Home         *url.URL
 	AllowPrivate bool
 	TLS          *TLS
-	Dir          string // that relative file names are relative to
-	Agent        string // of the User-Agent header
-	Whole        time.Duration
+	Dir          string        // base of relative file names
+	Agent        string        // User-Agent header
+	Timeout      time.Duration // of a whole request
 }
 
-// A Visitor asks servers whose addresses were told by other servers: nobody
-// here chose them. So it goes only where a URL is https and its name leads to a
-// public address, carries no cookies, follows no redirects, and reads little.
-// Its methods may be called concurrently.
-type Visitor struct {
-	local        bool // home is on this machine
+// A DiscoveryClient sends requests to addresses that other servers supplied,
+// and that are not trusted. It accepts only https URLs whose names lead to
+// public addresses. It sends no cookies, follows no redirects and limits the
+// size of responses. Its methods may be called concurrently.
+type DiscoveryClient struct {
+	local        bool // Home is on this machine
 	allowPrivate bool
-	guard        *ssrf.Guardian
+	addresses    *ssrf.Guardian // decides which addresses are allowed
 	agent        string
 	client       *http.Client
 }
 
-// An Answer is what a server said. Its body is complete.
+// An Answer is a response with its complete body.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// NewVisitor makes a visitor. It connects to nothing.
-func NewVisitor(o VisitorOptions) (*Visitor, error) {
+// NewDiscoveryClient returns a client. It does not connect.
+func NewDiscoveryClient(o DiscoveryOptions) (*DiscoveryClient, error) {
 	conf, err := o.TLS.load(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	v := &Visitor{allowPrivate: o.AllowPrivate, agent: o.Agent}
+	c := &DiscoveryClient{allowPrivate: o.AllowPrivate, agent: o.Agent}
 	options := []ssrf.Option{ssrf.WithAnyPort(), ssrf.WithNetworks("tcp4", "tcp6")}
 	if o.Home != nil {
 		ip, err := netip.ParseAddr(o.Home.Hostname())
-		switch v.local = IsLocalhost(o.Home.Hostname()); {
-		case v.local:
+		switch c.local = IsLocalhost(o.Home.Hostname()); {
+		case c.local:
 			options = append(options, ssrf.WithAllowedV4Prefixes(loopback4), ssrf.WithAllowedV6Prefixes(loopback6))
-		case err == nil && ip.Is4(): // the configuration itself names the address
+		case err == nil && ip.Is4(): // the configuration contains the address
 			options = append(options, ssrf.WithAllowedV4Prefixes(netip.PrefixFrom(ip, 32)))
 		case err == nil:
 			options = append(options, ssrf.WithAllowedV6Prefixes(netip.PrefixFrom(ip.WithZone(""), 128)))
 		}
 	}
-	v.guard = ssrf.New(options...)
-	d := &dialer{proxies: &proxies{}, plain: net.Dialer{Timeout: o.Whole, KeepAlive: 15 * time.Second}}
+	c.addresses = ssrf.New(options...)
+	d := &dialer{proxies: &proxies{}, plain: net.Dialer{Timeout: o.Timeout, KeepAlive: 15 * time.Second}}
 	if d.checks = d.plain; !o.AllowPrivate {
-		d.checks.Control = v.guard.Safe
+		d.checks.Control = c.addresses.Safe
 	}
-	v.client = &http.Client{
-		Timeout: o.Whole,
+	c.client = &http.Client{
+		Timeout: o.Timeout,
 		Transport: &http.Transport{
 			Proxy: d.proxies.of, OnProxyConnectResponse: connected, DialContext: d.dial, TLSClientConfig: conf,
-			TLSHandshakeTimeout: o.Whole, ForceAttemptHTTP2: true, DisableCompression: true,
+			TLSHandshakeTimeout: o.Timeout, ForceAttemptHTTP2: true, DisableCompression: true,
 			MaxConnsPerHost: 4, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return v, nil
+	return c, nil
 }
 
-// Close gives back the connections that are not in use.
-func (v *Visitor) Close() { v.client.CloseIdleConnections() }
+// Close closes the idle connections.
+func (c *DiscoveryClient) Close() { c.client.CloseIdleConnections() }
 
-// URL reads an address that came from outside. what says what it is the address
-// of. The address itself is not repeated in errors: it may hold anything.
-func (v *Visitor) URL(what, text string) (*url.URL, error) {
+// URL parses and checks an address that another server supplied. what describes
+// the address in errors. Errors do not repeat the address itself, which may
+// contain anything.
+func (c *DiscoveryClient) URL(what, text string) (*url.URL, error) {
 	refused := func(why string) error {
 		return &sdk.Error{Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of %s %s", what, why)}
 	}
@@ -115,14 +115,14 @@ func (v *Visitor) URL(what, text string) (*url.URL, error) {
 		return nil, refused("has a fragment")
 	case !isHost(u.Hostname()) || u.Port() != "" && !isPort(u.Port()):
 		return nil, refused("names no host")
-	case u.Scheme == "http" && !(v.local && IsLocalhost(u.Hostname())):
+	case u.Scheme == "http" && !(c.local && IsLocalhost(u.Hostname())):
 		return nil, refused("begins with http:// and not https://")
 	}
-	if v.allowPrivate {
+	if c.allowPrivate {
 		return u, nil
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
-	if err == nil && v.guard.SafeAddr(ip) != nil || err != nil && IsLocalhost(u.Hostname()) && !v.local {
+	if err == nil && c.addresses.SafeAddr(ip) != nil || err != nil && IsLocalhost(u.Hostname()) && !c.local {
 		return nil, &sdk.Error{
 			Code: sdk.Denied, Reason: "address_refused", Message: fmt.Sprintf("the address of %s leads to %s, which is not public", what, u.Host),
 			Hint: "set allow_private = true in the auth block if that is meant",
@@ -131,17 +131,17 @@ func (v *Visitor) URL(what, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// isHost keeps to what a browser and a resolver both understand, and shells do
-// not.
+// isHost reports whether a host has only characters that browsers and resolvers
+// agree on, and that shells do not interpret.
 func isHost(host string) bool {
 	return host != "" && len(host) <= 253 && host[0] != '-' && !strings.ContainsFunc(host, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._:", r))
 	})
 }
 
-// Ask sends a request to what URL returned. An error is an *sdk.Error, or the
-// context's. Every redirect is an error.
-func (v *Visitor) Ask(ctx context.Context, method string, u *url.URL, header http.Header, body string) (*Answer, error) {
+// Ask sends a request to an address that URL returned. Every redirect is an
+// error. The error is an *sdk.Error, or that of ctx.
+func (c *DiscoveryClient) Ask(ctx context.Context, method string, u *url.URL, header http.Header, body string) (*Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(body))
 	if err != nil {
 		return nil, sdk.Errorf(sdk.Internal, "making a request to %s: %v", u.Host, err)
@@ -149,10 +149,10 @@ func (v *Visitor) Ask(ctx context.Context, method string, u *url.URL, header htt
 	if header != nil {
 		req.Header = header.Clone()
 	}
-	req.Header.Set("User-Agent", v.agent)
-	res, err := v.client.Do(req)
+	req.Header.Set("User-Agent", c.agent)
+	res, err := c.client.Do(req)
 	if err != nil {
-		return nil, v.why(ctx, err, u)
+		return nil, c.why(ctx, err, u)
 	}
 	defer res.Body.Close()
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
@@ -163,23 +163,23 @@ func (v *Visitor) Ask(ctx context.Context, method string, u *url.URL, header htt
 	}
 	a := &Answer{Status: res.StatusCode, Header: res.Header}
 	if ContentType(res.Header) == "text/event-stream" {
-		return a, nil // it has no end
+		return a, nil // a stream has no end
 	}
-	if a.Body, err = io.ReadAll(io.LimitReader(res.Body, visitMost+1)); err != nil {
-		return nil, v.why(ctx, err, u)
+	if a.Body, err = io.ReadAll(io.LimitReader(res.Body, fetchMost+1)); err != nil {
+		return nil, c.why(ctx, err, u)
 	}
-	if len(a.Body) > visitMost {
+	if len(a.Body) > fetchMost {
 		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "answer_too_large", Message: fmt.Sprintf("%s answered with more than 1 MiB", u.Host)}
 	}
 	return a, nil
 }
 
-func (v *Visitor) why(ctx context.Context, err error, u *url.URL) error {
+func (c *DiscoveryClient) why(ctx context.Context, err error, u *url.URL) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: fmt.Sprintf("%s did not answer within %s", u.Host, v.client.Timeout)}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: fmt.Sprintf("%s did not answer within %s", u.Host, c.client.Timeout)}
 	}
 	e := explain(err, u)
 	if e.Reason == "address_refused" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// all reads a stream to its end, in the words of a test.
+// all returns the events and errors of a stream as text.
 func all(src io.Reader, limit int) []string {
 	r := NewReader(src, limit)
 	var list []string
@@ -35,7 +35,8 @@ func all(src io.Reader, limit int) []string {
 	}
 }
 
-// TestNext: the examples of the standard, and what real servers make of it.
+// TestNext checks the examples of the standard and common variations of
+// servers.
 func TestNext(t *testing.T) {
 	for _, c := range []struct{ name, stream, want string }{
 		{"plain", "data: a\n\ndata: b\n\n", "|a,|b"},
@@ -62,7 +63,7 @@ func TestNext(t *testing.T) {
 			"at once": strings.NewReader(c.stream), "in bytes": iotest.OneByteReader(strings.NewReader(c.stream)),
 		} {
 			if name == "in bytes" && c.name == "mark" {
-				continue // see fill
+				continue // fill detects a mark only in one piece
 			}
 			if got := strings.Join(all(src, 9), ","); got != c.want {
 				t.Errorf("%s %s: %q, want %q", c.name, name, got, c.want)
@@ -71,7 +72,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestOnLine: comments are told from the rest.
+// TestOnLine checks that OnLine distinguishes comments from other lines.
 func TestOnLine(t *testing.T) {
 	r := NewReader(strings.NewReader(": hi\nevent: x\ndata: a\n\n"), 100)
 	var lines []bool
@@ -81,7 +82,7 @@ func TestOnLine(t *testing.T) {
 	}
 }
 
-// TestEndless: an event that never ends is not kept.
+// TestEndless checks that an endless event is not kept in memory.
 func TestEndless(t *testing.T) {
 	const size = 200 << 20
 	stream := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, size), strings.NewReader("\n\ndata: a\n\n"))
@@ -112,7 +113,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// FuzzNext: however a stream is cut into pieces, it says the same.
+// FuzzNext checks that the events of a stream do not depend on the sizes of the
+// reads.
 func FuzzNext(f *testing.F) {
 	for _, s := range []string{"data: a\n\n", "id: 1\r\nretry: 5\r\rdata\n\n", ":\n\xff\ndata: \x00\n\n", "data: 0123456789012345678901234567890123456789\n\n"} {
 		f.Add([]byte(s), uint8(3))

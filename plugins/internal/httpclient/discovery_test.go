@@ -20,16 +20,16 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// visit asks an address as a visitor from a server.
-func visit(t *testing.T, home, address string, o VisitorOptions) (*Answer, error) {
+// fetch sends one request with a new DiscoveryClient.
+func fetch(t *testing.T, home, address string, o DiscoveryOptions) (*Answer, error) {
 	t.Helper()
 	if home != "" {
 		o.Home, _ = url.Parse(home)
 	}
-	if o.Whole == 0 {
-		o.Whole = 2 * time.Second
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Second
 	}
-	v, err := NewVisitor(o)
+	v, err := NewDiscoveryClient(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// TestVisitorAddresses: names that others told lead to public addresses only,
-// and what is checked is what is dialled. U2, U3
-func TestVisitorAddresses(t *testing.T) {
+// TestDiscoveryAddresses checks that supplied names may lead to public
+// addresses only, and that the checked address is the one dialled. U2, U3
+func TestDiscoveryAddresses(t *testing.T) {
 	var hits atomic.Int32
 	base, _ := httpclienttest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
 	port := base[strings.LastIndexByte(base, ':'):]
@@ -58,16 +58,16 @@ func TestVisitorAddresses(t *testing.T) {
 
 	for _, a := range []string{"127.0.0.1", "10.1.2.3", "169.254.169.254", "0.0.0.0", "192.168.0.1"} {
 		names(t, a)
-		if _, err := visit(t, public, "https://as.example"+port, VisitorOptions{}); reasonOf(err) != "address_refused" || !strings.Contains(err.(*sdk.Error).Hint, "auth block") {
+		if _, err := fetch(t, public, "https://as.example"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" || !strings.Contains(err.(*sdk.Error).Hint, "auth block") {
 			t.Errorf("a name that leads to %s: %v", a, err)
 		}
 	}
 	asked := names(t, "127.0.0.1", "93.184.216.34")
-	if _, err := visit(t, public, "https://as.example"+port, VisitorOptions{}); reasonOf(err) != "address_refused" || asked.Load() != 1 {
+	if _, err := fetch(t, public, "https://as.example"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" || asked.Load() != 1 {
 		t.Errorf("looked up %d times: %v", asked.Load(), err)
 	}
 	names(t, "10.0.0.1")
-	if _, err := visit(t, "http://localhost/", "http://sub.localhost"+port, VisitorOptions{}); reasonOf(err) != "address_refused" {
+	if _, err := fetch(t, "http://localhost/", "http://sub.localhost"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" {
 		t.Errorf("localhost led elsewhere: %v", err)
 	}
 	for home, address := range map[string]string{
@@ -75,7 +75,7 @@ func TestVisitorAddresses(t *testing.T) {
 		"https://10.0.0.1/": "https://10.0.0.2" + port,
 		"":                  "https://127.0.0.1" + port,
 	} {
-		if _, err := visit(t, home, address, VisitorOptions{}); reasonOf(err) != "address_refused" {
+		if _, err := fetch(t, home, address, DiscoveryOptions{}); reasonOf(err) != "address_refused" {
 			t.Errorf("from %q to %s: %v", home, address, err)
 		}
 	}
@@ -85,18 +85,18 @@ func TestVisitorAddresses(t *testing.T) {
 
 	names(t, "127.0.0.1")
 	for _, one := range [][2]string{{"http://127.0.0.1:1/mcp", base}, {"http://localhost/", "http://sub.localhost" + port}} {
-		if _, err := visit(t, one[0], one[1], VisitorOptions{}); err != nil {
+		if _, err := fetch(t, one[0], one[1], DiscoveryOptions{}); err != nil {
 			t.Errorf("from %s to %s: %v", one[0], one[1], err)
 		}
 	}
-	// What the configuration itself names may be visited, and with a permission
-	// the rest.
+	// Addresses in the configuration are allowed, and with AllowPrivate all
+	// others.
 	for _, one := range []struct {
 		home, address string
 		allow         bool
 	}{{"https://10.0.0.1/mcp", "https://10.0.0.1:1/", false}, {"https://[fd00::1]/mcp", "https://[fd00::1]:1/", false}, {public, "https://10.0.0.2:1/", true}} {
 		u, _ := url.Parse(one.home)
-		v, err := NewVisitor(VisitorOptions{Home: u, AllowPrivate: one.allow})
+		v, err := NewDiscoveryClient(DiscoveryOptions{Home: u, AllowPrivate: one.allow})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,13 +106,12 @@ func TestVisitorAddresses(t *testing.T) {
 	}
 }
 
-// TestVisitorReads: what a visitor is told has an end, comes soon, and leads
-// nowhere else.
-func TestVisitorReads(t *testing.T) {
+// TestDiscoveryReads checks the limits of responses, timeouts and redirects.
+func TestDiscoveryReads(t *testing.T) {
 	end := make(chan struct{})
 	mux := http.NewServeMux()
-	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, visitMost)) })
-	mux.HandleFunc("/larger", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, visitMost+1)) })
+	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, fetchMost)) })
+	mux.HandleFunc("/larger", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, fetchMost+1)) })
 	mux.HandleFunc("/slow", func(http.ResponseWriter, *http.Request) { <-end })
 	mux.HandleFunc("/drip", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("{"))
@@ -140,12 +139,12 @@ func TestVisitorReads(t *testing.T) {
 		if want == "unreachable" {
 			whole = 200 * time.Millisecond
 		}
-		_, err := visit(t, base, base+path, VisitorOptions{Whole: whole})
+		_, err := fetch(t, base, base+path, DiscoveryOptions{Timeout: whole})
 		if reasonOf(err) != want || want == "" && err != nil || err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	v, err := NewVisitor(VisitorOptions{Home: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Whole: time.Minute})
+	v, err := NewDiscoveryClient(DiscoveryOptions{Home: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,26 +153,26 @@ func TestVisitorReads(t *testing.T) {
 	defer cancel()
 	u, _ := v.URL("the page", base+"/slow")
 	if _, err := v.Ask(ctx, http.MethodGet, u, nil, ""); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("whoever gave up got %v", err)
+		t.Errorf("after the deadline: %v", err)
 	}
 }
 
-// TestVisitorTrust: a certificate is checked, with the authorities that are
-// configured.
-func TestVisitorTrust(t *testing.T) {
+// TestDiscoveryTrust checks that certificates are verified with the configured
+// authorities.
+func TestDiscoveryTrust(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	defer s.Close()
-	if _, err := visit(t, s.URL, s.URL, VisitorOptions{}); reasonOf(err) != "unreachable" {
-		t.Errorf("an authority that nobody trusts: %v", err)
+	if _, err := fetch(t, s.URL, s.URL, DiscoveryOptions{}); reasonOf(err) != "unreachable" {
+		t.Errorf("an unknown authority: %v", err)
 	}
 	dir := t.TempDir()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := visit(t, s.URL, s.URL, VisitorOptions{TLS: &TLS{CA: "ca.pem"}, Dir: dir}); err != nil {
-		t.Errorf("one that is configured: %v", err)
+	if _, err := fetch(t, s.URL, s.URL, DiscoveryOptions{TLS: &TLS{CA: "ca.pem"}, Dir: dir}); err != nil {
+		t.Errorf("a configured authority: %v", err)
 	}
 }
