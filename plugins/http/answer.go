@@ -15,11 +15,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// drainTime is how long a stream may go on after the answer. One that ends by
-// then leaves its socket to the next call.
+// drainTime is how long a stream is read after the response. If it ends in
+// time, the next call can use its connection.
 const drainTime = 100 * time.Millisecond
 
-// read delivers an answer with a status that means success.
+// read delivers the response of a request with a successful status.
 func (k *call) read(res *http.Response) *failure {
 	kind := httpclient.ContentType(res.Header)
 	switch kind {
@@ -27,7 +27,7 @@ func (k *call) read(res *http.Response) *failure {
 		return k.follow(res)
 	case "application/json":
 		defer res.Body.Close()
-		return k.whole(res)
+		return k.readDocument(res)
 	}
 	defer res.Body.Close()
 	e := &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server accepted %s but did not answer it", k.Method)}
@@ -38,15 +38,15 @@ func (k *call) read(res *http.Response) *failure {
 	return &failure{err: e, sent: true, status: res.StatusCode}
 }
 
-// whole reads an answer that is one document.
-func (k *call) whole(res *http.Response) *failure {
-	body, f := k.conn.body(res)
+// readDocument reads a response that is one JSON document.
+func (k *call) readDocument(res *http.Response) *failure {
+	body, f := k.conn.readBody(res)
 	if f != nil {
 		return f
 	}
 	body = bytes.TrimSpace(body)
 	answered := false
-	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 has batches
+	if len(body) > 0 && body[0] == '[' { // revision 2025-03-26 allows batches
 		if !jsonrpc.Elements(body, func(one []byte) { answered = k.deliver(bytes.Clone(one)) || answered }) {
 			return bad("the server's answer is not valid JSON")
 		}
@@ -57,19 +57,19 @@ func (k *call) whole(res *http.Response) *failure {
 		return nil
 	}
 	if how := res.Header.Get("Content-Encoding"); how != "" {
-		return bad(fmt.Sprintf("the server's answer is encoded in a way that it was not asked for: %.40q", how))
+		return bad(fmt.Sprintf("the server's answer has the encoding %.40q, which was not requested", how))
 	}
 	return bad("the server's answer does not answer the request")
 }
 
-// roomFirst is how much is made room for before anything came: what a server
-// says about the length costs it nothing.
-const roomFirst = 1 << 20
+// initialBuffer is the maximum buffer in bytes before any data arrived,
+// whatever Content-Length says.
+const initialBuffer = 1 << 20
 
-// body reads an answer that is one document. It takes hardly more memory than
-// that has, or may have.
-func (c *conn) body(res *http.Response) ([]byte, *failure) {
-	b := make([]byte, 0, min(max(res.ContentLength+1, bytes.MinRead), roomFirst))
+// readBody reads a response that is one document. Its buffer is at most about
+// twice the size of the document, and at most the limit.
+func (c *conn) readBody(res *http.Response) ([]byte, *failure) {
+	b := make([]byte, 0, min(max(res.ContentLength+1, bytes.MinRead), initialBuffer))
 	for {
 		n, err := res.Body.Read(b[len(b):min(cap(b), c.limit+1)])
 		b = b[:len(b)+n]
@@ -86,11 +86,11 @@ func (c *conn) body(res *http.Response) ([]byte, *failure) {
 	}
 }
 
-// follow reads an answer that is a stream, and where that ends too early goes
-// on to read it elsewhere.
+// follow reads a response that is an SSE stream. If the stream ends early, it
+// resumes the stream with a GET request.
 func (k *call) follow(res *http.Response) *failure {
 	k.lastID, k.delay = "", 0
-	quiet := 0 // streams one after the other that brought nothing
+	quiet := 0 // number of streams in a row without a message
 	for attempt := 0; ; attempt++ {
 		answered, progressed, f := k.stream(res.Body)
 		_ = res.Body.Close()
@@ -113,8 +113,8 @@ func (k *call) follow(res *http.Response) *failure {
 	}
 }
 
-// stream delivers what comes on a stream until the answer, which it reports.
-// progressed is true when anything came.
+// stream delivers the messages of a stream and reports whether the response was
+// among them. progressed is true if any event arrived.
 func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure) {
 	r := sse.NewReader(body, k.conn.limit)
 	resumed, brought := k.lastID, false
@@ -123,7 +123,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			k.conn.drop(k.ctx, long, k.ID)
 			if kind, _ := jsonrpc.Glance(long.Prefix); kind == jsonrpc.Response && jsonrpc.Answers(long.Prefix, k.ID) {
-				return false, true, tooLong(k.conn.limit) // the server may never end the stream
+				return false, true, tooLong(k.conn.limit) // the server may keep the stream open
 			}
 			continue
 		}
@@ -137,7 +137,7 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 			again := resumed != "" && ev.ID == resumed
 			k.lastID, resumed = resumable(ev.ID), ""
 			if again {
-				continue // a server that begins with the last event, not behind it
+				continue // the server resumed with the last event, not after it
 			}
 		}
 		if ev.Retry > 0 {
@@ -154,7 +154,8 @@ func (k *call) stream(body io.ReadCloser) (answered, progressed bool, f *failure
 	}
 }
 
-// deliver hands a message to the host, and reports whether it answers the call.
+// deliver passes a message to the host and reports whether it is the response
+// to the call.
 func (k *call) deliver(raw []byte) bool {
 	msg, err := ndjson.Message(raw)
 	if err != nil {
@@ -178,7 +179,7 @@ func (k *call) deliver(raw []byte) bool {
 	return false
 }
 
-// oneLine makes one line of a message that we have made of valid parts.
+// oneLine removes line breaks from a message made of valid JSON.
 func oneLine(msg []byte) []byte {
 	if line, err := ndjson.Message(msg); err == nil {
 		return line

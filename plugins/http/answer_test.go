@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestShapes: the shapes an answer may have, and those that are none.
+// TestShapes checks valid and invalid forms of a response.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	const answer = `{"jsonrpc":"2.0","id":7,"result":{}}`
@@ -55,15 +55,15 @@ func TestShapes(t *testing.T) {
 			c.want(r.want...)
 			if r.reason != "" {
 				if f := c.fails("7", r.reason); !f.Delivered {
-					t.Error("a call that the server may have acted on counts as not delivered")
+					t.Error("a call that the server may have processed is reported as not delivered")
 				}
 			}
 		})
 	}
 }
 
-// TestLive: what comes before the answer comes at once, and the answer does not
-// wait for the end of its stream. TRN-13
+// TestLive checks that events before the response are delivered at once, and
+// that the response is delivered before the end of its stream. TRN-13
 func TestLive(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan struct{})
@@ -85,7 +85,8 @@ func TestLive(t *testing.T) {
 	c.want(result(2))
 }
 
-// TestSockets: calls share connections. 64 in flight need no more than as many.
+// TestSockets checks that calls share connections: 64 concurrent calls use at
+// most 64.
 func TestSockets(t *testing.T) {
 	t.Parallel()
 	const calls = 64
@@ -127,7 +128,7 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// grown is by how much the heap of this process grew at most while f ran.
+// grown returns the maximum growth of the heap while f runs.
 func grown(f func()) uint64 {
 	runtime.GC()
 	var before, now runtime.MemStats
@@ -154,11 +155,11 @@ func grown(f func()) uint64 {
 	return 0
 }
 
-// TestBounds: neither a huge answer nor one that unpacks to one costs much more
-// than a message may have. U15, U16
+// TestBounds checks that a response that is too large, also after
+// decompression, uses little more memory than the limit of a message. U15, U16
 func TestBounds(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds under the race detector")
+		t.Skip("takes seconds with the race detector")
 	}
 	chunk := strings.Repeat("x", 1<<20)
 	long := func(w io.Writer) {
@@ -225,8 +226,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestDrip: an answer that comes a byte at a time ends when the host no longer
-// wants it. U16, R4
+// TestDrip checks that a response that arrives one byte at a time ends when the
+// host cancels the call. U16, R4
 func TestDrip(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
@@ -252,7 +253,7 @@ func TestDrip(t *testing.T) {
 	}
 }
 
-// TestRedirect: credentials are not taken anywhere. U4
+// TestRedirect checks that credentials do not follow a redirect. U4
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	canary := answering(t, nil)
@@ -273,8 +274,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestUnauthorized: a refusal for want of credentials says so, and what it says
-// is not a secret of ours.
+// TestUnauthorized checks the error for a 401 response, which must contain no
+// secret.
 func TestUnauthorized(t *testing.T) {
 	t.Parallel()
 	s := answering(t, func(w http.ResponseWriter, _ *http.Request, _ string) bool {
@@ -291,8 +292,8 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheServer: an error that comes with a status is the answer,
-// whatever id it has.
+// TestErrorsOfTheServer checks that a JSON-RPC error in a response with an HTTP
+// error status is the response, whatever its id.
 func TestErrorsOfTheServer(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{`"id":2,`, `"id":null,`, ``} {
@@ -308,9 +309,9 @@ func TestErrorsOfTheServer(t *testing.T) {
 	}
 }
 
-// TestNobodyThere: a server that is not there is said at once, and not waited
-// for.
-func TestNobodyThere(t *testing.T) {
+// TestServerUnreachable checks that a server that does not listen fails the
+// call at once, without retries.
+func TestServerUnreachable(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -323,7 +324,7 @@ func TestNobodyThere(t *testing.T) {
 	if f := c.fails("1", "unreachable"); f.Delivered || !strings.Contains(f.Err.Message, "nothing listens") {
 		t.Errorf("got %+v", f)
 	}
-	if time.Since(begun) > 2*retryFirst { // two more attempts take three times as long
-		t.Error("it was waited for")
+	if time.Since(begun) > 2*retryFirst { // two retries take three times retryFirst
+		t.Error("the call was retried")
 	}
 }

@@ -14,46 +14,47 @@ import (
 )
 
 const (
-	retriesMost = 3
-	retryFirst  = time.Second // doubled each time, and up to a tenth more
-	retryLast   = 30 * time.Second
-	retryAfter  = 60 * time.Second // a server that asks for more is not waited for
+	maxRetries = 3
+	retryFirst = time.Second      // delay before the first retry; doubled for each further one, plus up to 10 %
+	retryLast  = 30 * time.Second // maximum delay
+	retryAfter = 60 * time.Second // no retry if Retry-After is longer
 )
 
-// Where a call is before the server may have seen it, and after.
+// States of a call.
 const (
-	waiting int32 = iota
+	waiting int32 = iota // the server cannot have seen it
 	sent
-	dropped // before it was sent
+	dropped // cancelled before it was sent
 )
 
-// A call is a request of the host's until it is answered.
+// A call is a request of the host that has no response yet.
 type call struct {
 	jsonrpc.Envelope
 	conn   *conn
-	ctx    context.Context // ends when the host no longer wants the answer
+	ctx    context.Context // done when the host cancels the request
 	cancel context.CancelFunc
-	turn   atomic.Int32 // waiting, sent or dropped
-	begun  func()       // of a request to listen: it is listened to, or not
+	state  atomic.Int32 // waiting, sent or dropped
+	begun  func()       // of a subscriptions/listen request; called when the response begins or fails
 
-	// Of the goroutine that runs the call.
-	learned bool          // the tools were listed on its account
-	lastID  string        // of the last event of its stream
-	delay   time.Duration // that the server asked for, before its stream is resumed
+	// Used by the goroutine that runs the call.
+	learned bool          // the tools were listed for this call
+	lastID  string        // id of the last event of its stream
+	delay   time.Duration // requested by the server before the stream is resumed
 }
 
-// A failure is why a call was not answered.
+// A failure is the reason why a call got no response.
 type failure struct {
 	err    *sdk.Error
-	sent   bool          // the server may have acted on it
-	status int           // of HTTP; 0: there was no answer
-	after  time.Duration // that the server asked to wait
-	ends   bool          // the connection is over
+	sent   bool          // the server may have processed the request
+	status int           // HTTP status; 0: no response
+	after  time.Duration // Retry-After of the response
+	ends   bool          // the session is lost
 
-	brought bool // of a stream that ended: there were messages on it
+	brought bool // the stream that ended had messages
 }
 
-// run sends the request until it is answered, or fails for good.
+// run sends the request, with retries, until it has a response or fails for
+// good.
 func (k *call) run() {
 	if !k.ready() {
 		return
@@ -63,7 +64,7 @@ func (k *call) run() {
 		if f == nil || k.ctx.Err() != nil {
 			return
 		}
-		wait, again := k.again(f, n)
+		wait, again := k.retryDelay(f, n)
 		if !again {
 			k.fail(f)
 			return
@@ -75,9 +76,9 @@ func (k *call) run() {
 	}
 }
 
-// attempt sends the request once, when its turn has come.
+// attempt sends the request once. It first waits for a free connection.
 func (k *call) attempt() *failure {
-	if k.Method != jsonrpc.Listen { // which stays open
+	if k.Method != jsonrpc.Listen { // a listen request stays open and takes no slot
 		select {
 		case k.conn.slots <- struct{}{}:
 			defer func() { <-k.conn.slots }()
@@ -88,9 +89,9 @@ func (k *call) attempt() *failure {
 	return k.post()
 }
 
-// ready waits until the server may be asked: one that keeps sessions expects to
-// be told first that the handshake is over. And lists are not asked for before
-// it is listened to, though not for long, or a change in between would be missed.
+// ready waits until the request may be sent. A server with sessions expects
+// notifications/initialized first. List requests wait, for a limited time,
+// until the listen request has a response: a change in between would be missed.
 func (k *call) ready() bool {
 	k.conn.mu.Lock()
 	gate, heard := k.conn.session.gate, k.conn.heard
@@ -103,7 +104,7 @@ func (k *call) ready() bool {
 		}
 	}
 	if gate == nil || k.Method == jsonrpc.Initialize || k.Version() != "" {
-		return true // also when both eras were tried and the modern one was late
+		return true // also if both eras were tried and server/discover was late
 	}
 	select {
 	case <-gate:
@@ -113,25 +114,24 @@ func (k *call) ready() bool {
 	}
 }
 
-// again says whether a request that failed is worth another attempt, which is
-// certain to do nothing twice, and when.
-func (k *call) again(f *failure, n int) (time.Duration, bool) {
-	if n >= retriesMost || f.ends || f.after > retryAfter {
+// retryDelay reports whether a request that failed may be sent again without
+// executing it twice, and after what delay.
+func (k *call) retryDelay(f *failure, n int) (time.Duration, bool) {
+	if n >= maxRetries || f.ends || f.after > retryAfter {
 		return 0, false
 	}
 	if (k.Method == jsonrpc.Discover || k.Method == jsonrpc.Initialize) && (n > 0 || f.after > retryFirst) {
-		return 0, false // the host waits only so long, and would not learn why
+		return 0, false // the host waits for a limited time and would not learn the reason
 	}
 	switch f.status {
 	case 0:
-		// A server that was never reached is not worth waiting for here: the
-		// host tries again in its own time.
+		// Only the host retries a server that was never reached.
 		broke := f.err.Reason == "unreachable" || f.err.Reason == "stream_ended"
 		if !broke || !k.conn.lived.Load() || f.sent && !jsonrpc.Safe(k.Method) {
 			return 0, false
 		}
 		if k.Method == jsonrpc.Listen && f.err.Reason == "stream_ended" {
-			return 0, false // the host has to know that it missed something
+			return 0, false // the host must learn that it may have missed notifications
 		}
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		if !jsonrpc.Safe(k.Method) {
@@ -143,7 +143,7 @@ func (k *call) again(f *failure, n int) (time.Duration, bool) {
 	return max(f.after, backoff(n)), true
 }
 
-// backoff is how long to wait before attempt n+1.
+// backoff returns the delay before attempt n+1.
 func backoff(n int) time.Duration {
 	d := min(retryFirst<<min(n, 10), retryLast)
 	return d + rand.N(d/10)
@@ -160,23 +160,23 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// fail tells the host that there will be no answer.
+// fail reports to the host that the request failed.
 func (k *call) fail(f *failure) {
 	k.conn.Report(k.ctx, &sdk.Failed{ID: k.ID, Err: f.err, Delivered: f.sent, Ends: f.ends})
 	if f.ends {
-		k.conn.lose(f.err)
+		k.conn.loseSession(f.err)
 	}
 }
 
-// post sends the request once and delivers what comes back.
+// post sends the request once and delivers the response.
 func (k *call) post() *failure {
 	c := k.conn
 	h := c.header(&k.Envelope)
 	if k.Method == jsonrpc.CallTool && k.Version() != "" {
 		c.params.set(h, &k.Envelope)
 	}
-	if !k.turn.CompareAndSwap(waiting, sent) && k.turn.Load() == dropped {
-		k.cancel() // whoever dropped it is about to do so
+	if !k.state.CompareAndSwap(waiting, sent) && k.state.Load() == dropped {
+		k.cancel() // the goroutine that set dropped may not have called cancel yet
 	}
 	res, seen, err := c.client.Do(k.ctx, httpclient.Request{Method: "POST", Header: h, Body: k.Raw, Call: k.Method != jsonrpc.Listen})
 	if k.begun != nil {
@@ -193,17 +193,17 @@ func (k *call) post() *failure {
 		return k.refused(res)
 	}
 	c.lived.Store(true)
-	if f := k.begins(res); f != nil {
+	if f := k.keepSession(res); f != nil {
 		_ = res.Body.Close()
 		return f
 	}
 	return k.read(res)
 }
 
-// refused makes sense of an answer with a status that is not success.
+// refused handles a response whose status is not success.
 func (k *call) refused(res *http.Response) *failure {
 	c := k.conn
-	e, body := httpclient.Refusal(res)
+	e, body := httpclient.ErrorResponse(res)
 	f := &failure{err: e, sent: true, status: res.StatusCode}
 	f.after, _ = httpclient.RetryAfter(res.Header, time.Now())
 	answer := jsonrpc.Refuse(body, k.ID)
@@ -211,9 +211,9 @@ func (k *call) refused(res *http.Response) *failure {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode >= 300 && res.StatusCode < 400:
 		f.sent = false
 		return f
-	case c.forgotten(res.StatusCode, body, k):
+	case c.sessionForgotten(res.StatusCode, body, k):
 		return lost(e)
-	case c.falls(k, res.StatusCode, answer != nil):
+	case c.legacyOnly(k, res.StatusCode, answer != nil):
 		return k.fallBack(f)
 	case k.mustLearn(answer):
 		return k.learn()
@@ -221,7 +221,7 @@ func (k *call) refused(res *http.Response) *failure {
 	if answer == nil {
 		return f
 	}
-	if _, again := k.again(f, 0); again {
+	if _, again := k.retryDelay(f, 0); again {
 		return f
 	}
 	c.Put(k.ctx, oneLine(answer), nil)

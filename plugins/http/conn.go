@@ -16,53 +16,53 @@ import (
 )
 
 const (
-	callsMost = 1024 // begun and not answered, streams to listen included
-	notesMost = 256  // notifications that wait to be sent
-	sentMost  = 64   // answers to the server that are being sent
-	noteTime  = 10 * time.Second
-	heedTime  = time.Second     // for an older server to take note of a cancellation
-	closeTime = 2 * time.Second // to end the session
-	flushTime = 200 * time.Millisecond
+	maxCalls   = 1024 // requests without a response, including listen requests
+	maxNotes   = 256  // notifications waiting to be sent
+	maxAnswers = 64   // responses to the server being sent
+	noteTime   = 10 * time.Second
+	cancelTime = time.Second     // for an older server to process a cancellation
+	closeTime  = 2 * time.Second // to delete the session
+	flushTime  = 200 * time.Millisecond
 )
 
-// A conn is one connection: nothing but the messages of one session, each of
-// which is an HTTP request of its own.
+// A conn is one connection to a server: the messages of one session. Each
+// message to the server is a separate HTTP request.
 type conn struct {
 	*jsonrpc.Inbox
 	client *httpclient.Client
 	log    hclog.Logger
-	limit  int // of a message
+	limit  int // maximum size of a message in bytes
 	auto   bool
-	old    legacysse.Options // to fall back to
+	old    legacysse.Options // for the fallback to the older transport
 	params *params
 
-	ctx     context.Context // ends with the connection
+	ctx     context.Context // done when the connection ends
 	end     context.CancelFunc
 	work    sync.WaitGroup
-	leaving sync.WaitGroup // cancellations and answers being sent
-	slots   chan struct{}  // one for each socket that a call may use
-	answers chan struct{}  // one for each answer that is being sent
+	leaving sync.WaitGroup // cancellations and responses being sent
+	slots   chan struct{}  // semaphore of HTTP connections for calls
+	answers chan struct{}  // semaphore of responses being sent
 	notes   chan *jsonrpc.Envelope
 	closing sync.Once
 
-	lived   atomic.Bool // the server has answered something
+	lived   atomic.Bool // the server has sent a successful response
 	dropped atomic.Uint64
 
 	mu       sync.Mutex
-	closed   bool             // guarded by mu; nothing begins any more
-	lost     error            // guarded by mu; the server no longer knows the session
+	closed   bool             // guarded by mu; nothing more may be sent
+	lost     error            // guarded by mu; the error of a lost session
 	calls    map[string]*call // guarded by mu; by id
 	session  session          // guarded by mu
-	modern   string           // guarded by mu; the revision of the last request of that era
-	heard    chan struct{}    // guarded by mu; closed when the last request to listen has begun to be answered
-	fallback sdk.Conn         // guarded by mu; everything goes there once it is set
+	modern   string           // guarded by mu; revision of the last request of the modern era
+	heard    chan struct{}    // guarded by mu; closed when the last listen request has a response
+	fallback sdk.Conn         // guarded by mu; if set, carries all messages
 }
 
 func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legacysse.Options) *conn {
 	c := &conn{
 		Inbox: jsonrpc.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
 		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, httpclient.Sockets),
-		answers: make(chan struct{}, sentMost), notes: make(chan *jsonrpc.Envelope, notesMost), calls: map[string]*call{},
+		answers: make(chan struct{}, maxAnswers), notes: make(chan *jsonrpc.Envelope, maxNotes), calls: map[string]*call{},
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	c.work.Go(c.sendNotes)
@@ -71,7 +71,7 @@ func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legac
 
 var errClosed = sdk.Errorf(sdk.Canceled, "the connection is closed")
 
-// Send begins to send a message. What becomes of it arrives in Recv.
+// Send starts to send a message. Recv reports the outcome.
 func (c *conn) Send(msg []byte) error {
 	c.mu.Lock()
 	closed, fallback := c.closed, c.fallback
@@ -97,12 +97,12 @@ func (c *conn) Send(msg []byte) error {
 			return errClosed
 		}
 	default:
-		return sdk.Errorf(sdk.Internal, "the host sent what is not a message")
+		return sdk.Errorf(sdk.Internal, "the host sent data that is not a message")
 	}
 	return nil
 }
 
-// request begins a request of the host's.
+// request starts a request of the host.
 func (c *conn) request(e jsonrpc.Envelope) error {
 	k := &call{Envelope: e, conn: c}
 	k.ctx, k.cancel = context.WithCancel(c.ctx)
@@ -112,7 +112,7 @@ func (c *conn) request(e jsonrpc.Envelope) error {
 		k.cancel()
 		return errClosed
 	}
-	full := len(c.calls) >= callsMost
+	full := len(c.calls) >= maxCalls
 	if !full {
 		c.calls[string(e.ID)] = k
 	}
@@ -122,12 +122,12 @@ func (c *conn) request(e jsonrpc.Envelope) error {
 	if e.Method == jsonrpc.Listen && !full {
 		heard := make(chan struct{})
 		c.heard, k.begun = heard, sync.OnceFunc(func() { close(heard) })
-		time.AfterFunc(streamTime, k.begun) // a server may take its time
+		time.AfterFunc(streamTime, k.begun) // do not wait longer for a slow server
 	}
 	c.work.Go(func() {
 		defer k.cancel()
 		if full {
-			k.fail(&failure{err: sdk.Errorf(sdk.Unavailable, "%d requests are open already", callsMost)})
+			k.fail(&failure{err: sdk.Errorf(sdk.Unavailable, "limit reached: %d requests are open", maxCalls)})
 			return
 		}
 		k.run()
@@ -136,8 +136,8 @@ func (c *conn) request(e jsonrpc.Envelope) error {
 	return nil
 }
 
-// answer sends an answer to the server. Where it asks and asks, and does not take
-// the answers, the host waits rather than that they pile up here.
+// answer sends a response to the server. It blocks while too many responses are
+// being sent, so that they do not pile up if the server does not accept them.
 func (c *conn) answer(e *jsonrpc.Envelope) error {
 	select {
 	case c.answers <- struct{}{}:
@@ -153,7 +153,8 @@ func (c *conn) answer(e *jsonrpc.Envelope) error {
 	return nil
 }
 
-// sending runs f, which Close waits for; false when that is too late.
+// sending runs f in a goroutine that Close waits for. It returns false if the
+// connection is closed.
 func (c *conn) sending(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,26 +165,27 @@ func (c *conn) sending(f func()) bool {
 	return true
 }
 
-// cancel ends a request. A modern server sees that by the end of the stream; an
-// older one has to be told, because there it means nothing.
+// cancel cancels a request. A modern server recognizes that by the end of the
+// stream. An older server gets notifications/cancelled, because there the end
+// of a stream has no meaning.
 func (c *conn) cancel(e *jsonrpc.Envelope) {
 	c.mu.Lock()
 	k := c.calls[string(e.Cancels())]
 	c.mu.Unlock()
 	switch {
 	case k == nil:
-	case k.Version() != "" || k.turn.CompareAndSwap(waiting, dropped):
+	case k.Version() != "" || k.state.CompareAndSwap(waiting, dropped):
 		k.cancel()
 	default:
 		c.sending(func() {
 			defer k.cancel()
-			defer time.AfterFunc(heedTime, k.cancel).Stop()
+			defer time.AfterFunc(cancelTime, k.cancel).Stop()
 			c.note(e)
 		})
 	}
 }
 
-// sendNotes sends notifications in order.
+// sendNotes sends notifications one after the other, in order.
 func (c *conn) sendNotes() {
 	for {
 		select {
@@ -198,8 +200,8 @@ func (c *conn) sendNotes() {
 	}
 }
 
-// note sends a message that has no answer. One that fails is only logged: the
-// host does not wait for it.
+// note sends a notification or a response. The host does not wait for the
+// result, so an error is only logged.
 func (c *conn) note(e *jsonrpc.Envelope) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, noteTime)
 	defer cancel()
@@ -212,12 +214,12 @@ func (c *conn) note(e *jsonrpc.Envelope) bool {
 		_ = res.Body.Close()
 		return true
 	}
-	refusal, _ := httpclient.Refusal(res)
-	c.log.Debug("a notification was refused", "method", e.Method, "error", refusal)
+	rejection, _ := httpclient.ErrorResponse(res)
+	c.log.Debug("a notification was rejected", "method", e.Method, "error", rejection)
 	return false
 }
 
-// Status says how the server is spoken to.
+// Status returns the transport in use and the number of dropped messages.
 func (c *conn) Status() sdk.ConnStatus {
 	c.mu.Lock()
 	fallback := c.fallback
@@ -228,7 +230,7 @@ func (c *conn) Status() sdk.ConnStatus {
 	return sdk.ConnStatus{State: "streamable", Dropped: c.dropped.Load()}
 }
 
-// asError makes an *sdk.Error of what web says.
+// asError converts an error of httpclient to an *sdk.Error.
 func asError(err error) *sdk.Error {
 	if e, ok := errors.AsType[*sdk.Error](err); ok {
 		return e

@@ -17,12 +17,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// An account is an auth provider and what the server thinks of its tokens, which
-// are numbered. Everybody else's part is the host's own.
+// An account is an auth provider with numbered tokens, and the server's view of
+// them. The tests use the host's own credential broker.
 type account struct {
 	mu         sync.Mutex
-	token      int // guarded by mu; that the provider has; 0: nobody is logged in
-	good       int // guarded by mu; that the server takes
+	token      int // guarded by mu; the provider's token; 0: not logged in
+	good       int // guarded by mu; the token that the server accepts
 	renews     bool
 	authorized int // guarded by mu
 	challenged []sdk.Challenge
@@ -51,7 +51,8 @@ func (a *account) Challenge(_ context.Context, c sdk.Challenge) (sdk.ChallengeRe
 	return sdk.ChallengeResult{Retry: a.renews}, nil
 }
 
-// takes reports whether the server accepts a request, and refuses it otherwise.
+// takes reports whether the server accepts a request, and otherwise sends a 401
+// response.
 func (a *account) takes(w http.ResponseWriter, r *http.Request) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,21 +65,22 @@ func (a *account) takes(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// has changes what the provider has and the server takes.
+// has sets the provider's token and the token that the server accepts.
 func (a *account) has(token, good int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.token, a.good = token, good
 }
 
-// guarded starts a server that wants what the account has.
+// guarded starts a server that requires the account's valid token.
 func guarded(t *testing.T, a *account, answer func(w http.ResponseWriter, r *http.Request, body string) bool) *server {
 	return answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
 		return !a.takes(w, r) || answer != nil && answer(w, r, body)
 	})
 }
 
-// connectAs is connect with an auth provider behind the host's broker.
+// connectAs is connect with an auth provider behind the host's credential
+// broker.
 func connectAs(t *testing.T, a sdk.Authorizer, url string, more ...string) *client {
 	t.Helper()
 	b := credential.New(credential.Options{Server: "remote", Auth: a})
@@ -97,8 +99,8 @@ func connectWith(t *testing.T, c sdk.Credentials, url string, more ...string) *c
 	return cl
 }
 
-// TestExpiredToken: a hundred calls with a token that is no longer taken are one
-// refresh, and all are answered. AUO-10
+// TestExpiredToken checks that a hundred calls with an expired token cause one
+// refresh and all succeed. AUO-10
 func TestExpiredToken(t *testing.T) {
 	t.Parallel()
 	a := &account{token: 1, good: 2, renews: true}
@@ -114,19 +116,19 @@ func TestExpiredToken(t *testing.T) {
 		}
 	}
 	if len(a.challenged) != 1 || a.authorized != 2 {
-		t.Errorf("the provider was asked %d times, and challenged %d times", a.authorized, len(a.challenged))
+		t.Errorf("%d calls of Authorize, %d of Challenge", a.authorized, len(a.challenged))
 	}
 	said := a.challenged[0]
 	if said.Status != 401 || said.URL != s.url || said.Resource != s.url || said.Method != "POST" || !slices.Equal(said.WWWAuthenticate, []string{`Bearer resource_metadata="https://x/"`, `Basic realm="x"`}) {
-		t.Errorf("it was told %+v", said)
+		t.Errorf("the challenge was %+v", said)
 	}
 	if n := len(s.requests()); n > 2*calls {
 		t.Errorf("the server got %d requests", n)
 	}
 }
 
-// TestNeedsLogin: a server that somebody has to log in to is asked once, and the
-// answer says how. AUO-16
+// TestNeedsLogin checks that a server that requires a login gets one request,
+// and that the error explains how to log in. AUO-16
 func TestNeedsLogin(t *testing.T) {
 	t.Parallel()
 	a := &account{good: 1}
@@ -144,8 +146,8 @@ func TestNeedsLogin(t *testing.T) {
 	}
 }
 
-// TestRefusedAgain: what is new and refused as well is the end of it, and a
-// server that goes on to refuse is left alone.
+// TestRefusedAgain checks that a call fails if the new credential is rejected
+// too, and that the server then gets no further requests.
 func TestRefusedAgain(t *testing.T) {
 	t.Parallel()
 	for _, renews := range []bool{true, false} {
@@ -164,8 +166,8 @@ func TestRefusedAgain(t *testing.T) {
 	}
 }
 
-// TestNoProvider: where the host has none it is asked once, and the error says
-// what to add to the block.
+// TestNoProvider checks that a missing auth provider is requested once, and
+// that the error says what to add to the server block.
 func TestNoProvider(t *testing.T) {
 	t.Parallel()
 	for _, offered := range []sdk.Credentials{nil, &none{}} {
@@ -179,12 +181,12 @@ func TestNoProvider(t *testing.T) {
 			}
 		}
 		if n, ok := offered.(*none); ok && n.asked != 1 {
-			t.Errorf("the host was asked %d times", n.asked)
+			t.Errorf("%d calls of Authorize", n.asked)
 		}
 	}
 }
 
-// none is a host without an auth provider for the server.
+// none is a host without an auth block for the server.
 type none struct{ asked int }
 
 func (n *none) Authorize(context.Context, sdk.AuthRequest) (sdk.Credential, error) {
@@ -197,8 +199,8 @@ func (n *none) Challenge(context.Context, sdk.Challenge) (sdk.ChallengeResult, e
 	return sdk.ChallengeResult{}, sdk.Errorf(sdk.Unimplemented, "there is no auth block")
 }
 
-// TestCascade: a header of the configuration comes first, then what is stored,
-// then what the provider can renew; a scheme without a token is no header. AUO-01
+// TestCascade checks the precedence of headers: configuration, stored
+// credential, auth provider. A scheme without a token is no credential. AUO-01
 func TestCascade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -223,7 +225,7 @@ func TestCascade(t *testing.T) {
 				cl.fails("1", "needs_login")
 			} else {
 				cl.want(result(1))
-				cl.send(modern(2, "tools/call", `"name":"t"`)) // which need not try again
+				cl.send(modern(2, "tools/call", `"name":"t"`)) // needs no challenge
 				cl.want(result(2))
 				c.want = append(c.want, c.want[len(c.want)-1])
 			}
@@ -231,18 +233,18 @@ func TestCascade(t *testing.T) {
 			for _, r := range s.requests() {
 				got = append(got, r.Get("Authorization"))
 				if r.Get("X-Mine") != "y" {
-					t.Error("another header of the configuration is gone")
+					t.Error("another header of the configuration is missing")
 				}
 			}
 			if !slices.Equal(got, c.want) {
-				t.Errorf("the server saw %q: %+v", got, s.requests())
+				t.Errorf("the server received %q: %+v", got, s.requests())
 			}
 		})
 	}
 }
 
-// TestStreams: the stream for what the server says on its own account, its
-// resumption and the end of the session have the credential too. B25
+// TestStreams checks that the GET stream, its resumption and the DELETE of the
+// session carry the credential. B25
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	a := &account{token: 1, good: 1, renews: true}
@@ -274,11 +276,11 @@ func TestStreams(t *testing.T) {
 	c.close()
 	s.await("end", func(r seen) bool { return r.verb == "DELETE" && r.Get("Authorization") == "Bearer 2" })
 	if len(a.challenged) != 1 || a.challenged[0].Method != "GET" {
-		t.Errorf("the provider was told %+v", a.challenged)
+		t.Errorf("challenges: %+v", a.challenged)
 	}
 }
 
-// TestScope: a server that wants a wider scope for one call gets it.
+// TestScope checks that a call can demand a wider scope.
 func TestScope(t *testing.T) {
 	t.Parallel()
 	a := &account{token: 1, good: 1, renews: true}
@@ -294,16 +296,16 @@ func TestScope(t *testing.T) {
 	})
 	c := connectAs(t, a, s.url)
 	c.send(modern(1, "tools/call", `"name":"admin"`))
-	c.fails("1", "http_status") // it does not say that another scope would help
+	c.fails("1", "http_status") // the response does not demand another scope
 	c.send(modern(2, "tools/call", `"name":"admin","arguments":{"x":"says so"}`))
 	c.want(result(2))
 	if len(a.challenged) != 1 || a.challenged[0].Status != 403 || a.challenged[0].WWWAuthenticate[0] != `Bearer error="insufficient_scope", scope="admin"` {
-		t.Errorf("the provider was told %+v", a.challenged)
+		t.Errorf("challenges: %+v", a.challenged)
 	}
 }
 
-// TestNotPassedThrough: the headers of a request are made here. Whatever stands
-// in a message, that a client of the gateway wrote, does not become one. U8
+// TestNotPassedThrough checks that no content of a message of a gateway's
+// client becomes a header. U8
 func TestNotPassedThrough(t *testing.T) {
 	t.Parallel()
 	a := &account{token: 1, good: 1}
@@ -322,7 +324,7 @@ func TestNotPassedThrough(t *testing.T) {
 	}
 }
 
-// TestLeaving: a request that nobody wants any longer does not wait for a
+// TestLeavingProvider checks that a cancelled request does not wait for a
 // provider.
 func TestLeavingProvider(t *testing.T) {
 	t.Parallel()
@@ -337,7 +339,7 @@ func TestLeavingProvider(t *testing.T) {
 	}
 }
 
-// slow is a host whose provider does not answer.
+// slow is a host whose auth provider does not answer.
 type slow struct{ none }
 
 func (slow) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {

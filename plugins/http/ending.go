@@ -7,7 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 )
 
-// Close ends the session and everything that is open.
+// Close ends the session and all requests.
 func (c *conn) Close(ctx context.Context) error {
 	c.closing.Do(func() {
 		c.mu.Lock()
@@ -15,7 +15,7 @@ func (c *conn) Close(ctx context.Context) error {
 		fallback := c.fallback
 		c.mu.Unlock()
 		c.flush(ctx)
-		c.leave(ctx)
+		c.deleteSession(ctx)
 		c.end()
 		if fallback != nil {
 			_ = fallback.Close(ctx)
@@ -28,7 +28,8 @@ func (c *conn) Close(ctx context.Context) error {
 	return nil
 }
 
-// flush waits a moment for what is being sent, cancellations most of all.
+// flush waits up to flushTime for messages being sent, most of all
+// cancellations.
 func (c *conn) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
@@ -40,8 +41,8 @@ func (c *conn) flush(ctx context.Context) {
 	}
 }
 
-// over ends the connection on the server's account.
-func (c *conn) over(err error) {
+// terminate ends the connection with an error.
+func (c *conn) terminate(err error) {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
@@ -49,7 +50,7 @@ func (c *conn) over(err error) {
 	c.end()
 }
 
-// finished takes a request off the list that is over.
+// finished removes a request that has ended.
 func (c *conn) finished(k *call) {
 	c.mu.Lock()
 	if c.calls[string(k.ID)] == k {
@@ -58,14 +59,14 @@ func (c *conn) finished(k *call) {
 	lost, last := c.lost, len(c.calls) == 0
 	c.mu.Unlock()
 	if lost != nil && last {
-		c.over(lost)
+		c.terminate(lost)
 	}
 }
 
-// lose ends the connection to a server that no longer knows the session. What
-// was sent at the same time hears so by itself, and can then be sent again; what
-// is cut off cannot.
-func (c *conn) lose(err error) {
+// loseSession ends a connection whose session the server no longer knows. It
+// waits up to loseTime, because other requests then fail with the same error
+// and can be sent again. Requests that are cut off cannot.
+func (c *conn) loseSession(err error) {
 	c.mu.Lock()
 	first, idle := c.lost == nil, len(c.calls) == 0
 	if first {
@@ -74,13 +75,13 @@ func (c *conn) lose(err error) {
 	c.mu.Unlock()
 	switch {
 	case idle:
-		c.over(err)
+		c.terminate(err)
 	case first:
-		time.AfterFunc(loseTime, func() { c.over(err) })
+		time.AfterFunc(loseTime, func() { c.terminate(err) })
 	}
 }
 
-// settled ends a request whose answer came where it was not expected.
+// settled ends the request whose response arrived on another stream.
 func (c *conn) settled(msg []byte) {
 	c.mu.Lock()
 	k := c.calls[string(jsonrpc.Member(msg, "id"))]

@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// onlySSE remembers, for as long as the plugin runs, the URLs of servers that
-// turned out to have the older transport only.
+// onlySSE holds the URLs of servers that have only the older transport, while
+// the plugin runs.
 var onlySSE urls
 
 type urls struct{ m sync.Map }
@@ -21,16 +21,18 @@ func (u *urls) Load(url string) bool { _, ok := u.m.Load(url); return ok }
 func (u *urls) Store(url string)     { u.m.Store(url, struct{}{}) }
 func (u *urls) Forget(url string)    { u.m.Delete(url) }
 
-// answered reports whether a server that did not open a stream is there.
+// answered reports whether the server that did not open a stream responded at
+// all.
 func answered(err error) bool {
 	e, ok := errors.AsType[*sdk.Error](err)
 	return ok && (e.Reason == "http_status" || e.Reason == "bad_message")
 }
 
-// falls reports whether a refusal means that the server has the older transport
-// only. answered is true when it came as an answer of JSON-RPC, which one that
-// merely has something else at this URL would not give with a 400 or a 404.
-func (c *conn) falls(k *call, status int, answered bool) bool {
+// legacyOnly reports whether a rejected initialize means that the server has
+// only the older transport. answered is true if the body was a JSON-RPC
+// response. A server without an MCP endpoint at this URL would not send one
+// with 400 or 404.
+func (c *conn) legacyOnly(k *call, status int, answered bool) bool {
 	if !c.auto || k.Method != jsonrpc.Initialize || c.lived.Load() {
 		return false
 	}
@@ -43,7 +45,7 @@ func (c *conn) falls(k *call, status int, answered bool) bool {
 	return false
 }
 
-// fallBack goes on over the older transport.
+// fallBack continues over the older transport.
 func (k *call) fallBack(because *failure) *failure {
 	c := k.conn
 	old, err := legacysse.Dial(k.ctx, c.old)
@@ -51,7 +53,7 @@ func (k *call) fallBack(because *failure) *failure {
 		e := asError(err)
 		return &failure{err: &sdk.Error{
 			Code: e.Code, Reason: e.Reason, Hint: e.Hint, Output: because.err.Output,
-			Message: fmt.Sprintf("%s, and the older transport is not there either: %s", because.err.Message, e.Message),
+			Message: fmt.Sprintf("%s; the older transport failed too: %s", because.err.Message, e.Message),
 		}}
 	}
 	c.mu.Lock()
@@ -64,7 +66,7 @@ func (k *call) fallBack(because *failure) *failure {
 		_ = old.Close(c.ctx)
 		return nil
 	}
-	c.log.Info("the server has the older transport, HTTP with server-sent events", "status", because.status)
+	c.log.Info("falling back to the older transport, HTTP with server-sent events", "status", because.status)
 	onlySSE.Store(c.client.URL.String())
 	c.work.Go(func() { c.pump(old) })
 	if err := old.Send(k.Raw); err != nil {

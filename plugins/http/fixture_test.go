@@ -19,7 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// patience is how long a test waits for what should come at once.
+// patience is the timeout for events that normally happen at once.
 const patience = 20 * time.Second
 
 const (
@@ -28,13 +28,13 @@ const (
 	modernMeta  = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
 )
 
-// A seen is what arrived in a request.
+// A seen is a received request.
 type seen struct {
 	http.Header
 	verb, body string
 }
 
-// A server records what it is asked and answers with what the test says.
+// A server records its requests and responds as the test demands.
 type server struct {
 	t   testing.TB
 	url string
@@ -44,8 +44,8 @@ type server struct {
 	seen []seen // guarded by mu
 }
 
-// answering starts a server. answer gets every request with its body read; false
-// leaves it to the handshake of an older server.
+// answering starts a server. answer gets every request after its body was read.
+// If it returns false, handshake responds.
 func answering(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, body string) bool) *server {
 	t.Helper()
 	s := &server{t: t}
@@ -62,6 +62,7 @@ func answering(t testing.TB, answer func(w http.ResponseWriter, r *http.Request,
 	return s
 }
 
+// handshake responds like an older server.
 func handshake(w http.ResponseWriter, r *http.Request, body string) {
 	switch {
 	case r.Method != "POST":
@@ -81,7 +82,7 @@ func asJSON(w http.ResponseWriter, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// events writes events to a stream, each flushed.
+// events writes events to a stream and flushes each.
 func events(w http.ResponseWriter, all ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range all {
@@ -104,7 +105,7 @@ func (s *server) requests() []seen {
 	return append([]seen(nil), s.seen...)
 }
 
-// await returns the first request that fits.
+// await returns the first request for which fits is true.
 func (s *server) await(what string, fits func(seen) bool) seen {
 	s.t.Helper()
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
@@ -114,7 +115,7 @@ func (s *server) await(what string, fits func(seen) bool) seen {
 			}
 		}
 	}
-	s.t.Fatalf("there was no %s among %d requests", what, len(s.requests()))
+	s.t.Fatalf("no %s among %d requests", what, len(s.requests()))
 	panic("not reached")
 }
 
@@ -131,7 +132,7 @@ type got struct {
 	err     error
 }
 
-// connect opens a connection with more settings than the URL, such as
+// connect opens a connection. more are settings besides url, such as
 // `"mode":"sse"`.
 func connect(t testing.TB, url string, more ...string) *client {
 	t.Helper()
@@ -198,19 +199,19 @@ func (c *client) send(msgs ...string) {
 	}
 }
 
-// next returns what comes next.
+// next returns the next result of Recv.
 func (c *client) next() got {
 	c.t.Helper()
 	select {
 	case g := <-c.got:
 		return g
 	case <-time.After(patience):
-		c.t.Fatal("nothing came")
+		c.t.Fatal("Recv returns nothing")
 		panic("not reached")
 	}
 }
 
-// want compares what comes next with messages.
+// want compares the next results of Recv with messages.
 func (c *client) want(msgs ...string) {
 	c.t.Helper()
 	for _, m := range msgs {
@@ -220,13 +221,13 @@ func (c *client) want(msgs ...string) {
 	}
 }
 
-// fails expects that a request failed, for a reason.
+// fails expects that a request fails with a reason.
 func (c *client) fails(id, reason string) *sdk.Failed {
 	c.t.Helper()
 	g := c.next()
 	var f *sdk.Failed
 	if !errors.As(g.err, &f) || string(f.ID) != id || f.Err.Reason != reason {
-		c.t.Fatalf("got %q, %#v; want that %s failed with %q", g.msg, g.err, id, reason)
+		c.t.Fatalf("got %q, %#v; want failure of %s with reason %q", g.msg, g.err, id, reason)
 	}
 	return f
 }
@@ -236,7 +237,7 @@ func failedOf(err error) *sdk.Failed {
 	return f
 }
 
-// shake shakes hands as an older client does.
+// shake performs the handshake of an older client.
 func (c *client) shake() {
 	c.t.Helper()
 	c.send(initialize)

@@ -18,14 +18,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// TestCallsWaitForTheStream: a server that has sessions may ask something in a
-// call over the stream for what it says on its own account, and forgets what it
-// has to say where there is none (the TypeScript SDK does). One that takes long
-// to open the stream, or has none, does not hold up calls for ever.
+// TestCallsWaitForTheStream checks that calls wait for the GET stream, for a
+// limited time. A server with sessions may send its requests during a call on
+// that stream, and some drop them if there is none (the TypeScript SDK does).
 func TestCallsWaitForTheStream(t *testing.T) {
 	for name, c := range map[string]struct {
 		open  func(w http.ResponseWriter, r *http.Request)
-		first bool // the stream, before the call
+		first bool // the stream opens before the call
 	}{
 		"slow":  {func(w http.ResponseWriter, r *http.Request) { time.Sleep(streamTime / 5); stream(w, r) }, true},
 		"none":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, true},
@@ -89,24 +88,24 @@ func TestCallsWaitForTheStream(t *testing.T) {
 				want = want[1:]
 			}
 			if !slices.Equal(order, want) {
-				t.Errorf("the server saw %q, want %q", order, want)
+				t.Errorf("the server received %q, want %q", order, want)
 			}
 		})
 	}
 }
 
-// stream answers as one that begins, with nothing in it.
+// stream begins an empty stream.
 func stream(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 }
 
-// TestListsWaitUntilHeard: a list that is asked for after a request to listen
-// arrives after it, although each has a connection of its own; but a server that
-// takes its time over the one does not hold up the other for ever.
-func TestListsWaitUntilHeard(t *testing.T) {
+// TestListsWaitForListen checks that a list request after a listen request
+// arrives after it, although each has its own connection. A server that
+// responds to the listen request late delays it for a limited time.
+func TestListsWaitForListen(t *testing.T) {
 	for name, c := range map[string]struct {
-		begin time.Duration // until the server begins to answer the request to listen
+		begin time.Duration // until the server responds to the listen request
 		want  []string
 	}{
 		"slow":  {streamTime / 5, []string{"listen", "tools/list"}},
@@ -158,7 +157,7 @@ func TestListsWaitUntilHeard(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !slices.Equal(order, c.want) {
-				t.Errorf("the server saw %q, want %q", order, c.want)
+				t.Errorf("the server received %q, want %q", order, c.want)
 			}
 		})
 	}

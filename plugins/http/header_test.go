@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/jsonrpc"
 )
 
-// TestModernHeaders: what a modern server is told beside the message.
+// TestModernHeaders checks the headers for a modern server.
 func TestModernHeaders(t *testing.T) {
 	t.Parallel()
 	s := answering(t, nil)
@@ -42,8 +42,8 @@ func TestModernHeaders(t *testing.T) {
 	}
 }
 
-// TestTrace: the trace that a message belongs to reaches the server, when it is
-// one. TRN-24
+// TestTrace checks that a valid traceparent of a message becomes a header.
+// TRN-24
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	s := answering(t, nil)
@@ -69,9 +69,9 @@ const toolsWithParams = `{"tools":[{"name":"q","inputSchema":{"type":"object","p
 	"deep":{"type":"object","properties":{"er":{"type":"string","x-mcp-header":"Er"}}},
 	"list":{"type":"array","items":{"type":"string","x-mcp-header":"Item"}}}}}]}`
 
-// TestParams: arguments that a tool's schema names are repeated in headers, also
-// when the tools were listed by an earlier connection, or have to be listed
-// first.
+// TestParams checks that arguments with x-mcp-header in the tool's schema are
+// repeated in headers. It also covers tools listed by an earlier connection and
+// tools that must be listed first.
 func TestParams(t *testing.T) {
 	t.Parallel()
 	var refusals atomic.Int32
@@ -91,12 +91,12 @@ func TestParams(t *testing.T) {
 	})
 	const arguments = `"name":"q","arguments":{"region":"Zürich","n":42,"on":false,"bad":"x","deep":{"er":"in"},"list":["x"],"more":null}`
 	c := connect(t, s.url)
-	for i := range 2 { // at first nobody has listed the tools
+	for i := range 2 { // the first call has no listed tools
 		c.send(modern(i, "tools/call", arguments))
 		c.want(result(i))
 	}
 	if refusals.Load() != 1 {
-		t.Errorf("%d calls were refused", refusals.Load())
+		t.Errorf("%d calls were rejected", refusals.Load())
 	}
 	all := s.requests()
 	h := all[len(all)-1].Header
@@ -113,17 +113,17 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// TestParamsAreKept: what was learnt serves the next start, and nothing else
-// does.
+// TestParamsAreKept checks that the cache file serves the next start, and that
+// invalid files are ignored.
 func TestParamsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	p := newParams(dir, "https://x/")
 	p.learn([]byte(`{"result":`+toolsWithParams+`}`), true)
 	if next := newParams(dir, "https://x/"); len(headersOf(next)) != 4 {
-		t.Errorf("the next start knows %v", headersOf(next))
+		t.Errorf("the next start has the headers %v", headersOf(next))
 	}
 	if other := newParams(dir, "https://y/"); len(headersOf(other)) != 0 {
-		t.Errorf("another server has %v", headersOf(other))
+		t.Errorf("another server has the headers %v", headersOf(other))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) != 1 {
@@ -135,25 +135,24 @@ func TestParamsAreKept(t *testing.T) {
 		}
 		next := newParams(dir, "https://x/")
 		if len(headersOf(next)) != 0 {
-			t.Errorf("%s gives %v", broken, headersOf(next))
+			t.Errorf("the file %s gives the headers %v", broken, headersOf(next))
 		}
 		next.learn([]byte(`{"result":`+toolsWithParams+`}`), false)
 	}
 	p.learn([]byte(`{"error":{"code":-32603,"message":"not now"}}`), true)
 	if len(headersOf(p)) != 4 {
-		t.Errorf("after an error, %v is known", headersOf(p))
+		t.Errorf("after an error the headers are %v", headersOf(p))
 	}
 	p.learn([]byte(`{"result":{"tools":[]}}`), true)
 	if next := newParams(dir, "https://x/"); len(headersOf(next)) != 0 {
-		t.Errorf("tools that are gone still have %v", headersOf(next))
+		t.Errorf("removed tools still have the headers %v", headersOf(next))
 	}
 }
 
-// TestParamsAreBounded: what a server says about its arguments is not kept
-// without end.
+// TestParamsAreBounded checks the limits of the bindings kept for a server.
 func TestParamsAreBounded(t *testing.T) {
 	if testing.Short() {
-		t.Skip("does one thing at a time, which the race detector makes slow")
+		t.Skip("slow with the race detector, and uses one goroutine only")
 	}
 	dir := t.TempDir()
 	p := newParams(dir, "https://x/")
@@ -168,17 +167,17 @@ func TestParamsAreBounded(t *testing.T) {
 	for _, bindings := range p.tools {
 		held += len(bindings)
 	}
-	if held > paramsMost || held != p.held || held < paramsMost/2 {
-		t.Errorf("%d are held, %d counted", held, p.held)
+	if held > maxParams || held != p.held || held < maxParams/2 {
+		t.Errorf("%d bindings, %d counted", held, p.held)
 	}
 	next := newParams(dir, "https://x/")
 	if next.load(); next.held != held {
-		t.Errorf("the next start has %d of %d", next.held, held)
+		t.Errorf("the next start has %d of %d bindings", next.held, held)
 	}
-	huge := strings.Repeat("n", 2*namesMost)
+	huge := strings.Repeat("n", 2*maxNames)
 	p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t","inputSchema":{"properties":{"%s":{"x-mcp-header":"H"}}}},{"name":"%s","inputSchema":{"properties":{"a":{"x-mcp-header":"H"}}}}]}}`, huge, huge), true)
 	if len(p.tools) != 0 {
-		t.Errorf("%d tools with names that are too long", len(p.tools))
+		t.Errorf("%d tools with names that are too long are kept", len(p.tools))
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestListsWaitOnce: a server that never begins to answer a request to listen
-// holds up the first list, and not every page.
+// TestListsWaitOnce checks that a server that does not respond to a listen
+// request delays only the first list request.
 func TestListsWaitOnce(t *testing.T) {
 	t.Parallel()
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request, body string) bool {
@@ -32,8 +32,9 @@ func TestListsWaitOnce(t *testing.T) {
 	}
 }
 
-// TestStreamsThatNeverEnd: an answer that was too long, or came on the stream of
-// another request, ends its own, or its socket would be lost for good.
+// TestStreamsThatNeverEnd checks that a call ends if its response is too long
+// or arrives on the stream of another request, although its own stream stays
+// open.
 func TestStreamsThatNeverEnd(t *testing.T) {
 	t.Parallel()
 	ended := make(chan string, 3)
@@ -55,7 +56,7 @@ func TestStreamsThatNeverEnd(t *testing.T) {
 	c := connect(t, s.url)
 	c.shake()
 	c.send(request(2, "long"))
-	c.next() // dropped
+	c.next() // Dropped
 	c.fails("2", "message_too_large")
 	if id := <-ended; id != "2" {
 		t.Errorf("%s ended", id)
@@ -69,12 +70,12 @@ func TestStreamsThatNeverEnd(t *testing.T) {
 	}
 }
 
-// TestStorm: however a server ends its streams, it is not asked many times a
-// second.
-func TestStorm(t *testing.T) {
+// TestReconnectsAreLimited checks that a server that ends its streams in any
+// way does not cause many requests per second.
+func TestReconnectsAreLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		event string
-		most  int32 // requests in two seconds
+		most  int32 // maximum number of requests in two seconds
 	}{
 		"retry 0":         {"retry: 0\nid: a\ndata:\n\n", 8},
 		"only an id":      {"id: a\ndata:\n\n", 8},
@@ -107,7 +108,7 @@ func TestStorm(t *testing.T) {
 				} else {
 					cl.send(initialize)
 					cl.next()
-					cl.conn.(*conn).initialized(false) // it gets no stream of its own
+					cl.conn.(*conn).initialized(false) // prevents the GET stream
 					cl.send(request(2, "tools/call"))
 				}
 				time.Sleep(2 * time.Second)
@@ -119,9 +120,10 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestAsksAndAsks: a server that asks without end, and takes no answers, gets
-// few sockets for them, and closing does not wait for it.
-func TestAsksAndAsks(t *testing.T) {
+// TestEndlessServerRequests checks that a server that sends requests without
+// end and accepts no responses uses few connections, and that Close does not
+// wait for it.
+func TestEndlessServerRequests(t *testing.T) {
 	t.Parallel()
 	var waiting, most atomic.Int32
 	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
@@ -150,15 +152,16 @@ func TestAsksAndAsks(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	c.close()
 	<-sent
-	if n := most.Load(); n > sentMost || n == 0 {
-		t.Errorf("%d answers at once", n)
+	if n := most.Load(); n > maxAnswers || n == 0 {
+		t.Errorf("%d concurrent responses", n)
 	}
 }
 
-// TestManyInOne: a batch of very many elements costs little more than its bytes.
-func TestManyInOne(t *testing.T) {
+// TestLargeBatch checks that a batch with very many elements uses little more
+// memory than its size.
+func TestLargeBatch(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds under the race detector")
+		t.Skip("takes seconds with the race detector")
 	}
 	many := "[" + strings.Repeat("1,", 7<<20) + result(2) + "]"
 	s := answering(t, func(w http.ResponseWriter, _ *http.Request, body string) bool {
@@ -173,13 +176,13 @@ func TestManyInOne(t *testing.T) {
 	if n := grown(func() {
 		c.send(request(2, "tools/call"))
 		c.want(result(2))
-	}); n > 96<<20 { // a slice for each element would be 160 MiB more
+	}); n > 96<<20 { // a slice per element would use 160 MiB more
 		t.Errorf("grew by %d MiB", n>>20)
 	}
 }
 
-// TestResumeRepeats: a server that begins with the last event, not behind it,
-// doubles nothing.
+// TestResumeRepeats checks that a server that resumes with the last event, not
+// after it, causes no duplicate.
 func TestResumeRepeats(t *testing.T) {
 	t.Parallel()
 	note := func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"i":%d}}`, i) }
@@ -200,7 +203,7 @@ func TestResumeRepeats(t *testing.T) {
 	c.want(note(1), note(2), note(3), result(2))
 }
 
-// TestEncoding: an answer in an encoding that nobody asked for is said to be one.
+// TestEncoding checks the error for a Content-Encoding that was not requested.
 func TestEncoding(t *testing.T) {
 	t.Parallel()
 	s := answering(t, func(w http.ResponseWriter, _ *http.Request, body string) bool {

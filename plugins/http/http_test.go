@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// httpCase asks the older transport, which can send back what it gets: over
-// streamable HTTP only requests are answered.
+// httpCase checks the older transport, which can echo. Over streamable HTTP
+// only requests get a response.
 var httpCase = plugintest.Transport{
 	Name:  "http",
 	Apart: true,
@@ -49,6 +49,6 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), httpCase) }
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), httpCase) }
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
+// TestDocuments checks that CHANGELOG.md has the version and README.md every
+// setting.
 func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

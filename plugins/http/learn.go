@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	headerMismatch = -32020 // the error code of a header that is missing or differs
-	pagesMost      = 64
+	headerMismatch = -32020 // error code for a missing or different header
+	maxPages       = 64
 )
 
-// mustLearn reports whether a call was refused, before it began, for headers
-// that only the list of tools tells of.
+// mustLearn reports whether a tool call was rejected for missing headers that
+// the tool's schema defines.
 func (k *call) mustLearn(answer []byte) bool {
 	if answer == nil || k.Method != jsonrpc.CallTool || k.Version() == "" || k.learned {
 		return false
@@ -25,20 +25,21 @@ func (k *call) mustLearn(answer []byte) bool {
 	return json.Unmarshal(jsonrpc.Member(jsonrpc.Member(answer, "error"), "code"), &code) == nil && code == headerMismatch
 }
 
-// learn lists the tools and sends the call again.
+// learn lists the tools, which reveals the required headers, and sends the call
+// again.
 func (k *call) learn() *failure {
 	k.learned = true
 	meta := jsonrpc.Member(k.Params, "_meta")
 	cursor := []byte(nil)
-	for page := range pagesMost {
+	for page := range maxPages {
 		e := jsonrpc.Open(listRequest(page, meta, cursor))
 		res, _, err := k.conn.client.Do(k.ctx, httpclient.Request{Method: "POST", Header: k.conn.header(&e), Body: e.Raw})
 		if err != nil {
 			return &failure{err: asError(err)}
 		}
 		if res.StatusCode != http.StatusOK {
-			refusal, _ := httpclient.Refusal(res)
-			return &failure{err: refusal, status: res.StatusCode}
+			rejection, _ := httpclient.ErrorResponse(res)
+			return &failure{err: rejection, status: res.StatusCode}
 		}
 		msg, f := k.conn.answerTo(res, e.ID)
 		if f != nil {
@@ -66,11 +67,11 @@ func listRequest(page int, meta, cursor []byte) []byte {
 	return text
 }
 
-// answerTo reads the answer to a request of the plugin's own.
+// answerTo reads the response to a request of the plugin itself.
 func (c *conn) answerTo(res *http.Response, id []byte) ([]byte, *failure) {
 	defer res.Body.Close()
 	if httpclient.ContentType(res.Header) != "text/event-stream" {
-		return c.body(res)
+		return c.readBody(res)
 	}
 	for r := sse.NewReader(res.Body, c.limit); ; {
 		ev, err := r.Next()

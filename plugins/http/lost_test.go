@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestNoStreamNotFound: a server that has no stream of its own may say so with
-// 404, as frameworks do that know no GET at this path; its session is not lost.
+// TestNoStreamNotFound checks that 404 for the GET stream does not end the
+// session: frameworks respond so if they have no GET at this path.
 func TestNoStreamNotFound(t *testing.T) {
 	t.Parallel()
 	s := answering(t, func(w http.ResponseWriter, r *http.Request, _ string) bool {
@@ -32,7 +32,8 @@ func TestNoStreamNotFound(t *testing.T) {
 	c.want(result(3))
 }
 
-// TestStreamOfLostSession: one that had a stream and says 404 has lost it.
+// TestStreamOfLostSession checks that 404 for a GET stream that existed before
+// ends the session.
 func TestStreamOfLostSession(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -54,8 +55,8 @@ func TestStreamOfLostSession(t *testing.T) {
 	}
 }
 
-// TestForgottenByAll: calls that were sent at the same time to a server that has
-// forgotten the session all hear so, and none is taken for delivered.
+// TestForgottenByAll checks that concurrent calls to a server that has lost the
+// session all fail as not delivered.
 func TestForgottenByAll(t *testing.T) {
 	t.Parallel()
 	const calls = 10
@@ -87,12 +88,12 @@ func TestForgottenByAll(t *testing.T) {
 		seen[string(f.ID)] = true
 	}
 	if g := c.next(); g.err == nil {
-		t.Errorf("the connection goes on: %q", g.msg)
+		t.Errorf("the connection continues: %q", g.msg)
 	}
 }
 
-// TestForgottenButOneHangs: one that does not hear it does not keep the others
-// from a new session.
+// TestForgottenButOneHangs checks that a call without a response does not keep
+// the others from a new session.
 func TestForgottenButOneHangs(t *testing.T) {
 	t.Parallel()
 	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
@@ -118,8 +119,8 @@ func TestForgottenButOneHangs(t *testing.T) {
 	}
 }
 
-// TestLateModern: a modern request does not wait for the end of a handshake of
-// the older era, which a server that answers both questions late has had half of.
+// TestLateModern checks that a modern request does not wait for
+// notifications/initialized. A server may answer the probes of both eras late.
 func TestLateModern(t *testing.T) {
 	t.Parallel()
 	s := answering(t, nil)
@@ -130,8 +131,8 @@ func TestLateModern(t *testing.T) {
 	c.want(result(2))
 }
 
-// TestSendWhileClosing: what is sent while the connection closes is sent or
-// refused, and nothing of it is left.
+// TestSendWhileClosing checks that messages during Close are sent or rejected,
+// and that no goroutine is left.
 func TestSendWhileClosing(t *testing.T) {
 	t.Parallel()
 	s := answering(t, nil)
@@ -158,9 +159,9 @@ func TestSendWhileClosing(t *testing.T) {
 	}
 }
 
-// TestUnansweredQuestion: a server that never answers whether it is modern keeps
-// no socket for that once it is known to be an older one.
-func TestUnansweredQuestion(t *testing.T) {
+// TestUnansweredDiscover checks that an unanswered server/discover is cancelled
+// when the server turns out to be an older one.
+func TestUnansweredDiscover(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request, body string) bool {
@@ -178,15 +179,15 @@ func TestUnansweredQuestion(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(patience):
-		t.Error("the question is still open")
+		t.Error("the request is still open")
 	}
 	c.send(request(2, "tools/list"))
 	c.want(result(2))
 }
 
-// TestCloseInBetween: closing does not wait for a handshake, nor for the older
-// transport to be found, and leaves nothing behind.
-func TestCloseInBetween(t *testing.T) {
+// TestCloseWhileConnecting checks that Close waits neither for a handshake nor
+// for the fallback, and leaves no goroutine.
+func TestCloseWhileConnecting(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request, body string) bool{
 		"handshake": func(_ http.ResponseWriter, r *http.Request, _ string) bool { <-r.Context().Done(); return true },

@@ -1,6 +1,6 @@
-// Command junctor-plugin-http reaches MCP servers over streamable HTTP, of the
-// revisions before 2026-07-28 and from then on, and where a server has only the
-// transport before that, HTTP with server-sent events, over that.
+// Command junctor-plugin-http connects to MCP servers over streamable HTTP, in
+// the revisions before 2026-07-28 and from then on. If a server has only the
+// older transport, HTTP with server-sent events, the plugin uses that.
 package main
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; see CHANGELOG.md.
 const version = "0.1.0"
 
 type settings struct {
 	URL            string            `hcl:"url" doc:"The server's endpoint, https:// or http://."`
-	Mode           string            `hcl:"mode" doc:"How to speak to it: streamable HTTP, the older HTTP with server-sent events (sse), or auto, which takes the older one when the server refuses the newer with status 400, 404, 405 or 415." enum:"auto,streamable,sse" default:"auto"`
+	Mode           string            `hcl:"mode" doc:"Transport to use: streamable HTTP, the older HTTP with server-sent events (sse), or auto. auto tries the older one if the server rejects the newer with status 400, 404, 405 or 415." enum:"auto,streamable,sse" default:"auto"`
 	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true" format:"headers"`
 	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
 	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers and credentials to be sent over http:// to another machine."`
-	TLS            *httpclient.TLS   `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
-	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"How long connecting may take, and the TLS handshake after it." default:"5s"`
-	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"How long a server that sends signs of life on its stream may be silent; only for mode sse." default:"60s"`
+	TLS            *httpclient.TLS   `hcl:"tls,block" doc:"Verification of the server's certificate, and the client certificate."`
+	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"Timeout of connecting, and of the TLS handshake after it." default:"5s"`
+	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"Maximum silence of a server that has sent a comment on its stream; only for mode sse." default:"60s"`
 }
 
 func (s *settings) options(dir string) httpclient.Options {
@@ -53,10 +53,10 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 		if err == nil {
 			return c, nil
 		}
-		onlySSE.Forget(client.URL.String()) // it may no longer be the one that we know
+		onlySSE.Forget(client.URL.String()) // the server may have changed
 		if s.Mode == "sse" || !answered(err) {
 			client.Close()
-			return nil, err // and not a Conn that is not nil
+			return nil, err // c is a typed nil and must not be returned as a Conn
 		}
 	}
 	return newConn(client, server, s.Mode == "auto", old), nil
@@ -66,7 +66,7 @@ func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
 		Name:        "http",
 		Version:     version,
-		Description: "Reaches MCP servers over streamable HTTP.",
+		Description: "Connects to MCP servers over streamable HTTP.",
 		Transports:  map[string]sdk.Transport{"http": sdk.NewTransport(open)},
 	}
 }

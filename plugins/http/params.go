@@ -20,30 +20,31 @@ import (
 )
 
 const (
-	paramsMost = 10_000  // arguments of tools that are remembered
-	schemaMost = 1 << 20 // bytes of a schema that is looked at
-	namesMost  = 1 << 10 // bytes of the names that lead to an argument, and of its header's
-	fileMost   = 32 << 20
-	valueMost  = 4 << 10 // bytes of a header's value
-	depthMost  = 16      // of nested properties
+	maxParams = 10_000   // bindings kept for one server
+	maxSchema = 1 << 20  // bytes of a schema; larger ones are ignored
+	maxNames  = 1 << 10  // bytes of the path to an argument and its header
+	maxFile   = 32 << 20 // bytes of the cache file
+	maxValue  = 4 << 10  // bytes of a header's value
+	maxDepth  = 16       // levels of nested properties
 )
 
-// params knows which arguments of a server's tools are repeated in headers: the
-// tools' schemas say so with x-mcp-header (revision 2026-07-28, streamable HTTP,
-// "Custom Headers from Tool Parameters"). It reads along when tools are listed,
-// and keeps what it learnt for the next start, which may call without listing.
+// params knows which arguments of a server's tools are repeated in headers. The
+// tools' schemas define that with x-mcp-header (revision 2026-07-28, streamable
+// HTTP, "Custom Headers from Tool Parameters"). params reads every tools/list
+// result and caches the bindings in a file, because a client may call a tool
+// without listing first.
 type params struct {
-	file string // empty: nothing is kept
+	file string // cache file; empty: no cache
 
 	mu    sync.Mutex
-	tools map[string][]binding // guarded by mu; nil: not loaded
-	held  int                  // guarded by mu; bindings in tools
+	tools map[string][]binding // guarded by mu; by tool; nil: not loaded
+	held  int                  // guarded by mu; number of bindings in tools
 }
 
-// A binding is an argument and the header that repeats it.
+// A binding maps an argument to the header that repeats it.
 type binding struct {
 	Path   []string `json:"path"`
-	Header string   `json:"header"` // behind Mcp-Param-
+	Header string   `json:"header"` // without the prefix Mcp-Param-
 }
 
 func newParams(cache, url string) *params {
@@ -54,7 +55,7 @@ func newParams(cache, url string) *params {
 	return p
 }
 
-// set adds the headers that a call of a tool needs.
+// set adds the headers that a tool call needs.
 func (p *params) set(h http.Header, e *jsonrpc.Envelope) {
 	p.mu.Lock()
 	p.load()
@@ -75,7 +76,8 @@ func (p *params) set(h http.Header, e *jsonrpc.Envelope) {
 	}
 }
 
-// paramText is how a value stands in a header; false for one that does not.
+// paramText returns the text of a value in a header, and false if the value has
+// none.
 func paramText(value []byte) (string, bool) {
 	var v any
 	if len(value) == 0 || json.Unmarshal(value, &v) != nil {
@@ -83,7 +85,7 @@ func paramText(value []byte) (string, bool) {
 	}
 	switch v := v.(type) {
 	case string:
-		return v, len(v) <= valueMost
+		return v, len(v) <= maxValue
 	case bool:
 		return strconv.FormatBool(v), true
 	case float64:
@@ -95,8 +97,8 @@ func paramText(value []byte) (string, bool) {
 	return "", false
 }
 
-// learn reads a page of the server's tools, or an error in its place, which says
-// nothing.
+// learn reads a page of a tools/list result. An error response is ignored.
+// first is true for the first page.
 func (p *params) learn(msg []byte, first bool) {
 	if jsonrpc.Member(msg, "result") == nil {
 		return
@@ -113,7 +115,7 @@ func (p *params) learn(msg []byte, first bool) {
 		}
 		if json.Unmarshal(msg, &list) == nil {
 			for _, t := range list.Result.Tools {
-				if len(t.Name) > namesMost || len(t.InputSchema) > schemaMost {
+				if len(t.Name) > maxNames || len(t.InputSchema) > maxSchema {
 					continue
 				}
 				if b := bindingsOf(t.InputSchema, nil); len(b) > 0 {
@@ -130,7 +132,7 @@ func (p *params) learn(msg []byte, first bool) {
 		p.tools, p.held = map[string][]binding{}, 0
 	}
 	for name, b := range found {
-		if p.held -= len(p.tools[name]); p.held+len(b) <= paramsMost {
+		if p.held -= len(p.tools[name]); p.held+len(b) <= maxParams {
 			p.tools[name] = b
 			p.held += len(b)
 		} else {
@@ -142,10 +144,10 @@ func (p *params) learn(msg []byte, first bool) {
 	}
 }
 
-// bindingsOf collects what a schema says along its properties, which is the
-// only place where it counts.
+// bindingsOf collects the bindings of a schema. The specification allows
+// x-mcp-header only along properties.
 func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
-	if len(path) > depthMost || !bytes.Contains(schema, []byte("x-mcp-header")) {
+	if len(path) > maxDepth || !bytes.Contains(schema, []byte("x-mcp-header")) {
 		return nil
 	}
 	var s struct {
@@ -155,7 +157,7 @@ func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
 	if json.Unmarshal(schema, &s) != nil {
 		return nil
 	}
-	if name, ok := s.Header.(string); ok && len(path) > 0 && httpclient.IsToken(name) && len(name)+len(strings.Join(path, "")) <= namesMost {
+	if name, ok := s.Header.(string); ok && len(path) > 0 && httpclient.IsToken(name) && len(name)+len(strings.Join(path, "")) <= maxNames {
 		all = append(all, binding{Path: path, Header: name})
 	}
 	for name, sub := range s.Properties {
@@ -164,7 +166,7 @@ func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
 	return all
 }
 
-// load reads what was learnt before. The caller holds mu.
+// load reads the cache file, once. The caller holds mu.
 func (p *params) load() {
 	if p.tools != nil {
 		return
@@ -179,7 +181,7 @@ func (p *params) load() {
 	}
 	defer f.Close()
 	kept := map[string][]binding{}
-	if b, err := io.ReadAll(io.LimitReader(f, fileMost)); err != nil || json.Unmarshal(b, &kept) != nil || kept == nil {
+	if b, err := io.ReadAll(io.LimitReader(f, maxFile)); err != nil || json.Unmarshal(b, &kept) != nil || kept == nil {
 		return
 	}
 	held := 0
@@ -191,13 +193,13 @@ func (p *params) load() {
 			}
 		}
 	}
-	if held <= paramsMost {
+	if held <= maxParams {
 		p.tools, p.held = kept, held
 	}
 }
 
-// save keeps what was learnt. Losing it costs a question to the server. The
-// caller holds mu.
+// save writes the cache file. Errors are ignored: without the file, the plugin
+// lists the tools again. The caller holds mu.
 func (p *params) save() {
 	if p.file == "" {
 		return
@@ -222,8 +224,9 @@ func (p *params) save() {
 	}
 }
 
-// headerValue encodes a text for a header: what is not plain is written in
-// base64 between marks, and so is what looks as if it were.
+// headerValue encodes a text for a header. Text with characters that headers
+// cannot carry becomes base64 between marks. So does text that looks like that
+// encoding.
 func headerValue(s string) string {
 	if plainValue(s) == s && strings.TrimSpace(s) == s && !(strings.HasPrefix(s, "=?base64?") && strings.HasSuffix(s, "?=")) {
 		return s
@@ -231,7 +234,7 @@ func headerValue(s string) string {
 	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
 }
 
-// plainValue leaves out what a header cannot hold.
+// plainValue removes the characters that a header cannot carry.
 func plainValue(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r > 0x7e {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// flaky answers a method with a status as often as said, and then properly.
+// flaky responds to a method with a status a number of times, and then
+// correctly.
 func flaky(t *testing.T, method string, status, times int, header ...string) (*server, *atomic.Int32) {
 	var n atomic.Int32
 	return answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
@@ -23,14 +24,14 @@ func flaky(t *testing.T, method string, status, times int, header ...string) (*s
 	}), &n
 }
 
-// TestRetry: what only asks is asked again, what acts is not. TRN-19
+// TestRetry checks that safe requests are retried and others are not. TRN-19
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct {
 		method   string
 		status   int
 		attempts int32
-		reason   string // empty: answered
+		reason   string // empty: success
 	}{
 		{"tools/list", 503, 3, ""}, {"resources/read", 429, 3, ""}, {"prompts/get", 502, 3, ""}, {"resources/list", 504, 3, ""},
 		{"tools/list", 500, 1, "http_status"}, {"tools/list", 400, 1, "http_status"},
@@ -48,7 +49,7 @@ func TestRetry(t *testing.T) {
 			} else {
 				c.want(result(2))
 				if d := time.Since(begun); d < 3*time.Second || d > patience/2 {
-					t.Errorf("answered after %s, want one second and two", d)
+					t.Errorf("success after %s, want one second and two", d)
 				}
 			}
 			if n.Load() != r.attempts && r.reason != "" {
@@ -58,7 +59,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: a server says how long to wait, within reason.
+// TestRetryAfter checks that Retry-After is respected up to a limit.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	s, _ := flaky(t, "tools/list", 429, 1, "Retry-After", "2")
@@ -68,7 +69,7 @@ func TestRetryAfter(t *testing.T) {
 	c.send(request(2, "tools/list"))
 	c.want(result(2))
 	if d := time.Since(begun); d < 2*time.Second || d > patience/2 {
-		t.Errorf("answered after %s", d)
+		t.Errorf("success after %s", d)
 	}
 	s, n := flaky(t, "tools/list", 429, 1, "Retry-After", "3600")
 	c = connect(t, s.url)
@@ -79,14 +80,14 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestBusyAtFirst: a handshake is not tried for so long that whoever waits for it
-// learns nothing but that it took too long.
+// TestBusyAtFirst checks that a handshake is not retried until the host's
+// timeout, which would hide the reason.
 func TestBusyAtFirst(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		times  int
 		after  string
-		reason string // empty: answered
+		reason string // empty: success
 	}{
 		{1, "", ""}, {100, "", "rate_limited"}, {100, "30", "rate_limited"},
 	} {
@@ -104,7 +105,7 @@ func TestBusyAtFirst(t *testing.T) {
 	}
 }
 
-// TestBroken: a connection that breaks may have carried the request.
+// TestBroken checks that a request on a broken connection counts as delivered.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	for method, attempts := range map[string]int32{"tools/list": 2, "tools/call": 1} {
@@ -121,7 +122,7 @@ func TestBroken(t *testing.T) {
 		if method == "tools/list" {
 			c.want(result(2))
 		} else if f := c.fails("2", "stream_ended"); !f.Delivered {
-			t.Error("it counts as not delivered")
+			t.Error("the failure is reported as not delivered")
 		}
 		if n.Load() != attempts {
 			t.Errorf("%s: %d attempts", method, n.Load())

@@ -13,33 +13,33 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-const sessionIDMost = 256
+const maxSessionID = 256
 
-// Tests on a busy machine have more of both.
+// Variables, because tests on a busy machine use longer times.
 var (
-	streamTime = 500 * time.Millisecond // that calls wait for the server's stream
-	loseTime   = 500 * time.Millisecond // for other calls to hear that the session is lost
+	streamTime = 500 * time.Millisecond // for the server's GET stream to open before calls are sent
+	loseTime   = 500 * time.Millisecond // for other requests to fail after the session was lost
 )
 
-// A session is what a server of a revision before 2026-07-28 is told with every
-// request after the handshake.
+// A session holds the headers for requests after the handshake, in revisions
+// before 2026-07-28.
 type session struct {
-	id      string // empty: the server keeps none
-	version string // that was agreed on; empty before
-	// gate is closed when the server has been told that the handshake is over
-	// and its stream is open; nil before it was agreed on anything. What is sent
-	// earlier, a server may refuse.
+	id      string // empty: the server has no sessions
+	version string // negotiated revision; empty before
+	// gate is closed when the server has received notifications/initialized
+	// and its GET stream is open. A server may reject requests sent before. It
+	// is nil before a revision was negotiated.
 	gate chan struct{}
 	told bool
 }
 
-// begins takes note of what the headers of an answer say about the session.
-func (k *call) begins(res *http.Response) *failure {
+// keepSession stores the session id of the initialize response.
+func (k *call) keepSession(res *http.Response) *failure {
 	if k.Method != jsonrpc.Initialize {
 		return nil
 	}
 	id := res.Header.Get("Mcp-Session-Id")
-	if id != "" && !httpclient.Visible(id, sessionIDMost) {
+	if id != "" && !httpclient.Visible(id, maxSessionID) {
 		return bad("the server's session id is longer than 256 characters, or has one that is not visible ASCII")
 	}
 	k.conn.mu.Lock()
@@ -48,7 +48,7 @@ func (k *call) begins(res *http.Response) *failure {
 	return nil
 }
 
-// noteAnswer takes note of what an answer means for later requests.
+// noteAnswer stores the results that affect later requests.
 func (k *call) noteAnswer(msg []byte) {
 	switch {
 	case k.Method == jsonrpc.Initialize:
@@ -65,10 +65,10 @@ func (k *call) noteAnswer(msg []byte) {
 	}
 }
 
-// initialized opens the gate: the server knows that the handshake is over, or
-// did not want to. What a server asks in a call may come over the stream for
-// what it says on its own account, and is lost where that is not open yet; so
-// calls wait for it, but not long.
+// initialized opens the gate after notifications/initialized was sent or
+// failed. Requests of the server during a call may arrive on the GET stream,
+// and are lost before it is open. Calls therefore wait for the stream, up to
+// streamTime.
 func (c *conn) initialized(ok bool) {
 	c.mu.Lock()
 	s := &c.session
@@ -76,7 +76,7 @@ func (c *conn) initialized(ok bool) {
 	s.told = s.told || first
 	for _, k := range c.calls {
 		if k.Method == jsonrpc.Discover {
-			k.cancel() // nobody waits any longer for what the server does not answer
+			k.cancel() // the server answered initialize, so discovery is not needed
 		}
 	}
 	c.mu.Unlock()
@@ -91,13 +91,13 @@ func (c *conn) initialized(ok bool) {
 	}
 }
 
-// header makes the headers that go with a message.
+// header returns the headers for a message.
 func (c *conn) header(e *jsonrpc.Envelope) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	version := e.Version()
 	c.mu.Lock()
 	if version == "" && e.Kind != jsonrpc.Request && c.session.version == "" {
-		version = c.modern // a notification does not say which revision it is of
+		version = c.modern // a notification has no revision of its own
 	}
 	if version == "" && e.Method != jsonrpc.Initialize {
 		c.session.header(h)
@@ -121,6 +121,7 @@ func (c *conn) header(e *jsonrpc.Envelope) http.Header {
 	return h
 }
 
+// header adds the headers of the session.
 func (s *session) header(h http.Header) {
 	if s.version != "" {
 		h.Set("MCP-Protocol-Version", s.version)
@@ -130,19 +131,19 @@ func (s *session) header(h http.Header) {
 	}
 }
 
-// forgotten reports whether a refusal means that the server no longer knows the
-// session.
-func (c *conn) forgotten(status int, body []byte, k *call) bool {
+// sessionForgotten reports whether a response means that the server no longer
+// knows the session.
+func (c *conn) sessionForgotten(status int, body []byte, k *call) bool {
 	c.mu.Lock()
 	id := c.session.id
 	c.mu.Unlock()
 	return id != "" && k.Version() == "" && k.Method != jsonrpc.Initialize && unknownSession(status, body)
 }
 
-// unknownSession reports whether a server says that there is no such session,
-// which it does before it looks at the request. The specification has 404 for
-// that; servers written after the examples of the TypeScript SDK answer 400, in
-// these words.
+// unknownSession reports whether a server rejected the session id, which it
+// does before it processes the request. The specification demands status 404.
+// Servers based on the examples of the TypeScript SDK respond with 400 and a
+// message about the session id.
 func unknownSession(status int, body []byte) bool {
 	var e struct {
 		Code    int    `json:"code"`
@@ -158,24 +159,24 @@ func unknownSession(status int, body []byte) bool {
 	return false
 }
 
-// invalidSession is the error code that goes with such words.
+// invalidSession is the error code of such servers.
 const invalidSession = -32000
 
-// lost is what becomes of a request to a server that no longer knows the
-// session: it has not been looked at, and a new connection begins a new one.
+// lost returns the failure of a request with an unknown session. The server has
+// not processed it, and a new connection starts a new session.
 func lost(because *sdk.Error) *failure {
 	return &failure{ends: true, status: http.StatusNotFound, err: &sdk.Error{
 		Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: because.Output,
 	}}
 }
 
-// leave tells the server that the session is over.
-func (c *conn) leave(ctx context.Context) {
+// deleteSession ends the session on the server.
+func (c *conn) deleteSession(ctx context.Context) {
 	c.mu.Lock()
 	s := c.session
-	nothing := s.id == "" || c.fallback != nil || c.lost != nil
+	skip := s.id == "" || c.fallback != nil || c.lost != nil
 	c.mu.Unlock()
-	if nothing {
+	if skip {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
@@ -184,7 +185,7 @@ func (c *conn) leave(ctx context.Context) {
 	s.header(h)
 	res, _, err := c.client.Do(ctx, httpclient.Request{Method: "DELETE", Header: h})
 	if err != nil {
-		c.log.Debug("ending the session", "error", err)
+		c.log.Debug("ending the session failed", "error", err)
 		return
 	}
 	_ = res.Body.Close()

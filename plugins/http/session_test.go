@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// TestSession: what an older server is told with every request, from the
+// TestSession checks the headers of requests to an older server, from the
 // handshake to the end. TRN-14, TRN-17, TRN-18
 func TestSession(t *testing.T) {
 	t.Parallel()
@@ -37,14 +37,15 @@ func TestSession(t *testing.T) {
 		}
 	}
 	if !strings.Contains(all[1].body, "initialized") {
-		t.Errorf("%s came before the handshake was over", all[1].body)
+		t.Errorf("%s was sent before the handshake was complete", all[1].body)
 	}
 	if last := all[len(all)-1]; last.verb != "DELETE" {
 		t.Errorf("the last request is %s", last.verb)
 	}
 }
 
-// TestSessionIDs: an id that could not stand in a header is refused. TRN-15, U31
+// TestSessionIDs checks that session ids with invalid characters or length are
+// rejected. TRN-15, U31
 func TestSessionIDs(t *testing.T) {
 	t.Parallel()
 	for id, ok := range map[string]bool{
@@ -70,8 +71,8 @@ func TestSessionIDs(t *testing.T) {
 	}
 }
 
-// TestForgotten: a server that no longer knows the session has not looked at
-// the request; the connection is over. TRN-16
+// TestForgotten checks that a request with an unknown session fails as not
+// delivered and ends the connection. TRN-16
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(w http.ResponseWriter){
@@ -105,8 +106,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestServerRequests: what a server asks in the middle of a call names the
-// call, and the answer reaches the server.
+// TestServerRequests checks that a request of the server during a call is
+// related to the call, and that the response reaches the server.
 func TestServerRequests(t *testing.T) {
 	t.Parallel()
 	answered := make(chan struct{})
@@ -141,7 +142,8 @@ func TestServerRequests(t *testing.T) {
 	}
 }
 
-// TestCancel: an older server is told, a modern one sees that nobody listens.
+// TestCancel checks that an older server gets a notification, and a modern one
+// sees the end of the stream.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{}, 2)
@@ -174,14 +176,14 @@ func TestCancel(t *testing.T) {
 	<-gone
 	for _, r := range s.requests()[before:] {
 		if strings.Contains(r.body, "cancelled") {
-			t.Errorf("a modern server was told %s", r.body)
+			t.Errorf("a modern server received %s", r.body)
 		}
 	}
 	m.send(modern(4, "tools/list", ""))
 	m.want(result(4))
 }
 
-// TestAuto: which refusals mean that a server has the older transport. TRN-22
+// TestAuto checks for which statuses the older transport is tried. TRN-22
 func TestAuto(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{404, 405, 415, 400, 403, 406, 500, 501} {
@@ -204,7 +206,7 @@ func TestAuto(t *testing.T) {
 			if st := c.conn.(sdk.Statuser).Status().State; st != "sse" {
 				t.Errorf("%d: the state is %q", status, st)
 			}
-			again := connect(t, s.url) // it knows
+			again := connect(t, s.url) // uses the older transport at once
 			again.want(`{"jsonrpc":"2.0","id":1,"result":{"old":true}}`)
 			strict := connect(t, s.url, `"mode":"streamable"`)
 			strict.send(initialize)
@@ -217,7 +219,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// TestEnd: what is open ends with the connection.
+// TestEnd checks that open requests end with the connection.
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
@@ -236,13 +238,13 @@ func TestEnd(t *testing.T) {
 		t.Errorf("got %q, %v", g.msg, g.err)
 	}
 	if err := c.conn.Send([]byte(initialized)); err == nil {
-		t.Error("a closed connection takes messages")
+		t.Error("a closed connection accepts messages")
 	}
 }
 
-// TestAutoForgets: a server that had the older transport only and now has the
-// newer one is found again, by the next attempt where the newer one, too, has a
-// stream, on which it does not say where to post.
+// TestAutoForgets checks that a server that has changed to the newer transport
+// is recognized, if necessary with the second connection: the newer transport
+// may have a GET stream too, without an endpoint event.
 func TestAutoForgets(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]bool{"no stream": false, "a silent stream": true} {
@@ -274,7 +276,7 @@ func TestAutoForgets(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 				defer cancel()
 				if _, err := opened(t, ctx, s.url); sdk.CodeOf(err) != sdk.Deadline {
-					t.Errorf("a stream that says nothing: %v", err)
+					t.Errorf("a stream without an endpoint event: %v", err)
 				}
 			}
 			again := connect(t, s.url)
@@ -285,13 +287,13 @@ func TestAutoForgets(t *testing.T) {
 				return
 			}
 			if _, err := try(t, s.url, `"mode":"sse"`); err == nil {
-				t.Error("mode sse reaches a server without it")
+				t.Error("mode sse connects to a server without the older transport")
 			}
 		})
 	}
 }
 
-// opened opens a connection and nothing else.
+// opened opens a connection without a handshake.
 func opened(t *testing.T, ctx context.Context, url string) (sdk.Conn, error) {
 	t.Helper()
 	server := &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger()}

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	eventIDMost = 1024
-	resumeSoon  = 100 * time.Millisecond // after a stream that was good for something
-	lastedLong  = 10 * time.Second       // such as one that was open for so long
+	maxEventID = 1024
+	resumeSoon = 100 * time.Millisecond // delay after a stream that delivered something or lasted long
+	lastedLong = 10 * time.Second       // duration of a stream that lasted long
 )
 
-// listen keeps a stream open for what an older server says on its own account.
-// Where it breaks it goes on behind the last event that came. opened is called
-// when the server has answered for the first time.
+// listen keeps the GET stream of an older server open, which carries its
+// notifications and requests. After an interruption it resumes after the last
+// event. opened is called after the first response of the server.
 func (c *conn) listen(opened func()) {
 	defer opened()
 	var last string
@@ -34,16 +34,16 @@ func (c *conn) listen(opened func()) {
 		res, f := c.get(c.ctx, last)
 		opened()
 		if f != nil {
-			if f.ends && had { // or it never had a stream to ask for
-				c.lose(f.err)
+			if f.ends && had { // without had, the server may not support GET
+				c.loseSession(f.err)
 			}
 			if f.status != 0 && !temporary(f.status) {
-				c.log.Debug("the server has no stream of its own", "error", f.err)
+				c.log.Debug("the server has no GET stream", "error", f.err)
 				return
 			}
 		} else {
 			if had && last == "" {
-				// Where events have no ids, what came in between is lost.
+				// Without event ids, the messages in between are lost.
 				c.Report(c.ctx, &sdk.Dropped{Reason: "gap"})
 			}
 			had = true
@@ -61,21 +61,22 @@ func (c *conn) listen(opened func()) {
 	}
 }
 
-// temporary reports whether a status is worth another attempt.
+// temporary reports whether a request with this status may be retried.
 func temporary(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
 }
 
-// resumable is an event's id where it can be sent back, and otherwise empty: from
-// an older one on, events would come twice.
+// resumable returns the id of an event if it can be sent as Last-Event-ID, and
+// otherwise "". Resuming from an older id would deliver events twice.
 func resumable(id string) string {
-	if httpclient.Visible(id, eventIDMost) {
+	if httpclient.Visible(id, maxEventID) {
 		return id
 	}
 	return ""
 }
 
-// get opens a stream behind the event last; empty is from now on.
+// get opens a GET stream after the event last. If last is empty, the stream
+// begins now.
 func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) {
 	h := http.Header{"Accept": {"text/event-stream"}}
 	c.mu.Lock()
@@ -95,18 +96,17 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 		return res, nil
 	case res.StatusCode == http.StatusOK:
 		_ = res.Body.Close()
-		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "it answers GET with content of type %q", kind)}
+		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "the response to GET has content of type %q", kind)}
 	}
-	e, body := httpclient.Refusal(res)
+	e, body := httpclient.ErrorResponse(res)
 	if id != "" && unknownSession(res.StatusCode, body) {
 		return nil, lost(e)
 	}
 	return nil, &failure{err: e, status: res.StatusCode}
 }
 
-// hear delivers what comes on a stream until it breaks. It reports whether that
-// was good for something: there were messages, or the server said when to ask
-// for more.
+// hear delivers the messages of a GET stream until it breaks. It reports
+// whether there were messages or the server sent a retry delay.
 func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (good bool) {
 	defer res.Body.Close()
 	r := sse.NewReader(res.Body, c.limit)
@@ -127,7 +127,7 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 			again := resumed != "" && ev.ID == resumed
 			*last, resumed = resumable(ev.ID), ""
 			if again {
-				continue // a server that begins with the last event, not behind it
+				continue // the server resumed with the last event, not after it
 			}
 		}
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
@@ -147,11 +147,11 @@ func (c *conn) hear(res *http.Response, last *string, delay *time.Duration) (goo
 	}
 }
 
-// resume goes on with the stream of a call that broke, behind its last event;
-// nil when that cannot be done. quiet is how many streams have brought nothing
-// since one did: a server that does not say when to ask is asked less often.
+// resume reopens the stream of a call after its last event. It returns nil if
+// that fails. quiet is the number of streams in a row without a message: if the
+// server sends no retry delay, the delay grows with it.
 func (k *call) resume(attempt, quiet int) *http.Response {
-	for ; attempt <= retriesMost; attempt++ {
+	for ; attempt <= maxRetries; attempt++ {
 		wait := max(k.delay, resumeSoon, backoff(max(attempt-1, 0))/10)
 		if k.delay == 0 {
 			wait = max(wait, backoff(max(quiet-1, 0))/10)
@@ -170,8 +170,8 @@ func (k *call) resume(attempt, quiet int) *http.Response {
 	return nil
 }
 
-// drop tells the host of an event that was too long to be delivered, on the stream
-// of the request with id. Where it was the answer to another, that is over.
+// drop reports an event that is too long to the host. id is the request of the
+// stream. If the event is the response to another request, that request ends.
 func (c *conn) drop(ctx context.Context, long *sse.TooLongError, id []byte) {
 	c.dropped.Add(1)
 	c.Report(ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
@@ -180,16 +180,17 @@ func (c *conn) drop(ctx context.Context, long *sse.TooLongError, id []byte) {
 	}
 }
 
-// junkShown bounds what is logged of what is not a message.
+// junkShown is the maximum number of bytes logged of data that is not a
+// message.
 const junkShown = 200
 
 func (c *conn) junk(data []byte) {
 	if c.dropped.Add(1) <= 100 {
-		c.log.Debug("the server sent what is not a message", "data", fmt.Sprintf("%.*q", junkShown, data))
+		c.log.Debug("the server sent data that is not a message", "data", fmt.Sprintf("%.*q", junkShown, data))
 	}
 }
 
-// pump passes on what an older transport receives.
+// pump copies messages from the older transport.
 func (c *conn) pump(from sdk.Conn) {
 	for {
 		msg, err := from.Recv()
@@ -201,10 +202,10 @@ func (c *conn) pump(from sdk.Conn) {
 		case dropped || failed:
 			c.Report(c.ctx, err)
 		case err == io.EOF:
-			c.over(nil)
+			c.terminate(nil)
 			return
 		default:
-			c.over(err)
+			c.terminate(err)
 			return
 		}
 	}

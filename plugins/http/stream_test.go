@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestCuts: a stream of events that is cut again and again loses and doubles
-// nothing. TRN-17, R28
+// TestCuts checks that a stream that breaks repeatedly loses and duplicates no
+// message. TRN-17, R28
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	const all, cuts = 10_000, 100
@@ -29,7 +29,7 @@ func TestCuts(t *testing.T) {
 		if last := r.Header.Get("Last-Event-ID"); last != "" {
 			from, _ = strconv.Atoi(last)
 			if n%2 == 0 {
-				from-- // some servers begin with the last event
+				from-- // some servers resume with the last event
 			}
 		}
 		var b strings.Builder
@@ -39,7 +39,7 @@ func TestCuts(t *testing.T) {
 		}
 		events(w, b.String())
 		if n%3 == 0 {
-			events(w, "id: 99999\ndata: {\"half") // an event that was cut does not count
+			events(w, "id: 99999\ndata: {\"half") // an incomplete event is ignored
 		}
 		panic(http.ErrAbortHandler)
 	})
@@ -53,13 +53,13 @@ func TestCuts(t *testing.T) {
 	}
 	select {
 	case g := <-c.got:
-		t.Errorf("more came: %s", g.msg)
+		t.Errorf("unexpected message: %s", g.msg)
 	case <-time.After(300 * time.Millisecond):
 	}
 }
 
-// TestResume: a call whose answer was interrupted goes on where it stopped,
-// when the server wants it to, and the call is not sent again.
+// TestResume checks that an interrupted response is resumed after its last
+// event and that the call is not sent again.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -91,15 +91,15 @@ func TestResume(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if d := resumed.Sub(cut); d < 500*time.Millisecond || d > 2*time.Second {
-		t.Errorf("resumed after %s, the server asked for 500 ms", d)
+		t.Errorf("resumed after %s, the server demands 500 ms", d)
 	}
 	if calls.Load() != 1 {
 		t.Errorf("%d calls", calls.Load())
 	}
 }
 
-// TestListenBreaks: a request to listen whose stream breaks fails, so that the
-// host listens again.
+// TestListenBreaks checks that a listen request fails when its stream breaks,
+// so that the host listens again.
 func TestListenBreaks(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -120,8 +120,8 @@ func TestListenBreaks(t *testing.T) {
 	}
 }
 
-// TestGap: where a server's events have no ids, what it said while its stream
-// was cut is lost, and the host is told.
+// TestGap checks that the host is told of a gap if the GET stream of a server
+// without event ids breaks.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
