@@ -11,11 +11,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A source is where the token comes from.
+// A source supplies the token.
 type source interface {
-	// token returns it and when to look again; zero is never.
+	// token returns the token and when it must be read again; zero: never.
 	token(ctx context.Context) (token string, again time.Time, err error)
-	// refused says what can be done when the token is not accepted.
+	// refused returns the result of a challenge for a token that was rejected.
 	refused() sdk.ChallengeResult
 }
 
@@ -26,10 +26,10 @@ type authorizer struct {
 	source source
 
 	mu    sync.Mutex
-	given [sha256.Size]byte // guarded by mu; of the token that was handed out last
+	given [sha256.Size]byte // guarded by mu; digest of the last token returned
 }
 
-// Authorize presents the token.
+// Authorize returns the token as a header.
 func (a *authorizer) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {
 	token, again, err := a.source.token(ctx)
 	if err != nil {
@@ -39,8 +39,8 @@ func (a *authorizer) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Cred
 	return sdk.Credential{Headers: a.present(token), Expires: again}, nil
 }
 
-// changed takes note of a token, and reports whether it is another than the
-// one before, which a process that was just started does not know.
+// changed stores the digest of a token and reports whether it differs from the
+// previous one. It is true for the first token of the process.
 func (a *authorizer) changed(token string) bool {
 	sum := sha256.Sum256([]byte(token))
 	a.mu.Lock()
@@ -50,7 +50,7 @@ func (a *authorizer) changed(token string) bool {
 	return was != sum
 }
 
-// Challenge looks whether there is another token by now.
+// Challenge demands a retry if the source has a new token.
 func (a *authorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
 	token, _, err := a.source.token(ctx)
 	if e, ok := errors.AsType[*sdk.Error](err); ok && (e.Code == sdk.NeedsLogin || e.Code == sdk.AuthRequired) {
@@ -72,8 +72,8 @@ func (a *authorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.Challe
 	return res, nil
 }
 
-// Status says whether there is a token. Whether it is accepted, only the
-// server knows.
+// Status reports whether there is a token. It cannot tell whether the server
+// accepts it.
 func (a *authorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 	_, _, err := a.source.token(ctx)
 	switch {
@@ -85,7 +85,7 @@ func (a *authorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 	return sdk.AuthStatus{State: "unknown"}, err
 }
 
-// Login asks for the token, where none is configured.
+// Login asks for the token. It fails if a token is configured.
 func (a *authorizer) Login(ctx context.Context, _ []string) (string, error) {
 	if e, ok := a.source.(*entered); ok {
 		return "", e.ask(ctx)
@@ -96,7 +96,8 @@ func (a *authorizer) Login(ctx context.Context, _ []string) (string, error) {
 	}
 }
 
-// Logout forgets a token that was entered. One that is configured stays.
+// Logout deletes a token that was entered. It has no effect on a configured
+// token.
 func (a *authorizer) Logout(ctx context.Context) error {
 	if e, ok := a.source.(*entered); ok {
 		return e.forget(ctx)
@@ -104,7 +105,7 @@ func (a *authorizer) Logout(ctx context.Context) error {
 	return nil
 }
 
-// fixed is a token of the configuration.
+// fixed is a token in the configuration.
 type fixed struct{ text string }
 
 func (f fixed) token(context.Context) (string, time.Time, error) { return f.text, time.Time{}, nil }
@@ -113,14 +114,14 @@ func (fixed) refused() sdk.ChallengeResult {
 	return sdk.ChallengeResult{Reason: "the server refused the token that the attribute token holds"}
 }
 
-// entered is a token that a person enters once.
+// entered is a token that the user enters once.
 type entered struct {
 	*settings
 	host sdk.Host
 	name string
 }
 
-// secretKey is the name of the token among the plugin's secrets.
+// secretKey is the key of the token in the plugin's secrets.
 const secretKey = "token"
 
 func (e *entered) token(ctx context.Context) (string, time.Time, error) {

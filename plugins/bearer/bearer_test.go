@@ -36,8 +36,8 @@ var configured = plugintest.Auth{
 	},
 }
 
-// enteredOnce has no secret in its settings, which the questions want to see
-// one in: it stands where nobody looks.
+// enteredOnce has no sensitive setting. The checks require the canary in the
+// settings all the same, so scheme contains it.
 var enteredOnce = plugintest.Auth{
 	Name: "bearer", Settings: `{"scheme":"X-` + plugintest.Canary + `"}`, Login: true,
 	Host: func(testing.TB) *plugintest.Host {
@@ -50,7 +50,7 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), configured, en
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), configured) }
 
-// started makes an authorizer.
+// started starts an authorizer.
 func started(t *testing.T, server *sdk.AuthServer, settings string) sdk.Authorizer {
 	t.Helper()
 	server.Name = "demo"
@@ -61,7 +61,7 @@ func started(t *testing.T, server *sdk.AuthServer, settings string) sdk.Authoriz
 	return a
 }
 
-// presents compares what an authorizer presents.
+// presents compares the headers of an authorizer's credential.
 func presents(t *testing.T, a sdk.Authorizer, want map[string]string) {
 	t.Helper()
 	cred, err := a.Authorize(t.Context(), sdk.AuthRequest{})
@@ -101,8 +101,8 @@ func TestPresented(t *testing.T) {
 	}
 }
 
-// TestFile: the file is relative to the configuration, a new token in it is
-// found, and what is wrong with it is said.
+// TestFile checks that the path is relative to the configuration, that a new
+// token is found, and that errors explain what is wrong with the file.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "token")
@@ -132,27 +132,27 @@ func TestFile(t *testing.T) {
 	put("one\n")
 	presents(t, a, map[string]string{"Authorization": "Bearer one"})
 	if res := challenged(t, a); res.Retry || res.NeedsLogin || !strings.Contains(res.Reason, path) {
-		t.Errorf("the same token is refused: %+v", res)
+		t.Errorf("the unchanged token was rejected: %+v", res)
 	}
 	put("two\n")
 	if res := challenged(t, a); !res.Retry {
-		t.Errorf("there is another token: %+v", res)
+		t.Errorf("the file has a new token: %+v", res)
 	}
 	presents(t, a, map[string]string{"Authorization": "Bearer two"})
 	if res := challenged(t, a); res.Retry {
-		t.Errorf("and that is refused too: %+v", res)
+		t.Errorf("the new token was rejected too: %+v", res)
 	}
 	put("")
 	if res := challenged(t, a); res.Retry || res.NeedsLogin || !strings.Contains(res.Reason, "is empty") {
-		t.Errorf("it is empty by now: %+v", res)
+		t.Errorf("the file is empty: %+v", res)
 	}
 	if cred, err := started(t, &sdk.AuthServer{}, `{"token":"x"}`).Authorize(t.Context(), sdk.AuthRequest{}); err != nil || !cred.Expires.IsZero() {
-		t.Errorf("a configured token is asked for again: %v, %v", cred.Expires, err)
+		t.Errorf("a configured token expires: %v, %v", cred.Expires, err)
 	}
 }
 
-// TestEntered: what is entered is cleaned, or refused and not stored; another
-// token that somebody entered meanwhile is found.
+// TestEntered checks that an entered token is trimmed, or rejected and not
+// stored, and that a token entered meanwhile is found.
 func TestEntered(t *testing.T) {
 	host := &plugintest.Host{Answers: map[string]string{}}
 	a := started(t, &sdk.AuthServer{Host: host.Services()}, `{}`)
@@ -165,7 +165,7 @@ func TestEntered(t *testing.T) {
 		t.Errorf("before the login: %v", err)
 	}
 	if err := login(); sdk.CodeOf(err) != sdk.Canceled {
-		t.Errorf("a person who gives up: %v", err)
+		t.Errorf("the user cancels the prompt: %v", err)
 	}
 	for _, wrong := range []string{"", " ", "Bearer s3cret", "s3\ncret", strings.Repeat("s3cret", maxToken)} {
 		host.Answers["token"] = wrong
@@ -182,14 +182,14 @@ func TestEntered(t *testing.T) {
 	}
 	presents(t, a, map[string]string{"Authorization": "Bearer one"})
 	if res := challenged(t, a); !res.NeedsLogin || res.Retry {
-		t.Errorf("it is refused: %+v", res)
+		t.Errorf("the token was rejected: %+v", res)
 	}
 	host.Keep(secretKey, "two")
 	if res := challenged(t, a); !res.Retry || res.NeedsLogin {
-		t.Errorf("there is another one: %+v", res)
+		t.Errorf("there is a new token: %+v", res)
 	}
 	if p := host.Prompts(); !p[0].Fields[0].Secret || !strings.Contains(p[0].Title, "demo") {
-		t.Errorf("the question was %+v", p[0])
+		t.Errorf("the prompt was %+v", p[0])
 	}
 	if err := a.(sdk.Loginer).Logout(context.Background()); err != nil || len(host.Secrets()) != 0 {
 		t.Errorf("after the logout: %v, %v", host.Secrets(), err)
@@ -202,6 +202,6 @@ func TestEntered(t *testing.T) {
 	}
 }
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
+// TestDocuments checks that CHANGELOG.md has the version and README.md every
+// setting.
 func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -12,11 +12,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// lookAgain is how long the token of a file is used before the file is looked
-// at again: who puts a new one there goes on soon.
+// lookAgain is how long a token from a file is used before the file is read
+// again. A replaced token is thus used soon.
 const lookAgain = time.Minute
 
-// A file holds a token that somebody else keeps fresh.
+// A file is a token file that another program updates.
 type file struct {
 	*settings
 	path string
@@ -45,8 +45,8 @@ func (f *file) token(context.Context) (string, time.Time, error) {
 	return token, time.Now().Add(lookAgain), nil
 }
 
-// read reads a file of a bounded size. Anything else under that name, a pipe
-// for example, could keep a reader for ever.
+// read returns the text of the file, limited in size. It accepts regular files
+// only, because reading a pipe, for example, could block for ever.
 func (f *file) read() (string, error) {
 	info, err := os.Stat(f.path)
 	switch {
@@ -64,7 +64,7 @@ func (f *file) read() (string, error) {
 		return "", errors.New("cannot be read: this user has no permission")
 	}
 	defer r.Close()
-	text, err := io.ReadAll(io.LimitReader(r, maxToken+3)) // and an end of line
+	text, err := io.ReadAll(io.LimitReader(r, maxToken+3)) // a token, a line ending and one more byte
 	if err != nil {
 		return "", errors.New("cannot be read")
 	}

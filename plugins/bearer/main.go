@@ -1,5 +1,5 @@
-// Command junctor-plugin-bearer presents a token that a person made: one that
-// stands in the configuration or in a file, or one that is entered once.
+// Command junctor-plugin-bearer presents a token from the configuration, from a
+// file, or entered by the user once.
 package main
 
 import (
@@ -12,15 +12,16 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; see CHANGELOG.md.
 const version = "0.1.0"
 
-// maxToken is what a store of secrets takes.
+// maxToken is the maximum size of a token in bytes. It is the limit of a secret
+// store.
 const maxToken = 16 << 10
 
 type settings struct {
 	Token     *string `hcl:"token" doc:"The token: env(), file() and keyring() keep it out of the configuration. Without token and token_file, junctor login asks for one and stores it." sensitive:"true" conflicts:"token_file"`
-	TokenFile string  `hcl:"token_file" doc:"A file that holds the token and nothing else. It is looked at again when it changes, after a minute, and when the server refuses the token. A relative path is relative to the configuration file's directory." default:"" format:"watched_file"`
+	TokenFile string  `hcl:"token_file" doc:"A file that contains only the token. It is read again when it changes, after a minute, and when the server rejects the token. A relative path is relative to the configuration file's directory." default:"" format:"watched_file"`
 	Header    string  `hcl:"header" doc:"The header that carries the token." default:"Authorization" format:"header_name"`
 	Scheme    string  `hcl:"scheme" doc:"The word before the token. An empty one presents the token alone." default:"Bearer"`
 }
@@ -28,7 +29,7 @@ type settings struct {
 func (s *settings) Validate() error {
 	_, errs := httpclient.Headers("header", map[string]string{s.Header: ""})
 	if len(errs) > 0 {
-		errs = []error{sdk.AttrErrorf("header", "%q cannot be the header of a token: it is no name of a header, or one that the transport sets", s.Header)}
+		errs = []error{sdk.AttrErrorf("header", "%q cannot be the header of a token: it is not the name of a header, or the transport sets it", s.Header)}
 	}
 	if s.Scheme != "" && !httpclient.IsToken(s.Scheme) {
 		errs = append(errs, sdk.AttrErrorf("scheme", "is not one word"))
@@ -41,8 +42,8 @@ func (s *settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// clean takes what stands around a token away, and says what is wrong with it,
-// without showing it.
+// clean trims a token. problem describes what is wrong with the token without
+// containing it.
 func (s *settings) clean(token string) (clean, problem string) {
 	token = strings.TrimSpace(token)
 	first, _, several := strings.Cut(token, " ")
@@ -59,7 +60,7 @@ func (s *settings) clean(token string) (clean, problem string) {
 	return token, ""
 }
 
-// header is what to present.
+// present returns the header with the token.
 func (s *settings) present(token string) map[string]string {
 	if s.Scheme != "" {
 		token = s.Scheme + " " + token
@@ -83,7 +84,7 @@ func start(_ context.Context, server *sdk.AuthServer, s *settings) (sdk.Authoriz
 
 func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
-		Name: "bearer", Version: version, Description: "Presents a token that stands in the configuration or a file, or that is entered once.",
+		Name: "bearer", Version: version, Description: "Presents a token from the configuration, from a file, or entered once.",
 		Auths: map[string]sdk.Auth{"bearer": sdk.NewAuth(start)},
 	}
 }

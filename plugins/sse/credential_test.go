@@ -19,8 +19,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
-// An account is an auth provider with numbered tokens, of which a server takes
-// one.
+// An account is an auth provider with numbered tokens. The server accepts the
+// token good.
 type account struct {
 	mu          sync.Mutex
 	token, good int // guarded by mu
@@ -50,7 +50,7 @@ func (a *account) expire() {
 	a.good++
 }
 
-// guarded is a server that sends back what it gets from those it knows.
+// guarded serves an echo that requires the valid token.
 func guarded(t *testing.T, a *account) (url string) {
 	back := make(chan []byte, 16)
 	url, _ = httpclienttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,8 +96,8 @@ func connect(t *testing.T, a *account, url string) (sdk.Conn, error) {
 	}, settings)
 }
 
-// TestCredentials: the stream and every message have the credential, and one that
-// is no longer taken is renewed for either. B25
+// TestCredentials checks that the stream and every message carry the
+// credential, and that a rejected credential is renewed for both. B25
 func TestCredentials(t *testing.T) {
 	a := &account{token: 1, good: 2}
 	url := guarded(t, a)
@@ -115,12 +115,11 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if want := []string{"GET " + url, "POST " + url}; fmt.Sprint(a.challenged) != fmt.Sprint(want) {
-		t.Errorf("the provider was told of %q", a.challenged)
+		t.Errorf("challenges: %q", a.challenged)
 	}
 }
 
-// TestNeedsLogin: a server that somebody has to log in to is not opened, and the
-// error says how.
+// TestNeedsLogin checks that Open fails with a hint if the user must log in.
 func TestNeedsLogin(t *testing.T) {
 	a := &account{token: 1}
 	_, err := connect(t, a, guarded(t, a))

@@ -1,4 +1,4 @@
-// Command junctor-plugin-sse reaches MCP servers over HTTP with server-sent
+// Command junctor-plugin-sse connects to MCP servers over HTTP with server-sent
 // events, the transport of revision 2024-11-05.
 package main
 
@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; see CHANGELOG.md.
 const version = "0.1.0"
 
 type settings struct {
@@ -21,9 +21,9 @@ type settings struct {
 	Headers        map[string]string `hcl:"headers,optional" doc:"Headers for every request, such as Authorization." sensitive:"true" format:"headers"`
 	AllowPrivate   bool              `hcl:"allow_private,optional" doc:"Allows the name in url to lead to private, link-local or loopback addresses. An address written into url itself, and localhost, need no permission."`
 	AllowPlain     bool              `hcl:"allow_plain,optional" doc:"Allows headers and credentials to be sent over http:// to another machine."`
-	TLS            *httpclient.TLS   `hcl:"tls,block" doc:"How to check the server's certificate, and what to show it."`
-	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"How long connecting may take, and the TLS handshake after it." default:"5s"`
-	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"How long a server that sends signs of life on its stream may be silent before it counts as gone. One that sends none may always be; 0s turns it off." default:"60s"`
+	TLS            *httpclient.TLS   `hcl:"tls,block" doc:"Verification of the server's certificate, and the client certificate."`
+	ConnectTimeout time.Duration     `hcl:"connect_timeout" doc:"Timeout of connecting, and of the TLS handshake after it." default:"5s"`
+	Keepalive      time.Duration     `hcl:"keepalive_timeout" doc:"Maximum silence of a server that has sent a comment on its stream. Without comments there is no limit. 0s turns the check off." default:"60s"`
 }
 
 func (s *settings) options(dir string) httpclient.Options {
@@ -48,7 +48,7 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 	conn, err := legacysse.Dial(ctx, legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log})
 	if err != nil {
 		client.Close()
-		return nil, err // and not a Conn that is not nil
+		return nil, err // conn is a typed nil and must not be returned as a Conn
 	}
 	return conn, nil
 }
@@ -57,7 +57,7 @@ func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
 		Name:        "sse",
 		Version:     version,
-		Description: "Reaches MCP servers over HTTP with server-sent events, as of revision 2024-11-05.",
+		Description: "Connects to MCP servers over HTTP with server-sent events, as of revision 2024-11-05.",
 		Transports:  map[string]sdk.Transport{"sse": sdk.NewTransport(open)},
 	}
 }

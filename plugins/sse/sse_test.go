@@ -36,6 +36,6 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), sseCase) }
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), sseCase) }
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
+// TestDocuments checks that CHANGELOG.md has the version and README.md every
+// setting.
 func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -1,5 +1,5 @@
-// Command junctor-plugin-stdio reaches MCP servers on the standard streams of
-// a process that it starts.
+// Command junctor-plugin-stdio connects to MCP servers on the standard streams
+// of a process that it starts.
 package main
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/stdio"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; see CHANGELOG.md.
 const version = "0.1.0"
 
 type settings struct {
-	Command []string          `hcl:"command" doc:"The program and its first arguments. A name is looked for in PATH; a relative path is relative to cwd."`
+	Command []string          `hcl:"command" doc:"The program and its first arguments. A name is searched in PATH; a relative path is relative to cwd."`
 	Args    []string          `hcl:"args,optional" doc:"Further arguments, added to those in command."`
 	Env     map[string]string `hcl:"env,optional" doc:"Environment variables for the server." sensitive:"true"`
-	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's own environment that the server gets, where they are set. Without it the server gets PATH, HOME, the locale and the like." format:"env_names"`
+	PassEnv []string          `hcl:"pass_env,optional" doc:"Names of variables of junctor's environment that the server gets, if they are set. The server always gets PATH, HOME, the locale and similar variables." format:"env_names"`
 	Cwd     string            `hcl:"cwd" doc:"The server's working directory. A relative path is relative to the configuration file's directory, which is the default." default:""`
 }
 
@@ -44,7 +44,7 @@ func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
 		Name:        "stdio",
 		Version:     version,
-		Description: "Starts MCP servers and talks to them on their standard streams.",
+		Description: "Starts MCP servers and connects to their standard streams.",
 		Transports:  map[string]sdk.Transport{"stdio": sdk.NewTransport(open)},
 	}
 }

@@ -41,7 +41,7 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), stdioCase) }
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), stdioCase) }
 
-// started opens a server whose first message says what it sees.
+// started opens a server and returns its first message.
 func started(t *testing.T, server *sdk.Server, script string, more string) (string, error) {
 	t.Helper()
 	server.Log = hclog.NewNullLogger()
@@ -61,7 +61,8 @@ func started(t *testing.T, server *sdk.Server, script string, more string) (stri
 	return string(msg), err
 }
 
-// TestCwd: a relative directory is relative to the configuration's.
+// TestCwd checks that a relative cwd is relative to the directory of the
+// configuration.
 func TestCwd(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -83,8 +84,8 @@ func TestCwd(t *testing.T) {
 	}
 }
 
-// TestEnv: settings come before what the host passes, and that before what
-// every server gets.
+// TestEnv checks that variables of the settings replace those that the host
+// passes, and these replace the inherited ones.
 func TestEnv(t *testing.T) {
 	t.Setenv("LANG", "inherited")
 	t.Setenv("CANARY", "not for servers")
@@ -95,6 +96,6 @@ func TestEnv(t *testing.T) {
 	}
 }
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
+// TestDocuments checks that CHANGELOG.md has the version and README.md every
+// setting.
 func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }
