@@ -2,5 +2,5 @@
 
 package main
 
-// keychain reports whether the keychain is in this build.
+// keychain reports whether this build supports the macOS keychain.
 const keychain = false

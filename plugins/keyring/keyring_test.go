@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestMain is also the worker of the vaults in these tests.
+// TestMain also runs the workers of the vaults in these tests.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == dbusguard.Worker {
 		main()
@@ -22,7 +22,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestPapers(t *testing.T) { docscheck.Check(t, plugin()) }
+// TestDocuments checks that CHANGELOG.md has the version and README.md every
+// setting.
+func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }
 
 func TestSettings(t *testing.T) {
 	store := plugin().SecretStores["keyring"]
@@ -48,8 +50,8 @@ func checkSettings(t *testing.T, store sdk.SecretStore, text, path string) {
 	}
 }
 
-// TestOrders gives a worker what no vault would.
-func TestOrders(t *testing.T) {
+// TestWorkerRejectsInvalidOrders sends a worker orders that no vault sends.
+func TestWorkerRejectsInvalidOrders(t *testing.T) {
 	for _, text := range []string{"", "{", `{"Backend":"file","Do":"get"}`, `{"Backend":"","Do":"get"}`, `{"Backend":"secret-service","Collection":"login","Do":"get"}`} {
 		var out strings.Builder
 		err := work(strings.NewReader(text), &out)
@@ -60,9 +62,9 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestOnlyHere looks for the library everywhere else: it dials a bus before
-// main begins.
-func TestOnlyHere(t *testing.T) {
+// TestOnlyKeyringImportsLibrary checks that no other program imports the
+// library, because it dials a bus before main begins.
+func TestOnlyKeyringImportsLibrary(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "../../cmd/host", "../http", "../stdio", "../../sdk/...")
 	out, err := list.Output()
 	if err != nil || !strings.Contains(string(out), "junctor/host/secret") && !strings.Contains(string(out), "junctor/host\n") {
@@ -70,7 +72,7 @@ func TestOnlyHere(t *testing.T) {
 	}
 	for _, library := range []string{"99designs", "godbus", "go-libsecret"} {
 		if strings.Contains(string(out), library) {
-			t.Errorf("%s is in another program", library)
+			t.Errorf("another program imports %s", library)
 		}
 	}
 }

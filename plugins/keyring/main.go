@@ -1,11 +1,11 @@
 // Command junctor-plugin-keyring keeps secrets in the key ring of the desktop:
 // Secret Service or KWallet on Linux, Keychain on macOS, the credential manager
-// on Windows; or in the kernel's, or in pass, where those are asked for.
+// on Windows. On request it uses the key ring of the kernel, or pass.
 //
-// What happens first: package bus keeps the session bus away from this process,
-// which only checks and waits ([vault]). Each operation is done by another
-// process of the same program ([work]), which is ended when it takes too long:
-// a bus can be mute, and a key ring can wait for a person.
+// Package dbusguard hides the session bus from this process, which only
+// validates, queues and waits ([vault]). Each operation runs in a worker,
+// another process of the same program ([work]). A worker that takes too long is
+// killed: a bus may not answer, and a key ring may wait for the user.
 package main
 
 import (
@@ -20,23 +20,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; see CHANGELOG.md.
 const version = "0.1.0"
 
 type settings struct {
-	Backend    string `hcl:"backend" doc:"Which key ring. auto is the one that belongs to the system: secret-service on Linux, keychain on macOS, wincred on Windows, pass elsewhere." enum:"auto,secret-service,kwallet,keychain,wincred,keyctl,pass" default:"auto"`
-	Collection string `hcl:"collection,optional" doc:"The collection of secret-service, or the wallet of kwallet, that secrets are put into; it must exist. login and kdewallet, which open with the session, when it is not given."`
+	Backend    string `hcl:"backend" doc:"Key ring to use. auto is the one of the system: secret-service on Linux, keychain on macOS, wincred on Windows, pass elsewhere." enum:"auto,secret-service,kwallet,keychain,wincred,keyctl,pass" default:"auto"`
+	Collection string `hcl:"collection,optional" doc:"The collection of secret-service, or the wallet of kwallet, that holds the secrets; it must exist. The default is login or kdewallet, which are unlocked with the session."`
 }
 
-// native is the key ring of each system.
+// native maps systems to their key ring.
 var native = map[string]string{"linux": "secret-service", "darwin": "keychain", "windows": "wincred"}
 
-// systems are where a backend is, when it is not everywhere.
+// systems maps backends to the systems that have them. Backends that exist
+// everywhere are missing.
 var systems = map[string][]string{
 	"secret-service": {"linux"}, "kwallet": {"linux"}, "keyctl": {"linux"}, "keychain": {"darwin"}, "wincred": {"windows"},
 }
 
-// backend is the one that is meant.
+// backend returns the selected backend.
 func (s *settings) backend() string {
 	if s.Backend != "auto" {
 		return s.Backend
@@ -54,7 +55,7 @@ func (s *settings) collection() string {
 	return s.Collection
 }
 
-// Validate refuses what could never work on this system.
+// Validate rejects settings that cannot work on this system.
 func (s *settings) Validate() error {
 	b := s.backend()
 	if where, some := systems[b]; some && !slices.Contains(where, runtime.GOOS) {
@@ -69,14 +70,14 @@ func (s *settings) Validate() error {
 func open(_ context.Context, _ *sdk.StoreServer, s *settings) (sdk.Vault, error) {
 	if s.backend() == "keychain" && !keychain {
 		return nil, &sdk.Error{
-			Code: sdk.Unavailable, Reason: "absent", Message: "this build cannot use the macOS keychain, for it was made without cgo",
+			Code: sdk.Unavailable, Reason: "absent", Message: "this build cannot use the macOS keychain: it was built without cgo",
 			Hint: "build junctor-plugin-keyring on a Mac with CGO_ENABLED=1",
 		}
 	}
 	return newVault(s.backend(), s.collection()), nil
 }
 
-// description says what this build lacks.
+// description mentions a missing keychain.
 func description() string {
 	if runtime.GOOS == "darwin" && !keychain {
 		return "Keeps secrets in a key ring. This build was made without cgo and cannot use the macOS keychain."

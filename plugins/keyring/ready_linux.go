@@ -8,9 +8,8 @@ import (
 	"github.com/gsterjov/go-libsecret"
 )
 
-// ready looks whether the Secret Service has the collection and whether it is
-// unlocked. The library would ask a person for a new password, or to unlock
-// it, and wait; so it is not let near a collection that is not open.
+// ready checks that the Secret Service has the collection and that it is
+// unlocked. Otherwise the library would ask the user for a password and wait.
 func ready(backend, collection string) error {
 	if backend != "secret-service" {
 		return nil
@@ -22,7 +21,7 @@ func ready(backend, collection string) error {
 	}
 	all, err := service.Collections()
 	if unknown(err) {
-		return absent(hint, "nobody on the session bus keeps secrets")
+		return absent(hint, "no program on the session bus offers the Secret Service")
 	}
 	if err != nil {
 		return err
@@ -44,8 +43,8 @@ func ready(backend, collection string) error {
 		"the key ring has no collection %q", collection)
 }
 
-// unknown reports whether nobody has the name on the bus, or can be started for
-// it.
+// unknown reports whether the name has no owner on the bus and cannot be
+// activated.
 func unknown(err error) bool {
 	var e dbus.Error
 	if !errors.As(err, &e) {
@@ -55,8 +54,8 @@ func unknown(err error) bool {
 		strings.HasPrefix(e.Name, "org.freedesktop.DBus.Error.Spawn.")
 }
 
-// called reports whether a path is that of a collection. In a path everything
-// but letters and digits is written as _ and two hexadecimal digits.
+// called reports whether a path is that of a collection. In paths, characters
+// other than letters and digits are encoded as _ and two hexadecimal digits.
 func called(path, collection string) bool {
 	name, ok := strings.CutPrefix(path, libsecret.DBusPath+"/collection/")
 	if !ok {

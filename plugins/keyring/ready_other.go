@@ -2,5 +2,5 @@
 
 package main
 
-// ready has nothing to look at: no other system has a Secret Service.
+// ready does nothing: only Linux has a Secret Service.
 func ready(string, string) error { return nil }

@@ -15,33 +15,35 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A ring keeps values of any size in items of at most itemSize bytes, which is
-// what Windows takes. A value is one item, its head,
+// A ring stores values of any size in items of at most itemSize bytes, the
+// limit of Windows. A value has one head item that begins with the line
 //
 //	1 SHA256 LENGTH GENERATION\n
 //
-// with the value behind the line when it fits, or else with pieces of it in
-// items of their own. Each value has pieces under new names, and its head is
-// written last: whoever reads finds the old value or the new one, and the
-// digest shows when it is neither.
+// The value follows the line if it fits. Otherwise further items hold its
+// pieces. Each write uses new names for the pieces and writes the head last. A
+// reader therefore finds the old value or the new one, and the digest reveals a
+// mixture.
 type ring struct{ keyring.Keyring }
 
 const (
 	itemSize  = 2 << 10
-	headMost  = 128 // of its line
-	inline    = "-" // the generation of a value that has no pieces
+	headMost  = 128 // maximum length of the line of a head
+	inline    = "-" // generation of a value without pieces
 	headItems = "junctor:"
 	pieceItem = "junctor-piece:"
 	canary    = "junctor-canary"
-	// tries is how often a value is read that changes while it is read.
+	// tries is the maximum number of reads of a value that changes
+	// meanwhile.
 	tries = 3
 )
 
-// canarySays is no secret. It is written before the first one and read again,
-// for a key ring that forgets, or that cannot be written to.
+// canarySays is the value of the canary, which is not secret. It is written
+// before the first secret and read back, to detect a key ring that loses data
+// or cannot be written.
 var canarySays = []byte("Junctor keeps secrets in this key ring.")
 
-// item returns an item, or nil.
+// item returns the data of an item, or nil if it does not exist.
 func (r *ring) item(name string) ([]byte, error) {
 	i, err := r.Get(name)
 	if errors.Is(err, keyring.ErrKeyNotFound) {
@@ -67,8 +69,8 @@ func (r *ring) drop(name string) error {
 	return nil
 }
 
-// said makes an error of the library's into one that the host understands. The
-// libraries have no types for them.
+// said converts an error of the library to an [sdk.Error]. The library has no
+// types for its errors.
 func said(err error) error {
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "locked") {
 		return locked("the key ring is locked: %v", err)
@@ -100,7 +102,7 @@ func parseHead(item []byte) (h head, rest []byte, err error) {
 	line, rest, ok := bytes.Cut(item, []byte("\n"))
 	words := strings.Split(string(line), " ")
 	if !ok || len(words) != 4 || words[0] != "1" {
-		return head{}, nil, damaged("the key ring has something else where a secret of this program's should be")
+		return head{}, nil, damaged("an item of the key ring does not contain a secret of Junctor")
 	}
 	h = head{sum: words[1], gen: words[3]}
 	if h.size, err = strconv.Atoi(words[2]); err != nil || h.size < 0 || h.size > sdk.MaxSecret {
@@ -114,8 +116,7 @@ func digest(value []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// get reads a value. When a piece is missing, it may have been replaced while
-// it was read.
+// get returns a value. It retries if the value was replaced while it was read.
 func (r *ring) get(key string) (value []byte, found bool, err error) {
 	for range tries {
 		var first []byte
@@ -132,7 +133,7 @@ func (r *ring) get(key string) (value []byte, found bool, err error) {
 	return nil, false, err
 }
 
-// collect puts a value together.
+// collect assembles a value from its head and pieces.
 func (r *ring) collect(key string, first []byte) ([]byte, error) {
 	h, value, err := parseHead(first)
 	if err != nil {
@@ -149,13 +150,13 @@ func (r *ring) collect(key string, first []byte) ([]byte, error) {
 		value = append(value, piece...)
 	}
 	if len(value) != h.size || digest(value) != h.sum {
-		return nil, damaged("the key ring has a secret that is not as it was stored")
+		return nil, damaged("the digest of a secret in the key ring does not match")
 	}
 	return value, nil
 }
 
-// set stores a value: its pieces, then its head, and then it removes the old
-// value's pieces.
+// set stores a value: first the pieces, then the head. Then it deletes the
+// pieces of the old value.
 func (r *ring) set(key string, value []byte) error {
 	if len(value) > sdk.MaxSecret {
 		return sdk.Errorf(sdk.Invalid, "a secret of %d bytes is too large for the key ring", len(value))
@@ -181,13 +182,13 @@ func (r *ring) set(key string, value []byte) error {
 	}
 	if before, _, err := parseHead(old); err == nil {
 		for i := range before.pieces() {
-			_ = r.drop(before.piece(key, i)) // what is left is removed with the secret
+			_ = r.drop(before.piece(key, i)) // deleting the secret removes those that are left
 		}
 	}
 	return nil
 }
 
-// try makes sure that the key ring remembers.
+// try checks that the key ring stores what is written to it.
 func (r *ring) try() error {
 	is, err := r.item(canary)
 	if err == nil && is == nil {
@@ -196,12 +197,12 @@ func (r *ring) try() error {
 		}
 	}
 	if err == nil && !bytes.Equal(is, canarySays) {
-		return damaged("the key ring does not return what is put into it")
+		return damaged("the key ring does not return the data that was stored in it")
 	}
 	return err
 }
 
-// delete forgets a value: its head, and then every piece that it ever had.
+// delete removes a value: the head, then all pieces of the key.
 func (r *ring) delete(key string) error {
 	first, err := r.item(headItems + key)
 	if err != nil || first == nil {
@@ -224,7 +225,7 @@ func (r *ring) delete(key string) error {
 	return nil
 }
 
-// keys lists the keys of all values.
+// keys returns the keys of all values.
 func (r *ring) keys() ([]string, error) {
 	names, err := r.Keys()
 	if err != nil {

@@ -32,8 +32,8 @@ func wantReason(t *testing.T, err error, reason string) {
 	}
 }
 
-// items returns how many items there are but the canary, none of which is
-// larger than every key ring takes.
+// items returns the number of items without the canary. It checks that none is
+// larger than itemSize.
 func (r *ring) items(t *testing.T) int {
 	t.Helper()
 	names, err := r.Keys()
@@ -65,7 +65,7 @@ func TestRing(t *testing.T) {
 		}
 	}
 	if err := r.set(key, value(sdk.MaxSecret+1)); err == nil {
-		t.Error("no bound")
+		t.Error("a secret that is too large was stored")
 	}
 	if keys, err := r.keys(); err != nil || !slices.Equal(keys, []string{key}) {
 		t.Error(keys, err)
@@ -80,7 +80,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// An ending is a key ring that fails after some writes.
+// An ending is a key ring that fails after a number of writes.
 type ending struct {
 	keyring.Keyring
 	left int
@@ -93,8 +93,8 @@ func (e *ending) Set(i keyring.Item) error {
 	return e.Keyring.Set(i)
 }
 
-// TestRingTorn ends a write after each of its steps: what was there before is
-// there still, and a later deletion leaves nothing.
+// TestRingTorn interrupts a write after each step, and checks that the previous
+// value is kept and that deletion leaves no items.
 func TestRingTorn(t *testing.T) {
 	for _, before := range [][]byte{nil, value(10), value(5000)} {
 		for left := range 9 {
@@ -108,7 +108,7 @@ func TestRingTorn(t *testing.T) {
 				}
 			}
 			if err := (&ring{&ending{r.Keyring, left}}).set(key, value(sdk.MaxSecret)); err == nil {
-				t.Fatal("it did not end")
+				t.Fatal("the write did not fail")
 			}
 			got, found, err := r.get(key)
 			if err != nil || found != (before != nil) || !bytes.Equal(got, before) {
@@ -131,7 +131,7 @@ func TestRingDamaged(t *testing.T) {
 		value []byte
 		harm  func(r *ring) error
 	}{
-		"somebody else's":    {small, func(r *ring) error { return r.put(headItems+key, []byte("hunter2")) }},
+		"of another program": {small, func(r *ring) error { return r.put(headItems+key, []byte("hunter2")) }},
 		"empty":              {small, func(r *ring) error { return r.put(headItems+key, nil) }},
 		"another format":     {small, func(r *ring) error { return r.put(headItems+key, []byte("2 x 3 -\nabc")) }},
 		"a size of letters":  {small, func(r *ring) error { return r.put(headItems+key, []byte("1 x y -\nabc")) }},
@@ -149,7 +149,7 @@ func TestRingDamaged(t *testing.T) {
 			}
 			_, _, err := r.get(key)
 			wantReason(t, err, "damaged")
-			if err := r.set(key, small); err != nil { // a new one mends it
+			if err := r.set(key, small); err != nil { // a new value repairs it
 				t.Fatal(err)
 			}
 			if got, _, err := r.get(key); err != nil || !bytes.Equal(got, small) {
@@ -159,13 +159,12 @@ func TestRingDamaged(t *testing.T) {
 	}
 }
 
-// A forgetful key ring takes everything and has nothing.
+// A forgetful key ring accepts writes and stores nothing.
 type forgetful struct{ keyring.Keyring }
 
 func (forgetful) Set(keyring.Item) error { return nil }
 
-// A latched key ring says what one that is locked says, in the words of the
-// library.
+// A latched key ring returns the library's error for a locked collection.
 type latched struct{ keyring.Keyring }
 
 var errLatched = errors.New("Cannot create an item in a locked collection")

@@ -20,9 +20,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// session starts a session bus, runs a line of shell in it and returns its
-// address. It ends with the test. Whoever has no GNOME key ring skips the test,
-// unless JUNCTOR_REQUIRE_KEYRING is set.
+// session starts a session bus, runs a shell script in it and returns its
+// address. The test's cleanup ends it. Without a GNOME key ring the test is
+// skipped, unless JUNCTOR_REQUIRE_KEYRING is set.
 func session(t *testing.T, home, script string) (address string) {
 	t.Helper()
 	for _, program := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
@@ -47,7 +47,7 @@ func session(t *testing.T, home, script string) (address string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = in.Close() // cat ends, and with it the session
+		_ = in.Close() // ends cat, which ends the session
 		_ = c.Wait()
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -55,7 +55,7 @@ func session(t *testing.T, home, script string) (address string) {
 			return address
 		}
 	}
-	t.Fatal("no session began")
+	t.Fatal("the session did not start")
 	return ""
 }
 
@@ -63,7 +63,7 @@ const unlock = "printf pw | gnome-keyring-daemon --unlock --components=secrets"
 
 func vaultAt(address string) *vault {
 	v := newVault("secret-service", "login")
-	v.bus, v.patience = address, 10*patience // the machine of a test may be busy
+	v.bus, v.patience = address, 10*patience // the machine may be busy
 	return v
 }
 
@@ -96,7 +96,7 @@ func TestKeyRing(t *testing.T) {
 		wantReason(t, err, "absent")
 	})
 	t.Run("locked", func(t *testing.T) {
-		v := vaultAt(session(t, home, ":")) // the bus starts the key ring when it is wanted
+		v := vaultAt(session(t, home, ":")) // the bus starts the key ring on demand
 		began := time.Now()
 		_, _, get := v.Secret(t.Context(), key)
 		_, list := v.Keys(t.Context())
@@ -107,12 +107,12 @@ func TestKeyRing(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took > 5*4*3*time.Second {
-			t.Errorf("it took %v to say so four times", took)
+			t.Errorf("four errors took %v", took)
 		}
 	})
 }
 
-// several stores three secrets at once.
+// several stores three secrets concurrently.
 func several(t *testing.T, v *vault) {
 	var all sync.WaitGroup
 	for i := range 3 {
@@ -125,7 +125,8 @@ func several(t *testing.T, v *vault) {
 	all.Wait()
 }
 
-// TestKeyRingNew is a user who never logged in to a desktop.
+// TestKeyRingNew checks the error for a user who has never logged in to a
+// desktop.
 func TestKeyRingNew(t *testing.T) {
 	_, err := vaultAt(session(t, t.TempDir(), ":")).Keys(t.Context())
 	wantReason(t, err, "absent")
@@ -133,8 +134,8 @@ func TestKeyRingNew(t *testing.T) {
 
 func TestNoKeyRing(t *testing.T) {
 	for name, address := range map[string]string{
-		"nobody listens": "unix:path=" + filepath.Join(t.TempDir(), "bus"),
-		"no address":     "nonsense",
+		"no listener": "unix:path=" + filepath.Join(t.TempDir(), "bus"),
+		"no address":  "nonsense",
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := vaultAt(address).Keys(t.Context())
@@ -143,7 +144,7 @@ func TestNoKeyRing(t *testing.T) {
 	}
 	t.Run("no bus", func(t *testing.T) {
 		if _, err := os.Stat(fmt.Sprintf("/run/user/%d/bus", os.Getuid())); err == nil {
-			t.Skip("there is one")
+			t.Skip("this machine has a session bus")
 		}
 		t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 		_, err := vaultAt("").Keys(t.Context())
@@ -155,7 +156,7 @@ func TestNoKeyRing(t *testing.T) {
 	})
 }
 
-// emptyBus starts a bus that starts nobody.
+// emptyBus starts a bus without services.
 func emptyBus(t *testing.T) (address string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -181,7 +182,7 @@ func emptyBus(t *testing.T) (address string) {
 	return lines.Text()
 }
 
-// mute is a bus that takes everything and never answers.
+// mute starts a bus that accepts connections and never answers.
 func mute(t *testing.T) (address string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bus")
@@ -200,11 +201,12 @@ func mute(t *testing.T) (address string) {
 	return "unix:path=" + path
 }
 
-// TestMute asks twice at once: neither waits for the other's patience to end.
+// TestMute makes two concurrent requests to a mute bus. Both fail after the
+// same timeout.
 func TestMute(t *testing.T) {
 	v := vaultAt(mute(t))
 	if v.patience = 2 * time.Second; patience > 2500*time.Millisecond {
-		t.Errorf("the host waits 3 s, the plugin waits %v", patience)
+		t.Errorf("the plugin waits %v, but the host waits 3 s", patience)
 	}
 	began := time.Now()
 	var all sync.WaitGroup
@@ -227,8 +229,8 @@ func TestMute(t *testing.T) {
 	}
 }
 
-// TestImpatient asks a mute bus with little patience: whatever part of the work
-// it was that did not go on, the error is that the time was up.
+// TestImpatient checks with many short deadlines on a mute bus that the error
+// is always that of the deadline.
 func TestImpatient(t *testing.T) {
 	v := vaultAt(mute(t))
 	for i := range 40 {
@@ -240,8 +242,8 @@ func TestImpatient(t *testing.T) {
 	}
 }
 
-// TestProgram asks the questions that every plugin must answer, with a mute bus,
-// and sees that no bus is started where there is none.
+// TestProgram runs plugintest with a mute bus, and checks that the program does
+// not start a bus.
 func TestProgram(t *testing.T) {
 	path := plugintest.Build(t, ".")
 	dir := t.TempDir()
@@ -258,7 +260,7 @@ func TestProgram(t *testing.T) {
 		cancel()
 	}
 	if _, err := os.Stat(filepath.Join(dir, "launched")); err == nil {
-		t.Error("it started a bus")
+		t.Error("the program started a bus")
 	}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", mute(t))
 	plugintest.Binary(t, path)

@@ -15,14 +15,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// patience is how long an operation may take, with the wait for its turn. The
-// host ends this process after three seconds.
+// patience is the timeout of an operation, including the wait for other
+// operations. The host kills this process after three seconds.
 const patience = 2500 * time.Millisecond
 
-// A vault has its operations done by workers, one at a time.
+// A vault runs its operations in workers, one at a time.
 type vault struct {
 	backend, collection string
-	bus                 string // the session bus that this program was given
+	bus                 string // address of the session bus in this program's environment
 	patience            time.Duration
 	turn                chan struct{}
 }
@@ -51,7 +51,7 @@ func (v *vault) Keys(ctx context.Context) ([]string, error) {
 	return a.Keys, err
 }
 
-// order has one operation done.
+// order runs one operation in a worker.
 func (v *vault) order(outer context.Context, o order) (answer, error) {
 	o.Backend, o.Collection = v.backend, v.collection
 	address, err := v.address()
@@ -88,7 +88,8 @@ func (v *vault) mute() error {
 	}
 }
 
-// address is the session bus of a backend that needs one.
+// address returns the address of the session bus, or dbusguard.Nowhere for a
+// backend that needs none.
 func (v *vault) address() (string, error) {
 	if v.backend != "secret-service" && v.backend != "kwallet" {
 		return dbusguard.Nowhere, nil
@@ -101,10 +102,11 @@ func (v *vault) address() (string, error) {
 			return "unix:path=" + dir + "/bus", nil
 		}
 	}
-	return "", absent("there is one in a desktop session; elsewhere choose another place: secret_store \"file\" {}", "there is no session bus to reach %s by", v.backend)
+	return "", absent("a desktop session has one; elsewhere choose another place: secret_store \"file\" {}", "there is no session bus to reach %s", v.backend)
 }
 
-// employ starts a worker and waits for its answer, or ends it with ctx.
+// employ starts a worker and returns its answer. It kills the worker when ctx
+// is done.
 func employ(ctx context.Context, o order, address string) (answer, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -134,8 +136,9 @@ func employ(ctx context.Context, o order, address string) (answer, error) {
 		return answer{}, fmt.Errorf("starting a worker: %w", err)
 	}
 	defer func() { p.Kill(); <-p.Done() }()
-	// A killed worker closes both pipes, unless it cannot be killed. Their own
-	// deadline never comes before that of ctx: the error would not say whose it is.
+	// Killing the worker closes both pipes, unless it cannot be killed. The
+	// deadlines of the pipes come after that of ctx, so that the error of ctx
+	// is reported.
 	stop := context.AfterFunc(ctx, func() {
 		p.Kill()
 		now := time.Now()
@@ -147,10 +150,10 @@ func employ(ctx context.Context, o order, address string) (answer, error) {
 	if err == nil {
 		return hear(fromWorker)
 	}
-	return answer{}, fmt.Errorf("telling a worker what to do: %w", err)
+	return answer{}, fmt.Errorf("sending an order to a worker: %w", err)
 }
 
-// hear reads the answer of a worker that goes on to end.
+// hear reads the answer of a worker.
 func hear(r io.Reader) (a answer, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostAnswer))
 	defer clear(text)
@@ -158,13 +161,13 @@ func hear(r io.Reader) (a answer, err error) {
 		return answer{}, err
 	}
 	if json.Unmarshal(text, &a) != nil {
-		return answer{}, errors.New("the process that asks the key ring ended without an answer; its log says more")
+		return answer{}, errors.New("the worker ended without an answer; see its log")
 	}
 	return a, nil
 }
 
-// program is what to start: this very program, whatever stands at its path by
-// now.
+// program returns a path that starts this program again. On Linux that works
+// even if the file was replaced.
 func program() (string, error) {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe", nil

@@ -1,22 +1,22 @@
-// Package dbusguard keeps the session bus away from libraries that dial it before
-// main begins, and wait for its answer for ever.
+// Package dbusguard hides the session bus from libraries that connect to it
+// during initialization and wait for it without a timeout.
 //
-// Packages are initialised in the order of their paths, each as soon as all
-// that it imports is: the language says so. This one imports package os alone;
-// whatever dials a bus needs packages whose paths come after this one's. So
-// this one is first, and takes the address away. Only a [Worker] keeps it,
-// which is a process of its own that may hang.
+// Go initializes packages in the order of their paths, each as soon as its
+// imports are initialized. This package imports package os only. Libraries for
+// D-Bus import packages with later paths. So this package comes first and
+// changes the variable with the address. Only a [Worker] keeps the address; it
+// is a separate process that may hang.
 package dbusguard
 
 import "os"
 
-// Worker is the argument that makes a worker of this program.
+// Worker is the argument that makes this program a worker.
 const Worker = "operate"
 
 const variable = "DBUS_SESSION_BUS_ADDRESS"
 
-// Nowhere is an address at which nothing ever listens. With no address at all,
-// the library would look for one, or start a bus.
+// Nowhere is an address without a listener. Without any address, the library
+// would search for a bus or start one.
 const Nowhere = "unix:path=/dev/null/no-session-bus"
 
 var address = takeAway()
@@ -29,11 +29,12 @@ func takeAway() string {
 	return given
 }
 
-// Given is the address that this program was started with; empty: none.
+// Given returns the address that this program was started with; empty if none.
 func Given() string { return address }
 
-// Environ is the environment for a worker that uses the bus of an address. The
-// variable is there: it is Nowhere, in every process that is no worker.
+// Environ returns the environment of a worker that uses the bus at address. The
+// variable exists in every process that is not a worker, because it is set to
+// Nowhere.
 func Environ(address string) []string {
 	env := os.Environ()
 	for i, v := range env {
