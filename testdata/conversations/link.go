@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// A Link is an open channel to a server; the host has one end, the test the
+// A Link is an open connection to a server. The host has one end, the test the
 // other. It works inside a synctest bubble.
 type Link struct {
-	// Sent holds what the host sent and nobody has looked at, in order.
+	// Sent holds the messages of the host that were not read yet, in order.
 	Sent chan string
 
 	toHost  chan event
-	buffer  []string      // written, not flushed; of the goroutine that writes
-	related []byte        // of the goroutine that reads
-	closed  chan struct{} // by the host
+	buffer  []string      // written and not flushed; used by the goroutine that writes
+	related []byte        // used by the goroutine that reads
+	closed  chan struct{} // closed by Close
 	once    sync.Once
 
 	mu    sync.Mutex
-	muted chan struct{} // guarded by mu; while not nil the server does not read
-	jam   error         // guarded by mu; what writing fails with
-	grace time.Duration // guarded by mu; that Close was called with
+	muted chan struct{} // guarded by mu; if not nil, writes block until it is closed
+	jam   error         // guarded by mu; error of writes
+	grace time.Duration // guarded by mu; argument of Close
 }
 
 type event struct {
@@ -32,15 +32,15 @@ type event struct {
 	err          error
 }
 
-// NewLink makes a link.
+// NewLink returns an open link.
 func NewLink() *Link {
 	return &Link{Sent: make(chan string, 1<<16), toHost: make(chan event, 1<<10), closed: make(chan struct{})}
 }
 
-// Say sends the host a message, whatever stands in it.
+// Say sends any text to the host as a message.
 func (l *Link) Say(msg string) { l.emit(event{msg: []byte(msg)}) }
 
-// End ends the link from the server's side; nil is the end of its output.
+// End ends the link from the server's side. A nil error means io.EOF.
 func (l *Link) End(err error) {
 	if err == nil {
 		err = io.EOF
@@ -48,18 +48,18 @@ func (l *Link) End(err error) {
 	l.emit(event{err: err})
 }
 
-// Drop tells the host of a message that was not delivered.
+// Drop reports to the host that a message was dropped.
 func (l *Link) Drop(reason, prefix string) { l.emit(event{err: &Dropped{reason, []byte(prefix)}}) }
 
-// Fail tells the host of a request that will not be answered.
+// Fail reports to the host that a request gets no response.
 func (l *Link) Fail(f *Failed) { l.emit(event{err: f}) }
 
-// SayAbout makes the server say something that belongs to a request.
+// SayAbout sends a message that is related to a request.
 func (l *Link) SayAbout(id, message string) {
 	l.emit(event{msg: []byte(message), related: []byte(id)})
 }
 
-// Related is what the message that Read returned last belongs to.
+// Related returns the id that the last message returned by Read is related to.
 func (l *Link) Related() []byte { return l.related }
 
 func (l *Link) emit(e event) {
@@ -69,7 +69,7 @@ func (l *Link) emit(e event) {
 	}
 }
 
-// Dropped is an error of Read for one message.
+// Dropped is the error of Read for a message that was dropped.
 type Dropped struct {
 	Reason string
 	Prefix []byte
@@ -78,7 +78,7 @@ type Dropped struct {
 func (d *Dropped) Error() string                               { return d.Reason }
 func (d *Dropped) Cut() (prefix, suffix []byte, reason string) { return d.Prefix, nil, d.Reason }
 
-// Failed is an error of Read for one request.
+// Failed is the error of Read for a request that gets no response.
 type Failed struct {
 	ID              string
 	Err             error
@@ -87,12 +87,12 @@ type Failed struct {
 
 func (f *Failed) Error() string { return f.Err.Error() }
 
-// Unanswered is what the host asks it.
+// Unanswered returns the fields, for the host.
 func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
 	return []byte(f.ID), f.Err, f.Delivered, f.Ends
 }
 
-// Mute makes the server stop reading what the host writes, or begin again.
+// Mute makes the server stop or resume reading.
 func (l *Link) Mute(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,25 +105,25 @@ func (l *Link) Mute(on bool) {
 	}
 }
 
-// Jam makes writing fail, as after a deadline, while the server goes on saying
-// things.
+// Jam makes writes fail with err, like a write deadline. The server can still
+// send messages.
 func (l *Link) Jam(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.jam = err
 }
 
-// Closed is closed when the host has closed the link.
+// Closed returns a channel that is closed when the host closes the link.
 func (l *Link) Closed() <-chan struct{} { return l.closed }
 
-// Grace is how long the host gave the server to end.
+// Grace returns the grace period that the host passed to Close.
 func (l *Link) Grace() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.grace
 }
 
-// Read returns the next message for the host.
+// Read returns the next message for the host, or an error.
 func (l *Link) Read() ([]byte, error) {
 	select {
 	case e := <-l.toHost:
@@ -134,10 +134,10 @@ func (l *Link) Read() ([]byte, error) {
 	}
 }
 
-// ErrWrite is what writing fails with when the link is closed meanwhile.
-var ErrWrite = errors.New("nobody reads")
+// ErrWrite is the error of writes when the link is closed meanwhile.
+var ErrWrite = errors.New("the link is closed")
 
-// Write takes a message of the host.
+// Write buffers a message of the host.
 func (l *Link) Write(parts ...[]byte) error {
 	l.mu.Lock()
 	muted, jam := l.muted, l.jam
@@ -154,13 +154,13 @@ func (l *Link) Write(parts ...[]byte) error {
 	}
 	msg := string(bytes.Join(parts, nil))
 	if strings.ContainsAny(msg, "\r\n") {
-		return errors.New("a message with a line break in it")
+		return errors.New("message contains a line break")
 	}
 	l.buffer = append(l.buffer, msg)
 	return nil
 }
 
-// Flush delivers what was written.
+// Flush sends the buffered messages.
 func (l *Link) Flush() error {
 	for _, msg := range l.buffer {
 		select {
@@ -173,7 +173,7 @@ func (l *Link) Flush() error {
 	return nil
 }
 
-// Close ends the link from the host's side.
+// Close closes the link from the host's side.
 func (l *Link) Close(grace time.Duration) {
 	l.once.Do(func() {
 		l.mu.Lock()

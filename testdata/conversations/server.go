@@ -8,45 +8,44 @@ import (
 	"sync"
 )
 
-// A Message is what the host sent, as encoding/json reads it.
+// A Message is a decoded message of the host.
 type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
-	Text   string          `json:"-"` // the whole
+	Text   string          `json:"-"` // the whole message
 }
 
-// A Server is an MCP server that answers the handshake, lists and pings by
-// itself. Its fields are set before it serves; the lists may be changed later
-// through Set.
+// A Server is a fake MCP server. It answers the handshake, lists and pings by
+// itself. Set its fields before Open. Set and On may be called later.
 type Server struct {
-	Revision     string // that it speaks: a modern one, or the newest of the old ones that it has
+	Revision     string // supported revision: a modern one, or the newest legacy one
 	Capabilities string // JSON; empty: tools, resources, prompts
-	Instructions string // for models; empty: none
-	// Answer says what to answer a request with, before the server does; nothing
-	// leaves it to the server. Notifications and answers of the host it is told
-	// as well. The goroutine that serves a link calls it. See On.
+	Instructions string // empty: none
+	// Answer returns the response to a request, or "" to use the server's own
+	// response. It is also called for notifications and responses of the host.
+	// The goroutine of the link calls it. See On.
 	Answer func(l *Link, m Message) (reply string)
 
 	mu    sync.Mutex
-	lists map[string][]string // guarded by mu; items by the method that lists them
-	seen  []string            // guarded by mu; messages of the host, whole
+	lists map[string][]string // guarded by mu; items by list method
+	seen  []string            // guarded by mu; all messages of the host
 	links []*Link             // guarded by mu
 }
 
-// Result is the reply that carries a result.
+// Result returns a response with a result.
 func Result(m Message, result string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
-// Error is the reply that carries an error.
+// Error returns a response with an error.
 func Error(m Message, rpcError string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, m.ID, rpcError)
 }
 
-// Set replaces the list that a method asks for.
+// Set sets the items that a list method returns.
 func (s *Server) Set(method string, items ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,15 +55,15 @@ func (s *Server) Set(method string, items ...string) {
 	s.lists[method] = items
 }
 
-// On replaces Answer while the server serves.
+// On replaces Answer while connections are open.
 func (s *Server) On(answer func(l *Link, m Message) (reply string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Answer = answer
 }
 
-// Seen returns what the host sent: the methods of its requests and
-// notifications, or, with whole, the messages.
+// Seen returns the methods of the host's requests and notifications in order.
+// If whole is true, it returns all messages.
 func (s *Server) Seen(whole bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,7 @@ func (s *Server) Seen(whole bool) []string {
 	return all
 }
 
-// Count is how often the host sent a method.
+// Count returns how often the host sent a method.
 func (s *Server) Count(method string) (n int) {
 	for _, m := range s.Seen(false) {
 		if m == method {
@@ -91,7 +90,7 @@ func (s *Server) Count(method string) (n int) {
 	return n
 }
 
-// Link is the connection that was opened last, nil when there was none.
+// Link returns the last opened connection, or nil.
 func (s *Server) Link() *Link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,21 +100,22 @@ func (s *Server) Link() *Link {
 	return s.links[len(s.links)-1]
 }
 
-// Links are all connections that there were, in order.
+// Links returns all connections ever opened, in order.
 func (s *Server) Links() []*Link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.links)
 }
 
-// Connections is how many there were.
+// Connections returns the number of connections ever opened.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.links)
 }
 
-// Open opens a connection to the server. It is served until the host closes it.
+// Open opens a connection to the server. A goroutine serves it until the host
+// closes it.
 func (s *Server) Open() *Link {
 	l := NewLink()
 	s.mu.Lock()
@@ -131,7 +131,7 @@ func (s *Server) serve(l *Link) {
 		case text := <-l.Sent:
 			s.take(l, text)
 		case <-l.Closed():
-			for len(l.Sent) > 0 { // its last words
+			for len(l.Sent) > 0 { // messages sent before the close
 				s.take(l, <-l.Sent)
 			}
 			return
@@ -166,7 +166,7 @@ func (s *Server) reply(l *Link, m Message) {
 	s.mu.Lock()
 	items, isList := s.lists[m.Method]
 	s.mu.Unlock()
-	result := s.greeting(m.Method)
+	result := s.standardResult(m.Method)
 	for method, member := range Lists {
 		if m.Method == method && (isList || result == "{}") {
 			result = fmt.Sprintf(`{%q:[%s]}`, member, strings.Join(items, ","))
@@ -179,16 +179,18 @@ func (s *Server) reply(l *Link, m Message) {
 	l.Say(Result(m, result))
 }
 
-// Later is the reply of a server that answers later or not at all.
+// Later is the return value of Answer for a request without an immediate
+// response.
 const Later = "later"
 
-// Lists are the methods that ask for lists, with the member that holds one.
+// Lists maps list methods to the member of the result with the items.
 var Lists = map[string]string{
 	"tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts",
 }
 
-// greeting is the result of what every server is asked; empty: an error.
-func (s *Server) greeting(method string) string {
+// standardResult returns the result of a method that every server supports. An
+// empty result means an error.
+func (s *Server) standardResult(method string) string {
 	caps := s.Capabilities
 	if caps == "" {
 		caps = `{"tools":{},"resources":{},"prompts":{}}`

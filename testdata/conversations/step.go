@@ -1,3 +1,14 @@
+// Package conversation contains the other side of the host's conversations in
+// tests: servers that a file or a test controls.
+//
+// A [Link] is a connection to a server, in the form that host/upstream needs.
+// The test has its other end. A [Server] at that end answers the standard
+// requests and leaves the others to the test. A file (upstream/*.txt,
+// gateway/*.txt, http/*.txt) is a list of [Step]s. The test of each package
+// defines their verbs.
+//
+// The package is under testdata because it is used by tests only, of several
+// packages.
 package conversation
 
 import (
@@ -8,14 +19,15 @@ import (
 	"testing"
 )
 
-// A Step is one line of a conversation: a verb and what follows it. Empty lines
-// and those that begin with # are comments.
+// A Step is one line of a conversation: a verb and the rest. Empty lines and
+// lines that begin with # are skipped.
 type Step struct {
 	Line       int
 	Verb, Rest string
 }
 
-// Words are the first n words of the rest, and what follows them.
+// Words returns n parts of Rest, separated by spaces. The last part contains
+// everything that follows.
 func (s Step) Words(n int) []string {
 	words := make([]string, n)
 	rest := s.Rest
@@ -26,8 +38,8 @@ func (s Step) Words(n int) []string {
 	return words
 }
 
-// Load reads the conversations that match a pattern, by their names without
-// the end.
+// Load reads the conversations that match a pattern. The keys are the file
+// names without .txt.
 func Load(t testing.TB, pattern string) map[string][]Step {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -45,7 +57,7 @@ func Load(t testing.TB, pattern string) map[string][]Step {
 	return all
 }
 
-// Parse reads one conversation.
+// Parse parses one conversation.
 func Parse(text string) []Step {
 	var steps []Step
 	for i, line := range strings.Split(text, "\n") {
@@ -58,8 +70,7 @@ func Parse(text string) []Step {
 	return steps
 }
 
-// Match reports whether text is what a pattern says, in which … stands for
-// anything.
+// Match reports whether text matches a pattern, in which … matches any text.
 func Match(pattern, text string) bool {
 	parts := strings.Split(pattern, "…")
 	if !strings.HasPrefix(text, parts[0]) {
@@ -80,8 +91,8 @@ func Match(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// Next takes the next message out of what a peer has sent, and fails when there
-// is none or another one. In a bubble, wait first.
+// Next compares the next message of a peer with a pattern. It fails if there is
+// none. In a synctest bubble, call synctest.Wait first.
 func Next(sent <-chan string, pattern string) error {
 	select {
 	case msg := <-sent:
@@ -94,7 +105,7 @@ func Next(sent <-chan string, pattern string) error {
 	}
 }
 
-// Nothing fails when a peer has sent something.
+// Nothing fails if a peer has sent a message.
 func Nothing(sent <-chan string) error {
 	select {
 	case msg := <-sent:
