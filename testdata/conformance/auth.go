@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-// browse is the argument with which this program is the browser that opens the
-// page of a login: the suite's authorization servers ask nobody anything, so
-// following their redirects is all there is to do.
+// browse is the argument that makes this program a browser for login pages. The
+// suite's authorization servers consent at once, so the browser only follows
+// redirects.
 const browse = "browse"
 
-func visit(url string) error {
+// openPage fetches a page and follows its redirects.
+func openPage(url string) error {
 	client := http.Client{Timeout: 20 * time.Second}
 	res, err := client.Get(url)
 	if err != nil {
@@ -27,11 +28,11 @@ func visit(url string) error {
 	return res.Body.Close()
 }
 
-// clientMetadata is the address that the suite takes for that of a client ID
-// metadata document.
+// clientMetadata is the URL of a client ID metadata document that the suite
+// recognizes.
 const clientMetadata = "https://conformance-test.local/client-metadata.json"
 
-// told are the facts that the suite gives in scenarios about OAuth.
+// told holds the values that the suite supplies for OAuth scenarios.
 type told struct {
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
@@ -39,7 +40,7 @@ type told struct {
 	Workload     string `json:"valid_jwt"`
 }
 
-// credentials is the auth block for a scenario.
+// credentials returns the auth block for a scenario.
 func credentials(scenario string) (string, error) {
 	var t told
 	if text := os.Getenv(contextVariable); text != "" {
@@ -64,11 +65,11 @@ func credentials(scenario string) (string, error) {
 	return "  auth \"oauth\" {\n    " + strings.Join(lines, "\n    ") + "\n  }\n", nil
 }
 
-// logins is how often a person logs in again because something wants it.
+// logins is the maximum number of logins for one command.
 const logins = 4
 
-// useWithLogin lists the tools and calls the one there is, and logs in whenever
-// junctor says that somebody should.
+// useWithLogin lists the tools and calls the only one. It logs in when junctor
+// demands that.
 func (u *user) useWithLogin() error {
 	for _, args := range [][]string{{"tools"}, {"call", "test-tool"}} {
 		for left := logins; ; left-- {
@@ -87,5 +88,5 @@ func (u *user) useWithLogin() error {
 	return nil
 }
 
-// credentialsNeeded is junctor's exit status for it.
+// credentialsNeeded is the exit status of junctor when a login is needed.
 const credentialsNeeded = 4

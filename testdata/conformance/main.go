@@ -1,12 +1,11 @@
-// Command conformance lets the official conformance suite
-// (@modelcontextprotocol/conformance) test Junctor as a client. The suite runs
-// it once for each scenario, with the URL of a server as the last argument and
-// the scenario's name in the environment. It writes a configuration with that
-// server, uses the real junctor on it as the scenario wants a client to be used,
-// and leaves the judging to the suite.
+// Command conformance runs Junctor as a client under the official conformance
+// suite (@modelcontextprotocol/conformance). The suite starts it once for each
+// scenario. The last argument is the URL of a server, and the environment
+// contains the name of the scenario.
 //
-// Where somebody has to answer what a server asks, a client of the Go SDK stands
-// in front of junctor serve.
+// The program writes a configuration with that server and uses the real junctor
+// as the scenario demands. The suite judges the result. If a server asks the
+// user questions, a client of the Go SDK answers them through junctor serve.
 package main
 
 import (
@@ -25,19 +24,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Variables of the environment: the suite's, and the path of junctor.
+// Environment variables: two of the suite, and one with the path of junctor.
 const (
 	scenarioVariable = "MCP_CONFORMANCE_SCENARIO"
 	contextVariable  = "MCP_CONFORMANCE_CONTEXT"
 	junctorVariable  = "CONFORMANCE_JUNCTOR"
 )
 
-// patience is shorter than that of the suite, so that this program says what it
-// waits for.
+// patience is below the timeout of the suite, so that this program can report
+// what it waits for.
 const patience = 50 * time.Second
 
-// scenarios are what is done in each, but for those about OAuth: see
-// useWithLogin.
+// scenarios maps scenarios to their actions. All others, which are about OAuth,
+// use useWithLogin.
 var scenarios = map[string]func(*user) error{
 	"tools_call":                          (*user).addNumbers,
 	"elicitation-sep1034-client-defaults": (*user).acceptDefaults,
@@ -53,7 +52,7 @@ var scenarios = map[string]func(*user) error{
 func main() {
 	do := run
 	if len(os.Args) == 3 && os.Args[1] == browse {
-		do = func() error { return visit(os.Args[2]) }
+		do = func() error { return openPage(os.Args[2]) }
 	}
 	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -84,7 +83,7 @@ func run() error {
 	return do(u)
 }
 
-// A user is somebody with a configuration that has one server.
+// A user has a directory with a configuration that contains one server.
 type user struct {
 	ctx     context.Context
 	junctor string
@@ -108,7 +107,7 @@ func (u *user) configure(url string) error {
 	return os.WriteFile(filepath.Join(u.home, "junctor.hcl"), []byte(text), 0o600)
 }
 
-// command is a junctor command line.
+// command returns a junctor command.
 func (u *user) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(u.ctx, u.junctor, args...)
 	cmd.Dir = u.home
@@ -122,7 +121,8 @@ func (u *user) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a junctor command line and decodes what it prints; nil does not.
+// run runs a junctor command and decodes its output into into, unless that is
+// nil.
 func (u *user) run(into any, args ...string) error {
 	cmd := u.command(args...)
 	cmd.Stderr = os.Stderr
@@ -139,7 +139,7 @@ func (u *user) run(into any, args ...string) error {
 	return nil
 }
 
-// An item of a list, as far as it matters here.
+// An item is an entry of a list.
 type item struct{ Name, URI string }
 
 func (u *user) list(kind string) (items []item, err error) {
@@ -151,7 +151,7 @@ func (u *user) addNumbers() error { return u.run(nil, "call", "add_numbers", "a=
 
 func (u *user) reconnect() error { return u.run(nil, "call", "test_reconnection") }
 
-// useEverything uses all that is listed.
+// useEverything calls all tools, reads all resources and gets all prompts.
 func (u *user) useEverything() error {
 	if err := u.callAllListed(); err != nil {
 		return err
@@ -177,8 +177,7 @@ func (u *user) useEverything() error {
 	return nil
 }
 
-// callAllListed calls all tools that are listed, with a text for each argument
-// there could be.
+// callAllListed calls all tools with a text for each argument in the schema.
 func (u *user) callAllListed() error {
 	tools, err := u.list("tools")
 	if err != nil {
@@ -204,7 +203,7 @@ func (u *user) callAllListed() error {
 	return nil
 }
 
-// callAsTold makes the calls that the suite gives.
+// callAsTold makes the calls that the suite supplies.
 func (u *user) callAsTold() error {
 	var told struct {
 		ToolCalls []toolCall `json:"toolCalls"`
@@ -228,15 +227,15 @@ func (u *user) callAsTold() error {
 	})
 }
 
-// A toolCall is one that the suite wants made.
+// A toolCall is a call that the suite supplies.
 type toolCall struct {
 	Name      string                     `json:"name"`
 	Arguments map[string]json.RawMessage `json:"arguments"`
 }
 
-// set are the arguments without those that are null: the schemas of the tools
-// do not allow null, so Junctor would refuse the call, and to leave one out is
-// the other way to say that it has no value.
+// set returns the arguments without those that are null. The tools' schemas do
+// not allow null, so Junctor would reject the call. A missing argument has no
+// value either.
 func (c *toolCall) set() json.RawMessage {
 	arguments := maps.Clone(c.Arguments)
 	maps.DeleteFunc(arguments, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
@@ -247,8 +246,8 @@ func (c *toolCall) set() json.RawMessage {
 	return text
 }
 
-// useReferences does all that makes Junctor look at a tool's schema. The server
-// knows nothing of calls.
+// useReferences makes Junctor process a tool's schema. The server does not
+// implement calls.
 func (u *user) useReferences() error {
 	if err := u.run(nil, "inspect", "lookup_user"); err != nil {
 		return err
@@ -259,13 +258,13 @@ func (u *user) useReferences() error {
 		}
 		_, err := s.CallTool(u.ctx, &mcp.CallToolParams{Name: "lookup_user", Arguments: map[string]any{"id": "ada"}})
 		if err == nil {
-			return errors.New("a call succeeded of which the server knows nothing")
+			return errors.New("a call succeeded although the server does not implement calls")
 		}
 		return nil
 	})
 }
 
-// returnSchema sends a tool's schema back as it was listed.
+// returnSchema sends a listed schema back to the server.
 func (u *user) returnSchema() error {
 	var tool struct {
 		InputSchema json.RawMessage `json:"inputSchema"`
@@ -276,16 +275,16 @@ func (u *user) returnSchema() error {
 	return u.run(nil, "call", "json_schema_echo", "schema:="+string(tool.InputSchema))
 }
 
-// acceptDefaults accepts what the server proposes: the SDK fills in the
-// defaults that it sees in the request.
+// acceptDefaults accepts an elicitation. The Go SDK fills in the defaults of
+// the request.
 func (u *user) acceptDefaults() error {
 	return u.served(accept(nil), func(s *mcp.ClientSession) error {
 		return called(s.CallTool(u.ctx, &mcp.CallToolParams{Name: "test_client_elicitation_defaults"}))
 	})
 }
 
-// answerRounds calls tools that answer with questions; while one waits for an
-// answer, another is called.
+// answerRounds calls tools that respond with input requests. Before each answer
+// it calls another tool.
 func (u *user) answerRounds() error {
 	var session *mcp.ClientSession
 	between := func() error {
@@ -302,7 +301,8 @@ func (u *user) answerRounds() error {
 	})
 }
 
-// accept says yes to every question, after something else; nil is nothing.
+// accept returns a handler that accepts every elicitation after calling before,
+// which may be nil.
 func accept(before func() error) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	return func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		if before != nil {
@@ -318,7 +318,7 @@ func accept(before func() error) func(context.Context, *mcp.ElicitRequest) (*mcp
 	}
 }
 
-// called makes an error of a result that is one.
+// called converts a result with isError to an error.
 func called(r *mcp.CallToolResult, err error) error {
 	if err == nil && r.IsError {
 		text, _ := json.Marshal(r)
@@ -327,8 +327,8 @@ func called(r *mcp.CallToolResult, err error) error {
 	return err
 }
 
-// served lets a client of the Go SDK use junctor serve. It offers to be asked
-// when answer is not nil.
+// served connects a client of the Go SDK to junctor serve. The client supports
+// elicitation if answer is not nil.
 func (u *user) served(answer func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error), use func(*mcp.ClientSession) error) error {
 	options := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, ElicitationHandler: answer}
 	client := mcp.NewClient(&mcp.Implementation{Name: "conformance", Version: "1"}, options)

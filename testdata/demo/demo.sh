@@ -1,5 +1,5 @@
 #!/bin/sh
-# What "make demo" shows: the main job, on the server of the repository.
+# Demonstrates junctor with the demo server of the repository. Run "make demo".
 set -eu
 cd "$(dirname "$0")/../.."
 home=$(mktemp -d)

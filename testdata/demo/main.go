@@ -1,4 +1,4 @@
-// Command demo is a small MCP server to try Junctor with: two tools that
+// Command demo is a small MCP server for trying Junctor. It has two tools that
 // compute something, one that fails on purpose, a resource and a prompt.
 package main
 
@@ -30,11 +30,11 @@ func add(_ context.Context, _ *mcp.CallToolRequest, a addArguments) (*mcp.CallTo
 }
 
 func greet(_ context.Context, _ *mcp.CallToolRequest, a greetArguments) (*mcp.CallToolResult, any, error) {
-	greeting, ok := map[string]string{"": "Hello", "en": "Hello", "de": "Guten Tag", "eo": "Saluton"}[a.Language]
+	text, ok := map[string]string{"": "Hello", "en": "Hello", "de": "Guten Tag", "eo": "Saluton"}[a.Language]
 	if !ok {
 		return nil, nil, fmt.Errorf("no greeting in %q", a.Language)
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("%s, %s!", greeting, a.Name)}}}, nil, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("%s, %s!", text, a.Name)}}}, nil, nil
 }
 
 func fail(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {

@@ -1,10 +1,10 @@
-// Command oldsdk is a plugin of every kind that is built with an SDK of before,
-// which sdk-VERSION.zip holds. A host must run it for as long as it speaks the
+// Command oldsdk is a plugin of every kind that is built with an older SDK,
+// stored in sdk-VERSION.zip. A host must run it as long as it supports the
 // protocol major of that SDK.
 //
-// To freeze another version, zip its sdk/*.go, sdk/ndjson, sdk/process, sdk/serve
-// and sdk/wire without tests, with the go.mod of sdk-0.1.0.zip, and add the
-// version to TestOldSDK in host/plugin.
+// To freeze another version, zip its sdk/*.go, sdk/ndjson, sdk/process,
+// sdk/serve and sdk/wire without tests, together with the go.mod of
+// sdk-0.1.0.zip. Then add the version to TestOldSDK in host/plugin.
 package main
 
 import (
@@ -20,7 +20,7 @@ type settings struct {
 	Word string `hcl:"word" doc:"What the credential says." default:"open"`
 }
 
-// echo is a server that sends every line back.
+// echo returns a connection to a server that sends every line back.
 func echo(context.Context, *sdk.Server, *settings) (sdk.Conn, error) {
 	ours, theirs := net.Pipe()
 	lines := make(chan []byte, 1024)
@@ -62,7 +62,7 @@ func (authorizer) Challenge(context.Context, sdk.Challenge) (sdk.ChallengeResult
 	return sdk.ChallengeResult{Retry: true}, nil
 }
 
-// A drawer keeps secrets in memory.
+// A drawer is a vault that keeps secrets in memory.
 type drawer struct {
 	mu   sync.Mutex
 	held map[string][]byte // guarded by mu

@@ -1,14 +1,14 @@
-// Command mcp is an MCP server that misbehaves, on its standard streams. Its
-// argument says how:
+// Command mcp is an MCP server on standard streams that misbehaves:
 //
 //	mcp MODE [NUMBER]
 //
-// What every mode has is a tool "echo", which answers with its params, so that
-// a test can see whether the session survived, and a tool "bad", which does
-// what the mode is named after. Modes that are about something else than calls
-// do it there: hang-initialize, hang-list, cyclic, manytools, badnames,
-// crashloop. A MODE that begins with "modern-" is the rest of it, of a server
-// that speaks 2026-07-28 only.
+// In every mode the tool "echo" returns its params, so that a test can check
+// the session. The tool "bad" misbehaves as MODE says. Modes that do not
+// concern calls misbehave elsewhere: hang-initialize, hang-list, cyclic,
+// manytools, badnames, crashloop.
+//
+// With the prefix "modern-", MODE selects a server that supports only
+// 2026-07-28.
 package main
 
 import (
@@ -22,21 +22,21 @@ import (
 	"time"
 )
 
-// A message is what the host says.
+// A message is a message of the host.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// A server is one run.
+// A server is one run of the program.
 type server struct {
 	mode   string
 	modern bool
 	number int
 	out    *bufio.Writer
-	lists  int // how often tools/list was asked for
-	calls  int // of bad
+	lists  int // number of tools/list requests
+	calls  int // number of calls of bad
 }
 
 func main() {
@@ -71,7 +71,7 @@ func main() {
 	}
 }
 
-// line prints one line.
+// line prints a line.
 func (s *server) line(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
 
 func (s *server) result(m message, result string) {
@@ -113,14 +113,14 @@ func (s *server) take(m message) {
 	}
 }
 
-// killParent ends the process that started this one.
+// killParent kills the process that started this one.
 func killParent() {
 	if p, err := os.FindProcess(os.Getppid()); err == nil {
 		_ = p.Kill()
 	}
 }
 
-// list answers tools/list.
+// list responds to tools/list.
 func (s *server) list(m message) {
 	s.lists++
 	const echo = `{"name":"echo","inputSchema":{"type":"object"}},{"name":"bad","inputSchema":{"type":"object"}}`
@@ -151,19 +151,18 @@ func (s *server) list(m message) {
 	}
 }
 
-// bad does what the mode is named after, instead of answering a call or while
-// it does.
+// bad misbehaves as the mode says, instead of or during the response to a call.
 func (s *server) bad(m message, token string) {
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	switch s.mode {
-	case "bigline": // NUMBER MiB in one line
+	case "bigline": // one line of NUMBER MiB
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID)
 		chunk := bytes.Repeat([]byte("x"), 1<<20)
 		for range s.number {
 			_, _ = s.out.Write(chunk)
 		}
 		s.line(`"}]}}`)
-	case "biglast": // NUMBER MiB in one line, with the id behind the result
+	case "biglast": // one line of NUMBER MiB with the id after the result
 		s.line(`{"result":{"content":[{"type":"text","text":"%s"}]},"jsonrpc":"2.0","id":%s}`, bytes.Repeat([]byte("x"), s.number<<20), m.ID)
 	case "garbage":
 		s.garbage()
@@ -188,14 +187,14 @@ func (s *server) bad(m message, token string) {
 		s.line(`{"jsonrpc":"2.0","id":%s,"result":{},"error":{"code":1,"message":""}}`, m.ID)
 	case "duplicate-names":
 		s.result(m, `{"content":[{"type":"text","text":"a"}],"content":[]}`)
-	case "half": // and the rest of the line before the next answer
+	case "half": // the rest of the line comes before the next response
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"resu`, m.ID)
 		_ = s.out.Flush()
 		s.mode = "resync"
 		go func() { time.Sleep(time.Duration(s.number) * time.Millisecond); _, _ = os.Stdout.WriteString("\n") }()
-	case "kill-parent": // the process that started it, while the call waits
+	case "kill-parent": // kills it during the call
 		killParent()
-	case "kill-parent-idle": // and after the answer, when nothing waits
+	case "kill-parent-idle": // kills it after the response
 		s.result(m, `{"content":[]}`)
 		_ = s.out.Flush()
 		time.Sleep(100 * time.Millisecond)
@@ -208,12 +207,12 @@ func (s *server) bad(m message, token string) {
 		fmt.Fprintln(os.Stderr, "segmentation fault, so to speak")
 		os.Exit(6)
 	case "hang":
-	case "late": // by NUMBER milliseconds, while others are answered
+	case "late": // after NUMBER milliseconds, while other calls get responses
 		go func() {
 			time.Sleep(time.Duration(s.number) * time.Millisecond)
 			_, _ = fmt.Fprintf(os.Stdout, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 		}()
-	case "slow": // a byte a second
+	case "slow": // one byte per second
 		for _, b := range []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, m.ID)) {
 			_, _ = os.Stdout.Write([]byte{b})
 			time.Sleep(time.Second)
@@ -233,7 +232,7 @@ func (s *server) bad(m message, token string) {
 	}
 }
 
-// garbage prints lines of which none is a message.
+// garbage prints lines that are not messages.
 func (s *server) garbage() {
 	lines := []string{
 		"Listening on port 8080", "\x00\x00\x00", "", " ", `{"foo":1}`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"1.0","id":1,"result":{}}`, `[]`, `{"a"`, "\xff\xfe",
@@ -242,4 +241,26 @@ func (s *server) garbage() {
 	for i := range s.number {
 		s.line("%s", lines[i%len(lines)])
 	}
+}
+
+// takeModern responds to methods that differ in a server of the modern era
+// only.
+func (s *server) takeModern(m message) bool {
+	switch m.Method {
+	case "server/discover":
+		s.result(m, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}`)
+	case "initialize", "ping":
+		s.line(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
+	default:
+		return false
+	}
+	return true
+}
+
+// complete adds resultType to the result of a modern server.
+func (s *server) complete(result string) string {
+	if !s.modern {
+		return result
+	}
+	return `{"resultType":"complete",` + result[1:]
 }

@@ -17,11 +17,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// starts counts the authorizers and vaults that this process has started.
+// starts counts the authorizers and vaults started by this process.
 var starts atomic.Int32
 
-// An authorizer does what the settings say, and what the method of the request
-// says.
+// An authorizer misbehaves as the settings and the method of the request say.
 type authorizer struct {
 	settings
 	server *sdk.AuthServer
@@ -38,7 +37,7 @@ func startAuth(ctx context.Context, server *sdk.AuthServer, s *settings) (sdk.Au
 		os.Exit(7)
 	case "panic":
 		panic("the author's mistake")
-	case "secret": // it may ask the host from the beginning
+	case "secret": // use a service of the host during Start
 		if _, found, err := server.Host.Secrets.Secret(ctx, s.Arg); err != nil || !found {
 			return nil, fmt.Errorf("found: %t, %w", found, err)
 		}
@@ -57,7 +56,7 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 		return sdk.Credential{Headers: map[string]string{name: value}}, nil
 	}
 	switch r.Method {
-	case "hang": // whatever the host says
+	case "hang": // ignores ctx
 		select {}
 	case "wait":
 		<-ctx.Done()
@@ -87,11 +86,11 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 	case "secret":
 		value, _, err := a.server.Host.Secrets.Secret(ctx, r.Resource)
 		return sdk.Credential{Headers: map[string]string{"X": string(value)}}, err
-	case "shout": // more than anybody has to ask
+	case "shout": // a URL that is too large
 		return sdk.Credential{}, a.server.Host.Person.OpenURL(ctx, "https://s.example/"+strings.Repeat("x", 1<<20), "")
-	case "flood": // more often than anybody has to
+	case "flood": // too many prompts
 		return header("X-Refused", fmt.Sprint(pester(ctx, a.server.Host)))
-	case "capability": // what a hostile author would tell another of the same kind
+	case "capability": // a hostile author could pass it to another plugin
 		return header("X", *capability(a.server.Host))
 	case "stolen":
 		*capability(a.server.Host) = r.URL
@@ -105,8 +104,8 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 	}}, nil
 }
 
-// pester asks a person a thousand things at once, who answers none of them, and
-// counts what the host refused, until that is enough.
+// pester shows a thousand prompts at once, which are never answered. It counts
+// those that the host rejects, up to 100.
 func pester(ctx context.Context, host sdk.Host) int32 {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
@@ -124,7 +123,7 @@ func pester(ctx context.Context, host sdk.Host) int32 {
 	return refused.Load()
 }
 
-// capability is what the SDK hides from honest authors.
+// capability returns the field that the SDK hides from authors.
 func capability(h sdk.Host) *string {
 	f := reflect.ValueOf(h.Secrets).Elem().FieldByName("capability")
 	return (*string)(unsafe.Pointer(f.UnsafeAddr()))
@@ -147,7 +146,7 @@ func (a *authorizer) Status(context.Context) (sdk.AuthStatus, error) {
 	return sdk.AuthStatus{State: a.Arg, Account: "alice\n" + a.Arg, Expires: time.Unix(5, 0)}, nil
 }
 
-// Close tells the host that it came to this.
+// Close stores a secret, so that a test can see the call.
 func (a *authorizer) Close() error {
 	if a.Do == "stay" {
 		select {}
@@ -155,8 +154,7 @@ func (a *authorizer) Close() error {
 	return a.server.Host.Secrets.SetSecret(context.Background(), "closed", nil, "")
 }
 
-// A vault keeps secrets as long as its process runs; keys may ask for something
-// else.
+// A vault keeps secrets in memory. Some keys make it misbehave.
 type vault struct {
 	settings
 	dir     string

@@ -31,7 +31,7 @@ func init() {
 			fmt.Println(strings.Repeat("x", 1<<10))
 		}
 	}
-	// The reader of standard output does not see its end with the plugin's.
+	// A child keeps standard output open after the end of the plugin.
 	describing["describeheld"] = func() {
 		cmd := exec.Command("sleep", "1000")
 		cmd.Stdout, cmd.Env = os.Stdout, []string{"EVIL_HELD=1"}
@@ -41,17 +41,17 @@ func init() {
 		}
 		printManifest("1.2.3")
 	}
-	// Another manifest each time, running too.
+	// The manifest changes every time, also while running.
 	now := func() { printManifest("1.2." + fmt.Sprint(time.Now().UnixNano())) }
 	describing["fickle"] = now
-	// It is somebody else as soon as it runs.
+	// The manifest differs from that of the running plugin.
 	describing["liar"] = func() { printManifest("1.2.4") }
-	// It was made with a later SDK, whose manifest says more.
+	// The manifest of a later SDK has further members.
 	describing["future"] = func() {
 		m := string(describe("1.2.3"))
 		_, _ = io.WriteString(os.Stdout, strings.Replace(m, "{", `{"homepage": "https://example.com",`, 1))
 	}
-	// It speaks a protocol that this host does not, and would say so.
+	// The plugin supports only a protocol that the host does not support.
 	describing["protocol99"] = func() {
 		m, err := manifest().Describe([]int{99}, nil)
 		if err != nil {
@@ -60,7 +60,7 @@ func init() {
 		_, _ = os.Stdout.Write(m.JSON())
 	}
 	early["protocol99"] = func() { leave("EVIL_STARTED"); serve.Main(manifest()) }
-	// It says who it is to whoever reads the marker file.
+	// A marker file shows that the plugin was described.
 	describing["marker"] = func() { leave("EVIL_DESCRIBED"); printManifest("1.2.3") }
 }
 
@@ -76,7 +76,7 @@ func describe(version string) []byte {
 
 func printManifest(version string) { _, _ = os.Stdout.Write(describe(version)) }
 
-// leave leaves a sign beside the program that it ran.
+// leave creates a marker file beside the program.
 func leave(name string) {
 	if err := os.WriteFile(os.Args[0]+"."+name, nil, 0o600); err != nil {
 		panic(err)

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// family leaves children of every kind: one of its own, one in a group and one
-// in a session of its own, one of each whose own parent is gone, and one that
-// nobody can know by its environment. All hold standard error open. Their last
-// argument is a name to find them by.
+// family starts a child in this process group, one in a new group and one in a
+// new session. It also leaves an orphan in this session, one in a new session,
+// and one whose environment has no mark. All keep standard error open. name is
+// their last argument, by which tests find them.
 func family(name string) {
 	child(nil, name, "sleep 1000; :")
 	child(&syscall.SysProcAttr{Setpgid: true}, name, "sleep 1000; :")
@@ -24,7 +24,7 @@ func family(name string) {
 }
 
 func init() {
-	// An MCP server, as far as anybody here cares.
+	// The server echoes its input.
 	early["server"] = func() {
 		family(os.Args[1])
 		_, _ = io.Copy(os.Stdout, os.Stdin)
@@ -41,11 +41,10 @@ func child(attr *syscall.SysProcAttr, name, command string) *exec.Cmd {
 	return cmd
 }
 
-// standardError is the real one: go-plugin replaces os.Stderr.
+// standardError is the original standard error. go-plugin replaces os.Stderr.
 var standardError = os.Stderr
 
-// heir is a child that goes on accepting connections at the plugin's socket,
-// and answers none.
+// heir starts a child that inherits the plugin's socket and never answers.
 func heir(l *net.UnixListener) {
 	f, err := l.File()
 	if err != nil {

@@ -39,14 +39,14 @@ func init() {
 		_ = os.Stdout.Close()
 		time.Sleep(time.Hour)
 	}
-	// The handshake is in order, and the socket, but nobody is there any more.
+	// The handshake is valid, but the process ends.
 	early["vanishes"] = func() {
 		listen()
 		say("1|1|unix|%s|netrpc|", socket())
 		fmt.Fprintln(os.Stderr, "that was it")
 		os.Exit(5)
 	}
-	early["mute"] = func() { // it listens and never answers
+	early["mute"] = func() { // accepts connections and never answers
 		l := listen()
 		say("1|1|unix|%s|netrpc|", socket())
 		for {
@@ -55,14 +55,16 @@ func init() {
 			}
 		}
 	}
-	// Its child has the socket too and answers, whatever happens to it.
+	// A child that inherits the socket accepts connections after the
+	// process has ended.
 	early["heir"] = func() {
 		l := listen()
 		say("1|1|unix|%s|netrpc|", socket())
 		heir(l)
 		os.Exit(6)
 	}
-	// A canary listens at the address in EVIL, and wants to hear nothing.
+	// The test listens at the address in EVIL and must receive no
+	// connection.
 	for mode, line := range map[string]string{
 		"tcp": "1|1|tcp|%[1]s|netrpc|", "outside": "1|1|unix|%[1]s|netrpc|", "abstract": "1|1|unix|@%[1]s|netrpc|",
 		"core2": "2|1|unix|%[2]s|netrpc|", "version99": "1|99|unix|%[2]s|netrpc|", "grpc": "1|1|unix|%[2]s|grpc|",
@@ -83,22 +85,22 @@ func init() {
 		say("1|1|unix|%s|netrpc|", link)
 		time.Sleep(time.Hour)
 	}
-	early["dotdot"] = func() { // "dir/away/../canary" is dir/canary, but not to the kernel
+	early["dotdot"] = func() { // lexically "dir/away/../canary" is dir/canary, but away is a symbolic link
 		_ = os.Mkdir(filepath.Join(filepath.Dir(argument()), "sub"), 0o700)
 		_ = os.Symlink(filepath.Join(filepath.Dir(argument()), "sub"), filepath.Join(dir(), "away"))
 		say("1|1|unix|%s/away/../%s|netrpc|", dir(), filepath.Base(argument()))
 		time.Sleep(time.Hour)
 	}
-	early["stdin"] = func() { // an author's code that reads standard input
+	early["stdin"] = func() { // reads standard input
 		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 		fmt.Fprintf(os.Stderr, "read %q, %v\n", line, err)
 		time.Sleep(time.Hour)
 	}
-	early["deaf"] = func() { // nothing but SIGKILL ends it
+	early["deaf"] = func() { // only SIGKILL ends it
 		ignoreSignals()
 		serveWrong("deaf", false)
 	}
-	early["eof"] = func() { // it waits for its lifeline and nothing else
+	early["eof"] = func() { // waits for the end of its lifeline only
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 }

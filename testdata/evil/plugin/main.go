@@ -1,11 +1,11 @@
-// Command plugin is a plugin that does one thing wrong. Which one, the name of
-// its file says after the last dash: "junctor-plugin-evil-silent" prints no
-// handshake, and "junctor-plugin-evil-socketnoend" does on a socket of its own
-// what "junctor-plugin-evil-noend" does on a stream of the broker's. What else
-// it needs to know stands in the variable EVIL.
+// Command plugin is a plugin with one mistake. The part of its file name after
+// the last dash selects the mistake. "junctor-plugin-evil-silent" prints no
+// handshake. With the prefix "socket", the mistake is made on a socket instead
+// of a stream of the broker, as in "junctor-plugin-evil-socketnoend". The
+// variable EVIL holds an argument.
 //
-// Under any other name, such as "junctor-plugin-evil", it is an ordinary plugin
-// made with the SDK, whose transport misbehaves as the settings of a server say.
+// With any other name, such as "junctor-plugin-evil", it is a normal plugin
+// made with the SDK. Its transport misbehaves as the settings of a server say.
 package main
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
 
-// early are the ways to be wrong before the handshake, or instead of it.
+// early holds the mistakes before or instead of the handshake.
 var early = map[string]func(){}
 
-// describing are the ways to be wrong when asked to describe itself.
+// describing holds the mistakes of the command describe.
 var describing = map[string]func(){}
 
-// argument is what the test gave in EVIL.
+// argument returns the variable EVIL.
 func argument() string { return os.Getenv("EVIL") }
 
 func main() {
@@ -44,7 +44,7 @@ func main() {
 	serve.Main(manifest())
 }
 
-// manifest is the plugin as it describes itself.
+// manifest returns the plugin without mistakes.
 func manifest() *sdk.Plugin {
 	return &sdk.Plugin{
 		Name: "evil", Version: "1.2.3", Description: "Does one thing wrong.",

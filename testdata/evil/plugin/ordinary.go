@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// settings say what is wrong with one server of an ordinary plugin.
+// settings select the mistake of one server of a normal plugin.
 type settings struct {
 	Do  string `hcl:"do" doc:"What to do." default:""`
 	Arg string `hcl:"arg" doc:"More about it." default:""`
@@ -32,7 +32,7 @@ func (s *settings) Validate() error {
 	return nil
 }
 
-// opening are the ways to be wrong when a connection is opened.
+// opening holds the mistakes in Open.
 var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settings) error{
 	"hang": func(context.Context, *sdk.Server, *settings) error { select {} },
 	"fail": func(context.Context, *sdk.Server, *settings) error { return sdk.Errorf(sdk.Unavailable, "nobody home") },
@@ -42,7 +42,7 @@ var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settin
 	"exit":   func(context.Context, *sdk.Server, *settings) error { os.Exit(7); return nil },
 	"family": func(_ context.Context, _ *sdk.Server, s *settings) error { family(s.Arg); return nil },
 	"stdin": func(context.Context, *sdk.Server, *settings) error {
-		_, err := io.ReadAll(os.Stdin) // the SDK took it away
+		_, err := io.ReadAll(os.Stdin) // the SDK has set it to nil
 		fmt.Fprintln(standardError, "read standard input:", err)
 		return nil
 	},
@@ -59,7 +59,7 @@ var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settin
 		}()
 		return nil
 	},
-	// Whatever follows in the process's life, it goes on.
+	// Prints to the original standard error.
 	"stderr": func(_ context.Context, _ *sdk.Server, s *settings) error {
 		_, err := io.WriteString(standardError, s.Arg+"\n")
 		return err
@@ -86,10 +86,10 @@ var opening = map[string]func(ctx context.Context, server *sdk.Server, s *settin
 		}()
 		return nil
 	},
-	// A plugin whose own parent thread ends must not end with it.
+	// The end of the plugin's threads must not end its children.
 	"threads": func(context.Context, *sdk.Server, *settings) error {
 		for range 20 {
-			go runtime.LockOSThread() // a locked goroutine takes its thread along
+			go runtime.LockOSThread() // the thread ends with a locked goroutine
 		}
 		return nil
 	},
@@ -109,7 +109,7 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 			return nil, err
 		}
 		c.messages <- text
-	case "secret": // asks the host for what it may or may not have
+	case "secret": // reads a secret from the host
 		value, found, err := server.Host.Secrets.Secret(ctx, s.Arg)
 		c.messages <- fmt.Appendf(nil, `{"found":%t,"value":%q,"error":%q}`, found, value, fmt.Sprint(err))
 	}
@@ -124,7 +124,7 @@ func cwd() string {
 	return dir
 }
 
-// An echo is a server that sends back what it is sent.
+// An echo is a server that sends every message back.
 type echo struct {
 	do       string
 	messages chan []byte
@@ -133,7 +133,7 @@ type echo struct {
 }
 
 func (e *echo) Recv() ([]byte, error) {
-	if e.do == "dropped" { // for ever
+	if e.do == "dropped" { // on every call
 		return nil, &sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 1 << 20, Prefix: []byte(`{"jsonrpc":"2.0","id":1`)}
 	}
 	select {
@@ -179,4 +179,36 @@ func (e *echo) Close(context.Context) error {
 		select {}
 	}
 	return nil
+}
+
+// mcpModes holds the settings that make the transport an MCP server, and its
+// responses to tools/call.
+var mcpModes = map[string]string{
+	"mcpstay":  `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`, // Close hangs
+	"mcpyes":   `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"yes"}]}}`,
+	"mcpjunk":  "not JSON",
+	"mcpstray": `{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}`,
+}
+
+// mcpAnswer returns the response to a request, or nil.
+func mcpAnswer(mode string, request []byte) []byte {
+	var r struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if json.Unmarshal(request, &r) != nil || r.ID == nil {
+		return nil
+	}
+	switch r.Method {
+	case "initialize":
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"evil","version":"1"}}}`, r.ID)
+	case "tools/list":
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`, r.ID)
+	case "tools/call":
+		if mode == "mcpstay" || mode == "mcpyes" {
+			return fmt.Appendf(nil, mcpModes[mode], r.ID)
+		}
+		return []byte(mcpModes[mode])
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, r.ID)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// streams are the ways to be wrong on the stream of a connection.
+// streams holds the mistakes on the stream of a connection.
 var streams = map[string]func(net.Conn){
 	"framelong":  func(c net.Conn) { write(c, binary.LittleEndian.AppendUint32(nil, 1<<31)); write(c, []byte{0}) },
 	"frameline":  func(c net.Conn) { write(c, dataFrame(0, "{}\n{\"method\":\"smuggled\"}")) },
@@ -33,7 +33,7 @@ var streams = map[string]func(net.Conn){
 		forever(c, dataFrame(1, `{"ev":"dropped","reason":"message_too_large","prefix":"e30="}`))
 	},
 	"eventempty": func(c net.Conn) { write(c, dataFrame(1, `{"ev":"closed","status":{}}`)) },
-	"noend":      func(net.Conn) { select {} }, // not even when the connection is closed
+	"noend":      func(net.Conn) { select {} }, // ignores the end of the connection
 }
 
 func write(c net.Conn, b []byte) { _, _ = c.Write(b) }
@@ -52,8 +52,8 @@ func dataFrame(kind byte, payload string) []byte {
 	return append(append(b, kind), payload...)
 }
 
-// raw are the ways to be wrong below the streams: what is sent for ever, once
-// the host has sent the first byte.
+// raw holds the mistakes below the streams. The data is sent endlessly after
+// the host's first byte.
 var raw = map[string]func(net.Conn){
 	"rawjunk":    func(c net.Conn) { forever(c, []byte("HTTP/1.1 400 Bad Request\r\n")) },
 	"rawpings":   func(c net.Conn) { forever(c, muxFrame(2, 1, 0, 7)) },
@@ -61,7 +61,7 @@ var raw = map[string]func(net.Conn){
 	"rawdata":    func(c net.Conn) { forever(c, append(muxFrame(0, 0, 1001, 1), 'x')) },
 	"rawgoaway":  func(c net.Conn) { forever(c, muxFrame(3, 0, 0, 0)) },
 	"rawopen":    func(c net.Conn) { forever(c, muxFrame(1, 1, 2, 0)) },
-	// A message of 2 GiB is announced, and comes.
+	// A gob message of 2 GiB is announced and sent.
 	"rawgob": func(c net.Conn) {
 		write(c, append(muxFrame(0, 0, 1, 5), 0xfc, 0x80, 0, 0, 0))
 		forever(c, append(muxFrame(0, 0, 1, 32<<10), make([]byte, 32<<10)...))
@@ -76,7 +76,7 @@ var raw = map[string]func(net.Conn){
 	},
 }
 
-// definition is the message with which gob defines a type that it has not seen.
+// definition returns the gob message that defines a new type.
 func definition(n int) []byte {
 	field := reflect.StructField{Name: fmt.Sprint("F", n), Type: reflect.TypeFor[int]()}
 	var b bytes.Buffer
@@ -96,7 +96,7 @@ func init() {
 				panic(err)
 			}
 			_, _ = c.Read(make([]byte, 4<<10))
-			go func() { // the host must be able to write
+			go func() { // so that the host can write
 				for b := make([]byte, 4<<10); ; {
 					if _, err := c.Read(b); err != nil {
 						return
@@ -115,7 +115,7 @@ func muxFrame(kind byte, flags uint16, stream, length uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, length)
 }
 
-// flood asks the host for something that takes its time, again and again.
+// flood calls a slow service of the host endlessly.
 func flood(broker *plugin.MuxBroker, id uint32) {
 	conn, err := broker.Accept(id)
 	if err != nil {

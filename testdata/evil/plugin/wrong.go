@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// wrong are the ways to be wrong in the conversation with the host.
+// wrong lists the mistakes in the connection to the host.
 var wrong = map[string]bool{
 	"deaf": true, "liar": true, "fickle": true, "future": true,
 	"attachhang": true, "attachexit": true, "attachpanic": true, "attachjunk": true,
@@ -29,7 +29,7 @@ var wrong = map[string]bool{
 	"away": true, "parent": true, "nobody": true,
 }
 
-// serveWrong is what the SDK does to serve, without its care.
+// serveWrong serves like package serve, without its safeguards.
 func serveWrong(mode string, sockets bool) {
 	dir := os.Getenv(plugin.EnvUnixSocketDir)
 	server := wire.NewServer(manifest(), hclog.NewNullLogger(), nil)
@@ -44,14 +44,14 @@ func serveWrong(mode string, sockets bool) {
 		VersionedPlugins: wire.Sets(side{server, mode, sockets, dir}),
 		Logger:           hclog.NewNullLogger(),
 	})
-	time.Sleep(time.Hour) // even when the host is polite enough to say Quit
+	time.Sleep(time.Hour) // also after the host has sent Quit
 }
 
 type side struct {
 	server  *wire.Server
 	mode    string
 	sockets bool
-	dir     string // of the sockets
+	dir     string // directory of the sockets
 }
 
 func (s side) Server(b *plugin.MuxBroker) (any, error) {
@@ -64,14 +64,14 @@ func (s side) Server(b *plugin.MuxBroker) (any, error) {
 
 func (side) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return nil, nil }
 
-// A control answers the host as the SDK does, with exceptions.
+// A control is the SDK's Control with mistakes.
 type control struct {
 	*wire.Control
 	broker *plugin.MuxBroker
 	side
 }
 
-// Attach begins the conversation.
+// Attach starts the connection.
 func (c *control) Attach(a wire.AttachArgs, r *wire.AttachReply) error {
 	switch c.mode {
 	case "attachhang":
@@ -98,7 +98,7 @@ func (c *control) Attach(a wire.AttachArgs, r *wire.AttachReply) error {
 	return err
 }
 
-// Open opens a connection, or something like it.
+// Open opens a connection, or misbehaves.
 func (c *control) Open(a wire.OpenArgs, r *wire.OpenReply) error {
 	switch c.mode {
 	case "noaccept":
@@ -133,10 +133,11 @@ func (c *control) Open(a wire.OpenArgs, r *wire.OpenReply) error {
 	return nil
 }
 
-// elsewhere are names of sockets that the host must not dial, or cannot.
+// elsewhere holds names of sockets that the host must not dial or that do not
+// exist.
 var elsewhere = map[string]string{"away": "/run/docker.sock", "parent": "../plugin", "nobody": "data0"}
 
-// offer makes a data stream.
+// offer offers a data stream.
 func (c *control) offer(r *wire.OpenReply) func() (net.Conn, error) {
 	if !c.sockets {
 		id := c.broker.NextId()
@@ -151,7 +152,7 @@ func (c *control) offer(r *wire.OpenReply) func() (net.Conn, error) {
 	return l.Accept
 }
 
-// Validate is a call with a short answer.
+// Validate validates settings, or returns a huge reply.
 func (c *control) Validate(a wire.ValidateArgs, r *wire.Reply) error {
 	if c.mode == "hugereply" {
 		r.Status = wire.Status{Code: string(sdk.Internal), Message: strings.Repeat("x", 512<<20)}
@@ -160,7 +161,7 @@ func (c *control) Validate(a wire.ValidateArgs, r *wire.Reply) error {
 	return c.Control.Validate(a, r)
 }
 
-// Health offers a stream that is never accepted, or that nothing comes from.
+// Health offers a stream that is never accepted, or that stays silent.
 func (c *control) Health(a wire.HealthArgs, r *wire.StreamReply) error {
 	switch c.mode {
 	case "healthhang":

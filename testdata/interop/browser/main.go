@@ -1,6 +1,5 @@
-// Command browser is a browser with a person in it who agrees to everything:
-// it opens the page that it is given, fills in the first form of every page,
-// and stops where there is none.
+// Command browser imitates a browser whose user agrees to everything. It opens
+// a URL and submits the first form of every page until a page has none.
 package main
 
 import (
@@ -16,10 +15,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// pagesMost is how many pages a login may have.
+// pagesMost is the maximum number of pages of a login.
 const pagesMost = 20
 
-// answers are what the person types; everything else stays as it is.
+// answers holds the user's input by field. Other fields keep their values.
 var answers = map[string]string{"login": "alice", "password": "in wonderland"}
 
 func main() {
@@ -53,10 +52,10 @@ func browse(address string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s has no end", address)
+	return fmt.Errorf("%s has more than %d pages", address, pagesMost)
 }
 
-// form reads the first form of a page; its fields are nil where there is none.
+// form returns the first form of a page. fields is nil if there is none.
 func form(res *http.Response) (action string, fields url.Values, err error) {
 	defer res.Body.Close()
 	page, err := html.Parse(io.LimitReader(res.Body, 1<<20))
@@ -72,7 +71,7 @@ func form(res *http.Response) (action string, fields url.Values, err error) {
 			return "", nil, err
 		}
 		fields = url.Values{}
-		for field := range page.Descendants() { // some forms have their fields elsewhere
+		for field := range page.Descendants() { // some pages have the fields outside the form
 			name := attribute(field, "name")
 			if field.Data != "input" && field.Data != "button" || name == "" || name == "abort" {
 				continue

@@ -1,5 +1,6 @@
-// A client on the first major of the TypeScript SDK, which knows sessions only.
-// Its arguments are the gateway's URL and what the client calls itself.
+// A client made with major version 1 of the TypeScript SDK, which supports
+// legacy revisions only. The arguments are the gateway's URL and the client's
+// name.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as schema from "@modelcontextprotocol/sdk/types.js";

@@ -1,10 +1,10 @@
-// What a client in TypeScript does with the gateway of host/interoptest, with
-// either major of the SDK: use() uses what there is and returns what came of it,
-// as the test wants to see it.
+// The actions of the TypeScript clients on the gateway of host/interoptest, for
+// both major versions of the SDK. use() exercises all features and returns a
+// report for the test.
 
 export const text = (result) => result.content.map((c) => c.text ?? "").join("");
 
-// Heard keeps what the client was told.
+// Heard records what the client received.
 export class Heard {
   progress = [];
   logs = [];
@@ -25,7 +25,7 @@ export class Heard {
   }
 }
 
-// answerTo fills in a form, whatever it asks for.
+// answerTo fills in any form.
 export const answerTo = ({ requestedSchema }) => ({
   action: "accept",
   content: Object.fromEntries(Object.keys(requestedSchema.properties).map((name) => [name, "Ada"])),
@@ -73,7 +73,7 @@ export async function use({ name, client, call, heard, subscribe }) {
     for (let seen = 0; !(await tools()).includes(`${of}__${grown}`); seen = heard.changes) {
       await heard.until(() => heard.changes > seen);
     }
-    await heard.until(() => heard.changes > 0); // the list may be ahead of it
+    await heard.until(() => heard.changes > 0); // the new list may arrive before the notification
     report.grown[of] = true;
   }
   await call({ name: "go__touch", arguments: { uri } });

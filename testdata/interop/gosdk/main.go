@@ -1,7 +1,7 @@
 // Command gosdk is an MCP server for host/interoptest, made with the official
-// Go SDK: it speaks every revision there is, 2026-07-28 included. It has what
-// the tests want to see cross Junctor: progress, log messages, cancellation,
-// lists that change while it runs, subscriptions, input from the client.
+// Go SDK. It supports every revision up to 2026-07-28. It has the features that
+// the tests exercise through Junctor: progress, log messages, cancellation,
+// changing lists, subscriptions and elicitation.
 package main
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A house is the server with what its tools remember.
-type house struct {
+// A testServer is the server and the state of its tools.
+type testServer struct {
 	server *mcp.Server
 
 	mu        sync.Mutex
-	withdrawn int           // guarded by mu; calls of wait that were cancelled
-	changed   chan struct{} // guarded by mu; closed and replaced when it changes
+	withdrawn int           // guarded by mu; number of cancelled calls of wait
+	changed   chan struct{} // guarded by mu; closed and replaced when withdrawn changes
 }
 
 type echoArguments struct {
@@ -39,7 +39,7 @@ type echoed struct {
 	Length int    `json:"length"`
 }
 
-func (h *house) echo(ctx context.Context, _ *mcp.CallToolRequest, a echoArguments) (*mcp.CallToolResult, echoed, error) {
+func (s *testServer) echo(ctx context.Context, _ *mcp.CallToolRequest, a echoArguments) (*mcp.CallToolResult, echoed, error) {
 	return nil, echoed{a.Text, len(a.Text)}, pause(ctx, a.Millis)
 }
 
@@ -52,7 +52,7 @@ func pause(ctx context.Context, millis int) error {
 	}
 }
 
-func (h *house) fail(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+func (s *testServer) fail(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 	return nil, nil, errors.New("this tool always fails")
 }
 
@@ -61,8 +61,8 @@ type countArguments struct {
 	Millis int `json:"millis,omitempty" jsonschema:"how long each step takes"`
 }
 
-// count reports progress, from nothing to the last step, before it answers.
-func (h *house) count(ctx context.Context, r *mcp.CallToolRequest, a countArguments) (*mcp.CallToolResult, any, error) {
+// count reports progress before it returns.
+func (s *testServer) count(ctx context.Context, r *mcp.CallToolRequest, a countArguments) (*mcp.CallToolResult, any, error) {
 	for i := range a.Steps + 1 {
 		if err := progress(ctx, r, i, a.Steps); err != nil {
 			return nil, nil, err
@@ -74,7 +74,7 @@ func (h *house) count(ctx context.Context, r *mcp.CallToolRequest, a countArgume
 	return text("counted to %d", a.Steps), nil, nil
 }
 
-// progress reports it, to a client that wants to know.
+// progress reports progress if the client has sent a progress token.
 func progress(ctx context.Context, r *mcp.CallToolRequest, i, of int) error {
 	token := r.Params.GetProgressToken()
 	if token == nil {
@@ -90,22 +90,22 @@ type speakArguments struct {
 	Text  string `json:"text"`
 }
 
-func (h *house) speak(ctx context.Context, r *mcp.CallToolRequest, a speakArguments) (*mcp.CallToolResult, any, error) {
+func (s *testServer) speak(ctx context.Context, r *mcp.CallToolRequest, a speakArguments) (*mcp.CallToolResult, any, error) {
 	err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: mcp.LoggingLevel(a.Level), Logger: "gosdk", Data: a.Text})
 	return text("said"), nil, err
 }
 
-// wait waits to be cancelled, and says that it does.
-func (h *house) wait(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+// wait reports progress and waits to be cancelled.
+func (s *testServer) wait(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 	if err := progress(ctx, r, 0, 1); err != nil {
 		return nil, nil, err
 	}
 	<-ctx.Done()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.withdrawn++
-	close(h.changed)
-	h.changed = make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.withdrawn++
+	close(s.changed)
+	s.changed = make(chan struct{})
 	return nil, nil, ctx.Err()
 }
 
@@ -113,12 +113,12 @@ type reachArguments struct {
 	Number int `json:"number"`
 }
 
-// reach returns when so many calls of wait were cancelled.
-func (h *house) reach(ctx context.Context, _ *mcp.CallToolRequest, a reachArguments) (*mcp.CallToolResult, any, error) {
+// reach returns when a number of calls of wait were cancelled.
+func (s *testServer) reach(ctx context.Context, _ *mcp.CallToolRequest, a reachArguments) (*mcp.CallToolResult, any, error) {
 	for {
-		h.mu.Lock()
-		n, changed := h.withdrawn, h.changed
-		h.mu.Unlock()
+		s.mu.Lock()
+		n, changed := s.withdrawn, s.changed
+		s.mu.Unlock()
 		if n >= a.Number {
 			return text("%d", n), nil, nil
 		}
@@ -135,17 +135,17 @@ type nameArguments struct {
 }
 
 // grow adds a tool, a prompt and a resource while clients are connected.
-func (h *house) grow(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
-	mcp.AddTool(h.server, &mcp.Tool{Name: a.Name, Description: "Was not there before."}, h.fail)
-	h.server.AddPrompt(&mcp.Prompt{Name: a.Name}, h.prompt)
-	h.server.AddResource(&mcp.Resource{Name: a.Name, URI: "go://grown/" + a.Name}, h.read)
+func (s *testServer) grow(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: a.Name, Description: "Was not there before."}, s.fail)
+	s.server.AddPrompt(&mcp.Prompt{Name: a.Name}, s.prompt)
+	s.server.AddResource(&mcp.Resource{Name: a.Name, URI: "go://grown/" + a.Name}, s.read)
 	return text("grown"), nil, nil
 }
 
-func (h *house) shrink(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
-	h.server.RemoveTools(a.Name)
-	h.server.RemovePrompts(a.Name)
-	h.server.RemoveResources("go://grown/" + a.Name)
+func (s *testServer) shrink(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
+	s.server.RemoveTools(a.Name)
+	s.server.RemovePrompts(a.Name)
+	s.server.RemoveResources("go://grown/" + a.Name)
 	return text("shrunk"), nil, nil
 }
 
@@ -153,14 +153,14 @@ type touchArguments struct {
 	URI string `json:"uri"`
 }
 
-// touch says that a resource changed.
-func (h *house) touch(ctx context.Context, _ *mcp.CallToolRequest, a touchArguments) (*mcp.CallToolResult, any, error) {
-	return text("touched"), nil, h.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: a.URI})
+// touch reports that a resource changed.
+func (s *testServer) touch(ctx context.Context, _ *mcp.CallToolRequest, a touchArguments) (*mcp.CallToolResult, any, error) {
+	return text("touched"), nil, s.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: a.URI})
 }
 
-// ask wants something from the user: the SDK sends an old client a request and
-// answers a modern one with input_required.
-func (h *house) ask(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+// ask elicits input from the user. The SDK sends a request to a legacy client
+// and responds with input_required to a modern one.
+func (s *testServer) ask(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 	answer, ok := r.Params.InputResponses["color"].(*mcp.ElicitResult)
 	if !ok {
 		return &mcp.CallToolResult{
@@ -180,7 +180,7 @@ func (h *house) ask(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp
 	return text("%s %v", answer.Action, answer.Content["color"]), nil, nil
 }
 
-func (h *house) read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (s *testServer) read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	c := &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: "what stands at " + r.Params.URI}
 	if strings.HasSuffix(r.Params.URI, "/blob") {
 		c = &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "application/octet-stream", Blob: []byte{0, 1, 2, 0xfd, 0xfe, 0xff}}
@@ -188,7 +188,7 @@ func (h *house) read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadRe
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
 }
 
-func (h *house) prompt(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func (s *testServer) prompt(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{
 		Role: "user", Content: &mcp.TextContent{Text: fmt.Sprintf("%s: %v", r.Params.Name, r.Params.Arguments)},
 	}}}, nil
@@ -205,34 +205,34 @@ func text(format string, args ...any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}
 }
 
-// furnish adds what is there from the beginning.
-func (h *house) furnish(extra, describe int) {
-	mcp.AddTool(h.server, &mcp.Tool{Name: "echo", Description: "Return a text, after a while."}, h.echo)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "fail", Description: "Fail."}, h.fail)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "count", Description: "Count with progress."}, h.count)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "speak", Description: "Log a message."}, h.speak)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "wait", Description: "Wait to be cancelled."}, h.wait)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "reach", Description: "Wait until calls of wait were cancelled."}, h.reach)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "grow", Description: "Add a tool, a prompt and a resource."}, h.grow)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "shrink", Description: "Remove them."}, h.shrink)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "touch", Description: "Say that a resource changed."}, h.touch)
-	mcp.AddTool(h.server, &mcp.Tool{Name: "ask", Description: "Ask the user."}, h.ask)
+// addFeatures adds the tools, prompts and resources that exist from the start.
+func (s *testServer) addFeatures(extra, describe int) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: "echo", Description: "Return a text, after a while."}, s.echo)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "fail", Description: "Fail."}, s.fail)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "count", Description: "Count with progress."}, s.count)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "speak", Description: "Log a message."}, s.speak)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "wait", Description: "Wait to be cancelled."}, s.wait)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "reach", Description: "Wait until calls of wait were cancelled."}, s.reach)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "grow", Description: "Add a tool, a prompt and a resource."}, s.grow)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "shrink", Description: "Remove them."}, s.shrink)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "touch", Description: "Say that a resource changed."}, s.touch)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "ask", Description: "Ask the user."}, s.ask)
 	for i := range extra {
-		mcp.AddTool(h.server, &mcp.Tool{Name: fmt.Sprintf("extra-%04d", i), Description: strings.Repeat("x", describe)}, h.fail)
+		mcp.AddTool(s.server, &mcp.Tool{Name: fmt.Sprintf("extra-%04d", i), Description: strings.Repeat("x", describe)}, s.fail)
 	}
 	for _, name := range []string{"one", "two", "three", "blob"} {
-		h.server.AddResource(&mcp.Resource{Name: name, URI: "go://resource/" + name, MIMEType: "text/plain"}, h.read)
+		s.server.AddResource(&mcp.Resource{Name: name, URI: "go://resource/" + name, MIMEType: "text/plain"}, s.read)
 	}
-	h.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "dynamic", URITemplate: "go://dynamic/{id}"}, h.read)
-	h.server.AddPrompt(&mcp.Prompt{Name: "plain", Description: "Has no arguments."}, h.prompt)
-	h.server.AddPrompt(&mcp.Prompt{Name: "topic", Description: "Has arguments.", Arguments: []*mcp.PromptArgument{
+	s.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "dynamic", URITemplate: "go://dynamic/{id}"}, s.read)
+	s.server.AddPrompt(&mcp.Prompt{Name: "plain", Description: "Has no arguments."}, s.prompt)
+	s.server.AddPrompt(&mcp.Prompt{Name: "topic", Description: "Has arguments.", Arguments: []*mcp.PromptArgument{
 		{Name: "topic", Required: true}, {Name: "length"},
-	}}, h.prompt)
+	}}, s.prompt)
 }
 
-// serve offers the server over HTTP, in all the ways there are.
-func (h *house) serve(address string) error {
-	same := func(*http.Request) *mcp.Server { return h.server }
+// serve serves the server over all HTTP transports.
+func (s *testServer) serve(address string) error {
+	same := func(*http.Request) *mcp.Server { return s.server }
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(same, nil))
 	mux.Handle("/modern", mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
@@ -253,17 +253,17 @@ func main() {
 	address := flag.String("http", "", "where to listen, instead of standard input and output: /mcp has sessions, /modern has none, /plain has no streams either, /sse is the older transport")
 	flag.Parse()
 	nothing := func(context.Context, *mcp.SubscribeRequest) error { return nil }
-	h := &house{changed: make(chan struct{})}
-	h.server = mcp.NewServer(&mcp.Implementation{Name: "gosdk", Title: "Go SDK", Version: "1.2.3"}, &mcp.ServerOptions{
+	s := &testServer{changed: make(chan struct{})}
+	s.server = mcp.NewServer(&mcp.Implementation{Name: "gosdk", Title: "Go SDK", Version: "1.2.3"}, &mcp.ServerOptions{
 		PageSize: *pageSize, CompletionHandler: complete, Instructions: "Use it for tests.",
 		SubscribeHandler:   nothing,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
-	h.furnish(*extra, *describe)
+	s.addFeatures(*extra, *describe)
 	if *address != "" {
-		log.Fatal(h.serve(*address))
+		log.Fatal(s.serve(*address))
 	}
-	if err := h.server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	if err := s.server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		log.Fatal(err)
 	}
 }

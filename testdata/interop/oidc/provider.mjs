@@ -1,6 +1,6 @@
-// An identity provider, and a server of MCP that believes only in it. POST
-// /forget makes every token that was presented so far worthless, and GET /facts
-// tells what happened.
+// An identity provider, and an MCP server that accepts its tokens only. POST
+// /forget invalidates all tokens presented so far. GET /facts reports the
+// events.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
@@ -24,7 +24,7 @@ const provider = new Provider(issuer, {
     resourceIndicators: {
       enabled: true,
       defaultResource: () => undefined,
-      useGrantedResource: () => false, // it has to be asked for every time
+      useGrantedResource: () => false, // every request must name the resource
       getResourceServerInfo: (ctx, asked) => {
         if (asked !== resource) throw new Error('unknown resource');
         return { scope: 'mcp:read mcp:write', accessTokenFormat: 'opaque', accessTokenTTL: 3600 };
@@ -73,7 +73,7 @@ async function serve(req, res) {
   }
 }
 
-// speak is as much of MCP as a call needs.
+// speak implements the parts of MCP that a call needs.
 async function speak(req, res) {
   let text = '';
   for await (const chunk of req) text += chunk;

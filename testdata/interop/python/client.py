@@ -1,9 +1,8 @@
 """An MCP client in Python for host/interoptest.
 
-It runs on both majors of the official SDK: mcp 1.x knows sessions only, mcp 2.x
-both eras. Its arguments are the gateway's URL, what the client calls itself, and
-its era. It uses what there is and prints what came of it, as the test wants to
-see it.
+It supports both major versions of the official SDK: mcp 1.x has legacy revisions
+only, mcp 2.x both eras. The arguments are the gateway's URL, the client's name and
+its era. The client exercises all features and prints a report for the test.
 """
 
 import asyncio
@@ -46,7 +45,7 @@ async def logged(params: Any) -> None:
 
 
 async def heard(message: Any) -> None:
-    """Takes note of a change: a notification, or an event of a subscription."""
+    """Record a change: a notification, or an event of a subscription."""
     global changes
     message = getattr(message, "root", message)
     async with told:
@@ -135,7 +134,7 @@ async def use(client: Any, report: dict[str, Any]) -> None:
         while f"{of}__sprout-{name}" not in await tools():
             await until(lambda: changes > seen)
             seen = changes
-        await until(lambda: changes > 0)  # the list may be ahead of it
+        await until(lambda: changes > 0)  # the new list may arrive before the notification
         report["grown"][of] = True
 
 

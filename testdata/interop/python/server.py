@@ -1,10 +1,9 @@
 """An MCP server in Python for host/interoptest.
 
-It runs on both majors of the official SDK: with mcp 1.x it is a FastMCP server,
-which speaks the revisions with a handshake only; with mcp 2.x it is an
-MCPServer, which speaks 2026-07-28 as well. Its arguments are the transport,
-stdio unless another one is named, the port, and "plain" for streamable HTTP
-without sessions and without streams.
+It supports both major versions of the official SDK. With mcp 1.x it is a FastMCP
+server for legacy revisions; with mcp 2.x it is an MCPServer, which supports
+2026-07-28 too. The arguments are the transport, stdio by default, the port, and
+"plain" for streamable HTTP without sessions and streams.
 """
 
 import asyncio

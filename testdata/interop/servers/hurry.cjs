@@ -1,4 +1,4 @@
-// Preloaded into *everything*: what it says every five seconds, it says twice a
+// Preloaded into every server. It makes timers of five seconds run every half
 // second.
 const every = globalThis.setInterval;
 globalThis.setInterval = (call, millis, ...rest) => every(call, millis === 5000 ? 500 : millis, ...rest);

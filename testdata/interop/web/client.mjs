@@ -1,5 +1,5 @@
-// A client on the second major of the TypeScript SDK, which knows both eras. Its
-// arguments are the gateway's URL, what the client calls itself, and its era.
+// A client made with major version 2 of the TypeScript SDK, which supports both
+// eras. The arguments are the gateway's URL, the client's name and its era.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Heard, answerTo, complete, use } from "./report.mjs";
 

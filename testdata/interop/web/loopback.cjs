@@ -1,5 +1,5 @@
-// Preloaded into servers that would listen on every address of the machine: they
-// listen on loopback alone, and say where.
+// Preloaded into servers that would listen on all addresses. It makes them listen
+// on the loopback only and print the address.
 const { Server } = require("node:net");
 
 const listen = Server.prototype.listen;

@@ -1,6 +1,6 @@
-// An MCP server for host/interoptest on the second major of the TypeScript SDK:
-// one endpoint, /mcp, that speaks 2026-07-28 and, in sessions, the revisions
-// before. It has the tools of the other test servers.
+// An MCP server for host/interoptest made with major version 2 of the
+// TypeScript SDK. Its endpoint /mcp supports 2026-07-28 and, with sessions, the
+// older revisions. It has the tools of the other test servers.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from "@modelcontextprotocol/node";
@@ -13,7 +13,7 @@ const legacy = new Map(); // transports of sessions, with their servers
 let withdrawn = 0;
 let waiting = [];
 
-// report says how far a call is, to a client that wants to know.
+// report sends progress if the client has sent a progress token.
 async function report(ctx, progress, total) {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken !== undefined) {
@@ -25,7 +25,7 @@ function add(server, name) {
   return server.registerTool(name, { description: "Was not there before." }, () => text(`I am ${name}`));
 }
 
-// build makes a server of what there is at the moment.
+// build returns a server with the current tools, prompts and resources.
 function build({ era }) {
   const server = new McpServer({ name: "typescript", version: "1.2.3" }, { capabilities: { logging: {}, tools: { listChanged: true } } });
   const tool = (name, properties, call) => server.registerTool(name, { description: name, inputSchema: schema(properties) }, call);

@@ -1,4 +1,4 @@
-// Command acme-auth presents a token that a person enters once.
+// Command acme-auth presents a token that the user enters once.
 package main
 
 import (
@@ -13,7 +13,7 @@ type config struct {
 	Prefix string `hcl:"prefix" doc:"What stands before the token." default:"Bearer "`
 }
 
-// secret is the name of the token among the plugin's secrets.
+// secret is the key of the token in the plugin's secrets.
 const secret = "token"
 
 type authorizer struct {
@@ -25,7 +25,7 @@ func start(_ context.Context, s *sdk.AuthServer, c *config) (sdk.Authorizer, err
 	return &authorizer{config: *c, host: s.Host}, nil
 }
 
-// Authorize presents the token.
+// Authorize returns the token as a header.
 func (a *authorizer) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {
 	token, found, err := a.host.Secrets.Secret(ctx, secret)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *authorizer) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Cred
 	return sdk.Credential{Headers: map[string]string{a.Header: a.Prefix + string(token)}}, nil
 }
 
-// Challenge knows only one remedy: another token.
+// Challenge demands a login with another token.
 func (a *authorizer) Challenge(context.Context, sdk.Challenge) (sdk.ChallengeResult, error) {
 	return sdk.ChallengeResult{NeedsLogin: true, Reason: "the server refused the token"}, nil
 }
@@ -56,7 +56,7 @@ func (a *authorizer) Login(ctx context.Context, _ []string) (string, error) {
 	return "", a.host.Secrets.SetSecret(ctx, secret, []byte(answers[secret]), "Acme token")
 }
 
-// Logout forgets it.
+// Logout deletes the token.
 func (a *authorizer) Logout(ctx context.Context) error {
 	return a.host.Secrets.DeleteSecret(ctx, secret)
 }

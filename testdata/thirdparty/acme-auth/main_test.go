@@ -22,8 +22,9 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), acme) }
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), acme) }
 
-// TestNobodyAnswers: a person who enters nothing has logged in to nothing.
-func TestNobodyAnswers(t *testing.T) {
+// TestEmptyToken checks that an empty answer cancels the login and stores
+// nothing.
+func TestEmptyToken(t *testing.T) {
 	host := &plugintest.Host{Answers: map[string]string{"token": ""}}
 	auth, err := plugin().Auths["acme"].Start(t.Context(), &sdk.AuthServer{Host: host.Services()}, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command acme-transport reaches MCP servers that listen on a socket and speak
-// one JSON message a line.
+// Command acme-transport connects to MCP servers that listen on a socket and
+// send one JSON message per line.
 package main
 
 import (

@@ -7,7 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// on is the case of a server that listens on a network.
+// on returns the case of a server that listens on a network.
 func on(network string) plugintest.Transport {
 	return plugintest.Transport{
 		Name: "acme",
