@@ -73,7 +73,7 @@ type Conn interface {
 type Server struct {
 	Name     string // label of the block
 	Instance string // unique for each call of Open
-	Tenant   string // principal that uses the server if upstreams are separated by tenant; else empty
+	Tenant   string // tenant of the connection if servers are shared by tenant; else empty
 	Dir      string // directory of the file that contains the block
 	// Env holds environment variables of the host as NAME=value: those that the
 	// settings list in an attribute of the format "env_names".

@@ -34,9 +34,12 @@ const MaxSecret = 16 << 10
 // most [MaxSecret] bytes; a store with a smaller limit splits them. The host
 // ends the process of a vault that does not answer within three seconds.
 //
-// The Reason of an [*Error] is "locked" if the user must unlock the store,
-// "absent" if it does not exist, "password" if the password is wrong and
-// "damaged" if the stored data cannot be read.
+// The Reason of an [*Error] is one of these:
+//
+//   - "locked": the user must unlock the store.
+//   - "absent": the store does not exist.
+//   - "password": the password is wrong.
+//   - "damaged": the stored data cannot be read.
 type Vault interface {
 	Secrets
 	// Keys returns the keys of all stored secrets, in no particular order.

@@ -243,8 +243,8 @@ func TestEnd(t *testing.T) {
 }
 
 // TestAutoForgets checks that a server that has changed to the newer transport
-// is recognized, if necessary with the second connection: the newer transport
-// may have a GET stream too, without an endpoint event.
+// is recognized. The newer transport may have a GET stream too, without an
+// endpoint event; then the second connection recognizes it.
 func TestAutoForgets(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]bool{"no stream": false, "a silent stream": true} {

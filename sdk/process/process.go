@@ -2,10 +2,10 @@
 // them.
 //
 // Every process gets its own process group. On Linux it also gets a parent
-// death signal, and [Adopt] makes this process the subreaper of its
-// descendants, so that a daemon that forked twice is found and ended. All forks
-// run on one goroutine locked to its thread, because the death signal depends
-// on the thread that forked, not on the process.
+// death signal. [Adopt] makes this process the subreaper of its descendants
+// there, so that a daemon that forked twice is found and ended. All forks run
+// on one goroutine locked to its thread, because the death signal depends on
+// the thread that forked, not on the process.
 //
 // The host starts plugins with this package, and plugins start MCP servers with
 // it. Other packages of Junctor do not start processes.

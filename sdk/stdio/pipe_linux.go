@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// pipeSize is the capacity of the pipe of a server's standard output in bytes.
-// With the default of 64 KiB the server would block four times as often while
-// it writes a large result.
+// pipeSize is the capacity of the pipe of a server's standard output in bytes:
+// the output that the server can write before it blocks. With the default of
+// 64 KiB a large result is handed over sixteen times as often.
 const pipeSize = 256 << 10
 
 const fSetPipeSize = 1031

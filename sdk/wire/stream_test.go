@@ -180,8 +180,7 @@ func FuzzStream(f *testing.F) {
 }
 
 // TestStreamAdmit checks that a message that is not admitted is reported with
-// its first and last bytes and uses no other memory, and that the stream goes
-// on.
+// its first and last bytes. It must use no other memory and not end the stream.
 func TestStreamAdmit(t *testing.T) {
 	large := "{" + strings.Repeat("x", 1<<20) + "}"
 	text := frame(kindMessage, large) + frame(kindMessage, "{}") + frame(kindEvent, `{"ev":"related"}`) + frame(kindMessage, "[1]") + frame(kindMessage, large[:5000])

@@ -2,9 +2,9 @@ package wire
 
 // The structs below cross net/rpc as gob. They hold plain values, slices of
 // plain values and maps of strings. They hold no pointers, interfaces or types
-// of other packages: gob decodes a pointer to a zero value as nil, cannot send
-// an interface, and breaks the connection if a field changes its type.
-// TestTypes checks all of them against a golden list.
+// of other packages. The reasons are in gob: it decodes a pointer to a zero
+// value as nil and cannot send an interface. It breaks the connection if a
+// field changes its type. TestTypes checks all of them against a golden list.
 
 // Call is part of the arguments of every method.
 type Call struct {
