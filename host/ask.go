@@ -18,8 +18,8 @@ import (
 // Ask opens a connection of its own to a server, with other settings than the
 // configuration's, asks one thing until answer is content, and closes it.
 func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
-	u := upstream.New(a.starting(s, upstream.Options{
-		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: remembered{}, Log: a.opts.Log, Version: a.opts.Version,
+	u := upstream.New(a.withStart(s, upstream.Options{
+		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: cachedRevision{}, Log: a.opts.Log, Version: a.opts.Version,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
 			return a.open(ctx, s, settings, Tenant(s, authn.Local()))
@@ -43,7 +43,7 @@ func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method
 
 // Manifest is what the plugin of a server's transport says about itself.
 func (a *App) Manifest(s *config.Server) sdk.Manifest {
-	return a.described[a.plugin(s.Transport.Plugin).Use].Manifest
+	return a.manifests[a.plugin(s.Transport.Plugin).Use].Manifest
 }
 
 // ValidateSettings asks the plugins what they think of every enabled server's
@@ -89,7 +89,7 @@ const validateTime = 10 * time.Second
 
 // validateBlock asks a plugin what it thinks of a block's settings.
 func (a *App) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
-	settings, err := a.resolve(ctx, b.Settings, to)
+	settings, err := a.resolveSecrets(ctx, b.Settings, to)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,8 +20,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Tenant is on whose behalf a principal reaches a server: nobody's in
-// particular where all share it, a tenant's, or its own.
+// Tenant returns the tenant whose credentials a principal uses at a server: none
+// where all clients share the server, the principal's tenant, or the principal alone.
 func Tenant(s *config.Server, p authn.Principal) string {
 	switch gateway.Share(s.Share) {
 	case gateway.PerTenant:
@@ -30,19 +32,19 @@ func Tenant(s *config.Server, p authn.Principal) string {
 	return ""
 }
 
-// grant is what a transport may ask for on behalf of a server and tenant: nothing
-// when the server has no auth block.
+// grant returns the host functions that a transport may call for a server and
+// tenant: none if the server has no auth block.
 func (a *App) grant(s *config.Server, tenant string) sdk.Host {
 	if s.Auth == nil {
 		return sdk.Host{}
 	}
 	key := credential.Key{Server: s.Name, Tenant: tenant}
-	return sdk.Host{Credentials: ofAuth{a.credentials.Credentials(key, func() (*credential.Broker, func()) {
+	return sdk.Host{Credentials: authErrors{a.credentials.Credentials(key, func() (*credential.Broker, func()) {
 		owner := a.owner(s, tenant)
 		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(owner)})
 		return credential.New(credential.Options{
 			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.lock(owner),
-			Changed: func() string { return a.changed(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
+			Changed: func() string { return a.credentialVersion(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
 		}), auth.Close
 	})}}
 }
@@ -51,22 +53,22 @@ func (a *App) grant(s *config.Server, tenant string) sdk.Host {
 // passes through the transport on its way to the user.
 const authPath = "auth: "
 
-// ofAuth marks the paths in errors as those of the auth block.
-type ofAuth struct{ sdk.Credentials }
+// authErrors marks the paths in errors as those of the auth block.
+type authErrors struct{ sdk.Credentials }
 
 // Authorize obtains a credential.
-func (c ofAuth) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+func (c authErrors) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
 	cred, err := c.Credentials.Authorize(ctx, r)
-	return cred, inAuth(err)
+	return cred, withAuthPath(err)
 }
 
-// Challenge reports a refusal.
-func (c ofAuth) Challenge(ctx context.Context, ch sdk.Challenge) (sdk.ChallengeResult, error) {
+// Challenge reports that a server refused a credential.
+func (c authErrors) Challenge(ctx context.Context, ch sdk.Challenge) (sdk.ChallengeResult, error) {
 	res, err := c.Credentials.Challenge(ctx, ch)
-	return res, inAuth(err)
+	return res, withAuthPath(err)
 }
 
-func inAuth(err error) error {
+func withAuthPath(err error) error {
 	e, ok := errors.AsType[*sdk.Error](err)
 	if !ok || e.Path == "" {
 		return err
@@ -76,31 +78,32 @@ func inAuth(err error) error {
 	return &marked
 }
 
-// place returns where in a server's block a setting is, by its path in an
+// settingPlace returns where in a server's block a setting is, by its path in an
 // error.
-func place(s *config.Server, path string) string {
+func settingPlace(s *config.Server, path string) string {
 	if path, ok := strings.CutPrefix(path, authPath); ok && s.Auth != nil {
 		return s.Auth.Locate(path).String()
 	}
 	return s.Transport.Locate(path).String()
 }
 
-// authorizer makes an authorizer for a server, which may ask the host for what
-// is granted.
+// authorizer makes an authorizer for a server, which may call the granted host
+// functions.
 func (a *App) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
 	return a.Supervisor.Authorizer(plugin.AuthRequest{
 		Spec: a.spec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
-		Settings: func(ctx context.Context) ([]byte, error) { return a.resolve(ctx, s.Auth.Settings, a.authRecipient(s)) },
-		Grant:    granted, Env: a.variables(s.Auth.EnvNames),
+		Settings: func(ctx context.Context) ([]byte, error) {
+			return a.resolveSecrets(ctx, s.Auth.Settings, a.authRecipient(s))
+		},
+		Grant: granted, Env: a.variables(s.Auth.EnvNames),
 	})
 }
 
-// owner is whose the secrets of a server's auth provider are. What belongs to
-// another configuration, another plugin, or another address of the server, is not
-// found.
+// owner returns the owner of the secrets of a server's auth provider. Secrets of
+// another configuration, plugin or server address have another owner.
 func (a *App) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
-		Config: a.ConfigID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.reach(s) + " " + Address(s), Tenant: tenant,
+		Config: a.ConfigID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.serverDestination(s) + " " + Address(s), Tenant: tenant,
 	}
 }
 
@@ -117,7 +120,7 @@ func (a *App) lock(o secret.Owner) func(context.Context) (func(), error) {
 	return credential.LockFile(filepath.Join(a.opts.Dirs.Data, "locks", hex.EncodeToString(sum[:12])))
 }
 
-// Address is a server's own address, where its transport's settings have one.
+// Address returns the URL in the settings of a server's transport; empty without one.
 func Address(s *config.Server) string {
 	var settings struct {
 		URL string `json:"url"`
@@ -126,7 +129,7 @@ func Address(s *config.Server) string {
 	return settings.URL
 }
 
-// variables are those of the environment that settings ask for by name.
+// variables returns the environment variables that settings name, as NAME=value.
 func (a *App) variables(names []string) []string {
 	var env []string
 	for _, name := range names {
@@ -135,4 +138,20 @@ func (a *App) variables(names []string) []string {
 		}
 	}
 	return env
+}
+
+// credentialVersion returns a text that changes with the input of a server's auth
+// provider: its secrets, those of the user, and the files that its settings name.
+// Every request asks for it, so files are not read: time and size stand for them.
+func (a *App) credentialVersion(s *config.Server, o secret.Owner) string {
+	var b strings.Builder
+	b.WriteString(a.Secrets.Changed(o))
+	for _, path := range s.Auth.Files() {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintf(&b, "/%d+%d", info.ModTime().UnixNano(), info.Size())
+		} else {
+			b.WriteString("/none")
+		}
+	}
+	return b.String()
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// Dirs are where Junctor keeps its files.
+// Dirs are the directories in which Junctor keeps its files.
 type Dirs struct {
-	Cache cache.Dir // what can be found out again
-	Data  string    // what cannot: logs, state
+	Cache cache.Dir // files that can be made again
+	Data  string    // logs and state
 	Run   string    // sockets of this process; private, removed by Clean
 }
 
-// socketRoom is what go-plugin adds to the path of the directory, and
-// socketMost the length of a path that every system takes.
+// socketNameLength is what go-plugin adds to the path of the directory, and
+// maxSocketPath the length of a path that every system takes.
 const (
-	socketRoom = 50
-	socketMost = 100
+	socketNameLength = 50
+	maxSocketPath    = 100
 )
 
 // FindDirs returns the directories of the user, by the XDG variables, or all
@@ -72,7 +72,7 @@ func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 func makeRunDir(base, temp string) (string, error) {
 	prefix := process.Run() + "-"
 	for _, at := range []struct{ dir, prefix string }{{base, ""}, {temp, tempPrefix}, {"/tmp", tempPrefix}} {
-		if at.dir == "" || len(at.dir)+len(at.prefix)+len(prefix)+socketRoom > socketMost {
+		if at.dir == "" || len(at.dir)+len(at.prefix)+len(prefix)+socketNameLength > maxSocketPath {
 			continue
 		}
 		if at.prefix == "" && os.MkdirAll(at.dir, 0o700) != nil {
@@ -95,7 +95,7 @@ func makeRunDir(base, temp string) (string, error) {
 // use too.
 const tempPrefix = "junctor-"
 
-// sweep removes what processes that were killed left behind.
+// sweep removes the directories of processes that were killed.
 func sweep(base, prefix string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

@@ -69,7 +69,7 @@ var allowed = map[string]string{
 	"plugins/internal/docscheck":      "sdk", // tests only
 	"plugins/internal/editdistance":   "",
 	"plugins/internal/subprocess":     "sdk/process",
-	"plugins/internal/httpclienttest": "",    // tests only
+	"plugins/internal/httpclienttest": "", // tests only
 	"plugins/internal/legacysse":      "sdk sdk/ndjson plugins/internal/sse plugins/internal/jsonrpc plugins/internal/httpclient",
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	usualLogin = 5 * time.Minute // for a person to log in, where the settings do not say
-	lateLogin  = time.Minute     // besides, for what the provider asks before and after the person
+	defaultLoginTime = 5 * time.Minute // for a person to log in, where the settings do not say
+	providerTime     = time.Minute     // besides, for what the provider asks before and after the person
 )
 
 // LoginTime is how long a person has for a login to a server.
@@ -30,7 +30,7 @@ func LoginTime(s *config.Server) time.Duration {
 	if d, err := time.ParseDuration(settings.Time); err == nil && d > 0 {
 		return min(d, time.Hour)
 	}
-	return usualLogin
+	return defaultLoginTime
 }
 
 // Login walks a person through a login to a server, on behalf of a tenant, and
@@ -38,21 +38,21 @@ func LoginTime(s *config.Server) time.Duration {
 // ones.
 func (a *App) Login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
 	limit := LoginTime(s)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit+lateLogin, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
 	err = a.asAuth(s, tenant, p, func(auth sdk.Loginer) error {
 		var err error
 		account, err = auth.Login(ctx, scopes)
 		return err
 	})
-	if err != nil && context.Cause(ctx) == errLate {
-		return "", a.locateAuth(s, fault.New(fault.LoginFailed, "nobody finished the login within %s", limit).WithHint("run the login again"))
+	if err != nil && context.Cause(ctx) == errLoginTimeout {
+		return "", a.locateAuth(s, fault.New(fault.LoginFailed, "the login was not finished within %s", limit).WithHint("run the login again"))
 	}
 	return account, err
 }
 
-// errLate ends a login that takes too long.
-var errLate = errors.New("the login takes too long")
+// errLoginTimeout ends a login that takes too long.
+var errLoginTimeout = errors.New("the login takes too long")
 
 // Logout forgets what a login obtained, here and, where it can, at the server.
 func (a *App) Logout(ctx context.Context, s *config.Server, tenant string) error {
@@ -105,7 +105,7 @@ type AuthState struct {
 
 // AuthState asks the auth provider who is logged in. It reaches no server.
 func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
-	looked := &looked{Secrets: a.Secrets.Scope(a.owner(s, tenant))}
+	looked := &secretsRecorder{Secrets: a.Secrets.Scope(a.owner(s, tenant))}
 	auth := a.authorizer(s, tenant, sdk.Host{Secrets: looked})
 	defer auth.Close()
 	status, err := auth.Status(ctx)
@@ -119,13 +119,13 @@ func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (A
 	return state, nil
 }
 
-// looked are secrets that remember whether any was found.
-type looked struct {
+// secretsRecorder are secrets that remember whether any was found.
+type secretsRecorder struct {
 	sdk.Secrets
 	found atomic.Bool
 }
 
-func (l *looked) Secret(ctx context.Context, key string) ([]byte, bool, error) {
+func (l *secretsRecorder) Secret(ctx context.Context, key string) ([]byte, bool, error) {
 	value, found, err := l.Secrets.Secret(ctx, key)
 	if found {
 		l.found.Store(true)

@@ -2,13 +2,13 @@ package host
 
 import "github.com/junctor-mcp/junctor/host/limit"
 
-// budgetPart is the part of max_memory that messages may take. The rest is for
+// budgetDivisor is the part of max_memory that messages may take. The rest is for
 // the program, for what it knows of servers and sessions, and for garbage.
-const budgetPart = 2
+const budgetDivisor = 2
 
-// budget returns the memory for messages.
-func (a *App) budget() *limit.Memory {
-	return limit.NewMemory(limit.ProcessMemory(int64(a.Config.Gateway.MaxMemory)) / budgetPart)
+// newBudget returns the memory for messages.
+func (a *App) newBudget() *limit.Memory {
+	return limit.NewMemory(limit.ProcessMemory(int64(a.Config.Gateway.MaxMemory)) / budgetDivisor)
 }
 
 // LimitMemory tells the Go runtime to stay within max_memory, or within the limit
@@ -16,5 +16,5 @@ func (a *App) budget() *limit.Memory {
 func (a *App) LimitMemory() {
 	most := limit.ProcessMemory(int64(a.Config.Gateway.MaxMemory))
 	runtime := limit.SetGoMemory(most)
-	a.opts.Log.Debug("memory is limited", "process_mib", most>>20, "messages_mib", most/budgetPart>>20, "go_mib", runtime>>20)
+	a.opts.Log.Debug("memory is limited", "process_mib", most>>20, "messages_mib", most/budgetDivisor>>20, "go_mib", runtime>>20)
 }

@@ -31,16 +31,15 @@ func (a *App) ConfigID() string {
 	return path
 }
 
-// transportRecipient is what gets the secrets in a server's transport block.
+// transportRecipient returns the recipient of the secrets in a transport block.
 func (a *App) transportRecipient(s *config.Server) secret.Recipient {
-	return a.recipient(s.Name, a.reach(s))
+	return a.recipient(s.Name, a.serverDestination(s))
 }
 
-// authRecipient is what gets the secrets in a server's auth block: the provider,
-// as the block says what it runs and which addresses it asks, for the server that
-// it serves.
+// authRecipient returns the recipient of the secrets in an auth block: the provider,
+// with the programs and addresses in the block, for the server that it serves.
 func (a *App) authRecipient(s *config.Server) secret.Recipient {
-	return a.recipient(s.Name, a.reach(s), a.destination(s.Auth))
+	return a.recipient(s.Name, a.serverDestination(s), a.destination(s.Auth))
 }
 
 func (a *App) recipient(server string, to ...string) secret.Recipient {
@@ -54,13 +53,13 @@ func (a *App) component(b *config.Block) string {
 	return a.plugin(b.Plugin).Source + "#" + b.Component
 }
 
-// reach says how a server is reached: through which transport, and by which
-// origin or which command line.
-func (a *App) reach(s *config.Server) string { return a.destination(&s.Transport) }
+// serverDestination describes how a server is reached: its transport, and the origin
+// or the command line.
+func (a *App) serverDestination(s *config.Server) string { return a.destination(&s.Transport) }
 
-// destination says where a block's settings go. For a bundled plugin that is what
-// it runs, or the origin of its URL and of the issuer of its tokens. A plugin that
-// is not bundled may do anything with any setting, so all of them count.
+// destination describes where the settings of a block go. For a bundled plugin that
+// is its command line, or the origins of its URL and of its token issuer. Another
+// plugin may use any setting for anything, so all of them count.
 func (a *App) destination(b *config.Block) string {
 	component := a.component(b)
 	if !strings.HasPrefix(component, plugin.BuiltinSource) {
@@ -92,7 +91,7 @@ func (a *App) destination(b *config.Block) string {
 	return component + " " + string(a.Config.Unresolved([]byte(strings.Join(to, "\x01"))))
 }
 
-// origin is the scheme and the host of a URL, or all of what is none.
+// origin returns scheme and host of a URL, and any other text unchanged.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -116,7 +115,7 @@ func codeVariables(env map[string]string) []string {
 	return all
 }
 
-// Recipients lists what the configuration would give a secret to.
+// Recipients lists the recipients that the configuration names for a secret.
 func (a *App) Recipients(name string) []secret.Recipient {
 	var all []secret.Recipient
 	add := func(settings string, r secret.Recipient) {

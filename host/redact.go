@@ -9,30 +9,30 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
-// A redactor takes secrets out of texts of others: those of the configuration, and
-// those that came later, such as tokens that an auth provider obtained.
+// A redactor masks secrets in the texts of plugins and servers: the secrets of the
+// configuration, and those obtained later, such as tokens.
 type redactor struct {
-	first func(string) string // the configuration's; nil: there is none
+	configured func(string) string // masks the secrets of the configuration; nil: there are none
 
-	mu    sync.Mutex
-	kept  []string // guarded by mu; by people, for keyring(): they stay good
-	later []string // guarded by mu; oldest first
-	now   atomic.Pointer[strings.Replacer]
+	mu        sync.Mutex
+	permanent []string // guarded by mu; stored by people for keyring(): they do not expire
+	obtained  []string // guarded by mu; oldest first
+	replacer  atomic.Pointer[strings.Replacer]
 }
 
 const (
-	veilMost  = 2048 // secrets that came later, two of each credential; the oldest have expired
-	veilLeast = 6    // bytes: what is shorter would be found in ordinary words
+	maxObtainedSecrets = 2048 // tokens, two of each credential; the oldest have expired
+	minSecretLength    = 6    // bytes; shorter secrets would match ordinary words
 )
 
-// add hides a secret from now on, as long as it is not one of the oldest.
-func (v *redactor) add(secret string) { v.put(&v.later, secret) }
+// add masks a secret from now on, until newer ones replace it.
+func (v *redactor) add(secret string) { v.put(&v.obtained, secret) }
 
-// keep hides a secret for good.
-func (v *redactor) keep(secret string) { v.put(&v.kept, secret) }
+// keep masks a secret for the life of the process.
+func (v *redactor) keep(secret string) { v.put(&v.permanent, secret) }
 
 func (v *redactor) put(among *[]string, secret string) {
-	if len(secret) < veilLeast {
+	if len(secret) < minSecretLength {
 		return
 	}
 	v.mu.Lock()
@@ -41,16 +41,16 @@ func (v *redactor) put(among *[]string, secret string) {
 		return
 	}
 	*among = append(*among, secret)
-	v.later = slices.Delete(v.later, 0, max(0, len(v.later)-veilMost))
-	v.now.Store(config.Scrubber(slices.Concat(v.kept, v.later)))
+	v.obtained = slices.Delete(v.obtained, 0, max(0, len(v.obtained)-maxObtainedSecrets))
+	v.replacer.Store(config.Scrubber(slices.Concat(v.permanent, v.obtained)))
 }
 
-// hide takes the secrets out of a text.
+// hide masks the secrets in a text.
 func (v *redactor) hide(text string) string {
-	if v.first != nil {
-		text = v.first(text)
+	if v.configured != nil {
+		text = v.configured(text)
 	}
-	if r := v.now.Load(); r != nil {
+	if r := v.replacer.Load(); r != nil {
 		text = r.Replace(text)
 	}
 	return text

@@ -89,7 +89,7 @@ func secretFile(o Options, f config.SecretFile) string {
 	if f.Path != "" || o.Dirs.Data == "" {
 		return f.Path
 	}
-	return filepath.Join(o.Dirs.Data, "secrets", "secrets.age") // in a directory that nobody else can write to
+	return filepath.Join(o.Dirs.Data, "secrets", "secrets.age") // in a directory that only this user can write to
 }
 
 func storeDir(o Options, name string) string {
@@ -99,9 +99,9 @@ func storeDir(o Options, name string) string {
 	return filepath.Join(o.Dirs.Data, "stores", name)
 }
 
-// look finds a secret of the user's for a recipient, and hides it from what is
-// printed.
-func (a *App) look(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
+// secretLookup returns a function that finds a secret of the user for a recipient.
+// Secrets that it returns are masked in everything printed.
+func (a *App) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		value, err := a.Secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.Recipients(name) })
 		if err != nil {
@@ -112,7 +112,7 @@ func (a *App) look(ctx context.Context, r secret.Recipient) func(name string) (s
 	}
 }
 
-// resolve puts the secrets of keyring() into the settings of a server's block.
-func (a *App) resolve(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
-	return a.Config.Resolve(settings, a.look(ctx, r))
+// resolveSecrets replaces keyring() by the secrets in the settings of a block.
+func (a *App) resolveSecrets(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
+	return a.Config.Resolve(settings, a.secretLookup(ctx, r))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// CatalogDiagnostics reports what the configuration says of tools and does not
-// fit the servers, as far as their lists are known. It asks no server.
+// CatalogDiagnostics reports the settings about tools that do not fit the lists of
+// their servers, as far as these are known. It asks no server.
 func (a *App) CatalogDiagnostics() config.Diagnostics {
 	places := a.Config.ToolPlaces()
 	var ds config.Diagnostics

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"io"
 	"net"
 	"path/filepath"
 
@@ -13,18 +14,18 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
+	"github.com/junctor-mcp/junctor/host/stdioserver"
 )
 
-// The limit of one address where the configuration has none, for other machines
-// than this one.
+// The default limits of one address that is not a loopback address.
 const (
 	defaultRate        = 60
 	defaultBurst       = 120
 	defaultConnections = 256
 )
 
-// ServeHTTP serves the gateway over HTTP until ctx ends. listening is told the
-// address before the first client can come.
+// ServeHTTP serves the gateway over HTTP until ctx ends. It calls listening with the
+// address before it accepts the first client.
 func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.Addr)) error {
 	var secure *tls.Config
 	if h.TLS != nil {
@@ -47,25 +48,25 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 		_ = l.Close()
 		return err
 	}
-	front, err := httpserver.New(a.frontOptions(h, auth))
+	front, err := httpserver.New(a.httpOptions(h, auth))
 	if err != nil {
 		_ = l.Close()
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
 			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
 	}
-	if isHere(l.Addr(), h.Hosts) {
+	if clientsAreLocal(l.Addr(), h.Hosts) {
 		defer a.offerPages(ctx)()
 	}
 	listening(l.Addr())
-	defer a.attend()()
+	defer a.runInBackground()()
 	return front.Serve(ctx, l, secure)
 }
 
-func (a *App) frontOptions(h config.HTTP, auth authn.Authenticator) httpserver.Options {
+func (a *App) httpOptions(h config.HTTP, auth authn.Authenticator) httpserver.Options {
 	o := httpserver.Options{
 		Gateway: a.Gateway, Log: a.opts.Log, Auth: auth,
 		Origins: h.Origins, Hosts: h.Hosts, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
-		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, Several: several(h),
+		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, Several: severalPrincipals(h),
 		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
 		Sessions: sessionstore.Options{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events, Log: a.opts.Log},
 	}
@@ -80,32 +81,32 @@ func (a *App) frontOptions(h config.HTTP, auth authn.Authenticator) httpserver.O
 	return o
 }
 
-// several reports whether clients may be of more than one principal.
-func several(h config.HTTP) bool {
+// severalPrincipals reports whether clients can have different principals.
+func severalPrincipals(h config.HTTP) bool {
 	who := map[[2]string]bool{}
 	for _, auth := range h.Auth {
 		s, ok := auth.Settings.(config.StaticToken)
 		if !ok {
-			return true // whoever a provider knows
+			return true // any principal that a provider knows
 		}
 		who[[2]string{s.Tenant, s.Subject}] = true
 	}
 	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
 }
 
-// authenticator makes what finds out who asks; nil when nobody has to say.
+// authenticator makes the authenticator of clients; nil without authentication.
 func (a *App) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
 	var tokens []authn.StaticToken
 	for _, auth := range h.Auth {
 		switch s := auth.Settings.(type) {
 		case config.StaticToken:
-			token, err := a.Config.ResolveToken(s, a.look(ctx, a.recipient(gatewayRecipient)))
+			token, err := a.Config.ResolveToken(s, a.secretLookup(ctx, a.recipient(gatewayRecipient)))
 			if err != nil {
 				return nil, err
 			}
 			tokens = append(tokens, authn.StaticToken{Token: token, Subject: s.Subject, Tenant: s.Tenant, Roles: s.Roles})
 		default:
-			panic("an auth block of a kind that nobody makes an authenticator of: " + auth.Kind)
+			panic("no authenticator for an auth block of kind " + auth.Kind)
 		}
 	}
 	switch {
@@ -115,4 +116,11 @@ func (a *App) authenticator(ctx context.Context, h config.HTTP) (authn.Authentic
 		return authn.Certificates{}, nil
 	}
 	return nil, nil
+}
+
+// ServeStdio serves one client over in and out, until in or ctx ends.
+func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	defer a.offerPages(ctx)()
+	defer a.runInBackground()()
+	return stdioserver.Serve(ctx, a.Gateway, in, out)
 }

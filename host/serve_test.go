@@ -26,7 +26,7 @@ func TestSeveral(t *testing.T) {
 		"a token, certificates":  {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, false},
 		"a kind that is not one": {config.HTTP{Auth: []config.Authentication{{Kind: "other"}}}, true},
 	} {
-		if got := several(c.http); got != c.want {
+		if got := severalPrincipals(c.http); got != c.want {
 			t.Errorf("%s: %t", what, got)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
-// TestIsHere: a page leads back to the machine of whoever's browser it is, so
+// TestClientsAreLocal: a page leads back to the machine of the browser, so
 // clients must be on this one.
-func TestIsHere(t *testing.T) {
+func TestClientsAreLocal(t *testing.T) {
 	tcp := func(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 7575} }
 	for _, c := range []struct {
 		at    net.Addr
@@ -30,13 +30,13 @@ func TestIsHere(t *testing.T) {
 		{tcp("192.0.2.1"), nil, false},
 		{&net.UnixAddr{Name: "/run/junctor.sock", Net: "unix"}, nil, false},
 	} {
-		if got := isHere(c.at, c.hosts); got != c.want {
+		if got := clientsAreLocal(c.at, c.hosts); got != c.want {
 			t.Errorf("%s with %q: %t", c.at, c.hosts, got)
 		}
 	}
 }
 
-// TestMayLogIn: nobody decides for others as whom a server is used.
+// TestMayLogIn: no client logs in on behalf of others.
 func TestMayLogIn(t *testing.T) {
 	auth := &config.Block{}
 	for _, c := range []struct {
@@ -60,31 +60,31 @@ func TestMayLogIn(t *testing.T) {
 	}
 }
 
-// TestPagesOfADay: a client that calls all day long while nobody is there begins
+// TestPagesOfADay: a client that calls all day long while its user is away begins
 // few logins, each of which may register anew.
 func TestPagesOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p *page
+		var p *loginPage
 		begun := 0
 		for end := time.Now().Add(24 * time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
-			if p != nil && !p.over() {
+			if p != nil && !p.replaceable() {
 				continue
 			}
-			p = p.next()
+			p = p.successor()
 			begun++
-			time.Sleep(usualLogin)
+			time.Sleep(defaultLoginTime)
 			p.end(errors.New("nobody came"))
 		}
 		if begun < 20 || begun > 30 {
 			t.Errorf("%d logins", begun)
 		}
-		p = p.next()
+		p = p.successor()
 		p.show("https://as.test/")
 		p.show("https://evil.test/")
-		if p.end(nil); p.url != "https://as.test/" || p.over() || p.wait(t.Context()) != nil {
+		if p.end(nil); p.url != "https://as.test/" || p.replaceable() || p.wait(t.Context()) != nil {
 			t.Errorf("a login that succeeded is %+v", p)
 		}
-		if p = p.next(); p.pause != 0 || p.ended() {
+		if p = p.successor(); p.pause != 0 || p.ended() {
 			t.Errorf("the next one is %+v", p)
 		}
 	})

@@ -11,13 +11,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// watchEvery is how soon a login at another terminal, or another token in a file,
-// is noticed.
+// watchEvery is the interval at which logins in other processes, and changed token
+// files, are noticed.
 const watchEvery = 2 * time.Second
 
-// attend does what has to be done for as long as the gateway serves, until it
-// is ended.
-func (a *App) attend() (end func()) {
+// runInBackground watches logins and renews credentials until end is called. end
+// waits for both.
+func (a *App) runInBackground() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { a.watchLogins(ctx) })
@@ -28,8 +28,8 @@ func (a *App) attend() (end func()) {
 	}
 }
 
-// watchLogins connects to servers again that somebody has logged in to, until
-// ctx ends: their tools were not to be had before, so nobody would ask.
+// watchLogins reconnects servers after a login, until ctx ends. Clients do not know
+// the tools of such a server, so none of them would call it.
 func (a *App) watchLogins(ctx context.Context) {
 	var seen map[credential.Key]string
 	tick := time.NewTicker(watchEvery)
@@ -39,7 +39,7 @@ func (a *App) watchLogins(ctx context.Context) {
 	for {
 		now := map[credential.Key]string{}
 		for _, s := range a.Config.Servers {
-			if s.Enabled && s.Auth != nil && a.news(s, seen, now) {
+			if s.Enabled && s.Auth != nil && a.credentialsChanged(s, seen, now) {
 				work.Go(func() { a.reconnect(ctx, s) })
 			}
 		}
@@ -52,12 +52,12 @@ func (a *App) watchLogins(ctx context.Context) {
 	}
 }
 
-// news reports whether the credentials of a server have changed since they
-// were seen last, of anybody on whose behalf it is used and who lacked them.
-func (a *App) news(s *config.Server, seen, now map[credential.Key]string) (news bool) {
+// credentialsChanged reports whether credentials of a server have changed since the
+// last time, for a tenant that had none that worked. It records them in now.
+func (a *App) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
 	for _, tenant := range a.tenants(s) {
 		key := credential.Key{Server: s.Name, Tenant: tenant}
-		now[key] = a.changed(s, a.owner(s, tenant))
+		now[key] = a.credentialVersion(s, a.owner(s, tenant))
 		before, known := seen[key]
 		if known && now[key] != before && a.credentials.State(key).Kind != "ready" {
 			news = true
@@ -66,8 +66,8 @@ func (a *App) news(s *config.Server, seen, now map[credential.Key]string) (news 
 	return news
 }
 
-// tenants are on whose behalf a server is used: whoever runs Junctor, in whose
-// name it is asked for its lists, and those who have called it.
+// tenants returns the tenants that use a server: that of the local user, for which
+// lists are asked, and those of the clients that have called it.
 func (a *App) tenants(s *config.Server) []string {
 	own := Tenant(s, authn.Local())
 	all := []string{own}
@@ -79,8 +79,8 @@ func (a *App) tenants(s *config.Server) []string {
 	return all
 }
 
-// reconnect makes a server usable again whose credentials have changed. Clients
-// are told when that gives it other tools.
+// reconnect connects a server whose credentials have changed. Clients are notified
+// if its lists change.
 func (a *App) reconnect(ctx context.Context, s *config.Server) {
 	a.opts.Log.Info("credentials have changed; connecting again", "server", s.Name)
 	a.Gateway.Retry(s.Name)

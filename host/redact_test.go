@@ -30,8 +30,8 @@ func TestVeil(t *testing.T) {
 		}
 	}
 	v.keep("a person's secret")
-	for n := range veilMost {
-		v.later = append(v.later, fmt.Sprintf("another-token-%d", n))
+	for n := range maxObtainedSecrets {
+		v.obtained = append(v.obtained, fmt.Sprintf("another-token-%d", n))
 	}
 	v.add("the-last-token")
 	if got := v.hide("tok3n-of-ada, a person's secret, another-token-1, the-last-token"); got != "tok3n-of-ada, ***, ***, ***" {

@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	pageTime  = 15 * time.Second // for there to be a page; after that the command has to do
-	pageAgain = time.Minute      // after one that failed, until another is begun; doubled each time
-	pageRare  = time.Hour        // the most of that: who calls all day while nobody is there is no reason to register all day
+	loginPageWait      = 15 * time.Second // for there to be a page; after that the command has to do
+	loginRetryPause    = time.Minute      // after one that failed, until another is begun; doubled each time
+	maxLoginRetryPause = time.Hour        // the maximum pause, so that calls of an unattended client do not register all day
 )
 
-// pages are the logins that clients' users are sent to, at most one for each
+// loginPages are the logins that clients' users are sent to, at most one for each
 // server and tenant.
-type pages struct {
-	mu   sync.Mutex
-	on   bool                // guarded by mu; a browser of a client reaches this machine
-	ctx  context.Context     // guarded by mu; of all logins, valid while on
-	all  map[[2]string]*page // guarded by mu; by server and tenant
-	work sync.WaitGroup
+type loginPages struct {
+	mu      sync.Mutex
+	enabled bool                     // guarded by mu; a browser of a client reaches this machine
+	ctx     context.Context          // guarded by mu; of all logins, valid while on
+	all     map[[2]string]*loginPage // guarded by mu; by server and tenant
+	work    sync.WaitGroup
 }
 
-// A page is one such login.
-type page struct {
+// A loginPage is one such login.
+type loginPage struct {
 	id    string
 	shown chan struct{} // closed when there is an address, or the login has ended
 	once  sync.Once
@@ -47,9 +47,9 @@ type page struct {
 	again time.Time     // when another may take its place; valid once done is closed
 }
 
-// next is a login after the one before, of which there may be none.
-func (p *page) next() *page {
-	n := &page{id: rand.Text(), shown: make(chan struct{}), done: make(chan struct{})}
+// successor is a login after the one before, of which there may be none.
+func (p *loginPage) successor() *loginPage {
+	n := &loginPage{id: rand.Text(), shown: make(chan struct{}), done: make(chan struct{})}
 	if p != nil {
 		n.pause = p.pause
 	}
@@ -57,7 +57,7 @@ func (p *page) next() *page {
 }
 
 // show hands over the address of the page. There is one at most.
-func (p *page) show(address string) {
+func (p *loginPage) show(address string) {
 	p.once.Do(func() {
 		p.url = address
 		close(p.shown)
@@ -65,7 +65,7 @@ func (p *page) show(address string) {
 }
 
 // wait returns when the login has ended.
-func (p *page) wait(ctx context.Context) error {
+func (p *loginPage) wait(ctx context.Context) error {
 	select {
 	case <-p.done:
 		return p.err
@@ -74,14 +74,14 @@ func (p *page) wait(ctx context.Context) error {
 	}
 }
 
-// end says how the login ended. One that succeeded is not followed by another at
-// once: whoever asks then was refused before.
-func (p *page) end(err error) {
+// end records the result of the login. A login that succeeded is not followed by
+// another at once: requests that ask then were refused before it.
+func (p *loginPage) end(err error) {
 	p.show("") // unless there was an address
 	wait := time.Second
 	if err != nil {
-		p.err = errors.New(fault.As(err).Message) // whoever waits knows which server it is about
-		p.pause = min(max(2*p.pause, pageAgain), pageRare)
+		p.err = errors.New(fault.As(err).Message) // the caller knows the server
+		p.pause = min(max(2*p.pause, loginRetryPause), maxLoginRetryPause)
 		wait = p.pause
 	} else {
 		p.pause = 0
@@ -91,7 +91,7 @@ func (p *page) end(err error) {
 }
 
 // ended reports whether the login has ended, and over whether another may begin.
-func (p *page) ended() bool {
+func (p *loginPage) ended() bool {
 	select {
 	case <-p.done:
 		return true
@@ -100,10 +100,10 @@ func (p *page) ended() bool {
 	}
 }
 
-func (p *page) over() bool { return p.ended() && !time.Now().Before(p.again) }
+func (p *loginPage) replaceable() bool { return p.ended() && !time.Now().Before(p.again) }
 
-// offerPages lets clients log in until ctx ends, where a page of their user's
-// browser comes back to this machine. end waits for what goes on.
+// offerPages lets clients send their users to login pages until ctx ends, if the
+// browser's redirect reaches this machine. end waits for the logins in progress.
 func (a *App) offerPages(ctx context.Context) (end func()) {
 	for _, name := range []string{"SSH_CONNECTION", "NO_BROWSER"} {
 		if v, _ := a.opts.Lookup(name); v != "" {
@@ -116,20 +116,20 @@ func (a *App) offerPages(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &a.pages
 	p.mu.Lock()
-	p.on, p.ctx = true, ctx
+	p.enabled, p.ctx = true, ctx
 	p.mu.Unlock()
 	return func() {
 		p.mu.Lock()
-		p.on = false
+		p.enabled = false
 		p.mu.Unlock()
 		cancel()
 		p.work.Wait()
 	}
 }
 
-// isHere reports whether clients of an HTTP gateway are on this machine: it
-// listens on the loopback, and under no other name, as behind a proxy.
-func isHere(at net.Addr, hosts []string) bool {
+// clientsAreLocal reports whether clients of an HTTP gateway are on this machine: it
+// listens on a loopback address, and has no other host name, as behind a proxy.
+func clientsAreLocal(at net.Addr, hosts []string) bool {
 	tcp, ok := at.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback() && !slices.ContainsFunc(hosts, func(h string) bool {
 		if name, _, err := net.SplitHostPort(h); err == nil {
@@ -139,18 +139,18 @@ func isHere(at net.Addr, hosts []string) bool {
 	})
 }
 
-// loginPage finds the page on which a principal's user logs in to a server, and
-// begins the login when none goes on.
-func (a *App) loginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
+// findLoginPage returns the page on which a principal's user logs in to a server. It
+// begins a login if none is in progress.
+func (a *App) findLoginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
 	i := slices.IndexFunc(a.Config.Servers, func(s *config.Server) bool { return s.Name == server })
 	if i < 0 || !mayLogIn(a.Config.Servers[i], who) {
 		return gateway.Page{}, false
 	}
-	p := a.page(a.Config.Servers[i], who)
+	p := a.loginPageFor(a.Config.Servers[i], who)
 	if p == nil {
 		return gateway.Page{}, false
 	}
-	limit := time.NewTimer(pageTime)
+	limit := time.NewTimer(loginPageWait)
 	defer limit.Stop()
 	select {
 	case <-p.shown:
@@ -165,39 +165,39 @@ func (a *App) loginPage(ctx context.Context, server string, who authn.Principal)
 	}
 }
 
-// mayLogIn reports whether a principal may decide as whom a server is used. What
-// clients share that are told apart is for none of them to decide.
+// mayLogIn reports whether a principal may log in to a server: to credentials of its
+// own, or as the local user. Clients that authenticate and share credentials may not.
 func mayLogIn(s *config.Server, who authn.Principal) bool {
 	share := gateway.Share(s.Share)
 	own := share == gateway.PerTenant || share == gateway.PerSession
 	return s.Auth != nil && (own || who.Method == "local" || who.Method == "none")
 }
 
-// page is the login that goes on, or one that is begun; nil where there is none.
-func (a *App) page(s *config.Server, who authn.Principal) *page {
+// loginPageFor returns the login in progress, or begins one; nil if pages are disabled.
+func (a *App) loginPageFor(s *config.Server, who authn.Principal) *loginPage {
 	tenant := Tenant(s, who)
 	key := [2]string{s.Name, tenant}
 	a.pages.mu.Lock()
 	defer a.pages.mu.Unlock()
-	if !a.pages.on {
+	if !a.pages.enabled {
 		return nil
 	}
 	before := a.pages.all[key]
-	if before != nil && !before.over() {
+	if before != nil && !before.replaceable() {
 		return before
 	}
 	if a.pages.all == nil {
-		a.pages.all = map[[2]string]*page{}
+		a.pages.all = map[[2]string]*loginPage{}
 	}
-	p := before.next()
+	p := before.successor()
 	a.pages.all[key] = p
 	ctx := a.pages.ctx
-	a.pages.work.Go(func() { a.attendLogin(ctx, s, tenant, p) })
+	a.pages.work.Go(func() { a.runLogin(ctx, s, tenant, p) })
 	return p
 }
 
-// attendLogin goes through a login with the person behind a client.
-func (a *App) attendLogin(ctx context.Context, s *config.Server, tenant string, p *page) {
+// runLogin runs a login with the person behind a client.
+func (a *App) runLogin(ctx context.Context, s *config.Server, tenant string, p *loginPage) {
 	ports, _ := a.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
 	behind, err := login.NewClient(login.Options{
 		Server: s.Name, Loopback: OnLoopback(Address(s)), Ports: cmp.Or(ports, RegisteredPort(s)), Lookup: a.opts.Lookup,

@@ -1,0 +1,216 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/launcher"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// server makes the upstream of a server block that all clients share.
+func (a *App) server(s *config.Server) *catalog.Server {
+	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
+	a.Upstreams[s.Name] = u
+	of := &catalog.Server{
+		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.key(s),
+		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
+	}
+	if s.Share == string(gateway.PerSession) {
+		of.Offer = a.Gateway.Peer(s.Name).Capabilities()
+	}
+	return of
+}
+
+// key names what is remembered of a server.
+func (a *App) key(s *config.Server) string {
+	digest := a.manifests[a.plugin(s.Transport.Plugin).Use].Digest
+	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
+}
+
+// upstream makes a connection to a server on behalf of a tenant, which talks to
+// peer.
+func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
+	revision := mcp.Revision(s.Protocol)
+	if s.Protocol == "auto" {
+		revision = ""
+	}
+	var changed func() string
+	if s.Auth != nil {
+		owner := a.owner(s, tenant)
+		changed = func() string { return a.credentialVersion(s, owner) }
+	}
+	return upstream.New(a.withStart(s, upstream.Options{
+		Name: s.Name, Peer: peer, Changed: changed, Memory: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
+		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
+		Call: s.Timeouts.Call, Shutdown: a.shutdown(s), Extends: s.Timeouts.Extends,
+		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.serverLog,
+		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
+		Open: func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
+	}))
+}
+
+// open opens a link to a server, with settings that need not be the
+// configuration's.
+func (a *App) open(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
+	settings, err := a.resolveSecrets(ctx, settings, a.transportRecipient(s))
+	if err != nil {
+		return nil, locate(s, err)
+	}
+	r := a.request(s)
+	r.Settings, r.Tenant, r.Grant = settings, tenant, a.grant(s, tenant)
+	r.Place = func(path string) string { return settingPlace(s, path) }
+	c, err := a.Supervisor.Open(ctx, r)
+	if err != nil {
+		return nil, locate(s, err)
+	}
+	return c, nil
+}
+
+func (a *App) plugin(name string) config.Plugin {
+	for _, p := range a.Config.Plugins {
+		if p.Name == name {
+			return p
+		}
+	}
+	return config.Plugin{Name: name, Use: name}
+}
+
+// spec is the process of a plugin that is for a server.
+func (a *App) spec(name, server string) plugin.Spec {
+	p := a.plugin(name)
+	spec := plugin.Spec{Name: p.Name, Path: a.manifests[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
+	if p.Isolation == "server" {
+		spec.Alone = server
+	}
+	return spec
+}
+
+// request is what to ask a plugin for to reach a server.
+func (a *App) request(s *config.Server) plugin.Request {
+	r := plugin.Request{
+		Spec: a.spec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
+		MaxMessage: s.MaxMessage, Env: a.variables(s.Transport.EnvNames),
+	}
+	if a.opts.Dirs.Cache != "" {
+		r.Cache = filepath.Join(string(a.opts.Dirs.Cache), "plugins", s.Transport.Plugin)
+	}
+	return r
+}
+
+func rulesOf(patterns []config.Pattern) []policy.Rule {
+	if patterns == nil {
+		return nil
+	}
+	rules := []policy.Rule{}
+	for _, p := range patterns {
+		rules = append(rules, policy.Rule{Match: p.Match, At: p.At.String()})
+	}
+	return rules
+}
+
+// repeats reports whether the configuration marks a tool as one that may be
+// called twice.
+func repeats(t config.Tools) func(string) bool {
+	return func(tool string) bool {
+		for _, p := range t.Write {
+			if p.Match(tool) {
+				return false
+			}
+		}
+		for _, list := range [][]config.Pattern{t.Read, t.Idempotent} {
+			for _, p := range list {
+				if p.Match(tool) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// patternsOf lists all patterns about a server's tools.
+func patternsOf(t config.Tools) []catalog.Pattern {
+	var all []catalog.Pattern
+	for _, list := range []struct {
+		name     string
+		patterns []config.Pattern
+	}{{"allow", t.Allow}, {"deny", t.Deny}, {"read", t.Read}, {"write", t.Write}, {"idempotent", t.Idempotent}} {
+		for _, p := range list.patterns {
+			all = append(all, catalog.Pattern{List: list.name, Glob: p.Glob, Match: p.Match, At: p.At.String()})
+		}
+	}
+	return all
+}
+
+func viewsOf(views []config.View) map[string]*catalog.View {
+	m := map[string]*catalog.View{}
+	for _, v := range views {
+		places := map[string]string{}
+		for name, at := range v.Places {
+			places[name] = at.String()
+		}
+		m[v.Tool] = &catalog.View{
+			Name: v.Name, Description: v.Description, HasDescription: v.HasDescription, Hidden: v.Hidden,
+			Pin: v.Pin, Default: v.Default, At: v.At.String(), Places: places,
+		}
+	}
+	return m
+}
+
+// cachedRevision is an upstream's memory, in the cache.
+type cachedRevision struct {
+	dir  cache.Dir
+	name string
+}
+
+func (r cachedRevision) Revision() mcp.Revision {
+	text, _ := r.dir.Read(r.name)
+	if v := mcp.Revision(text); v.Known() {
+		return v
+	}
+	return ""
+}
+
+func (r cachedRevision) Remember(v mcp.Revision) {
+	if r.Revision() != v {
+		r.dir.Write(r.name, []byte(v))
+	}
+}
+
+// withStart adds the options of starting a server to those of its upstream.
+func (a *App) withStart(s *config.Server, o upstream.Options) upstream.Options {
+	o.Start, o.Install = s.Timeouts.Start, s.Timeouts.Install
+	command := commandOf(s.Transport.Settings)
+	if len(command) == 0 {
+		return o // the host does not start it
+	}
+	o.Starts = a.starts
+	if name := launcher.Of(command); name != "" {
+		o.Launcher = name
+		o.Diagnose = func(stderr []string) (meaning, hint string) { return launcher.Diagnose(name, stderr) }
+	}
+	return o
+}
+
+// commandOf is the command line that a transport's settings hold, as those of the
+// bundled transports that start programs do; nil: there is none.
+func commandOf(settings []byte) []string {
+	var s struct {
+		Command []string `json:"command"`
+		Args    []string `json:"args"`
+	}
+	if json.Unmarshal(settings, &s) != nil {
+		return nil
+	}
+	return append(s.Command, s.Args...)
+}
