@@ -9,60 +9,63 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What one source may write to the log.
+// Limits for the log lines of one source.
 const (
 	LinesPerSecond = 100
 	LinesAtOnce    = 1000
-	BytesPerMinute = 1 << 20 // and at once
+	BytesPerMinute = 1 << 20 // rate, and bytes of one burst
 
-	// ToldEvery is how often at most the log says what was dropped of one source.
+	// ToldEvery is the shortest interval between two reports of dropped lines
+	// of one source.
 	ToldEvery = 10 * time.Second
 
-	lineOverhead = 128 // bytes that the log adds to a line, about
+	lineOverhead = 128 // approximate bytes that the log adds to a line
 )
 
-// A LineRate limits the log lines of one source, by number and by bytes. A nil
-// LineRate has no limit.
+// A LineRate limits the log lines of one source, in number and in bytes. A nil
+// LineRate has no limit. Its methods may be called concurrently.
 type LineRate struct{ lines, bytes *rate.Limiter }
 
-// NewLineRate returns the LineRate of a source that has written nothing.
+// NewLineRate returns the LineRate of a source that has not written yet.
 func NewLineRate() *LineRate {
 	return &LineRate{lines: rate.NewLimiter(LinesPerSecond, LinesAtOnce), bytes: rate.NewLimiter(BytesPerMinute/60, BytesPerMinute)}
 }
 
-// Allow counts a line of size bytes and reports whether it is within the limits.
+// Allow counts a line of size bytes and reports whether it is within the
+// limits.
 func (r *LineRate) Allow(size int) bool {
 	now := time.Now()
 	return r == nil || r.lines.AllowN(now, 1) && r.bytes.AllowN(now, size+lineOverhead)
 }
 
-// Lines limits the log lines of each source, such as a server, by number and by
-// bytes, so that none fills a disk or hides the others. Lines above the limit are
-// dropped and counted, and the log says how many. Its methods may be called
-// concurrently.
+// Lines limits the log lines of each source, such as a server, in number and in
+// bytes. One source can neither fill the disk nor hide the lines of the others.
+// Lines drops and counts lines above the limit and logs the counts. Its methods
+// may be called concurrently.
 type Lines struct {
 	log  hclog.Logger
-	kind string // of the sources: "server"
+	kind string // what a source is, such as "server"
 
 	mu     sync.Mutex
 	closed bool               // guarded by mu
 	of     map[string]*source // guarded by mu
 }
 
-// A source is what is known of one source. The mu of its Lines guards it.
+// A source holds the state of one source. The mu of its Lines guards it.
 type source struct {
 	rate         *LineRate
 	dropped      int
 	droppedBytes int
-	told         *time.Timer // runs while there is something to tell
+	told         *time.Timer // reports the dropped lines; nil if there are none
 }
 
-// NewLines returns a Lines for sources of a kind, which the log names.
+// NewLines returns a Lines for sources of one kind, which is also the key of
+// the source's name in the log.
 func NewLines(log hclog.Logger, kind string) *Lines {
 	return &Lines{log: log, kind: kind, of: map[string]*source{}}
 }
 
-// Log writes a line of a source, unless the source has written too much.
+// Log writes a line of a source, or drops it if the source is over its limits.
 func (l *Lines) Log(level hclog.Level, name, message string, pairs ...any) {
 	if l.log.GetLevel() > level || !l.allow(name, sizeOf(message, pairs)) {
 		return
@@ -70,7 +73,7 @@ func (l *Lines) Log(level hclog.Level, name, message string, pairs ...any) {
 	l.log.Log(level, message, append([]any{l.kind, name}, pairs...)...)
 }
 
-// sizeOf is about what a line takes.
+// sizeOf returns the approximate size of a line in bytes.
 func sizeOf(message string, pairs []any) int {
 	n := len(message)
 	for _, p := range pairs {
@@ -106,7 +109,7 @@ func (l *Lines) allow(name string, size int) bool {
 	return false
 }
 
-// tell says what was dropped of a source.
+// tell logs how many lines of a source were dropped.
 func (l *Lines) tell(name string) {
 	l.mu.Lock()
 	s := l.of[name]
@@ -118,7 +121,7 @@ func (l *Lines) tell(name string) {
 	}
 }
 
-// Close says what was dropped and was not told yet.
+// Close logs the dropped lines that are not reported yet.
 func (l *Lines) Close() {
 	l.mu.Lock()
 	l.closed = true

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// A lockedBuffer is a buffer that timers write to as well.
+// A lockedBuffer is a buffer that a test may read while timers write to it.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer // guarded by mu
@@ -39,25 +39,25 @@ func (l *lockedBuffer) Reset() {
 	l.b.Reset()
 }
 
-// written collects a log.
-func written(level hclog.Level) (hclog.Logger, *lockedBuffer) {
+// newTestLog returns a logger and the buffer that it writes to.
+func newTestLog(level hclog.Level) (hclog.Logger, *lockedBuffer) {
 	b := new(lockedBuffer)
 	return hclog.New(&hclog.LoggerOptions{Output: b, Level: level, DisableTime: true}), b
 }
 
 func TestLinesAreLimitedPerSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, b := written(hclog.Info)
+		log, b := newTestLog(hclog.Info)
 		l := NewLines(log, "server")
 		for range 10_000 {
 			l.Log(hclog.Info, "loud", "said", "data", "x")
 		}
 		l.Log(hclog.Info, "quiet", "said", "data", "y")
 		if n := strings.Count(b.String(), "server=loud data=x"); n != LinesAtOnce {
-			t.Errorf("%d lines", n)
+			t.Errorf("%d lines were logged, want %d", n, LinesAtOnce)
 		}
 		if n := strings.Count(b.String(), "server=quiet data=y"); n != 1 {
-			t.Errorf("%d lines of another server", n)
+			t.Errorf("%d lines of another server were logged, want 1", n)
 		}
 		time.Sleep(ToldEvery + time.Millisecond)
 		synctest.Wait()
@@ -68,41 +68,42 @@ func TestLinesAreLimitedPerSource(t *testing.T) {
 		for range 10_000 {
 			l.Log(hclog.Info, "loud", "said", "data", "x")
 		}
-		if n := strings.Count(b.String(), "\n"); n != LinesAtOnce { // of which a thousand came back in ten seconds
-			t.Errorf("%d lines later", n)
+		if n := strings.Count(b.String(), "\n"); n != LinesAtOnce { // ten seconds refill the burst
+			t.Errorf("%d lines were logged after the refill, want %d", n, LinesAtOnce)
 		}
 		l.Close()
 		l.Close()
 		if n := strings.Count(b.String(), "were dropped"); n != 1 {
-			t.Errorf("told %d times\n%s", n, b.String())
+			t.Errorf("dropped lines were reported %d times after Close, want 1\n%s", n, b.String())
 		}
 	})
 }
 
 func TestLinesAreLimitedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, b := written(hclog.Info)
+		log, b := newTestLog(hclog.Info)
 		l := NewLines(log, "server")
 		for range 900 {
 			l.Log(hclog.Info, "loud", "said", "data", strings.Repeat("x", 10_000))
 		}
 		if n := b.Len(); n > BytesPerMinute || n < BytesPerMinute*9/10 {
-			t.Errorf("%d bytes", n)
+			t.Errorf("%d bytes were logged", n)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		b.Reset()
 		l.Log(hclog.Info, "loud", "said", "data", strings.Repeat("x", 10_000))
 		if b.Len() < 10_000 {
-			t.Error("nothing is written after a minute")
+			t.Error("the limit was not refilled after a minute")
 		}
 		l.Close()
 	})
 }
 
-// TestLinesBelowTheLevel: what the log does not write anyway counts for nothing.
-func TestLinesBelowTheLevel(t *testing.T) {
-	log, b := written(hclog.Warn)
+// TestLinesBelowTheLevelAreNotCounted checks that lines below the log's level
+// do not use up the limits.
+func TestLinesBelowTheLevelAreNotCounted(t *testing.T) {
+	log, b := newTestLog(hclog.Warn)
 	l := NewLines(log, "server")
 	defer l.Close()
 	for range 10_000 {

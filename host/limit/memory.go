@@ -9,37 +9,38 @@ import (
 
 // The reasons why a [Memory] refuses bytes.
 var (
-	// ErrFull means that all principals together hold the limit.
+	// ErrFull means that all principals together hold the whole limit.
 	ErrFull = errors.New("the messages in memory have reached half of max_memory")
 	// ErrShare means that one principal holds its share of the limit.
 	ErrShare = errors.New("the messages of one client have reached its share of the memory limit")
 )
 
-// Small is the size in bytes up to which messages use the reserve of a [Memory]:
-// they pass while large messages are refused.
+// Small is the largest size in bytes of a message that may use the reserve of a
+// [Memory]. Such messages pass while larger ones are refused.
 const Small = 16 << 10
 
-// reservePart is the part of the limit that is added for small messages.
+// reservePart is the divisor of the limit that gives the reserve for small
+// messages.
 const reservePart = 8
 
 // A Memory limits the bytes of messages that the process holds at one time:
-// request bodies, answers that are not written yet, queues and event logs. The
-// limit holds in total and, after Share, for each principal. Its methods may be
-// called concurrently. A nil Memory has no limit.
+// request bodies, unwritten answers, queues and event logs. The limit holds in
+// total and, after Share, for each principal. Its methods may be called
+// concurrently. A nil Memory has no limit.
 type Memory struct {
-	most int64
+	most int64 // the limit in bytes
 	used atomic.Int64
-	each atomic.Int64 // of one principal; 0: no limit
+	each atomic.Int64 // limit per principal in bytes; 0: no limit
 
 	mu sync.Mutex
 	of map[string]int64 // guarded by mu; bytes by principal
 }
 
-// NewMemory returns a Memory of most bytes.
+// NewMemory returns a Memory with a limit in bytes.
 func NewMemory(most int64) *Memory { return &Memory{most: most, of: map[string]int64{}} }
 
-// Share limits each principal to half of the bytes, so that one leaves the other
-// half to the rest.
+// Share limits each principal to half of the bytes, so that one leaves the
+// other half to the rest.
 func (m *Memory) Share() {
 	if m != nil {
 		m.each.Store(m.most / 2)
@@ -65,12 +66,12 @@ func (m *Memory) Used() int64 {
 // Full reports whether the limit is reached.
 func (m *Memory) Full() bool { return m != nil && m.used.Load() >= m.most }
 
-// Half reports whether more than half of the bytes are held: from here on slow
-// clients get less time.
+// Half reports whether more than half of the limit is held. Slow clients get
+// less time then.
 func (m *Memory) Half() bool { return m != nil && m.used.Load() > m.most/2 }
 
-// Count adds n bytes, which may be negative, whatever the limit. It is for bytes
-// that have a bound of their own.
+// Count adds n bytes, which may be negative, without checking the limit. It is
+// for bytes that have a bound of their own.
 func (m *Memory) Count(n int) {
 	if m != nil {
 		m.used.Add(int64(n))
@@ -78,6 +79,7 @@ func (m *Memory) Count(n int) {
 }
 
 // Reserve adds n bytes if they fit into the limit, and reports whether they do.
+// Return the bytes with Count.
 func (m *Memory) Reserve(n int) bool {
 	if m == nil {
 		return true
@@ -102,8 +104,8 @@ func (m *Memory) Hold(n int) (*Hold, error) {
 		return nil, ErrFull
 	}
 	h := &Hold{held: &held{memory: m, bytes: int64(n)}}
-	// A Hold that is forgotten gives its bytes back when it is collected. Without
-	// that a mistake would take memory away until the process ends.
+	// The cleanup returns the bytes of a Hold that was never released. Without
+	// it such a mistake would cost memory until the process ends.
 	runtime.AddCleanup(h, func(x *held) { x.release() }, h.held)
 	return h, nil
 }
@@ -117,11 +119,12 @@ type held struct {
 
 	mu    sync.Mutex
 	bytes int64  // guarded by mu
-	owner string // guarded by mu; whose share the bytes count for; empty: nobody's
+	owner string // principal whose share counts the bytes; empty: none
 	over  bool   // guarded by mu
 }
 
-// Grow adds n bytes to the hold. The error is ErrFull or ErrShare.
+// Grow adds n bytes to the hold. The error is ErrFull or ErrShare. The hold
+// keeps its previous size then.
 func (h *Hold) Grow(n int) error {
 	if h == nil {
 		return nil
@@ -143,8 +146,8 @@ func (h *Hold) Grow(n int) error {
 	return nil
 }
 
-// Assign counts the bytes for a principal's share. The error is ErrShare; the
-// caller then releases the hold.
+// Assign counts the bytes for a principal's share. The error is ErrShare. The
+// caller must release the hold then.
 func (h *Hold) Assign(owner string) error {
 	if h == nil || owner == "" || h.held.memory.each.Load() == 0 {
 		return nil
@@ -162,7 +165,7 @@ func (h *Hold) Assign(owner string) error {
 	return nil
 }
 
-// Release gives the bytes back, once.
+// Release returns the bytes. Further calls have no effect.
 func (h *Hold) Release() {
 	if h != nil {
 		h.held.release()
@@ -182,9 +185,9 @@ func (x *held) release() {
 	}
 }
 
-// enter adds n bytes to a principal's share, unless that is more than the share.
-// A principal that holds nothing but what grows, mine, is never refused its first
-// small message.
+// enter adds n bytes to a principal's share and reports whether they fit. A
+// principal always gets its first small message: mine is what the growing hold
+// has already, and it fits if the principal holds nothing else.
 func (m *Memory) enter(owner string, mine, n int64) bool {
 	each := m.each.Load()
 	m.mu.Lock()

@@ -23,15 +23,15 @@ func TestMemoryRefusesAboveTheLimit(t *testing.T) {
 	a := hold(t, m, 16*mib)
 	b := hold(t, m, 16*mib)
 	if _, err := m.Hold(Small + 1); err != ErrFull {
-		t.Errorf("a large message: %v", err)
+		t.Errorf("a large message above the limit: %v", err)
 	}
 	if err := a.Grow(Small + 1); err != ErrFull {
-		t.Errorf("growing: %v", err)
+		t.Errorf("growing above the limit: %v", err)
 	}
 	a.Release()
 	a.Release()
 	if m.Used() != 16*mib {
-		t.Errorf("released twice: %d bytes are held", m.Used())
+		t.Errorf("after two releases of one hold %d bytes are held", m.Used())
 	}
 	hold(t, m, 16*mib).Release()
 	b.Release()
@@ -68,10 +68,10 @@ func TestMemoryShare(t *testing.T) {
 	}
 	more := hold(t, m, 7*mib)
 	if err := more.Assign("ann"); err != ErrShare {
-		t.Errorf("17 of 16 MiB: %v", err)
+		t.Errorf("17 MiB of a share of 16 MiB: %v", err)
 	}
 	if err := more.Assign("bob"); err != nil {
-		t.Errorf("another's: %v", err)
+		t.Errorf("7 MiB of another principal: %v", err)
 	}
 	if err := mine.Grow(7 * mib); err != ErrShare || m.Used() != 17*mib {
 		t.Errorf("growing above the share: %v, %d bytes", err, m.Used())
@@ -82,7 +82,7 @@ func TestMemoryShare(t *testing.T) {
 	mine.Release()
 	more.Release()
 	if len(m.of) != 0 || m.Used() != 0 {
-		t.Errorf("left: %v, %d bytes", m.of, m.Used())
+		t.Errorf("after all releases: shares %v, %d bytes", m.of, m.Used())
 	}
 }
 
@@ -90,20 +90,20 @@ func TestMemoryCountsBytesWithABoundOfTheirOwn(t *testing.T) {
 	m := NewMemory(mib)
 	m.Count(2 * mib)
 	if !m.Full() || !m.Half() {
-		t.Error("it is not full")
+		t.Error("2 of 1 MiB do not count as full")
 	}
 	if _, err := m.Hold(1); err != ErrFull {
-		t.Errorf("%v", err)
+		t.Errorf("a hold above the limit: %v", err)
 	}
 	m.Count(-2 * mib)
 	if m.Full() || m.Half() {
-		t.Error("it is full")
+		t.Error("an empty Memory counts as full")
 	}
 }
 
-// TestForgottenHold: a hold that nobody releases is given back when it is
-// collected.
-func TestForgottenHold(t *testing.T) {
+// TestForgottenHoldIsReturned checks that a hold that was never released
+// returns its bytes when it is garbage collected.
+func TestForgottenHoldIsReturned(t *testing.T) {
 	m := NewMemory(mib)
 	hold(t, m, 1000)
 	for until := time.Now().Add(20 * time.Second); m.Used() > 0; time.Sleep(time.Millisecond) {

@@ -1,16 +1,20 @@
 package limit
 
 import (
+	"io/fs"
 	"math"
 	"os"
+	"path"
 	"runtime/debug"
+	"strconv"
+	"strings"
 )
 
-// goPart is the part of the process's memory that is left to what the Go runtime
-// does not count, such as the program itself.
+// goPart is the divisor of the process's memory that gives the part for memory
+// outside the Go runtime's count, such as the program itself.
 const goPart = 8
 
-// ProcessMemory returns the bytes that the process may take: most, or less where
+// ProcessMemory returns how many bytes the process may use: most, or less if
 // its control group or GOMEMLIMIT allows less.
 func ProcessMemory(most int64) int64 {
 	if group := groupMemory(os.DirFS("/")); group > 0 {
@@ -22,11 +26,60 @@ func ProcessMemory(most int64) int64 {
 	return most
 }
 
-// SetGoMemory makes the Go runtime collect garbage as often as it takes to stay
-// within most bytes, unless GOMEMLIMIT says how often. It returns the limit.
+// SetGoMemory sets the soft limit of the Go runtime so that the process stays
+// within most bytes. A GOMEMLIMIT in the environment takes precedence. It
+// returns the limit that holds.
 func SetGoMemory(most int64) int64 {
 	if os.Getenv("GOMEMLIMIT") == "" && most > 0 && most < math.MaxInt64 {
 		debug.SetMemoryLimit(most - most/goPart)
 	}
 	return debug.SetMemoryLimit(-1)
+}
+
+// groupMemory returns the lowest memory limit of the process's control groups
+// in bytes, or 0 if there is none. It reads both versions of control groups.
+func groupMemory(root fs.FS) int64 {
+	text, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return 0
+	}
+	lowest := int64(0)
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		dir, file := "sys/fs/cgroup", "memory.max"
+		switch {
+		case fields[1] == "memory":
+			dir, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		case fields[1] != "":
+			continue
+		}
+		if n := lowestLimit(root, dir, file, fields[2]); n > 0 && (lowest == 0 || n < lowest) {
+			lowest = n
+		}
+	}
+	return lowest
+}
+
+// maxGroupMemory is more than any machine has. Version 1 writes such a number
+// for no limit.
+const maxGroupMemory = 1 << 60
+
+// lowestLimit returns the lowest limit of a group and of its ancestors, or 0 if
+// there is none. In a container the group's own path may not exist. The mounted
+// root is the group then.
+func lowestLimit(root fs.FS, dir, file, group string) (lowest int64) {
+	for at := path.Clean("/" + group); ; at = path.Dir(at) {
+		if text, err := fs.ReadFile(root, path.Join(dir, at, file)); err == nil {
+			n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+			if err == nil && n > 0 && n < maxGroupMemory && (lowest == 0 || n < lowest) {
+				lowest = n
+			}
+		}
+		if at == "/" {
+			return lowest
+		}
+	}
 }
