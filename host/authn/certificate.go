@@ -5,21 +5,21 @@ import (
 	"net/http"
 )
 
-// ErrCertificate is the reason for refusing a client without a certificate that
-// names it.
+// ErrCertificate means that the client sent no certificate with a usable common
+// name.
 var ErrCertificate = errors.New("the client has no certificate that names it")
 
-// maxName bounds the name that a certificate gives, in bytes.
+// maxName is the length of the longest common name that is accepted, in bytes.
 const maxName = 256
 
-// Certificates lets in whoever the listener let in: it has checked the
-// certificate. The client is who that names.
+// Certificates authenticates clients by their certificates, which the listener
+// has verified already.
 type Certificates struct{}
 
 var _ Authenticator = Certificates{}
 
-// Authenticate returns the subject of the request's certificate: its common
-// name.
+// Authenticate returns a principal whose subject is the common name of the
+// request's certificate. The error is ErrCertificate.
 func (Certificates) Authenticate(r *http.Request) (Principal, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 || len(r.TLS.VerifiedChains[0]) == 0 {
 		return Principal{}, ErrCertificate

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestCertificates(t *testing.T) {
+func TestCertificatesReturnsTheCommonName(t *testing.T) {
 	named := func(name string) *tls.ConnectionState {
 		return &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{Subject: pkix.Name{CommonName: name}}, {Subject: pkix.Name{CommonName: "the authority"}}}}}
 	}

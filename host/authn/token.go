@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// The reasons for which a request is refused. An error of [Tokens] is one of
-// them, and says no more of a token than what is wrong with its form.
+// The reasons why [Tokens] refuses a request. They say what is wrong with the
+// form of a token and never repeat any part of it.
 var (
 	ErrMissing   = errors.New("the request has no token")
 	ErrMalformed = errors.New("the request's token is malformed")
 	ErrWrong     = errors.New("the request's token is not known")
 )
 
-// A StaticToken is a token and who may use it.
+// A StaticToken is a token and the identity that it proves.
 type StaticToken struct {
 	Token   string
 	Subject string
@@ -25,8 +25,8 @@ type StaticToken struct {
 	Roles   []string
 }
 
-// Tokens lets in whoever sends one of its tokens. It keeps digests of them
-// only.
+// Tokens authenticates clients by a fixed list of tokens, of which it keeps
+// only digests.
 type Tokens struct{ known []knownToken }
 
 type knownToken struct {
@@ -36,7 +36,7 @@ type knownToken struct {
 
 var _ Authenticator = (*Tokens)(nil)
 
-// NewTokens makes an Authenticator of a list in which no token stands twice.
+// NewTokens returns an Authenticator for a list of distinct tokens.
 func NewTokens(list []StaticToken) *Tokens {
 	t := &Tokens{}
 	for _, s := range list {
@@ -48,14 +48,16 @@ func NewTokens(list []StaticToken) *Tokens {
 	return t
 }
 
-// Authenticate returns the owner of the request's token.
+// Authenticate returns the principal of the request's token. The error is
+// ErrMissing, ErrMalformed or ErrWrong.
 func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
-	token, err := tokenIn(r.Header)
+	token, err := tokenFromHeader(r.Header)
 	if err != nil {
 		return Principal{}, err
 	}
-	// Digests have one length, and all of them are compared: how long it takes
-	// says neither how much of a token was right nor whose it was.
+	// All digests are compared, and all have the same length. The time
+	// therefore says neither how much of a token was right nor which one was
+	// sent.
 	digest, found := sha256.Sum256([]byte(token)), -1
 	for i := range t.known {
 		same := subtle.ConstantTimeCompare(digest[:], t.known[i].digest[:])
@@ -67,13 +69,14 @@ func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 	return t.known[found].owner, nil
 }
 
-// maxToken is the length of the longest token that a configuration can hold.
+// maxToken is the length in bytes of the longest token that a configuration can
+// hold.
 const maxToken = 4096
 
-// tokenIn reads the token of "Authorization: Bearer TOKEN" or of
-// "Mcp-Auth-Token: TOKEN". A request that has more than one of them is refused:
-// what stands in front of the gateway may have looked at the other.
-func tokenIn(h http.Header) (string, error) {
+// tokenFromHeader reads the token of "Authorization: Bearer TOKEN" or of
+// "Mcp-Auth-Token: TOKEN". It refuses a request with more than one such header:
+// a proxy in front of the gateway may have checked the other one.
+func tokenFromHeader(h http.Header) (string, error) {
 	bearer, own := h["Authorization"], h["Mcp-Auth-Token"]
 	switch {
 	case len(bearer)+len(own) == 0:
@@ -81,17 +84,18 @@ func tokenIn(h http.Header) (string, error) {
 	case len(bearer)+len(own) > 1:
 		return "", fmt.Errorf("%w: more than one header has one", ErrMalformed)
 	case len(own) == 1:
-		return checked(own[0])
+		return validToken(own[0])
 	}
 	scheme, token, _ := strings.Cut(bearer[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return "", fmt.Errorf("%w: Authorization has another scheme than Bearer", ErrMalformed)
 	}
-	return checked(strings.TrimLeft(token, " "))
+	return validToken(strings.TrimLeft(token, " "))
 }
 
-// checked is a token of which every character is one that a token can have.
-func checked(token string) (string, error) {
+// validToken returns the token if it is not empty, not too long, and consists
+// of visible ASCII characters only.
+func validToken(token string) (string, error) {
 	switch {
 	case token == "":
 		return "", fmt.Errorf("%w: it is empty", ErrMalformed)
