@@ -1,5 +1,5 @@
-// Package stdioserver serves the gateway to one client on standard input and output,
-// one JSON-RPC message a line (MCP "stdio" transport).
+// Package stdioserver serves the gateway to one client on standard input and
+// output, one JSON-RPC message a line (MCP "stdio" transport).
 package stdioserver
 
 import (
@@ -18,39 +18,39 @@ import (
 )
 
 const (
-	roomToClient = 64 << 20 // bytes that may wait for a client that does not read
-	drainTime    = 10 * time.Second
-	flushTime    = 2 * time.Second // for the last answers to be written
+	clientQueueBytes = 64 << 20 // bytes queued for a client that does not read
+	drainTime        = 10 * time.Second
+	flushTime        = 2 * time.Second // for writing the last answers
 )
 
-var errNotRead = errors.New("the client does not read what it is sent")
+var errClientNotReading = errors.New("writing to the client: the client does not read its input")
 
-// Serve serves the one client at the other end of two streams, a message a
-// line, until the input ends or ctx does. Requests in flight then have time to
-// end, and everything they answer is written before it returns, if the client
-// reads it.
+// Serve serves one client that sends messages on in and reads them from out,
+// one a line. It returns when in ends, ctx ends, or the client stops reading.
+// Requests in flight have drainTime to finish then, and Serve writes their
+// answers. It returns the error of reading or writing, if there is one.
 func Serve(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer) error {
-	box := sendqueue.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, roomToClient, g.Budget())
-	session := g.Open(gateway.Client{Principal: authn.Local(), Out: box, Sole: true})
+	queue := sendqueue.New(&lineSink{w: bufio.NewWriterSize(out, 64<<10)}, clientQueueBytes, g.Budget())
+	session := g.Open(gateway.Client{Principal: authn.Local(), Out: queue, Sole: true})
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(session, in) }()
 	var err error
 	drain := context.Background()
 	select {
 	case err = <-ended:
-		drain = ctx // who hangs up and then insists does not want the answers
+		drain = ctx // a signal after the end of the input abandons the answers
 	case <-ctx.Done():
-	case <-box.Done(): // nobody reads the answers
+	case <-queue.Done(): // writing failed
 		drain = canceled()
 	}
 	session.Close(drain, drainTime)
 	flushed := make(chan error, 1)
-	go func() { flushed <- box.Close() }()
+	go func() { flushed <- queue.Close() }()
 	var werr error
 	select {
 	case werr = <-flushed:
 	case <-time.After(flushTime):
-		werr = errNotRead
+		werr = errClientNotReading
 	}
 	if err == nil {
 		err = werr
@@ -58,15 +58,15 @@ func Serve(ctx context.Context, g *gateway.Gateway, in io.Reader, out io.Writer)
 	return err
 }
 
-// canceled is a context that has ended.
+// canceled returns a context that has ended.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// readLines hands every line to the session. It ends with the input; when the
-// process has other reasons to end, it is left where it waits.
+// readLines passes each line to the session. It returns when the input ends.
+// Serve may return before that, and readLines then stays blocked in its read.
 func readLines(s *gateway.Session, in io.Reader) error {
 	lines := ndjson.NewReader(in, 0)
 	for {

@@ -23,14 +23,14 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-type known struct{}
+type fixedRevision struct{}
 
-func (known) Revision() mcp.Revision { return mcp.Revision20251125 }
-func (known) Remember(mcp.Revision)  {}
+func (fixedRevision) Revision() mcp.Revision { return mcp.Revision20251125 }
+func (fixedRevision) Remember(mcp.Revision)  {}
 
-// serving is a gateway of one server, a, with one tool, t, that answers after a
-// moment.
-func serving(t *testing.T, moment time.Duration) (*gateway.Gateway, *conversation.Server) {
+// newTestGateway returns a gateway with one server, a, whose one tool, t,
+// answers after delay.
+func newTestGateway(t *testing.T, delay time.Duration) (*gateway.Gateway, *conversation.Server) {
 	t.Helper()
 	server := &conversation.Server{Revision: "2025-11-25"}
 	server.Set("tools/list", `{"name":"t"}`)
@@ -39,14 +39,14 @@ func serving(t *testing.T, moment time.Duration) (*gateway.Gateway, *conversatio
 			return ""
 		}
 		go func() {
-			time.Sleep(moment)
+			time.Sleep(delay)
 			l.Say(conversation.Result(m, `{"content":[]}`))
 		}()
 		return conversation.Later
 	}
 	g := gateway.New(gateway.Options{Version: "1", Policy: policy.New(map[string]policy.Server{"a": {}}), Log: hclog.NewNullLogger()})
 	u := upstream.New(upstream.Options{
-		Name: "a", Peer: g.Peer("a"), Memory: known{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
+		Name: "a", Peer: g.Peer("a"), Memory: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
 	c := catalog.New([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}}, "", hclog.NewNullLogger(), g.ListsChanged)
@@ -56,44 +56,45 @@ func serving(t *testing.T, moment time.Duration) (*gateway.Gateway, *conversatio
 }
 
 const (
-	hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}` + "\n"
-	call  = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}` + "\n"
-	ping  = `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n"
+	initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}` + "\n"
+	call       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}` + "\n"
+	ping       = `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n"
 )
 
-// A page is an output that can be read while it is written.
-type page struct {
+// An output is a buffer that a test may read while Serve writes to it.
+type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
-	err  error        // guarded by mu; of writing
+	err  error        // guarded by mu; error of Write
 }
 
-func (p *page) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.err != nil {
-		return 0, p.err
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
 	}
-	return p.text.Write(b)
+	return o.text.Write(b)
 }
 
-func (p *page) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
-// TestDrain: when the input ends, requests in flight are answered first.
-func TestDrain(t *testing.T) {
+// TestEndOfInputAnswersRequestsInFlight ends the input while a call is in
+// flight.
+func TestEndOfInputAnswersRequestsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, 5*time.Second)
-		var out page
+		g, _ := newTestGateway(t, 5*time.Second)
+		var out output
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(hello+call+strings.TrimSuffix(ping, "\n")), &out); err != nil {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call+strings.TrimSuffix(ping, "\n")), &out); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != 5*time.Second {
-			t.Errorf("it took %s", took)
+			t.Errorf("Serve took %s", took)
 		}
 		for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}` + "\n", `{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"} {
 			if !strings.Contains(out.String(), want) {
@@ -103,13 +104,14 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestDrainTime: but not for ever.
-func TestDrainTime(t *testing.T) {
+// TestCallsAreCancelledAfterDrainTime checks that a call that takes longer than
+// drainTime gets an error and its server a cancellation.
+func TestCallsAreCancelledAfterDrainTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, server := serving(t, 30*time.Second)
-		var out page
+		g, server := newTestGateway(t, 30*time.Second)
+		var out output
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(hello+call), &out); err != nil {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), &out); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != drainTime || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
@@ -117,39 +119,41 @@ func TestDrainTime(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if told := strings.Join(server.Seen(true), "\n"); !strings.Contains(told, `"reason":"junctor is shutting down"`) {
-			t.Errorf("the server was not told: %s", told)
+			t.Errorf("the server got no cancellation: %s", told)
 		}
 	})
 }
 
-// TestHurry: a client that ends its input and then insists waits for nothing.
-func TestHurry(t *testing.T) {
+// TestSignalAfterEndOfInputCancelsCalls ends the input, and then the context
+// before the call has finished.
+func TestSignalAfterEndOfInputCancelsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, 9*time.Second)
-		var out page
+		g, _ := newTestGateway(t, 9*time.Second)
+		var out output
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		begun := time.Now()
-		if err := Serve(ctx, g, strings.NewReader(hello+call), &out); err != nil {
+		if err := Serve(ctx, g, strings.NewReader(initialize+call), &out); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
-		time.Sleep(time.Minute) // for the server
+		time.Sleep(time.Minute) // until the server has answered
 	})
 }
 
-// TestSignal: the end of ctx does the same, though the input goes on.
-func TestSignal(t *testing.T) {
+// TestEndOfContextAnswersRequestsInFlight ends the context while the input
+// stays open. Later requests are refused.
+func TestEndOfContextAnswersRequestsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, 5*time.Second)
+		g, _ := newTestGateway(t, 5*time.Second)
 		in, client := io.Pipe()
-		var out page
+		var out output
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- Serve(ctx, g, in, &out) }()
-		_, _ = io.WriteString(client, hello+call)
+		_, _ = io.WriteString(client, initialize+call)
 		synctest.Wait()
 		cancel()
 		time.Sleep(time.Second)
@@ -164,16 +168,16 @@ func TestSignal(t *testing.T) {
 	})
 }
 
-// TestGone: a client that closed its end is not waited for.
-func TestGone(t *testing.T) {
+// TestWriteErrorEndsServeAtOnce uses an output that fails.
+func TestWriteErrorEndsServeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, time.Hour)
+		g, _ := newTestGateway(t, time.Hour)
 		in, client := io.Pipe()
-		out := &page{err: errors.New("broken pipe")}
+		out := &output{err: errors.New("broken pipe")}
 		ended := make(chan error, 1)
 		begun := time.Now()
 		go func() { ended <- Serve(t.Context(), g, in, out) }()
-		_, _ = io.WriteString(client, hello+call)
+		_, _ = io.WriteString(client, initialize+call)
 		if err := <-ended; err == nil || err.Error() != "broken pipe" || time.Since(begun) > 0 {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
@@ -181,26 +185,26 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// TestNotRead: a client that does not read does not keep the process.
-func TestNotRead(t *testing.T) {
+// TestClientThatDoesNotReadIsGivenUp checks that Serve waits flushTime at most.
+func TestClientThatDoesNotReadIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, time.Second)
-		client, out := io.Pipe() // nobody reads it
+		g, _ := newTestGateway(t, time.Second)
+		client, out := io.Pipe() // has no reader
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(hello+call), out); err != errNotRead {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), out); err != errClientNotReading {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != time.Second+flushTime {
-			t.Errorf("it took %s", took)
+			t.Errorf("Serve took %s", took)
 		}
 		_ = client.Close()
 	})
 }
 
-// TestUnreadable: an input that fails is an end, with its reason.
-func TestUnreadable(t *testing.T) {
+// TestReadErrorIsReturned uses an input that fails.
+func TestReadErrorIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := serving(t, 0)
+		g, _ := newTestGateway(t, 0)
 		in, client := io.Pipe()
 		_ = client.CloseWithError(errors.New("i/o error"))
 		if err := Serve(t.Context(), g, in, io.Discard); err == nil || err.Error() != "reading from the client: i/o error" {
@@ -209,14 +213,14 @@ func TestUnreadable(t *testing.T) {
 	})
 }
 
-// TestLines: line ends of all kinds, junk, and a line that is too long; one
-// message is one line of output.
-func TestLines(t *testing.T) {
-	g, _ := serving(t, 0)
+// TestLineEndsAndInvalidLines sends all kinds of line ends, invalid messages
+// and a line that is too long. Each answer is one line.
+func TestLineEndsAndInvalidLines(t *testing.T) {
+	g, _ := newTestGateway(t, 0)
 	long := `{"jsonrpc":"2.0","id":"long","method":"ping","params":{"x":"` + strings.Repeat("x", ndjson.DefaultLimit) + `"}}` + "\n"
-	in := strings.TrimSuffix(hello, "\n") + "\r\n\n\r\n \n" + long + "banner\n\x00\xff\n" +
+	in := strings.TrimSuffix(initialize, "\n") + "\r\n\n\r\n \n" + long + "banner\n\x00\xff\n" +
 		`{"jsonrpc":"2.0","id":"a","method":"ping",` + "\r" + `"params":{}}` + "\n" + ping
-	var out page
+	var out output
 	if err := Serve(t.Context(), g, strings.NewReader(in), &out); err != nil {
 		t.Error(err)
 	}
