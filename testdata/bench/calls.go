@@ -28,16 +28,16 @@ var phases = []phase{
 	{"1 MiB, one at a time", 1 << 20, 1}, {"1 MiB, 64 in flight", 1 << 20, 64},
 }
 
-// A sample is what one phase measured.
+// A sample is the result of one phase.
 type sample struct {
 	perSecond float64
 	median    time.Duration
 	p99       time.Duration
-	cpu       time.Duration // of the tree without the echo server, per call
-	others    float64       // processors that the rest of the machine kept busy
+	cpu       time.Duration // per call, of the tree without the echo server
+	others    float64       // processors that the rest of the machine used
 }
 
-// calls measures calls through each target, in turns.
+// calls measures calls to each target, alternately.
 func (b *bench) calls() error {
 	config, err := b.config(1)
 	if err != nil {
@@ -97,7 +97,8 @@ func (b *bench) phase(c *client, p phase) (sample, error) {
 	return drive(c.cmd.Process.Pid, b.time, slices.Repeat([]func() (time.Duration, error){one}, p.lanes))
 }
 
-// drive makes calls on every lane, one after the other, for so long. The tree of pid is what answers them.
+// drive makes calls on every lane, one after the other, for a duration. The
+// tree of pid answers them.
 func drive(pid int, long time.Duration, lanes []func() (time.Duration, error)) (sample, error) {
 	var mu sync.Mutex
 	var took []time.Duration
@@ -136,12 +137,12 @@ func drive(pid int, long time.Duration, lanes []func() (time.Duration, error)) (
 	}, nil
 }
 
-// percentile picks from what is sorted.
+// percentile returns a percentile of sorted durations.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
 }
 
-// report prints medians over the rounds, and how they compare.
+// report prints medians over the rounds and their ratios.
 func (b *bench) report(targets []target, samples map[string][]sample) {
 	fmt.Printf("\n## Calls\n\nMedians of %d rounds. CPU is per call, of the whole process tree without the server.\n", b.rounds)
 	fmt.Print("\n| phase | target | calls/s | of direct | median | added | CPU |")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A client speaks to a server on the standard streams of a process, by hand.
+// A client communicates with a server on the standard streams of a process.
 type client struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -21,8 +21,8 @@ type client struct {
 
 	mu      sync.Mutex // one write at a time
 	next    int
-	waiting map[int]chan int // size of the answer, by id; negative when it is an error
-	failed  string           // guarded by mu; the last such answer
+	waiting map[int]chan int // size of the answer by id; negative for an error
+	failed  string           // guarded by mu; last error
 	err     error
 	done    chan struct{}
 }
@@ -128,11 +128,11 @@ func (c *client) handshake(tool string) error {
 	return err
 }
 
-// call calls the echo tool and checks that everything came back.
+// call calls the echo tool and checks the size of the answer.
 func (c *client) call(bytes int) error {
 	size, err := c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"bytes":%d}}`, c.tool, bytes))
 	if err == nil && size < bytes {
-		err = fmt.Errorf("%d bytes of %d came back", size, bytes)
+		err = fmt.Errorf("the answer has %d of %d bytes", size, bytes)
 	}
 	return err
 }

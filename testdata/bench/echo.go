@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The tools of the server at the end. Their schemas are closed, so that whoever
-// checks arguments has something to check.
+// The tools of the echo server. Their schemas are closed, so that a gateway
+// that checks arguments has work to do.
 const echoTools = `[{"name":"echo","description":"Answer with the text, or with as many bytes of another.",` +
 	`"inputSchema":{"type":"object","properties":{"bytes":{"type":"integer","minimum":0},"text":{"type":"string"}},"additionalProperties":false}},` +
 	`{"name":"sleep","description":"Answer after so many milliseconds; others are answered meanwhile.",` +
@@ -20,10 +20,10 @@ const echoTools = `[{"name":"echo","description":"Answer with the text, or with 
 	`{"name":"stall","description":"Read nothing and answer nothing for so many milliseconds.",` +
 	`"inputSchema":{"type":"object","properties":{"ms":{"type":"integer","minimum":0}},"required":["ms"],"additionalProperties":false}}]`
 
-// toolsEach is how many tools that are.
+// toolsEach is the number of tools of a server.
 const toolsEach = 3
 
-// A question is what a client asked of the server at the end.
+// A question is a message to the echo server.
 type question struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -42,7 +42,7 @@ func (q *question) pause() time.Duration {
 }
 
 // answerTo returns the answer in parts, because one of them may be large. It
-// does not wait for anything.
+// does not wait.
 func answerTo(q *question) [][]byte {
 	switch q.Method {
 	case "initialize":
@@ -59,8 +59,8 @@ func answerTo(q *question) [][]byte {
 	return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, q.ID)}
 }
 
-// echo is the server at the end: hand-written, so that what it costs is next to
-// nothing.
+// echo runs the echo server on standard streams. It is written by hand, so that
+// its own cost is negligible.
 func echo() {
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	var mu sync.Mutex
@@ -101,12 +101,12 @@ func echo() {
 	}
 }
 
-// mute is a server that hangs from the first: it reads and never answers.
+// mute runs a server that reads and never answers.
 func mute() { _, _ = io.Copy(io.Discard, os.Stdin) }
 
-var texts sync.Map // the texts that were asked for, by size
+var texts sync.Map // texts by size
 
-// textOf is JSON text of n bytes that looks like text: words, quotes and line
+// textOf returns a JSON string for n bytes of text with words, quotes and line
 // ends, which JSON escapes.
 func textOf(n int) []byte {
 	if known, ok := texts.Load(n); ok {

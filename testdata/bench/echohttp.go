@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// echoHTTP is the server at the end over streamable HTTP. It prints its address
-// and ends with its standard input.
+// echoHTTP runs the echo server over streamable HTTP. It prints its address and
+// ends with its standard input.
 func echoHTTP() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// An endpoint is an MCP server over HTTP as one client of it sees it: with a
-// session, or, if it is modern, with everything in each request.
+// An endpoint is an MCP server over HTTP. A legacy endpoint has a session, a
+// modern one has its metadata in each request.
 type endpoint struct {
 	address string
-	token   string // empty: none is asked for
+	token   string // empty: none
 	modern  bool
-	session string       // that the server gave; empty: none
-	ids     atomic.Int64 // the requests of one session have different ones
+	session string       // session id of the server; empty: none
+	ids     atomic.Int64 // last request id
 }
 
 const (
@@ -25,15 +25,15 @@ const (
 		`","io.modelcontextprotocol/clientInfo":` + clientInfo + `,"io.modelcontextprotocol/clientCapabilities":{}}`
 )
 
-// A request is written once and sent many times, with another id each time.
+// A request is rendered once and sent many times with different ids.
 type request struct {
-	head []byte // of HTTP, up to the length of the body
-	rest []byte // of the body, behind the id
-	want []byte // the text of the result, as JSON; nil: any
+	head []byte // of HTTP, before the length of the body
+	rest []byte // of the body, after the id
+	want []byte // text of the result as JSON; nil: any
 }
 
-// request composes one. params are the members of an object, without braces;
-// name is the item that modern clients name in a header too.
+// request renders a request. params are the members of an object without
+// braces. name is the value of the Mcp-Name header of a modern client.
 func (e *endpoint) request(method, name, params string) *request {
 	head := fmt.Appendf(nil, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n", e.address)
 	if e.token != "" {
@@ -62,8 +62,8 @@ func (e *endpoint) call(tool, arguments string) *request {
 	return e.request("tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
 }
 
-// echo asks for so many bytes. Few are sent along, many are only named: it is
-// results that are large.
+// echo requests size bytes. A short text is sent, of a long one only the size,
+// because large results are the subject.
 func (e *endpoint) echo(tool string, size int) *request {
 	text := textOf(size)
 	arguments := fmt.Sprintf(`{"bytes":%d}`, size)
@@ -75,7 +75,7 @@ func (e *endpoint) echo(tool string, size int) *request {
 	return r
 }
 
-// open shakes hands, if the client has a session.
+// open initializes a session, if the endpoint is legacy.
 func (e *endpoint) open() error {
 	if e.modern {
 		return nil
@@ -95,7 +95,7 @@ func (e *endpoint) open() error {
 	return l.notify(ready.head, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 }
 
-// list returns how many tools there are.
+// list returns the number of tools.
 func (e *endpoint) list() (int, error) {
 	l, err := e.lane()
 	if err != nil {
@@ -116,7 +116,7 @@ func (e *endpoint) list() (int, error) {
 	return len(m.Result.Tools), err
 }
 
-// once makes one call on a connection of its own.
+// once makes one call on a new connection.
 func (e *endpoint) once(r *request) error {
 	l, err := e.lane()
 	if err != nil {
@@ -127,7 +127,7 @@ func (e *endpoint) once(r *request) error {
 	return err
 }
 
-// check says what is wrong with an answer.
+// check returns an error for a wrong answer.
 func (r *request) check(answer []byte, id int64) error {
 	first, last := answer[:min(len(answer), 200)], answer[max(0, len(answer)-200):]
 	switch {
@@ -140,13 +140,13 @@ func (r *request) check(answer []byte, id int64) error {
 	}
 	_, text, found := bytes.Cut(answer, []byte(`"text":`))
 	if !found || !bytes.HasPrefix(text, r.want) {
-		return fmt.Errorf("not the text that was asked for: %.200q", answer)
+		return fmt.Errorf("not the requested text: %.200q", answer)
 	}
 	return nil
 }
 
-// answers reports whether a message is the answer to a request: its id stands
-// near the beginning or the end, depending on who wrote it.
+// answers reports whether a message is the answer to a request. Its id is near
+// the beginning or the end, depending on the server.
 func answers(message []byte, id int64) bool {
 	member := fmt.Appendf(nil, `"id":%d`, id)
 	for _, part := range [][]byte{message[:min(len(message), 64)], message[max(0, len(message)-64):]} {

@@ -10,46 +10,45 @@ import (
 	"time"
 )
 
-// A door is one way over HTTP to the echo server.
-type door struct {
+// A route is one way over HTTP to the echo server.
+type route struct {
 	name string
-	tool string // what comes before the names of the first server's tools
-	next string // the same of a second server, if there is one
+	tool string // prefix of the first server's tools
+	next string // prefix of a second server's tools; empty: none
 	*program
 	*endpoint
 }
 
-// token is what clients of the gateway show.
+// token is the token of the clients.
 const token = "d2b1c6a4f0e94f7f8a53-bench"
 
-// gateway measures Junctor over HTTP: authentication and the check of arguments
-// are on.
+// gateway measures Junctor over HTTP with authentication and checked arguments.
 func (b *bench) gateway() error {
-	doors, stop, err := b.doors()
+	routes, stop, err := b.routes()
 	defer stop()
 	if err != nil {
 		return err
 	}
-	for _, d := range doors {
+	for _, d := range routes {
 		if d.token == "" {
 			continue
 		}
-		if err := guarded(d); err != nil {
+		if err := checkProtection(d); err != nil {
 			return fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
-	if err := b.gatewayCalls(doors); err != nil {
+	if err := b.gatewayCalls(routes); err != nil {
 		return err
 	}
-	if err := b.neighbours(doors); err != nil {
+	if err := b.neighbours(routes); err != nil {
 		return err
 	}
 	stop()
 	return b.gatewayStarts()
 }
 
-// doors starts what is measured and opens a session with each.
-func (b *bench) doors() (doors []*door, stop func(), err error) {
+// routes starts the programs and opens a session with each.
+func (b *bench) routes() (routes []*route, stop func(), err error) {
 	var running []*program
 	stop = func() {
 		for _, p := range running {
@@ -62,7 +61,7 @@ func (b *bench) doors() (doors []*door, stop func(), err error) {
 		return nil, stop, err
 	}
 	running = append(running, p)
-	doors = append(doors, &door{name: "direct", program: p, endpoint: e})
+	routes = append(routes, &route{name: "direct", program: p, endpoint: e})
 	config, err := b.gatewayConfig(2, "")
 	if err != nil {
 		return nil, stop, err
@@ -73,9 +72,9 @@ func (b *bench) doors() (doors []*door, stop func(), err error) {
 	}
 	running = append(running, p)
 	stateless := &endpoint{address: e.address, token: e.token, modern: true}
-	doors = append(doors,
-		&door{name: "junctor, session", tool: "s0__", next: "s1__", program: p, endpoint: e},
-		&door{name: "junctor, stateless", tool: "s0__", next: "s1__", program: p, endpoint: stateless})
+	routes = append(routes,
+		&route{name: "junctor, session", tool: "s0__", next: "s1__", program: p, endpoint: e},
+		&route{name: "junctor, stateless", tool: "s0__", next: "s1__", program: p, endpoint: stateless})
 	if b.refHTTP != "" {
 		address, err := freeAddress()
 		if err != nil {
@@ -86,18 +85,18 @@ func (b *bench) doors() (doors []*door, stop func(), err error) {
 			return nil, stop, err
 		}
 		running = append(running, p)
-		doors = append(doors, &door{name: "reference", tool: "s0__", program: p, endpoint: &endpoint{address: address}})
+		routes = append(routes, &route{name: "reference", tool: "s0__", program: p, endpoint: &endpoint{address: address}})
 	}
-	for _, d := range doors {
+	for _, d := range routes {
 		if err := errors.Join(d.reachable(d.address), d.open()); err != nil {
 			return nil, stop, fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
-	return doors, stop, nil
+	return routes, stop, nil
 }
 
-// gatewayConfig writes a configuration with n echo servers, of which the last
-// may do something else, for a gateway that asks for a token.
+// gatewayConfig writes a configuration with n echo servers and a token. If last
+// is not empty, the last server runs in that mode instead.
 func (b *bench) gatewayConfig(n int, last string) (string, error) {
 	plain, err := b.config(n)
 	if err != nil {
@@ -125,8 +124,7 @@ gateway {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// junctorAt starts a gateway, which nobody waits for. What it remembers is in
-// home.
+// junctorAt starts a gateway without waiting for it. home has its caches.
 func (b *bench) junctorAt(config, home string) (*program, *endpoint, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -137,9 +135,9 @@ func (b *bench) junctorAt(config, home string) (*program, *endpoint, error) {
 	return p, &endpoint{address: address, token: token}, err
 }
 
-// guarded makes sure that what is measured does its work: a client without the
-// token stays outside, and arguments that do not fit are refused.
-func guarded(d *door) error {
+// checkProtection checks that a client without the token, and a call with
+// invalid arguments, are refused.
+func checkProtection(d *route) error {
 	l, err := (&endpoint{address: d.address, modern: d.modern, session: d.session}).lane()
 	if err != nil {
 		return err
@@ -149,20 +147,20 @@ func guarded(d *door) error {
 		return fmt.Errorf("a client without a token got status %d", l.status)
 	}
 	if d.once(d.call(d.tool+"echo", `{"bytes":"many"}`)) == nil {
-		return errors.New("arguments that do not fit were not refused")
+		return errors.New("invalid arguments were not refused")
 	}
 	return nil
 }
 
-// gatewayPhases begin with what is short.
+// gatewayPhases are in order of duration.
 var gatewayPhases = []phase{
 	{"200 B, one at a time", 200, 1}, {"200 B, 16 in flight", 200, 16}, {"200 B, 64 in flight", 200, 64},
 	{"16 KiB, 16 in flight", 16 << 10, 16}, {"1 MiB, 16 in flight", 1 << 20, 16},
 }
 
-// gatewayCalls measures calls through each door, phase by phase in turns.
-func (b *bench) gatewayCalls(doors []*door) error {
-	for _, d := range doors { // warms up
+// gatewayCalls measures calls on each route, in alternating phases.
+func (b *bench) gatewayCalls(routes []*route) error {
+	for _, d := range routes { // warms up
 		for _, p := range gatewayPhases {
 			if _, err := b.through(d, p, 200*time.Millisecond); err != nil {
 				return fmt.Errorf("%s: %s: %w", d.name, p.name, err)
@@ -172,8 +170,8 @@ func (b *bench) gatewayCalls(doors []*door) error {
 	samples := map[string][]sample{}
 	for round := range b.rounds {
 		for _, p := range gatewayPhases {
-			for i := range doors {
-				d := doors[(i+round)%len(doors)]
+			for i := range routes {
+				d := routes[(i+round)%len(routes)]
 				s, err := b.through(d, p, b.time)
 				if err != nil {
 					return fmt.Errorf("%s: %s: %w", d.name, p.name, err)
@@ -182,12 +180,12 @@ func (b *bench) gatewayCalls(doors []*door) error {
 			}
 		}
 	}
-	b.gatewayReport(doors, samples)
+	b.gatewayReport(routes, samples)
 	return nil
 }
 
-// through is one phase, on connections of its own.
-func (b *bench) through(d *door, p phase, long time.Duration) (sample, error) {
+// through measures one phase with its own connections.
+func (b *bench) through(d *route, p phase, long time.Duration) (sample, error) {
 	lanes := make([]func() (time.Duration, error), p.lanes)
 	r := d.echo(d.tool+"echo", p.bytes)
 	for i := range lanes {

@@ -11,11 +11,11 @@ import (
 const (
 	listRuns  = 15
 	coldRuns  = 5
-	manyTools = 50 // servers
+	manyTools = 50 // number of servers
 )
 
-// gatewayStarts measures how soon there is a list of tools, and the memory of a
-// gateway that has nothing to do.
+// gatewayStarts measures the time until the first list of tools, and the memory
+// of an idle gateway.
 func (b *bench) gatewayStarts() error {
 	if err := b.warmLists(); err != nil {
 		return err
@@ -26,8 +26,8 @@ func (b *bench) gatewayStarts() error {
 	return b.gatewayMemory()
 }
 
-// listing starts a gateway and asks for its tools: in a session, handshake
-// included. It returns how long it took since the start, and the list alone.
+// listing starts a gateway and lists its tools, in a session after a handshake.
+// It returns the time since the start, and that of the list alone.
 func (b *bench) listing(config, home string, want int) (since, alone time.Duration, err error) {
 	p, e, err := b.junctorAt(config, home)
 	if err != nil {
@@ -44,7 +44,7 @@ func (b *bench) listing(config, home string, want int) (since, alone time.Durati
 	n, err := e.list()
 	since, alone = time.Since(p.at), time.Since(asked)
 	if err == nil && n != want {
-		err = fmt.Errorf("%d tools were listed, not %d", n, want)
+		err = fmt.Errorf("%d tools were listed, want %d", n, want)
 	}
 	return since, alone, err
 }
@@ -60,7 +60,7 @@ func (b *bench) warmLists() error {
 		if err != nil {
 			return err
 		}
-		if run > 0 { // the first fills the caches
+		if run > 0 { // the first run fills the caches
 			took[0] = append(took[0], floor)
 		}
 		for i, n := range sizes {
@@ -89,7 +89,7 @@ func (b *bench) warmLists() error {
 	return nil
 }
 
-// directList starts the echo server alone and asks for its tools.
+// directList starts the echo server alone and lists its tools.
 func (b *bench) directList() (time.Duration, error) {
 	p, e, err := b.direct()
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *bench) directList() (time.Duration, error) {
 	return time.Since(p.at), err
 }
 
-// fill waits until every server's tools are known and on disk.
+// fill waits until the tools of all servers are on disk.
 func (b *bench) fill(config string, servers int) error {
 	p, e, err := b.junctorAt(config, "home")
 	if err != nil {
@@ -130,7 +130,7 @@ func (b *bench) fill(config string, servers int) error {
 	}
 }
 
-// hungStart measures starts with nothing on disk and one server of ten that
+// hungStart measures starts with an empty disk and one of ten servers that
 // never answers.
 func (b *bench) hungStart() error {
 	config, err := b.gatewayConfig(10, "mute")
@@ -154,7 +154,7 @@ func (b *bench) hungStart() error {
 	return nil
 }
 
-// gatewayMemory measures a gateway with all servers connected and nothing to do.
+// gatewayMemory measures an idle gateway with all servers connected.
 func (b *bench) gatewayMemory() error {
 	config, err := b.gatewayConfig(manyTools, "")
 	if err != nil {
@@ -176,7 +176,7 @@ func (b *bench) gatewayMemory() error {
 			return err
 		}
 	}
-	time.Sleep(2 * time.Second) // idle is what is measured
+	time.Sleep(2 * time.Second) // until the processes are idle
 	all := treePSS(p.pid)
 	fmt.Printf("\nIdle, %d servers connected, shared pages counted once: %.1f MiB, of which the host has %.1f, in %d processes.\n",
 		manyTools, float64(all)/1024, float64(onePSS(p.pid))/1024, len(tree(p.pid)))

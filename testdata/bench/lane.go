@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	laneTime   = time.Minute // for one answer
-	answerMost = 64 << 20    // bytes
+	laneTime  = time.Minute // per answer
+	maxAnswer = 64 << 20    // bytes
 )
 
-// A lane is a connection that is kept alive, with one request on it at a time.
-// It is written by hand because http.Transport would be most of what a small
-// call costs, on the processors that the gateway needs.
+// A lane is a keep-alive connection with one request at a time. http.Transport
+// would be most of the cost of a small call, on the processors that the gateway
+// needs.
 type lane struct {
 	to   *endpoint
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
 
-	status  int    // of the last response
-	session string // that it named
-	answer  []byte // the message; valid until the next request
+	status  int    // status of the last response
+	session string // session id of the last response
+	answer  []byte // valid until the next request
 }
 
 func (e *endpoint) lane() (*lane, error) {
@@ -42,8 +42,8 @@ func (e *endpoint) lane() (*lane, error) {
 
 func (l *lane) close() { _ = l.conn.Close() }
 
-// do sends a request and returns how long it took until its answer had arrived
-// whole. Looking at the answer comes after that.
+// do sends a request and returns the time until its complete answer has
+// arrived. The answer is checked afterwards.
 func (l *lane) do(r *request) (time.Duration, error) {
 	id := l.to.ids.Add(1)
 	number := strconv.AppendInt(nil, id, 10)
@@ -80,7 +80,7 @@ func (l *lane) exchange(began time.Time, id int64) (time.Duration, error) {
 		return 0, err
 	}
 	took := time.Since(began)
-	_, err = io.Copy(io.Discard, res.Body) // the next response begins behind its end
+	_, err = io.Copy(io.Discard, res.Body) // the next response follows it
 	return took, err
 }
 
@@ -99,7 +99,7 @@ func (l *lane) send(began time.Time) (*http.Response, error) {
 	return res, nil
 }
 
-// notify sends what has no answer.
+// notify sends a notification.
 func (l *lane) notify(head, message []byte) error {
 	l.compose(head, len(message))
 	l.out = append(l.out, message...)
@@ -117,20 +117,20 @@ func (l *lane) notify(head, message []byte) error {
 // whole reads an answer that is the body.
 func (l *lane) whole(res *http.Response) error {
 	into := bytes.NewBuffer(l.answer[:0])
-	if n := int(res.ContentLength); n > 0 && n < answerMost {
-		into.Grow(n + bytes.MinRead) // else it grows for the end of the body
+	if n := int(res.ContentLength); n > 0 && n < maxAnswer {
+		into.Grow(n + bytes.MinRead) // else it grows at the end of the body
 	}
-	n, err := into.ReadFrom(io.LimitReader(res.Body, answerMost))
-	if l.answer = into.Bytes(); err == nil && n == answerMost {
+	n, err := into.ReadFrom(io.LimitReader(res.Body, maxAnswer))
+	if l.answer = into.Bytes(); err == nil && n == maxAnswer {
 		err = errors.New("the answer does not end")
 	}
 	return err
 }
 
-// event reads a stream up to the event that is the answer. Each event here is
-// one line of data.
+// event reads a stream up to the event with the answer. Each event is one line
+// of data.
 func (l *lane) event(stream io.Reader, id int64) error {
-	in := bufio.NewReaderSize(io.LimitReader(stream, answerMost), 64<<10)
+	in := bufio.NewReaderSize(io.LimitReader(stream, maxAnswer), 64<<10)
 	for {
 		line := l.answer[:0]
 		for {

@@ -1,13 +1,14 @@
-// Command bench measures what Junctor adds to a call, to a start and to the
-// memory of a machine, as ratios to a direct connection in the same run.
+// Command bench measures what Junctor adds to the time of a call, to the time
+// of a start and to the memory of a machine. It prints ratios to a direct
+// connection in the same run.
 //
 //	go run ./testdata/bench              # bin/junctor against the echo server
 //	go run ./testdata/bench -ref 'CMD'   # and another gateway beside it
 //	go run ./testdata/bench -only gateway -ref-http 'CMD {addr} {echo}'
 //
-// Machines differ, and the same machine differs from minute to minute: only
-// numbers of one run may be compared, and phases of the targets alternate so
-// that a slow minute hits all of them.
+// Machines differ, and one machine differs from minute to minute. Only numbers
+// of one run are comparable. The phases of the targets alternate, so that a
+// slow minute affects all of them.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"time"
 )
 
-// servers are what this program can be instead, when it is started by itself.
+// servers are the servers that this program runs when it starts itself.
 var servers = map[string]func(){"echo": echo, "echo-http": echoHTTP, "mute": mute}
 
 func main() {
@@ -56,7 +57,7 @@ func main() {
 	}
 }
 
-// A bench is one run.
+// A bench is one run of the program.
 type bench struct {
 	self, junctor, ref, refHTTP string
 	dir                         string
@@ -74,13 +75,13 @@ func newBench(junctor, ref string, rounds int, d time.Duration) (*bench, error) 
 		return nil, err
 	}
 	if _, err := os.Stat(junctor); err != nil {
-		return nil, fmt.Errorf("%s is not built; run make build", junctor)
+		return nil, fmt.Errorf("%s does not exist: run make build", junctor)
 	}
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return nil, err
 	}
-	// A name of its own, so that its processes can be told from the rest.
+	// A distinct name identifies its processes.
 	echo := filepath.Join(dir, "bench-echo")
 	program, err := os.ReadFile(self)
 	if err == nil {

@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// A neighbour is what goes on while small calls are made. It returns once it
-// does; end waits for what it began and says what went wrong.
+// A neighbour is a load beside small calls. begin returns when the load has
+// started. end waits for its end and returns its error.
 type neighbour struct {
 	title string
-	can   func(d *door) bool
-	calls int // small ones that are made; 0: as many as fit into the time of a phase
-	begin func(b *bench, d *door) (end func() error, err error)
+	can   func(d *route) bool
+	calls int // number of small calls; 0: as many as fit into a phase
+	begin func(b *bench, d *route) (end func() error, err error)
 }
 
 const (
-	turns    = 5 // of quiet and not quiet; medians are shown
+	turns    = 5 // with and without the load; the medians are printed
 	settle   = 100 * time.Millisecond
 	sleepers = 100
 	hungFor  = 3 * time.Second
-	hungWith = 16 // calls that wait for the hung server
+	hungWith = 16 // calls that wait for the hanging server
 )
 
 var neighbours = []neighbour{
 	{title: "100 calls sleep on the same server", begin: asleep},
 	{title: "2 lanes fetch 1 MiB from the same server", begin: fetching},
-	{title: "1000 calls while another server hangs", calls: 1000, begin: hung, can: func(d *door) bool { return d.next != "" }},
+	{title: "1000 calls while another server hangs", calls: 1000, begin: hung, can: func(d *route) bool { return d.next != "" }},
 }
 
-// neighbours measures small calls beside something else against small calls
-// alone, in turns.
-func (b *bench) neighbours(doors []*door) error {
+// neighbours compares small calls beside a load with small calls alone,
+// alternately.
+func (b *bench) neighbours(routes []*route) error {
 	fmt.Printf("\n## Neighbours\n\nSmall calls, one at a time, alone and beside something else; medians of %d turns, each compared with the one before it.\n", turns)
 	fmt.Print("\n| beside | way | alone p50 | p50 | alone p99 | p99 | p99 to alone |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range neighbours {
-		for _, d := range doors {
+		for _, d := range routes {
 			if n.can != nil && !n.can(d) {
 				continue
 			}
@@ -51,7 +51,7 @@ func (b *bench) neighbours(doors []*door) error {
 	return nil
 }
 
-func (b *bench) neighbour(n neighbour, d *door) error {
+func (b *bench) neighbour(n neighbour, d *route) error {
 	var alone, beside, alone50, beside50 []time.Duration
 	var ratios []float64
 	for range turns {
@@ -80,8 +80,8 @@ func (b *bench) neighbour(n neighbour, d *door) error {
 	return nil
 }
 
-// small makes small calls and returns how long each took, sorted.
-func (b *bench) small(n neighbour, d *door) ([]time.Duration, error) {
+// small makes small calls and returns their durations, sorted.
+func (b *bench) small(n neighbour, d *route) ([]time.Duration, error) {
 	l, err := d.lane()
 	if err != nil {
 		return nil, err
@@ -104,18 +104,18 @@ func (b *bench) small(n neighbour, d *door) ([]time.Duration, error) {
 	return took, nil
 }
 
-// A crowd is calls that are made beside others.
-type crowd struct {
+// A background is a group of calls beside the measured ones.
+type background struct {
 	calls sync.WaitGroup
 	size  int
 	ended atomic.Int32
 
 	mu  sync.Mutex
-	err error // guarded by mu; what went wrong first
+	err error // guarded by mu; first error
 }
 
-// add makes calls on a lane of its own, until enough says so.
-func (c *crowd) add(d *door, r *request, enough func() bool) {
+// add makes calls on a new connection until enough returns true.
+func (c *background) add(d *route, r *request, enough func() bool) {
 	c.size++
 	c.calls.Go(func() {
 		err := repeat(d, r, enough)
@@ -126,7 +126,7 @@ func (c *crowd) add(d *door, r *request, enough func() bool) {
 	})
 }
 
-func repeat(d *door, r *request, enough func() bool) error {
+func repeat(d *route, r *request, enough func() bool) error {
 	l, err := d.lane()
 	if err != nil {
 		return err
@@ -139,30 +139,30 @@ func repeat(d *door, r *request, enough func() bool) error {
 	}
 }
 
-func (c *crowd) wait() error {
+func (c *background) wait() error {
 	c.calls.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// during is wait for calls that had to last longer than what they disturb:
-// otherwise it was measured without them.
-func (c *crowd) during() error {
+// during is wait for calls that must last longer than the measured ones.
+// Otherwise the measurement is invalid.
+func (c *background) during() error {
 	early := c.ended.Load()
 	if err := c.wait(); err != nil {
 		return err
 	}
 	if early > 0 {
-		return fmt.Errorf("%d of %d calls ended before those that they should disturb: the machine is too slow for this", early, c.size)
+		return fmt.Errorf("%d of %d background calls ended before the measured ones: the machine is too slow", early, c.size)
 	}
 	return nil
 }
 
 func one() bool { return true }
 
-func asleep(b *bench, d *door) (func() error, error) {
-	c := &crowd{}
+func asleep(b *bench, d *route) (func() error, error) {
+	c := &background{}
 	r := d.call(d.tool+"sleep", fmt.Sprintf(`{"ms":%d}`, (b.time+time.Second).Milliseconds()))
 	for range sleepers {
 		c.add(d, r, one)
@@ -170,8 +170,8 @@ func asleep(b *bench, d *door) (func() error, error) {
 	return c.during, nil
 }
 
-func fetching(_ *bench, d *door) (func() error, error) {
-	c := &crowd{}
+func fetching(_ *bench, d *route) (func() error, error) {
+	c := &background{}
 	var over atomic.Bool
 	r := d.echo(d.tool+"echo", 1<<20)
 	for range 2 {
@@ -180,13 +180,13 @@ func fetching(_ *bench, d *door) (func() error, error) {
 	return func() error { over.Store(true); return c.wait() }, nil
 }
 
-func hung(_ *bench, d *door) (func() error, error) {
-	c := &crowd{}
-	if err := d.once(d.echo(d.next+"echo", 200)); err != nil { // it runs
+func hung(_ *bench, d *route) (func() error, error) {
+	c := &background{}
+	if err := d.once(d.echo(d.next+"echo", 200)); err != nil { // starts the server
 		return nil, err
 	}
 	c.add(d, d.call(d.next+"stall", fmt.Sprintf(`{"ms":%d}`, hungFor.Milliseconds())), one)
-	time.Sleep(settle) // nothing is read any longer
+	time.Sleep(settle) // until the server reads nothing any more
 	for range hungWith {
 		c.add(d, d.echo(d.next+"echo", 200), one)
 	}

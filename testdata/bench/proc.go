@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// The functions here read /proc; elsewhere than on Linux they find nothing.
+// The functions here read /proc. On systems other than Linux they return
+// nothing.
 
-// tick is a clock tick of /proc, which is 100 a second on every system there is.
+// tick is a clock tick of /proc, which is 100 a second on every system.
 const tick = 10 * time.Millisecond
 
-// tree returns pid and everything below it, without the echo servers.
+// tree returns pid and its descendants, without the echo servers.
 func tree(pid int) []int {
 	return slices.DeleteFunc(family(pid), func(p int) bool { return nameOf(p) == "bench-echo" })
 }
@@ -25,7 +26,7 @@ func nameOf(pid int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// family returns pid and everything below it.
+// family returns pid and its descendants.
 func family(pid int) []int {
 	below := map[int][]int{}
 	entries, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -60,7 +61,7 @@ func family(pid int) []int {
 	return all
 }
 
-// treeCPU is the processor time that a tree has used.
+// treeCPU returns the processor time of a tree.
 func treeCPU(pid int) time.Duration {
 	var sum time.Duration
 	for _, p := range tree(pid) {
@@ -69,7 +70,7 @@ func treeCPU(pid int) time.Duration {
 	return sum
 }
 
-// oneCPU is the processor time that one process has used.
+// oneCPU returns the processor time of a process.
 func oneCPU(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -89,7 +90,7 @@ func oneCPU(pid int) time.Duration {
 	return sum
 }
 
-// familyCPU is the processor time of this process and all that it started.
+// familyCPU returns the processor time of this process and its descendants.
 func familyCPU() time.Duration {
 	var sum time.Duration
 	for _, p := range family(os.Getpid()) {
@@ -98,7 +99,7 @@ func familyCPU() time.Duration {
 	return sum
 }
 
-// busyCPU is the processor time that the whole machine has used.
+// busyCPU returns the processor time of the whole machine.
 func busyCPU() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -107,7 +108,8 @@ func busyCPU() time.Duration {
 	line, _, _ := strings.Cut(string(text), "\n")
 	var sum time.Duration
 	for i, f := range strings.Fields(line) {
-		// user, nice, system, idle, iowait, irq, softirq, steal: idle and waiting are not busy.
+		// user, nice, system, idle, iowait, irq, softirq, steal. Idle and
+		// iowait do not count.
 		if n, err := strconv.ParseInt(f, 10, 64); err == nil && i <= 8 && i != 4 && i != 5 {
 			sum += time.Duration(n) * tick
 		}
@@ -115,7 +117,7 @@ func busyCPU() time.Duration {
 	return sum
 }
 
-// treePSS is the memory of a tree in KiB, shared pages counted once.
+// treePSS returns the memory of a tree in KiB. Shared pages count once.
 func treePSS(pid int) int {
 	sum := 0
 	for _, p := range tree(pid) {
@@ -124,7 +126,7 @@ func treePSS(pid int) int {
 	return sum
 }
 
-// onePSS is the memory of one process in KiB.
+// onePSS returns the memory of a process in KiB.
 func onePSS(pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// A program is a server over HTTP that was started to be measured.
+// A program is an HTTP server that is measured.
 type program struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
-	at  time.Time // when it was started
+	at  time.Time // start time
 	pid int
 }
 
@@ -39,7 +39,7 @@ func launch(env []string, command ...string) (*program, io.Reader, error) {
 	return p, out, nil
 }
 
-// direct starts the server at the end.
+// direct starts the echo server.
 func (b *bench) direct() (*program, *endpoint, error) {
 	p, out, err := launch(nil, b.self, "echo-http")
 	if err != nil {
@@ -55,7 +55,7 @@ func (b *bench) direct() (*program, *endpoint, error) {
 
 const startTime = 30 * time.Second
 
-// reachable waits until somebody listens.
+// reachable waits until a process listens at the address.
 func (p *program) reachable(address string) error {
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -63,13 +63,13 @@ func (p *program) reachable(address string) error {
 			return conn.Close()
 		}
 		if time.Since(p.at) > startTime {
-			return fmt.Errorf("nobody listens at %s: %w", address, err)
+			return fmt.Errorf("no process listens at %s: %w", address, err)
 		}
 		time.Sleep(500 * time.Microsecond)
 	}
 }
 
-// stop ends the program, and what it leaves behind.
+// stop ends the program and its remaining children.
 func (p *program) stop() {
 	all := family(p.pid)
 	_ = p.in.Close()
@@ -89,7 +89,7 @@ func (p *program) stop() {
 	}
 }
 
-// freeAddress is one where nobody listens just now.
+// freeAddress returns an address that is free at the moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

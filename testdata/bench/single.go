@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// A way is one of several to do the same, once.
+// A way is one of several ways to do the same.
 type way struct {
 	name string
 	do   func() error
-	cpu  func() time.Duration // used so far; nil: not known
+	cpu  func() time.Duration // processor time used so far
 }
 
-// compare does the same in several ways, in turns, one at a time, and prints
-// medians. The first way is what the others are compared with.
+// compare does the same in several ways, alternately and one at a time, and
+// prints medians. The first way is the reference.
 func (b *bench) compare(title, about string, ways []way) error {
 	took, used := map[string][]time.Duration{}, map[string][]time.Duration{}
 	for round := range b.rounds {
@@ -56,8 +56,8 @@ func (b *bench) compare(title, about string, ways []way) error {
 	return nil
 }
 
-// http compares a small call through the http plugin with the same call made
-// with net/http.
+// http compares a small call through the http plugin with the same call by
+// net/http.
 func (b *bench) http() error {
 	server := exec.Command(b.self, "echo-http")
 	in, err := server.StdinPipe()
@@ -88,7 +88,7 @@ func (b *bench) http() error {
 	})
 }
 
-// post makes the call by hand, with the headers that the transport needs.
+// post makes the call with the headers that the transport requires.
 func post(url string) error {
 	req, err := http.NewRequest("POST", url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"bytes":200}}}`))
 	if err != nil {
@@ -103,7 +103,7 @@ func post(url string) error {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err == nil && len(body) < 200 {
-		err = fmt.Errorf("%d bytes came back", len(body))
+		err = fmt.Errorf("the answer has only %d bytes", len(body))
 	}
 	return err
 }
@@ -140,5 +140,5 @@ func (b *bench) serving(transport, settings, tool string) (*client, error) {
 	return c, c.handshake(tool)
 }
 
-// selfCPU is what this process has used.
+// selfCPU returns the processor time of this process.
 func selfCPU() time.Duration { return oneCPU(os.Getpid()) }

@@ -11,8 +11,8 @@ import (
 
 const startRuns = 25
 
-// starts measures a whole command line against spawning the server and shaking
-// hands with it alone.
+// starts compares a whole command line with starting the server and
+// initializing it directly.
 func (b *bench) starts() error {
 	config, err := b.config(1)
 	if err != nil {
@@ -31,7 +31,7 @@ func (b *bench) starts() error {
 			return 0, err
 		}
 		first := make([]byte, 4096)
-		n, err := out.Read(first) // the result is there when it can be read
+		n, err := out.Read(first) // the result is complete when it is readable
 		took := time.Since(at)
 		if werr := cmd.Wait(); err == nil {
 			err = werr
@@ -78,7 +78,7 @@ func (b *bench) starts() error {
 	return nil
 }
 
-// memory measures the idle host with its plugin.
+// memory measures the memory of the idle host and its plugin.
 func (b *bench) memory() error {
 	fmt.Print("\n## Memory\n\nHost and plugin, idle, all servers connected; shared pages counted once.\n\n| servers | PSS |\n|---|---|\n")
 	for _, n := range []int{1, 10, 50} {
@@ -102,7 +102,7 @@ func (b *bench) memory() error {
 			c.stop()
 			return err
 		}
-		time.Sleep(2 * time.Second) // idle is what is measured
+		time.Sleep(2 * time.Second) // until the process is idle
 		fmt.Printf("| %d | %.1f MiB |\n", n, float64(treePSS(c.cmd.Process.Pid))/1024)
 		c.stop()
 	}
