@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// accountOf does with a client of the Go SDK what the scripts of the other SDKs
-// do.
+// accountOf does with a client of the Go SDK the same as the scripts of the
+// other SDKs.
 func accountOf(s *session, name string) account {
 	s.t.Helper()
 	const uri = "go://resource/one"
@@ -36,18 +36,18 @@ func accountOf(s *session, name string) account {
 	} else {
 		a.Prompt = r.Messages[0].Content.(*mcp.TextContent).Text
 	}
-	s.follow(uri)
+	s.subscribe(uri)
 	for _, of := range []string{"go", "goold"} {
-		a.Progress[of] = s.counts(of)
-		s.speaks(of, of+" for "+name)
+		a.Progress[of] = s.callWithProgress(of)
+		s.callWithLog(of, of+" for "+name)
 		a.Logs[of] = true
-		s.cancelsCall(of+"__wait", object{})
+		s.cancelCall(of+"__wait", object{})
 		a.Cancelled[of] = true
 		s.call(of+"__grow", object{"name": "sprout-" + name})
 		s.toolsAfterChange(func(names []string) bool { return slices.Contains(names, of+"__sprout-"+name) })
 		a.Grown[of] = true
 	}
-	a.Updated = s.hearsOf(uri)
+	a.Updated = s.receivesUpdate(uri)
 	return a
 }
 
@@ -59,7 +59,7 @@ func (e *endpoint) connect(t *testing.T, d dialect, change func(*mcp.ClientOptio
 	return connect(t, &mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: wires}}, d, change)
 }
 
-// answeringAsAda is a client that fills in every form, and has a model.
+// answeringAsAda configures a client that fills in every form and has a model.
 func answeringAsAda(o *mcp.ClientOptions) {
 	o.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
 	o.CreateMessageHandler = func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
@@ -76,23 +76,24 @@ func answeringAsAda(o *mcp.ClientOptions) {
 	}
 }
 
-// follow asks to be told what changes.
-func (s *session) follow(uri string) {
+// subscribe subscribes to changes of a resource and of the tools, and to log
+// messages.
+func (s *session) subscribe(uri string) {
 	s.t.Helper()
 	if err := s.Subscribe(s.ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
 		s.t.Fatal(err)
 	}
 	if s.InitializeResult().ProtocolVersion == modern {
-		return // each request says which messages of the log it wants
+		return // modern requests carry the log level themselves
 	}
 	if err := s.SetLoggingLevel(s.ctx, &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// hearsOf changes a resource until its change is heard: a client of this SDK
-// cannot tell when a subscription is in effect.
-func (s *session) hearsOf(uri string) bool {
+// receivesUpdate changes a resource until a notification arrives. A client of
+// this SDK cannot tell when a subscription is in effect.
+func (s *session) receivesUpdate(uri string) bool {
 	s.t.Helper()
 	for {
 		s.call("go__touch", object{"uri": uri})
@@ -106,8 +107,8 @@ func (s *session) hearsOf(uri string) bool {
 	}
 }
 
-// counts calls a tool that reports how far it is, and returns what was heard.
-func (s *session) counts(of string) (heard []float64) {
+// callWithProgress calls a tool that reports progress, and returns the reports.
+func (s *session) callWithProgress(of string) (heard []float64) {
 	s.t.Helper()
 	p := &mcp.CallToolParams{Name: of + "__count", Arguments: object{"steps": 3, "millis": 60}}
 	p.SetProgressToken("count of " + of)
@@ -120,8 +121,8 @@ func (s *session) counts(of string) (heard []float64) {
 	return heard
 }
 
-// speaks calls a tool that logs something, and waits until that is heard.
-func (s *session) speaks(of, text string) {
+// callWithLog calls a tool that logs a message, and waits for the message.
+func (s *session) callWithLog(of, text string) {
 	s.t.Helper()
 	p := &mcp.CallToolParams{Name: of + "__speak", Arguments: object{"level": "warning", "text": text}}
 	if s.InitializeResult().ProtocolVersion == modern {

@@ -8,12 +8,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestListsChange: a server's lists change while it runs. A client of the Go
-// SDK hears of it, finds the change in the lists, and can use what is new.
+// TestListsChange checks that a client of the Go SDK is notified about changed
+// lists, and that it can list and use the new items.
 func TestListsChange(t *testing.T) {
 	converse(t, func(t *testing.T, s server, d dialect) {
-		c := newSite(t, s).serve().connect(d, nil)
-		c.awaits(s.name)
+		c := newWorkspace(t, s).serve().connect(d, nil)
+		c.waitForTools(s.name)
 		before := c.toolNames()
 		c.call(s.name+"__grow", object{"name": "sprout"})
 		after := c.toolsAfterChange(func(names []string) bool { return slices.Contains(names, s.name+"__sprout") })
@@ -22,7 +22,7 @@ func TestListsChange(t *testing.T) {
 		}
 		c.result(s.name+"__sprout", object{})
 		if s.name != "go" {
-			return // the Python server changes nothing else
+			return // the Python server changes only its tools
 		}
 		next(t, "a change of the prompts", c.prompts)
 		next(t, "a change of the resources", c.resource)
@@ -37,8 +37,7 @@ func TestListsChange(t *testing.T) {
 	})
 }
 
-// toolsAfterChange lists the tools whenever it is said that they changed, until
-// the list is the one that is waited for.
+// toolsAfterChange lists the tools after each notification until the list fits.
 func (s *session) toolsAfterChange(fits func(names []string) bool) []string {
 	s.t.Helper()
 	for {
@@ -49,8 +48,8 @@ func (s *session) toolsAfterChange(fits func(names []string) bool) []string {
 	}
 }
 
-// subscribe subscribes to a resource as the dialect does, and returns the id
-// to take it back with.
+// subscribe subscribes to a resource in the form of the dialect, and returns
+// the id for unsubscribe.
 func (p *peer) subscribe(uri string) string {
 	p.t.Helper()
 	if !p.dialect.modern() {
@@ -64,8 +63,8 @@ func (p *peer) subscribe(uri string) string {
 	return id
 }
 
-// unsubscribe takes it back. For a modern client that is a cancellation, which
-// nothing answers.
+// unsubscribe removes a subscription. A modern client cancels a request for
+// that, which has no answer.
 func (p *peer) unsubscribe(id, uri string) {
 	p.t.Helper()
 	if p.dialect.modern() {
@@ -75,7 +74,7 @@ func (p *peer) unsubscribe(id, uri string) {
 	p.call("resources/unsubscribe", object{"uri": uri}).into(p.t, &object{})
 }
 
-// subscriptionOf is the id of the listen request that a notification is for.
+// subscriptionOf returns the id of the listen request of a notification.
 func subscriptionOf(t testing.TB, params json.RawMessage) string {
 	t.Helper()
 	var n struct {
@@ -85,8 +84,8 @@ func subscriptionOf(t testing.TB, params json.RawMessage) string {
 	return string(n.Meta[metaSubscription])
 }
 
-// TestSubscriptions: who subscribed hears of changes, until it no longer wants
-// to, and of no others.
+// TestSubscriptions checks that a client gets the changes of the resources that
+// it is subscribed to, and no others.
 func TestSubscriptions(t *testing.T) {
 	for name, of := range map[string]func(*testing.T) server{
 		"modern-server": func(*testing.T) server { return gosdk() },
@@ -98,25 +97,25 @@ func TestSubscriptions(t *testing.T) {
 		for era, d := range eras {
 			t.Run(name+"/"+era, func(t *testing.T) {
 				t.Parallel()
-				p := newSite(t, of(t)).serve().speak(d)
-				p.greet()
+				p := newWorkspace(t, of(t)).serve().speak(d)
+				p.initialize()
 				one, two, three := "go://resource/one", "go://resource/two", "go://resource/three"
 				first := p.subscribe(one)
 				p.touch(two)
-				p.hears(one)
+				p.expectUpdate(one)
 				p.subscribe(two)
-				p.hears(one)
-				p.hears(two)
+				p.expectUpdate(one)
+				p.expectUpdate(two)
 				p.unsubscribe(first, one)
 				p.subscribe(three)
-				p.hears(three)
-				p.hears(two)
+				p.expectUpdate(three)
+				p.expectUpdate(two)
 				if before := p.mark(); !d.modern() {
 					p.touch(one)
-					p.hears(three)
+					p.expectUpdate(three)
 					for _, m := range p.all("notifications/resources/updated") {
 						if m.at >= before && updatedURI(t, m.Params) == one {
-							t.Errorf("heard of %s, to which nobody is subscribed: %s", one, m.raw)
+							t.Errorf("update of %s without a subscription: %s", one, m.raw)
 						}
 					}
 				}
@@ -125,14 +124,14 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// touch makes the server say that a resource changed.
+// touch makes the server send an update of a resource.
 func (p *peer) touch(uri string) {
 	p.t.Helper()
 	p.tool("go__touch", object{"uri": uri}).text(p.t)
 }
 
-// hears makes the server say that a resource changed, and waits to hear it.
-func (p *peer) hears(uri string) {
+// expectUpdate makes the server send an update of a resource, and waits for it.
+func (p *peer) expectUpdate(uri string) {
 	p.t.Helper()
 	mark := p.mark()
 	p.touch(uri)
@@ -149,27 +148,27 @@ func updatedURI(t testing.TB, params json.RawMessage) string {
 	return n.URI
 }
 
-// TestSubscriptionOfEverything: the updates come from a timer of the server.
+// TestSubscriptionOfEverything uses updates from a timer of the server.
 func TestSubscriptionOfEverything(t *testing.T) {
 	eachEverything(t, func(t *testing.T, every server, d dialect) {
-		p := newSite(t, every).serve().speak(d)
-		p.greet()
+		p := newWorkspace(t, every).serve().speak(d)
+		p.initialize()
 		uri := "demo://resource/dynamic/text/1"
 		p.subscribe(uri)
 		p.tool("every__toggle-subscriber-updates", object{}).text(t)
 		p.note(0, "notifications/resources/updated", func(params json.RawMessage) bool { return updatedURI(t, params) == uri })
-		// Its timer would keep it from ending with its input.
+		// The timer would keep the server running after the end of its input.
 		p.tool("every__toggle-subscriber-updates", object{}).text(t)
 	})
 }
 
-// TestSubscriptionsOfTheSDK: its clients cannot tell when a subscription is in
-// effect, so the resource changes until they hear of it.
+// TestSubscriptionsOfTheSDK changes the resource until the update arrives,
+// because clients of the SDK cannot tell when a subscription is in effect.
 func TestSubscriptionsOfTheSDK(t *testing.T) {
 	for era, d := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			c := newSite(t, gosdk()).serve().connect(d, nil)
+			c := newWorkspace(t, gosdk()).serve().connect(d, nil)
 			uri := "go://resource/one"
 			if err := c.Subscribe(c.ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
 				t.Fatal(err)
@@ -179,7 +178,7 @@ func TestSubscriptionsOfTheSDK(t *testing.T) {
 				select {
 				case heard = <-c.updated:
 				case <-c.ctx.Done():
-					t.Fatal("no sign of an update")
+					t.Fatal("no update arrived")
 				default:
 				}
 			}

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// A verb is a command line and what must come of it.
+// A verb is a command line and its expected result.
 type verb struct {
 	name   string
 	args   []string
 	stdin  string
 	status int
-	out    string // somewhere on standard output
-	err    string // somewhere on standard error
+	out    string // part of standard output
+	err    string // part of standard error
 }
 
-// TestCommandLine uses the verbs that print what a server says. Standard
-// output is no terminal, so it carries the server's JSON.
+// TestCommandLine uses the verbs that print server data. Standard output is not
+// a terminal, so it has the server's JSON.
 func TestCommandLine(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
@@ -36,17 +36,17 @@ func TestCommandLine(t *testing.T) {
 	})
 }
 
-// useVerbs runs command lines about servers of which one reads the directory.
+// useVerbs runs command lines about servers, one of which reads the directory.
 func useVerbs(t *testing.T, dir string, servers ...server) {
 	t.Helper()
-	s := newSite(t, servers...)
+	s := newWorkspace(t, servers...)
 	file := filepath.Join(s.dir, "arguments.json")
 	if err := os.WriteFile(file, []byte(`{"text":"from a file"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.run("tools").exits(0) // so that what follows starts only what it needs
+	s.run("tools").exits(0) // the following commands then start only what they need
 	for _, v := range []verb{
-		// The forms of arguments.
+		// Forms of arguments.
 		{name: "a word is a string where the schema has one", args: []string{"call", "go__echo", "text=5"}, out: `"text":"5"`},
 		{name: "and a number where it has one", args: []string{"call", "every__get-sum", "a=1", "b=2.5"}, out: "is 3.5"},
 		{name: "an integer", args: []string{"call", "py1__add", "a=40", "b=2"}, out: `"result":42`},
@@ -59,7 +59,7 @@ func useVerbs(t *testing.T, dir string, servers ...server) {
 		{name: "standard input, unasked", args: []string{"call", "go__echo"}, stdin: `{"text":"unasked"}`, out: "unasked"},
 		{name: "none", args: []string{"call", "every__get-tiny-image"}, out: "image/png"},
 		{name: "the server's own name", args: []string{"call", "go/echo", "text=own"}, out: "own"},
-		// What goes wrong with a call.
+		// Failing calls.
 		{name: "a required one is missing", args: []string{"call", "every__get-sum", "a=1"}, status: 2, err: "call.arguments"},
 		{name: "a wrong type", args: []string{"call", "every__get-sum", "a=1", "b=two"}, status: 2, err: "call.arguments"},
 		{name: "no JSON", args: []string{"call", "go__echo", `{"text":`}, status: 2, err: "code: usage"},
@@ -72,17 +72,17 @@ func useVerbs(t *testing.T, dir string, servers ...server) {
 		{name: "a tool that asks the user as it used to be", args: []string{"call", "py1__ask"}, status: 1, out: "client", err: "call.tool_error"},
 		// Resources.
 		{name: "read text", args: []string{"read", "note://text"}, out: "Grüße"},
-		{name: "read one of a template", args: []string{"read", "demo://resource/dynamic/text/3"}, out: "Resource 3"},
+		{name: "read from a template", args: []string{"read", "demo://resource/dynamic/text/3"}, out: "Resource 3"},
 		{name: "read at a server", args: []string{"read", "py2/note://by-number/4"}, out: "note 4"},
-		{name: "read what nobody has", args: []string{"read", "nowhere://x"}, status: 2, err: "name.unknown"},
-		{name: "read what the server does not have", args: []string{"read", "go/nowhere://x"}, status: 1, err: "upstream.error"},
+		{name: "read an unknown scheme", args: []string{"read", "nowhere://x"}, status: 2, err: "name.unknown"},
+		{name: "read an unknown resource", args: []string{"read", "go/nowhere://x"}, status: 1, err: "upstream.error"},
 		// Prompts.
 		{name: "a prompt", args: []string{"prompt", "every__simple-prompt"}, out: "messages"},
 		{name: "a prompt with arguments", args: []string{"prompt", "every__args-prompt", "city=Oslo"}, out: "Oslo"},
 		{name: "a prompt by the server's own name", args: []string{"prompt", "go/topic", "topic=trains"}, out: "trains"},
 		{name: "a prompt without its argument", args: []string{"prompt", "go__topic"}, status: 2, err: "call.arguments"},
 		{name: "no such prompt", args: []string{"prompt", "go__topik"}, status: 2, err: "did you mean go__topic"},
-		// The rest.
+		// Other verbs.
 		{name: "inspect an unknown tool", args: []string{"inspect", "go__ech"}, status: 2, err: "did you mean go__echo"},
 		{name: "an unknown server", args: []string{"tools", "goo"}, status: 2, err: "did you mean go"},
 		{name: "an unknown verb", args: []string{"cal"}, status: 2, err: "code: usage"},
@@ -94,22 +94,22 @@ func useVerbs(t *testing.T, dir string, servers ...server) {
 	}
 }
 
-// check runs the command line at a site, in a test of its own.
-func (v verb) check(t *testing.T, at *site) {
+// check runs the command line in a subtest.
+func (v verb) check(t *testing.T, at *workspace) {
 	t.Helper()
 	s := *at
 	s.t = t
 	o := s.runWith(v.stdin, v.args...).exits(v.status).says(v.err)
 	if !strings.Contains(o.stdout, v.out) {
-		t.Errorf("standard output has no %q:\n%s", v.out, clip(o.stdout))
+		t.Errorf("standard output does not contain %q:\n%s", v.out, clip(o.stdout))
 	}
 }
 
-// TestReadToFile: what a resource holds arrives in a file as it is, text and
-// binary.
+// TestReadToFile checks that text and binary resources are written to a file
+// unchanged.
 func TestReadToFile(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, fastmcp(t))
+	s := newWorkspace(t, fastmcp(t))
 	all := make([]byte, 256)
 	for i := range all {
 		all[i] = byte(i)
@@ -117,7 +117,7 @@ func TestReadToFile(t *testing.T) {
 	for uri, want := range map[string]string{"note://blob": string(all), "note://text": "Grüße aus Python 🐍\nzweite Zeile"} {
 		file := filepath.Join(s.dir, "out")
 		if o := s.run("read", uri, "--output", file).exits(0); o.stdout != "" {
-			t.Errorf("%s: standard output carries %q", uri, clip(o.stdout))
+			t.Errorf("%s: standard output is %q", uri, clip(o.stdout))
 		}
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", uri, got, err)
@@ -125,11 +125,11 @@ func TestReadToFile(t *testing.T) {
 	}
 }
 
-// TestShapes: programs read the JSON of the command line. It may grow; what is
-// here must stay.
-func TestShapes(t *testing.T) {
+// TestJSONMembers checks the members of the JSON output that programs read. New
+// members may come, but these must stay.
+func TestJSONMembers(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, gosdk())
+	s := newWorkspace(t, gosdk())
 	for _, c := range []struct {
 		args    []string
 		members string // of the one object, or of the first of a list
@@ -160,17 +160,17 @@ func TestShapes(t *testing.T) {
 	o := s.run("call", "go__ecko", "--json").exits(2)
 	decode(t, json.RawMessage(o.stderr), &failed)
 	if failed.Error.Code != "name.unknown" || failed.Error.Hint == "" {
-		t.Errorf("an error for programs: %s", o.stderr)
+		t.Errorf("the JSON of an error: %s", o.stderr)
 	}
 }
 
-// TestToolsAreAsListed: the schemas that the command line prints are those of
-// the server.
-func TestToolsAreAsListed(t *testing.T) {
+// TestToolsPrintsTheSchemasOfTheServer compares the printed schemas with those
+// of the server.
+func TestToolsPrintsTheSchemasOfTheServer(t *testing.T) {
 	t.Parallel()
 	every := everything(t)
 	alone := every.direct(t, oldDialect)
-	alone.greet()
+	alone.initialize()
 	want := map[string]any{}
 	for _, raw := range offered(t, alone.list("tools/list", "tools")) {
 		var tool struct {
@@ -184,7 +184,7 @@ func TestToolsAreAsListed(t *testing.T) {
 		Name        string
 		InputSchema any
 	}
-	newSite(t, every).run("tools").exits(0).into(&list)
+	newWorkspace(t, every).run("tools").exits(0).into(&list)
 	for _, tool := range list {
 		if got, want := encode(t, tool.InputSchema), encode(t, want[tool.Name]); got != want {
 			t.Errorf("%s: %s, want %s", tool.Name, got, want)
@@ -195,11 +195,11 @@ func TestToolsAreAsListed(t *testing.T) {
 	}
 }
 
-// TestInterruptedListsAreNotKept: a command that ends while a server's lists
-// are being asked for, page by page, must not leave half of them behind.
+// TestInterruptedListsAreNotKept checks that a command that ends between two
+// pages of a list does not leave a part of it in the cache.
 func TestInterruptedListsAreNotKept(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, gosdk("-page", "1"))
+	s := newWorkspace(t, gosdk("-page", "1"))
 	count := func() int {
 		var tools []any
 		s.run("tools").exits(0).into(&tools)
@@ -214,8 +214,8 @@ func TestInterruptedListsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestNewToolsAreFound: a tool that the server did not have when it was asked
-// last can be called by the name it will be listed under.
+// TestNewToolsAreFound calls a tool that is missing in the cached list, by the
+// name under which it will be listed.
 func TestNewToolsAreFound(t *testing.T) {
 	t.Parallel()
 	number := filepath.Join(t.TempDir(), "number")
@@ -226,7 +226,7 @@ func TestNewToolsAreFound(t *testing.T) {
 		}
 	}
 	write("0")
-	s := newSite(t, server{name: "go", command: []string{"sh", "-c", `exec "$0" -extra "$(cat "$1")"`, program("gosdk"), number}})
+	s := newWorkspace(t, server{name: "go", command: []string{"sh", "-c", `exec "$0" -extra "$(cat "$1")"`, program("gosdk"), number}})
 	s.run("tools").exits(0)
 	write("1")
 	s.run("call", "go/extra-0000").exits(1).says("call.tool_error")

@@ -9,43 +9,43 @@ import (
 	"testing"
 )
 
-// A foreigner is a client from npm, with a home directory of its own, that
-// uses junctor serve at a site.
-type foreigner struct {
+// An npmClient is a client from npm with its own home directory, which uses
+// junctor serve in a workspace.
+type npmClient struct {
 	t    *testing.T
-	site *site
+	site *workspace
 	home string
 }
 
-func newForeigner(t *testing.T) *foreigner {
+func newNPMClient(t *testing.T) *npmClient {
 	t.Helper()
 	npmClients.require(t)
-	f := &foreigner{t: t, site: newSite(t, gosdk(), everything(t)), home: t.TempDir()}
-	// Who lists once does not wait for a server that is slow to start, but hears
-	// what it had the last time.
+	f := &npmClient{t: t, site: newWorkspace(t, gosdk(), everything(t)), home: t.TempDir()}
+	// A client that lists once does not wait for a slow server, but gets its
+	// cached list.
 	if out, err := f.site.command("tools").CombinedOutput(); err != nil {
 		t.Fatalf("junctor tools: %v\n%s", err, out)
 	}
 	return f
 }
 
-// command is a program of the kit, in a home of its own.
-func (f *foreigner) command(name string, args ...string) *exec.Cmd {
+// command returns a command of the kit.
+func (f *npmClient) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command("node", append([]string{npmClients.bin(name)}, args...)...)
 	cmd.Dir = f.home
-	// The site's own variables, for those who pass on what they have.
+	// The workspace's variables, for clients that pass their environment on.
 	cmd.Env = append(f.site.command().Env, "HOME="+f.home, "NO_COLOR=1", "CI=1")
 	return cmd
 }
 
-// run runs a program of the kit to its end and returns what it prints.
-func (f *foreigner) run(name string, args ...string) string {
+// run runs a program of the kit to its end and returns its output.
+func (f *npmClient) run(name string, args ...string) string {
 	f.t.Helper()
 	return string(output(f.t, f.command(name, args...)))
 }
 
-// holds checks that a program printed each of the texts.
-func (f *foreigner) holds(what, printed string, texts ...string) {
+// expect checks that an output contains each of the texts.
+func (f *npmClient) expect(what, printed string, texts ...string) {
 	f.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(printed, text) {
@@ -54,22 +54,22 @@ func (f *foreigner) holds(what, printed string, texts ...string) {
 	}
 }
 
-// TestMcporter: a client that makes functions of tools.
+// TestMcporter uses a client that makes functions of tools.
 func TestMcporter(t *testing.T) {
 	t.Parallel()
-	f := newForeigner(t)
+	f := newNPMClient(t)
 	serve := program("junctor") + " serve"
-	f.holds("list", f.run("mcporter", "list", "--stdio", serve), "go__echo", "every__get-sum", "Returns the sum of two numbers")
-	f.holds("call", f.run("mcporter", "call", "--stdio", serve, "go__echo", "text=hello"), "hello")
+	f.expect("list", f.run("mcporter", "list", "--stdio", serve), "go__echo", "every__get-sum", "Returns the sum of two numbers")
+	f.expect("call", f.run("mcporter", "call", "--stdio", serve, "go__echo", "text=hello"), "hello")
 }
 
-// TestMcpc: a client that keeps its session in a process of its own.
+// TestMcpc uses a client that keeps its session in a separate process.
 func TestMcpc(t *testing.T) {
 	t.Parallel()
-	f := newForeigner(t)
+	f := newNPMClient(t)
 	env := map[string]string{}
 	for _, kv := range f.site.command().Env {
-		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "JUNCTOR_") || name == siteVariable {
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "JUNCTOR_") || name == workspaceVariable {
 			env[name] = value
 		}
 	}
@@ -81,11 +81,11 @@ func TestMcpc(t *testing.T) {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.holds("connect", connectMcpc(t, func() *exec.Cmd { return f.command("mcpc", "connect", file+":junctor", "@j") }), "junctor", "go__echo")
+	f.expect("connect", connectMcpc(t, func() *exec.Cmd { return f.command("mcpc", "connect", file+":junctor", "@j") }), "junctor", "go__echo")
 	defer f.run("mcpc", "@j", "close")
-	f.holds("tools", f.run("mcpc", "@j", "tools-list"), "go__echo", "task:forbidden")
-	f.holds("call", f.run("mcpc", "@j", "tools-call", "go__echo", "text:=hello"), "hello")
-	f.holds("read", f.run("mcpc", "@j", "resources-read", "go://resource/one"), "what stands at")
-	f.holds("prompt", f.run("mcpc", "@j", "prompts-get", "go__topic", "topic:=trains"), "trains")
-	f.holds("ping", f.run("mcpc", "@j", "ping"), "successful")
+	f.expect("tools", f.run("mcpc", "@j", "tools-list"), "go__echo", "task:forbidden")
+	f.expect("call", f.run("mcpc", "@j", "tools-call", "go__echo", "text:=hello"), "hello")
+	f.expect("read", f.run("mcpc", "@j", "resources-read", "go://resource/one"), "what stands at")
+	f.expect("prompt", f.run("mcpc", "@j", "prompts-get", "go__topic", "topic:=trains"), "trains")
+	f.expect("ping", f.run("mcpc", "@j", "ping"), "successful")
 }

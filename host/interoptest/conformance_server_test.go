@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// TestConformanceServer lets the suite test Junctor as a server, at one URL for
-// both eras at once. Behind it is the server that the Go SDK is tested with,
-// whose names it must not change: one that speaks both eras, or just one.
+// TestConformanceServer runs the conformance suite against Junctor as a server
+// of both eras at one URL. Behind it is the test server of the Go SDK, of both
+// eras or one, whose names must not be changed.
 func TestConformanceServer(t *testing.T) {
 	pinned := func(of func(*testing.T) server, revision string) func(*testing.T) server {
 		return func(t *testing.T) server { return of(t).pinned(revision) }
@@ -38,11 +38,11 @@ func TestConformanceServer(t *testing.T) {
 			t.Parallel()
 			suite.require(t)
 			expected := expectedOf(t, append(strings.Fields(name), "any"))
-			e := newSite(t, behind(t).with("  prefix = \"\"\n  share = \"session\"\n")).serveHTTP()
+			e := newWorkspace(t, behind(t).with("  prefix = \"\"\n  share = \"session\"\n")).serveHTTP()
 			for revision, atLeast := range map[string]int{latestLegacy: 29, modern: 36} {
 				t.Run(revision, func(t *testing.T) {
 					if os.Getenv("JUNCTOR_CONFORMANCE") == "latest" && strings.HasSuffix(name, eraOf(revision)) {
-						t.Skip("the server of both eras has it; see JUNCTOR_CONFORMANCE")
+						t.Skip("covered by the server of both eras; see JUNCTOR_CONFORMANCE")
 					}
 					t.Parallel()
 					passed := conform(t, expected, "server", "--url", e.url, "--requirements", revision)
@@ -56,7 +56,7 @@ func TestConformanceServer(t *testing.T) {
 	}
 }
 
-// eraOf is the era of a revision, as the names of the servers have it.
+// eraOf returns the era of a revision, as in the names of the servers.
 func eraOf(revision string) string {
 	if revision == modern {
 		return "modern"
@@ -64,8 +64,8 @@ func eraOf(revision string) string {
 	return "legacy"
 }
 
-// expectedOf writes the list of what is expected to fail, for the suite, from
-// some of the parts of ours.
+// expectedOf writes some parts of our list of expected failures to a file for
+// the suite.
 func expectedOf(t *testing.T, parts []string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(repository, "testdata", "conformance", "server.yaml"))
@@ -87,27 +87,27 @@ func expectedOf(t *testing.T, parts []string) string {
 	return file
 }
 
-// everythingServer is the server that the Go SDK is tested with.
+// everythingServer returns the test server of the Go SDK.
 func everythingServer(*testing.T) server {
 	return server{name: "everything", command: []string{program("everything-server")}}
 }
 
-// everythingServerAt is the same over HTTP, of one era or the other.
+// everythingServerAt returns the test server over HTTP, of one era.
 func everythingServerAt(era string) func(*testing.T) server {
 	return func(t *testing.T) server {
 		t.Helper()
-		return server{name: "everything", web: &web{plugin: "http", url: everythingURL(t, era)}}
+		return server{name: "everything", web: &webServer{plugin: "http", url: everythingURL(t, era)}}
 	}
 }
 
-// everythingURL starts it and returns where it is. It cannot be told to choose a
-// port, so it gets one that was free a moment ago.
+// everythingURL starts the server and returns its URL. The server cannot choose
+// a port itself, so it gets a port that was free a moment ago.
 func everythingURL(t *testing.T, era string) string {
 	t.Helper()
 	for range 5 {
 		address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 		p := launch(t, exec.Command(program("everything-server"), "-http", address, era))
-		if p.answers(address) {
+		if p.waitListening(address) {
 			return "http://" + address + "/"
 		}
 	}
@@ -115,11 +115,11 @@ func everythingURL(t *testing.T, era string) string {
 	return ""
 }
 
-// answers waits until a process can be reached, or has ended.
-func (p *process) answers(address string) bool {
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+// waitListening waits until a process accepts connections, or has ended.
+func (p *process) waitListening(address string) bool {
+	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		select {
-		case <-p.exited: // somebody else has the port
+		case <-p.exited: // another process has the port
 			return false
 		default:
 		}
@@ -131,23 +131,23 @@ func (p *process) answers(address string) bool {
 	return false
 }
 
-// everythingServerBoth is one address with a server of each era behind it: with
-// the Go SDK one server over HTTP has sessions or speaks 2026-07-28, not both.
+// everythingServerBoth returns one address with a server of each era behind it.
+// A server of the Go SDK over HTTP either has sessions or speaks 2026-07-28.
 func everythingServerBoth(t *testing.T) server {
 	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	door := func(era string) http.Handler {
+	handler := func(era string) http.Handler {
 		to, err := url.Parse(everythingURL(t, era))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return &httputil.ReverseProxy{
-			Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // of streams that clients closed
+			Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // streams that clients closed are logged
 			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		}
 	}
-	sessions, stateless := door("-stateless=false"), door("-stateless=true")
+	sessions, stateless := handler("-stateless=false"), handler("-stateless=true")
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= modern {
 			stateless.ServeHTTP(w, r)
@@ -156,5 +156,5 @@ func everythingServerBoth(t *testing.T) server {
 		sessions.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
-	return server{name: "everything", web: &web{plugin: "http", url: front.URL + "/"}}
+	return server{name: "everything", web: &webServer{plugin: "http", url: front.URL + "/"}}
 }

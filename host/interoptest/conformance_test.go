@@ -18,8 +18,8 @@ var suite = &kit{
 	sources: []string{"conformance/package.json", "conformance/package-lock.json"},
 }
 
-// suiteInstall also runs the one script that is needed: it fetches the node for
-// this machine.
+// suiteInstall also runs the one script that is needed, which downloads node
+// for this machine.
 func suiteInstall(ctx context.Context, k *kit) error {
 	if err := npmInstall(ctx, k); err != nil {
 		return err
@@ -27,8 +27,9 @@ func suiteInstall(ctx context.Context, k *kit) error {
 	return tool(ctx, k.path("node_modules", "node"), "node", "installArchSpecificPackage")
 }
 
-// TestConformance lets the suite test Junctor as a client: testdata/conformance
-// is what it runs in each scenario, and lists what is expected to fail.
+// TestConformance runs the conformance suite against Junctor as a client.
+// testdata/conformance has the program that it runs in each scenario, and the
+// list of expected failures.
 func TestConformance(t *testing.T) {
 	for revision, atLeast := range map[string]int{latestLegacy: 22, modern: 36} {
 		t.Run(revision, func(t *testing.T) {
@@ -36,9 +37,9 @@ func TestConformance(t *testing.T) {
 				t.Skip("it starts many programs")
 			}
 			if revision != modern && os.Getenv("JUNCTOR_CONFORMANCE") == "latest" {
-				t.Skip("make conformance has the client of earlier revisions")
+				t.Skip("covered by make conformance")
 			}
-			// Not beside others: it begins all scenarios at once.
+			// Not in parallel: the suite begins all scenarios at once.
 			suite.require(t)
 			fetching.Wait()
 			if err := watchSources(); err != nil {
@@ -53,23 +54,23 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// verdict is what the suite prints of each scenario in the end.
+// verdict matches the final line of a scenario.
 var verdict = regexp.MustCompile(`(?m)^[✓✗] (\S+): \d+ passed.*`)
 
-// crowdedOut is how many scenarios may fail because of the others: the suite begins
-// all of them at once, and some give up on what takes a machine too long that is
-// busy with forty. Each has another try alone.
-const crowdedOut = 6
+// maxRetries is how many scenarios may fail at first. The suite begins all of
+// them at once, and some time out on a busy machine. Each is repeated alone.
+const maxRetries = 6
 
-// unexpected are checks of the server that failed and are not expected to.
+// unexpected matches checks of a server that failed unexpectedly.
 var unexpected = regexp.MustCompile(`(?m)^ *✗ ([a-z0-9-]+:[a-z0-9-]+)$`)
 
-// changedBack is about a list that the suite's server changes and changes back: who
-// comes to look a moment later finds it as it was, and tells nobody.
+// changedBack is a check about a list that the suite's server changes and
+// changes back. A gateway that lists it a moment later sees no change and sends
+// no notification.
 const changedBack = "server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription"
 
-// conform runs the suite and returns how many scenarios passed. Those that failed
-// and are not among the expected ones are errors.
+// conform runs the suite and returns how many scenarios passed. Unexpected
+// failures are errors of the test.
 func conform(t *testing.T, expected string, args ...string) (passed int) {
 	t.Helper()
 	list, err := os.ReadFile(expected)
@@ -80,11 +81,11 @@ func conform(t *testing.T, expected string, args ...string) (passed int) {
 	failed, again := 0, 0
 	for _, line := range verdict.FindAllStringSubmatch(out, -1) {
 		switch {
-		case strings.HasPrefix(line[1], "tasks-"): // the server behind us has no tasks either
+		case strings.HasPrefix(line[1], "tasks-"): // the test server has no tasks either
 		case strings.HasPrefix(line[0], "✓"):
 			passed++
 		case strings.Contains(string(list), "- "+line[1]+" "):
-		case again < crowdedOut:
+		case again < maxRetries:
 			again++
 			if out, err := runSuite(t, args[0], args[1], args[2], "--spec-version", args[4], "--scenario", line[1]); err != nil || strings.Contains(out, "SKIPPED") {
 				t.Errorf("%s, and alone: %v\n%s", line[0], err, out)
@@ -92,12 +93,12 @@ func conform(t *testing.T, expected string, args ...string) (passed int) {
 			}
 			t.Logf("%s, but not alone", line[0])
 			passed++
-		default: // those that the suite does not score are here, too
+		default: // includes scenarios without a score
 			failed++
 			t.Errorf("%s", line[0])
 		}
 	}
-	if crowded := unexpected.FindAllStringSubmatch(out, -1); failed == 0 && len(crowded) == 1 && crowded[0][1] == changedBack {
+	if failures := unexpected.FindAllStringSubmatch(out, -1); failed == 0 && len(failures) == 1 && failures[0][1] == changedBack {
 		t.Logf("%s failed among the others", changedBack)
 		return passed
 	}
@@ -107,13 +108,13 @@ func conform(t *testing.T, expected string, args ...string) (passed int) {
 	return passed
 }
 
-// runSuite runs the suite and returns what it printed.
+// runSuite runs the suite and returns its output.
 func runSuite(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	args = append([]string{suite.path("node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")}, args...)
-	args = append(args, "--timeout", fmt.Sprint((2 * patience).Milliseconds()))
+	args = append(args, "--timeout", fmt.Sprint((2 * testTimeout).Milliseconds()))
 	cmd := exec.CommandContext(ctx, suite.path("node_modules", "node", "bin", "node"), args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "CONFORMANCE_JUNCTOR="+program("junctor"))

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// TestConversations holds the conversations in testdata/interop/conversations
-// with junctor serve and one server of the Go SDK behind it. In their lines
+// TestConversations plays the conversations in testdata/interop/conversations
+// with junctor serve and one server of the Go SDK. Lines begin with:
 //
-//	# is a comment
-//	> is what the client says, as it stands
-//	< is what must be heard of junctor, and only once
-//	~ is what may be heard besides
-//	$ is the end of what the client says
+//	#  a comment
+//	>  a message of the client, verbatim
+//	<  a message that junctor must send, once
+//	~  a message that junctor may send
+//	$  the end of the client's input
 //
-// What is heard may have more members than the line has. "..." stands for any
-// value, and at the end of an array for any more of them.
+// A message may have more members than its line. "..." matches any value, and
+// at the end of an array any number of values.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob(source("conversations/*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -33,7 +33,7 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := newSite(t, gosdk()).serve()
+			g := newWorkspace(t, gosdk()).serve()
 			c := &conversation{g: g, peer: g.speak(oldDialect), done: map[int]bool{}}
 			for line := range strings.Lines(string(text)) {
 				if line = strings.TrimRight(line, "\n"); line != "" {
@@ -45,12 +45,12 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// A conversation is one that is being held.
+// A conversation is a conversation in progress.
 type conversation struct {
 	g    *gateway
 	peer *peer
-	done map[int]bool // what was heard and expected
-	may  []any        // what may be heard besides
+	done map[int]bool // received and expected messages
+	may  []any        // allowed messages
 }
 
 func (c *conversation) line(t *testing.T, line string) {
@@ -61,11 +61,11 @@ func (c *conversation) line(t *testing.T, line string) {
 	case '>':
 		c.peer.send(rest)
 	case '<':
-		want := parsed(t, rest)
-		m := c.peer.until(rest, 0, func(m message) bool { return !c.done[m.at] && fits(want, parsed(t, m.raw)) })
+		want := parseJSON(t, rest)
+		m := c.peer.until(rest, 0, func(m message) bool { return !c.done[m.at] && fits(want, parseJSON(t, m.raw)) })
 		c.done[m.at] = true
 	case '~':
-		c.may = append(c.may, parsed(t, rest))
+		c.may = append(c.may, parseJSON(t, rest))
 	case '$':
 		_ = c.g.stdin.Close()
 	default:
@@ -73,22 +73,21 @@ func (c *conversation) line(t *testing.T, line string) {
 	}
 }
 
-// end waits for the end of the gateway and complains about what was heard and
-// not expected.
+// end waits for the end of the gateway and reports unexpected messages.
 func (c *conversation) end(t *testing.T) {
 	t.Helper()
 	c.g.finish()
 	c.peer.ended()
 	for i, m := range c.peer.heard {
-		heard := parsed(t, m.raw)
+		heard := parseJSON(t, m.raw)
 		if !c.done[i] && !slices.ContainsFunc(c.may, func(want any) bool { return fits(want, heard) }) {
 			t.Errorf("not expected: %s", m.raw)
 		}
 	}
 }
 
-// parsed is a JSON value with its numbers as they were written.
-func parsed(t *testing.T, text string) any {
+// parseJSON returns a JSON value with unchanged numbers.
+func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -101,7 +100,7 @@ func parsed(t *testing.T, text string) any {
 
 const anything = "..."
 
-// fits reports whether a value is as wanted.
+// fits reports whether a value matches the wanted one.
 func fits(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:

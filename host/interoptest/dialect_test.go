@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The revisions of MCP.
+// Revisions of MCP.
 const (
 	latestLegacy = "2025-11-25"
 	modern       = "2026-07-28"
@@ -24,31 +24,32 @@ const (
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
-// A dialect is how a client of one revision speaks.
+// A dialect is the form in which a client of one revision sends requests.
 type dialect struct {
 	revision string
-	caps     object // of the client; nil is none
-	level    string // of log messages that each modern request asks for
+	caps     object // capabilities of the client; nil: none
+	level    string // log level of each modern request
 }
 
-// The dialects that most tests are about.
+// The dialects of most tests.
 var (
 	oldDialect = dialect{revision: latestLegacy}
 	newDialect = dialect{revision: modern}
 )
 
-// eras are those two, for tests that run in both.
+// eras are both dialects, for tests of both eras.
 var eras = map[string]dialect{"legacy": oldDialect, "modern": newDialect}
 
 func (d dialect) modern() bool { return d.revision >= modern }
 
-// offering is the same dialect of a client that has more capabilities.
-func (d dialect) offering(caps object) dialect {
+// withCapabilities returns the dialect with more capabilities of the client.
+func (d dialect) withCapabilities(caps object) dialect {
 	d.caps = caps
 	return d
 }
 
-// complete adds to the params of a request what the dialect says in each.
+// complete adds the members that the dialect requires in the params of each
+// request.
 func (d dialect) complete(params object) object {
 	if !d.modern() {
 		if params == nil {
@@ -75,9 +76,9 @@ func (d dialect) complete(params object) object {
 	return params
 }
 
-// greet begins the conversation as the dialect does and returns what the
-// server said about itself.
-func (p *peer) greet() message {
+// initialize begins the conversation and returns what the server said about
+// itself.
+func (p *peer) initialize() message {
 	p.t.Helper()
 	if p.dialect.modern() {
 		return p.call("server/discover", nil)
@@ -93,7 +94,7 @@ func (p *peer) greet() message {
 	return m
 }
 
-// list asks for a list, all pages of it, and returns its items as they came.
+// list returns the items of all pages of a list, unchanged.
 func (p *peer) list(method, member string) []json.RawMessage {
 	p.t.Helper()
 	var items []json.RawMessage
@@ -111,11 +112,11 @@ func (p *peer) list(method, member string) []json.RawMessage {
 	}
 }
 
-// awaits waits until a server's tools are in the list: one that is slow to start
-// comes into it later.
-func (p *peer) awaits(server string) {
+// waitForTools waits until a server's tools are listed. A server that is slow
+// to start is added later.
+func (p *peer) waitForTools(server string) {
 	p.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(testTimeout); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
 		listed := names(p.t, p.list("tools/list", "tools"), "name")
 		if slices.ContainsFunc(listed, func(name string) bool { return strings.HasPrefix(name, server+"__") }) {
 			return

@@ -1,20 +1,24 @@
-// Package interoptest is the proof that Junctor joins programs it does not
-// know: the tests in it run the real binary between real servers and real
-// clients of four SDKs. It has no code besides them.
+// Package interoptest contains the interoperability tests of Junctor. They run
+// the real binary between real servers and real clients of four SDKs. The
+// package has no other code.
 //
-// What happens first: TestMain builds junctor, its plugins and a server made
-// with the Go SDK into a temporary directory. Servers and clients from
-// npm and PyPI are installed by the first test that needs them, into
-// .cache/interop of the repository, from the lock files in testdata/interop.
-// Where node or python3 is missing such a test is skipped, and "make test" ends
-// with a line that says so; with JUNCTOR_REQUIRE_INTEROP=1 it fails instead.
+// TestMain builds junctor, its plugins and a server with the Go SDK into a
+// temporary directory. The first test that needs them installs servers and
+// clients from npm and PyPI into .cache/interop of the repository, from the
+// lock files in testdata/interop. Without node or python3 such a test is
+// skipped, and "make test" ends with a line that says so. With
+// JUNCTOR_REQUIRE_INTEROP=1 it fails instead.
 //
-// The pieces the tests are made of: a site is a configuration and a home
-// directory of its own (site_test.go), a peer is one end of a conversation in
-// JSON-RPC, as bytes (peer_test.go), and a dialect is how a client of one
-// revision speaks (dialect_test.go). A server is started by Junctor, or by the
-// test, which then lets it listen on loopback (web_test.go). A vendor wants
-// credentials and counts what comes (vendor_test.go); a screen is a terminal for
-// somebody who logs in (terminal_test.go). A session of the Go SDK stands beside
-// the peer as a client that we did not write (session_test.go).
+// The main types are:
+//
+//	workspace   a configuration and a home directory (workspace_test.go)
+//	server      a server block; Junctor or the test starts the server
+//	            (workspace_test.go, webserver_test.go)
+//	peer        one end of a JSON-RPC conversation, as bytes (peer_test.go)
+//	dialect     the form in which a client of one revision sends requests
+//	            (dialect_test.go)
+//	session     a client of the Go SDK (session_test.go)
+//	authServer  a server that requires credentials and counts requests
+//	            (authserver_test.go)
+//	terminal    a terminal in which a user logs in (terminal_test.go)
 package interoptest

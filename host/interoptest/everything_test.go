@@ -11,15 +11,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A use is one call of a tool and what must come of it.
+// A use is one tool call and its expected result.
 type use struct {
 	tool      string
 	arguments object
-	says      string // somewhere in the text of the result
-	content   any    // of the type that must be among the content
+	says      string // part of the text of the result
+	content   any    // type of content that the result must have
 }
 
-// The tools that *everything* has for every client.
+// Tools of *everything* for all clients.
 var ordinary = []use{
 	{tool: "echo", arguments: object{"message": "hello"}, says: "Echo: hello"},
 	{tool: "get-annotated-message", arguments: object{"messageType": "debug", "includeImage": true}, says: "Debug", content: &mcp.ImageContent{}},
@@ -37,7 +37,7 @@ var ordinary = []use{
 	{tool: "trigger-long-running-operation", arguments: object{"duration": 0.2, "steps": 2}, says: "completed"},
 }
 
-// The tools that it has for clients that can be asked.
+// Tools of *everything* for clients that can answer questions.
 var asking = []use{
 	{tool: "get-roots-list", arguments: object{}, says: "file:///the/root"},
 	{tool: "trigger-sampling-request", arguments: object{"prompt": "say it", "maxTokens": 10}, says: "the model heard: Resource trigger-sampling-request context: say it"},
@@ -45,23 +45,23 @@ var asking = []use{
 	{tool: "trigger-url-elicitation", arguments: object{"url": "https://example.com/go", "elicitationId": "e1"}, says: "User completed"},
 }
 
-// TestEveryToolOfEverything calls all tools that are listed: every one that the
-// server has, but for one that can only be called as a task.
+// TestEveryToolOfEverything calls all listed tools: all that the server has,
+// except one that must be called as a task.
 func TestEveryToolOfEverything(t *testing.T) {
 	eachEverything(t, func(t *testing.T, every server, d dialect) {
-		s := newSite(t, every).serve().connect(d, answering)
+		s := newWorkspace(t, every).serve().connect(d, answering)
 		uses := ordinary
 		if !d.modern() {
 			uses = append(slices.Clone(ordinary), asking...)
 		}
-		s.awaits("every")
-		// Some are there only once the server knows what the client can do, which is
-		// after its first list.
+		s.waitForTools("every")
+		// Some are listed only after the first list, when the server knows the
+		// client's capabilities.
 		missing := func(listed []string) bool {
 			return slices.ContainsFunc(uses, func(u use) bool { return !slices.Contains(listed, "every__"+u.tool) })
 		}
 		listed := s.toolNames()
-		for late := time.Now().Add(patience); missing(listed) && time.Now().Before(late); listed = s.toolNames() {
+		for late := time.Now().Add(testTimeout); missing(listed) && time.Now().Before(late); listed = s.toolNames() {
 			time.Sleep(20 * time.Millisecond)
 		}
 		for _, u := range uses {
@@ -74,7 +74,7 @@ func TestEveryToolOfEverything(t *testing.T) {
 		}
 		for _, name := range listed {
 			if !slices.ContainsFunc(uses, func(u use) bool { return "every__"+u.tool == name }) {
-				t.Errorf("%s is listed, and this test does not know it", name)
+				t.Errorf("%s is listed, but the test does not know it", name)
 			}
 		}
 	})
@@ -94,7 +94,7 @@ func (u use) check(t *testing.T, r *mcp.CallToolResult) {
 	}
 }
 
-// encodedType is the type of content, as it stands in JSON.
+// encodedType returns the type of content in its JSON form.
 func encodedType(t *testing.T, content any) string {
 	t.Helper()
 	var c struct{ Type string }
@@ -102,7 +102,7 @@ func encodedType(t *testing.T, content any) string {
 	return c.Type
 }
 
-// answering makes a client that answers everything a server may ask.
+// answering configures a client that answers every request of a server.
 func answering(o *mcp.ClientOptions) {
 	o.Capabilities = &mcp.ClientCapabilities{
 		RootsV2:     &mcp.RootCapabilities{ListChanged: true},

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestExamples runs the files in examples/ that are about servers from npm, as
-// their readers would: with the servers in PATH. cmd/host runs the others.
+// TestExamples runs the files in examples/ about servers from npm, with the
+// servers in PATH. cmd/host runs the others.
 func TestExamples(t *testing.T) {
 	for name, verbs := range map[string][]verb{
 		"files.hcl": {
@@ -32,14 +32,15 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// example is a site with a file of examples/, placed as in a checkout.
-func example(t *testing.T, name string) *site {
+// example returns a workspace with a file of examples/, placed as in a
+// checkout.
+func example(t *testing.T, name string) *workspace {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "examples", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t)
+	s := newWorkspace(t)
 	s.config = filepath.Join(s.dir, "examples", name)
 	if err := os.Mkdir(filepath.Dir(s.config), 0o755); err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func example(t *testing.T, name string) *site {
 	}
 	s.env = []string{
 		"PATH=" + npmServers.path("node_modules", ".bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"XDG_STATE_HOME=" + s.dir, // where several.hcl keeps a graph
+		"XDG_STATE_HOME=" + s.dir, // several.hcl keeps a graph there
 	}
 	return s
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// conversing are the servers with tools for what crosses besides answers, and the
-// era of the clients that they have in every run: none is both.
+// conversing are the servers with tools for notifications and cancellations,
+// and the era of their clients in every run; empty: both eras.
 var conversing = map[string]struct {
 	server  func(t *testing.T) server
 	clients string
@@ -28,7 +28,7 @@ var conversing = map[string]struct {
 	"typescript-old": {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "modern"},
 }
 
-// converse runs a test with each of them and clients of both eras.
+// converse runs a test with each of these servers, and clients of both eras.
 func converse(t *testing.T, test func(t *testing.T, s server, d dialect)) {
 	for name, c := range conversing {
 		for era, d := range eras {
@@ -43,17 +43,17 @@ func converse(t *testing.T, test func(t *testing.T, s server, d dialect)) {
 	}
 }
 
-// TestFeatures: reports of progress, log messages and cancellations cross, one
-// after the other in one conversation.
+// TestFeatures checks progress, log messages and cancellations in one
+// conversation.
 func TestFeatures(t *testing.T) {
 	converse(t, func(t *testing.T, s server, d dialect) {
 		d.level = "warning"
-		p := newSite(t, s).serve().speak(d)
-		p.greet()
-		p.awaits(s.name)
+		p := newWorkspace(t, s).serve().speak(d)
+		p.initialize()
+		p.waitForTools(s.name)
 		p.checkLogging(s.name)
-		// In order, with the client's own token, and all before the result; the last
-		// one is never left out.
+		// In order, with the client's token, and all before the result. The
+		// last report is never omitted.
 		for _, token := range []string{`"a \"token\""`, `0`, `9007199254740993`} {
 			checkProgress(t, p, token, 40, object{"name": s.name + "__count", "arguments": object{"steps": 40}})
 		}
@@ -65,8 +65,8 @@ func TestProgressOfEverything(t *testing.T) {
 	for way, of := range everythings {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			p := newSite(t, of(t)).serve().speak(oldDialect)
-			p.greet()
+			p := newWorkspace(t, of(t)).serve().speak(oldDialect)
+			p.initialize()
 			checkProgress(t, p, `"every"`, 4, object{"name": long, "arguments": object{"duration": 0.4, "steps": 4}})
 		})
 	}
@@ -75,12 +75,12 @@ func TestProgressOfEverything(t *testing.T) {
 func checkProgress(t *testing.T, p *peer, token string, total float64, params object) {
 	t.Helper()
 	if last := heardProgress(t, p, token, total, params); last != total {
-		t.Errorf("the last progress heard is %v, want %v", last, total)
+		t.Errorf("the last progress is %v, want %v", last, total)
 	}
 }
 
-// heardProgress makes a call, checks the reports of its progress, and returns
-// the last of them.
+// heardProgress makes a call, checks its progress reports, and returns the last
+// one.
 func heardProgress(t *testing.T, p *peer, token string, total float64, params object) float64 {
 	t.Helper()
 	mark := p.mark()
@@ -110,7 +110,7 @@ func heardProgress(t *testing.T, p *peer, token string, total float64, params ob
 	return last
 }
 
-// checkLogging: what the client asks for arrives, and nothing below it.
+// checkLogging checks that log messages at or above the client's level arrive.
 func (p *peer) checkLogging(server string) {
 	t, level := p.t, p.dialect.level
 	t.Helper()
@@ -134,8 +134,8 @@ func (p *peer) checkLogging(server string) {
 	}
 }
 
-// checkCancellation: the server hears that a call is not wanted, and the
-// connection is as good as before.
+// checkCancellation checks that the server gets a cancellation, and that the
+// connection works afterwards.
 func (p *peer) checkCancellation(server string) {
 	t := p.t
 	t.Helper()
@@ -163,13 +163,13 @@ func (p *peer) checkCancellation(server string) {
 	}
 }
 
-// TestLogMessagesBelongToARequest: a modern client that wants to hear what one
-// server says while it answers does not hear what another says.
+// TestLogMessagesBelongToARequest checks that a modern client gets the log
+// messages of the server that answers its request, and of no other.
 func TestLogMessagesBelongToARequest(t *testing.T) {
 	t.Parallel()
-	p := newSite(t, fastmcp(t), gosdk()).serve().speak(newDialect)
-	p.greet()
-	// This one talks to whoever listens, whether asked to or not.
+	p := newWorkspace(t, fastmcp(t), gosdk()).serve().speak(newDialect)
+	p.initialize()
+	// This server logs without a request.
 	speak := func() {
 		t.Helper()
 		p.tool("py1__speak", object{"level": "error", "text": "not for you"}).text(t)
@@ -181,7 +181,7 @@ func TestLogMessagesBelongToARequest(t *testing.T) {
 	p.note(0, "notifications/progress", nil)
 	speak()
 	for _, m := range p.all("notifications/message") {
-		t.Errorf("a message of a server that was asked to be quiet: %s", m.raw)
+		t.Errorf("a log message of a server without a log level: %s", m.raw)
 	}
 	p.notify("notifications/cancelled", object{"requestId": json.RawMessage(wait)})
 }

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// A question is a request whose answer must be the same whether Junctor stands
-// between or not.
+// A question is a request whose answer must be the same with and without
+// Junctor.
 type question struct {
 	name   string
 	method string
 	params object
 }
 
-// callOf is a question to a tool.
+// callOf returns a question to a tool.
 func callOf(tool string, arguments object) question {
 	return question{"call " + tool, "tools/call", object{"name": tool, "arguments": arguments}}
 }
@@ -41,7 +41,7 @@ func completionOf(ref object, argument, value string) question {
 	}}
 }
 
-// exposed is the question as a client of the gateway asks it.
+// exposed returns the params of the question for a client of the gateway.
 func (q question) exposed(prefix string) object {
 	params := maps.Clone(q.params)
 	switch q.method {
@@ -57,8 +57,8 @@ func (q question) exposed(prefix string) object {
 	return params
 }
 
-// The servers of this test.
-var relayed = map[string]relay{
+// relayed are the servers of this test.
+var relayed = map[string]relayCase{
 	"everything": {everything, oldDialect, []question{
 		callOf("echo", object{"message": "Grüße \U0001F40D \u2028 <&>"}),
 		callOf("get-annotated-message", object{"messageType": "error", "includeImage": true}),
@@ -141,8 +141,7 @@ var pythonQuestions = []question{
 	completionOf(object{"type": "ref/resource", "uri": "note://by-number/{number}"}, "number", "1"),
 }
 
-// library is a directory to read in. It is the working directory of nothing,
-// so the questions about it name it by a placeholder.
+// library creates a directory with files. Questions name it by a placeholder.
 func library(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -158,7 +157,7 @@ func library(t *testing.T) string {
 	return dir
 }
 
-// overWeb are those of the servers that can be reached over HTTP and SSE.
+// overWeb are the servers that are available over HTTP and SSE.
 var overWeb = map[string]map[string]func(*testing.T) server{
 	"everything": {"http": everythingOver("streamableHttp"), "sse": everythingOver("sse")},
 	"fastmcp":    {"http": pythonOver(fastmcp, "streamable-http"), "sse": pythonOver(fastmcp, "sse")},
@@ -166,9 +165,8 @@ var overWeb = map[string]map[string]func(*testing.T) server{
 	"gosdk":      {"http": gosdkOver("http", "/modern")},
 }
 
-// TestAnswersCrossUnchanged asks each server everything twice: directly, and
-// through Junctor. Towards a client of the server's own era the answers are
-// the same bytes.
+// TestAnswersCrossUnchanged sends every question directly and through Junctor.
+// In the server's own era the answers must be the same bytes.
 func TestAnswersCrossUnchanged(t *testing.T) {
 	for name, r := range relayed {
 		for era, d := range eras {
@@ -189,7 +187,7 @@ func TestAnswersCrossUnchanged(t *testing.T) {
 				s := of(t)
 				direct := s
 				if !r.native.modern() {
-					direct = r.server(t) // over its standard streams
+					direct = r.server(t) // on standard streams
 				}
 				r.compare(t, direct, s, r.native)
 			})
@@ -197,22 +195,21 @@ func TestAnswersCrossUnchanged(t *testing.T) {
 	}
 }
 
-// A relay is a server, the era that it speaks with Junctor, and what it is
-// asked.
-type relay struct {
+// A relayCase is a server, the era that it speaks with Junctor, and questions.
+type relayCase struct {
 	server    func(t *testing.T) server
 	native    dialect
 	questions []question
 }
 
-// compare asks everything twice.
-func (r relay) compare(t *testing.T, direct, behind server, d dialect) {
+// compare sends all questions to both and compares the answers.
+func (r relayCase) compare(t *testing.T, direct, behind server, d dialect) {
 	t.Helper()
 	alone := direct.direct(t, r.native)
-	alone.greet()
-	p := newSite(t, behind).serve().speak(d)
-	p.greet()
-	p.awaits(behind.name)
+	alone.initialize()
+	p := newWorkspace(t, behind).serve().speak(d)
+	p.initialize()
+	p.waitForTools(behind.name)
 	compareLists(t, alone, p, behind.name)
 	for _, q := range r.questions {
 		want := alone.call(q.method, q.in(direct).params)
@@ -221,7 +218,7 @@ func (r relay) compare(t *testing.T, direct, behind server, d dialect) {
 	}
 }
 
-// in makes a question about a library's files one about this server's.
+// in returns a question about this server's files for one about a library's.
 func (q question) in(s server) question {
 	if s.name != "files" {
 		return q
@@ -244,8 +241,8 @@ func (q question) in(s server) question {
 	return q
 }
 
-// compareLists compares all lists of a server, item by item: but for the
-// exposed name the items are the same bytes.
+// compareLists compares all lists of a server. Except for the exposed name the
+// items must be the same bytes.
 func compareLists(t *testing.T, alone, behind *peer, prefix string) {
 	t.Helper()
 	for _, l := range []struct{ method, member string }{
@@ -269,7 +266,7 @@ func compareLists(t *testing.T, alone, behind *peer, prefix string) {
 	}
 }
 
-// offered leaves out the tools that can only be called as tasks.
+// offered returns the tools that need not be called as tasks.
 func offered(t *testing.T, items []json.RawMessage) []json.RawMessage {
 	t.Helper()
 	return slices.DeleteFunc(items, func(raw json.RawMessage) bool {
@@ -279,7 +276,7 @@ func offered(t *testing.T, items []json.RawMessage) []json.RawMessage {
 	})
 }
 
-// offers reports whether the server said that it has lists of this kind.
+// offers reports whether the server has lists of a kind.
 func (p *peer) offers(kind string) bool {
 	p.t.Helper()
 	var hello struct {
@@ -293,15 +290,15 @@ func (p *peer) offers(kind string) bool {
 	return hello.Capabilities[kind] != nil
 }
 
-// volatile is what differs between two answers to one question: the time, also
-// in the base64 of "Resource ...", and the temporary directories of the test.
+// volatile matches what differs between two answers to one question: the time,
+// also in the base64 of "Resource ...", and temporary directories.
 var volatile = regexp.MustCompile(`UmVzb3VyY2Ug[\w+/=]*|\d+:\d\d:\d\d( [AP]M)?|/tmp/[^/]*/\d+|\w{3} \w{3} \d\d \d{4}|\(Coordinated Universal Time\)|GMT[+-]\d+`)
 
 // eraOnly are the members that differ between the eras.
 var eraOnly = []string{"resultType", "ttlMs", "cacheScope", "_meta"}
 
-// compareAnswers compares the answers to one question: as bytes, or, across
-// the eras, without what only one of them has.
+// compareAnswers compares two answers as bytes or, between eras, without the
+// members that only one era has.
 func compareAnswers(t *testing.T, what string, got, want message, bytes bool) {
 	t.Helper()
 	one, other := string(got.Result)+string(got.Error), string(want.Result)+string(want.Error)

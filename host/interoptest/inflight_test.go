@@ -14,21 +14,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The tool of *everything* that takes long, and arguments with which it reports
-// progress ten times a second, for longer than a test may take.
+// A slow tool of *everything*, and arguments with which it reports progress ten
+// times a second for longer than any test.
 const long = "every__trigger-long-running-operation"
 
 var endless = object{"duration": 600, "steps": 6000}
 
-// overheard is the same server with a record of every line that it is sent:
-// *everything* itself does not tell what it heard.
-func (s server) overheard(file string) server {
+// withInputRecord returns the server with a record of each line that it gets,
+// because *everything* itself does not report its input.
+func (s server) withInputRecord(file string) server {
 	s.command = append([]string{"sh", "-c", `tee "$0" | "$@"`, file}, s.command...)
 	return s
 }
 
-// heardOf are the messages of a method in such a record.
-func heardOf(t *testing.T, file, method string) []message {
+// recorded returns the messages of a method in such a record.
+func recorded(t *testing.T, file, method string) []message {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -37,7 +37,7 @@ func heardOf(t *testing.T, file, method string) []message {
 	var found []message
 	for line := range strings.Lines(string(text)) {
 		m := message{raw: line}
-		if strings.HasSuffix(line, "\n") { // the last may be under way
+		if strings.HasSuffix(line, "\n") { // the last line may be incomplete
 			decode(t, json.RawMessage(line), &m)
 		}
 		if m.Method == method {
@@ -47,17 +47,17 @@ func heardOf(t *testing.T, file, method string) []message {
 	return found
 }
 
-// TestCancellationOfEverything: a call in flight ends at once for its client,
-// the server is told which one, and what it still reports of it, because it does
-// not care, reaches nobody.
+// TestCancellationOfEverything checks that a cancelled call ends at once for
+// its client, that the server gets the cancellation, and that later reports are
+// dropped.
 func TestCancellationOfEverything(t *testing.T) {
 	eachEverything(t, func(t *testing.T, s server, d dialect) {
 		record := filepath.Join(t.TempDir(), "heard")
 		if s.web == nil {
-			s = s.overheard(record)
+			s = s.withInputRecord(record)
 		}
-		p := newSite(t, s).serve().speak(d)
-		p.greet()
+		p := newWorkspace(t, s).serve().speak(d)
+		p.initialize()
 		id := p.beginWith(1, long, endless)
 		p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id), "reason": "no longer wanted"})
 		if !d.modern() {
@@ -66,7 +66,7 @@ func TestCancellationOfEverything(t *testing.T) {
 			}
 		}
 		p.tool("every__echo", object{"message": "between"}).text(t)
-		// From here on there may be reports of this one only.
+		// From here on the server reports this call only.
 		checkProgress(t, p, `2`, 4, object{"name": long, "arguments": object{"duration": 0.8, "steps": 4}})
 		if d.modern() {
 			for _, m := range p.all("") {
@@ -76,22 +76,22 @@ func TestCancellationOfEverything(t *testing.T) {
 			}
 		}
 		if s.web == nil {
-			checkTold(t, record)
+			checkCancelled(t, record)
 		}
 	})
 }
 
-// checkTold checks that a server was told to cancel the first call of a tool,
-// and nothing else. The record may be a moment behind the server.
-func checkTold(t *testing.T, record string) {
+// checkCancelled checks that the server got one call of a tool and its
+// cancellation. The record may lag behind the server.
+func checkCancelled(t *testing.T, record string) {
 	t.Helper()
 	var told []message
-	for until := time.Now().Add(patience); len(told) == 0 && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		told = heardOf(t, record, "notifications/cancelled")
+	for until := time.Now().Add(testTimeout); len(told) == 0 && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		told = recorded(t, record, "notifications/cancelled")
 	}
-	calls := heardOf(t, record, "tools/call")
+	calls := recorded(t, record, "tools/call")
 	if len(calls) == 0 || len(told) != 1 {
-		t.Fatalf("the server heard of %d calls and %d cancellations", len(calls), len(told))
+		t.Fatalf("the server got %d calls and %d cancellations", len(calls), len(told))
 	}
 	var params struct{ RequestID json.RawMessage }
 	decode(t, told[0].Params, &params)
@@ -100,24 +100,24 @@ func checkTold(t *testing.T, record string) {
 	}
 }
 
-// TestSDKCancelsEverything: the same from a client of the Go SDK.
+// TestSDKCancelsEverything does the same with a client of the Go SDK.
 func TestSDKCancelsEverything(t *testing.T) {
 	for era, d := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
 			record := filepath.Join(t.TempDir(), "heard")
-			c := newSite(t, everything(t).overheard(record)).serve().connect(d, nil)
-			c.cancelsCall(long, endless)
+			c := newWorkspace(t, everything(t).withInputRecord(record)).serve().connect(d, nil)
+			c.cancelCall(long, endless)
 			if got := c.call("every__echo", object{"message": "after"}); got != "Echo: after" {
 				t.Errorf("echo: %s", got)
 			}
-			checkTold(t, record)
+			checkCancelled(t, record)
 		})
 	}
 }
 
-// cancelsCall withdraws a call as soon as it reports progress.
-func (s *session) cancelsCall(tool string, arguments object) {
+// cancelCall cancels a call as soon as it reports progress.
+func (s *session) cancelCall(tool string, arguments object) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -132,13 +132,13 @@ func (s *session) cancelsCall(tool string, arguments object) {
 	}
 }
 
-// TestLoggingOfEverything: what the server says from time to time, once it is
-// told to, reaches a client that asked for it, until it is told not to.
+// TestLoggingOfEverything checks that periodic log messages reach a client from
+// when it enables them until it disables them.
 func TestLoggingOfEverything(t *testing.T) {
 	for way, of := range everythings {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			checkLogging(t, newSite(t, of(t)).serve().connect(oldDialect, nil))
+			checkLogging(t, newWorkspace(t, of(t)).serve().connect(oldDialect, nil))
 		})
 	}
 }
@@ -160,13 +160,13 @@ func checkLogging(t *testing.T, c *session) {
 	if got := c.call(toggle, object{}); !strings.Contains(got, "Stopped") {
 		t.Errorf("off: %s", got)
 	}
-	for begun := time.Now(); ; { // what is on its way may come later than the answer
+	for begun := time.Now(); ; { // messages in flight may arrive after the answer
 		select {
 		case m := <-c.logs:
-			if time.Since(begun) > patience/2 {
-				t.Fatalf("there is no end of messages: %s", encode(t, m))
+			if time.Since(begun) > testTimeout/2 {
+				t.Fatalf("log messages do not stop: %s", encode(t, m))
 			}
-		case <-time.After(time.Second): // the next would have come after half of it
+		case <-time.After(time.Second): // twice the interval of the messages
 			return
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inspect runs the official inspector on its command line, which starts junctor
-// serve for one request, and decodes what it prints.
-func (f *foreigner) inspect(into any, method string, args ...string) {
+// inspect runs the command line of the official inspector, which starts junctor
+// serve for one request, and decodes its output.
+func (f *npmClient) inspect(into any, method string, args ...string) {
 	f.t.Helper()
 	words := []string{"--cli"}
 	for _, kv := range f.site.command().Env {
@@ -25,14 +25,14 @@ func (f *foreigner) inspect(into any, method string, args ...string) {
 	decode(f.t, json.RawMessage(f.run("mcp-inspector", append(words, args...)...)), into)
 }
 
-// within is the same client for a test inside its own.
-func (f *foreigner) within(t *testing.T) *foreigner {
+// within returns the client for a subtest.
+func (f *npmClient) within(t *testing.T) *npmClient {
 	own := *f
 	own.t = t
 	return &own
 }
 
-// pairs are arguments as the inspector's command line takes them.
+// pairs returns arguments in the form of the inspector's command line.
 func pairs(t *testing.T, option string, arguments object) []string {
 	t.Helper()
 	var words []string
@@ -45,16 +45,16 @@ func pairs(t *testing.T, option string, arguments object) []string {
 	return words
 }
 
-// TestInspector: the official inspector does with *everything*, through junctor
-// serve, all that its command line can do.
+// TestInspector uses *everything* through junctor serve with everything that
+// the inspector's command line supports.
 func TestInspector(t *testing.T) {
 	t.Parallel()
-	f := newForeigner(t)
-	// After the tests inside, which run side by side.
-	t.Cleanup(func() { noneLeft(t, f.site.running) })
-	for name, test := range map[string]func(f *foreigner){
-		"tools": (*foreigner).inspectsTools, "resources": (*foreigner).inspectsResources, "prompts": (*foreigner).inspectsPrompts,
-		"level": func(f *foreigner) { f.inspect(&object{}, "logging/setLevel", "--log-level", "error") },
+	f := newNPMClient(t)
+	// After the subtests, which run in parallel.
+	t.Cleanup(func() { expectNone(t, f.site.running) })
+	for name, test := range map[string]func(f *npmClient){
+		"tools": (*npmClient).inspectTools, "resources": (*npmClient).inspectResources, "prompts": (*npmClient).inspectPrompts,
+		"level": func(f *npmClient) { f.inspect(&object{}, "logging/setLevel", "--log-level", "error") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestInspector(t *testing.T) {
 	}
 	for _, u := range ordinary {
 		if u.says == "Stopped" {
-			continue // each call has a server of its own, which never started
+			continue // each call starts the server anew
 		}
 		t.Run(u.tool, func(t *testing.T) {
 			if u.content == nil && u.tool != "get-structured-content" {
@@ -77,9 +77,8 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// inspectsTools lists the tools: those that a client can use that cannot be
-// asked anything.
-func (f *foreigner) inspectsTools() {
+// inspectTools lists the tools for a client that cannot answer questions.
+func (f *npmClient) inspectTools() {
 	f.t.Helper()
 	var r mcp.ListToolsResult
 	f.inspect(&r, "tools/list")
@@ -97,8 +96,8 @@ func (f *foreigner) inspectsTools() {
 	}
 }
 
-// inspectsResources lists resources and templates and reads one of each kind.
-func (f *foreigner) inspectsResources() {
+// inspectResources lists resources and templates, and reads one of each kind.
+func (f *npmClient) inspectResources() {
 	f.t.Helper()
 	const document, dynamic = "demo://resource/static/document/", "demo://resource/dynamic/"
 	var listed mcp.ListResourcesResult
@@ -128,8 +127,8 @@ func (f *foreigner) inspectsResources() {
 	}
 }
 
-// inspectsPrompts lists the prompts and gets each of them.
-func (f *foreigner) inspectsPrompts() {
+// inspectPrompts lists the prompts and gets each of them.
+func (f *npmClient) inspectPrompts() {
 	f.t.Helper()
 	var listed mcp.ListPromptsResult
 	f.inspect(&listed, "prompts/list")
@@ -145,7 +144,7 @@ func (f *foreigner) inspectsPrompts() {
 	for _, p := range listed.Prompts {
 		name, ours := strings.CutPrefix(p.Name, "every__")
 		if _, known := uses[name]; ours && !known {
-			f.t.Errorf("%s is listed, and this test does not know it", p.Name)
+			f.t.Errorf("%s is listed, but the test does not know it", p.Name)
 		}
 	}
 	for name, u := range uses {

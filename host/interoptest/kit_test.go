@@ -17,16 +17,16 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// A kit is a set of foreign programs that are installed together, once.
+// A kit is a set of third-party programs that are installed together, once.
 type kit struct {
 	name    string
-	origin  string   // where its programs come from
+	origin  string   // source of its programs
 	needs   []string // programs that must be in PATH
-	sources []string // files under testdata/interop that say what to install
+	sources []string // files under testdata/interop that determine the installation
 	install func(ctx context.Context, k *kit) error
 
 	once sync.Once
-	err  error // why it cannot be used; valid after once
+	err  error // why the kit is not usable; valid after once
 }
 
 var (
@@ -60,29 +60,29 @@ var (
 	}
 )
 
-// installTime bounds one installation, downloads included.
+// installTime bounds one installation including downloads.
 const installTime = 5 * time.Minute
 
-// dir is where the kit is installed.
+// dir returns the directory of the kit.
 func (k *kit) dir() string { return filepath.Join(repository, ".cache", "interop", k.name) }
 
-// path is a file of the kit.
+// path returns the path of a file of the kit.
 func (k *kit) path(elem ...string) string {
 	return filepath.Join(append([]string{k.dir()}, elem...)...)
 }
 
-// bin is a program that npm installed.
+// bin returns the path of a program that npm installed.
 func (k *kit) bin(name string) string { return k.path("node_modules", ".bin", name) }
 
-// python is the interpreter that has the kit's packages.
+// python returns the path of the interpreter with the kit's packages.
 func (k *kit) python() string { return k.path("bin", "python") }
 
 func source(name string) string {
 	return filepath.Join(repository, "testdata", "interop", filepath.FromSlash(name))
 }
 
-// require installs the kit unless it is there already, and skips the test when
-// it cannot be had.
+// require installs the kit if necessary, and skips the test if that is not
+// possible.
 func (k *kit) require(t *testing.T) {
 	t.Helper()
 	k.once.Do(func() { k.err = k.get() })
@@ -90,13 +90,13 @@ func (k *kit) require(t *testing.T) {
 		return
 	}
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" {
-		t.Fatalf("the kit %q is required and cannot be used: %v", k.name, k.err)
+		t.Fatalf("the kit %q is required but not usable: %v", k.name, k.err)
 	}
 	skip(t, fmt.Sprintf("nothing of the kit %q, from %s: %v", k.name, k.origin, k.err))
 }
 
-// get makes sure that what is installed is what the sources say. Several test
-// processes may try at the same time; one of them does it.
+// get installs the kit if it differs from its sources. Only one of several test
+// processes does it at a time.
 func (k *kit) get() error {
 	for _, name := range k.needs {
 		if _, err := exec.LookPath(name); err != nil {
@@ -130,12 +130,12 @@ func (k *kit) get() error {
 	return os.WriteFile(stamp, []byte(want), 0o644)
 }
 
-// fetching are the installations that prefetch began.
+// fetching are the installations that prefetch started.
 var fetching sync.WaitGroup
 
-// prefetch installs what is missing while the programs are being built, when all
-// tests run and none may be left out. Otherwise a kit is installed for the first
-// test that needs it.
+// prefetch installs missing kits while the programs are built, if all tests run
+// and none may be skipped. Otherwise the first test that needs a kit installs
+// it.
 func prefetch() {
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") == "" || testing.Short() || flag.Lookup("test.run").Value.String() != "" {
 		return
@@ -151,7 +151,7 @@ func prefetch() {
 	}
 }
 
-// digest changes with what there is to install, and with the interpreter.
+// digest changes with the sources and with the interpreter.
 func (k *kit) digest() (string, error) {
 	h := sha256.New()
 	for _, name := range k.sources {
@@ -201,8 +201,7 @@ func tool(ctx context.Context, dir, name string, args ...string) error {
 	return nil
 }
 
-// TestLockFilesNameNoRegistry: whoever installs from a mirror must not be sent
-// elsewhere by our lock files.
+// TestLockFilesNameNoRegistry checks that lock files work with any mirror.
 func TestLockFilesNameNoRegistry(t *testing.T) {
 	for _, k := range []*kit{npmServers, npmClients, npmWeb, npmIdentity, suite} {
 		b, err := os.ReadFile(source(k.name + "/package-lock.json"))
@@ -211,7 +210,7 @@ func TestLockFilesNameNoRegistry(t *testing.T) {
 		}
 		for _, word := range []string{`"resolved"`, "registry"} {
 			if strings.Contains(string(b), word) {
-				t.Errorf("%s/package-lock.json holds %s; write it with npm config omit-lockfile-registry-resolved", k.name, word)
+				t.Errorf("%s/package-lock.json contains %s: write it with npm config omit-lockfile-registry-resolved", k.name, word)
 			}
 		}
 	}

@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// TestPages: a list that is longer than a page, on either side of Junctor,
-// arrives whole, in order, and nothing twice.
+// TestPages checks that a list of several pages, on either side of Junctor,
+// arrives completely, in order and without duplicates.
 func TestPages(t *testing.T) {
 	const tools, describe = 1300, 4000 // more than 4 MiB
 	for era, d := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			p := newSite(t, crowded(tools, describe), gosdk("-page", "1")).serve().speak(d)
-			p.greet()
-			p.awaits("go")
-			p.awaits("crowd")
+			p := newWorkspace(t, withManyTools(tools, describe), gosdk("-page", "1")).serve().speak(d)
+			p.initialize()
+			p.waitForTools("go")
+			p.waitForTools("many")
 			var first map[string]json.RawMessage
 			p.call("tools/list", nil).into(t, &first)
 			if first["nextCursor"] == nil {
-				t.Error("the whole list came in one page")
+				t.Error("the list has only one page")
 			}
 			got := names(t, p.list("tools/list", "tools"), "name")
 			if len(got) != tools+20 {
@@ -29,13 +29,13 @@ func TestPages(t *testing.T) {
 			}
 			once := slices.Compact(slices.Sorted(slices.Values(got)))
 			if len(once) != len(got) {
-				t.Errorf("%d of %d names are different", len(once), len(got))
+				t.Errorf("%d of %d names are distinct", len(once), len(got))
 			}
-			crowd := slices.DeleteFunc(slices.Clone(got), func(name string) bool { return !strings.HasPrefix(name, "crowd__extra-") })
-			if !slices.IsSorted(crowd) {
-				t.Error("the order is not the server's own")
+			extra := slices.DeleteFunc(slices.Clone(got), func(name string) bool { return !strings.HasPrefix(name, "many__extra-") })
+			if !slices.IsSorted(extra) {
+				t.Error("the order differs from the server's")
 			}
-			if got := p.tool(crowd[len(crowd)-1], object{}); !strings.Contains(got.raw, "always fails") {
+			if got := p.tool(extra[len(extra)-1], object{}); !strings.Contains(got.raw, "always fails") {
 				t.Errorf("the last tool: %s", got.raw)
 			}
 			for _, cursor := range []any{"nonsense", "LTE", 5, "OTk5OTk5OTk5OQ"} {
@@ -47,15 +47,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be done is refused with the code of the era, or
-// with a result that a model can read.
-func TestRefusals(t *testing.T) {
+// TestFailingRequestsByEra checks that failing requests get the code of the
+// era, or a result that a model can read.
+func TestFailingRequestsByEra(t *testing.T) {
 	cases := []struct {
 		name           string
 		method         string
 		params         object
-		legacy, modern int    // codes; 0: a result that is an error
-		says           string // somewhere in the answer
+		legacy, modern int    // codes; 0: a result with isError
+		says           string // part of the answer
 	}{
 		{"unknown tool", "tools/call", object{"name": "go__none", "arguments": object{}}, -32602, -32602, "unknown_name"},
 		{"tool of another server", "tools/call", object{"name": "go__extra-0000", "arguments": object{}}, -32602, -32602, "unknown_name"},
@@ -77,8 +77,8 @@ func TestRefusals(t *testing.T) {
 	for era, d := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			p := newSite(t, gosdk(), gosdk("-extra", "1").under("other")).serve().speak(d)
-			p.greet()
+			p := newWorkspace(t, gosdk(), gosdk("-extra", "1").under("other")).serve().speak(d)
+			p.initialize()
 			for _, c := range cases {
 				m := p.call(c.method, c.params)
 				want := c.legacy
@@ -99,14 +99,14 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPing: only the old era has it.
+// TestPing checks that only the legacy era has ping.
 func TestPing(t *testing.T) {
 	t.Parallel()
-	p := newSite(t, gosdk()).serve().speak(oldDialect)
+	p := newWorkspace(t, gosdk()).serve().speak(oldDialect)
 	if got := p.call("ping", nil); string(got.Result) != "{}" {
 		t.Errorf("ping before the handshake: %s", got.raw)
 	}
-	p.greet()
+	p.initialize()
 	if got := p.call("ping", nil); string(got.Result) != "{}" {
 		t.Errorf("ping: %s", got.raw)
 	}

@@ -18,15 +18,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long anything that is awaited may take. Nothing takes as
-// long unless it is broken, or the machine very busy.
-const patience = 30 * time.Second
+// testTimeout bounds every wait. Only a failure or a very busy machine takes as
+// long.
+const testTimeout = 30 * time.Second
 
-// programs is where TestMain builds what the tests run.
+// programs is the directory of the programs that TestMain builds.
 var programs string
 
-// sources are the packages of the programs, by what the tests call them. No two of
-// them are called the same.
+// sources are the packages of the programs by distinct names.
 var sources = map[string]string{
 	"junctor":                        "./cmd/host",
 	"plugins/junctor-plugin-stdio":   "./plugins/stdio",
@@ -41,7 +40,7 @@ var sources = map[string]string{
 	"gosdk":                          "./testdata/interop/gosdk",
 	"demo":                           "./testdata/demo",
 	"browser":                        "./testdata/interop/browser",
-	// What the Go SDK itself is tested with.
+	// The test server of the Go SDK.
 	"everything-server": "github.com/modelcontextprotocol/go-sdk/conformance/everything-server",
 }
 
@@ -62,8 +61,8 @@ func run(m *testing.M) int {
 		return broken(err)
 	}
 	defer os.RemoveAll(programs)
-	// The tests mostly wait for others. Who gives -parallel is heard: go test's
-	// own flags are read now.
+	// The tests mostly wait for other processes. The flag -parallel takes
+	// precedence, because go test's flags are parsed already.
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		return broken(err)
 	}
@@ -89,8 +88,8 @@ func broken(err error) int {
 	return 1
 }
 
-// build compiles what the tests run, with one command: it finds out what there is
-// to do once, and links side by side.
+// build compiles all programs with one command, which plans once and links in
+// parallel.
 func build() error {
 	built := filepath.Join(programs, "built")
 	args := []string{"build", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", built + string(filepath.Separator)}
@@ -113,7 +112,7 @@ func build() error {
 	return nil
 }
 
-// program is the path of something that build made.
+// program returns the path of a program that build made.
 func program(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"

@@ -14,7 +14,7 @@ import (
 // An object is a JSON object that a test writes.
 type object = map[string]any
 
-// A message is one that a peer heard.
+// A message is a message that a peer received.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -23,17 +23,17 @@ type message struct {
 	Error  json.RawMessage `json:"error"`
 
 	raw string
-	at  int // how many came before
+	at  int // number of earlier messages
 }
 
-// rpcError is what a test wants to know of an error.
+// An rpcError is the part of an error that tests check.
 type rpcError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data"`
 }
 
-// failure decodes the message's error.
+// failure returns the error of the message.
 func (m message) failure(t testing.TB) rpcError {
 	t.Helper()
 	if m.Error == nil {
@@ -44,7 +44,7 @@ func (m message) failure(t testing.TB) rpcError {
 	return e
 }
 
-// into decodes the message's result.
+// into decodes the result of the message.
 func (m message) into(t testing.TB, v any) {
 	t.Helper()
 	if m.Result == nil {
@@ -73,8 +73,8 @@ func decode(t testing.TB, raw json.RawMessage, v any) {
 	}
 }
 
-// A peer is the client's end of a conversation, in bytes: what the other side
-// says is kept in the order it came.
+// A peer is the client's end of a conversation, in bytes. It keeps the received
+// messages in order.
 type peer struct {
 	t       *testing.T
 	out     io.Writer
@@ -82,21 +82,21 @@ type peer struct {
 
 	mu      sync.Mutex
 	heard   []message     // guarded by mu
-	over    bool          // guarded by mu; the other side will say no more
+	over    bool          // guarded by mu; the other side has closed
 	changed chan struct{} // guarded by mu; closed and replaced with heard
-	last    int           // guarded by mu; id
+	last    int           // guarded by mu; last request id
 	answers map[string]func(params json.RawMessage) string
 	writing sync.Mutex
 }
 
-// newPeer speaks with a process. Greet it first, or do not.
+// newPeer returns a peer of a process. It is not initialized.
 func newPeer(t *testing.T, p *process, d dialect) *peer {
 	peer := &peer{t: t, out: p.stdin, dialect: d, changed: make(chan struct{}), answers: map[string]func(json.RawMessage) string{}}
 	p.work.Go(func() { peer.listen(p.stdout) })
 	return peer
 }
 
-// listen takes in what the other side says.
+// listen reads messages of the other side.
 func (p *peer) listen(r io.Reader) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -118,7 +118,7 @@ func (p *peer) listen(r io.Reader) {
 func (p *peer) hear(line string) {
 	m := message{raw: line}
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		p.t.Errorf("standard output carries something that is no message: %s", clip(line))
+		p.t.Errorf("standard output has a line that is not a message: %s", clip(line))
 		return
 	}
 	p.mu.Lock()
@@ -129,13 +129,13 @@ func (p *peer) hear(line string) {
 	answer := p.answers[m.Method]
 	p.mu.Unlock()
 	if m.Method != "" && m.ID != nil && answer != nil {
-		// The answer's id stands in front, whatever the answer is.
+		// The id comes first, because the answer may have any form.
 		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer(m.Params)))
 	}
 }
 
-// on answers requests of the other side: f returns the member that holds the
-// answer, such as `"result":{}`.
+// on answers requests of the other side. f returns the member with the answer,
+// such as `"result":{}`.
 func (p *peer) on(method string, f func(params json.RawMessage) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +146,7 @@ func (p *peer) on(method string, f func(params json.RawMessage) string) {
 func (p *peer) send(line string) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	// An error means that the process ended, which whoever waits finds out.
+	// After an error the process has ended, which a waiting test notices.
 	_, _ = io.WriteString(p.out, line+"\n")
 }
 
@@ -193,8 +193,7 @@ func (p *peer) answer(id string) message {
 	return p.until("the answer to "+id, 0, func(m message) bool { return m.Method == "" && string(m.ID) == id })
 }
 
-// note waits for a notification whose params hold what is asked for, among
-// what was heard from the mark on.
+// note waits for a notification after a mark whose params fit.
 func (p *peer) note(mark int, method string, fits func(params json.RawMessage) bool) message {
 	p.t.Helper()
 	return p.until(method, mark, func(m message) bool {
@@ -202,10 +201,10 @@ func (p *peer) note(mark int, method string, fits func(params json.RawMessage) b
 	})
 }
 
-// until waits for the first message from the mark on that fits.
+// until waits for the first message after a mark that fits.
 func (p *peer) until(what string, mark int, fits func(message) bool) message {
 	p.t.Helper()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(testTimeout)
 	defer late.Stop()
 	for {
 		p.mu.Lock()
@@ -217,12 +216,12 @@ func (p *peer) until(what string, mark int, fits func(message) bool) message {
 			}
 		}
 		if over {
-			p.t.Fatalf("the other side ended before %s; heard last: %s", what, lastOf(heard))
+			p.t.Fatalf("the other side ended before %s; last message: %s", what, lastOf(heard))
 		}
 		select {
 		case <-changed:
 		case <-late.C:
-			p.t.Fatalf("no sign of %s; heard last: %s", what, lastOf(heard))
+			p.t.Fatalf("%s did not arrive; last message: %s", what, lastOf(heard))
 		}
 	}
 }
@@ -235,24 +234,24 @@ func lastOf(heard []message) string {
 	return text
 }
 
-// mark is now, for those who wait for what comes after.
+// mark returns the current position in the received messages.
 func (p *peer) mark() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.heard)
 }
 
-// all returns what was heard of a method so far.
+// all returns the received messages of a method.
 func (p *peer) all(method string) []message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.heard), func(m message) bool { return m.Method != method })
 }
 
-// ended waits until the other side says no more.
+// ended waits until the other side has closed.
 func (p *peer) ended() {
 	p.t.Helper()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(testTimeout)
 	defer late.Stop()
 	for {
 		p.mu.Lock()
@@ -264,7 +263,7 @@ func (p *peer) ended() {
 		select {
 		case <-changed:
 		case <-late.C:
-			p.t.Fatal("the other side does not end")
+			p.t.Fatal("the other side did not close")
 		}
 	}
 }

@@ -2,6 +2,8 @@ package interoptest
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -13,19 +15,19 @@ import (
 	"time"
 )
 
-// A process is a program that the test talks to on its standard streams.
+// A process is a program on whose standard streams a test communicates.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout io.ReadCloser
 	stderr *transcript
-	exited chan struct{} // closed when it ended
-	err    error         // of Wait; valid once exited is closed
+	exited chan struct{} // closed when the process has ended
+	err    error         // result of Wait; valid after exited
 	work   sync.WaitGroup
 }
 
-// launch starts a program. The test's end kills it.
+// launch starts a program. The end of the test kills it.
 func launch(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, stderr: new(transcript), exited: make(chan struct{})}
@@ -34,8 +36,8 @@ func launch(t *testing.T, cmd *exec.Cmd) *process {
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	// A pipe of our own: that of the package would be closed by Wait while
-	// its last lines are still being read.
+	// Not StdoutPipe, which Wait closes while the last lines are still being
+	// read.
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -65,18 +67,18 @@ func (p *process) wait() int {
 	select {
 	case <-p.exited:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		p.t.Fatalf("%s did not end", filepath.Base(p.cmd.Path))
 		return 0
 	}
 }
 
-// siteVariable marks in the environment what belongs to a site: the tests set
-// it for junctor and, in the configuration, for the servers.
-const siteVariable = "INTEROP_SITE"
+// workspaceVariable marks the processes of a workspace in their environment.
+// Tests set it for junctor and, in the configuration, for the servers.
+const workspaceVariable = "INTEROP_SITE"
 
-// running are the processes with a variable in their environment that begins
-// as given.
+// running returns the processes with a variable in their environment that
+// begins with value.
 func running(variable, value string) []string {
 	mark := []byte(variable + "=" + value)
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -97,22 +99,22 @@ func running(variable, value string) []string {
 	return found
 }
 
-// marked are the processes below a junctor process, by the mark that it sets
-// itself.
+// marked returns the processes below a junctor process, by the mark that it
+// sets.
 func marked(pid int) []string { return running("JUNCTOR_RUN_ID", strconv.Itoa(pid)+".") }
 
-// noneLeft checks that nothing of a junctor process that ended is running.
-func (g *gateway) noneLeft() {
+// expectNoProcesses checks that no process of an ended junctor is running.
+func (g *gateway) expectNoProcesses() {
 	g.t.Helper()
-	noneLeft(g.t, func() []string { return append(marked(g.cmd.Process.Pid), g.site.running()...) })
+	expectNone(g.t, func() []string { return append(marked(g.cmd.Process.Pid), g.site.running()...) })
 }
 
-// running are the processes that belong to the site.
-func (s *site) running() []string { return running(siteVariable, s.dir+"\x00") }
+// running returns the processes of the workspace.
+func (s *workspace) running() []string { return running(workspaceVariable, s.dir+"\x00") }
 
-// noneLeft checks that soon there are none of some processes. The design gives
-// what junctor started half a second.
-func noneLeft(t *testing.T, left func() []string) {
+// expectNone checks that all processes end soon. By design junctor's processes
+// have half a second.
+func expectNone(t *testing.T, left func() []string) {
 	t.Helper()
 	still := left()
 	for until := time.Now().Add(5 * time.Second); len(still) > 0 && time.Now().Before(until); still = left() {
@@ -123,7 +125,7 @@ func noneLeft(t *testing.T, left func() []string) {
 	}
 }
 
-// A transcript collects what a process prints.
+// A transcript collects the output of a process.
 type transcript struct {
 	mu  sync.Mutex
 	buf bytes.Buffer // guarded by mu
@@ -139,4 +141,52 @@ func (w *transcript) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.buf.String()
+}
+
+// A printed is the output of a program that has ended.
+type printed struct {
+	stdout []byte
+	stderr string
+}
+
+// output runs a program to its end and returns its standard output.
+func output(t *testing.T, cmd *exec.Cmd) json.RawMessage {
+	t.Helper()
+	p, err := attempt(t, cmd)
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, clip(string(p.stdout)), clip(p.stderr))
+	}
+	return p.stdout
+}
+
+// attempt runs a program to its end, which may fail.
+func attempt(t *testing.T, cmd *exec.Cmd) (printed, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*testTimeout)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
+	err := cmd.Wait()
+	t.Logf("%s took %s", strings.Join(cmd.Args, " "), time.Since(begin))
+	return printed{stdout.Bytes(), stderr.String()}, err
+}
+
+// connectMcpc connects mcpc. The process that keeps its session has five
+// seconds to start, so connecting is repeated on a busy machine.
+func connectMcpc(t *testing.T, command func() *exec.Cmd) string {
+	t.Helper()
+	for again := 5; ; again-- {
+		p, err := attempt(t, command())
+		if err == nil {
+			return string(p.stdout)
+		}
+		if again == 0 || !strings.Contains(p.stderr, "Bridge failed to start: socket file not created within timeout") {
+			t.Fatalf("%v\n%s\n%s", err, clip(string(p.stdout)), clip(p.stderr))
+		}
+	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// everyCapability is what a client can offer to servers.
+// everyCapability has all capabilities of a client.
 var everyCapability = object{
 	"roots": object{"listChanged": true}, "sampling": object{}, "elicitation": object{"form": object{}, "url": object{}},
 }
 
-// TestServersAskTheClient: what a server asks reaches the client as it was
-// asked, and the answer reaches the server as it was given.
+// TestServersAskTheClient checks that requests of servers and their answers
+// arrive unchanged.
 func TestServersAskTheClient(t *testing.T) {
 	for name, of := range map[string]func(*testing.T) server{
 		"fastmcp":   fastmcp,
@@ -38,7 +38,7 @@ func TestServersAskTheClient(t *testing.T) {
 			}
 			t.Parallel()
 			s := of(t)
-			p := newSite(t, s).serve().speak(oldDialect.offering(everyCapability))
+			p := newWorkspace(t, s).serve().speak(oldDialect.withCapabilities(everyCapability))
 			p.on("elicitation/create", func(params json.RawMessage) string {
 				if !strings.Contains(string(params), `"message":"Which color?"`) {
 					t.Errorf("asked %s", params)
@@ -51,7 +51,7 @@ func TestServersAskTheClient(t *testing.T) {
 			p.on("roots/list", func(json.RawMessage) string {
 				return `"result":{"roots":[{"uri":"file:///one"},{"uri":"file:///two"}]}`
 			})
-			p.greet()
+			p.initialize()
 			if got := p.tool(s.name+"__ask", object{}).text(t); !strings.Contains(got, "green") {
 				t.Errorf("asking the user: %s", got)
 			}
@@ -72,19 +72,19 @@ func TestServersAskTheClient(t *testing.T) {
 	}
 }
 
-// TestServersCannotAsk: a client that cannot be asked, because it is modern or
-// lacks the capability, gets an answer that says why, soon.
+// TestServersCannotAsk checks that a request to a client that is modern or
+// lacks the capability soon gets an error with the reason.
 func TestServersCannotAsk(t *testing.T) {
 	clients := map[string]dialect{
-		"modern":                       newDialect.offering(everyCapability),
+		"modern":                       newDialect.withCapabilities(everyCapability),
 		"legacy-without-capabilities":  oldDialect,
-		"legacy-with-another-of-those": oldDialect.offering(object{"experimental": object{}}),
+		"legacy-with-another-of-those": oldDialect.withCapabilities(object{"experimental": object{}}),
 	}
 	for name, d := range clients {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newSite(t, fastmcp(t), mcpserver(t)).serve().speak(d)
-			p.greet()
+			p := newWorkspace(t, fastmcp(t), mcpserver(t)).serve().speak(d)
+			p.initialize()
 			for _, tool := range []string{"py1__ask", "py1__sample", "py1__roots", "py2__ask", "py2__sample", "py2__roots"} {
 				arguments := object{}
 				if strings.HasSuffix(tool, "sample") {
@@ -102,9 +102,9 @@ func TestServersCannotAsk(t *testing.T) {
 	}
 }
 
-// TestInputRequired: a modern server answers a modern client with what it
-// wants to know, and the SDK on both sides does the rest. An old client is
-// asked as old servers ask.
+// TestInputRequired checks that a modern server's questions reach a modern
+// client within its call, with the SDK on both sides. A legacy client gets
+// requests.
 func TestInputRequired(t *testing.T) {
 	for name, of := range map[string]func(*testing.T) server{
 		"stdio": func(*testing.T) server { return gosdk() }, "http": gosdkOver("http", "/modern"), "typescript": typescript,
@@ -112,7 +112,7 @@ func TestInputRequired(t *testing.T) {
 		t.Run(name+"/modern", func(t *testing.T) {
 			t.Parallel()
 			s := of(t)
-			c := newSite(t, s).serve().connect(newDialect, answering)
+			c := newWorkspace(t, s).serve().connect(newDialect, answering)
 			if got := c.call(s.name+"__ask", object{}); got != "accept green" {
 				t.Errorf("asking the user: %s", got)
 			}
@@ -120,11 +120,11 @@ func TestInputRequired(t *testing.T) {
 		t.Run(name+"/legacy", func(t *testing.T) {
 			t.Parallel()
 			s := of(t)
-			p := newSite(t, s).serve().speak(oldDialect.offering(everyCapability))
+			p := newWorkspace(t, s).serve().speak(oldDialect.withCapabilities(everyCapability))
 			p.on("elicitation/create", func(json.RawMessage) string {
 				return `"result":{"action":"accept","content":{"color":"green"}}`
 			})
-			p.greet()
+			p.initialize()
 			if got := p.tool(s.name+"__ask", object{}).text(t); got != "accept green" {
 				t.Errorf("asking the user: %s", got)
 			}
@@ -132,21 +132,21 @@ func TestInputRequired(t *testing.T) {
 	}
 }
 
-// TestURLElicitationRequired: an error with a code and data of the server's
-// own reaches the client with both.
+// TestURLElicitationRequired checks that an error of a server reaches the
+// client with its code and data.
 func TestURLElicitationRequired(t *testing.T) {
 	t.Parallel()
-	caps := oldDialect.offering(everyCapability)
+	caps := oldDialect.withCapabilities(everyCapability)
 	arguments := object{"url": "https://example.com/", "errorPath": true}
 	var errors []rpcError
 	ask := func(p *peer, tool string) {
 		p.on("roots/list", func(json.RawMessage) string { return `"result":{"roots":[]}` })
-		p.greet()
+		p.initialize()
 		errors = append(errors, p.tool(tool, arguments).failure(t))
 	}
 	ask(everything(t).direct(t, caps), "trigger-url-elicitation")
 	for _, of := range everythings {
-		ask(newSite(t, of(t)).serve().speak(caps), "every__trigger-url-elicitation")
+		ask(newWorkspace(t, of(t)).serve().speak(caps), "every__trigger-url-elicitation")
 	}
 	for _, e := range errors {
 		if e.Code != -32042 || !strings.Contains(string(e.Data), "elicitations") || e.Message != errors[0].Message {
@@ -155,12 +155,13 @@ func TestURLElicitationRequired(t *testing.T) {
 	}
 }
 
-// TestRootsChange: a client's new roots reach the server that asked for them.
+// TestRootsChange checks that changed roots reach the server that requested
+// them.
 func TestRootsChange(t *testing.T) {
 	for way, of := range everythings {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, of(t)).serve().connect(oldDialect, answering)
+			s := newWorkspace(t, of(t)).serve().connect(oldDialect, answering)
 			s.call("every__echo", object{"message": "connect"})
 			s.awaitLog("Roots updated: 1 root")
 			s.client.AddRoots(&mcp.Root{URI: "file:///another"})
@@ -172,19 +173,18 @@ func TestRootsChange(t *testing.T) {
 	}
 }
 
-// awaitLog waits for a log message that holds the text.
+// awaitLog waits for a log message that contains text.
 func (s *session) awaitLog(text string) {
 	s.t.Helper()
 	for !strings.Contains(fmt.Sprint(next(s.t, text, s.logs).Data), text) {
 	}
 }
 
-// TestRootsOfFilesystem: the server takes the client's roots as the
-// directories that it may read, so they have to be the client's own.
+// TestRootsOfFilesystem uses a server that reads the client's roots only.
 func TestRootsOfFilesystem(t *testing.T) {
 	t.Parallel()
 	configured, root := library(t), library(t)
-	s := newSite(t, filesystem(t, configured)).serve().connect(oldDialect, func(o *mcp.ClientOptions) {
+	s := newWorkspace(t, filesystem(t, configured)).serve().connect(oldDialect, func(o *mcp.ClientOptions) {
 		o.Capabilities.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
 	})
 	s.client.AddRoots(&mcp.Root{URI: "file://" + root})
@@ -199,18 +199,19 @@ func TestRootsOfFilesystem(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesDecideWhatIsListed: *everything* has more tools for a client
-// that can be asked. Lists kept from another kind of client must not hide them.
+// TestCapabilitiesDecideWhatIsListed uses *everything*, which has more tools
+// for a client that can answer questions. Cached lists of other clients must
+// not hide them.
 func TestCapabilitiesDecideWhatIsListed(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, everything(t))
+	s := newWorkspace(t, everything(t))
 	const tool = "every__trigger-sampling-request"
 	if o := s.run("tools").exits(0); strings.Contains(o.stdout, tool) {
 		t.Errorf("the command line, which cannot be asked, lists %s", tool)
 	}
 	g := s.serve()
 	able := g.connect(oldDialect, answering)
-	// The server adds them once it knows the client, which is after its first list.
+	// The server adds them when it knows the client, after its first list.
 	for names := able.toolNames(); !slices.Contains(names, tool); names = able.toolNames() {
 		if able.ctx.Err() != nil {
 			t.Fatalf("a client that can be asked does not see %s", tool)
@@ -227,12 +228,12 @@ func TestCapabilitiesDecideWhatIsListed(t *testing.T) {
 	}
 }
 
-// TestCancelledWhileAsking: who cancels a call that waits for an answer of its
-// own need not answer any more.
+// TestCancelledWhileAsking cancels a call that waits for an answer of the
+// client.
 func TestCancelledWhileAsking(t *testing.T) {
 	t.Parallel()
-	p := newSite(t, fastmcp(t)).serve().speak(oldDialect.offering(everyCapability))
-	p.greet()
+	p := newWorkspace(t, fastmcp(t)).serve().speak(oldDialect.withCapabilities(everyCapability))
+	p.initialize()
 	id := p.begin("tools/call", object{"name": "py1__ask", "arguments": object{}})
 	p.until("the server's question", 0, func(m message) bool { return m.Method == "elicitation/create" })
 	p.notify("notifications/cancelled", object{"requestId": json.RawMessage(id)})

@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestGoSDKClient: a client that somebody else wrote uses everything that is
-// listed, in both eras, and understands all of it.
+// TestGoSDKClient uses everything that is listed, in both eras, with the Go
+// SDK.
 func TestGoSDKClient(t *testing.T) {
 	ways := map[string]func(t *testing.T) []server{
 		"stdio": func(t *testing.T) []server {
@@ -34,21 +34,20 @@ func TestGoSDKClient(t *testing.T) {
 					rarely(t)
 				}
 				t.Parallel()
-				c := newSite(t, of(t)...).serve().connect(d, nil)
-				c.awaits("every", "memory", "py1", "py2", "go")
-				c.readsEverything()
-				c.promptsEverything()
-				c.completes()
-				c.reports()
-				c.cancels()
+				c := newWorkspace(t, of(t)...).serve().connect(d, nil)
+				c.waitForTools("every", "memory", "py1", "py2", "go")
+				c.readEverything()
+				c.getEveryPrompt()
+				c.complete()
+				c.callWithTokens()
+				c.cancelCalls()
 			})
 		}
 	}
 }
 
-// readsEverything reads every resource that is listed, and one of each
-// template.
-func (s *session) readsEverything() {
+// readEverything reads every listed resource, and one of each template.
+func (s *session) readEverything() {
 	s.t.Helper()
 	var uris []string
 	for r, err := range s.Resources(s.ctx, nil) {
@@ -80,8 +79,8 @@ func (s *session) readsEverything() {
 	}
 }
 
-// promptsEverything gets every prompt that is listed.
-func (s *session) promptsEverything() {
+// getEveryPrompt gets every listed prompt.
+func (s *session) getEveryPrompt() {
 	s.t.Helper()
 	values := map[string]string{"resourceType": "Text", "resourceId": "1"}
 	n := 0
@@ -106,8 +105,8 @@ func (s *session) promptsEverything() {
 	}
 }
 
-// completes asks for completions of prompts and templates.
-func (s *session) completes() {
+// complete requests completions for prompts and templates.
+func (s *session) complete() {
 	s.t.Helper()
 	for _, c := range []struct {
 		ref                   mcp.CompleteReference
@@ -125,8 +124,8 @@ func (s *session) completes() {
 	}
 }
 
-// reports calls tools with a progress token of the client's own.
-func (s *session) reports() {
+// callWithTokens calls tools with the client's progress tokens.
+func (s *session) callWithTokens() {
 	s.t.Helper()
 	for i, tool := range []string{"go__count", "py1__count", "py2__count"} {
 		p := &mcp.CallToolParams{Name: tool, Arguments: object{"steps": 5}}
@@ -143,11 +142,11 @@ func (s *session) reports() {
 	}
 }
 
-// cancels withdraws calls that would never end.
-func (s *session) cancels() {
+// cancelCalls cancels calls that never end.
+func (s *session) cancelCalls() {
 	s.t.Helper()
 	for _, server := range []string{"go", "py1", "py2"} {
-		s.cancelsCall(server+"__wait", object{})
+		s.cancelCall(server+"__wait", object{})
 		if got := s.call(server+"__reach", object{"number": 1}); got != "1" {
 			s.t.Errorf("%s: %s calls were cancelled", server, got)
 		}

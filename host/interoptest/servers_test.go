@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// everything is the reference server that uses every feature there was before
-// 2026-07-28, in a hurry.
+// everything is the reference server with every feature before 2026-07-28, with
+// short delays.
 func everything(t *testing.T) server {
 	t.Helper()
 	npmServers.require(t)
@@ -31,34 +31,33 @@ func memory(t *testing.T) server {
 	}
 }
 
-// fastmcp is testdata/interop/python/server.py on the first major of the
-// Python SDK, which knows revisions with a handshake only.
+// fastmcp is testdata/interop/python/server.py on the first major version of
+// the Python SDK, which supports only revisions with a handshake.
 func fastmcp(t *testing.T) server {
 	t.Helper()
 	pythonOne.require(t)
 	return server{name: "py1", command: []string{pythonOne.python(), source("python/server.py")}}
 }
 
-// mcpserver is the same on the second major, which knows 2026-07-28.
+// mcpserver is the same on the second major version, which supports 2026-07-28.
 func mcpserver(t *testing.T) server {
 	t.Helper()
 	pythonTwo.require(t)
 	return server{name: "py2", command: []string{pythonTwo.python(), "-W", "ignore", source("python/server.py")}}
 }
 
-// gosdk is testdata/interop/gosdk, which knows 2026-07-28 and needs nothing
-// but Go.
+// gosdk is testdata/interop/gosdk, which supports 2026-07-28 and needs only Go.
 func gosdk(args ...string) server {
 	return server{name: "go", command: append([]string{program("gosdk")}, args...)}
 }
 
-// crowded is gosdk with a list of tools that fills more than one page of
-// Junctor's.
-func crowded(tools, describe int) server {
-	return gosdk("-page", "500", "-extra", strconv.Itoa(tools), "-describe", strconv.Itoa(describe)).under("crowd")
+// withManyTools is gosdk with a list of tools that is longer than a page of
+// Junctor.
+func withManyTools(tools, describe int) server {
+	return gosdk("-page", "500", "-extra", strconv.Itoa(tools), "-describe", strconv.Itoa(describe)).under("many")
 }
 
-// pinned is the same server, with which Junctor may speak one revision only.
+// pinned is the server with one configured revision.
 func (s server) pinned(revision string) server {
 	return s.with("  protocol = " + strconv.Quote(revision) + "\n")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A session is a client of the Go SDK, with everything it was told.
+// A session is a client of the Go SDK and everything that it received.
 type session struct {
 	*mcp.ClientSession
 	client *mcp.Client
@@ -25,25 +25,24 @@ type session struct {
 	resource chan struct{}
 }
 
-// told bounds what a session keeps of each kind.
-const told = 1000
+// maxReceived bounds what a session keeps of each kind.
+const maxReceived = 1000
 
-// connect connects a client of the Go SDK: one that is pinned to the dialect's
-// revision when that is an old one, else one that finds out. change may change
-// its options; nil does not.
+// connect connects a client of the Go SDK. It is pinned to a legacy revision,
+// or detects a modern one. change, if not nil, modifies its options.
 func (g *gateway) connect(d dialect, change func(*mcp.ClientOptions)) *session {
 	g.t.Helper()
 	return connect(g.t, g.transport(), d, change)
 }
 
-// connect is the same for any way to a gateway.
+// connect connects over any transport.
 func connect(t *testing.T, way mcp.Transport, d dialect, change func(*mcp.ClientOptions)) *session {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*testTimeout)
 	t.Cleanup(cancel)
 	s := &session{
-		t: t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, told), logs: make(chan *mcp.LoggingMessageParams, told),
-		updated: make(chan string, told), tools: make(chan struct{}, told), prompts: make(chan struct{}, told), resource: make(chan struct{}, told),
+		t: t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, maxReceived), logs: make(chan *mcp.LoggingMessageParams, maxReceived),
+		updated: make(chan string, maxReceived), tools: make(chan struct{}, maxReceived), prompts: make(chan struct{}, maxReceived), resource: make(chan struct{}, maxReceived),
 	}
 	o := s.options()
 	if change != nil {
@@ -69,7 +68,7 @@ func connect(t *testing.T, way mcp.Transport, d dialect, change func(*mcp.Client
 	return s
 }
 
-// options take notice of everything the gateway tells.
+// options returns options that record everything the gateway sends.
 func (s *session) options() *mcp.ClientOptions {
 	return &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{},
@@ -84,14 +83,14 @@ func (s *session) options() *mcp.ClientOptions {
 	}
 }
 
-// next waits for the next thing of a kind.
+// next waits for the next value of a kind.
 func next[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-from:
 		return v
-	case <-time.After(patience):
-		t.Fatalf("no sign of %s", what)
+	case <-time.After(testTimeout):
+		t.Fatalf("%s did not arrive", what)
 		panic("unreachable")
 	}
 }
@@ -107,7 +106,7 @@ func (s *session) call(name string, arguments any) string {
 	return textOf(r)
 }
 
-// result calls a tool.
+// result calls a tool and returns its result.
 func (s *session) result(name string, arguments any) *mcp.CallToolResult {
 	s.t.Helper()
 	r, err := s.CallTool(s.ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
@@ -117,7 +116,7 @@ func (s *session) result(name string, arguments any) *mcp.CallToolResult {
 	return r
 }
 
-// textOf is all the text of a result.
+// textOf returns all text of a result.
 func textOf(r *mcp.CallToolResult) string {
 	text := ""
 	for _, c := range r.Content {
@@ -128,11 +127,11 @@ func textOf(r *mcp.CallToolResult) string {
 	return text
 }
 
-// awaits waits until the tools of servers are in the list: what is slow to start
-// comes into it later.
-func (s *session) awaits(servers ...string) {
+// waitForTools waits until the tools of servers are listed. A server that is
+// slow to start is added later.
+func (s *session) waitForTools(servers ...string) {
 	s.t.Helper()
-	for late := time.Now().Add(patience); len(servers) > 0; {
+	for late := time.Now().Add(testTimeout); len(servers) > 0; {
 		all := s.toolNames()
 		servers = slices.DeleteFunc(servers, func(server string) bool {
 			return slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, server+"__") })
@@ -144,12 +143,12 @@ func (s *session) awaits(servers ...string) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	for len(s.tools) > 0 { // they are no change that anybody waits for
+	for len(s.tools) > 0 { // discards the notifications about these changes
 		<-s.tools
 	}
 }
 
-// toolNames lists the tools.
+// toolNames returns the names of the tools.
 func (s *session) toolNames() []string {
 	s.t.Helper()
 	var all []string

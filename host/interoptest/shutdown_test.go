@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// ending are the ways in which junctor serve is told to end.
+// ending are the ways to end junctor serve.
 var ending = map[string]func(g *gateway){
 	"end of input": func(g *gateway) { _ = g.stdin.Close() },
 	"SIGTERM":      func(g *gateway) { _ = g.cmd.Process.Signal(syscall.SIGTERM) },
 	"SIGINT":       func(g *gateway) { _ = g.cmd.Process.Signal(syscall.SIGINT) },
 }
 
-// beginWith begins to call a tool that reports progress and waits until it
-// does: then the call is in flight for sure.
+// beginWith calls a tool that reports progress and waits for the first report,
+// which shows that the call is in flight.
 func (p *peer) beginWith(token int, tool string, arguments object) string {
 	p.t.Helper()
 	id := p.begin("tools/call", object{"name": tool, "arguments": arguments, "_meta": object{"progressToken": token}})
@@ -32,8 +32,8 @@ func (p *peer) beginWith(token int, tool string, arguments object) string {
 	return id
 }
 
-// aboutStart reports whether progress is that of a server's start, which the
-// gateway reports, and not that of the call.
+// aboutStart reports whether a progress report is about the start of a server,
+// and not about the call.
 func aboutStart(t *testing.T, params json.RawMessage) bool {
 	t.Helper()
 	var report struct{ Message string }
@@ -41,15 +41,15 @@ func aboutStart(t *testing.T, params json.RawMessage) bool {
 	return strings.HasPrefix(report.Message, "starting server ") || strings.HasSuffix(report.Message, "waits for its turn to start")
 }
 
-// TestServeEnds: with calls in flight, it answers what it can, exits 0 and
-// leaves nothing running.
+// TestServeEnds checks that junctor answers calls in flight, exits with 0 and
+// leaves no process.
 func TestServeEnds(t *testing.T) {
 	for name, end := range ending {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newSite(t, gosdk(), fastmcp(t), mcpserver(t), everything(t)).serve()
+			g := newWorkspace(t, gosdk(), fastmcp(t), mcpserver(t), everything(t)).serve()
 			p := g.speak(oldDialect)
-			p.greet()
+			p.initialize()
 			p.tool("every__echo", object{"message": "connect"}).text(t)
 			var calls []string
 			for i := range 20 {
@@ -62,19 +62,19 @@ func TestServeEnds(t *testing.T) {
 			if status := g.wait(); status != 0 {
 				t.Errorf("exit status %d, want 0", status)
 			}
-			g.noneLeft()
+			g.expectNoProcesses()
 		})
 	}
 }
 
-// TestInheritedChildren: what a shell started in the background before it became
-// junctor is not junctor's to end.
-func TestInheritedChildren(t *testing.T) {
+// TestInheritedChildrenAreKeptAreKept checks that background processes of the shell
+// that became junctor are not ended.
+func TestInheritedChildrenAreKept(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: only Linux has foster parents")
+		t.Skip("SKIPPED: only Linux has child subreapers")
 	}
 	t.Parallel()
-	s := newSite(t, gosdk())
+	s := newWorkspace(t, gosdk())
 	cmd := exec.Command("sh", append([]string{"-c", `sleep 300 & echo $!; exec "$0" "$@"`}, s.command("call", "go__echo", "text=x").Args...)...)
 	like := s.command()
 	cmd.Env, cmd.Dir = like.Env, like.Dir
@@ -94,18 +94,18 @@ func TestInheritedChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, 0); err != nil {
-		t.Errorf("sleep is gone: %v", err)
+		t.Errorf("sleep was ended: %v", err)
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// TestServeEndsDespiteCalls: what does not end by itself is cancelled after a
-// while, and the servers are told.
+// TestServeEndsDespiteCalls checks that calls that do not end are cancelled
+// after a while, and that servers are notified.
 func TestServeEndsDespiteCalls(t *testing.T) {
 	t.Parallel()
-	g := newSite(t, gosdk(), fastmcp(t), mcpserver(t)).serve()
+	g := newWorkspace(t, gosdk(), fastmcp(t), mcpserver(t)).serve()
 	p := g.speak(oldDialect)
-	p.greet()
+	p.initialize()
 	var calls []string
 	for i, tool := range []string{"go__wait", "py1__wait", "py2__wait"} {
 		calls = append(calls, p.beginWith(i, tool, object{}))
@@ -113,65 +113,96 @@ func TestServeEndsDespiteCalls(t *testing.T) {
 	_ = g.stdin.Close()
 	for _, id := range calls {
 		if e := p.answer(id).failure(t); !strings.Contains(string(e.Data), `"reason":`) {
-			t.Errorf("a call that was ended gives no reason: %d %s %s", e.Code, e.Message, e.Data)
+			t.Errorf("a cancelled call has no reason: %d %s %s", e.Code, e.Message, e.Data)
 		}
 	}
 	if status := g.wait(); status != 0 {
 		t.Errorf("exit status %d, want 0", status)
 	}
-	g.noneLeft()
+	g.expectNoProcesses()
 }
 
-// TestProcessesAreMarked: whoever looks for what a host left behind finds it by
-// the mark in its environment, plugin and servers alike.
+// TestProcessesAreMarked checks that the plugin and the servers have the host's
+// mark in their environment.
 func TestProcessesAreMarked(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of processes")
 	}
 	t.Parallel()
-	g := newSite(t, gosdk(), gosdk().under("other")).serve()
+	g := newWorkspace(t, gosdk(), gosdk().under("other")).serve()
 	p := g.speak(oldDialect)
-	p.greet()
-	p.awaits("go")
-	p.awaits("other")
+	p.initialize()
+	p.waitForTools("go")
+	p.waitForTools("other")
 	if found := marked(g.cmd.Process.Pid); len(found) != 3 {
-		t.Errorf("a plugin and two servers should carry the mark of the host: %q", found)
+		t.Errorf("processes with the mark of the host: %q, want a plugin and two servers", found)
 	}
 }
 
-// TestServeEndsSoonWhenIdle: nobody waits for a process that has nothing to do.
+// TestServeEndsSoonWhenIdle checks that an idle process exits at once.
 func TestServeEndsSoonWhenIdle(t *testing.T) {
 	for name, end := range ending {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newSite(t, gosdk(), fastmcp(t)).serve()
+			g := newWorkspace(t, gosdk(), fastmcp(t)).serve()
 			p := g.speak(oldDialect)
-			p.greet()
+			p.initialize()
 			p.list("tools/list", "tools")
 			begin := time.Now()
 			end(g)
 			if status := g.wait(); status != 0 {
 				t.Errorf("exit status %d, want 0", status)
 			}
-			if took := time.Since(begin); took > 5*time.Second && (whole() || took > patience) {
-				t.Errorf("it took %s to end", took)
+			if took := time.Since(begin); took > 5*time.Second && (allCombinations() || took > testTimeout) {
+				t.Errorf("the exit took %s", took)
 			}
-			g.noneLeft()
+			g.expectNoProcesses()
 		})
 	}
 }
 
-// TestClientThatGoesAway: its calls end with it.
-func TestClientThatGoesAway(t *testing.T) {
+// TestClosedInputCancelsCalls checks that calls end with their client.
+func TestClosedInputCancelsCalls(t *testing.T) {
 	t.Parallel()
-	g := newSite(t, gosdk()).serve()
+	g := newWorkspace(t, gosdk()).serve()
 	p := g.speak(oldDialect)
-	p.greet()
+	p.initialize()
 	p.tool("go__echo", object{"text": "x"}).text(t)
 	_ = g.stdout.Close()
-	p.begin("tools/call", object{"name": "go__echo", "arguments": object{"text": "nobody reads this"}})
+	p.begin("tools/call", object{"name": "go__echo", "arguments": object{"text": "unread"}})
 	if status := g.wait(); status != 0 {
 		t.Errorf("exit status %d, want 0", status)
 	}
-	g.noneLeft()
+	g.expectNoProcesses()
+}
+
+// TestHostsKeepProcessesOfOthers checks that a starting host ends processes of
+// killed hosts only. A running host on the same machine, or in a container with
+// its own process ids, keeps its processes.
+func TestHostsKeepProcessesOfOthers(t *testing.T) {
+	for name, inside := range map[string][]string{
+		"same machine": nil,
+		"container":    {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if len(inside) > 0 {
+				if runtime.GOOS != "linux" || exec.Command(inside[0], append(inside[1:], "true")...).Run() != nil {
+					skip(t, "unshare cannot make a PID namespace here")
+				}
+			}
+			s := newWorkspace(t, gosdk())
+			cmd := s.command("serve")
+			if len(inside) > 0 {
+				outer := exec.Command(inside[0], append(inside[1:], cmd.Args...)...)
+				outer.Env, outer.Dir = cmd.Env, cmd.Dir
+				cmd = outer
+			}
+			p := newPeer(t, launch(t, cmd), oldDialect)
+			p.initialize()
+			id := p.beginWith(1, "go__count", object{"steps": 1, "millis": 750})
+			newWorkspace(t, gosdk()).serve().finish()
+			p.answer(id).text(t)
+		})
+	}
 }

@@ -12,52 +12,52 @@ import (
 	"testing"
 )
 
-// left are the tests that were left out, by the reason.
-var left = struct {
+// skipped are the skipped tests by reason.
+var skipped = struct {
 	mu    sync.Mutex
 	tests map[string][]string // guarded by mu
 }{tests: map[string][]string{}}
 
-// skip leaves out a test for want of something that is not Go.
+// skip skips a test because a program other than Go is missing.
 func skip(t *testing.T, why string) {
 	t.Helper()
-	left.mu.Lock()
-	left.tests[why] = append(left.tests[why], t.Name())
-	left.mu.Unlock()
+	skipped.mu.Lock()
+	skipped.tests[why] = append(skipped.tests[why], t.Name())
+	skipped.mu.Unlock()
 	report(t)
 	t.Skip("SKIPPED: " + why)
 }
 
-// report writes for "make test" what was left out, because go test shows
-// nothing of a package that passes. That a test has written into the source
-// tree just now also makes go test forget the result: it does not know that
-// the result is another one as soon as somebody installs node.
+// report writes the skipped tests for "make test", because go test prints
+// nothing of a package that passes. Writing into the source tree also keeps go
+// test from caching the result, which changes when the missing program is
+// installed.
 func report(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(repository, ".cache", "interop", "skipped")
 	err := os.MkdirAll(filepath.Dir(file), 0o755)
 	if err == nil {
-		left.mu.Lock()
+		skipped.mu.Lock()
 		err = os.WriteFile(file, []byte(summary()), 0o644)
-		left.mu.Unlock()
+		skipped.mu.Unlock()
 	}
 	if err != nil {
-		t.Logf("saying what was left out: %v", err)
+		t.Logf("writing the skipped tests: %v", err)
 	}
 }
 
-// summary is a line for each reason. The caller holds the lock, or is the last.
+// summary returns a line for each reason. The caller holds the lock, or is the
+// last.
 func summary() string {
 	var b strings.Builder
-	for _, why := range slices.Sorted(maps.Keys(left.tests)) {
-		fmt.Fprintf(&b, "host/interoptest, tests left out: %d, %s\n", len(left.tests[why]), why)
+	for _, why := range slices.Sorted(maps.Keys(skipped.tests)) {
+		fmt.Fprintf(&b, "host/interoptest, tests left out: %d, %s\n", len(skipped.tests[why]), why)
 	}
 	return b.String()
 }
 
-// watchSources lets go test see what the programs are built from: it knows
-// what a test imports and which files it looks at while it runs, and would
-// repeat an old result after a change to anything else.
+// watchSources makes go test depend on the sources of the programs. Otherwise
+// it would repeat a cached result after a change.
 var watchSources = sync.OnceValue(func() error {
 	for _, dir := range []string{"cmd", "host", "plugins", "sdk", "testdata"} {
 		look := func(_ string, _ fs.DirEntry, err error) error { return err }
@@ -72,3 +72,17 @@ var watchSources = sync.OnceValue(func() error {
 	}
 	return nil
 })
+
+// allCombinations reports whether tests use all combinations of server,
+// transport and era. Most of them use the same code with another program, which
+// is slow to start. Each code path runs every time, all combinations run in
+// "make soak".
+func allCombinations() bool { return os.Getenv("JUNCTOR_SOAK") != "" }
+
+// rarely skips a subtest outside "make soak".
+func rarely(t *testing.T) {
+	t.Helper()
+	if !allCombinations() {
+		t.Skip("covered by make soak")
+	}
+}

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// late is a server that takes its time before it reads anything, as one that
-// is downloaded first does.
+// late returns a server that waits before it reads, like one that is downloaded
+// first.
 func (s server) late(seconds string) server {
 	s.command = append([]string{"sh", "-c", `sleep "$0" && exec "$@"`, seconds}, s.command...)
 	return s
 }
 
-// TestServersThatStartSlowly: however long a server takes to read what it is
-// asked first, it is found to be of the era it is of.
+// TestServersThatStartSlowly checks that the era of a server is detected,
+// however long its start takes.
 func TestServersThatStartSlowly(t *testing.T) {
 	for name, c := range map[string]struct {
 		server   func(*testing.T) server
@@ -26,7 +26,7 @@ func TestServersThatStartSlowly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, c.server(t).late("4"))
+			s := newWorkspace(t, c.server(t).late("4"))
 			var first, second []status
 			o := s.run("status")
 			o.into(&first)
@@ -42,7 +42,7 @@ func TestServersThatStartSlowly(t *testing.T) {
 	}
 }
 
-// status is what junctor status says about a server, as far as tests look.
+// A status is the part of junctor status that tests check.
 type status struct {
 	Server, State, Protocol, Transport, Plugin, At string
 	OK                                             bool
@@ -55,8 +55,8 @@ type status struct {
 	}
 }
 
-// TestPinnedRevisions: a server that knows several revisions speaks the one
-// that the configuration names.
+// TestPinnedRevisions checks that a server of several revisions uses the
+// configured one.
 func TestPinnedRevisions(t *testing.T) {
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", latestLegacy, modern} {
 		address := "/mcp"
@@ -71,11 +71,11 @@ func TestPinnedRevisions(t *testing.T) {
 					rarely(t)
 				}
 				t.Parallel()
-				s := newSite(t, of(t).pinned(revision).under("it"))
+				s := newWorkspace(t, of(t).pinned(revision).under("it"))
 				var list []status
 				s.run("status").exits(0).into(&list)
 				if list[0].Protocol != revision {
-					t.Errorf("it speaks %s", encode(t, list[0]))
+					t.Errorf("the server speaks %s", encode(t, list[0]))
 				}
 				tool := "it__echo"
 				if name == "mcpserver" {
@@ -89,19 +89,19 @@ func TestPinnedRevisions(t *testing.T) {
 	}
 }
 
-// TestRevisionsThatAServerDoesNotHave: it is refused by name, not used in some
-// other revision.
+// TestRevisionsThatAServerDoesNotHave checks that a configured revision that
+// the server lacks is an error.
 func TestRevisionsThatAServerDoesNotHave(t *testing.T) {
 	t.Parallel()
 	var list []status
-	newSite(t, fastmcp(t).pinned(modern)).run("status").exits(3).into(&list)
+	newWorkspace(t, fastmcp(t).pinned(modern)).run("status").exits(3).into(&list)
 	if list[0].OK || list[0].Error.Code != "upstream.protocol" || !strings.Contains(list[0].Error.Message, modern) {
 		t.Errorf("a server that does not know %s: %s", modern, encode(t, list[0]))
 	}
 }
 
-// TestClientsOfEveryRevision: whatever a client asks for, it gets a revision
-// that there is and can work with it.
+// TestClientsOfEveryRevision checks that a client gets a supported revision,
+// whatever it requests.
 func TestClientsOfEveryRevision(t *testing.T) {
 	for asked, want := range map[string]string{
 		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", latestLegacy: latestLegacy,
@@ -109,7 +109,7 @@ func TestClientsOfEveryRevision(t *testing.T) {
 	} {
 		t.Run(asked, func(t *testing.T) {
 			t.Parallel()
-			p := newSite(t, gosdk()).serve().speak(dialect{revision: latestLegacy})
+			p := newWorkspace(t, gosdk()).serve().speak(dialect{revision: latestLegacy})
 			m := p.call("initialize", object{"protocolVersion": asked, "capabilities": object{}, "clientInfo": object{"name": "x", "version": "1"}})
 			var hello struct{ ProtocolVersion string }
 			m.into(t, &hello)
@@ -117,7 +117,7 @@ func TestClientsOfEveryRevision(t *testing.T) {
 				t.Errorf("revision %s, want %s", hello.ProtocolVersion, want)
 			}
 			p.notify("notifications/initialized", nil)
-			p.awaits("go")
+			p.waitForTools("go")
 			if got := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(got, "go__echo") {
 				t.Errorf("tools: %v", got)
 			}

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// relays are programs from npm that put a server on standard streams, here
-// *everything*, where it can be reached over HTTP.
-var relays = map[string]struct {
-	args     []string // behind the program; SERVER is the server's command line
+// stdioProxies are programs from npm that make a server on standard streams,
+// here *everything*, available over HTTP.
+var stdioProxies = map[string]struct {
+	args     []string // after the program; SERVER is the server's command line
 	plugin   string
 	path     string
 	revision string
@@ -22,10 +22,9 @@ var relays = map[string]struct {
 	"supergateway-sse":       {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "sse", "--port", "$PORT"}, "sse", "/sse", latestLegacy},
 }
 
-// TestRelays: a server that is reached through one of them is listed and called,
-// and reports progress.
-func TestRelays(t *testing.T) {
-	for name, r := range relays {
+// TestStdioProxies lists and calls a server through each proxy.
+func TestStdioProxies(t *testing.T) {
+	for name, r := range stdioProxies {
 		t.Run(name, func(t *testing.T) {
 			if name == "mcp-proxy-old" || name == "supergateway-sse" {
 				rarely(t)
@@ -38,23 +37,23 @@ func TestRelays(t *testing.T) {
 				args = append(args, strings.ReplaceAll(a, "SERVER", every.command[1]))
 			}
 			s := server{name: "every", command: args, env: preloaded("web/loopback.cjs")}.listen(t, r.plugin, r.path)
-			at := newSite(t, s)
+			at := newWorkspace(t, s)
 			var list []status
 			at.run("status").exits(0).into(&list)
 			if list[0].Protocol != r.revision {
-				t.Errorf("it speaks %s, want revision %s", encode(t, list[0]), r.revision)
+				t.Errorf("the server speaks %s, want revision %s", encode(t, list[0]), r.revision)
 			}
 			if got := at.run("call", "every__get-sum", "a=2", "b=3").exits(0).stdout; !strings.Contains(got, "is 5") {
 				t.Errorf("the sum: %s", got)
 			}
 			p := at.serve().speak(oldDialect)
-			p.greet()
+			p.initialize()
 			if all := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(all, "every__echo") || len(all) < 12 {
 				t.Errorf("tools: %v", all)
 			}
-			// mcp-proxy loses the last report when the result comes soon after it.
+			// mcp-proxy loses the last report if the result follows soon.
 			if last := heardProgress(t, p, `"relayed"`, 4, object{"name": long, "arguments": object{"duration": 0.4, "steps": 4}}); last < 3 {
-				t.Errorf("the last progress heard is %v", last)
+				t.Errorf("the last progress is %v", last)
 			}
 			if got := p.call("resources/read", object{"uri": "demo://resource/dynamic/text/1"}); !strings.Contains(string(got.Result), "Resource 1") {
 				t.Errorf("a resource: %s", got.raw)

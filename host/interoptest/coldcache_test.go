@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// installing is how long an installation from cold caches may take here.
-const installing = 4 * time.Minute
+// installTimeout is how long an installation with cold caches may take.
+const installTimeout = 4 * time.Minute
 
-// passed are the variables that package managers need where the network is
-// reached in a way of its own.
-var passed = []string{
+// passedVariables are the environment variables that package managers may need
+// to reach the network.
+var passedVariables = []string{
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "UV_INDEX_URL", "UV_DEFAULT_INDEX",
 }
 
-// cold is a server that its launcher installs into an empty cache first.
+// cold returns a server that its launcher first installs into an empty cache.
 func cold(name string, command []string, env map[string]string) server {
-	for _, variable := range passed {
+	for _, variable := range passedVariables {
 		if v, ok := os.LookupEnv(variable); ok {
 			env[variable] = v
 		}
@@ -32,7 +32,7 @@ func cold(name string, command []string, env map[string]string) server {
 	return server{name: name, command: command, env: env, more: "  timeouts {\n    start = \"10s\"\n  }\n"}
 }
 
-// npx is a server of the kit npmServers that npx installs into a cache.
+// npx returns a server of the kit npmServers that npx installs into a cache.
 func npx(t *testing.T, name, cache, program string, args ...string) server {
 	t.Helper()
 	for _, needed := range npmServers.needs {
@@ -56,8 +56,8 @@ func npx(t *testing.T, name, cache, program string, args ...string) server {
 	return cold(name, command, map[string]string{"npm_config_cache": cache})
 }
 
-// uvx is the server of the Python SDK's first or second major, which uvx installs
-// into a cache.
+// uvx returns the server of the Python SDK's first or second major version,
+// which uvx installs into a cache.
 func uvx(t *testing.T, name, cache, major string) server {
 	t.Helper()
 	pythonUv.require(t)
@@ -70,25 +70,10 @@ func uvx(t *testing.T, name, cache, major string) server {
 	return cold(name, command, map[string]string{"UV_CACHE_DIR": cache, "UV_PYTHON_DOWNLOADS": "never"})
 }
 
-// busy keeps the processors busy until the test ends.
-func busy(t *testing.T, processes int) {
-	t.Helper()
-	for range processes {
-		cmd := exec.Command("sh", "-c", "while :; do :; done")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		})
-	}
-}
-
-// TestColdLaunchers: servers that are installed by their launchers, all at the
-// same time and into cold caches, get ready without a second attempt.
+// TestColdLaunchers checks that servers that are installed at the same time,
+// into cold caches, start at the first attempt.
 func TestColdLaunchers(t *testing.T) {
-	if !whole() {
+	if !allCombinations() {
 		t.Parallel()
 	}
 	dir := t.TempDir()
@@ -97,35 +82,34 @@ func TestColdLaunchers(t *testing.T) {
 		npx(t, "every", npmCache, "server-everything"),
 		uvx(t, "py1", uvCache, "1"),
 	}
-	if whole() {
+	if allCombinations() {
 		servers = append(servers,
-			npx(t, "again", npmCache, "server-everything"), // of the same cache entry
+			npx(t, "again", npmCache, "server-everything"), // same cache entry
 			npx(t, "files", npmCache, "server-filesystem", dir), npx(t, "memory", npmCache, "server-memory"),
 			uvx(t, "py2", uvCache, "2"))
-		busy(t, 4)
+		keepBusy(t, 4)
 	}
-	s := newSite(t, servers...)
+	s := newWorkspace(t, servers...)
 	begun := time.Now()
 	var list []status
-	s.runWithin(installing, "", "status").into(&list)
-	t.Logf("%d servers were ready after %s (bar %s)", len(list), time.Since(begun).Round(time.Second), installing)
+	s.runWithin(installTimeout, "", "status").into(&list)
+	t.Logf("%d servers were ready after %s (limit %s)", len(list), time.Since(begun).Round(time.Second), installTimeout)
 	for _, one := range list {
 		if !one.OK {
 			t.Errorf("%s: %s", one.Server, encode(t, one))
 		}
 	}
-	intact(t, npmCache)
+	expectNoLocks(t, npmCache)
 }
 
-// TestInterruptedInstallation: a start that ends in the middle of an
-// installation, because its time is over or junctor ends, leaves a cache that the
-// next start can use at once.
+// TestInterruptedInstallation checks that a start that ends during an
+// installation, by its timeout or the end of junctor, leaves a usable cache.
 func TestInterruptedInstallation(t *testing.T) {
-	if !whole() {
+	if !allCombinations() {
 		t.Parallel()
 	}
 	moments := []time.Duration{2 * time.Second}
-	if whole() {
+	if allCombinations() {
 		moments = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 	}
 	for _, launcher := range []string{"npx", "uvx"} {
@@ -146,7 +130,7 @@ func TestInterruptedInstallation(t *testing.T) {
 					if how == "timeout" {
 						interrupted.more = fmt.Sprintf("  timeouts {\n    start = %q\n    install = %q\n  }\n", moment, moment)
 					}
-					s := newSite(t, interrupted)
+					s := newWorkspace(t, interrupted)
 					cmd := s.command("status")
 					begun := time.Now()
 					if err := cmd.Start(); err != nil {
@@ -156,23 +140,23 @@ func TestInterruptedInstallation(t *testing.T) {
 						time.Sleep(moment)
 						_ = cmd.Process.Signal(syscall.SIGINT)
 					}
-					_ = cmd.Wait() // it may have been ready before
+					_ = cmd.Wait() // may have been ready before
 					ended := time.Since(begun)
-					intact(t, cache)
+					expectNoLocks(t, cache)
 
-					s = newSite(t, again())
+					s = newWorkspace(t, again())
 					begun = time.Now()
-					s.runWithin(installing, "", "status").exits(0)
-					t.Logf("interrupted after %s it ended after %s, and the next start took %s (bar %s)",
-						moment, ended.Round(time.Millisecond), time.Since(begun).Round(100*time.Millisecond), installing)
+					s.runWithin(installTimeout, "", "status").exits(0)
+					t.Logf("interrupted after %s, ended after %s, next start took %s (limit %s)",
+						moment, ended.Round(time.Millisecond), time.Since(begun).Round(100*time.Millisecond), installTimeout)
 				})
 			}
 		}
 	}
 }
 
-// intact checks that an npm cache has no lock that its owner left behind.
-func intact(t *testing.T, cache string) {
+// expectNoLocks checks that an npm cache has no abandoned lock.
+func expectNoLocks(t *testing.T, cache string) {
 	t.Helper()
 	locks, err := filepath.Glob(filepath.Join(cache, "_npx", "*", "concurrency.lock"))
 	if err != nil || len(locks) > 0 {

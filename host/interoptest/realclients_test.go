@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// An account is what a client says that it did: the scripts of the SDKs print it.
+// An account is what a client did. The scripts of the SDKs print it.
 type account struct {
 	Revision                          string
 	Tools                             []string
 	Sum, Everything, Resource, Prompt string
-	Elicited, Sampled                 map[string]string    // by the server that asked: old, new
-	Progress                          map[string][]float64 // by server, like what follows: go, goold
+	Elicited, Sampled                 map[string]string    // by server: old, new
+	Progress                          map[string][]float64 // by server, like the following: go, goold
 	Logs, Cancelled, Grown            map[string]bool
 	Updated                           bool
 }
 
-// check compares a report with what there is at the gateway.
+// check compares an account with the servers of the gateway.
 func (r account) check(t *testing.T, revision string) {
 	t.Helper()
 	if r.Revision != revision {
@@ -42,19 +42,19 @@ func (r account) check(t *testing.T, revision string) {
 	for _, of := range []string{"go", "goold"} {
 		p := r.Progress[of]
 		if len(p) < 2 || p[len(p)-1] != 3 || !slices.IsSorted(p) {
-			t.Errorf("%s: progress %v, which should end with 3", of, p)
+			t.Errorf("%s: progress %v, want 3 at the end", of, p)
 		}
 		if !r.Logs[of] || !r.Cancelled[of] || !r.Grown[of] {
-			t.Errorf("%s: a log message heard: %t, a call cancelled: %t, the list's change heard: %t", of, r.Logs[of], r.Cancelled[of], r.Grown[of])
+			t.Errorf("%s: log message: %t, cancelled call: %t, list change: %t", of, r.Logs[of], r.Cancelled[of], r.Grown[of])
 		}
 	}
 	if !r.Updated {
-		t.Error("the change of a resource was not heard")
+		t.Error("the update of a resource did not arrive")
 	}
 }
 
-// TestRealClients: clients of four SDKs, in each era that they know, and
-// programs made with them, use one gateway at the same time.
+// TestRealClients has clients of four SDKs, in each era that they support, and
+// programs that use them share one gateway.
 func TestRealClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many programs")
@@ -65,10 +65,10 @@ func TestRealClients(t *testing.T) {
 	pythonOne.require(t)
 	pythonTwo.require(t)
 	const own = "  share = \"session\"\n"
-	all := newSite(t, everything(t), server{name: "demo", command: []string{program("demo")}},
+	all := newWorkspace(t, everything(t), server{name: "demo", command: []string{program("demo")}},
 		gosdk(), gosdk().under("goold").pinned(latestLegacy),
 		everythingServer(t).under("old").pinned(latestLegacy).with(own), everythingServer(t).under("new").pinned(modern).with(own))
-	all.run("tools").exits(0) // what is slow to start is in the first list as well then
+	all.run("tools").exits(0) // fills the cache with servers that are slow to start
 	e := all.serveHTTP()
 	sdks := map[string]func(name, era string) *exec.Cmd{
 		"ts1": func(name, _ string) *exec.Cmd {
@@ -88,7 +88,7 @@ func TestRealClients(t *testing.T) {
 		for sdk, command := range sdks {
 			for era, d := range eras {
 				if strings.HasSuffix(sdk, "1") && d.modern() {
-					continue // its SDK knows no other era
+					continue // the SDK supports no other era
 				}
 				t.Run(sdk+"/"+era, func(t *testing.T) {
 					t.Parallel()
@@ -106,7 +106,7 @@ func TestRealClients(t *testing.T) {
 		}
 		e.programs(t)
 	})
-	// Each of the eight clients above withdrew a call at each of the two.
+	// Each of the eight clients above cancelled a call at both servers.
 	s := e.connect(t, newDialect, nil)
 	for _, of := range []string{"go", "goold"} {
 		if got := s.call(of+"__reach", object{"number": 8}); got != "8" {
@@ -115,7 +115,7 @@ func TestRealClients(t *testing.T) {
 	}
 }
 
-// programs uses the endpoint with programs that are made for people.
+// programs uses the endpoint with interactive programs.
 func (e *endpoint) programs(t *testing.T) {
 	command := func(t *testing.T, name string, args ...string) *exec.Cmd {
 		t.Helper()
@@ -171,7 +171,7 @@ func (e *endpoint) programs(t *testing.T) {
 		cmd := exec.Command("node", npmClients.bin("mcp-remote"), e.url, "--allow-http")
 		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
 		p := newPeer(t, launch(t, cmd), oldDialect)
-		p.greet()
+		p.initialize()
 		if tools := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(tools, "every__get-sum") {
 			t.Errorf("tools: %v", tools)
 		}

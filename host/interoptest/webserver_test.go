@@ -17,18 +17,18 @@ import (
 	"time"
 )
 
-// A web is how a server that listens on a port is reached.
-type web struct {
+// A webServer is a server that listens on a port.
+type webServer struct {
 	plugin string // http or sse
-	mode   string // of http; empty: the one that is taken when nothing is said
+	mode   string // mode of http; empty: the default
 	url    string
 
 	process *process
 	start   func(port string) *process
 }
 
-// hcl is the block of the transport.
-func (w *web) hcl() string {
+// hcl returns the transport block.
+func (w *webServer) hcl() string {
 	mode := ""
 	if w.mode != "" {
 		mode = fmt.Sprintf("    mode = %q\n", w.mode)
@@ -36,25 +36,25 @@ func (w *web) hcl() string {
 	return fmt.Sprintf("  transport %q {\n    url = %q\n%s  }\n", w.plugin, w.url, mode)
 }
 
-// listening are the ways in which programs say where they listen.
+// listening matches the lines in which programs report their port.
 var listening = regexp.MustCompile(`(?:listening on |Uvicorn running on http://)127\.0\.0\.1:(\d+)`)
 
-// listen starts a server on a port that the system chooses, and waits until it
-// listens. Programs get the port as PORT in their environment and for $PORT in
-// their arguments.
+// listen starts a server on a free port and waits until it listens. Programs
+// get the port as PORT in their environment and for $PORT in their arguments.
 func (s server) listen(t *testing.T, plugin, path string) server {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts a server")
 	}
-	w := &web{plugin: plugin}
+	w := &webServer{plugin: plugin}
 	w.start = func(port string) *process {
 		var args []string
 		for _, a := range s.command[1:] {
 			args = append(args, strings.ReplaceAll(a, "$PORT", port))
 		}
 		cmd := exec.Command(s.command[0], args...)
-		// In a group of its own: some run a shell that runs the rest.
+		// In its own process group, because some run a shell that runs the
+		// rest.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Env = append(os.Environ(), "PORT="+port)
 		for name, value := range s.env {
@@ -70,31 +70,31 @@ func (s server) listen(t *testing.T, plugin, path string) server {
 	return s
 }
 
-// begin starts the program and waits until it says where it listens.
-func (w *web) begin(t *testing.T, port, path string) {
+// begin starts the program and waits until it reports its port.
+func (w *webServer) begin(t *testing.T, port, path string) {
 	t.Helper()
 	w.process = w.start(port)
-	for until := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(2 * testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if found := listening.FindStringSubmatch(w.process.stderr.String()); found != nil {
 			w.url = "http://127.0.0.1:" + found[1] + path
 			return
 		}
 		select {
 		case <-w.process.exited:
-			t.Fatalf("the server ended: %s", w.process.stderr)
+			t.Fatalf("the server exited: %s", w.process.stderr)
 		default:
 		}
 		if time.Now().After(until) {
-			t.Fatalf("the server does not listen: %s", w.process.stderr)
+			t.Fatalf("the server did not listen: %s", w.process.stderr)
 		}
 	}
 }
 
 // stop ends the server.
-func (w *web) stop() { w.kill(w.process) }
+func (w *webServer) stop() { w.kill(w.process) }
 
-// restart starts it again, at the same address.
-func (w *web) restart(t *testing.T) {
+// restart starts the server again at the same address.
+func (w *webServer) restart(t *testing.T) {
 	t.Helper()
 	u, err := url.Parse(w.url)
 	if err != nil {
@@ -103,18 +103,18 @@ func (w *web) restart(t *testing.T) {
 	w.begin(t, u.Port(), u.Path)
 }
 
-// kill ends everything that a program started.
-func (w *web) kill(p *process) {
+// kill ends all processes of a program.
+func (w *webServer) kill(p *process) {
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.exited
 }
 
-// direct is the client's end of a conversation with a modern server, without
-// Junctor: each line is a request of its own.
-func (w *web) direct(t *testing.T, d dialect) *peer {
+// direct returns the client's end of a conversation with a modern server,
+// without Junctor. Each line is a request.
+func (w *webServer) direct(t *testing.T, d dialect) *peer {
 	t.Helper()
 	if !d.modern() {
-		t.Fatal("without sessions there are modern servers only")
+		t.Fatal("only modern servers work without sessions")
 	}
 	out, in := io.Pipe()
 	p := &process{t: t, stdin: &poster{t: t, url: w.url, revision: d.revision, PipeWriter: in}, stdout: out}
@@ -122,7 +122,8 @@ func (w *web) direct(t *testing.T, d dialect) *peer {
 	return newPeer(t, p, d)
 }
 
-// A poster sends what is written to it, and writes what is answered to a pipe.
+// A poster sends each line that is written to it as a request, and writes the
+// answers to a pipe.
 type poster struct {
 	t             *testing.T
 	url, revision string
@@ -167,8 +168,8 @@ func (p *poster) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// preloaded is the environment of a program from npm that we change in some way:
-// some would otherwise listen on all addresses.
+// preloaded returns the environment of an npm program with preloaded scripts.
+// Without them some programs listen on all addresses.
 func preloaded(scripts ...string) map[string]string {
 	options := ""
 	for _, script := range scripts {
@@ -177,7 +178,8 @@ func preloaded(scripts ...string) map[string]string {
 	return map[string]string{"NODE_OPTIONS": options}
 }
 
-// everythingOver is *everything* over streamableHttp or sse, as it calls them.
+// everythingOver returns *everything* over streamableHttp or sse, as it names
+// them.
 func everythingOver(transport string) func(*testing.T) server {
 	plugin, path := "http", "/mcp"
 	if transport == "sse" {
@@ -191,7 +193,7 @@ func everythingOver(transport string) func(*testing.T) server {
 	}
 }
 
-// everythings are all ways to reach it.
+// everythings are all transports of *everything*.
 var everythings = map[string]func(*testing.T) server{
 	"stdio": everything, "http": everythingOver("streamableHttp"), "sse": everythingOver("sse"),
 }
@@ -211,7 +213,7 @@ func eachEverything(t *testing.T, test func(t *testing.T, s server, d dialect)) 
 	}
 }
 
-// pythonOver is one of the Python servers over streamable-http or sse.
+// pythonOver returns one of the Python servers over streamable-http or sse.
 func pythonOver(of func(*testing.T) server, transport string, more ...string) func(*testing.T) server {
 	plugin, path := "http", "/mcp"
 	if transport == "sse" {
@@ -225,7 +227,7 @@ func pythonOver(of func(*testing.T) server, transport string, more ...string) fu
 	}
 }
 
-// gosdkOver is gosdk at one of its paths.
+// gosdkOver returns gosdk at one of its paths.
 func gosdkOver(plugin, path string) func(*testing.T) server {
 	return func(t *testing.T) server {
 		t.Helper()
@@ -233,15 +235,15 @@ func gosdkOver(plugin, path string) func(*testing.T) server {
 	}
 }
 
-// typescript is testdata/interop/web/server.mjs.
+// typescript returns testdata/interop/web/server.mjs.
 func typescript(t *testing.T) server {
 	t.Helper()
 	npmWeb.require(t)
 	return server{name: "ts", command: []string{"node", npmWeb.path("server.mjs")}}.listen(t, "http", "/mcp")
 }
 
-// joined are two tables in one.
-func joined[V any](one, other map[string]V) map[string]V {
+// merged merges two maps.
+func merged[V any](one, other map[string]V) map[string]V {
 	all := maps.Clone(one)
 	maps.Copy(all, other)
 	return all

@@ -16,11 +16,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// A canary is a secret of its own, whose name says where it stood.
+// canary returns a unique secret that contains the name of its place.
 func canary(place string) string { return "canary-" + place + "-" + rand.Text() }
 
-// A mirror refuses everything, and says to everybody what it was shown.
-func mirror(t *testing.T) (url string, seen func() string) {
+// newMirror starts a server that refuses all requests and repeats them in its
+// answers.
+func newMirror(t *testing.T) (url string, seen func() string) {
 	t.Helper()
 	var mu sync.Mutex
 	var all strings.Builder
@@ -41,13 +42,13 @@ func mirror(t *testing.T) (url string, seen func() string) {
 	}
 }
 
-// places are where a secret can stand: the block of a server that has one there.
-// URL is an address of the mirror. The variable C_NAME and the file NAME hold the
-// canary of the place, and so does the secret of its name where it is kept.
+// places are the places of secrets in a configuration, each with a server block
+// that has one there. URL is an address of the mirror. The variable C_NAME, the
+// file NAME and the stored secret NAME contain the canary of the place.
 var places = []struct {
 	name, block string
 	kept        bool
-	unsent      bool // no server is shown it
+	unsent      bool // no server gets it
 }{
 	{name: "bearer", block: `transport "http" { url = "URL" }; auth "bearer" { token = env("C_BEARER") }`},
 	{name: "tokenfile", block: `transport "http" { url = "URL" }; auth "bearer" { token_file = "tokenfile" }`},
@@ -63,26 +64,26 @@ var places = []struct {
 	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.$$;mv child.$$ child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`, unsent: true},
 }
 
-// TestCanaries: a secret reaches the server that it is for, and nothing else:
-// nothing that is printed, logged or written, however talkative the servers
-// and plugins are.
-func TestCanaries(t *testing.T) {
+// TestSecretsReachOnlyTheirServer checks that a secret is sent to its server,
+// and that nothing that is printed, logged or written contains it, even with
+// verbose servers and plugins.
+func TestSecretsReachOnlyTheirServer(t *testing.T) {
 	t.Parallel()
-	url, seen := mirror(t)
-	v := newVendor(t)
+	url, seen := newMirror(t)
+	v := newAuthServer(t)
 	v.Metadata = func(m map[string]any) { m["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"} }
-	s := newSite(t, v.server("  auth \"oauth\" {\n    client_id = \"me\"\n    client_secret = env(\"C_CLIENT\")\n  }\n")).withSecrets()
-	birds := map[string]string{"client": canary("client"), "password": canary("password"), "mine": canary("mine")}
-	s.env = append(s.env, "C_CLIENT="+birds["client"])
-	s.writes("password", birds["password"])
-	s.adds("plugins {\n  required = {\n    evil = { source = \"builtin/evil\" }\n  }\n}\n")
+	s := newWorkspace(t, v.server("  auth \"oauth\" {\n    client_id = \"me\"\n    client_secret = env(\"C_CLIENT\")\n  }\n")).withSecrets()
+	canaries := map[string]string{"client": canary("client"), "password": canary("password"), "mine": canary("mine")}
+	s.env = append(s.env, "C_CLIENT="+canaries["client"])
+	s.writeSecretFile("password", canaries["password"])
+	s.appendConfig("plugins {\n  required = {\n    evil = { source = \"builtin/evil\" }\n  }\n}\n")
 	for _, p := range places {
-		birds[p.name] = canary(p.name)
-		s.env = append(s.env, "C_"+strings.ToUpper(p.name)+"="+birds[p.name])
-		s.writes(p.name, birds[p.name]+"\n")
-		s.adds(fmt.Sprintf("server %q {\n%s\n}\n", p.name, strings.NewReplacer("URL", url, " { ", " {\n", " }", "\n}", "; ", "\n").Replace(p.block)))
+		canaries[p.name] = canary(p.name)
+		s.env = append(s.env, "C_"+strings.ToUpper(p.name)+"="+canaries[p.name])
+		s.writeSecretFile(p.name, canaries[p.name]+"\n")
+		s.appendConfig(fmt.Sprintf("server %q {\n%s\n}\n", p.name, strings.NewReplacer("URL", url, " { ", " {\n", " }", "\n}", "; ", "\n").Replace(p.block)))
 		if p.kept {
-			s.runWith(birds[p.name], "secret", "set", p.name).exits(0)
+			s.runWith(canaries[p.name], "secret", "set", p.name).exits(0)
 		}
 	}
 	var heard []string // everything that was printed
@@ -90,7 +91,7 @@ func TestCanaries(t *testing.T) {
 		o := s.run(append([]string{"--log", "trace"}, args...)...)
 		heard = append(heard, fmt.Sprintf("%v\n%s%s", args, o.stdout, o.stderr))
 	}
-	s.runWith(birds["mine"], "secret", "set", "mine").exits(0)
+	s.runWith(canaries["mine"], "secret", "set", "mine").exits(0)
 	s.run("login", "up").exits(0)
 	s.run("call", "up__whoami").exits(0)
 	v.Expire()
@@ -119,47 +120,48 @@ func TestCanaries(t *testing.T) {
 	_ = g.stdin.Close()
 	g.wait()
 	heard = append(heard, "serve "+g.stderr.String(), "environments of plugins "+environs)
-	heard = append(heard, s.written(t)...)
+	heard = append(heard, s.readFiles(t)...)
 
 	for i, token := range v.Issued() {
-		birds[fmt.Sprint("token ", i)] = token
+		canaries[fmt.Sprint("token ", i)] = token
 	}
-	for place, bird := range birds {
+	for place, value := range canaries {
 		for _, text := range heard {
-			if at := strings.Index(text, bird); at >= 0 {
+			if at := strings.Index(text, value); at >= 0 {
 				t.Errorf("the canary of %s is in: %s", place, clip(text[max(0, at-300):]))
 			}
 		}
 	}
-	for _, talk := range []string{"the author's mistake ***", "stray ***", "GIVEN=***", "Authorization:[Bearer ***]", "X-Key:[***]"} {
-		if !strings.Contains(strings.Join(heard, "\n"), talk) {
-			t.Errorf("nobody said %s, so this shows little", talk)
+	for _, text := range []string{"the author's mistake ***", "stray ***", "GIVEN=***", "Authorization:[Bearer ***]", "X-Key:[***]"} {
+		if !strings.Contains(strings.Join(heard, "\n"), text) {
+			t.Errorf("no output contains %q: the test needs it", text)
 		}
 	}
 	if v.tally().refreshes == 0 {
-		t.Error("the authorization server had nothing to tell")
+		t.Error("no token was refreshed: the test needs it")
 	}
 	for _, p := range places {
-		if sent := strings.Contains(seen(), birds[p.name]); sent == p.unsent {
+		if sent := strings.Contains(seen(), canaries[p.name]); sent == p.unsent {
 			t.Errorf("the canary of %s was sent to the server: %t", p.name, sent)
 		}
 	}
 	child, err := os.ReadFile(filepath.Join(s.dir, "child.env"))
-	if err != nil || strings.Count(string(child), "canary-") != 1 || !strings.Contains(string(child), "GIVEN="+birds["child"]) {
+	if err != nil || strings.Count(string(child), "canary-") != 1 || !strings.Contains(string(child), "GIVEN="+canaries["child"]) {
 		t.Errorf("%v; the server's environment is %s", err, child)
 	}
 }
 
-// writes writes a file beside the configuration, which nobody else can read.
-func (s *site) writes(name, text string) {
+// writeSecretFile writes a file beside the configuration that only this user
+// can read.
+func (s *workspace) writeSecretFile(name, text string) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// written is what there is in files of junctor's own.
-func (s *site) written(t *testing.T) (texts []string) {
+// readFiles returns the content of all files that junctor wrote.
+func (s *workspace) readFiles(t *testing.T) (texts []string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(s.dir, "home"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -15,14 +15,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// A vendor is a server of this process and the authorization server that guards
-// it. Its tool "whoami" tells with what it was called.
-type vendor struct {
+// An authServer is an MCP server of this process and its authorization server.
+// Its tool "whoami" returns the credential of the call.
+type authServer struct {
 	*plugintest.Vendor
-	base string // of the server
+	base string // URL of the server
 }
 
-func newVendor(t *testing.T) *vendor {
+func newAuthServer(t *testing.T) *authServer {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "vendor", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "whoami"}, func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -30,52 +30,52 @@ func newVendor(t *testing.T) *vendor {
 	})
 	v := plugintest.NewVendor(t)
 	v.Inside = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
-	return &vendor{v, strings.TrimSuffix(v.URL, "/mcp")}
+	return &authServer{v, strings.TrimSuffix(v.URL, "/mcp")}
 }
 
-// A tally is what a vendor has counted.
+// A tally counts the requests to an authServer.
 type tally struct{ registrations, logins, refreshes, requests int }
 
-func (v *vendor) tally() tally {
+func (v *authServer) tally() tally {
 	return tally{len(v.Requests("/register")), len(v.Requests("/authorize")), len(v.Grants("refresh_token")), len(v.Requests("/mcp"))}
 }
 
-// newest is the access token that was issued last.
-func (v *vendor) newest() string {
+// newest returns the latest access token.
+func (v *authServer) newest() string {
 	all := v.Issued()
 	return all[len(all)-2]
 }
 
-// saw reports whether a request to the server had a text in any header.
-func (v *vendor) saw(text string) bool {
+// saw reports whether a header of a request to the server contained text.
+func (v *authServer) saw(text string) bool {
 	return slices.ContainsFunc(v.Requests("/mcp"), func(r plugintest.VendorRequest) bool { return strings.Contains(fmt.Sprint(r.Header), text) })
 }
 
-// server is the vendor in a configuration, as "up", with further lines.
-func (v *vendor) server(lines string) server {
-	return server{name: "up", web: &web{plugin: "http", url: v.URL}, more: lines}
+// server returns the server as "up", with more lines.
+func (v *authServer) server(lines string) server {
+	return server{name: "up", web: &webServer{plugin: "http", url: v.URL}, more: lines}
 }
 
-// withSecrets gives a site a place for secrets and a browser.
-func (s *site) withSecrets() *site {
+// withSecrets adds a secret store and a browser to a workspace.
+func (s *workspace) withSecrets() *workspace {
 	s.t.Helper()
 	password := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(password, []byte("correct horse battery staple"), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.adds("secret_store \"file\" {\n  password_file = " + quoted(password) + "\n}\n")
+	s.appendConfig("secret_store \"file\" {\n  password_file = " + quoted(password) + "\n}\n")
 	s.env = append(s.env, "BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=", "SSH_TTY=", "JUNCTOR_CALLBACK_PORTS=0")
 	return s
 }
 
-// adds appends to the configuration.
-func (s *site) adds(lines string) {
+// appendConfig appends to the configuration.
+func (s *workspace) appendConfig(lines string) {
 	s.t.Helper()
-	s.rewrites(func(text string) string { return text + lines })
+	s.rewriteConfig(func(text string) string { return text + lines })
 }
 
-// rewrites changes the configuration.
-func (s *site) rewrites(change func(text string) string) {
+// rewriteConfig changes the configuration.
+func (s *workspace) rewriteConfig(change func(text string) string) {
 	s.t.Helper()
 	text, err := os.ReadFile(s.config)
 	if err == nil {

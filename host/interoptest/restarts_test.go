@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// scripted is a server that a shell script becomes in the end, after it has noted
-// its start in a file.
+// scripted returns a server that a shell script starts, after it has recorded
+// the start in a file.
 func scripted(name, notes, script string) server {
 	return server{
 		name: name, command: []string{"sh", "-c", `echo start >> "$1"; ` + script, "sh", notes, program("demo")},
@@ -20,7 +20,7 @@ func scripted(name, notes, script string) server {
 	}
 }
 
-// starts is how often a scripted server has started.
+// starts returns how often a scripted server was started.
 func starts(t *testing.T, notes string) int {
 	t.Helper()
 	b, err := os.ReadFile(notes)
@@ -30,15 +30,15 @@ func starts(t *testing.T, notes string) int {
 	return strings.Count(string(b), "start")
 }
 
-// TestServerThatEndsAgainAndAgain: a server that gets ready and soon ends is
-// started ten times a minute at most. A call in between fails at once, with a code
-// and the time to wait.
-func TestServerThatEndsAgainAndAgain(t *testing.T) {
+// TestServerThatExitsRepeatedly checks that a server that exits soon after its
+// start is started ten times a minute at most. Calls in between fail at once,
+// with a code and the time to wait.
+func TestServerThatExitsRepeatedly(t *testing.T) {
 	t.Parallel()
 	notes := filepath.Join(t.TempDir(), "notes")
-	s := newSite(t, scripted("flaps", notes, `timeout 0.5 "$2"; exit 3`))
+	s := newWorkspace(t, scripted("flaps", notes, `timeout 0.5 "$2"; exit 3`))
 	p := s.serve().speak(oldDialect)
-	p.greet()
+	p.initialize()
 	p.list("tools/list", "tools")
 	var refused []time.Duration
 	for begun := time.Now(); time.Since(begun) < 25*time.Second; time.Sleep(20 * time.Millisecond) {
@@ -64,16 +64,16 @@ func TestServerThatEndsAgainAndAgain(t *testing.T) {
 	}
 	slices.Sort(refused)
 	half, last := refused[len(refused)/2], refused[len(refused)-1]
-	t.Logf("%d starts, %d calls refused, half of them within %s (bar 5ms), all within %s", n, len(refused), half, last)
-	if half > patience/100 || whole() && half > 5*time.Millisecond {
-		t.Error("a call waited that should be refused at once")
+	t.Logf("%d starts, %d calls refused, half of them within %s (limit 5ms), all within %s", n, len(refused), half, last)
+	if half > testTimeout/100 || allCombinations() && half > 5*time.Millisecond {
+		t.Error("a call was not refused at once")
 	}
 }
 
-// TestDeadServersAmongMany: of twenty servers three hang. The others are in the
-// first list, and calls to them do not wait.
-func TestDeadServersAmongMany(t *testing.T) {
-	if !whole() {
+// TestHangingServersDoNotDelayOthers has three of twenty servers hang. The
+// others must be in the first list, and their calls must not wait.
+func TestHangingServersDoNotDelayOthers(t *testing.T) {
+	if !allCombinations() {
 		t.Parallel()
 	}
 	dir := t.TempDir()
@@ -85,9 +85,9 @@ func TestDeadServersAmongMany(t *testing.T) {
 		}
 		servers = append(servers, scripted(fmt.Sprintf("s%02d", i), filepath.Join(dir, fmt.Sprint(i)), script))
 	}
-	p := newSite(t, servers...).serve().speak(oldDialect)
+	p := newWorkspace(t, servers...).serve().speak(oldDialect)
 	begun := time.Now()
-	p.greet()
+	p.initialize()
 	greeted := time.Since(begun)
 	begun = time.Now()
 	list := p.begin("tools/list", nil)
@@ -102,14 +102,14 @@ func TestDeadServersAmongMany(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	t.Logf("the gateway was ready after %s (bar 1s), two calls took %s (bar 1s)", greeted, called)
-	if whole() && max(greeted, called) > time.Second || called > patience/2 {
-		t.Error("servers that are dead delay others")
+	t.Logf("the gateway was ready after %s (limit 1s), two calls took %s (limit 1s)", greeted, called)
+	if allCombinations() && max(greeted, called) > time.Second || called > testTimeout/2 {
+		t.Error("hanging servers delay others")
 	}
 }
 
-// TestManyColdServers: of 200 cold servers each of which computes for a while, a
-// call to any does not wait for the others, and all get ready.
+// TestManyColdServers has 200 servers that compute at their start. A call of
+// one must not wait for the others, and all must start.
 func TestManyColdServers(t *testing.T) {
 	rarely(t)
 	const many = 200
@@ -118,8 +118,8 @@ func TestManyColdServers(t *testing.T) {
 	for i := range many {
 		servers = append(servers, scripted(fmt.Sprintf("s%03d", i), filepath.Join(dir, fmt.Sprint(i)), `exec "$2"`))
 	}
-	p := newSite(t, servers...).serve().speak(oldDialect)
-	p.greet()
+	p := newWorkspace(t, servers...).serve().speak(oldDialect)
+	p.initialize()
 	begun := time.Now()
 	list := p.begin("tools/list", nil)
 	var slowest time.Duration
@@ -130,13 +130,13 @@ func TestManyColdServers(t *testing.T) {
 	}
 	p.answer(list)
 	for complete := false; !complete; complete = len(p.list("tools/list", "tools")) == 3*many {
-		if time.Since(begun) > 4*patience {
+		if time.Since(begun) > 4*testTimeout {
 			t.Fatal("the list is not complete")
 		}
 	}
 	took := time.Since(begun)
-	t.Logf("the slowest call took %s (bar 1s), the whole list %s (bar 20s)", slowest, took)
+	t.Logf("the slowest call took %s (limit 1s), the complete list %s (limit 20s)", slowest, took)
 	if slowest > 2*time.Second || took > 20*time.Second {
-		t.Error("cold servers hold each other up")
+		t.Error("cold servers delay each other")
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// TestModes: with nothing said, as in most other tests, Junctor finds out which
-// transport a server has; what is said is what is used.
-func TestModes(t *testing.T) {
+// TestTransportModes checks that Junctor detects the transport of a server, and
+// uses the configured one.
+func TestTransportModes(t *testing.T) {
 	either := func(path string) func(*testing.T) server { return gosdkOver("http", path) }
 	for name, c := range map[string]struct {
 		of       func(*testing.T) server
 		mode     string
-		revision string // empty: it does not work
+		revision string // empty: fails
 	}{
 		"auto/streamable of the old era":   {either("/mcp"), "auto", latestLegacy},
 		"auto/streamable of the new era":   {either("/modern"), "auto", modern},
@@ -38,27 +38,27 @@ func TestModes(t *testing.T) {
 			t.Parallel()
 			s := c.of(t).under("it")
 			s.web.plugin, s.web.mode = "http", c.mode
-			at := newSite(t, s)
-			for range 2 { // the second one knows
+			at := newWorkspace(t, s)
+			for range 2 { // the second run uses the cache
 				var list []status
 				o := at.run("status")
 				o.into(&list)
 				switch {
 				case c.revision == "" && (list[0].OK || list[0].Error.Hint == "" && list[0].Error.Message == ""):
-					t.Errorf("it should not work, and say why: %s", encode(t, list[0]))
+					t.Errorf("status must fail with a reason: %s", encode(t, list[0]))
 				case c.revision != "" && (!list[0].OK || list[0].Protocol != c.revision):
-					t.Errorf("it speaks %s, want revision %s", encode(t, list[0]), c.revision)
+					t.Errorf("the server speaks %s, want revision %s", encode(t, list[0]), c.revision)
 				}
 				if c.revision == "" {
 					return
 				}
 			}
-			at.callsSomething(t)
+			at.callEcho(t)
 		})
 	}
 }
 
-// at is the same server at another path.
+// at returns the server at another path.
 func (s server) at(path string) server {
 	u, err := url.Parse(s.web.url)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s server) at(path string) server {
 	return s
 }
 
-// callsSomething calls a tool that says what it is told, of whatever server.
-func (s *site) callsSomething(t *testing.T) {
+// callEcho calls a tool that repeats its argument, of any server.
+func (s *workspace) callEcho(t *testing.T) {
 	t.Helper()
 	var tools []struct{ Name string }
 	s.run("tools").exits(0).into(&tools)
@@ -94,15 +94,15 @@ func (s *site) callsSomething(t *testing.T) {
 	t.Errorf("no tool to call among %v", tools)
 }
 
-// TestServersThatRestart: a server that comes back after a while, under the same
-// address and without its sessions, is used again by those who were connected.
+// TestServersThatRestart checks that a server that comes back under the same
+// address, without its sessions, is used again by connected clients.
 func TestServersThatRestart(t *testing.T) {
 	again := object{"text": "again"}
 	for name, c := range map[string]struct {
 		of   func(*testing.T) server
 		tool string
 		arg  object
-		gaps []string // what happens while it is away
+		gaps []string // what happens during the downtime
 	}{
 		"sessions":       {gosdkOver("http", "/mcp"), "go__echo", again, []string{"nothing", "a call"}},
 		"modern":         {gosdkOver("http", "/modern"), "go__echo", again, []string{"nothing", "a call"}},
@@ -123,26 +123,26 @@ func TestServersThatRestart(t *testing.T) {
 				}
 				t.Parallel()
 				s := c.of(t)
-				p := newSite(t, s).serve().speak(oldDialect)
-				p.greet()
+				p := newWorkspace(t, s).serve().speak(oldDialect)
+				p.initialize()
 				p.tool(c.tool, c.arg).text(t)
 				s.web.stop()
 				away := gap == "a call"
 				if away {
 					if m := p.tool(c.tool, c.arg); m.Error == nil {
-						t.Errorf("a call while the server is away: %s", m.raw)
+						t.Errorf("a call while the server is down: %s", m.raw)
 					}
 				}
 				s.web.restart(t)
 				m := p.tool(c.tool, c.arg)
-				// Who noticed that it was away waits a moment before the next attempt to
-				// connect; over SSE that is at once.
+				// A client that noticed the downtime waits before it
+				// reconnects. Over SSE it notices at once.
 				noticed := away || strings.HasSuffix(s.web.url, "/sse")
-				for until := time.Now().Add(patience); noticed && m.Error != nil && time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+				for until := time.Now().Add(testTimeout); noticed && m.Error != nil && time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 					m = p.tool(c.tool, c.arg)
 				}
 				if got := m.text(t); !strings.Contains(strings.ToLower(got), "again") {
-					t.Errorf("after it came back: %s", got)
+					t.Errorf("after the restart: %s", got)
 				}
 			})
 		}

@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,40 +20,40 @@ import (
 )
 
 // A server is one server block of a configuration: a command that Junctor runs,
-// or a server that is running already.
+// or a running server.
 type server struct {
 	name    string
 	command []string
 	env     map[string]string
-	web     *web   // where it runs; nil: command says how to start it
-	more    string // further lines of the block
+	web     *webServer // running server; nil: command starts it
+	more    string     // more lines of the block
 }
 
-// under is the same server under another name.
+// under returns the server under another name.
 func (s server) under(name string) server {
 	s.name = name
 	return s
 }
 
-// with is the same server with further lines in its block.
+// with returns the server with more lines in its block.
 func (s server) with(lines string) server {
 	s.more += lines
 	return s
 }
 
-// hcl is the server's block.
+// hcl returns the server's block.
 func (s server) hcl() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "server %q {\n%s%s", s.name, s.transport(), s.more)
 	if !strings.Contains(s.more, "timeouts") {
-		// Machines that test are busy.
+		// Test machines are busy.
 		b.WriteString("  timeouts {\n    start = \"60s\"\n  }\n")
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
-// transport is the block that says how it is reached.
+// transport returns the transport block.
 func (s server) transport() string {
 	if s.web != nil {
 		return s.web.hcl()
@@ -74,7 +76,7 @@ func quoted(s string) string {
 }
 
 // direct returns the client's end of a conversation with the server itself,
-// which it starts unless it is running.
+// which it starts if necessary.
 func (s server) direct(t *testing.T, d dialect) *peer {
 	t.Helper()
 	if s.web != nil {
@@ -89,29 +91,29 @@ func (s server) direct(t *testing.T, d dialect) *peer {
 	return newPeer(t, p, d)
 }
 
-// A site is a configuration with a home directory of its own.
-type site struct {
+// A workspace is a configuration with its own home directory.
+type workspace struct {
 	t      *testing.T
 	dir    string
 	config string
-	env    []string // further variables for junctor
+	env    []string // more variables for junctor
 }
 
-// newSite writes the configuration.
-func newSite(t *testing.T, servers ...server) *site {
+// newWorkspace writes the configuration.
+func newWorkspace(t *testing.T, servers ...server) *workspace {
 	t.Helper()
 	if err := watchSources(); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s := &site{t: t, dir: dir, config: filepath.Join(dir, "junctor.hcl")}
+	s := &workspace{t: t, dir: dir, config: filepath.Join(dir, "junctor.hcl")}
 	var text strings.Builder
 	for _, one := range servers {
 		one.env = maps.Clone(one.env)
 		if one.env == nil {
 			one.env = map[string]string{}
 		}
-		one.env[siteVariable] = dir
+		one.env[workspaceVariable] = dir
 		text.WriteString(one.hcl())
 	}
 	if err := os.WriteFile(s.config, []byte(text.String()), 0o600); err != nil {
@@ -120,8 +122,8 @@ func newSite(t *testing.T, servers ...server) *site {
 	return s
 }
 
-// command is a junctor command line at this site.
-func (s *site) command(args ...string) *exec.Cmd {
+// command returns a junctor command line.
+func (s *workspace) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(program("junctor"), args...)
 	cmd.Dir = s.dir
 	for _, kv := range os.Environ() {
@@ -129,12 +131,12 @@ func (s *site) command(args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"), "JUNCTOR_CONFIG="+s.config, siteVariable+"="+s.dir)
+	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"), "JUNCTOR_CONFIG="+s.config, workspaceVariable+"="+s.dir)
 	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
 
-// An outcome is what a command line did.
+// An outcome is the result of a command line.
 type outcome struct {
 	t              *testing.T
 	args           []string
@@ -143,19 +145,19 @@ type outcome struct {
 }
 
 // run runs a junctor command line to its end.
-func (s *site) run(args ...string) outcome {
+func (s *workspace) run(args ...string) outcome {
 	s.t.Helper()
 	return s.runWith("", args...)
 }
 
-// runWith is run with something on standard input.
-func (s *site) runWith(stdin string, args ...string) outcome {
+// runWith is run with standard input.
+func (s *workspace) runWith(stdin string, args ...string) outcome {
 	s.t.Helper()
-	return s.runWithin(patience, stdin, args...)
+	return s.runWithin(testTimeout, stdin, args...)
 }
 
-// runWithin is runWith for what may take longer.
-func (s *site) runWithin(limit time.Duration, stdin string, args ...string) outcome {
+// runWithin is runWith with another time limit.
+func (s *workspace) runWithin(limit time.Duration, stdin string, args ...string) outcome {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -169,7 +171,7 @@ func (s *site) runWithin(limit time.Duration, stdin string, args ...string) outc
 		s.t.Fatal(err)
 	}
 	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
-	_ = cmd.Wait() // the status says it
+	_ = cmd.Wait() // checked by the status
 	if ctx.Err() != nil {
 		s.t.Fatalf("junctor %s did not end\n%s", strings.Join(args, " "), stderr.String())
 	}
@@ -186,12 +188,12 @@ func (o outcome) exits(status int) outcome {
 	return o
 }
 
-// says checks that standard error holds each of the texts.
+// says checks that standard error contains each of the texts.
 func (o outcome) says(texts ...string) outcome {
 	o.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(o.stderr, text) {
-			o.t.Errorf("junctor %s: standard error has no %q:\n%s", strings.Join(o.args, " "), text, clip(o.stderr))
+			o.t.Errorf("junctor %s: standard error does not contain %q:\n%s", strings.Join(o.args, " "), text, clip(o.stderr))
 		}
 	}
 	return o
@@ -216,12 +218,12 @@ func clip(s string) string {
 // A gateway is a running junctor serve.
 type gateway struct {
 	*process
-	site *site
+	site *workspace
 }
 
-// serve starts junctor serve. Unless the test ended it itself, the test's end
-// does: with the end of standard input, after which nothing may be left.
-func (s *site) serve(args ...string) *gateway {
+// serve starts junctor serve. At the end of the test its input is closed, if
+// the test did not end it, and it must leave no process.
+func (s *workspace) serve(args ...string) *gateway {
 	s.t.Helper()
 	g := &gateway{process: launch(s.t, s.command(append([]string{"serve"}, args...)...)), site: s}
 	s.t.Cleanup(func() {
@@ -234,14 +236,14 @@ func (s *site) serve(args ...string) *gateway {
 	return g
 }
 
-// finish ends the gateway by the end of its input.
+// finish closes the input of the gateway and expects an exit.
 func (g *gateway) finish() {
 	g.t.Helper()
 	_ = g.stdin.Close()
 	if status := g.wait(); status != 0 {
 		g.t.Errorf("junctor serve: exit status %d after the end of its input, want 0", status)
 	}
-	g.noneLeft()
+	g.expectNoProcesses()
 }
 
 // speak returns the client's end of a conversation with the gateway.
@@ -250,7 +252,49 @@ func (g *gateway) speak(d dialect) *peer {
 	return newPeer(g.t, g.process, d)
 }
 
-// transport is the gateway for a client of the Go SDK.
+// transport returns the gateway as a transport of the Go SDK.
 func (g *gateway) transport() mcp.Transport {
 	return &mcp.IOTransport{Reader: g.stdout, Writer: g.stdin}
+}
+
+// An endpoint is a running junctor serve --http.
+type endpoint struct {
+	*process
+	site *workspace
+	url  string // of /mcp
+}
+
+// serving matches the line with the address of the listener.
+var serving = regexp.MustCompile(`serving over HTTP: address=(\S+)`)
+
+// serveHTTP starts junctor serve --http on a free port. It is terminated at the
+// end of the test, and must leave no process.
+func (s *workspace) serveHTTP() *endpoint {
+	s.t.Helper()
+	e := &endpoint{process: launch(s.t, s.command("serve", "--http=127.0.0.1:0", "--log", "info")), site: s}
+	s.t.Cleanup(e.finish)
+	for until := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
+		if found := serving.FindStringSubmatch(e.stderr.String()); found != nil {
+			e.url = "http://" + found[1] + "/mcp"
+			return e
+		}
+		select {
+		case <-e.exited:
+			s.t.Fatalf("junctor serve --http ended: %s", e.stderr)
+		default:
+		}
+		if time.Now().After(until) {
+			s.t.Fatalf("junctor serve --http does not listen: %s", e.stderr)
+		}
+	}
+}
+
+// finish terminates the endpoint.
+func (e *endpoint) finish() {
+	e.t.Helper()
+	_ = e.cmd.Process.Signal(syscall.SIGTERM)
+	if status := e.wait(); status != 0 {
+		e.t.Errorf("junctor serve --http: exit status %d after SIGTERM, want 0", status)
+	}
+	expectNone(e.t, func() []string { return append(marked(e.cmd.Process.Pid), e.site.running()...) })
 }

@@ -10,30 +10,30 @@ import (
 	"time"
 )
 
-// silent is no server at all: it reads nothing, and says what it likes.
+// silent returns a server that reads nothing and prints text.
 func silent(name string) server {
 	return server{name: name, command: []string{"sh", "-c", "echo welcome; echo I listen on port 80 >&2; exec sleep 600"}, more: "  timeouts {\n    start = \"2s\"\n  }\n"}
 }
 
-// missing is a server whose program does not exist.
+// missing returns a server whose program does not exist.
 func missing(name string) server {
 	return server{name: name, command: []string{"/no/such/program"}}
 }
 
-// dying is a server that says why it cannot run, and ends.
+// dying returns a server that prints an error and exits.
 func dying(name string) server {
 	return server{name: name, command: []string{"sh", "-c", "echo the licence has expired >&2; exit 7"}}
 }
 
-// TestBadServersCostOnlyThemselves: with one that hangs, one that is not there
-// and one that dies, the others work as if they were alone.
-func TestBadServersCostOnlyThemselves(t *testing.T) {
+// TestBadServersDoNotAffectOthers has one server hang, one without a program,
+// and one that exits. The others must work.
+func TestBadServersDoNotAffectOthers(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, silent("hangs"), gosdk(), missing("gone"), everything(t), dying("dies"))
+	s := newWorkspace(t, silent("hangs"), gosdk(), missing("gone"), everything(t), dying("dies"))
 
 	t.Run("status", func(t *testing.T) {
 		var list []status
-		// The first of the configuration decides: it timed out.
+		// The first server in the configuration decides: it timed out.
 		s.run("status").exits(6).into(&list)
 		for i, want := range []struct{ code, message string }{
 			{"upstream.start_timeout", "1 lines on its standard output were not messages"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
@@ -45,10 +45,10 @@ func TestBadServersCostOnlyThemselves(t *testing.T) {
 			}
 		}
 		if out := list[0].Error.Output; !slices.Contains(out, "I listen on port 80") {
-			t.Errorf("the last lines of the one that is no server: %q", out)
+			t.Errorf("the last output of the silent server: %q", out)
 		}
 		if out := list[4].Error.Output; !slices.Contains(out, "the licence has expired") {
-			t.Errorf("the last lines of the one that died: %q", out)
+			t.Errorf("the last output of the server that exited: %q", out)
 		}
 		s.run("status", "go", "every").exits(0)
 		s.run("status", "gone").exits(3)
@@ -67,7 +67,7 @@ func TestBadServersCostOnlyThemselves(t *testing.T) {
 
 	t.Run("gateway", func(t *testing.T) {
 		p := s.serve().speak(oldDialect)
-		p.greet()
+		p.initialize()
 		got := names(t, p.list("tools/list", "tools"), "name")
 		for _, want := range []string{"go__echo", "every__echo"} {
 			if !slices.Contains(got, want) {
@@ -80,12 +80,12 @@ func TestBadServersCostOnlyThemselves(t *testing.T) {
 	})
 }
 
-// TestListsDoNotWaitLong: the servers that answer are in the list although one
-// never does, and calls need not wait for the list.
-func TestListsDoNotWaitLong(t *testing.T) {
+// TestListsDoNotWaitForHangingServers checks that the list contains the servers
+// that answer, and that calls do not wait for the list.
+func TestListsDoNotWaitForHangingServers(t *testing.T) {
 	t.Parallel()
-	p := newSite(t, silent("hangs"), gosdk()).serve().speak(oldDialect)
-	p.greet()
+	p := newWorkspace(t, silent("hangs"), gosdk()).serve().speak(oldDialect)
+	p.initialize()
 	list := p.begin("tools/list", nil)
 	if got := p.tool("go__echo", object{"text": "x"}); got.Result == nil {
 		t.Errorf("a call while the list waits: %s", got.raw)
@@ -97,7 +97,7 @@ func TestListsDoNotWaitLong(t *testing.T) {
 	}
 }
 
-// TestManyCallsAtOnce: each of many answers goes to the call it belongs to.
+// TestManyCallsAtOnce checks that each of many answers belongs to its call.
 func TestManyCallsAtOnce(t *testing.T) {
 	const calls = 200
 	for name, c := range map[string]struct {
@@ -108,8 +108,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newSite(t, c.servers(t)...).serve().speak(c.dialect)
-			p.greet()
+			p := newWorkspace(t, c.servers(t)...).serve().speak(c.dialect)
+			p.initialize()
 			ids := make([]string, calls)
 			for i := range calls {
 				text := payload(i)
@@ -151,15 +151,15 @@ func fourOverSSE(t *testing.T) []server {
 	return []server{gosdkOver("sse", "/sse")(t), gosdkOver("sse", "/sse")(t).under("old"), pythonOver(fastmcp, "sse")(t), everythingOver("sse")(t)}
 }
 
-// payload is a text that no other call has, some of them long.
+// payload returns a text that no other call has. Some are long.
 func payload(i int) string {
 	return fmt.Sprintf("payload-%d-%s-end-%d", i, strings.Repeat("ab", i*i%5000), i)
 }
 
-// TestManySDKCallsAtOnce is the same with a client of the Go SDK.
+// TestManySDKCallsAtOnce does the same with a client of the Go SDK.
 func TestManySDKCallsAtOnce(t *testing.T) {
 	t.Parallel()
-	c := newSite(t, gosdk(), gosdk().under("other")).serve().connect(newDialect, nil)
+	c := newWorkspace(t, gosdk(), gosdk().under("other")).serve().connect(newDialect, nil)
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
@@ -172,13 +172,13 @@ func TestManySDKCallsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestSlowServersDelayNobody: while one server takes its time over many calls,
-// another answers as fast as ever.
-func TestSlowServersDelayNobody(t *testing.T) {
+// TestSlowServersDoNotDelayOthers has many slow calls of one server, and fast
+// calls of another.
+func TestSlowServersDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const slowMillis = 20_000
-	p := newSite(t, gosdk().under("slow"), gosdk().under("fast")).serve().speak(oldDialect)
-	p.greet()
+	p := newWorkspace(t, gosdk().under("slow"), gosdk().under("fast")).serve().speak(oldDialect)
+	p.initialize()
 	var slow []string
 	for range 100 {
 		slow = append(slow, p.begin("tools/call", object{"name": "slow__echo", "arguments": object{"text": "x", "millis": slowMillis}}))
