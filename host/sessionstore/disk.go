@@ -12,61 +12,62 @@ import (
 )
 
 var (
-	errStuck  = errors.New("the disk does not answer")
-	errBehind = errors.New("the disk does not keep up")
-	errNoFile = errors.New("the file is damaged and cannot be replaced")
-	// errReplaced is no longer true when what is in memory is in the new file.
+	errStuck  = errors.New("the disk did not finish a write within 2 seconds")
+	errBehind = errors.New("the disk is too slow for the events")
+	errNoFile = errors.New("the file is damaged, and replacing it failed")
+	// errReplaced holds until the sessions in memory are in the new file.
 	errReplaced = errors.New("the file was damaged and has been replaced")
 )
 
-// A disk writes the sessions to the file, in one goroutine. What waits to be
-// written waits in the logs, within their bounds, so the queue is at most one
-// place for each session. When writing fails, takes longer than patience, or
-// a log has little room left, what waits can be read at once, the store is
-// unhealthy, and the disk catches up later.
+// A disk writes the sessions to the file in one goroutine. Unwritten events
+// stay in the logs, within their bounds. The queue has one place for each
+// session at most. When a write fails, takes longer than diskTimeout, or a log
+// has little space left, unwritten events become readable at once and the store
+// is unhealthy until the disk has caught up.
 type disk struct {
 	store *Store
 	path  string
 	log   hclog.Logger
-	work  chan struct{} // holds a token when there may be something to do
+	work  chan struct{} // holds a token if the goroutine may have work
 	stop  chan struct{}
 	done  chan struct{}
 
-	failing atomic.Bool  // the last attempt to write failed
-	lapsed  atomic.Int64 // sessions whose events could be read too early
-	broken  atomic.Bool  // the file is damaged
+	failing  atomic.Bool  // the last attempt to write failed
+	bypassed atomic.Int64 // number of sessions whose events are readable before they are written
+	broken   atomic.Bool  // the file is damaged
 
-	// token is held by whoever uses the file; what is behind it may change.
+	// The goroutine that uses the file holds the token. It may replace the
+	// file.
 	token chan struct{}
-	file  *file // nil while a damaged one is not replaced
+	file  *file // nil while a damaged file is not replaced
 
 	mu       sync.Mutex
-	closed   bool        // guarded by mu; nothing is queued any more
-	queue    []*follower // guarded by mu
-	discards []int64     // guarded by mu; rows of sessions that have ended
-	err      error       // guarded by mu; why the file could not be written
-	said     time.Time   // guarded by mu; when the log was told last
-	row      int64       // guarded by mu; the last number given to a session
+	closed   bool         // guarded by mu; nothing is queued any more
+	queue    []*diskState // guarded by mu
+	discards []int64      // guarded by mu; rows of ended sessions
+	err      error        // guarded by mu; why the file is not written
+	logged   time.Time    // guarded by mu; time of the last log message
+	row      int64        // guarded by mu; last number given to a session
 
-	// Only the writer uses these.
+	// Only the writer uses the following fields.
 	garbage []int64 // sessions whose events are to be deleted
 	writes  int     // since the last sweep
-	renewed bool    // the file was replaced, and has still to be filled
-	last    bool    // it was tried once more, since the store is being closed
+	renewed bool    // the file was replaced and is not complete yet
+	last    bool    // the final attempt of a closing store was made
 }
 
-// follow makes the follower of a new session.
-func (d *disk) follow(x *Session) *follower {
+// newState returns the diskState of a new session.
+func (d *disk) newState(x *Session) *diskState {
 	if d == nil {
 		return nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.row++
-	return &follower{disk: d, x: x, row: d.row}
+	return &diskState{disk: d, session: x, row: d.row}
 }
 
-func (d *disk) push(f *follower) {
+func (d *disk) push(f *diskState) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
@@ -84,9 +85,9 @@ func (d *disk) discard(rows ...int64) {
 	}
 }
 
-// remove takes a session that has ended out of the queue, and out of the file
-// if it can be there.
-func (d *disk) remove(f *follower) {
+// remove removes an ended session from the queue, and from the file if it may
+// be there.
+func (d *disk) remove(f *diskState) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.queue, f); i >= 0 {
@@ -96,7 +97,7 @@ func (d *disk) remove(f *follower) {
 		close(c)
 	}
 	f.waiting = nil
-	if f.taken && !d.closed {
+	if f.mayHaveRows && !d.closed {
 		d.discards = append(d.discards, f.row)
 		d.wake()
 	}
@@ -109,39 +110,38 @@ func (d *disk) wake() {
 	}
 }
 
-// fail takes note that the file cannot be written and lets the sessions go on
-// without it.
+// fail records an error of the file and lets all sessions continue in memory.
 func (d *disk) fail(err error) {
-	d.unwell(err)
-	d.failing.Store(true) // first: who appends from now on sees it
-	for _, x := range d.store.awake() {
+	d.markUnhealthy(err)
+	d.failing.Store(true) // first, so that every Append from now on sees it
+	for _, x := range d.store.loaded() {
 		x.log.mu.Lock()
-		x.disk.lapse(x.log)
+		x.disk.bypass(x.log)
 		x.log.mu.Unlock()
-		release(x.disk.waiters(false))
+		release(x.disk.takeWaiters(false))
 	}
 }
 
-// behind takes note that a session does not wait for the disk any more.
-func (d *disk) behind() { d.unwell(errBehind) }
+// tooSlow records that a session no longer waits for the disk.
+func (d *disk) tooSlow() { d.markUnhealthy(errBehind) }
 
-func (d *disk) unwell(err error) {
+func (d *disk) markUnhealthy(err error) {
 	d.mu.Lock()
-	say := d.err == nil && time.Since(d.said) > time.Minute
+	say := d.err == nil && time.Since(d.logged) > time.Minute
 	if say {
-		d.said = time.Now()
+		d.logged = time.Now()
 	}
 	d.err = fmt.Errorf("writing the session store %s: %w", d.path, err)
 	d.mu.Unlock()
 	if say {
-		d.log.Error("sessions go on in memory only: what was sent would be lost with the process", "file", d.path, "error", err)
+		d.log.Error("sessions are kept in memory only: events are lost if the process ends", "file", d.path, "error", err)
 	}
 }
 
-// well takes note that the file was written.
-func (d *disk) well() {
+// markHealthy records a successful write.
+func (d *disk) markHealthy() {
 	d.failing.Store(false)
-	if d.lapsed.Load() > 0 {
+	if d.bypassed.Load() > 0 {
 		return
 	}
 	d.mu.Lock()
@@ -162,9 +162,10 @@ func (d *disk) healthy() error {
 	return d.err
 }
 
-// use calls f with the file, if it is free soon.
+// use calls f with the file. The error is errStuck if the file is not free
+// within diskTimeout.
 func (d *disk) use(f func(*file) error) error {
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(diskTimeout)
 	defer timeout.Stop()
 	select {
 	case <-d.token:

@@ -17,8 +17,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// again closes a store and opens it anew, as after a restart.
-func again(t *testing.T, s *Store) *Store {
+// reopen closes a store and opens it again, as after a restart.
+func reopen(t *testing.T, s *Store) *Store {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -35,17 +35,17 @@ func find(t *testing.T, s *Store, x *Session) *Session {
 	return y
 }
 
-// rows counts what is in the file.
+// rows counts the rows of a table.
 func rows(t *testing.T, s *Store, table string) (n int) {
 	t.Helper()
-	use(t, s, func(f *file) error {
+	withFile(t, s, func(f *file) error {
 		return f.conn.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n)
 	})
 	return n
 }
 
-// use uses the file, once the disk has finished what it is at.
-func use(t *testing.T, s *Store, do func(*file) error) {
+// withFile calls do with the file when the disk is idle.
+func withFile(t *testing.T, s *Store, do func(*file) error) {
 	t.Helper()
 	var err error
 	for begun := time.Now(); time.Since(begun) < 20*time.Second; {
@@ -58,7 +58,7 @@ func use(t *testing.T, s *Store, do func(*file) error) {
 	}
 }
 
-// eventually waits for something that the writer does.
+// eventually waits for an effect of the writer.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for begun := time.Now(); !is(); time.Sleep(time.Millisecond) {
@@ -68,9 +68,9 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestRestart: a session is the same after a restart, all streams of it, to
-// its owner.
-func TestRestart(t *testing.T) {
+// TestSessionSurvivesRestart checks a session and all its streams after a
+// restart, for its owner and others.
+func TestSessionSurvivesRestart(t *testing.T) {
 	var begun int
 	s := open(t, Options{
 		Path: filepath.Join(t.TempDir(), "a?b %2f#c", "sessions.db"), Events: 100,
@@ -85,7 +85,7 @@ func TestRestart(t *testing.T) {
 	for i := range 300 {
 		l.Append(parked, text("%d", i))
 		if i%20 == 0 {
-			settle(t, l)
+			waitVisible(t, l)
 		}
 	}
 	l.Append(done, last)
@@ -94,7 +94,7 @@ func TestRestart(t *testing.T) {
 	head := l.Append(parked, progress)
 	x.SetState([]byte(`{"level":"info"}`))
 
-	s = again(t, s)
+	s = reopen(t, s)
 	if s.Len() != 1 || x.Reason() != ReasonShutdown {
 		t.Errorf("%d sessions, %s", s.Len(), x.Reason())
 	}
@@ -127,27 +127,28 @@ func TestRestart(t *testing.T) {
 	if got, err := l.Read(done, 0, true, 0); err != nil || len(got) != 1 || !got[0].Last {
 		t.Errorf("%v, %v", got, err)
 	}
-	// A client that saw progress last goes on from there.
+	// A client continues after a transient event that it saw last.
 	seq := l.Append(parked, text("sorry"))
-	if got := follow(t, l, parked, head, 1); seq <= head || got[0].Seq != seq {
+	if got := readLive(t, l, parked, head, 1); seq <= head || got[0].Seq != seq {
 		t.Errorf("%+v", got)
 	}
 	if _, err := l.Read(parked, head+1, true, 0); err != ErrNoStream {
-		t.Errorf("a position that nothing was sent at: %v", err)
+		t.Errorf("a position without an event: %v", err)
 	}
 	if l.Begin(nil) != gone+1 {
-		t.Error("a number was given to two streams")
+		t.Error("two streams have the same number")
 	}
 }
 
-// TestNoRoomRestart: a gap is one after a restart as well.
-func TestNoRoomRestart(t *testing.T) {
+// TestGapSurvivesRestart checks that readers are told about dropped events
+// after a restart too.
+func TestGapSurvivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, Options{Path: path})
-	s.limits.most = 1 << 20
+	s.limits.maxBytes = 1 << 20
 	x := begin(t, s)
 	x.Log().Append(Common, text("before"))
-	settle(t, x.Log())
+	waitVisible(t, x.Log())
 	lost := x.Log().Append(Common, Event{Data: [][]byte{make([]byte, 2<<20)}})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -162,9 +163,9 @@ func TestNoRoomRestart(t *testing.T) {
 	}
 }
 
-// TestRestartEnded: what has ended does not come back, and nothing of it stays
-// in the file.
-func TestRestartEnded(t *testing.T) {
+// TestEndedSessionsLeaveNoRows checks that ended sessions do not come back
+// after a restart, and that their rows are deleted.
+func TestEndedSessionsLeaveNoRows(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
 	var list []*Session
 	for range 10 {
@@ -173,12 +174,12 @@ func TestRestartEnded(t *testing.T) {
 		for range 1200 {
 			x.Log().Append(Common, text("x"))
 		}
-		settle(t, x.Log())
+		waitVisible(t, x.Log())
 	}
 	for _, x := range list[1:] {
 		x.End(ReasonClosed)
 	}
-	s = again(t, s)
+	s = reopen(t, s)
 	if s.Len() != 1 {
 		t.Errorf("%d sessions", s.Len())
 	}
@@ -189,14 +190,15 @@ func TestRestartEnded(t *testing.T) {
 	}
 	eventually(t, "the events to be deleted", func() bool { return rows(t, s, "events") == 1200 && rows(t, s, "garbage") == 0 })
 	if x := begin(t, s); x.disk.row <= list[9].disk.row {
-		t.Error("a row was used again")
+		t.Error("a row number was reused")
 	}
 }
 
-// TestPrune: the file does not grow with what is dropped.
-func TestPrune(t *testing.T) {
+// TestDroppedEventsAreDeletedFromTheFile checks that the file does not grow
+// with dropped events.
+func TestDroppedEventsAreDeletedFromTheFile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it writes much, one after the other")
+		t.Skip("it writes many events in sequence")
 	}
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Events: 100})
 	l := begin(t, s).Log()
@@ -205,19 +207,19 @@ func TestPrune(t *testing.T) {
 		e.Last = true
 		l.Append(l.Begin([]byte("1")), e)
 		if i%50 == 0 {
-			settle(t, l)
+			waitVisible(t, l)
 		}
 	}
-	settle(t, l)
+	waitVisible(t, l)
 	if n := rows(t, s, "events"); n > 100+pruneEvents+2*batchEvents {
 		t.Errorf("%d events in the file", n)
 	}
-	eventually(t, "streams to be deleted", func() bool { return rows(t, s, "streams") <= goneStreams+pruneEvents })
+	eventually(t, "streams to be deleted", func() bool { return rows(t, s, "streams") <= emptyStreams+pruneEvents })
 }
 
-// TestExpired: time goes on while no process runs, and for sessions that
-// nobody asks for.
-func TestExpired(t *testing.T) {
+// TestSessionsExpireWithoutAProcess checks that time counts while no process
+// runs, and for sessions that are only in the file.
+func TestSessionsExpireWithoutAProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	synctest.Test(t, func(t *testing.T) {
 		o := Options{Path: path, Idle: time.Hour, Life: 3 * time.Hour}
@@ -228,9 +230,9 @@ func TestExpired(t *testing.T) {
 		time.Sleep(30*time.Minute - time.Second)
 		find(t, s, b)
 		release()
-		s = again(t, s)
+		s = reopen(t, s)
 		time.Sleep(45 * time.Minute)
-		if s.Len() != 2 { // c ended
+		if s.Len() != 2 { // c has ended
 			t.Errorf("%d sessions", s.Len())
 		}
 		if _, err := s.Find(c.ID, "ann"); err != ErrUnknown {
@@ -242,8 +244,8 @@ func TestExpired(t *testing.T) {
 		if _, err := s.Find(b.ID, "ann"); err != ErrUnknown || s.Len() != 1 {
 			t.Errorf("%v, %d sessions", err, s.Len())
 		}
-		s = again(t, s)
-		time.Sleep(25*time.Minute + time.Second) // three hours after the beginning
+		s = reopen(t, s)
+		time.Sleep(25*time.Minute + time.Second) // three hours after the start
 		if _, err := s.Find(a.ID, "ann"); err != ErrUnknown {
 			t.Errorf("%v", err)
 		}
@@ -254,9 +256,9 @@ func TestExpired(t *testing.T) {
 	})
 }
 
-// TestUnusable: what cannot be used is put aside, and loudly; the store starts
-// empty and works.
-func TestUnusable(t *testing.T) {
+// TestUnusableFileIsMovedAside checks that an unusable file is renamed and
+// logged, and that the store starts empty.
+func TestUnusableFileIsMovedAside(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
 		"text": func(t *testing.T, path string) { write(t, path, []byte(strings.Repeat("not a database ", 1000))) },
 		"cut":  func(t *testing.T, path string) { write(t, path, read(t, path)[:5000]) },
@@ -301,8 +303,8 @@ func TestUnusable(t *testing.T) {
 			}
 			y := begin(t, s)
 			y.Log().Append(Common, text("works"))
-			s = again(t, s)
-			follow(t, find(t, s, y).Log(), Common, 0, 1)
+			s = reopen(t, s)
+			readLive(t, find(t, s, y).Log(), Common, 0, 1)
 			aside, err := filepath.Glob(path + ".aside-*")
 			if err != nil || len(aside) != 1 || string(read(t, aside[0])) != string(spoiled) {
 				t.Errorf("%v, %v", aside, err)
@@ -314,8 +316,9 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestRefusedFile: what is not ours is left alone.
-func TestRefusedFile(t *testing.T) {
+// TestForeignFileIsLeftAlone checks that the database of another program and
+// files that are not regular are not changed.
+func TestForeignFileIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "foreign.db")
 	write(t, foreign, nil)
@@ -344,15 +347,16 @@ func TestRefusedFile(t *testing.T) {
 	}
 }
 
-// TestTwo: a file has one process, and is nobody else's to read.
-func TestTwo(t *testing.T) {
+// TestFileBelongsToOneProcess checks that a second process cannot open the
+// file, and that other users cannot read it.
+func TestFileBelongsToOneProcess(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "new", "sessions.db")})
 	x := begin(t, s)
 	if _, err := Open(s.o); err == nil || !strings.Contains(err.Error(), "another process uses") {
 		t.Errorf("%v", err)
 	}
 	x.Log().Append(Common, text("still"))
-	follow(t, x.Log(), Common, 0, 1)
+	readLive(t, x.Log(), Common, 0, 1)
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]os.FileMode{"": 0o600, "-wal": 0o600, "/..": 0o700 | os.ModeDir} {
 			path = s.o.Path + path
@@ -366,21 +370,21 @@ func TestTwo(t *testing.T) {
 	}
 }
 
-// TestFullDisk: while nothing can be written everything goes on and the store
-// says why; when there is room again it catches up.
+// TestFullDisk checks that sessions continue while the disk is full, that the
+// store reports the reason, and that it catches up.
 func TestFullDisk(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Events: 500})
 	x := begin(t, s)
 	limit := func(pages int) {
 		t.Helper()
-		use(t, s, func(f *file) error { return f.exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)) })
+		withFile(t, s, func(f *file) error { return f.exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)) })
 	}
-	limit(1) // as many as there are
+	limit(1) // the current size
 	block := strings.Repeat("x", 10_000)
 	for i := range 100 {
 		x.Log().Append(Common, text("%d %s", i, block))
 	}
-	if got := follow(t, x.Log(), Common, 0, 100); len(got) != 100 {
+	if got := readLive(t, x.Log(), Common, 0, 100); len(got) != 100 {
 		t.Fatalf("%d events", len(got))
 	}
 	eventually(t, "the store to be unwell", func() bool { return s.Healthy() != nil && s.disk.failing.Load() })
@@ -392,11 +396,11 @@ func TestFullDisk(t *testing.T) {
 	y.SetState([]byte("y"))
 	x.SetState([]byte("x"))
 	n := x.Log().Begin([]byte("7"))
-	for i := range 1000 { // more than is kept
+	for i := range 1000 { // more than the log keeps
 		y.Log().Append(Common, text("%d", i))
 	}
 	x.Log().Append(n, text("at once"))
-	if got, err := x.Log().Read(n, 0, true, 0); err != nil || len(got) != 1 || time.Since(begun) > 5*patience {
+	if got, err := x.Log().Read(n, 0, true, 0); err != nil || len(got) != 1 || time.Since(begun) > 5*diskTimeout {
 		t.Errorf("%v, %v after %s", got, err, time.Since(begun))
 	}
 
@@ -406,9 +410,9 @@ func TestFullDisk(t *testing.T) {
 	if time.Since(begun) > 20*time.Second {
 		t.Errorf("after %s", time.Since(begun))
 	}
-	s = again(t, s)
+	s = reopen(t, s)
 	x, y = find(t, s, x), find(t, s, y)
-	if got := follow(t, x.Log(), Common, 0, 100); len(got) != 100 || string(x.State()) != "x" {
+	if got := readLive(t, x.Log(), Common, 0, 100); len(got) != 100 || string(x.State()) != "x" {
 		t.Errorf("%d events, state %s", len(got), x.State())
 	}
 	if got, err := y.Log().Read(Common, 500, true, 0); err != nil || len(got) != 500 || string(y.State()) != "y" {
@@ -423,16 +427,16 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestDamagedWhileOpen: a file that is damaged under a running process is
-// replaced, and what is in memory is written again.
-func TestDamagedWhileOpen(t *testing.T) {
+// TestDamagedFileIsReplacedWhileOpen checks that a file that is damaged at run
+// time is replaced, with the sessions in memory.
+func TestDamagedFileIsReplacedWhileOpen(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
 	x, gone := begin(t, s), begin(t, s)
 	for i := range 300 {
 		x.Log().Append(Common, text("%d", i))
 	}
-	settle(t, x.Log())
-	s = again(t, s)
+	waitVisible(t, x.Log())
+	s = reopen(t, s)
 	x = find(t, s, x)
 	s.disk.broken.Store(true) // as Find does
 	s.disk.wake()
@@ -441,33 +445,34 @@ func TestDamagedWhileOpen(t *testing.T) {
 		t.Error(err)
 	}
 	x.Log().Append(Common, text("more"))
-	follow(t, x.Log(), Common, 300, 1)
-	s = again(t, s)
-	if got := follow(t, find(t, s, x).Log(), Common, 0, 301); data(got[300]) != "more" {
+	readLive(t, x.Log(), Common, 300, 1)
+	s = reopen(t, s)
+	if got := readLive(t, find(t, s, x).Log(), Common, 0, 301); data(got[300]) != "more" {
 		t.Errorf("%+v", got[300])
 	}
 }
 
-// TestStuckDisk: a disk that does not answer is not waited for.
-func TestStuckDisk(t *testing.T) {
+// TestStuckDiskIsNotWaitedForIsNotWaitedFor checks that events become readable after
+// diskTimeout.
+func TestStuckDiskIsNotWaitedFor(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
 	x, asleep := begin(t, s), begin(t, s)
-	s = again(t, s)
+	s = reopen(t, s)
 	x = find(t, s, x)
-	<-s.disk.token // the disk holds it
+	<-s.disk.token // holds the file
 	begun := time.Now()
 	x.Log().Append(Common, text("late"))
 	if got, _ := x.Log().Read(Common, 0, true, 0); len(got) != 0 {
-		t.Error("it could be read before it was written")
+		t.Error("an event was readable before it was written")
 	}
-	if got := follow(t, x.Log(), Common, 0, 1); len(got) != 1 || time.Since(begun) < patience/2 {
+	if got := readLive(t, x.Log(), Common, 0, 1); len(got) != 1 || time.Since(begun) < diskTimeout/2 {
 		t.Errorf("%v after %s", got, time.Since(begun))
 	}
 	x.SetState([]byte("x"))
 	if _, err := s.Find(asleep.ID, "ann"); err == nil || err == ErrUnknown {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > 10*patience || !errors.Is(s.Healthy(), errStuck) {
+	if took := time.Since(begun); took > 10*diskTimeout || !errors.Is(s.Healthy(), errStuck) {
 		t.Errorf("%v after %s", s.Healthy(), took)
 	}
 	s.disk.token <- struct{}{}
@@ -491,9 +496,10 @@ func write(t *testing.T, path string, b []byte) {
 	}
 }
 
-// TestEndedLate: a stream whose last event is not in the file yet has not
-// ended there, or its reader would never get that event.
-func TestEndedLate(t *testing.T) {
+// TestStreamEndsInTheFileWithItsLastEvent checks that a stream does not end in
+// the file before its last event is there. Its reader would never get that
+// event.
+func TestStreamEndsInTheFileWithItsLastEvent(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
 	x := begin(t, s)
 	l := x.Log()
@@ -509,23 +515,23 @@ func TestEndedLate(t *testing.T) {
 	if len(sv.events) != batchEvents || !sv.more || len(sv.streams) > 0 && sv.streams[0].ended {
 		t.Errorf("%d events, %+v", len(sv.events), sv.streams)
 	}
-	x.disk.queued.Store(true) // it still is: the writer did not take it
-	sv.undo()
+	x.disk.queued.Store(true) // it is in the queue, because the writer did not take it
+	sv.rolledBack()
 	s.disk.token <- struct{}{}
-	follow(t, l, n, 0, 2*batchEvents)
-	s = again(t, s)
+	readLive(t, l, n, 0, 2*batchEvents)
+	s = reopen(t, s)
 	if _, err := find(t, s, x).Log().Read(n, 2*batchEvents, true, 0); err != io.EOF {
 		t.Error(err)
 	}
 }
 
-// TestFindTogether: however many ask for a session after a restart, it comes
-// to life once.
-func TestFindTogether(t *testing.T) {
+// TestConcurrentFindsRestoreOnce checks that a session is restored once after a
+// restart, however many requests look for it.
+func TestConcurrentFindsRestoreOnce(t *testing.T) {
 	var begun atomic.Int32
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Begin: func(*Session) any { return begun.Add(1) }})
 	x := begin(t, s)
-	s = again(t, s)
+	s = reopen(t, s)
 	var wg sync.WaitGroup
 	var seen sync.Map
 	for range 50 {
@@ -545,17 +551,17 @@ func TestFindTogether(t *testing.T) {
 	}
 }
 
-// TestChurn: sessions that come and go while nothing can be written leave
-// nothing behind, in memory or in the file; a store that cannot be written is
-// closed with an error, and soon.
-func TestChurn(t *testing.T) {
+// TestSessionsOnAFailingDiskLeaveNothing checks that sessions that begin and
+// end on a failing disk leave nothing in memory or in the file, and that
+// closing the store fails soon.
+func TestSessionsOnAFailingDiskLeaveNothing(t *testing.T) {
 	s, err := Open(Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Max: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	limit := func(pages int) {
 		t.Helper()
-		use(t, s, func(f *file) error { return f.exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)) })
+		withFile(t, s, func(f *file) error { return f.exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)) })
 	}
 	kept := begin(t, s)
 	churn := func() {
@@ -563,7 +569,7 @@ func TestChurn(t *testing.T) {
 			x := begin(t, s)
 			x.Log().Append(Common, text("%d %s", i, strings.Repeat("x", 10_000)))
 			if i%2 == 0 {
-				settle(t, x.Log())
+				waitVisible(t, x.Log())
 			}
 			x.End(ReasonClosed)
 		}
@@ -575,7 +581,7 @@ func TestChurn(t *testing.T) {
 	churn()
 	s.disk.mu.Lock()
 	if len(s.disk.queue) > 10 || len(s.disk.discards) > 10 {
-		t.Errorf("%d sessions are queued, %d to be deleted", len(s.disk.queue), len(s.disk.discards))
+		t.Errorf("%d sessions are queued, %d rows to be deleted", len(s.disk.queue), len(s.disk.discards))
 	}
 	s.disk.mu.Unlock()
 	if s.limits.held.Load() > 7<<20 || s.Len() != 1 {
@@ -589,31 +595,31 @@ func TestChurn(t *testing.T) {
 	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 6<<20)}})
 	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 1<<20)}})
 	begun := time.Now()
-	if err := s.Close(); err == nil || kept.Reason() != ReasonShutdown || time.Since(begun) > 10*patience {
+	if err := s.Close(); err == nil || kept.Reason() != ReasonShutdown || time.Since(begun) > 10*diskTimeout {
 		t.Errorf("%v after %s, %s", err, time.Since(begun), kept.Reason())
 	}
 }
 
-// TestEndWhileFailing: a session that has ended is not waited for, though the
-// disk takes note of its failure only then.
-func TestEndWhileFailing(t *testing.T) {
+// TestEndedSessionIsNotWaitedFor checks that an ended session does not keep a
+// failing disk unhealthy.
+func TestEndedSessionIsNotWaitedFor(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
 	x := begin(t, s)
 	<-s.disk.token
 	x.Log().Append(Common, text("bye"))
 	x.End(ReasonClosed)
 	x.log.mu.Lock()
-	x.disk.lapse(x.log)
+	x.disk.bypass(x.log)
 	x.log.mu.Unlock()
 	s.disk.token <- struct{}{}
-	if n := s.disk.lapsed.Load(); n != 0 {
-		t.Errorf("%d sessions are waited for", n)
+	if n := s.disk.bypassed.Load(); n != 0 {
+		t.Errorf("%d sessions are bypassed", n)
 	}
 }
 
-// TestEndUnwritten: the last words of a session are read though they will
-// never be in the file.
-func TestEndUnwritten(t *testing.T) {
+// TestLastEventsOfAnEndedSessionAreReadable checks that events are readable
+// although they will never be in the file.
+func TestLastEventsOfAnEndedSessionAreReadable(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
 	x := begin(t, s)
 	<-s.disk.token

@@ -1,15 +1,17 @@
-// Package sessionstore remembers the sessions of legacy clients, and what was sent
-// to them, so that a client whose connection broke can go on where it was.
+// Package sessionstore keeps the sessions of legacy clients and the event log
+// of each session, so that a client can resume its streams after a lost
+// connection.
 //
-// A session belongs to whoever opened it; for everybody else it does not
-// exist. What is sent to its client goes through its log, which gives every
-// event a position; whoever holds a connection to the client reads the log
-// from a position on, and waits for it to change.
+// A session belongs to the principal that opened it. To every other principal
+// it looks as if it did not exist. Everything that is sent to its client goes
+// through its [Log], which gives each event a position. A connection to the
+// client reads the log from a position on and waits for changes.
 //
-// All of that lives in memory, within bounds. With a file it is also written
-// to SQLite, by one goroutine, and an event can be read only when it is
-// committed there: nothing that a client has seen is lost when the process is
-// killed. The file is read to restore a session that somebody asks for after
-// a restart, and for nothing else. When the disk fails, sessions go on without
-// it, the store says so, and what is missing is written when it is back.
+// Sessions and logs live in memory, within bounds. With a file they are also
+// written to SQLite by one goroutine, and an event becomes readable only when
+// it is committed. A client therefore loses no event that it has seen when the
+// process is killed. The file is read only to restore a session that is
+// requested after a restart. When the disk fails, sessions continue in memory
+// and the store reports itself unhealthy. It writes what is missing when the
+// disk works again.
 package sessionstore

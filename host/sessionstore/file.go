@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	application = 0x4a756e63 // marks a file as one of ours
-	version     = 1          // of the schema
+	applicationID = 0x4a756e63 // application id of our files ("Junc")
+	schemaVersion = 1          // version of the schema
 )
 
-// schema is the file's. An event's row belongs to a session by its number; the
-// rows of sessions that are gone are deleted a few at a time, and garbage says
-// which those are.
+// schema is the schema of the file. An event's row names its session by number.
+// The events of ended sessions are deleted in small batches. The table garbage
+// lists these sessions.
 const schema = `
 CREATE TABLE sessions (
 	no INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
@@ -38,17 +38,17 @@ CREATE TABLE events (
 CREATE TABLE garbage (session INTEGER PRIMARY KEY);
 `
 
-// errUnusable is a file that cannot be used and can be replaced.
+// errUnusable means that the file is not usable and may be replaced.
 var errUnusable = errors.New("not a session store that this version can read")
 
-// A file is a database that is open, and nobody else's.
+// A file is an open database that this process has locked.
 type file struct {
 	db   *sql.DB
-	conn *sql.Conn // the only one: the lock on the file is its
+	conn *sql.Conn // the only connection, which holds the lock
 }
 
-// openFile opens or makes the file at a path. What is there and cannot be used
-// is renamed; aside is its new name.
+// openFile opens or creates the file at a path. It renames an unusable file,
+// and aside is the new name.
 func openFile(path string) (f *file, aside string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, "", err
@@ -62,8 +62,8 @@ func openFile(path string) (f *file, aside string, err error) {
 		return f, "", err
 	}
 	why := err
-	if aside, err = putAside(path, found); err != nil {
-		return nil, "", fmt.Errorf("%w, and it cannot be renamed: %v", why, err)
+	if aside, err = moveAside(path, found); err != nil {
+		return nil, "", fmt.Errorf("%w, and renaming it failed: %v", why, err)
 	}
 	if _, err = prepare(path); err == nil {
 		f, err = connect(path)
@@ -71,8 +71,9 @@ func openFile(path string) (f *file, aside string, err error) {
 	return f, aside, err
 }
 
-// prepare makes sure that there is a file only we can read. An existing one is
-// not opened: closing it would give up locks that this process has on it.
+// prepare ensures that the file exists and is readable by this user only. It
+// does not open an existing file, because closing it would release this
+// process's locks.
 func prepare(path string) (fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -93,8 +94,8 @@ func prepare(path string) (fs.FileInfo, error) {
 	return info, os.Chmod(path, 0o600)
 }
 
-// putAside renames the file and what belongs to it.
-func putAside(path string, found fs.FileInfo) (string, error) {
+// moveAside renames the file and its companion files, and returns the new name.
+func moveAside(path string, found fs.FileInfo) (string, error) {
 	now, err := os.Lstat(path)
 	if err != nil {
 		return "", err
@@ -114,14 +115,14 @@ func putAside(path string, found fs.FileInfo) (string, error) {
 	return aside, nil
 }
 
-// connect opens a file that exists.
+// connect opens an existing file.
 func connect(path string) (*file, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	slashed := filepath.ToSlash(path)
-	if slashed[0] != '/' { // a drive
+	if slashed[0] != '/' { // a Windows drive
 		slashed = "/" + slashed
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed}).String())
@@ -138,23 +139,24 @@ func connect(path string) (*file, error) {
 		return f, nil
 	}
 	f.close()
-	switch code(err) {
+	switch sqliteCode(err) {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return nil, fmt.Errorf("another process uses the session store %s", path)
 	}
-	if damaged(err) {
+	if isCorrupt(err) {
 		err = fmt.Errorf("%w: %v", errUnusable, err)
 	}
 	return nil, fmt.Errorf("session store %s: %w", path, err)
 }
 
-// setUp locks the file, for as long as it is open, and sees what is in it.
+// setUp locks the file for as long as it is open, and checks or creates its
+// schema.
 func (f *file) setUp() error {
 	for _, pragma := range []string{
-		"busy_timeout = 1000",      // a predecessor may be about to exit
-		"locking_mode = EXCLUSIVE", // before the next one: no shared memory then
-		"journal_mode = WAL",       //
-		"synchronous = NORMAL",     // what is committed outlives the process
+		"busy_timeout = 1000",      // the previous process may be about to exit
+		"locking_mode = EXCLUSIVE", // before journal_mode, which then needs no shared memory
+		"journal_mode = WAL",
+		"synchronous = NORMAL", // a commit survives the end of the process
 		"journal_size_limit = 67108864",
 	} {
 		if err := f.exec("PRAGMA " + pragma); err != nil {
@@ -168,14 +170,14 @@ func (f *file) setUp() error {
 		return err
 	}
 	switch {
-	case mark == application && have == version:
+	case mark == applicationID && have == schemaVersion:
 		return f.exec("BEGIN IMMEDIATE; COMMIT")
-	case mark == application:
-		return fmt.Errorf("%w: version %d of the schema, not %d", errUnusable, have, version)
+	case mark == applicationID:
+		return fmt.Errorf("%w: schema version %d, want %d", errUnusable, have, schemaVersion)
 	case mark != 0 || tables != 0:
-		return errors.New("the file is the database of another program")
+		return errors.New("the file is a database of another program")
 	}
-	return f.exec(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", schema, application, version))
+	return f.exec(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", schema, applicationID, schemaVersion))
 }
 
 func (f *file) exec(query string, args ...any) error {
@@ -191,8 +193,8 @@ func (f *file) close() error {
 	return errors.Join(err, f.db.Close())
 }
 
-// code is SQLite's code for an error, without its details.
-func code(err error) int {
+// sqliteCode returns the primary SQLite code of an error, or 0.
+func sqliteCode(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
 		return e.Code() & 0xff
@@ -200,9 +202,9 @@ func code(err error) int {
 	return 0
 }
 
-// damaged reports whether an error says that the file is not what it was.
-func damaged(err error) bool {
-	switch code(err) {
+// isCorrupt reports whether an error means that the file is corrupt.
+func isCorrupt(err error) bool {
+	switch sqliteCode(err) {
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB, codes.SQLITE_FORMAT:
 		return true
 	}

@@ -2,8 +2,8 @@ package sessionstore
 
 import "time"
 
-// janitor ends the sessions whose time has come, a little late at most, and
-// makes all smaller when they are too large together.
+// janitor ends due sessions periodically, and shrinks all logs when they exceed
+// their bounds together.
 func (s *Store) janitor() {
 	defer close(s.done)
 	tick := time.NewTicker(min(30*time.Second, max(10*time.Millisecond, min(s.o.Idle, s.o.Life)/10)))
@@ -14,33 +14,33 @@ func (s *Store) janitor() {
 			return
 		case <-tick.C:
 			s.expire()
-			if n := s.limits.lost.Swap(0); n > 0 {
-				s.o.Log.Warn("large messages were dropped before their clients had read them: all sessions together had too much to keep", "messages", n, "bytes", s.limits.most)
+			if n := s.limits.droppedUnread.Swap(0); n > 0 {
+				s.o.Log.Warn("large messages were dropped before their clients read them: the event logs of all sessions reached their limit", "messages", n, "bytes", s.limits.maxBytes)
 			}
-		case <-s.limits.squeeze:
-			for _, x := range s.awake() {
-				x.log.squeeze()
+		case <-s.limits.shrink:
+			for _, x := range s.loaded() {
+				x.log.shrink()
 			}
 		}
 	}
 }
 
-// expire ends every session whose time has come.
+// expire ends every session that is due.
 func (s *Store) expire() {
 	now := time.Now()
-	for _, x := range s.awake() {
-		x.expire(now)
+	for _, x := range s.loaded() {
+		x.endIfDue(now)
 		x.disk.refresh(now)
 	}
-	s.expireAsleep(now)
+	s.expireUnloaded(now)
 }
 
-// expireAsleep ends the sessions in the file that nobody asked for in time.
-func (s *Store) expireAsleep(now time.Time) {
+// expireUnloaded ends the due sessions that are only in the file.
+func (s *Store) expireUnloaded(now time.Time) {
 	s.mu.Lock()
 	var rows []int64
 	for id, slot := range s.slots {
-		if slot.session == nil && slot.woken == nil && s.due(now, slot.born, slot.used) != "" {
+		if slot.session == nil && slot.loading == nil && s.due(now, slot.born, slot.used) != "" {
 			delete(s.slots, id)
 			rows = append(rows, slot.row)
 		}
@@ -51,8 +51,8 @@ func (s *Store) expireAsleep(now time.Time) {
 	}
 }
 
-// due is the reason for which a session that is not held must end, if there is
-// one.
+// due returns the reason why a session that is not held must end, or an empty
+// string.
 func (s *Store) due(now, born, used time.Time) string {
 	switch {
 	case now.Sub(born) >= s.o.Life:
@@ -63,6 +63,6 @@ func (s *Store) due(now, born, used time.Time) string {
 	return ""
 }
 
-// slack is how much older the file's notion of the last use of a session may
-// be than the truth.
+// slack returns by how much a session's time of last use in the file may lag
+// behind.
 func (s *Store) slack() time.Duration { return s.o.Idle / 4 }

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// childFile is set in a process of this test that is to be killed: the path of
-// its file, and the session to go on with.
+// Environment of a child process that is killed: the path of its file, and the
+// session to continue.
 const (
 	childFile    = "SESSION_TEST_FILE"
 	childSession = "SESSION_TEST_SESSION"
 )
 
-// child sends events as fast as it can and prints everything that a client
-// could know: sessions, states and events, once it could know them.
+// child sends events as fast as possible. It prints sessions, states and events
+// as soon as a client can know them.
 func child(path, id string) error {
 	s, err := Open(Options{Path: path, Events: 1 << 20})
 	if err != nil {
@@ -34,7 +34,7 @@ func child(path, id string) error {
 	if err != nil {
 		return err
 	}
-	if s.Healthy() != nil { // what the disk was too slow for is not promised
+	if s.Healthy() != nil { // events that bypassed a slow disk are not promised
 		select {}
 	}
 	fmt.Println("session", extra.ID)
@@ -66,7 +66,7 @@ func child(path, id string) error {
 			}
 		}
 		if s.Healthy() != nil {
-			select {} // until it is killed
+			select {} // until the kill
 		}
 		if len(events) == 0 {
 			<-changed
@@ -74,7 +74,7 @@ func child(path, id string) error {
 	}
 }
 
-// send sends events of all sizes.
+// send appends events of all sizes.
 func send(l *Log) {
 	for i := 0; ; i++ {
 		e := text("%d-%s", i, strings.Repeat("x", rand.IntN(100)))
@@ -87,9 +87,9 @@ func send(l *Log) {
 	}
 }
 
-// TestKill kills a process while it sends. Whatever it printed is there when
-// the file is opened again.
-func TestKill(t *testing.T) {
+// TestKilledProcessLosesNoReadableEvent kills a process while it sends.
+// Everything that it printed must be in the file.
+func TestKilledProcessLosesNoReadableEvent(t *testing.T) {
 	rounds := 40
 	if os.Getenv("JUNCTOR_SOAK") == "1" {
 		rounds = 200
@@ -112,23 +112,22 @@ func TestKill(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		lines := kill(t, path, id, time.Duration(5+rand.IntN(60))*time.Millisecond)
-		n, last := check(t, path, id, before, lines)
+		lines := killChild(t, path, id, time.Duration(5+rand.IntN(60))*time.Millisecond)
+		n, last := checkFile(t, path, id, before, lines)
 		seen += n
 		before = last
 		if t.Failed() {
-			t.Fatalf("in round %d", round)
+			t.Fatalf("round %d failed", round)
 		}
 	}
 	t.Logf("%d events in %d rounds, none lost", seen, rounds)
-	if seen < rounds { // a busy machine writes few before it is killed
+	if seen < rounds { // a busy machine writes few before the kill
 		t.Errorf("only %d events were seen", seen)
 	}
 }
 
-// kill runs a child, kills it a while after it has begun, and returns what it
-// printed.
-func kill(t *testing.T, path, id string, after time.Duration) (lines []string) {
+// killChild runs a child, kills it after a while, and returns what it printed.
+func killChild(t *testing.T, path, id string, after time.Duration) (lines []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childFile+"="+path, childSession+"="+id)
@@ -153,8 +152,8 @@ func kill(t *testing.T, path, id string, after time.Duration) (lines []string) {
 	return lines
 }
 
-// check looks for everything that was printed.
-func check(t *testing.T, path, id string, before uint64, lines []string) (seen int, last uint64) {
+// checkFile looks for everything that was printed.
+func checkFile(t *testing.T, path, id string, before uint64, lines []string) (seen int, last uint64) {
 	t.Helper()
 	s, err := Open(Options{Path: path, Events: 1 << 20, Max: 1 << 20})
 	if err != nil {
@@ -191,11 +190,11 @@ func check(t *testing.T, path, id string, before uint64, lines []string) (seen i
 		case "event":
 			seen++
 			if _, text, _ := strings.Cut(rest, " "); there[seq] != text {
-				err = fmt.Errorf("there is %q", there[seq])
+				err = fmt.Errorf("the file has %q", there[seq])
 			}
 		case "position":
 			if _, err = x.Log().Read(Common, seq, true, 1); seq < before {
-				err = fmt.Errorf("behind %d", before)
+				err = fmt.Errorf("not after %d", before)
 			}
 		}
 		if err != nil {

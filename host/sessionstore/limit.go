@@ -6,64 +6,65 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// What is kept of what was sent, where the memory for messages does not say less.
+// Limits for event logs, unless the memory for messages allows less.
 const (
-	sessionBytes  = 8 << 20   // of one session
-	budgetBytes   = 256 << 20 // of all sessions
-	squeezedBytes = 256 << 10 // of one session while all together have more than the budget
-	mostBytes     = 512 << 20 // of all sessions, but for squeezedBytes of each
+	sessionBytes = 8 << 20   // per session
+	softBytes    = 256 << 20 // of all sessions, above which each session keeps squeezedBytes
+	smallBytes   = 256 << 10 // per session above budgetBytes
+	maxBytes     = 512 << 20 // of all sessions, above which events over squeezedBytes are dropped
 
-	passingEvents = 256 // transient ones that were not read yet, of one session
-	passingBytes  = 1 << 20
+	transientEvents = 256     // unread transient events per session
+	transientBytes  = 1 << 20 // unread transient events per session
 
-	goneStreams = 1024 // ended streams of one session of which nothing is kept but what was dropped
+	emptyStreams = 1024 // ended streams without events, per session, whose losses are remembered
 )
 
-// limits are what the logs of a store share.
+// limits are the bounds that the logs of a store share, and what they use.
 type limits struct {
-	events  int // kept of a session
-	memory  *limit.Memory
-	soft    int64         // bytes of all sessions, above which each keeps little
-	most    int64         // bytes of all sessions, above which large events are not kept
-	little  int           // bytes of one session above soft
-	held    atomic.Int64  // bytes, of all sessions
-	lost    atomic.Int64  // events that were not even kept until they were read
-	squeeze chan struct{} // holds a token when all sessions together have too much
+	events        int // kept per session
+	memory        *limit.Memory
+	softBytes     int64         // bytes of all sessions, above which each keeps smallBytes
+	maxBytes      int64         // bytes of all sessions, above which large events are dropped
+	smallBytes    int           // bytes per session above softBytes
+	held          atomic.Int64  // bytes of all sessions
+	droppedUnread atomic.Int64  // events that were dropped before they were read
+	shrink        chan struct{} // holds a token if all sessions together exceed softBytes
 }
 
-// newLimits returns the limits for logs that take half of the memory at most. A
-// quarter is kept as long as the sessions' own bounds allow; above that each
-// session keeps its part of a quarter.
+// newLimits returns limits under which all logs take half of the memory at
+// most. Up to a quarter, each session keeps what its own bounds allow. Above
+// that, each session keeps its part of a quarter.
 func newLimits(events, sessions int, memory *limit.Memory) *limits {
 	l := &limits{
-		events: events, memory: memory, soft: budgetBytes, most: mostBytes, little: squeezedBytes,
-		squeeze: make(chan struct{}, 1),
+		events: events, memory: memory, softBytes: softBytes, maxBytes: maxBytes, smallBytes: smallBytes,
+		shrink: make(chan struct{}, 1),
 	}
 	if most := memory.Most(); most > 0 {
-		l.soft, l.most = min(l.soft, most/4), min(l.most, most/2)
-		l.little = min(l.little, int(most/4)/sessions)
+		l.softBytes, l.maxBytes = min(l.softBytes, most/4), min(l.maxBytes, most/2)
+		l.smallBytes = min(l.smallBytes, int(most/4)/sessions)
 	}
 	return l
 }
 
-// bytes is what a session may keep at the moment.
+// bytes returns how many bytes a session may keep at the moment.
 func (l *limits) bytes() int {
-	if l.held.Load() > l.soft {
-		return l.little
+	if l.held.Load() > l.softBytes {
+		return l.smallBytes
 	}
 	return sessionBytes
 }
 
-// over reports whether there is no room even for the newest event of a session,
-// if that is large.
-func (l *limits) over() bool { return l.held.Load() > l.most || l.memory.Full() }
+// over reports whether even the newest event of a session must be dropped if it
+// is large.
+func (l *limits) over() bool { return l.held.Load() > l.maxBytes || l.memory.Full() }
 
-// count takes note of what a session holds more, or less.
+// count adds delta bytes to what the logs use, and requests a shrink if that is
+// too much.
 func (l *limits) count(delta int) {
 	l.memory.Count(delta)
-	if delta != 0 && l.held.Add(int64(delta)) > l.soft && delta > 0 {
+	if delta != 0 && l.held.Add(int64(delta)) > l.softBytes && delta > 0 {
 		select {
-		case l.squeeze <- struct{}{}:
+		case l.shrink <- struct{}{}:
 		default:
 		}
 	}

@@ -7,91 +7,90 @@ import (
 	"sync"
 )
 
-// Common is the stream that belongs to no request.
+// Common is the number of the stream that belongs to no request.
 const Common uint32 = 0
 
-// An Event is one thing that was sent.
+// An Event is one message that was sent on a stream.
 type Event struct {
-	// Seq is its position, which Append gives it: 1 for the first event of a
-	// session and rising from there, whatever the stream. After a restart there
-	// is a gap.
+	// Seq is the position, which Append assigns: 1 for the first event of a
+	// session, and increasing over all its streams. A restart leaves a gap.
 	Seq uint64
-	// Data is a message, its parts one after the other. Nobody changes them.
+	// Data is a message in consecutive parts, which must not be modified.
 	Data [][]byte
-	// Transient events are for those who are there: a reader that was away does
-	// not get them, and nobody misses them.
+	// Transient events are for connected readers. A reader that was away does
+	// not get them, and that is no loss.
 	Transient bool
-	// Last ends a stream. It is never transient.
+	// Last marks the event that ends a stream. It is never transient.
 	Last bool
 }
 
-// An OpenStream is the stream of a request that was not answered.
+// An OpenStream is the stream of a request without an answer.
 type OpenStream struct {
 	Stream  uint32
-	Request []byte // its JSON-RPC id
+	Request []byte // JSON-RPC id
 }
 
-// A Log is what was sent on the streams of one session: the common one, which
-// never ends, and one for each request. Its methods may be called
+// A Log holds the events on the streams of one session: the common stream,
+// which never ends, and one stream for each request. Its methods may be called
 // concurrently.
 type Log struct {
 	limits *limits
-	disk   *follower // nil when there is only memory
+	disk   *diskState // nil for a store without a file
 
-	mu      sync.Mutex
-	closed  bool
-	head    uint64 // the last position given to an event
-	visible uint64 // the last that can be read
-	hole    span   // positions that were skipped when the session was restored
-	kept    ring
-	passing ring // transient events
-	counted int  // bytes that limits know of
-	streams map[uint32]*stream
-	last    uint32   // the last number given to a stream
-	gone    []uint32 // ended streams of which nothing is kept, oldest first
-	floor   uint64   // the last position of the streams that are forgotten
+	mu        sync.Mutex
+	closed    bool
+	head      uint64 // last position given to an event
+	visible   uint64 // last position that can be read
+	gap       span   // positions that were skipped when the session was restored
+	kept      ring
+	transient ring // transient events
+	counted   int  // bytes that limits have counted
+	streams   map[uint32]*stream
+	last      uint32   // last number given to a stream
+	empty     []uint32 // ended streams without events, oldest first
+	floor     uint64   // last position of the forgotten streams
 }
 
-// A span is the positions from and until both exclude.
+// A span is a range of positions that excludes both ends.
 type span struct{ from, until uint64 }
 
 func (s span) holds(position uint64) bool { return s.from < position && position < s.until }
 
-// A stream is one of the streams of a log.
+// A stream is the state of one stream of a log.
 type stream struct {
 	request []byte
-	begun   uint64 // its events are behind this position
-	head    uint64 // its last event that can be read
-	last    uint64 // its last event
+	begun   uint64 // its events have greater positions
+	head    uint64 // last event that can be read
+	last    uint64 // last event
 	ended   bool
 	kept    int    // events in the ring
-	dropped uint64 // position of the last event that was dropped
-	missed  uint64 // how many were
+	dropped uint64 // position of the last dropped event
+	missed  uint64 // number of dropped events
 	changed chan struct{}
-	unsaved bool // the file has an old row of it
+	unsaved bool // the file has an outdated row, or none
 }
 
-func newLog(l *limits, d *follower) *Log {
+func newLog(l *limits, d *diskState) *Log {
 	return &Log{limits: l, disk: d, streams: map[uint32]*stream{Common: {}}}
 }
 
-// Begin makes a stream for the answer to a request, given its JSON-RPC id.
-// Streams without an answer are as many as requests in flight, and bounded by
-// whoever lets those in.
+// Begin creates a stream for the answer to the request with this JSON-RPC id,
+// and returns its number. The caller bounds the requests in flight, and with
+// them the streams without an answer.
 func (l *Log) Begin(request []byte) uint32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last++
 	s := &stream{request: bytes.Clone(request), begun: l.head}
 	l.streams[l.last] = s
-	l.disk.mark(l.last, s)
-	l.disk.touch()
+	l.disk.markUnsaved(l.last, s)
+	l.disk.enqueue()
 	return l.last
 }
 
-// Append sends an event, whose data belongs to the log from now on, and
-// returns its position. It never waits. On a stream or a session that has
-// ended nothing is sent, and the position is 0.
+// Append adds an event to a stream and returns its position. It never waits.
+// The log owns the event's data from then on. On an ended stream or session it
+// does nothing and returns 0.
 func (l *Log) Append(number uint32, e Event) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,16 +102,16 @@ func (l *Log) Append(number uint32, e Event) uint64 {
 	e.Seq, s.last = l.head, l.head
 	if e.Last = e.Last && number != Common; e.Last {
 		e.Transient, s.ended = false, true
-		l.disk.mark(number, s)
+		l.disk.markUnsaved(number, s)
 	}
 	if e.Transient {
-		l.passing.push(entry{e, number})
+		l.transient.push(entry{e, number})
 	} else {
 		l.kept.push(entry{e, number})
 		s.kept++
 	}
 	if l.disk == nil {
-		l.show(s, e.Seq)
+		l.makeVisible(s, e.Seq)
 		l.visible = l.head
 	} else {
 		l.disk.appended(l, &entry{e, number})
@@ -121,9 +120,9 @@ func (l *Log) Append(number uint32, e Event) uint64 {
 	return e.Seq
 }
 
-// show lets the readers of a stream see it up to a position. The caller holds
-// mu.
-func (l *Log) show(s *stream, position uint64) {
+// makeVisible lets the readers of a stream read it up to a position. The caller
+// holds mu.
+func (l *Log) makeVisible(s *stream, position uint64) {
 	s.head = position
 	if s.changed != nil {
 		close(s.changed)
@@ -131,62 +130,64 @@ func (l *Log) show(s *stream, position uint64) {
 	}
 }
 
-// showAll lets everything up to a position be seen. The caller holds mu.
-func (l *Log) showAll(position uint64) {
+// makeAllVisible lets readers read all streams up to a position. The caller
+// holds mu.
+func (l *Log) makeAllVisible(position uint64) {
 	from := l.visible
 	if position <= from {
 		return
 	}
-	for _, r := range []*ring{&l.kept, &l.passing} {
+	for _, r := range []*ring{&l.kept, &l.transient} {
 		for i := r.after(from); i < r.n && r.at(i).Seq <= position; i++ {
 			e := r.at(i)
 			if s := l.streams[e.stream]; s != nil && s.head < e.Seq {
-				l.show(s, e.Seq)
+				l.makeVisible(s, e.Seq)
 			}
 		}
 	}
 	l.visible = position
 }
 
-// trim drops the oldest events until the log is within its bounds; the newest
-// is kept, unless there is no room. The caller holds mu.
+// trim drops the oldest events until the log is within its bounds. It keeps the
+// newest event, unless all logs together are over their limit. The caller holds
+// mu.
 func (l *Log) trim() {
 	most := l.limits.bytes()
 	for l.kept.n > 1 && (l.kept.n > l.limits.events || l.kept.bytes > most) {
 		l.drop()
 	}
-	for l.passing.n > 1 && (l.passing.n > passingEvents || l.passing.bytes > min(most, passingBytes)) {
-		l.passing.pop()
+	for l.transient.n > 1 && (l.transient.n > transientEvents || l.transient.bytes > min(most, transientBytes)) {
+		l.transient.pop()
 	}
 	l.count()
 	if l.limits.over() {
-		l.clear()
+		l.dropLarge()
 		l.count()
 	}
 }
 
-// clear drops what is large, the newest included: that is a gap, which whoever
-// reads the stream is told of. The caller holds mu.
-func (l *Log) clear() {
-	for l.passing.bytes > l.limits.little {
-		l.passing.pop()
+// dropLarge drops events until little is left, which may include the newest
+// event. Readers are told about the gap. The caller holds mu.
+func (l *Log) dropLarge() {
+	for l.transient.bytes > l.limits.smallBytes {
+		l.transient.pop()
 	}
-	if l.kept.bytes <= l.limits.little {
+	if l.kept.bytes <= l.limits.smallBytes {
 		return
 	}
 	if l.disk != nil {
-		l.disk.lapse(l) // so that readers get to where the gap is
+		l.disk.bypass(l) // so that readers reach the gap
 	}
-	for l.kept.bytes > l.limits.little {
+	for l.kept.bytes > l.limits.smallBytes {
 		l.drop()
 		if l.kept.n == 0 {
-			l.limits.lost.Add(1)
+			l.limits.droppedUnread.Add(1)
 		}
 	}
 }
 
 func (l *Log) count() {
-	held := l.kept.bytes + l.passing.bytes
+	held := l.kept.bytes + l.transient.bytes
 	if l.closed {
 		held = 0
 	}
@@ -194,8 +195,8 @@ func (l *Log) count() {
 	l.counted = held
 }
 
-// drop drops the oldest event and remembers that for the readers of its
-// stream. The caller holds mu.
+// drop drops the oldest event and records the loss for readers of its stream.
+// The caller holds mu.
 func (l *Log) drop() {
 	e := l.kept.pop()
 	s := l.streams[e.stream]
@@ -204,38 +205,38 @@ func (l *Log) drop() {
 	s.missed++
 	l.disk.dropped(&e, s)
 	if s.ended && s.kept == 0 {
-		l.gone = append(l.gone, e.stream)
+		l.empty = append(l.empty, e.stream)
 	}
-	if len(l.gone) > goneStreams {
-		l.forget(l.gone[0])
-		l.gone = l.gone[1:]
+	if len(l.empty) > emptyStreams {
+		l.forget(l.empty[0])
+		l.empty = l.empty[1:]
 	}
 }
 
-// forget forgets a stream of which nothing is kept. From now on a reader of it
-// is told that it missed something, unless it cannot have.
+// forget removes a stream without events. From then on a reader of it gets a
+// PurgedError, unless its position is past the loss.
 func (l *Log) forget(number uint32) {
 	l.floor = max(l.floor, l.streams[number].last)
 	delete(l.streams, number)
-	l.disk.forgot(number)
+	l.disk.removedStream(number)
 }
 
-// squeeze makes the log as small as it must be now.
-func (l *Log) squeeze() {
+// shrink trims the log to the bounds of the moment.
+func (l *Log) shrink() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.trim()
 }
 
-// close ends all streams: what is there can still be read, nothing comes. What
-// is not in the file yet is there too if the session ended for good: nobody can
-// come back and miss it.
+// close ends all streams. Readers can still read existing events. If the
+// session ended for good, events that are not in the file yet become visible
+// too, because no reader can come back for them.
 func (l *Log) close(forGood bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	if forGood {
-		l.showAll(l.head)
+		l.makeAllVisible(l.head)
 	}
 	l.count()
 	for _, s := range l.streams {
@@ -246,8 +247,8 @@ func (l *Log) close(forGood bool) {
 	}
 }
 
-// Open lists the streams without an answer. Those of a session that was
-// restored will never get one from the server.
+// Open returns the streams without an answer, ordered by number. Those of a
+// restored session will never get an answer from their server.
 func (l *Log) Open() []OpenStream {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
-// open makes a store that is closed when the test ends.
+// open returns a store that is closed when the test ends.
 func open(t *testing.T, o Options) *Store {
 	t.Helper()
 	s, err := Open(o)
@@ -36,9 +39,9 @@ func text(format string, args ...any) Event {
 	return Event{Data: [][]byte{fmt.Appendf(nil, format, args...)}}
 }
 
-// TestTransient: who is there sees progress, who comes back does not, and what
-// nobody saw is not missed.
-func TestTransient(t *testing.T) {
+// TestTransientEventsAreForLiveReaders checks that a reconnected reader does
+// not get transient events and does not miss them.
+func TestTransientEventsAreForLiveReaders(t *testing.T) {
 	l := begin(t, open(t, Options{Events: 10})).Log()
 	n := l.Begin([]byte("1"))
 	for i := range 1000 {
@@ -50,7 +53,7 @@ func TestTransient(t *testing.T) {
 		t.Errorf("not live: %d events, %v", len(got), err)
 	}
 	got, err := l.Read(n, 0, true, 0)
-	if err != nil || len(got) != 1+passingEvents || got[0].Seq != 1 || got[passingEvents].Seq != 1000 {
+	if err != nil || len(got) != 1+transientEvents || got[0].Seq != 1 || got[transientEvents].Seq != 1000 {
 		t.Errorf("live: %d events, %v", len(got), err)
 	}
 	l.Append(n, Event{Transient: true, Last: true})
@@ -62,18 +65,18 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// TestForgotten: streams of which nothing is left are forgotten in the end,
-// and their readers are told all the same.
-func TestForgotten(t *testing.T) {
+// TestForgottenStreamsReportTheirLoss checks that streams without events are
+// removed at last, and that their readers still get a PurgedError.
+func TestForgottenStreamsReportTheirLoss(t *testing.T) {
 	l := begin(t, open(t, Options{Events: 10})).Log()
-	const streams = 3 * goneStreams
+	const streams = 3 * emptyStreams
 	for range streams {
 		e := text("x")
 		e.Last = true
 		l.Append(l.Begin(nil), e)
 	}
-	if len(l.streams) > goneStreams+10+1 {
-		t.Errorf("%d streams are remembered", len(l.streams))
+	if len(l.streams) > emptyStreams+10+1 {
+		t.Errorf("%d streams are kept", len(l.streams))
 	}
 	var purged *PurgedError
 	for number := uint32(1); number <= streams-10; number++ {
@@ -81,7 +84,7 @@ func TestForgotten(t *testing.T) {
 			t.Fatalf("stream %d: %v", number, err)
 		}
 		if _, err := l.Read(number, purged.Resume, true, 0); err != io.EOF {
-			t.Fatalf("stream %d behind %d: %v", number, purged.Resume, err)
+			t.Fatalf("stream %d after %d: %v", number, purged.Resume, err)
 		}
 	}
 	if _, err := l.Read(streams+1, 0, true, 0); err != ErrNoStream {
@@ -89,8 +92,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// BenchmarkWritten is how long it takes until what was sent can be read, when
-// a number of events are on their way at once.
+// BenchmarkWritten measures the time until an event is readable with several
+// events in flight.
 func BenchmarkWritten(b *testing.B) {
 	for _, flight := range []int{1, 16, 64} {
 		b.Run(fmt.Sprint(flight), func(b *testing.B) {
@@ -139,4 +142,47 @@ func BenchmarkAppend(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestReadIsBoundedInBytes checks that one Read returns a bounded number of
+// bytes, because its reader holds them also after the log has dropped them.
+func TestReadIsBoundedInBytes(t *testing.T) {
+	l := begin(t, open(t, Options{})).Log()
+	for _, size := range []int{100 << 10, 100 << 10, 100 << 10, 5 << 20, 100 << 10, 1, 2, 3, 5 << 10} {
+		l.Append(Common, Event{Data: [][]byte{make([]byte, size)}})
+	}
+	var counts []int
+	var at uint64
+	for at < l.Head(Common) {
+		events, err := l.Read(Common, at, false, 0)
+		if err != nil || len(events) == 0 {
+			t.Fatal(events, err)
+		}
+		size := 0
+		for _, e := range events {
+			if e.Seq != at+1 {
+				t.Fatalf("event %d follows event %d", e.Seq, at)
+			}
+			at = e.Seq
+			size += len(data(e))
+		}
+		if size > 256<<10 && len(events) > 1 {
+			t.Errorf("one Read returned %d events of %d bytes", len(events), size)
+		}
+		counts = append(counts, len(events))
+	}
+	if len(counts) != 4 {
+		t.Errorf("read in parts of %v", counts)
+	}
+	if events, err := l.Read(Common, at, false, 0); len(events) > 0 || err != nil && !errors.Is(err, io.EOF) {
+		t.Error(events, err)
+	}
+}
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childFile); path != "" {
+		fmt.Fprintln(os.Stderr, "child:", child(path, os.Getenv(childSession)))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
 }

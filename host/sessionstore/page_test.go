@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFixedLimits: docs/gateway.md has the limits that nobody can change as they
-// are.
+// TestFixedLimits checks that docs/gateway.md has the limits that cannot be
+// configured.
 func TestFixedLimits(t *testing.T) {
 	page, err := os.ReadFile("../../docs/gateway.md")
 	if err != nil {
@@ -16,10 +16,10 @@ func TestFixedLimits(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("the same happens above %d MiB a session", sessionBytes>>20),
-		fmt.Sprintf("each session keeps its part of that eighth, %d KiB at most", squeezedBytes>>10),
+		fmt.Sprintf("each session keeps its part of that eighth, %d KiB at most", smallBytes>>10),
 	} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("docs/gateway.md does not contain %q", want)
 		}
 	}
 }

@@ -2,39 +2,41 @@ package sessionstore
 
 import "io"
 
-// readMost is how many events are read at once when the reader does not say.
-const readMost = 1000
+// defaultReadEvents is the number of events that Read returns if the caller
+// does not say.
+const defaultReadEvents = 1000
 
-// readBytes is how much is read at once, unless one event has more: the reader
-// holds it as long as its client takes, also when the log has dropped it.
-const readBytes = squeezedBytes
+// readBytes bounds the events of one Read, unless a single event is larger. A
+// reader keeps them in memory until its client has taken them.
+const readBytes = smallBytes
 
-// closedChannel is what has changed already.
+// closedChannel is a closed channel, for streams that do not change any more.
 var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// Read returns the events of a stream behind a position, in order, at most n,
-// and fewer where they are large; none when there are none yet. Transient ones are among them if live.
+// Read returns up to n events of a stream after a position, in order, and fewer
+// if they are large. It returns no events and no error if there are none yet.
+// With live it includes transient events.
 //
-// A reader that was there all the time reads live. One that comes back asks
-// for the Head first and reads up to it not live; then it goes on from there,
-// or from where it is if that is farther, and live.
+// A reader that stays connected reads live. A reader that reconnects calls Head
+// first and reads up to that position without live. It then continues live,
+// from its own position if that is greater.
 //
-// The error is io.EOF behind the last event of a stream, or of a session,
-// that has ended; a *PurgedError when something behind the position is no
-// longer kept; ErrNoStream for a stream or a position that never was.
+// The error is io.EOF after the last event of an ended stream or session, a
+// *PurgedError if events after the position are no longer kept, and ErrNoStream
+// for a stream or position that never existed.
 func (l *Log) Read(number uint32, after uint64, live bool, n int) ([]Event, error) {
 	if n <= 0 {
-		n = readMost
+		n = defaultReadEvents
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.streams[number]
 	switch {
-	case number > l.last || after > l.visible || l.hole.holds(after):
+	case number > l.last || after > l.visible || l.gap.holds(after):
 		return nil, ErrNoStream
 	case s == nil && after >= l.floor:
 		return nil, io.EOF
-	case s == nil: // forgotten
+	case s == nil: // the stream was removed
 		return nil, &PurgedError{Missed: 1, Resume: l.floor}
 	case after < s.dropped && s.dropped <= l.visible:
 		return nil, &PurgedError{Missed: min(s.missed, s.dropped-after), Resume: s.dropped}
@@ -46,21 +48,21 @@ func (l *Log) Read(number uint32, after uint64, live bool, n int) ([]Event, erro
 	return events, nil
 }
 
-// collect takes the events of a stream from both rings, in order.
+// collect merges the events of a stream from both rings, in order.
 func (l *Log) collect(number uint32, after uint64, live bool, n int) []Event {
 	var events []Event
-	i, j := l.kept.after(after), l.passing.n
+	i, j := l.kept.after(after), l.transient.n
 	if live {
-		j = l.passing.after(after)
+		j = l.transient.after(after)
 	}
 	size := 0
-	for len(events) < n && (i < l.kept.n || j < l.passing.n) {
+	for len(events) < n && (i < l.kept.n || j < l.transient.n) {
 		var e *entry
-		if j == l.passing.n || i < l.kept.n && l.kept.at(i).Seq < l.passing.at(j).Seq {
+		if j == l.transient.n || i < l.kept.n && l.kept.at(i).Seq < l.transient.at(j).Seq {
 			e = l.kept.at(i)
 			i++
 		} else {
-			e = l.passing.at(j)
+			e = l.transient.at(j)
 			j++
 		}
 		if e.Seq > l.visible {
@@ -76,9 +78,9 @@ func (l *Log) collect(number uint32, after uint64, live bool, n int) []Event {
 	return events
 }
 
-// Changed returns a channel that is closed at the next change of a stream that
-// Read can see, or already, when nothing will change any more. Ask for it
-// before you Read.
+// Changed returns a channel that is closed at the next visible change of a
+// stream. It is closed already if the stream cannot change any more. Call it
+// before Read.
 func (l *Log) Changed(number uint32) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +94,7 @@ func (l *Log) Changed(number uint32) <-chan struct{} {
 	return s.changed
 }
 
-// Head is the position of the last event of a stream that can be read.
+// Head returns the position of the last event of a stream that can be read.
 func (l *Log) Head(number uint32) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,37 +10,37 @@ import (
 )
 
 // restartGap is how far positions jump when a session is restored. While the
-// disk failed a client may have seen events that are not in the file; the
-// positions of those must not become those of other events.
+// disk failed a client may have seen events that are not in the file. Their
+// positions must not be given to other events.
 const restartGap = 1 << 20
 
-// openDisk opens the file and finds the sessions in it.
+// openDisk opens the file, lists its sessions and starts the writer.
 func (s *Store) openDisk() error {
 	f, aside, err := openFile(s.o.Path)
 	if err != nil {
 		return err
 	}
 	if aside != "" {
-		s.o.Log.Error("the session store cannot be used and was put aside; it starts empty", "file", s.o.Path, "aside", aside)
+		s.o.Log.Error("the session store is not usable: its file was moved aside, and all sessions in it are lost", "file", s.o.Path, "aside", aside)
 	}
 	s.disk = &disk{
 		store: s, path: s.o.Path, log: s.o.Log, file: f,
 		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), token: make(chan struct{}, 1),
 	}
 	s.disk.token <- struct{}{}
-	if err := s.list(f); err != nil && !damaged(err) {
-		_ = f.close() // it was only read
+	if err := s.list(f); err != nil && !isCorrupt(err) {
+		_ = f.close() // nothing was written
 		return fmt.Errorf("reading the session store %s: %w", s.o.Path, err)
 	} else if err != nil {
 		s.disk.broken.Store(true)
-		s.disk.wake() // the writer replaces it
+		s.disk.wake() // the writer replaces the file
 	}
 	go s.disk.run()
 	return nil
 }
 
-// list finds the sessions in the file, those that were used last first, and
-// what is to be deleted: what has expired, and what there is no room for.
+// list adds a slot for each session in the file, most recently used first. It
+// discards expired sessions and those above the limit.
 func (s *Store) list(f *file) error {
 	rows, err := f.conn.QueryContext(context.Background(), `SELECT no, id, owner, born, used FROM sessions ORDER BY used DESC`)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) list(f *file) error {
 		if err := rows.Scan(&sl.row, &id, &sl.owner, &born, &used); err != nil {
 			return err
 		}
-		sl.born, sl.used = since(now, born), since(now, used+s.slack().Milliseconds())
+		sl.born, sl.used = localTime(now, born), localTime(now, used+s.slack().Milliseconds())
 		s.disk.row = max(s.disk.row, sl.row)
 		if len(s.slots) >= s.o.Max || s.due(now, sl.born, sl.used) != "" {
 			s.disk.discard(sl.row)
@@ -86,16 +86,17 @@ func (d *disk) listGarbage(f *file) error {
 	return rows.Err()
 }
 
-// since is a time of the file on this process's clock, and not in the future.
-func since(now time.Time, milliseconds int64) time.Time {
+// localTime converts a time of the file to this process's clock, and never returns
+// a time in the future.
+func localTime(now time.Time, milliseconds int64) time.Time {
 	return now.Add(-max(0, now.Sub(time.UnixMilli(milliseconds))))
 }
 
-// restore makes a session of what is in the file. Nobody else does that with
-// the same one.
+// restore loads a session from the file and publishes it. The caller has set
+// slot.loading.
 func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	x := &Session{ID: id, Owner: sl.owner, store: s, done: make(chan struct{}), born: sl.born, used: sl.used}
-	x.disk = &follower{disk: s.disk, x: x, row: sl.row, taken: true, written: true}
+	x.disk = &diskState{disk: s.disk, session: x, row: sl.row, mayHaveRows: true, written: true}
 	x.log = newLog(s.limits, x.disk)
 	err := ErrUnknown
 	if s.due(time.Now(), sl.born, sl.used) == "" {
@@ -103,19 +104,19 @@ func (s *Store) restore(id string, sl *slot) (*Session, error) {
 		err = s.disk.use(x.read)
 	}
 	if err == nil {
-		return s.wake(x)
+		return s.publish(x)
 	}
 	s.mu.Lock()
-	close(sl.woken)
-	sl.woken = nil
-	lost := damaged(err)
+	close(sl.loading)
+	sl.loading = nil
+	lost := isCorrupt(err)
 	if lost && s.slots[id] == sl {
 		delete(s.slots, id)
 	}
 	s.mu.Unlock()
 	x.log.close(true)
 	if lost {
-		s.o.Log.Error("a session is lost: the session store is damaged", "file", s.o.Path, "error", err)
+		s.o.Log.Error("a session is lost, because the session store is damaged", "file", s.o.Path, "error", err)
 		s.disk.broken.Store(true)
 		s.disk.discard(sl.row)
 		return nil, ErrUnknown
@@ -126,48 +127,48 @@ func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	return nil, fmt.Errorf("reading the session store %s: %w", s.o.Path, err)
 }
 
-// read reads the session, which nobody else has yet.
-func (x *Session) read(f *file) error {
-	l := x.log
+// read reads the session, which is not published yet.
+func (s *Session) read(f *file) error {
+	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := f.conn.QueryRowContext(context.Background(), `SELECT state, head, last, floor FROM sessions WHERE no = ?`, x.disk.row).
-		Scan(&x.state, &l.head, &l.last, &l.floor)
+	err := f.conn.QueryRowContext(context.Background(), `SELECT state, head, last, floor FROM sessions WHERE no = ?`, s.disk.row).
+		Scan(&s.state, &l.head, &l.last, &l.floor)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrUnknown
 	}
 	if err != nil {
 		return err
 	}
-	ended, err := x.readStreams(f)
+	ended, err := s.readStreams(f)
 	if err != nil {
 		return err
 	}
-	l.visible, x.disk.committed = l.head, l.head
-	if err := x.readEvents(f); err != nil {
+	l.visible, s.disk.committed = l.head, l.head
+	if err := s.readEvents(f); err != nil {
 		return err
 	}
 	for _, number := range ended {
-		if s := l.streams[number]; s != nil && !s.ended {
-			s.ended = true
-			l.gone = append(l.gone, number) // its last event was dropped before
+		if st := l.streams[number]; st != nil && !st.ended {
+			st.ended = true
+			l.empty = append(l.empty, number) // its last event was dropped
 		}
 	}
-	for _, s := range l.streams {
-		s.last = max(s.last, s.dropped)
-		s.head = s.last
+	for _, st := range l.streams {
+		st.last = max(st.last, st.dropped)
+		st.head = st.last
 	}
-	slices.Sort(l.gone)
-	l.hole = span{l.head, l.head + restartGap + 1}
+	slices.Sort(l.empty)
+	l.gap = span{l.head, l.head + restartGap + 1}
 	l.head += restartGap
-	l.visible, x.disk.committed = l.head, l.head
+	l.visible, s.disk.committed = l.head, l.head
 	return nil
 }
 
-// readStreams reads the streams, and says which have ended: they count as that
-// when their events have been read.
-func (x *Session) readStreams(f *file) (done []uint32, err error) {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT stream, request, ended, dropped, missed FROM streams WHERE session = ?`, x.disk.row)
+// readStreams reads the streams and returns the numbers of the ended ones. They
+// are marked as ended after their events were read.
+func (s *Session) readStreams(f *file) (done []uint32, err error) {
+	rows, err := f.conn.QueryContext(context.Background(), `SELECT stream, request, ended, dropped, missed FROM streams WHERE session = ?`, s.disk.row)
 	if err != nil {
 		return nil, err
 	}
@@ -175,11 +176,11 @@ func (x *Session) readStreams(f *file) (done []uint32, err error) {
 	for rows.Next() {
 		var number uint32
 		var ended bool
-		s := &stream{}
-		if err := rows.Scan(&number, &s.request, &ended, &s.dropped, &s.missed); err != nil {
+		st := &stream{}
+		if err := rows.Scan(&number, &st.request, &ended, &st.dropped, &st.missed); err != nil {
 			return nil, err
 		}
-		x.log.streams[number] = s
+		s.log.streams[number] = st
 		if ended {
 			done = append(done, number)
 		}
@@ -187,15 +188,14 @@ func (x *Session) readStreams(f *file) (done []uint32, err error) {
 	return done, rows.Err()
 }
 
-// readEvents reads the events. What is more than may be kept is dropped as if
-// it had just been sent.
-func (x *Session) readEvents(f *file) error {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT seq, stream, last, data FROM events WHERE session = ? ORDER BY seq`, x.disk.row)
+// readEvents reads the events. The log drops those above its bounds.
+func (s *Session) readEvents(f *file) error {
+	rows, err := f.conn.QueryContext(context.Background(), `SELECT seq, stream, last, data FROM events WHERE session = ? ORDER BY seq`, s.disk.row)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	l := x.log
+	l := s.log
 	for rows.Next() {
 		var e entry
 		var data []byte
@@ -203,42 +203,42 @@ func (x *Session) readEvents(f *file) error {
 			return err
 		}
 		e.Data = [][]byte{data}
-		s := l.streams[e.stream]
-		if s == nil {
-			continue // forgotten: the row would be pruned next
+		st := l.streams[e.stream]
+		if st == nil {
+			continue // the stream was removed, and the row would be pruned next
 		}
-		s.last, s.ended = e.Seq, s.ended || e.Last
-		s.kept++
+		st.last, st.ended = e.Seq, st.ended || e.Last
+		st.kept++
 		l.kept.push(e)
 		l.trim()
 	}
 	return rows.Err()
 }
 
-// dropAsleep forgets the sessions of a file that is no longer there.
-func (s *Store) dropAsleep() {
+// dropUnloaded removes the sessions that were only in a file that is gone.
+func (s *Store) dropUnloaded() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, slot := range s.slots {
-		if slot.session == nil && slot.woken == nil {
+		if slot.session == nil && slot.loading == nil {
 			delete(s.slots, id)
 		}
 	}
 }
 
-// reset takes note that the file has nothing of the session.
-func (f *follower) reset() {
-	l := f.x.log
+// reset records that the file has no rows of the session.
+func (d *diskState) reset() {
+	l := d.session.log
 	l.mu.Lock()
-	f.written = false
-	f.committed, f.pending = 0, l.kept.bytes
-	f.prunable, f.prunableSize, f.forgotten = 0, 0, nil
+	d.written = false
+	d.committed, d.pending = 0, l.kept.bytes
+	d.prunable, d.prunableSize, d.forgotten = 0, 0, nil
 	for number, s := range l.streams {
 		if number != Common || s.dropped > 0 {
-			f.mark(number, s)
+			d.markUnsaved(number, s)
 		}
 	}
-	f.lapse(l)
+	d.bypass(l)
 	l.mu.Unlock()
-	f.touch()
+	d.enqueue()
 }

@@ -2,10 +2,10 @@ package sessionstore
 
 import "sort"
 
-// overhead is what an event costs beside its data, about.
+// overhead is the approximate size of an event without its data, in bytes.
 const overhead = 128
 
-// An entry is an event and the stream it is on.
+// An entry is an event and the number of its stream.
 type entry struct {
 	Event
 	stream uint32
@@ -19,7 +19,7 @@ func (e *entry) size() int {
 	return n
 }
 
-// A ring holds entries in the order of their positions.
+// A ring holds entries ordered by position.
 type ring struct {
 	buf      []entry
 	first, n int
@@ -57,7 +57,7 @@ func (r *ring) resize(size int) {
 	r.buf, r.first = buf, 0
 }
 
-// after is the index of the first entry behind a position.
+// after returns the index of the first entry after a position.
 func (r *ring) after(position uint64) int {
 	return sort.Search(r.n, func(i int) bool { return r.at(i).Seq > position })
 }

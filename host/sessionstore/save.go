@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// What is written at once.
+// Bounds for the events of one session in one transaction.
 const (
 	batchEvents = 64
 	batchBytes  = 4 << 20
 )
 
-// A save is what is to be written of one session.
-type save struct {
-	f         *follower
+// A sessionWrite is what one transaction writes of one session.
+type sessionWrite struct {
+	disk      *diskState
 	used      int64
 	state     []byte
-	stale     bool // the state is to be written
+	stale     bool // write the state
 	head      uint64
 	last      uint32
 	floor     uint64
@@ -24,8 +24,8 @@ type save struct {
 	forgotten []uint32
 	events    []entry
 	bytes     int
-	prune     uint64 // events before this one go; 0 for none
-	more      bool   // there is more to write
+	prune     uint64 // delete events before this position; 0: none
+	more      bool   // unwritten events remain
 	waiting   []chan struct{}
 }
 
@@ -36,36 +36,36 @@ type streamRow struct {
 	dropped, missed uint64
 }
 
-// take says what is to be written of a session now; nil for nothing. The
-// events come first: a state that was set before an event was sent is taken
-// with it or before.
-func (f *follower) take() *save {
-	f.queued.Store(false)
-	waiting := f.waiters(true) // first: what they wait for is taken below
-	if f.gone.Load() {
+// take returns what to write of a session now, or nil. It reads events before
+// the state. The file therefore never has an event without the state that was
+// set before it.
+func (d *diskState) take() *sessionWrite {
+	d.queued.Store(false)
+	waiting := d.takeWaiters(true) // first: the data they wait for is read below
+	if d.deleted.Load() {
 		release(waiting)
 		return nil
 	}
-	sv := &save{f: f, waiting: waiting}
-	l := f.x.log
+	sv := &sessionWrite{disk: d, waiting: waiting}
+	l := d.session.log
 	l.mu.Lock()
-	f.takeEvents(sv, l)
-	f.takeStreams(sv, l)
-	if f.prunable >= pruneEvents || f.prunableSize >= pruneBytes {
-		sv.prune, f.prunable, f.prunableSize = l.kept.at(0).Seq, 0, 0
+	d.takeEvents(sv, l)
+	d.takeStreams(sv, l)
+	if d.prunable >= pruneEvents || d.prunableSize >= pruneBytes {
+		sv.prune, d.prunable, d.prunableSize = l.kept.at(0).Seq, 0, 0
 	}
 	sv.last, sv.floor = l.last, l.floor
 	l.mu.Unlock()
 
-	sv.used = f.x.lastUsed(time.Now()).UnixMilli()
-	sv.stale = f.stale.Swap(false)
-	sv.state = f.x.State()
+	sv.used = d.session.lastUsed(time.Now()).UnixMilli()
+	sv.stale = d.stale.Swap(false)
+	sv.state = d.session.State()
 	return sv
 }
 
-func (f *follower) takeEvents(sv *save, l *Log) {
-	sv.head = max(l.head, f.committed)
-	for i := l.kept.after(f.committed); i < l.kept.n; i++ {
+func (d *diskState) takeEvents(sv *sessionWrite, l *Log) {
+	sv.head = max(l.head, d.committed)
+	for i := l.kept.after(d.committed); i < l.kept.n; i++ {
 		e := *l.kept.at(i)
 		if len(sv.events) > 0 && (len(sv.events) == batchEvents || sv.bytes+e.size() > batchBytes) {
 			sv.more = true
@@ -77,103 +77,104 @@ func (f *follower) takeEvents(sv *save, l *Log) {
 	}
 }
 
-// takeStreams takes the streams that have changed. One whose last event is not
-// among what is written goes on in the file until that is.
-func (f *follower) takeStreams(sv *save, l *Log) {
-	numbers := f.streams
-	f.streams = nil
+// takeStreams adds the changed streams. A stream is not ended in the file
+// before its last event is in the file.
+func (d *diskState) takeStreams(sv *sessionWrite, l *Log) {
+	numbers := d.streams
+	d.streams = nil
 	for _, number := range numbers {
 		s := l.streams[number]
 		if s == nil {
-			continue // forgotten meanwhile
+			continue // removed meanwhile
 		}
 		s.unsaved = false
 		ended := s.ended && s.last <= sv.head
 		sv.streams = append(sv.streams, streamRow{number, s.request, ended, s.dropped, s.missed})
 		if s.ended && !ended {
-			f.mark(number, s)
+			d.markUnsaved(number, s)
 		}
 	}
-	sv.forgotten, f.forgotten = f.forgotten, nil
+	sv.forgotten, d.forgotten = d.forgotten, nil
 }
 
-// done takes note that a save is in the file: its events can be read.
-func (sv *save) done() {
-	f, l := sv.f, sv.f.x.log
+// committed records that the write is in the file, and makes its events
+// readable.
+func (w *sessionWrite) committed() {
+	f, l := w.disk, w.disk.session.log
 	f.written = true
-	f.used.Store(sv.used)
+	f.used.Store(w.used)
 	l.mu.Lock()
-	// What was dropped meanwhile was taken from pending already.
-	for i := range sv.events {
-		if e := &sv.events[i]; l.kept.n > 0 && e.Seq >= l.kept.at(0).Seq {
+	// Events that the log has dropped meanwhile are not in pending any more.
+	for i := range w.events {
+		if e := &w.events[i]; l.kept.n > 0 && e.Seq >= l.kept.at(0).Seq {
 			f.pending -= e.size()
 		} else {
 			f.prunable++
 			f.prunableSize += e.size()
 		}
 	}
-	f.committed = max(f.committed, sv.head)
-	l.showAll(f.committed)
-	if f.lapsed && f.committed >= l.head {
-		f.lapsed = false
-		f.disk.lapsed.Add(-1)
+	f.committed = max(f.committed, w.head)
+	l.makeAllVisible(f.committed)
+	if f.bypassed && f.committed >= l.head {
+		f.bypassed = false
+		f.disk.bypassed.Add(-1)
 	}
 	l.mu.Unlock()
-	if sv.more {
-		f.touch()
+	if w.more {
+		f.enqueue()
 	}
 }
 
-// undo takes note that a save is not in the file.
-func (sv *save) undo() {
-	f, l := sv.f, sv.f.x.log
-	if sv.stale {
+// rolledBack records that the write is not in the file.
+func (w *sessionWrite) rolledBack() {
+	f, l := w.disk, w.disk.session.log
+	if w.stale {
 		f.stale.Store(true)
 	}
 	l.mu.Lock()
-	for _, row := range sv.streams {
+	for _, row := range w.streams {
 		if s := l.streams[row.number]; s != nil {
-			f.mark(row.number, s)
+			f.markUnsaved(row.number, s)
 		}
 	}
-	f.forgotten = append(f.forgotten, sv.forgotten...)
-	if sv.prune > 0 {
+	f.forgotten = append(f.forgotten, w.forgotten...)
+	if w.prune > 0 {
 		f.prunable += pruneEvents
 	}
 	l.mu.Unlock()
-	f.touch()
+	f.enqueue()
 }
 
-// write writes the save, within a transaction.
-func (sv *save) write(f *file) error {
-	x, row := sv.f.x, sv.f.row
+// write executes the write within a transaction.
+func (w *sessionWrite) write(f *file) error {
+	x, row := w.disk.session, w.disk.row
 	var err error
 	exec := func(query string, args ...any) {
 		if err == nil {
 			err = f.exec(query, args...)
 		}
 	}
-	if !sv.f.written {
+	if !w.disk.written {
 		exec(`INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, x.ID, x.Owner,
-			x.born.UnixMilli(), sv.used, sv.state, sv.head, sv.last, sv.floor)
+			x.born.UnixMilli(), w.used, w.state, w.head, w.last, w.floor)
 	} else {
-		exec(`UPDATE sessions SET used = ?, head = ?, last = ?, floor = ? WHERE no = ?`, sv.used, sv.head, sv.last, sv.floor, row)
-		if sv.stale {
-			exec(`UPDATE sessions SET state = ? WHERE no = ?`, sv.state, row)
+		exec(`UPDATE sessions SET used = ?, head = ?, last = ?, floor = ? WHERE no = ?`, w.used, w.head, w.last, w.floor, row)
+		if w.stale {
+			exec(`UPDATE sessions SET state = ? WHERE no = ?`, w.state, row)
 		}
 	}
-	for _, s := range sv.streams {
+	for _, s := range w.streams {
 		exec(`INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?)`, row, s.number, s.request, s.ended, s.dropped, s.missed)
 	}
-	for _, number := range sv.forgotten {
+	for _, number := range w.forgotten {
 		exec(`DELETE FROM streams WHERE session = ? AND stream = ?`, row, number)
 	}
-	for i := range sv.events {
-		e := &sv.events[i]
+	for i := range w.events {
+		e := &w.events[i]
 		exec(`INSERT INTO events VALUES (?, ?, ?, ?, ?)`, row, e.Seq, e.stream, e.Last, bytes.Join(e.Data, nil))
 	}
-	if sv.prune > 0 {
-		exec(`DELETE FROM events WHERE session = ? AND seq < ?`, row, sv.prune)
+	if w.prune > 0 {
+		exec(`DELETE FROM events WHERE session = ? AND seq < ?`, row, w.prune)
 	}
 	return err
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Why a session ends.
+// Reasons why a session ends.
 const (
-	ReasonClosed   = "session_closed" // the client said so
-	ReasonExpired  = "expired"        // it was not used
-	ReasonMaxAge   = "max_age"        // it was too old, used or not
+	ReasonClosed   = "session_closed" // the client ended it
+	ReasonExpired  = "expired"        // it was idle for too long
+	ReasonMaxAge   = "max_age"        // it reached its maximum age
 	ReasonShutdown = "shutdown"       // the gateway stops
 )
 
@@ -20,14 +20,14 @@ const (
 // concurrently.
 type Session struct {
 	ID    string
-	Owner string // the key of the principal who opened it
-	// Client is what Options.Begin returned. It is there before anybody else
-	// has the session.
+	Owner string // key of the principal that opened it
+	// Client is the result of Options.Begin. It is set before the session is
+	// published.
 	Client any
 
 	store *Store
 	log   *Log
-	disk  *follower // nil when there is only memory
+	disk  *diskState // nil for a store without a file
 	born  time.Time
 	done  chan struct{}
 
@@ -35,144 +35,146 @@ type Session struct {
 	state  []byte    // guarded by mu
 	holds  int       // guarded by mu
 	used   time.Time // guarded by mu
-	reason string    // guarded by mu; not empty when the session has ended
+	reason string    // guarded by mu; empty until the session ends
 }
 
-// newID is a UUID of version 4: nobody can guess it.
+// newID returns a random UUID of version 4, which cannot be guessed.
 func newID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	x := hex.EncodeToString(b[:])
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-// Log is what was sent to the client.
-func (x *Session) Log() *Log { return x.log }
+// Log returns the event log of the session.
+func (s *Session) Log() *Log { return s.log }
 
-// State is what SetState was last given, or New. Nobody changes it.
-func (x *Session) State() []byte {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.state
+// State returns the state that SetState or New was given last. It must not be
+// modified.
+func (s *Session) State() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
 }
 
-// SetState remembers what the gateway must know of the client after a restart.
-// With a file it waits until that is written, or a short time, so no lock may
-// be held.
-func (x *Session) SetState(state []byte) {
-	x.mu.Lock()
-	x.state = bytes.Clone(state)
-	x.mu.Unlock()
-	x.disk.save()
+// SetState stores what the gateway must know about the client after a restart.
+// With a file it waits until the state is written, or for diskTimeout. The
+// caller must hold no lock.
+func (s *Session) SetState(state []byte) {
+	s.mu.Lock()
+	s.state = bytes.Clone(state)
+	s.mu.Unlock()
+	s.disk.save()
 }
 
-// Hold keeps the session from being idle until it is released: a request is
-// being answered, or a stream is open.
-func (x *Session) Hold() (release func()) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.holds++
+// Hold keeps the session from becoming idle until release is called. It is for
+// a request in progress or an open stream.
+func (s *Session) Hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds++
 	return sync.OnceFunc(func() {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.holds--
-		x.used = time.Now()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.holds--
+		s.used = time.Now()
 	})
 }
 
-// touch takes note that the session is used, if it is not too late for that.
-func (x *Session) touch() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// touch marks the session as used now. It reports false if the session has
+// ended or must end.
+func (s *Session) touch() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	now := time.Now()
-	if x.reason != "" || x.due(now) != "" {
+	if s.reason != "" || s.due(now) != "" {
 		return false
 	}
-	x.used = now
+	s.used = now
 	return true
 }
 
-// due is the reason for which the session must end now, if there is one. The
+// due returns the reason why the session must end now, or an empty string. The
 // caller holds mu.
-func (x *Session) due(now time.Time) string {
-	used := x.used
-	if x.holds > 0 {
+func (s *Session) due(now time.Time) string {
+	used := s.used
+	if s.holds > 0 {
 		used = now
 	}
-	return x.store.due(now, x.born, used)
+	return s.store.due(now, s.born, used)
 }
 
-// End ends the session, once; a later reason is not heard. Who reads its log
-// gets what is there and then io.EOF.
-func (x *Session) End(reason string) {
-	x.mu.Lock()
-	if x.reason != "" || reason == "" {
-		x.mu.Unlock()
+// End ends the session for a reason. Later calls have no effect. Readers of its
+// log get the remaining events and then io.EOF.
+func (s *Session) End(reason string) {
+	s.mu.Lock()
+	if s.reason != "" || reason == "" {
+		s.mu.Unlock()
 		return
 	}
-	x.reason = reason
-	x.mu.Unlock()
-	x.finish(true)
-	x.disk.remove()
+	s.reason = reason
+	s.mu.Unlock()
+	s.finish(true)
+	s.disk.remove()
 }
 
-// lastUsed is when the session was used last: now, while it is held.
-func (x *Session) lastUsed(now time.Time) time.Time {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.holds > 0 {
+// lastUsed returns the time of the last use, which is now for a held session.
+func (s *Session) lastUsed(now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holds > 0 {
 		return now
 	}
-	return x.used
+	return s.used
 }
 
-// expire ends the session if it must.
-func (x *Session) expire(now time.Time) {
-	x.mu.Lock()
-	reason := x.due(now)
-	if x.reason != "" || reason == "" {
-		x.mu.Unlock()
+// endIfDue ends the session if it is due.
+func (s *Session) endIfDue(now time.Time) {
+	s.mu.Lock()
+	reason := s.due(now)
+	if s.reason != "" || reason == "" {
+		s.mu.Unlock()
 		return
 	}
-	x.reason = reason
-	x.mu.Unlock()
-	x.finish(true)
-	x.disk.remove()
+	s.reason = reason
+	s.mu.Unlock()
+	s.finish(true)
+	s.disk.remove()
 }
 
-// leave ends the session in this process only: the file keeps it.
-func (x *Session) leave() {
-	x.mu.Lock()
-	ended := x.reason != ""
+// unload ends the session in this process only. The file keeps it.
+func (s *Session) unload() {
+	s.mu.Lock()
+	ended := s.reason != ""
 	if !ended {
-		x.reason = ReasonShutdown
+		s.reason = ReasonShutdown
 	}
-	x.mu.Unlock()
+	s.mu.Unlock()
 	if !ended {
-		x.finish(false)
-		x.disk.touch()
+		s.finish(false)
+		s.disk.enqueue()
 	}
 }
 
-// finish does what follows the end of a session, which may live on in the
-// file. Only who ended it calls it.
-func (x *Session) finish(forGood bool) {
-	x.store.remove(x.ID)
-	x.log.close(forGood)
-	close(x.done)
-	if x.store.o.Ended != nil {
-		x.store.o.Ended(x)
+// finish releases what belongs to an ended session. With forGood false the file
+// keeps the session. Only the caller that set reason may call it, once.
+func (s *Session) finish(forGood bool) {
+	s.store.remove(s.ID)
+	s.log.close(forGood)
+	close(s.done)
+	if s.store.o.Ended != nil {
+		s.store.o.Ended(s)
 	}
 }
 
-// Done is closed when the session has ended.
-func (x *Session) Done() <-chan struct{} { return x.done }
+// Done returns a channel that is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Reason is why the session ended, and empty as long as it has not.
-func (x *Session) Reason() string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.reason
+// Reason returns why the session ended, or an empty string while it lives.
+func (s *Session) Reason() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason
 }

@@ -2,6 +2,8 @@ package sessionstore
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,22 +12,22 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// Options are how a store is made.
+// Options configure a store.
 type Options struct {
-	Max    int           // sessions at one time; 1000 when zero
-	Each   int           // of these, those of one owner; no limit when zero
-	Idle   time.Duration // a session that is not used ends after this; 5 minutes when zero
-	Life   time.Duration // a session ends after this; a day when zero
-	Events int           // kept of a session; 10 000 when zero
-	Path   string        // of the SQLite file; empty for memory only
-	Log    hclog.Logger  // none when nil
-	Budget *limit.Memory // counts what is kept, which is at most half of it; nil: no count
-	// Begin, when not nil, is called once for each session that comes to life,
-	// new or restored, before anybody else sees it. What it returns is
+	Max    int           // sessions at one time; 0: 1000
+	Each   int           // sessions of one owner at one time; 0: no limit
+	Idle   time.Duration // time without use after which a session ends; 0: 5 minutes
+	Life   time.Duration // maximum age of a session; 0: 24 hours
+	Events int           // kept per session; 0: 10000
+	Path   string        // SQLite file; empty: memory only
+	Log    hclog.Logger  // nil: no log
+	Budget *limit.Memory // counts the bytes of all logs, which take half of it at most; nil: no count
+	// Begin, when not nil, is called once for each session that is created or
+	// restored, before the session is published. Its result becomes
 	// Session.Client.
 	Begin func(*Session) any
 	// Ended, when not nil, is called once for each session that ends in this
-	// process, without locks held, by whoever ended it.
+	// process, without locks held.
 	Ended func(*Session)
 }
 
@@ -47,36 +49,36 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// A Store has the sessions of one gateway. Its methods may be called
+// A Store holds the sessions of one gateway. Its methods may be called
 // concurrently.
 type Store struct {
 	o      Options
 	limits *limits
-	disk   *disk // nil when there is only memory
+	disk   *disk // nil for memory only
 	stop   chan struct{}
-	done   chan struct{} // of the janitor
-	ended  chan struct{} // of Close
+	done   chan struct{} // closed when the janitor has ended
+	ended  chan struct{} // closed when Close has returned
 
 	mu     sync.Mutex
 	closed bool             // guarded by mu
 	slots  map[string]*slot // guarded by mu
 }
 
-// A slot is the place of a session, which may be asleep in the file. The
-// store's mu guards it.
+// A slot is the entry of a session, which may be only in the file. The store's
+// mu guards it.
 type slot struct {
 	owner   string
-	session *Session      // nil while it is asleep
-	woken   chan struct{} // not nil while somebody makes the session; closed then
+	session *Session      // nil while it is only in the file
+	loading chan struct{} // not nil while a goroutine loads the session, then closed
 
-	// Of a session that is asleep.
+	// Set for a session that is only in the file.
 	row        int64
 	born, used time.Time
 }
 
-// Open makes a store. With a path it takes the sessions over that are in the
-// file; a file that cannot be used is put aside and replaced by an empty one,
-// but one that another process uses is an error.
+// Open returns a store. With a path it takes over the sessions in the file. It
+// renames a file that it cannot use and starts with an empty one. A file that
+// is in use by another process is an error.
 func Open(o Options) (*Store, error) {
 	o.setDefaults()
 	s := &Store{
@@ -92,27 +94,27 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// New makes a session.
+// New creates a session for an owner. The error is a *FullError or ErrClosed.
 func (s *Store) New(owner string, state []byte) (*Session, error) {
 	now := time.Now()
-	x := s.session(newID(), owner)
+	x := s.newSession(newID(), owner)
 	x.state, x.born, x.used = bytes.Clone(state), now, now
 	if err := s.reserve(x); err != nil {
 		return nil, err
 	}
 	x.disk.save()
-	return s.wake(x)
+	return s.publish(x)
 }
 
-// session is a session without a life yet.
-func (s *Store) session(id, owner string) *Session {
+// newSession returns a session that is not published yet.
+func (s *Store) newSession(id, owner string) *Session {
 	x := &Session{ID: id, Owner: owner, store: s, done: make(chan struct{})}
-	x.disk = s.disk.follow(x)
+	x.disk = s.disk.newState(x)
 	x.log = newLog(s.limits, x.disk)
 	return x
 }
 
-// reserve finds room for a session.
+// reserve adds a slot for a session. The error is a *FullError or ErrClosed.
 func (s *Store) reserve(x *Session) error {
 	for again := true; ; again = false {
 		s.mu.Lock()
@@ -122,7 +124,7 @@ func (s *Store) reserve(x *Session) error {
 			s.mu.Unlock()
 			return ErrClosed
 		case len(s.slots) < s.o.Max && !enough:
-			s.slots[x.ID] = &slot{owner: x.Owner, woken: make(chan struct{})}
+			s.slots[x.ID] = &slot{owner: x.Owner, loading: make(chan struct{})}
 			s.mu.Unlock()
 			return nil
 		}
@@ -130,13 +132,12 @@ func (s *Store) reserve(x *Session) error {
 		if !again {
 			return &FullError{Max: s.o.Max, Owner: enough}
 		}
-		s.expire() // the janitor may not have come yet
+		s.expire() // the janitor may be late
 	}
 }
 
-// wake gives a session to everybody who looks for it. Its slot is there, with
-// nobody else making one.
-func (s *Store) wake(x *Session) (*Session, error) {
+// publish makes a session available to Find. The caller has set slot.loading.
+func (s *Store) publish(x *Session) (*Session, error) {
 	if s.o.Begin != nil {
 		x.Client = s.o.Begin(x)
 	}
@@ -144,19 +145,20 @@ func (s *Store) wake(x *Session) (*Session, error) {
 	slot, closed := s.slots[x.ID], s.closed
 	if slot != nil {
 		slot.session = x
-		close(slot.woken)
-		slot.woken = nil
+		close(slot.loading)
+		slot.loading = nil
 	}
 	s.mu.Unlock()
 	if closed {
-		x.leave()
+		x.unload()
 		return nil, ErrClosed
 	}
 	return x, nil
 }
 
-// Find returns the session of an owner. The error is ErrUnknown whether it
-// never was, has ended or is another owner's; with a file there are others.
+// Find returns the session of an owner. The error is ErrUnknown whether the
+// session never existed, has ended or belongs to another owner. It can also be
+// ErrClosed or an error of the file.
 func (s *Store) Find(id, owner string) (*Session, error) {
 	for {
 		s.mu.Lock()
@@ -172,44 +174,44 @@ func (s *Store) Find(id, owner string) (*Session, error) {
 			x := slot.session
 			s.mu.Unlock()
 			if !x.touch() {
-				x.expire(time.Now())
+				x.endIfDue(time.Now())
 				return nil, ErrUnknown
 			}
 			return x, nil
-		case slot.woken != nil:
-			woken := slot.woken
+		case slot.loading != nil:
+			woken := slot.loading
 			s.mu.Unlock()
 			<-woken
 		default:
-			slot.woken = make(chan struct{})
+			slot.loading = make(chan struct{})
 			s.mu.Unlock()
 			return s.restore(id, slot)
 		}
 	}
 }
 
-// remove takes a session out of the store.
+// remove removes a session from the store.
 func (s *Store) remove(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.slots, id)
 }
 
-// Len is how many sessions there are.
+// Len returns the number of sessions.
 func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.slots)
 }
 
-// Of is how many of them are an owner's.
+// Of returns the number of an owner's sessions.
 func (s *Store) Of(owner string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.of(owner)
 }
 
-// of is Of for who holds mu.
+// of is Of for callers that hold mu.
 func (s *Store) of(owner string) (n int) {
 	for _, slot := range s.slots {
 		if slot.owner == owner {
@@ -222,11 +224,11 @@ func (s *Store) of(owner string) (n int) {
 // Kept returns the bytes of all event logs.
 func (s *Store) Kept() int64 { return s.limits.held.Load() }
 
-// Healthy says why the store cannot write its file, if it cannot.
+// Healthy returns nil, or the reason why the store cannot write its file.
 func (s *Store) Healthy() error { return s.disk.healthy() }
 
-// Close ends all sessions. Those of a file stay in it, with everything that
-// was sent, and are found again when the store is opened the next time.
+// Close ends all sessions. With a file they and their events stay in it until
+// the store is opened again. The error is that of the file.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	closed := s.closed
@@ -239,14 +241,14 @@ func (s *Store) Close() error {
 	defer close(s.ended)
 	close(s.stop)
 	<-s.done
-	for _, x := range s.awake() {
-		x.leave()
+	for _, x := range s.loaded() {
+		x.unload()
 	}
 	return s.disk.close()
 }
 
-// awake lists the sessions that are in memory.
-func (s *Store) awake() []*Session {
+// loaded returns the sessions in memory.
+func (s *Store) loaded() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]*Session, 0, len(s.slots))
@@ -256,4 +258,44 @@ func (s *Store) awake() []*Session {
 		}
 	}
 	return list
+}
+
+var (
+	// ErrUnknown means that the session never existed, has ended, or belongs to
+	// another owner. Callers cannot tell these cases apart.
+	ErrUnknown = errors.New("unknown session")
+	// ErrFull matches every FullError with errors.Is.
+	ErrFull = errors.New("session limit reached")
+	// ErrClosed means that the store was closed.
+	ErrClosed = errors.New("the session store is closed")
+	// ErrNoStream means that a stream never existed, or that no event was ever
+	// sent at a position.
+	ErrNoStream = errors.New("unknown stream or position")
+)
+
+// A FullError means that the limit for sessions is reached: in total or, if
+// Owner is true, for the owner of the new session.
+type FullError struct {
+	Max   int
+	Owner bool
+}
+
+func (e *FullError) Error() string {
+	if e.Owner {
+		return "session limit of the client reached"
+	}
+	return fmt.Sprintf("session limit reached: %d sessions are open", e.Max)
+}
+
+func (e *FullError) Is(target error) bool { return target == ErrFull }
+
+// A PurgedError means that events after a reader's position are no longer kept.
+// A reader that accepts the loss continues at Resume.
+type PurgedError struct {
+	Missed uint64 // number of lost events, at least 1; an upper bound
+	Resume uint64 // position
+}
+
+func (e *PurgedError) Error() string {
+	return fmt.Sprintf("up to %d unread events are no longer kept", e.Missed)
 }

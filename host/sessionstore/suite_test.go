@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// both runs a test with a store in memory and with one in a file.
-func both(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
+// inMemoryAndFile runs a test with a store in memory and with one in a file.
+func inMemoryAndFile(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 	t.Run("memory", func(t *testing.T) { f(t, open(t, o)) })
 	t.Run("file", func(t *testing.T) {
 		o.Path = filepath.Join(t.TempDir(), "new", "sessions.db")
@@ -22,7 +22,7 @@ func both(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 		f(t, s)
 		err := s.Healthy()
 		for begun := time.Now(); err != nil && time.Since(begun) < 20*time.Second; err = s.Healthy() {
-			time.Sleep(10 * time.Millisecond) // the disk of a busy machine catches up
+			time.Sleep(10 * time.Millisecond) // until the disk has caught up
 		}
 		if err != nil {
 			t.Error(err)
@@ -30,8 +30,8 @@ func both(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 	})
 }
 
-// bubbles does the same in bubbles of synctest.
-func bubbles(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
+// withFakeClock is inMemoryAndFile with the clock of synctest.
+func withFakeClock(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "sessions.db")} {
 		o.Path = path
 		name := "memory"
@@ -42,9 +42,9 @@ func bubbles(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 	}
 }
 
-// follow reads a stream live from a position until there are n events, or its
-// end.
-func follow(t *testing.T, l *Log, number uint32, after uint64, n int) []Event {
+// readLive reads a stream live from a position until there are n events or the
+// stream ends.
+func readLive(t *testing.T, l *Log, number uint32, after uint64, n int) []Event {
 	t.Helper()
 	var all []Event
 	limit := time.After(time.Minute)
@@ -71,8 +71,8 @@ func follow(t *testing.T, l *Log, number uint32, after uint64, n int) []Event {
 	return all
 }
 
-// settle waits until everything that was sent can be read.
-func settle(t *testing.T, l *Log) {
+// waitVisible waits until all events are readable.
+func waitVisible(t *testing.T, l *Log) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(100 * time.Microsecond) {
 		l.mu.Lock()
@@ -82,17 +82,16 @@ func settle(t *testing.T, l *Log) {
 			return
 		}
 		if time.Since(begun) > time.Minute {
-			t.Fatal("the disk does not catch up")
+			t.Fatal("the disk did not catch up")
 		}
 	}
 }
 
 func data(e Event) string { return string(bytes.Join(e.Data, nil)) }
 
-// TestOrder: what was sent on a stream is read from it, in order and nothing
-// else, from every position.
-func TestOrder(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
+// TestReadReturnsTheEventsOfAStreamInOrder reads a stream from every position.
+func TestReadReturnsTheEventsOfAStreamInOrder(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		a, b := l.Begin([]byte("1")), l.Begin([]byte(`"two"`))
 		var want []uint64
@@ -102,8 +101,8 @@ func TestOrder(t *testing.T) {
 				want = append(want, uint64(i+1))
 			}
 		}
-		all := follow(t, l, a, 0, 100)
-		follow(t, l, b, 0, 100)
+		all := readLive(t, l, a, 0, 100)
+		readLive(t, l, b, 0, 100)
 		for i, e := range all {
 			if e.Seq != want[i] || data(e) != fmt.Sprintf("<%d>", e.Seq-1) {
 				t.Fatalf("%d: %+v", i, e)
@@ -119,18 +118,19 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestRefused: streams and positions that never were, streams that ended.
-func TestRefused(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
+// TestUnknownStreamsAndPositions reads streams and positions that never
+// existed, and ended streams.
+func TestUnknownStreamsAndPositions(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		a, b := l.Begin([]byte("1")), l.Begin([]byte("2"))
 		last := text("last")
 		last.Last = true
 		l.Append(a, last)
 		if l.Append(a, text("late")) != 0 || l.Append(99, text("nowhere")) != 0 {
-			t.Error("sent on a stream that is not there")
+			t.Error("an event was appended to an unknown stream")
 		}
-		if got := follow(t, l, a, 0, 2); len(got) != 1 || !got[0].Last {
+		if got := readLive(t, l, a, 0, 2); len(got) != 1 || !got[0].Last {
 			t.Errorf("%v", got)
 		}
 		for _, c := range []struct {
@@ -146,22 +146,22 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v", open)
 		}
 		last.Seq = 0
-		if l.Append(Common, last); follow(t, l, Common, 0, 1)[0].Last {
+		if l.Append(Common, last); readLive(t, l, Common, 0, 1)[0].Last {
 			t.Error("the common stream ended")
 		}
 	})
 }
 
-// TestPurged: whoever missed something is told, each stream for itself, and
-// nobody else is.
-func TestPurged(t *testing.T) {
-	both(t, Options{Events: 100}, func(t *testing.T, s *Store) {
+// TestPurgedEventsAreReportedPerStream checks that a reader that missed events
+// is told, and that readers of other streams are not.
+func TestPurgedEventsAreReportedPerStream(t *testing.T) {
+	inMemoryAndFile(t, Options{Events: 100}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		quiet, busy := l.Begin([]byte("1")), l.Begin([]byte("2"))
-		for i := range 1000 { // in steps a disk can follow
+		for i := range 1000 { // in steps that a disk can follow
 			l.Append(busy, text("%d", i))
 			if i%50 == 49 {
-				settle(t, l)
+				waitVisible(t, l)
 			}
 		}
 		var purged *PurgedError
@@ -181,9 +181,10 @@ func TestPurged(t *testing.T) {
 	})
 }
 
-// TestConcurrent: positions are dense, and each sender's events stay in order.
-func TestConcurrent(t *testing.T) {
-	both(t, Options{Events: 40_000}, func(t *testing.T, s *Store) {
+// TestConcurrentAppends checks that positions have no gaps, and that the events
+// of each sender stay in order.
+func TestConcurrentAppends(t *testing.T) {
+	inMemoryAndFile(t, Options{Events: 40_000}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		var wg sync.WaitGroup
 		for i := range 16 {
@@ -194,7 +195,7 @@ func TestConcurrent(t *testing.T) {
 			})
 		}
 		var next [16]int
-		for i, e := range follow(t, l, Common, 0, 16_000) {
+		for i, e := range readLive(t, l, Common, 0, 16_000) {
 			var from, n int
 			if _, err := fmt.Sscanf(data(e), "%d %d", &from, &n); err != nil || e.Seq != uint64(i+1) || n != next[from] {
 				t.Fatalf("event %d has position %d and is %q", i, e.Seq, data(e))
@@ -205,14 +206,14 @@ func TestConcurrent(t *testing.T) {
 	})
 }
 
-// TestReplay: a reader that comes back gets everything once.
-func TestReplay(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
+// TestReconnectedReaderGetsEverythingOnce reads a stream in parts.
+func TestReconnectedReaderGetsEverythingOnce(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		for i := range 10_000 {
 			l.Append(Common, text("%d", i))
 			if i%2000 == 1999 { // a disk may be slow
-				settle(t, l)
+				waitVisible(t, l)
 			}
 		}
 		var after uint64
@@ -226,32 +227,32 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// TestLarge: what is kept is bounded by its size, and the newest event is kept
-// however large it is.
-func TestLarge(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
+// TestLogIsBoundedInBytes checks that the log is bounded, and that it keeps the
+// newest event even if that is larger.
+func TestLogIsBoundedInBytes(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		large := bytes.Repeat([]byte("x"), 1<<20)
 		for i := range 20 {
 			l.Append(Common, Event{Data: [][]byte{large, fmt.Append(nil, i)}})
-			settle(t, l)
+			waitVisible(t, l)
 		}
 		var purged *PurgedError
 		if _, err := l.Read(Common, 0, false, 0); !errors.As(err, &purged) || purged.Resume != 13 {
 			t.Fatal(err)
 		}
-		if got := follow(t, l, Common, purged.Resume, 7); len(data(got[6])) != 1<<20+2 {
+		if got := readLive(t, l, Common, purged.Resume, 7); len(data(got[6])) != 1<<20+2 {
 			t.Errorf("%d bytes", len(data(got[6])))
 		}
 		l.Append(Common, Event{Data: [][]byte{bytes.Repeat(large, 10)}})
-		if got := follow(t, l, Common, 20, 1); len(data(got[0])) != 10<<20 || l.kept.n != 1 {
+		if got := readLive(t, l, Common, 20, 1); len(data(got[0])) != 10<<20 || l.kept.n != 1 {
 			t.Errorf("%d bytes, %d events", len(data(got[0])), l.kept.n)
 		}
 	})
 }
 
-// TestBudget: all sessions together have a bound of their own.
-func TestBudget(t *testing.T) {
+// TestAllLogsAreBoundedTogether checks the common limit of all sessions.
+func TestAllLogsAreBoundedTogether(t *testing.T) {
 	s := open(t, Options{})
 	var list []*Session
 	large := make([]byte, 1<<20)
@@ -262,7 +263,7 @@ func TestBudget(t *testing.T) {
 			x.Log().Append(Common, Event{Data: [][]byte{large}})
 		}
 	}
-	for begun := time.Now(); s.limits.held.Load() > budgetBytes; time.Sleep(time.Millisecond) {
+	for begun := time.Now(); s.limits.held.Load() > softBytes; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > 30*time.Second {
 			t.Fatalf("%d bytes are held", s.limits.held.Load())
 		}
@@ -273,8 +274,8 @@ func TestBudget(t *testing.T) {
 		if _, err := x.Log().Read(Common, 0, false, 0); errors.As(err, &purged) {
 			squeezed++
 			want := 7 - int(purged.Missed)
-			if got := follow(t, x.Log(), Common, purged.Resume, want); len(got) != want || got[want-1].Seq != 7 {
-				t.Errorf("%d events, not %d", len(got), want)
+			if got := readLive(t, x.Log(), Common, purged.Resume, want); len(got) != want || got[want-1].Seq != 7 {
+				t.Errorf("%d events are kept, want %d", len(got), want)
 			}
 		} else if err != nil {
 			t.Error(err)
@@ -282,31 +283,31 @@ func TestBudget(t *testing.T) {
 		x.End(ReasonClosed)
 	}
 	if squeezed == 0 {
-		t.Error("nobody was squeezed")
+		t.Error("no log was shrunk")
 	}
 	if s.limits.held.Load() != 0 {
-		t.Errorf("%d bytes are held by nobody", s.limits.held.Load())
+		t.Errorf("%d bytes are counted after all sessions have ended", s.limits.held.Load())
 	}
 }
 
-// TestNoRoom: where all sessions together have too much, not even the newest event
-// is kept if it is large. Who reads the stream, or comes back to it, is told.
-func TestNoRoom(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
-		s.limits.most = 4<<20 + 1<<19
+// TestLargeEventsAboveTheLimitAreDropped checks that not even the newest event
+// of a session is kept if all sessions are over their limit. Readers are told.
+func TestLargeEventsAboveTheLimitAreDropped(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
+		s.limits.maxBytes = 4<<20 + 1<<19
 		large := Event{Data: [][]byte{bytes.Repeat([]byte("x"), 1<<20)}}
 		var list []*Session
 		for range 4 {
 			x := begin(t, s)
 			list = append(list, x)
 			x.Log().Append(Common, large)
-			settle(t, x.Log())
+			waitVisible(t, x.Log())
 		}
 		for i := range 6 {
 			l := begin(t, s).Log()
 			l.Append(Common, text("before"))
 			number, stream := Common, []Event{large, text("behind")}
-			if i%2 == 1 { // an answer, with which its stream ends
+			if i%2 == 1 { // an answer, which ends its stream
 				number, stream = l.Begin([]byte("1")), []Event{{Data: large.Data, Last: true}}
 			}
 			changed := l.Changed(number)
@@ -319,9 +320,9 @@ func TestNoRoom(t *testing.T) {
 			select {
 			case <-changed:
 			case <-time.After(10 * time.Second):
-				t.Fatal("the reader is not told")
+				t.Fatal("the reader was not told")
 			}
-			settle(t, l)
+			waitVisible(t, l)
 			var purged *PurgedError
 			for _, live := range []bool{true, false} {
 				if got, err := l.Read(number, 0, live, 0); !errors.As(err, &purged) || purged.Resume != lost {
@@ -331,31 +332,31 @@ func TestNoRoom(t *testing.T) {
 			got, err := l.Read(number, purged.Resume, true, 0)
 			if number != Common {
 				if err != io.EOF {
-					t.Errorf("behind the answer: %v, %v", got, err)
+					t.Errorf("after the answer: %v, %v", got, err)
 				}
 			} else if err != nil || len(got) != 1 || string(data(got[0])) != "behind" {
-				t.Errorf("behind the gap: %v, %v", got, err)
+				t.Errorf("after the gap: %v, %v", got, err)
 			}
-			if held := s.limits.held.Load(); held > s.limits.most {
+			if held := s.limits.held.Load(); held > s.limits.maxBytes {
 				t.Errorf("%d bytes are held", held)
 			}
 		}
-		if n := s.limits.lost.Load(); n != 6 {
-			t.Errorf("%d are counted", n)
+		if n := s.limits.droppedUnread.Load(); n != 6 {
+			t.Errorf("%d dropped events are counted", n)
 		}
-		list[0].End(ReasonClosed) // which makes room
+		list[0].End(ReasonClosed) // frees memory
 		l := begin(t, s).Log()
 		l.Append(Common, large)
-		if got := follow(t, l, Common, 0, 1); len(data(got[0])) != 1<<20 {
+		if got := readLive(t, l, Common, 0, 1); len(data(got[0])) != 1<<20 {
 			t.Errorf("%d bytes", len(data(got[0])))
 		}
 	})
 }
 
-// TestFind: a session is its owner's, and for everybody else it is as if it
-// never was.
-func TestFind(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
+// TestFindReturnsSessionsToTheirOwnerOnly checks that a session looks unknown
+// to another owner.
+func TestFindReturnsSessionsToTheirOwnerOnly(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
 		x := begin(t, s)
 		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(x.ID) {
 			t.Error(x.ID)
@@ -379,10 +380,9 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// TestFull: there are as many sessions as there may be, and one that ends
-// makes room for another.
-func TestFull(t *testing.T) {
-	both(t, Options{}, func(t *testing.T, s *Store) {
+// TestSessionLimit checks that an ended session makes space for another.
+func TestSessionLimit(t *testing.T) {
+	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
 		var x *Session
 		for range 1000 {
 			x = begin(t, s)
@@ -396,8 +396,9 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestEnd: a session ends once, for one reason, and everybody is told.
-func TestEnd(t *testing.T) {
+// TestSessionEndsOnce checks that a session ends once, for one reason, and that
+// all readers notice.
+func TestSessionEndsOnce(t *testing.T) {
 	var mu sync.Mutex
 	ended := map[*Session]int{}
 	o := Options{
@@ -408,14 +409,14 @@ func TestEnd(t *testing.T) {
 			ended[x]++
 		},
 	}
-	both(t, o, func(t *testing.T, s *Store) {
+	inMemoryAndFile(t, o, func(t *testing.T, s *Store) {
 		x := begin(t, s)
 		if x.Client != "client of "+x.ID || x.Reason() != "" {
 			t.Errorf("%v, %s", x.Client, x.Reason())
 		}
 		changed := x.Log().Changed(Common)
 		x.Log().Append(Common, text("kept"))
-		follow(t, x.Log(), Common, 0, 1)
+		readLive(t, x.Log(), Common, 0, 1)
 		<-changed
 		changed = x.Log().Changed(Common)
 		var wg sync.WaitGroup
@@ -431,7 +432,7 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%s, ended %d times", x.Reason(), ended[x])
 		}
 		if x.Log().Append(Common, text("late")) != 0 {
-			t.Error("something was sent after the end")
+			t.Error("an event was appended after the end")
 		}
 		if got, err := x.Log().Read(Common, 0, true, 0); err != nil || len(got) != 1 {
 			t.Errorf("%v, %v", got, err)
@@ -454,10 +455,10 @@ func TestEnd(t *testing.T) {
 	})
 }
 
-// TestIdle: a session that is not used ends, one that is held does not, and
-// all end when they are old.
-func TestIdle(t *testing.T) {
-	bubbles(t, Options{Idle: 5 * time.Minute, Life: time.Hour}, func(t *testing.T, s *Store) {
+// TestSessionsExpire checks that idle sessions end, that held ones do not, and
+// that all end at their maximum age.
+func TestSessionsExpire(t *testing.T) {
+	withFakeClock(t, Options{Idle: 5 * time.Minute, Life: time.Hour}, func(t *testing.T, s *Store) {
 		idle, used, held := begin(t, s), begin(t, s), begin(t, s)
 		release := held.Hold()
 		for range 11 {
@@ -470,12 +471,12 @@ func TestIdle(t *testing.T) {
 			t.Fatalf("%q %q %q", idle.Reason(), used.Reason(), held.Reason())
 		}
 		release()
-		release() // once is enough
+		release() // a second call has no effect
 		release = used.Hold()
 		defer release()
 		time.Sleep(5*time.Minute - time.Second)
 		if held.Reason() != "" {
-			t.Fatal("idle time counts while held")
+			t.Fatal("a held session became idle")
 		}
 		time.Sleep(time.Second)
 		if _, err := s.Find(held.ID, "ann"); err != ErrUnknown || held.Reason() != ReasonExpired {
@@ -489,9 +490,10 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestFullOfIdle: sessions whose time has come do not keep others out.
-func TestFullOfIdle(t *testing.T) {
-	bubbles(t, Options{Max: 3, Idle: time.Hour}, func(t *testing.T, s *Store) {
+// TestDueSessionsMakeSpace checks that sessions that are due do not count for
+// the limit.
+func TestDueSessionsMakeSpace(t *testing.T) {
+	withFakeClock(t, Options{Max: 3, Idle: time.Hour}, func(t *testing.T, s *Store) {
 		for range 3 {
 			begin(t, s)
 		}

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// retry is how long a disk that failed is left alone.
-const retry = time.Second
+// retryPause is the pause after a failed write.
+const retryPause = time.Second
 
-// Events of ended sessions are deleted when there is nothing to write, and
-// after so many writes in any case; so many of them, and of so many sessions,
-// at once.
+// The events of ended sessions are deleted when there is nothing to write, and
+// at the latest after sweepAfter writes. One sweep deletes sweepEvents events
+// of sweepSessions sessions at most.
 const (
 	sweepAfter    = 8
 	sweepEvents   = 500
 	sweepSessions = 200
 )
 
-// run is the writer.
+// run is the goroutine that writes the file.
 func (d *disk) run() {
 	defer close(d.done)
 	for {
-		saves, discards := d.gather()
+		saves, discards := d.nextBatch()
 		switch {
 		case len(saves)+len(discards) > 0:
 			d.write(saves, discards)
 			if d.writes++; d.writes >= sweepAfter && len(d.garbage) > 0 && !d.failing.Load() {
 				d.sweep()
 			}
-		case d.stopped():
+		case d.finished():
 			return
 		case d.broken.Load() && !d.failing.Load():
 			d.attempt(d.probe)
@@ -40,13 +40,13 @@ func (d *disk) run() {
 				d.attempt(d.probe)
 			}
 		}
-		if d.failing.Load() && !d.again() {
+		if d.failing.Load() && !d.waitToRetry() {
 			return
 		}
 	}
 }
 
-// pause waits for something to do.
+// pause waits until there is something to write.
 func (d *disk) pause() {
 	if d.failing.Load() {
 		return
@@ -57,9 +57,9 @@ func (d *disk) pause() {
 	}
 }
 
-// again leaves a disk that fails alone for a while and reports whether to try
-// again: once more when the store is being closed, also into a new file.
-func (d *disk) again() bool {
+// waitToRetry waits after a failed write and reports whether to retry. When the
+// store is being closed it allows one more attempt, and only for a new file.
+func (d *disk) waitToRetry() bool {
 	if d.closing() && d.renewed && !d.last {
 		d.last = true
 		return true
@@ -70,7 +70,7 @@ func (d *disk) again() bool {
 		d.closed = true
 		return false
 	}
-	wait := time.NewTimer(retry)
+	wait := time.NewTimer(retryPause)
 	defer wait.Stop()
 	select {
 	case <-d.stop:
@@ -88,9 +88,9 @@ func (d *disk) closing() bool {
 	}
 }
 
-// stopped reports whether the store is being closed and nothing is left to
-// write. Nothing is queued afterwards.
-func (d *disk) stopped() bool {
+// finished reports whether the store is being closed and everything is written.
+// Nothing is queued afterwards.
+func (d *disk) finished() bool {
 	if !d.closing() {
 		return false
 	}
@@ -100,9 +100,9 @@ func (d *disk) stopped() bool {
 	return d.closed
 }
 
-// gather takes what is to be written at once. Sessions take turns: one that is
-// queued again meanwhile is not taken twice.
-func (d *disk) gather() (saves []*save, discards []int64) {
+// nextBatch returns what to write in one transaction. A session that is queued
+// again meanwhile is not taken twice, so sessions take turns.
+func (d *disk) nextBatch() (saves []*sessionWrite, discards []int64) {
 	d.mu.Lock()
 	queued := d.queue
 	d.queue = nil
@@ -122,8 +122,8 @@ func (d *disk) gather() (saves []*save, discards []int64) {
 	return saves, discards
 }
 
-// write writes what was gathered, all of it or nothing.
-func (d *disk) write(saves []*save, discards []int64) {
+// write writes a batch in one transaction.
+func (d *disk) write(saves []*sessionWrite, discards []int64) {
 	ok := d.attempt(func(f *file) error {
 		for _, sv := range saves {
 			if err := sv.write(f); err != nil {
@@ -139,21 +139,21 @@ func (d *disk) write(saves []*save, discards []int64) {
 	})
 	for _, sv := range saves {
 		if ok {
-			sv.done()
+			sv.committed()
 		} else {
-			sv.undo()
+			sv.rolledBack()
 		}
 		release(sv.waiting)
 	}
 	if ok {
 		d.garbage = append(d.garbage, discards...)
-		d.well()
+		d.markHealthy()
 	} else {
 		d.discard(discards...)
 	}
 }
 
-// remove deletes a session, but not its events.
+// remove deletes the rows of a session except its events.
 func remove(f *file, row int64) error {
 	for _, query := range []string{
 		`DELETE FROM sessions WHERE no = ?`, `DELETE FROM streams WHERE session = ?`, `INSERT OR IGNORE INTO garbage VALUES (?)`,
@@ -165,7 +165,7 @@ func remove(f *file, row int64) error {
 	return nil
 }
 
-// sweep deletes some events of sessions that have ended.
+// sweep deletes some events of ended sessions.
 func (d *disk) sweep() {
 	d.writes = 0
 	var done int
@@ -174,7 +174,8 @@ func (d *disk) sweep() {
 	}
 }
 
-// sweep says how many of the sessions have no events any more.
+// sweep deletes some events and returns how many of the sessions have none
+// left.
 func sweep(f *file, garbage []int64) (done int, err error) {
 	left := int64(sweepEvents)
 	for left > 0 && done < min(len(garbage), sweepSessions) {
@@ -198,19 +199,20 @@ func sweep(f *file, garbage []int64) (done int, err error) {
 	return done, nil
 }
 
-// probe writes something, to see whether that is possible.
+// probe writes a row to test whether the file is writable.
 func (d *disk) probe(f *file) error {
 	return f.exec(`INSERT OR REPLACE INTO garbage VALUES (0)`)
 }
 
-// attempt does something in a transaction and takes note of how that went.
+// attempt runs do in a transaction and reports whether it was committed. After
+// diskTimeout the disk counts as failing.
 func (d *disk) attempt(do func(*file) error) bool {
 	fired := make(chan struct{})
-	stuck := time.AfterFunc(patience, func() { defer close(fired); d.fail(errStuck) })
+	stuck := time.AfterFunc(diskTimeout, func() { defer close(fired); d.fail(errStuck) })
 	<-d.token
 	err := d.transact(do)
-	if damaged(err) || d.broken.Load() {
-		err = d.startOver(err)
+	if isCorrupt(err) || d.broken.Load() {
+		err = d.replaceFile(err)
 	}
 	d.token <- struct{}{}
 	if !stuck.Stop() {
@@ -221,7 +223,7 @@ func (d *disk) attempt(do func(*file) error) bool {
 		return false
 	}
 	d.renewed = false
-	d.well()
+	d.markHealthy()
 	return true
 }
 
@@ -237,27 +239,27 @@ func (d *disk) transact(do func(*file) error) error {
 		err = d.file.exec("COMMIT")
 	}
 	if err != nil {
-		_ = d.file.exec("ROLLBACK") // an error may have rolled it back already
+		_ = d.file.exec("ROLLBACK") // fails if the error rolled it back already
 	}
 	return err
 }
 
-// startOver puts a damaged file aside and writes what is in memory to a new
-// one. The error is never nil: what was to be written was not.
-func (d *disk) startOver(why error) error {
+// replaceFile moves a damaged file aside and starts a new one with the sessions
+// in memory. It always returns an error, because the batch was not written.
+func (d *disk) replaceFile(why error) error {
 	d.broken.Store(true)
 	if d.file != nil {
 		found, err := prepare(d.path)
 		if err != nil {
 			return err
 		}
-		_ = d.file.close() // nothing in it is needed
+		_ = d.file.close() // its content is not needed
 		d.file = nil
-		aside, err := putAside(d.path, found)
+		aside, err := moveAside(d.path, found)
 		if err != nil {
 			return err
 		}
-		d.log.Error("the session store is damaged and was put aside; sessions that were not asked for since the start are lost",
+		d.log.Error("the session store is damaged: its file was moved aside, and sessions that were not used since the start are lost",
 			"file", d.path, "aside", aside, "error", why)
 	}
 	var err error
@@ -266,8 +268,8 @@ func (d *disk) startOver(why error) error {
 	}
 	d.broken.Store(false)
 	d.garbage, d.renewed = nil, true
-	d.store.dropAsleep()
-	for _, x := range d.store.awake() {
+	d.store.dropUnloaded()
+	for _, x := range d.store.loaded() {
 		x.disk.reset()
 	}
 	return errReplaced
