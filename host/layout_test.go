@@ -51,11 +51,12 @@ var allowed = map[string]string{
 	"host/clientconfig": "",
 	"host/launcher":     "",
 	"host/login":        "sdk sdk/process",
-	"host/httpserver":   "host/fault host/gateway host/authn host/limit host/httpserver/http1 host/mcp host/sendqueue host/sessionstore sdk/ndjson",
+	"host/httpserver":   "host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/mcp host/sendqueue host/sessionstore sdk/ndjson",
 
 	"host/stdioserver": "host/authn host/gateway host/sendqueue sdk/ndjson",
 
-	"host/httpserver/http1": "",
+	"host/httpserver/http1":    "",
+	"host/httpserver/httpconn": "host/httpserver/http1",
 
 	"host/interoptest": "", // tests only
 

@@ -20,7 +20,7 @@ type Stream interface {
 	// answer for each request in flight.
 	Push(m sendqueue.Message) error
 	// Room waits until the client has read enough to be sent more.
-	Room(ctx context.Context) error
+	WaitForSpace(ctx context.Context) error
 }
 
 // A Client is a program that connects to the gateway.

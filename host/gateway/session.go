@@ -117,7 +117,7 @@ func (r *request) openSession(ctx context.Context) {
 // It does not wait for what the message asks, only for a client that does not
 // read what it is sent. One goroutine calls it.
 func (s *Session) Handle(raw []byte) {
-	_ = s.client.Out.Room(s.ctx)
+	_ = s.client.Out.WaitForSpace(s.ctx)
 	m, err := mcp.Parse(raw)
 	if err != nil {
 		pe := &mcp.ParseError{Code: mcp.CodeParse, Reason: err.Error()}
@@ -177,7 +177,7 @@ func (s *Session) Take(m *mcp.Message) {
 // TooLong answers a message that was longer than allowed, of which only the
 // beginning was kept.
 func (s *Session) TooLong(prefix []byte, reason string) {
-	_ = s.client.Out.Room(s.ctx)
+	_ = s.client.Out.WaitForSpace(s.ctx)
 	id, shape := mcp.Glance(prefix)
 	s.rejectUnparsable(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
 }

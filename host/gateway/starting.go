@@ -27,7 +27,7 @@ func (r *request) takeProgress() bool {
 	}
 	r.progress.begin(token, func(params []byte) {
 		m := sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteProgress, params))
-		m.Passing = true
+		m.Transient = true
 		r.out.TrySend(m)
 	})
 	return true

@@ -15,7 +15,7 @@ type told struct{ messages []string }
 
 func (s *told) Send(_ context.Context, m sendqueue.Message) error { return s.Push(m) }
 func (s *told) TrySend(m sendqueue.Message) bool                  { return s.Push(m) == nil }
-func (s *told) Room(context.Context) error                        { return nil }
+func (s *told) WaitForSpace(context.Context) error                { return nil }
 
 func (s *told) Push(m sendqueue.Message) error {
 	s.messages = append(s.messages, string(m.Head)+string(m.Body)+string(m.Tail))

@@ -9,44 +9,43 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Rate is how many requests a second there may be, and how many at once. The
-// zero value is no limit.
+// A Rate limits the requests per second and in a burst. The zero value is no
+// limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int
 }
 
-// maxAddresses bounds the addresses that are remembered. The one that was heard
-// of least recently is forgotten first.
+// maxAddresses bounds the addresses that are remembered. The least recently
+// used one is forgotten first.
 const maxAddresses = 10_000
 
-// addresses counts the requests of each address.
-type addresses struct {
+// An addressLimiter limits the rate of the requests of each address.
+type addressLimiter struct {
 	rate     Rate
-	loopback bool // counts those of this machine
+	loopback bool // also limits addresses of this machine
 
 	mu   sync.Mutex
 	seen *simplelru.LRU[netip.Prefix, *rate.Limiter] // guarded by mu
 }
 
-func newAddresses(o Options) *addresses {
+func newAddressLimiter(o Options) *addressLimiter {
 	seen, err := simplelru.NewLRU[netip.Prefix, *rate.Limiter](maxAddresses, nil)
 	if err != nil {
 		panic(err) // the size is positive
 	}
-	return &addresses{rate: o.PerAddress, loopback: o.Loopback, seen: seen}
+	return &addressLimiter{rate: o.PerAddress, loopback: o.Loopback, seen: seen}
 }
 
-// networkBits is how much of an address of IP version 6 belongs to one
-// customer.
+// networkBits is the prefix of an IPv6 address that counts as one customer.
 const networkBits = 64
 
-// take counts a request. When there were too many, it says how long to wait.
-func (a *addresses) take(remote string) (wait time.Duration, ok bool) {
+// allow counts a request. If there were too many, it returns how long to wait.
+func (a *addressLimiter) allow(remote string) (wait time.Duration, ok bool) {
 	if a.rate.PerSecond == 0 {
 		return 0, true
 	}
-	from, counted := network(remote, a.loopback)
+	from, counted := addressKey(remote, a.loopback)
 	if !counted {
 		return 0, true
 	}
@@ -58,9 +57,9 @@ func (a *addresses) take(remote string) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// network is what counts as one address. What is not counted is no address, like
-// a unix socket, or one of this machine.
-func network(remote string, loopback bool) (of netip.Prefix, counted bool) {
+// addressKey returns the prefix that counts as one address. counted is false
+// for a unix socket, and for addresses of this machine without loopback.
+func addressKey(remote string, loopback bool) (of netip.Prefix, counted bool) {
 	from, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return of, false
@@ -77,7 +76,7 @@ func network(remote string, loopback bool) (of netip.Prefix, counted bool) {
 	return of, true
 }
 
-func (a *addresses) limiter(network netip.Prefix) *rate.Limiter {
+func (a *addressLimiter) limiter(network netip.Prefix) *rate.Limiter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l, ok := a.seen.Get(network)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A visitor is a client of a front over HTTP, legacy if it has a session.
-type visitor struct {
+// A testClient is an HTTP client of a Server. It is legacy if it has a session.
+type testClient struct {
 	t       testing.TB
 	url     string
 	http    *http.Client
@@ -21,19 +21,19 @@ type visitor struct {
 	session string
 }
 
-func newVisitor(t testing.TB, url string, transport *http.Transport) *visitor {
-	v := &visitor{t: t, url: url, http: &http.Client{Transport: transport}, header: http.Header{}}
+func newTestClient(t testing.TB, url string, transport *http.Transport) *testClient {
+	v := &testClient{t: t, url: url, http: &http.Client{Transport: transport}, header: http.Header{}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return v
 }
 
-// visit is a client of the hall with connections of its own.
-func (h *fixture) visit(t testing.TB) *visitor {
-	return newVisitor(t, "http://"+h.at+"/mcp", &http.Transport{MaxIdleConnsPerHost: 1000})
+// newClient returns a client with its own connections.
+func (h *fixture) newClient(t testing.TB) *testClient {
+	return newTestClient(t, "http://"+h.address+"/mcp", &http.Transport{MaxIdleConnsPerHost: 1000})
 }
 
-// request sends one; the caller closes the body of the response.
-func (v *visitor) request(ctx context.Context, method, body string, header ...string) (*http.Response, error) {
+// request sends a request. The caller closes the body of the response.
+func (v *testClient) request(ctx context.Context, method, body string, header ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, v.url, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -56,10 +56,10 @@ func (v *visitor) request(ctx context.Context, method, body string, header ...st
 	return v.http.Do(req)
 }
 
-// post sends a message and returns the status and the body of the answer; of a
-// stream, the data of its last event.
-func (v *visitor) post(message string, header ...string) (int, string, http.Header, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+// post sends a message. It returns the status and the body, or the data of the
+// last event of a stream.
+func (v *testClient) post(message string, header ...string) (int, string, http.Header, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*testTimeout)
 	defer cancel()
 	resp, err := v.request(ctx, http.MethodPost, message, header...)
 	if err != nil {
@@ -74,8 +74,8 @@ func (v *visitor) post(message string, header ...string) (int, string, http.Head
 	return resp.StatusCode, string(text), resp.Header, err
 }
 
-// must is post for what goes well.
-func (v *visitor) must(message string, header ...string) string {
+// mustPost is post for a message that must succeed.
+func (v *testClient) mustPost(message string, header ...string) string {
 	v.t.Helper()
 	status, text, _, err := v.post(message, header...)
 	if err != nil || status != http.StatusOK && status != http.StatusAccepted {
@@ -84,23 +84,23 @@ func (v *visitor) must(message string, header ...string) string {
 	return text
 }
 
-const greeting = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+const initializeRequest = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
-// greet begins a session.
-func (v *visitor) greet() *visitor {
+// initialize begins a session.
+func (v *testClient) initialize() *testClient {
 	v.t.Helper()
-	status, text, header, err := v.post(greeting)
+	status, text, header, err := v.post(initializeRequest)
 	v.session = header.Get("Mcp-Session-Id")
 	if err != nil || status != http.StatusOK || v.session == "" {
 		v.t.Fatalf("%d, %v: %s", status, err, text)
 	}
-	v.must(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	v.mustPost(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return v
 }
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// modernCall is a modern request that calls a tool, and its headers.
+// modernCall returns a modern tool call and its headers.
 func modernCall(id any, tool, arguments string) (message string, header []string) {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`, id, tool, arguments, meta),
 		[]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool}
@@ -110,18 +110,18 @@ func legacyCall(id any, tool, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
 }
 
-// An event is what a stream has between two empty lines.
+// An event is one event of a stream.
 type event struct{ kind, id, data string }
 
-// A feed is an open stream.
-type feed struct {
+// An eventReader reads an open stream.
+type eventReader struct {
 	status int
 	body   io.ReadCloser
 	lines  *bufio.Reader
 }
 
-// listen opens the stream of a GET, from an event on if there is one.
-func (v *visitor) listen(ctx context.Context, after string) (*feed, error) {
+// listen opens the stream of a GET, after an event if one is given.
+func (v *testClient) listen(ctx context.Context, after string) (*eventReader, error) {
 	var header []string
 	if after != "" {
 		header = []string{"Last-Event-Id", after}
@@ -130,15 +130,16 @@ func (v *visitor) listen(ctx context.Context, after string) (*feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFeed(resp), nil
+	return newEventReader(resp), nil
 }
 
-func newFeed(resp *http.Response) *feed {
-	return &feed{resp.StatusCode, resp.Body, bufio.NewReaderSize(resp.Body, 64<<10)}
+func newEventReader(resp *http.Response) *eventReader {
+	return &eventReader{resp.StatusCode, resp.Body, bufio.NewReaderSize(resp.Body, 64<<10)}
 }
 
-// follow is listen for a stream that there is. It ends with the test.
-func (v *visitor) follow(after string) *feed {
+// mustListen is listen for a stream that must open. The stream ends with the
+// test.
+func (v *testClient) mustListen(after string) *eventReader {
 	v.t.Helper()
 	f, err := v.listen(v.t.Context(), after)
 	if err != nil {
@@ -146,13 +147,13 @@ func (v *visitor) follow(after string) *feed {
 	}
 	v.t.Cleanup(func() { _ = f.body.Close() })
 	if f.status != http.StatusOK {
-		v.t.Fatalf("the stream after %q has status %d", after, f.status)
+		v.t.Fatalf("opening the stream after %q: status %d", after, f.status)
 	}
 	return f
 }
 
-// next is the next event; comments are none.
-func (f *feed) next() (e event, err error) {
+// next returns the next event and skips comments.
+func (f *eventReader) next() (e event, err error) {
 	for {
 		line, err := f.lines.ReadString('\n')
 		if err != nil {
@@ -173,28 +174,28 @@ func (f *feed) next() (e event, err error) {
 	}
 }
 
-// raw sends bytes on a connection of its own and returns everything that comes
-// back until the front closes it, and how long that took.
-func (h *fixture) raw(t testing.TB, text string) (answer string, took time.Duration) {
+// sendRaw sends bytes on a new connection. It returns everything until the
+// server closes the connection, and the time that took.
+func (h *fixture) sendRaw(t testing.TB, text string) (answer string, took time.Duration) {
 	t.Helper()
-	conn, err := net.Dial("tcp", h.at)
+	conn, err := net.Dial("tcp", h.address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
 	begun := time.Now()
-	_ = conn.SetDeadline(begun.Add(patience))
+	_ = conn.SetDeadline(begun.Add(testTimeout))
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
 	b, err := io.ReadAll(conn)
 	if e, ok := err.(net.Error); ok && e.Timeout() {
-		t.Errorf("the connection stays open behind %.200q", text)
+		t.Errorf("the connection stays open after %.200q", text)
 	}
 	return string(b), time.Since(begun)
 }
 
-// rawRequest is a request as bytes.
+// rawRequest returns a request as bytes.
 func rawRequest(at, body string, header ...string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", at, len(body))
@@ -204,8 +205,8 @@ func rawRequest(at, body string, header ...string) string {
 	return text.String() + "\r\n" + body
 }
 
-// succeeds makes a call until it goes well and returns how long that took.
-func succeeds(t *testing.T, v *visitor, tool string, size int) time.Duration {
+// succeeds repeats a call until it succeeds, and returns how long that took.
+func succeeds(t *testing.T, v *testClient, tool string, size int) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	for i := 0; ; i++ {

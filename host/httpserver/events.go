@@ -6,64 +6,65 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
 const (
-	wholeQuick = 32 << 10 // bytes of an answer that the system takes at once
-	chunk      = 64 << 10 // bytes that a client has the time of one event for
+	smallAnswer = 32 << 10 // bytes of an answer that the send buffer takes at once
+	chunk       = 64 << 10 // bytes that a client must take within the time of one event
 )
 
 // writeJSON writes an answer as a JSON body.
-func (f *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int) {
+func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
-	if len(m.Body) < wholeQuick {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyPatience))
+	if len(m.Body) < smallAnswer {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(chunkTimeout))
 		w.WriteHeader(status)
-		b := wholes.Get().(*[]byte)
+		b := answerBuffers.Get().(*[]byte)
 		*b = append(append(append((*b)[:0], m.Head...), m.Body...), m.Tail...)
-		// After a write that failed HTTP/2 may not be done with the buffer, and what
-		// is another client's must not get into it.
-		joined(r, len(*b), func() {
+		// After a failed write HTTP/2 may still use the buffer. Reusing it
+		// could send one client's data to another.
+		httpconn.Coalesce(r, len(*b), func() {
 			if _, err := w.Write(*b); err == nil {
-				wholes.Put(b)
+				answerBuffers.Put(b)
 			}
 		})
 		return
 	}
 	w.WriteHeader(status)
-	e := newEvents(w, bodyPatience)
-	e.hurry = func() (time.Duration, bool) { return min(f.o.Send, bodyPatience), f.budget.Half() }
+	e := newEventWriter(w, chunkTimeout)
+	e.shortTimeout = func() (time.Duration, bool) { return min(srv.o.Send, chunkTimeout), srv.memory.Half() }
 	_ = e.write(m.Head, m.Body, m.Tail)
 	_ = e.flush()
 }
 
-// wholes are buffers for small answers, which are written in one piece.
-var wholes = sync.Pool{New: func() any { return new([]byte) }}
+// answerBuffers holds buffers for small answers, which are written in one call.
+var answerBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// bodyPatience is how long a client may take for each chunk of a large body. While
-// more than half of the memory for messages is taken, that is timeouts.send.
-const bodyPatience = 30 * time.Second
+// chunkTimeout is how long a client may take for each chunk of a large body.
+// While more than half of the memory for messages is used, it is timeouts.send.
+const chunkTimeout = 30 * time.Second
 
-// An events writes server-sent events to one client. Only one goroutine may use
-// it. A client that does not take what is written within its patience is given
-// up.
-type events struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	hurry    func() (time.Duration, bool) // another patience, when memory is short; may be nil
-	begun    bool
+// An eventWriter writes server-sent events to one client. Only one goroutine
+// may use it. Writing fails if the client does not take a chunk within the
+// timeout.
+type eventWriter struct {
+	w            http.ResponseWriter
+	control      *http.ResponseController
+	timeout      time.Duration
+	shortTimeout func() (time.Duration, bool) // a shorter timeout if memory is short; may be nil
+	begun        bool
 }
 
-func newEvents(w http.ResponseWriter, patience time.Duration) *events {
-	return &events{w: w, control: http.NewResponseController(w), patience: patience}
+func newEventWriter(w http.ResponseWriter, patience time.Duration) *eventWriter {
+	return &eventWriter{w: w, control: http.NewResponseController(w), timeout: patience}
 }
 
 // begin sends the head of the response.
-func (e *events) begin() error {
+func (e *eventWriter) begin() error {
 	h := e.w.Header()
 	h["Content-Type"] = streamType
 	h["Cache-Control"] = []string{"no-cache, no-transform"}
@@ -73,9 +74,9 @@ func (e *events) begin() error {
 	return e.flush()
 }
 
-// event writes one event; kind and id may be empty. The data has no line
-// breaks: no message has any.
-func (e *events) event(kind, id string, data ...[]byte) error {
+// event writes one event. kind and id may be empty. The data must not contain
+// line breaks, and no message does.
+func (e *eventWriter) event(kind, id string, data ...[]byte) error {
 	var head []byte
 	if kind != "" {
 		head = append(append(append(head, "event: "...), kind...), '\n')
@@ -98,14 +99,14 @@ var (
 	comment  = []byte(":\n\n")
 )
 
-// write writes in pieces, each of which has its time.
-func (e *events) write(parts ...[]byte) error {
+// write writes the parts in chunks, each with its own deadline.
+func (e *eventWriter) write(parts ...[]byte) error {
 	for _, p := range parts {
 		for len(p) > 0 {
 			n := min(len(p), chunk)
-			patience := e.patience
-			if e.hurry != nil {
-				if shorter, now := e.hurry(); now {
+			patience := e.timeout
+			if e.shortTimeout != nil {
+				if shorter, now := e.shortTimeout(); now {
 					patience = shorter
 				}
 			}
@@ -119,9 +120,9 @@ func (e *events) write(parts ...[]byte) error {
 	return nil
 }
 
-// flush sends what was written.
-func (e *events) flush() error {
-	_ = e.control.SetWriteDeadline(time.Now().Add(e.patience))
+// flush sends buffered data.
+func (e *eventWriter) flush() error {
+	_ = e.control.SetWriteDeadline(time.Now().Add(e.timeout))
 	err := e.control.Flush()
 	_ = e.control.SetWriteDeadline(time.Time{})
 	return err

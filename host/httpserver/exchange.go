@@ -4,62 +4,69 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
+// streamAfter is how long an answer may take before it becomes a stream, which
+// can be kept alive and, in a session, resumed.
+const streamAfter = time.Second
+
 // An exchange is one POST with a request. Its answer is a JSON body, unless
-// something is to be sent before it, or it takes long: then it is a stream, of
-// which the answer is the last event.
+// messages are sent before the answer or the answer takes long. It is then a
+// stream whose last event is the answer.
 type exchange struct {
-	front *Server
-	w     http.ResponseWriter
-	r     *http.Request
-	takes accept
-	to    func(*exchange) streamer // makes the stream
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	takes  accept
+	to     func(*exchange) streamer // creates the stream
 
 	mu      sync.Mutex
-	stream  streamer // guarded by mu; nil: it is not one so far
-	streams func()   // guarded by mu; ends what began with the stream
-	over    bool     // guarded by mu; nothing but the answer can be sent
+	stream  streamer // guarded by mu; nil: not a stream
+	streams func()   // guarded by mu; undoes httpconn.MarkStream
+	over    bool     // guarded by mu; only the answer can be sent
 }
 
 // A streamer is a stream that ends with an answer.
 type streamer interface {
 	gateway.Stream
-	// finish sends the answer, if there is one, and returns when everything was
-	// sent that could be.
+	// finish sends the answer, if it is not empty, and returns when everything
+	// is written or cannot be written.
 	finish(answer sendqueue.Message)
 }
 
 var _ gateway.Stream = (*exchange)(nil)
 
-func (f *Server) exchange(w http.ResponseWriter, r *http.Request, takes accept, to func(*exchange) streamer) *exchange {
-	x := &exchange{front: f, w: w, r: r, takes: takes, to: to}
+func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, takes accept, to func(*exchange) streamer) *exchange {
+	x := &exchange{server: srv, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
-		f.overdue.begin(x)
+		srv.slow.Begin(x)
 	}
 	return x
 }
 
-// await makes the answer a stream that its client can see to be one.
-func (x *exchange) await() {
+// Slow makes the answer a stream and sends its first bytes, so that the client
+// knows that the request is in progress.
+func (x *exchange) Slow() {
 	x.mu.Lock()
 	waits := x.stream == nil && !x.over
 	x.mu.Unlock()
-	if box, ok := x.open().(*sseStream); ok && waits {
-		box.TrySend(sendqueue.Text(comment)) // the other kind begins with an id
+	if stream, ok := x.open().(*sseStream); ok && waits {
+		stream.TrySend(sendqueue.Text(comment)) // a resumable stream begins with an id instead
 	}
 }
 
-// open makes the answer a stream, if the client takes one. It returns nil when
-// there is none.
+// open makes the answer a stream if the client accepts one, and returns the
+// stream. It returns nil if there is none or the answer was sent.
 func (x *exchange) open() streamer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stream == nil && !x.over && x.takes.stream {
-		x.stream, x.streams = x.to(x), streams(x.r)
+		x.stream, x.streams = x.to(x), httpconn.MarkStream(x.r)
 	}
 	if x.over {
 		return nil
@@ -67,10 +74,10 @@ func (x *exchange) open() streamer {
 	return x.stream
 }
 
-// finish sends the answer; an empty one when there is none.
+// finish sends the answer. An empty answer becomes status 204.
 func (x *exchange) finish(answer sendqueue.Message, status int) {
 	if x.takes.stream {
-		x.front.overdue.end(x)
+		x.server.slow.End(x)
 	}
 	x.mu.Lock()
 	x.over = true
@@ -79,28 +86,28 @@ func (x *exchange) finish(answer sendqueue.Message, status int) {
 	switch {
 	case stream != nil:
 		x.end(stream, answer)
-	case answer.Head == nil: // the client has gone, or nobody wants to know
+	case answer.Head == nil: // the request was cancelled
 		x.w.WriteHeader(http.StatusNoContent)
 	case !x.takes.json && status == http.StatusOK:
 		x.end(x.to(x), answer)
 	default:
-		x.front.writeJSON(x.w, x.r, answer, status)
+		x.server.writeJSON(x.w, x.r, answer, status)
 	}
 }
 
-// end ends the stream. After a mistake of ours in it nobody may touch the response,
-// which is being written to.
+// end ends the stream with the answer. After a panic the response must not be
+// used, because another goroutine may be writing it.
 func (x *exchange) end(s streamer, answer sendqueue.Message) {
 	x.mu.Lock()
 	ends := x.streams
 	x.mu.Unlock()
 	if ends == nil {
-		ends = streams(x.r)
+		ends = httpconn.MarkStream(x.r)
 	}
 	defer ends()
 	defer func() {
 		if p := recover(); p != nil {
-			x.front.panicked(p)
+			x.server.logPanic(p)
 			panic(http.ErrAbortHandler)
 		}
 	}()
@@ -126,4 +133,4 @@ func (x *exchange) Push(m sendqueue.Message) error {
 	return sendqueue.ErrClosed
 }
 
-func (x *exchange) Room(context.Context) error { return nil }
+func (x *exchange) WaitForSpace(context.Context) error { return nil }

@@ -19,15 +19,15 @@ import (
 // fairRate is the limit of one address in requests a second.
 const fairRate = 500
 
-// from dials from another address of this machine.
-func from(ctx context.Context, address, at string) (net.Conn, error) {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: patience}
+// dialFrom dials from another address of this machine.
+func dialFrom(ctx context.Context, address, at string) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: testTimeout}
 	return d.DialContext(ctx, "tcp", at)
 }
 
-// paced calls do so many times a second until ctx ends, with as many goroutines as
-// it takes to keep up.
-func paced(ctx context.Context, perSecond, workers int, begin func() (do func() bool, end func())) {
+// callAtRate calls do perSecond times a second until ctx ends, on as many
+// goroutines as it needs.
+func callAtRate(ctx context.Context, perSecond, workers int, begin func() (do func() bool, end func())) {
 	var next atomic.Int64
 	begun := time.Now()
 	var work sync.WaitGroup
@@ -47,14 +47,14 @@ func paced(ctx context.Context, perSecond, workers int, begin func() (do func() 
 	}
 }
 
-// flood asks so many times a second from one address, and returns how many requests
-// were refused and how many were not.
-func flood(ctx context.Context, t *testing.T, perSecond int, at string) (refused, taken int64) {
+// floodFrom sends perSecond requests a second from one address. It returns how
+// many were refused and how many were answered.
+func floodFrom(ctx context.Context, t *testing.T, perSecond int, at string) (refused, taken int64) {
 	var counts [2]atomic.Int64
 	m, header := modernCall(1, "a__echo", `{}`)
 	request := rawRequest(at, m, header...)
-	paced(ctx, perSecond, 8, func() (func() bool, func()) {
-		conn, err := from(ctx, "127.0.0.2", at)
+	callAtRate(ctx, perSecond, 8, func() (func() bool, func()) {
+		conn, err := dialFrom(ctx, "127.0.0.2", at)
 		if err != nil {
 			t.Error(err)
 			return func() bool { return false }, func() {}
@@ -81,18 +81,18 @@ func flood(ctx context.Context, t *testing.T, perSecond int, at string) (refused
 	return counts[0].Load(), counts[1].Load()
 }
 
-// p99 calls half as often as an address may for a while, and returns how long all
-// but the slowest hundredth took. Every call has to go well.
-func p99(t *testing.T, s *site, d time.Duration) time.Duration {
+// p99 calls at half the allowed rate for a while and returns the 99th
+// percentile of the latency. Every call must succeed.
+func p99(t *testing.T, s *httpProcess, d time.Duration) time.Duration {
 	t.Helper()
-	v := newVisitor(t, "http://"+s.at+"/mcp", &http.Transport{MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
-		return from(ctx, "127.0.0.3", at)
+	v := newTestClient(t, "http://"+s.address+"/mcp", &http.Transport{MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
+		return dialFrom(ctx, "127.0.0.3", at)
 	}})
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	var mu sync.Mutex
 	var took []time.Duration
-	paced(ctx, fairRate/2, 4, func() (func() bool, func()) {
+	callAtRate(ctx, fairRate/2, 4, func() (func() bool, func()) {
 		return func() bool {
 			m, header := modernCall(1, "a__echo", `{}`)
 			begun := time.Now()
@@ -108,22 +108,22 @@ func p99(t *testing.T, s *site, d time.Duration) time.Duration {
 		}, func() {}
 	})
 	if len(took) == 0 {
-		t.Fatal("there was no call")
+		t.Fatal("no call was made")
 	}
 	slices.Sort(took)
 	return took[len(took)*99/100]
 }
 
-// TestFairness: a client that asks ten times as often as it may takes no more from
-// another than when nine tenths of that go to a server that does nothing but answer
-// 429.
-func TestFairness(t *testing.T) {
+// TestFloodCostsOthersNoMoreThanA429 compares the latency of a client beside a
+// client at ten times the allowed rate with its latency beside a bare handler
+// that answers nine tenths of that with 429.
+func TestFloodCostsOthersNoMoreThanA429(t *testing.T) {
 	d := time.Second
 	if soak() {
 		d = 15 * time.Second
 	}
-	s := openSite(t, t.TempDir(), blocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    per_ip {\n      rate = %d\n    }", fairRate)), "127.0.0.1:0")
-	succeeds(t, s.visit(t), "a__echo", 10)
+	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    per_ip {\n      rate = %d\n    }", fairRate)), "127.0.0.1:0")
+	succeeds(t, s.newClient(t), "a__echo", 10)
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
 	defer bare.Close()
 	beside := func(floods map[string]int) (_ time.Duration, refused, taken int64, lasted time.Duration) {
@@ -133,7 +133,7 @@ func TestFairness(t *testing.T) {
 		var work sync.WaitGroup
 		for at, perSecond := range floods {
 			work.Go(func() {
-				no, yes := flood(ctx, t, perSecond, at)
+				no, yes := floodFrom(ctx, t, perSecond, at)
 				atomic.AddInt64(&refused, no)
 				atomic.AddInt64(&taken, yes)
 			})
@@ -145,24 +145,24 @@ func TestFairness(t *testing.T) {
 		return got, refused, taken, time.Since(begun)
 	}
 	alone := p99(t, s, d)
-	baseline, refusedThere, takenThere, _ := beside(map[string]int{bare.Listener.Addr().String(): 9 * fairRate, s.at: fairRate})
-	got, refused, taken, lasted := beside(map[string]int{s.at: 10 * fairRate})
+	baseline, refusedThere, takenThere, _ := beside(map[string]int{bare.Listener.Addr().String(): 9 * fairRate, s.address: fairRate})
+	got, refused, taken, lasted := beside(map[string]int{s.address: 10 * fairRate})
 	again := p99(t, s, d)
 	fmt.Printf("p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", alone, baseline, got, again)
-	t.Logf("with a bare handler %d were refused and %d taken; without it %d and %d", refusedThere, takenThere, refused, taken)
-	// A busy machine does not send as many as it is asked to; what is taken is
-	// bounded by the limit all the same.
+	t.Logf("bare handler: %d refused and %d answered; junctor: %d and %d", refusedThere, takenThere, refused, taken)
+	// A busy machine sends fewer requests than requested. The limit still
+	// bounds the answered ones.
 	if most := int64(fairRate*lasted.Seconds()) + 2*fairRate; taken > most {
-		t.Errorf("%d requests were taken in %s, more than %d", taken, lasted, most)
+		t.Errorf("%d requests were answered in %s, want at most %d", taken, lasted, most)
 	}
 	if soak() && refused < taken {
-		t.Errorf("%d requests were refused, %d were taken", refused, taken)
+		t.Errorf("%d requests were refused, %d were answered", refused, taken)
 	}
 	ratio := float64(got) / float64(baseline)
 	if soak() {
 		fmt.Printf("%-46s %9.2f×  (bar 1.2×)\n", "p99 beside a flood, of that beside a bare 429", ratio)
 		if ratio > 1.2 {
-			t.Errorf("%.2f×", ratio)
+			t.Errorf("the ratio of the latencies is %.2f, want at most 1.2", ratio)
 		}
 	}
 }

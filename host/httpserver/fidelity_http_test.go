@@ -6,49 +6,51 @@ import (
 	"testing"
 )
 
-// The bytes that TestFidelityOverHTTP sends and wants to get.
+// The bytes that TestFidelityOverHTTP sends and expects.
 const (
-	// JSON that says the same in fewer bytes, or that a typed relay would lose;
-	// it ends in the middle of _meta.
+	// JSON that could be written in fewer bytes, or that a typed relay would
+	// lose. It ends within _meta.
 	oddParams = `"z":[1.50, 1e400,9007199254740993],"arguments":{ "b" : 2,"a":"\ud83d\u0041\/" },	"unknown":{"k":null}, "_meta":{"x":1`
 	oddError  = `{ "data":{"elicitations":[{"url":"https://x","n":9007199254740993}]},"message":"URL needed\/","code":-32042,"more":[] }`
 	oddPing   = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-	// What each modern request says of who asks: a client, and Junctor for one
-	// that is not modern.
+	// The _meta of a modern client, and the one that Junctor adds for a legacy
+	// client.
 	saysClient  = `,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1.0"},"io.modelcontextprotocol/clientCapabilities":{}`
 	saysJunctor = `,"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"junctor","version":"…"}`
 )
 
-// junctorVersion is what differs from release to release.
+// junctorVersion matches the version, which differs between releases.
 var junctorVersion = regexp.MustCompile(`("name":"junctor","version":")[^"]*`)
 
-// A faithful is what a client of one era gets from a server of one era.
-type faithful struct {
+// A fidelityCase is what a client of one era gets from a server of one era.
+type fidelityCase struct {
 	name    string
-	modern  bool   // the client
-	servers string // letters of those that are odd, fail, hide something, and echo
-	params  string // that the client sends
-	relayed string // that the server gets
-	// result is what the client gets of a result that is written down without
-	// what a modern server adds.
+	modern  bool   // era of the client
+	servers string // letters of the servers with odd, failing, hidden and echoed messages
+	params  string // sent by the client
+	relayed string // received by the server
+	// result returns what the client gets of a result without the additions of
+	// a modern server.
 	result func(string) string
-	hidden string // the result that hides a message
+	hidden string // result that contains a hidden message
 	fault  string
 }
 
-// asModern is a result as a modern server says it, and Junctor for a server that
-// is not; asSent as it was.
+// asModern returns a result as a modern server sends it, and Junctor for a
+// legacy server.
 func asModern(result string) string { return `{"resultType":"complete",` + result[1:] }
 
-// asShortened is what is left of it for a client that does not know the member,
-// with which the white space behind it goes.
+// asShortened returns a result without that member and the white space after
+// it, for a legacy client.
 func asShortened(result string) string { return "{" + strings.TrimLeft(result[1:], " ") }
-func asSent(result string) string      { return result }
 
-// TestFidelityOverHTTP: through the real programs, the bytes of params, of
-// results and of errors are the ones that were sent. Where a client and a server
-// are of different eras, just what one of the two does not have is another.
+// asSent returns a result unchanged.
+func asSent(result string) string { return result }
+
+// TestFidelityOverHTTP checks with the real programs that the bytes of params,
+// results and errors are relayed unchanged. Between two eras only the members
+// differ that one of them lacks.
 func TestFidelityOverHTTP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many programs")
@@ -56,23 +58,23 @@ func TestFidelityOverHTTP(t *testing.T) {
 	const (
 		old, new = "abcd", "efgh"
 		asked    = oddParams + saysClient + "}"
-		// A modern client learns what it would need to be asked, as its era has it.
+		// A modern client gets the URLs in the form of its era.
 		lacks = `{"code":-32021,"message":"URL needed/","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`
 	)
-	at := openSite(t, t.TempDir(), blocks(t, "", "odd", "odd-error", "hidden", "ok", "modern-odd", "modern-odd-error", "modern-hidden", "modern-ok"), "127.0.0.1:0")
-	for _, f := range []faithful{
+	at := startHTTP(t, t.TempDir(), serverBlocks(t, "", "odd", "odd-error", "hidden", "ok", "modern-odd", "modern-odd-error", "modern-hidden", "modern-ok"), "127.0.0.1:0")
+	for _, f := range []fidelityCase{
 		{"legacy to legacy", false, old, oddParams + "}", oddParams + "}", asSent, oddPing, oddError},
 		{"legacy to modern", false, new, oddParams + "}", oddParams + saysJunctor + "}", asShortened, oddPing, oddError},
 		{"modern to modern", true, new, asked, asked, asModern, oddPing, oddError},
 		{"modern to legacy", true, old, asked, oddParams + "}", asModern, asModern(oddPing), lacks},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			v := at.visit(t)
+			v := at.newClient(t)
 			if !f.modern {
-				v.greet()
+				v.initialize()
 			}
 			for i, want := range []string{
-				`"result":` + f.result(odd(t)), `"error":` + f.fault, `"result":` + f.hidden,
+				`"result":` + f.result(oddResult(t)), `"error":` + f.fault, `"result":` + f.hidden,
 				`"result":` + f.result(`{"content":[],"echo":{"name":"echo",`+f.relayed+`}}`),
 			} {
 				tool := f.servers[i:i+1] + "__bad"
@@ -80,7 +82,7 @@ func TestFidelityOverHTTP(t *testing.T) {
 					tool = f.servers[i:] + "__echo"
 				}
 				for _, accept := range []string{"application/json", "text/event-stream"} {
-					if got := v.raw(tool, f.params, accept, f.modern); got != `{"jsonrpc":"2.0","id":7,`+want+`}` {
+					if got := v.postRaw(tool, f.params, accept, f.modern); got != `{"jsonrpc":"2.0","id":7,`+want+`}` {
 						t.Errorf("%s as %s: %s\nwant …%s", tool, accept, got, want)
 					}
 				}
@@ -89,8 +91,8 @@ func TestFidelityOverHTTP(t *testing.T) {
 	}
 }
 
-// raw calls a tool with params that stand for themselves, but for its name.
-func (v *visitor) raw(tool, params, accept string, modern bool) string {
+// postRaw calls a tool with literal params, to which it adds the name.
+func (v *testClient) postRaw(tool, params, accept string, modern bool) string {
 	v.t.Helper()
 	header := []string{"Accept", accept}
 	if modern {

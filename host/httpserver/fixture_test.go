@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -24,41 +26,41 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// patience bounds what should happen at once.
-const patience = 20 * time.Second
+// testTimeout bounds what should happen at once.
+const testTimeout = 20 * time.Second
 
-// tools are what the servers of a hall have, beside resources and prompts:
+// tools are the tools of each scripted server, beside resources and prompts:
 //
 //	echo      answers with its params
-//	wait      answers when the test says so
-//	progress  reports it arguments.n times, then answers
-//	ask       asks the client for a message of its model, and answers with that
-//	needs     refuses because the client cannot do something
+//	wait      answers when the test tells it to
+//	progress  reports progress arguments.n times, then answers
+//	ask       asks the client for a model message, and answers with that
+//	needs     refuses because the client lacks a capability
 //	big       answers with arguments.n bytes
 var tools = []string{"echo", "wait", "progress", "ask", "needs", "big"}
 
-// A performer is a scripted server.
-type performer struct {
+// A scriptedServer is an MCP server that a test controls.
+type scriptedServer struct {
 	conversation.Server
 	name  string
 	share gateway.Share
-	calls chan waiting // that wait
-	stops chan string  // ids of requests that were cancelled
+	calls chan pendingCall // pending calls
+	stops chan string      // ids of requests that were cancelled
 
-	mu     sync.Mutex
-	asking map[string]string // guarded by mu; calls by the id of what was asked in their course
+	mu               sync.Mutex
+	pendingQuestions map[string]string // guarded by mu; calls by the id of the question that was asked
 }
 
-// A waiting is a call of "wait".
-type waiting struct {
+// A pendingCall is a call of "wait".
+type pendingCall struct {
 	link *conversation.Link
 	m    conversation.Message
 }
 
-func (c waiting) answer(result string) { c.link.Say(conversation.Result(c.m, result)) }
+func (c pendingCall) answer(result string) { c.link.Say(conversation.Result(c.m, result)) }
 
-func newPerformer(name, revision string) *performer {
-	p := &performer{name: name, calls: make(chan waiting, 1<<14), stops: make(chan string, 1<<14), asking: map[string]string{}}
+func newScriptedServer(name, revision string) *scriptedServer {
+	p := &scriptedServer{name: name, calls: make(chan pendingCall, 1<<14), stops: make(chan string, 1<<14), pendingQuestions: map[string]string{}}
 	p.Revision = revision
 	p.Capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}`
 	var items []string
@@ -72,10 +74,10 @@ func newPerformer(name, revision string) *performer {
 	return p
 }
 
-func (p *performer) answer(l *conversation.Link, m conversation.Message) string {
+func (p *scriptedServer) answer(l *conversation.Link, m conversation.Message) string {
 	switch m.Method {
 	case "":
-		return p.heard(l, m)
+		return p.takeAnswer(l, m)
 	case mcp.NoteCancelled:
 		p.stops <- string(mcp.Member(m.Params, "requestId"))
 	case mcp.MethodCallTool:
@@ -92,13 +94,13 @@ func (p *performer) answer(l *conversation.Link, m conversation.Message) string 
 	return ""
 }
 
-func (p *performer) call(l *conversation.Link, m conversation.Message) string {
+func (p *scriptedServer) call(l *conversation.Link, m conversation.Message) string {
 	name, _ := mcp.TextMember(m.Params, "name")
 	var n int
 	_ = json.Unmarshal(mcp.Member(m.Params, "arguments", "n"), &n)
 	switch name {
 	case "wait":
-		p.calls <- waiting{l, m}
+		p.calls <- pendingCall{l, m}
 		return conversation.Later
 	case "progress":
 		token := mcp.Member(m.Params, "_meta", "progressToken")
@@ -108,7 +110,7 @@ func (p *performer) call(l *conversation.Link, m conversation.Message) string {
 	case "ask":
 		id := fmt.Sprintf(`"ask-%s"`, strings.Trim(string(m.ID), `"`))
 		p.mu.Lock()
-		p.asking[id] = string(m.ID)
+		p.pendingQuestions[id] = string(m.ID)
 		p.mu.Unlock()
 		l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`, id))
 		return conversation.Later
@@ -120,10 +122,10 @@ func (p *performer) call(l *conversation.Link, m conversation.Message) string {
 	return conversation.Result(m, fmt.Sprintf(`{"content":[],"echo":%s}`, m.Params))
 }
 
-// heard takes the client's answer to what a call asked.
-func (p *performer) heard(l *conversation.Link, m conversation.Message) string {
+// takeAnswer handles the client's answer to a question of a call.
+func (p *scriptedServer) takeAnswer(l *conversation.Link, m conversation.Message) string {
 	p.mu.Lock()
-	id := p.asking[string(m.ID)]
+	id := p.pendingQuestions[string(m.ID)]
 	p.mu.Unlock()
 	if id != "" {
 		said := m.Result
@@ -135,40 +137,40 @@ func (p *performer) heard(l *conversation.Link, m conversation.Message) string {
 	return ""
 }
 
-// next is the next call of "wait".
-func (p *performer) next(t testing.TB) waiting {
+// nextCall returns the next call of "wait".
+func (p *scriptedServer) nextCall(t testing.TB) pendingCall {
 	t.Helper()
 	select {
 	case c := <-p.calls:
 		return c
-	case <-time.After(patience):
-		t.Fatal("the server is not called")
+	case <-time.After(testTimeout):
+		t.Fatal("the server got no call")
 		panic("unreachable")
 	}
 }
 
-// hallMemory is the memory for messages of a hall, in bytes.
-const hallMemory = 256 << 20
+// fixtureMemory is the memory for messages of a fixture, in bytes.
+const fixtureMemory = 256 << 20
 
-// leave takes memory until n bytes are left, for as long as the test lasts.
-func (h *fixture) leave(n int) {
-	taken := hallMemory - n
-	h.budget.Count(taken)
-	h.t.Cleanup(func() { h.budget.Count(-taken) })
+// leaveMemory takes memory until n bytes are left, for the rest of the test.
+func (h *fixture) leaveMemory(n int) {
+	taken := fixtureMemory - n
+	h.memory.Count(taken)
+	h.t.Cleanup(func() { h.memory.Count(-taken) })
 }
 
-// A fixture is a front with a gateway of scripted servers behind it.
+// A fixture is a Server with a gateway of scripted servers.
 type fixture struct {
 	*Server
 	t       testing.TB
-	at      string // host and port
+	address string // host and port
 	gateway *gateway.Gateway
-	servers map[string]*performer
-	end     func() // ends it, once; what it did not do in order fails the test
-	log     *locked
+	servers map[string]*scriptedServer
+	close   func() // shuts down, once; the test fails if that is not orderly
+	log     *lockedBuffer
 }
 
-// defaults are options as the configuration has them.
+// defaults returns the default options of the configuration.
 func defaults() Options {
 	return Options{
 		Origins: []string{"http://localhost", "http://127.0.0.1"},
@@ -178,26 +180,26 @@ func defaults() Options {
 	}
 }
 
-// A locked is a log that many write to.
-type locked struct {
+// A lockedBuffer is a log with several writers.
+type lockedBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu
 }
 
-func (l *locked) Write(b []byte) (int, error) {
+func (l *lockedBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *locked) String() string {
+func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// openFixture serves at a port of its own until the test ends.
-func openFixture(t testing.TB, change func(*Options), servers ...*performer) *fixture {
+// openFixture serves on a port of its own until the test ends.
+func openFixture(t testing.TB, change func(*Options), servers ...*scriptedServer) *fixture {
 	t.Helper()
 	l, err := Listen(t.Context(), "127.0.0.1:0", 0)
 	if err != nil {
@@ -206,8 +208,8 @@ func openFixture(t testing.TB, change func(*Options), servers ...*performer) *fi
 	return openFixtureAt(t, l, nil, change, servers...)
 }
 
-// openSecureFixture is openHall with TLS.
-func openSecureFixture(t testing.TB, secure *tls.Config, servers ...*performer) *fixture {
+// openSecureFixture is openFixture with TLS.
+func openSecureFixture(t testing.TB, secure *tls.Config, servers ...*scriptedServer) *fixture {
 	t.Helper()
 	l, err := Listen(t.Context(), "127.0.0.1:0", 0)
 	if err != nil {
@@ -216,11 +218,11 @@ func openSecureFixture(t testing.TB, secure *tls.Config, servers ...*performer) 
 	return openFixtureAt(t, l, secure, nil, servers...)
 }
 
-func openFixtureAt(t testing.TB, l net.Listener, secure *tls.Config, change func(*Options), servers ...*performer) *fixture {
+func openFixtureAt(t testing.TB, l net.Listener, secure *tls.Config, change func(*Options), servers ...*scriptedServer) *fixture {
 	t.Helper()
-	h := &fixture{t: t, at: l.Addr().String(), servers: map[string]*performer{}, log: &locked{}}
+	h := &fixture{t: t, address: l.Addr().String(), servers: map[string]*scriptedServer{}, log: &lockedBuffer{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: h.log, Level: hclog.Debug})
-	stopServers := h.hire(log, servers)
+	stopServers := h.connect(log, servers)
 	o := defaults()
 	o.Gateway, o.Log = h.gateway, log
 	if change != nil {
@@ -235,29 +237,29 @@ func openFixtureAt(t testing.TB, l net.Listener, secure *tls.Config, change func
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Serve(ctx, l, secure) }()
-	h.end = sync.OnceFunc(func() {
+	h.close = sync.OnceFunc(func() {
 		cancel()
 		select {
 		case err := <-ended:
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(patience):
-			t.Error("the front does not end")
+		case <-time.After(testTimeout):
+			t.Error("Serve does not return after its context has ended")
 		}
 		stopServers()
 	})
-	t.Cleanup(h.end)
+	t.Cleanup(h.close)
 	return h
 }
 
-// hire makes the gateway and connects it to the servers.
-func (h *fixture) hire(log hclog.Logger, servers []*performer) (stop func()) {
+// connect creates the gateway and connects it to the servers.
+func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop func()) {
 	set, rules := map[string]gateway.Server{}, map[string]policy.Server{}
-	open := func(p *performer, peer upstream.Peer) *upstream.Upstream {
+	open := func(p *scriptedServer, peer upstream.Peer) *upstream.Upstream {
 		return upstream.New(upstream.Options{
-			Name: p.name, Peer: peer, Memory: remembered{mcp.Revision(p.Revision)}, Log: log, Version: "1",
-			Start: patience, Call: time.Minute, Shutdown: time.Second,
+			Name: p.name, Peer: peer, Memory: fixedRevision{mcp.Revision(p.Revision)}, Log: log, Version: "1",
+			Start: testTimeout, Call: time.Minute, Shutdown: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return p.Open(), nil },
 		})
 	}
@@ -265,7 +267,7 @@ func (h *fixture) hire(log hclog.Logger, servers []*performer) (stop func()) {
 		h.servers[p.name], rules[p.name] = p, policy.Server{}
 		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
-	h.gateway = gateway.New(gateway.Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: set, Budget: limit.NewMemory(hallMemory)})
+	h.gateway = gateway.New(gateway.Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: set, Budget: limit.NewMemory(fixtureMemory)})
 	var all []*catalog.Server
 	var ups []*upstream.Upstream
 	for _, p := range servers {
@@ -284,7 +286,7 @@ func (h *fixture) hire(log hclog.Logger, servers []*performer) (stop func()) {
 		h.t.Fatal(failed)
 	}
 	if len(all) > 0 {
-		<-told // so that no client hears of it
+		<-told // so that no client is notified
 	}
 	return func() {
 		h.gateway.Stop()
@@ -295,19 +297,28 @@ func (h *fixture) hire(log hclog.Logger, servers []*performer) (stop func()) {
 	}
 }
 
-type remembered struct{ revision mcp.Revision }
+type fixedRevision struct{ revision mcp.Revision }
 
-func (r remembered) Revision() mcp.Revision { return r.revision }
-func (remembered) Remember(mcp.Revision)    {}
+func (r fixedRevision) Revision() mcp.Revision { return r.revision }
+func (fixedRevision) Remember(mcp.Revision)    {}
 
-// Tokens of two clients.
+// Tokens of two principals.
 const (
 	aliceToken = "alice-0123456789abcdef"
 	bobToken   = "bob-0123456789abcdef"
 )
 
-func twoTokens() *authn.Tokens {
+func newTestTokens() *authn.Tokens {
 	return authn.NewTokens([]authn.StaticToken{
 		{Token: aliceToken, Subject: "alice", Tenant: "default"}, {Token: bobToken, Subject: "bob", Tenant: "default"},
 	})
+}
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		if built.dir != "" {
+			_ = os.RemoveAll(built.dir)
+		}
+		os.Exit(status)
+	}))
 }

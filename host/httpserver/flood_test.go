@@ -13,24 +13,25 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestPromisedBody: a body takes memory as it comes, not as it was promised.
-func TestPromisedBody(t *testing.T) {
+// TestAnnouncedBodyTakesNoMemory checks that a body takes memory when it
+// arrives, not when Content-Length announces it.
+func TestAnnouncedBodyTakesNoMemory(t *testing.T) {
 	h := openFixture(t, func(o *Options) { o.MaxBody = 16 << 20 })
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	const clients = 30
 	for range clients {
-		conn, err := net.Dial("tcp", h.at)
+		conn, err := net.Dial("tcp", h.address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", h.at, 16<<20)
+		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", h.address, 16<<20)
 	}
-	for until := time.Now().Add(patience); h.reading.Load() < clients; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(testTimeout); h.reading.Load() < clients; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("they are not read")
+			t.Fatal("the bodies are not being read")
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
@@ -40,73 +41,73 @@ func TestPromisedBody(t *testing.T) {
 	}
 }
 
-// TestOldInFlight: a call of a client of 2024-11-05 is in flight until it is
-// answered, not until it was taken.
-func TestOldInFlight(t *testing.T) {
+// TestLegacySSECallCountsUntilItsAnswer checks that a call over HTTP+SSE
+// (2024-11-05) is in flight until it is answered, not until it is accepted.
+func TestLegacySSECallCountsUntilItsAnswer(t *testing.T) {
 	t.Parallel()
-	a := newPerformer("a", "2025-11-25")
+	a := newScriptedServer("a", "2025-11-25")
 	h := openFixture(t, func(o *Options) { o.MaxInFlight, o.LegacySSE = 3, true }, a)
-	says := h.oldVisitor(t)
+	says := h.newLegacyClient(t)
 	for i := range 3 {
-		says.must(legacyCall(i, "a__wait", `{}`))
+		says.mustPost(legacyCall(i, "a__wait", `{}`))
 	}
 	status, text, header, _ := says.post(legacyCall(3, "a__wait", `{}`))
-	refusedFor(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
+	expectRetryable(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
 	for range 3 {
-		a.next(t).answer(`{"content":[]}`)
+		a.nextCall(t).answer(`{"content":[]}`)
 	}
-	for until := time.Now().Add(patience); h.inFlight.Load() > 0; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(testTimeout); h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("%d are in flight", h.inFlight.Load())
+			t.Fatalf("%d requests are in flight", h.inFlight.Used())
 		}
 	}
-	says.must(legacyCall(4, "a__echo", `{}`))
+	says.mustPost(legacyCall(4, "a__echo", `{}`))
 }
 
-// TestOldUnread: a client of 2024-11-05 that asks and does not read is not
-// answered without a bound.
-func TestOldUnread(t *testing.T) {
+// TestLegacySSEClientMustReadItsAnswers checks that requests of a client over
+// HTTP+SSE that does not read its answers are refused.
+func TestLegacySSEClientMustReadItsAnswers(t *testing.T) {
 	t.Parallel()
-	h := openFixture(t, func(o *Options) { o.LegacySSE = true }, newPerformer("a", "2025-11-25"))
-	stalled := stall(t, h.at)
-	fmt.Fprintf(stalled, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", h.at)
-	says := newVisitor(t, "http://"+h.at+"/messages?sessionId="+h.oldID(t), &http.Transport{})
-	says.must(greeting)
+	h := openFixture(t, func(o *Options) { o.LegacySSE = true }, newScriptedServer("a", "2025-11-25"))
+	stalled := dialWithSmallBuffer(t, h.address)
+	fmt.Fprintf(stalled, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", h.address)
+	says := newTestClient(t, "http://"+h.address+"/messages?sessionId="+h.legacyID(t), &http.Transport{})
+	says.mustPost(initializeRequest)
 	taken := 0
 	for i := range 100 {
 		status, text, header, _ := says.post(legacyCall(i, "a__big", `{"n":1000000}`))
 		if status == http.StatusAccepted {
 			taken++
 		} else {
-			refusedFor(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
+			expectRetryable(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
 		}
-		for until := time.Now().Add(patience); h.inFlight.Load() > 0 && time.Now().Before(until); {
-			time.Sleep(time.Millisecond) // until it has its answer, which is not read
+		for until := time.Now().Add(testTimeout); h.inFlight.Used() > 0 && time.Now().Before(until); {
+			time.Sleep(time.Millisecond) // until the request is answered
 		}
 	}
 	if taken < 1 || taken > 60 {
-		t.Errorf("%d of 100 requests were taken from a client that does not read", taken)
+		t.Errorf("%d of 100 requests of a client that does not read were accepted", taken)
 	}
 }
 
-// oldVisitor opens the stream of a client of 2024-11-05 and greets; what it returns says
-// things.
-func (h *fixture) oldVisitor(t *testing.T) *visitor {
+// newLegacyClient opens the stream of a client over HTTP+SSE and initializes
+// it. It returns a client that posts messages.
+func (h *fixture) newLegacyClient(t *testing.T) *testClient {
 	t.Helper()
-	v := newVisitor(t, "http://"+h.at+"/sse", &http.Transport{})
-	f := v.follow("")
+	v := newTestClient(t, "http://"+h.address+"/sse", &http.Transport{})
+	f := v.mustListen("")
 	e, err := f.next()
 	if err != nil || e.kind != "endpoint" {
 		t.Fatal(e, err)
 	}
-	says := newVisitor(t, "http://"+h.at+e.data, &http.Transport{})
-	says.must(greeting)
+	says := newTestClient(t, "http://"+h.address+e.data, &http.Transport{})
+	says.mustPost(initializeRequest)
 	return says
 }
 
-// TestRenewedAuthority: a client of an authority that was replaced does not come
-// in with what it remembers of an earlier connection.
-func TestRenewedAuthority(t *testing.T) {
+// TestReplacedClientCARefusesResumption checks that a client of a replaced
+// client CA cannot connect with a TLS session of an earlier connection.
+func TestReplacedClientCARefusesResumption(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
@@ -123,9 +124,9 @@ func TestRenewedAuthority(t *testing.T) {
 	come := func() (*http.Response, error) {
 		tr := ours.client("client", func(c *tls.Config) { c.ClientSessionCache = cache })
 		tr.ForceAttemptHTTP2 = false
-		v := newVisitor(t, "https://"+h.at+"/mcp", tr)
+		v := newTestClient(t, "https://"+h.address+"/mcp", tr)
 		defer tr.CloseIdleConnections()
-		resp, err := v.request(t.Context(), http.MethodPost, greeting)
+		resp, err := v.request(t.Context(), http.MethodPost, initializeRequest)
 		if err == nil {
 			_ = resp.Body.Close()
 		}
@@ -136,10 +137,10 @@ func TestRenewedAuthority(t *testing.T) {
 			t.Fatalf("connection %d: %+v, %v", i, resp, err)
 		}
 	}
-	// Another authority takes the place of the client's.
+	// The client CA is replaced.
 	newAuthority(t, dir, "other")
-	time.Sleep(lookEvery + 100*time.Millisecond)
+	time.Sleep(reloadInterval + 100*time.Millisecond)
 	if resp, err := come(); err == nil {
-		t.Errorf("still let in, resumed: %t", resp.TLS.DidResume)
+		t.Errorf("the client is still accepted, resumed: %t", resp.TLS.DidResume)
 	}
 }

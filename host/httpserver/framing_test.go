@@ -15,9 +15,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestAmbiguousFraming: a request that a proxy could read differently is answered
-// with 400, the connection is closed, and what follows is not read.
-func TestAmbiguousFraming(t *testing.T) {
+// TestAmbiguousFramingIsRefused checks that a request that a proxy could read
+// differently gets 400, and that the rest of the connection is not read.
+func TestAmbiguousFramingIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
@@ -28,10 +28,10 @@ func TestAmbiguousFraming(t *testing.T) {
 	}
 	call, header := modernCall(1, "a__echo", `{}`)
 	for name, h := range map[string]*fixture{
-		"plain": openFixture(t, nil, newPerformer("a", "2026-07-28")), "TLS": openSecureFixture(t, secure, newPerformer("a", "2026-07-28")),
+		"plain": openFixture(t, nil, newScriptedServer("a", "2026-07-28")), "TLS": openSecureFixture(t, secure, newScriptedServer("a", "2026-07-28")),
 	} {
 		dial := func() net.Conn {
-			conn, err := net.Dial("tcp", h.at)
+			conn, err := net.Dial("tcp", h.address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,10 +40,10 @@ func TestAmbiguousFraming(t *testing.T) {
 				config.NextProtos, config.ServerName = []string{"http/1.1"}, "127.0.0.1"
 				conn = tls.Client(conn, config)
 			}
-			_ = conn.SetDeadline(time.Now().Add(patience))
+			_ = conn.SetDeadline(time.Now().Add(testTimeout))
 			return conn
 		}
-		head := "POST /mcp HTTP/1.1\r\nHost: " + h.at + "\r\nContent-Type: application/json\r\n"
+		head := "POST /mcp HTTP/1.1\r\nHost: " + h.address + "\r\nContent-Type: application/json\r\n"
 		for i := 0; i < len(header); i += 2 {
 			head += header[i] + ": " + header[i+1] + "\r\n"
 		}

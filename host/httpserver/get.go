@@ -5,58 +5,60 @@ import (
 	"net/http"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// get opens the common stream of a session, or takes up one that was cut off.
-func (f *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+// get opens the common stream of a session, or resumes a stream.
+func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")
 		return
 	}
 	switch {
 	case !knownVersion(r.Header):
-		refuse(w, r, http.StatusBadRequest, errVersion)
+		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
-	case !accepted(r.Header).stream:
-		refuse(w, r, http.StatusNotAcceptable, errAcceptGet)
+	case !acceptOf(r.Header).stream:
+		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
-	s, ok := f.find(w, r, p, errGone)
+	s, ok := srv.findSession(w, r, p, errSessionNotFound)
 	if !ok {
 		return
 	}
 	defer s.Hold()()
-	defer streams(r)()
-	c := s.Client.(*client)
-	follow := &follower{front: f, session: s, events: newEvents(w, f.o.Send)}
-	if why, status := follow.from(r.Header, c); why != nil {
-		refuse(w, r, status, why)
+	defer httpconn.MarkStream(r)()
+	c := s.Client.(*sessionClient)
+	reader := &logReader{server: srv, session: s, events: newEventWriter(w, srv.o.Send)}
+	if why, status := reader.startFrom(r.Header, c); why != nil {
+		writeError(w, r, status, why)
 		return
 	}
-	taken, release := c.follow(follow.number)
+	taken, release := c.takeStream(reader.number)
 	defer release()
-	follow.taken = taken
-	if err := follow.run(r.Context()); err != nil {
-		f.o.Log.Debug("a stream ended", "stream", follow.number, "error", err)
+	reader.taken = taken
+	if err := reader.run(r.Context()); err != nil {
+		srv.o.Log.Debug("stream ended", "stream", reader.number, "error", err)
 	}
 }
 
-// from decides where a stream begins: where the client was cut off, else with
-// what comes from now on, and the first time with what the session began with.
-func (f *follower) from(h http.Header, c *client) (*httpError, int) {
+// startFrom sets the position where a stream begins. It is the position that
+// Last-Event-ID names, else the current one. The first common stream begins
+// with the session. It returns an error and a status to send.
+func (l *logReader) startFrom(h http.Header, c *sessionClient) (*httpError, int) {
 	number, at, found, err := lastEvent(h)
 	if !found {
-		if !c.first() {
-			f.at = f.session.Log().Head(sessionstore.Common)
+		if !c.firstRead() {
+			l.at = l.session.Log().Head(sessionstore.Common)
 		}
-		f.live = true
+		l.live = true
 		return nil, 0
 	}
-	f.number, f.at, f.back = number, at, f.session.Log().Head(number)
+	l.number, l.at, l.missedUntil = number, at, l.session.Log().Head(number)
 	if err == nil {
-		_, err = f.session.Log().Read(number, at, false, 1)
+		_, err = l.session.Log().Read(number, at, false, 1)
 	}
 	if _, gap := errors.AsType[*sessionstore.PurgedError](err); gap {
 		return errPurged, http.StatusGone
@@ -64,6 +66,6 @@ func (f *follower) from(h http.Header, c *client) (*httpError, int) {
 	if errors.Is(err, sessionstore.ErrNoStream) {
 		return errEventID, http.StatusBadRequest
 	}
-	c.first()
+	c.firstRead()
 	return nil, 0
 }

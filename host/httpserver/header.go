@@ -7,15 +7,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A modern client repeats in headers what its message says, so that whoever
-// stands between can see it (2026-07-28, streamable HTTP, "Request Metadata").
-// What they saw must be what is done.
+// A modern client repeats parts of its message in headers, so that proxies can
+// read them (2026-07-28, streamable HTTP, "Request Metadata"). The gateway
+// checks that both agree, because a proxy may have decided by the headers.
 
-// modern reports whether a message comes from a modern client: its header says
-// so, or the message itself.
+// modern reports whether a message comes from a modern client, by its header or
+// by its _meta.
 func modern(h http.Header, m *mcp.Message) bool {
 	if m.Method == mcp.MethodInitialize && mcp.Member(m.Params, "protocolVersion") != nil {
-		return false // in whatever way it was sent, it begins a session
+		return false // initialize always begins a session
 	}
 	if v := mcp.Revision(h.Get("Mcp-Protocol-Version")); v.Modern() {
 		return true
@@ -24,16 +24,16 @@ func modern(h http.Header, m *mcp.Message) bool {
 	return said
 }
 
-// knownVersion reports whether the header of a legacy client, if it has one,
-// names a version that we speak.
+// knownVersion reports whether the version header of a legacy client is absent
+// or names a supported version.
 func knownVersion(h http.Header) bool {
 	versions := h["Mcp-Protocol-Version"]
 	return len(versions) == 0 || len(versions) == 1 && mcp.Revision(versions[0]).Known()
 }
 
-// named are the methods whose item stands in a header, and where it stands in
-// the message.
-var named = map[string]string{
+// nameMembers maps a method to the member of its params that the Mcp-Name
+// header repeats.
+var nameMembers = map[string]string{
 	mcp.MethodCallTool:     "name",
 	mcp.MethodGetPrompt:    "name",
 	mcp.MethodReadResource: "uri",
@@ -42,29 +42,30 @@ var named = map[string]string{
 	mcp.MethodCancelTask:   "taskId",
 }
 
-// mismatch compares the headers of a modern request with its message. The error
-// is nil when they agree.
-func mismatch(h http.Header, m *mcp.Message) (rpcErr []byte) {
+// checkHeaders compares the headers of a modern request with its message. It
+// returns a JSON-RPC error object, or nil if they agree.
+func checkHeaders(h http.Header, m *mcp.Message) (rpcErr []byte) {
 	version, said := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion)
 	if !said && len(h["Mcp-Protocol-Version"]) == 1 {
-		version = h["Mcp-Protocol-Version"][0] // the gateway says what _meta lacks
+		version = h["Mcp-Protocol-Version"][0] // the gateway reports what _meta lacks
 	}
-	if err := repeats(h, "Mcp-Protocol-Version", version, false); err != nil {
+	if err := checkHeader(h, "Mcp-Protocol-Version", version, false); err != nil {
 		return err
 	}
-	if err := repeats(h, "Mcp-Method", m.Method, false); err != nil {
+	if err := checkHeader(h, "Mcp-Method", m.Method, false); err != nil {
 		return err
 	}
-	if member, ok := named[m.Method]; ok {
+	if member, ok := nameMembers[m.Method]; ok {
 		if name, ok := mcp.TextMember(m.Params, member); ok {
-			return repeats(h, "Mcp-Name", name, true)
+			return checkHeader(h, "Mcp-Name", name, true)
 		}
 	}
 	return nil
 }
 
-// repeats checks that a header says what stands in the message.
-func repeats(h http.Header, name, want string, encoded bool) (rpcErr []byte) {
+// checkHeader compares one header with a value of the message. It returns a
+// JSON-RPC error object, or nil if they agree.
+func checkHeader(h http.Header, name, want string, encoded bool) (rpcErr []byte) {
 	values := h[http.CanonicalHeaderKey(name)]
 	wrong := func(what string) []byte {
 		return mcp.ErrorObject(mcp.CodeHeaderMismatch, fmt.Sprintf("the header %s %s", name, what), map[string]string{"header": name})
@@ -73,17 +74,17 @@ func repeats(h http.Header, name, want string, encoded bool) (rpcErr []byte) {
 	case len(values) == 0:
 		return wrong("is missing")
 	case len(values) > 1:
-		return wrong("stands twice")
+		return wrong("appears twice")
 	}
 	got := values[0]
 	if encoded {
 		var ok bool
 		if got, ok = mcp.HeaderText(got); !ok {
-			return wrong("is not encoded as it says")
+			return wrong("is not validly encoded")
 		}
 	}
 	if got != want {
-		return wrong("is not what the message says")
+		return wrong("differs from the message")
 	}
 	return nil
 }

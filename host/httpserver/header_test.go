@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// FuzzLastEvent: what is read is what id writes, and nothing else.
+// FuzzLastEvent checks that lastEvent accepts exactly what id returns.
 func FuzzLastEvent(f *testing.F) {
 	for _, text := range []string{"0-0", "7-12", "", "-", "-1", "00-0", "0-+1", "1-18446744073709551615", "4294967296-0", "1-18446744073709551616", " 1-1", "1-1 ", "1-1-1", "１-1", "0x1-1"} {
 		f.Add(text)
@@ -18,9 +18,9 @@ func FuzzLastEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		stream, at, found, err := lastEvent(http.Header{"Last-Event-Id": {text}})
 		if !found {
-			t.Fatal("it is there")
+			t.Fatal("the header was not found")
 		}
-		wrote := (&follower{number: stream}).id(at)
+		wrote := (&logReader{number: stream}).id(at)
 		if err == nil && wrote != text {
 			t.Errorf("%q is read as %q", text, wrote)
 		}
@@ -32,13 +32,13 @@ func FuzzLastEvent(f *testing.F) {
 			}
 		}
 		if _, _, _, err := lastEvent(http.Header{"Last-Event-Id": {text, text}}); err == nil {
-			t.Error("two are taken")
+			t.Error("two headers are accepted")
 		}
 	})
 }
 
-// FuzzHeaders: a modern request is let through only if its headers say what the
-// message says, as a client would write it.
+// FuzzHeaders checks that a modern request passes only if its headers equal the
+// values of its message.
 func FuzzHeaders(f *testing.F) {
 	for _, c := range [][3]string{
 		{"tools/call", "echo", "echo"}, {"tools/call", "echo", "=?base64?ZWNobw==?="}, {"tools/call", "=?base64?ZWNobw==?=", "=?base64?ZWNobw==?="},
@@ -55,8 +55,8 @@ func FuzzHeaders(f *testing.F) {
 		}
 		stood, _ := mcp.TextMember(m.Params, "name")
 		h := http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {m.Method}, "Mcp-Name": {header}}
-		passes := mismatch(h, m) == nil
-		if _, isNamed := named[m.Method]; !isNamed {
+		passes := checkHeaders(h, m) == nil
+		if _, isNamed := nameMembers[m.Method]; !isNamed {
 			if !passes {
 				t.Errorf("%q has no name to repeat", m.Method)
 			}

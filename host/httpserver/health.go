@@ -1,15 +1,13 @@
 package httpserver
 
 import (
-	"net/http"
-
 	"encoding/json"
+	"net/http"
 )
 
-// health answers whoever watches over the process: nobody has to prove who they
-// are, and nothing is told but whether it goes well. Servers that cannot be
-// reached do not make the gateway unhealthy: it has others.
-func (f *Server) health(w http.ResponseWriter, r *http.Request) {
+// health answers health checks without authentication. It returns only
+// statuses. Servers that are not reachable do not make the gateway unhealthy.
+func (srv *Server) health(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	default:
@@ -18,16 +16,17 @@ func (f *Server) health(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if r.URL.Path != "/readyz" {
-		body(w, http.StatusOK, []byte(`{"status":"ok"}`))
+		writeBody(w, http.StatusOK, []byte(`{"status":"ok"}`))
 		return
 	}
 	checks := map[string]bool{
-		"accepting": !f.isDraining(),
-		"sessions":  f.sessions.Len() < f.most,
-		"store":     f.sessions.Healthy() == nil,
+		"accepting": !srv.isDraining(),
+		"sessions":  srv.sessions.Len() < srv.maxSessions,
+		"store":     srv.sessions.Healthy() == nil,
 	}
 	status := http.StatusOK
-	// A store that cannot be written to is no reason to send clients away.
+	// Sessions continue in memory if the store cannot be written, so the
+	// gateway stays ready.
 	ready := checks["accepting"] && checks["sessions"]
 	if !ready {
 		status = http.StatusServiceUnavailable
@@ -36,5 +35,5 @@ func (f *Server) health(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(err) // booleans can always be rendered
 	}
-	body(w, status, text)
+	writeBody(w, status, text)
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// killRounds is how often something is killed.
+// killRounds returns how often a process is killed.
 func killRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("JUNCTOR_KILL_ROUNDS")); err == nil {
 		return n
@@ -24,24 +24,24 @@ func killRounds() int {
 	return 3
 }
 
-// inFlight is how many calls wait when something is killed.
+// inFlight is the number of calls in flight at a kill.
 const inFlight = 16
 
-// TestKilledUnderLoad kills a server, or its plugin, while calls wait for it:
-// those fail at once, the next one works, and calls of another server, whose
-// plugin is a process of its own, do not notice.
-func TestKilledUnderLoad(t *testing.T) {
-	config := "plugin \"stdio\" {\n  isolation = \"server\"\n}\n" + blocks(t, "", "hang", "ok")
+// TestKillFailsPendingCallsOnly kills a server, or its plugin, while calls are
+// in flight. They must fail at once, the next call must succeed, and calls of a
+// server of another plugin must not notice.
+func TestKillFailsPendingCallsOnly(t *testing.T) {
+	config := "plugin \"stdio\" {\n  isolation = \"server\"\n}\n" + serverBlocks(t, "", "hang", "ok")
 	var p *process
 	var slowestEnd, slowestStart time.Duration
 	for n := range 2 * killRounds() {
-		if n%killsOfOneHost == 0 {
+		if n%killsPerHost == 0 {
 			if p != nil {
-				p.end()
+				p.closeInput()
 			}
-			p = serveText(t.TempDir(), t, config)
-			p.works("a")
-			p.works("b")
+			p = startStdioWith(t.TempDir(), t, config)
+			p.expectEcho("a")
+			p.expectEcho("b")
 		}
 		end, start := p.killRound(n)
 		slowestEnd, slowestStart = max(slowestEnd, end), max(slowestStart, start)
@@ -50,15 +50,15 @@ func TestKilledUnderLoad(t *testing.T) {
 	p.within("kill -9: the next call worked within", slowestStart, time.Second)
 }
 
-// killsOfOneHost keeps below the number of crashes that puts a plugin into
+// killsPerHost is below the number of crashes that puts a plugin into
 // quarantine.
-const killsOfOneHost = 6
+const killsPerHost = 6
 
-// killRound kills the server a, or its plugin, at some moment. It returns how
-// long calls in flight took to fail and the next one to work.
+// killRound kills server a, or its plugin. It returns how long calls in flight
+// took to fail and the next one to succeed.
 func (p *process) killRound(n int) (end, start time.Duration) {
 	p.t.Helper()
-	victim := p.below("evil\x00hang")
+	victim := p.child("evil\x00hang")
 	if n%2 == 0 {
 		victim = parentOf(p.t, victim)
 	}
@@ -66,7 +66,7 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 	for range inFlight {
 		waiting = append(waiting, p.start("tools/call", `{"name":"a__bad","arguments":{}}`))
 	}
-	p.works("b")
+	p.expectEcho("b")
 	other := p.start("tools/call", `{"name":"b__echo","arguments":{}}`)
 	time.Sleep(rand.N(20 * time.Millisecond))
 	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
@@ -74,34 +74,34 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 	}
 	begun := time.Now()
 	for _, id := range waiting {
-		if a := p.kept(id); !strings.Contains(a, `"code":-32000`) || !strings.Contains(a, `"reason":"`) {
+		if a := p.keptAnswer(id); !strings.Contains(a, `"code":-32000`) || !strings.Contains(a, `"reason":"`) {
 			p.t.Errorf("round %d: %.300s", n, a)
 		}
 	}
 	end = time.Since(begun)
 	begun = time.Now()
-	p.works("a")
+	p.expectEcho("a")
 	start = time.Since(begun)
-	p.works("b")
-	if a := p.kept(other); !strings.Contains(a, `"echo"`) {
+	p.expectEcho("b")
+	if a := p.keptAnswer(other); !strings.Contains(a, `"echo"`) {
 		p.t.Errorf("round %d: the other server answers %.300s", n, a)
 	}
 	return end, start
 }
 
-// TestHostKilled kills the host under load: nothing that it started outlives it.
-func TestHostKilled(t *testing.T) {
+// TestKilledHostLeavesNoProcess kills the host under load.
+func TestKilledHostLeavesNoProcess(t *testing.T) {
 	var slowest time.Duration
 	var p *process
 	for range killRounds() {
-		p = serve(t, "", "hang", "ok")
-		p.works("a")
-		p.works("b")
+		p = startStdio(t, "", "hang", "ok")
+		p.expectEcho("a")
+		p.expectEcho("b")
 		for range inFlight {
 			p.start("tools/call", `{"name":"a__bad","arguments":{}}`)
 		}
-		if len(p.all()) < 3 {
-			t.Errorf("there should be a plugin and two servers: %v", p.all())
+		if len(p.children()) < 3 {
+			t.Errorf("the processes are %v, want a plugin and two servers", p.children())
 		}
 		time.Sleep(rand.N(20 * time.Millisecond))
 		if err := p.cmd.Process.Kill(); err != nil {
@@ -112,7 +112,7 @@ func TestHostKilled(t *testing.T) {
 		for range p.lines {
 		}
 		_ = p.cmd.Wait()
-		for len(p.all()) > 0 && time.Since(begun) < 20*time.Second {
+		for len(p.children()) > 0 && time.Since(begun) < 20*time.Second {
 			time.Sleep(time.Millisecond)
 		}
 		slowest = max(slowest, time.Since(begun))
@@ -120,8 +120,9 @@ func TestHostKilled(t *testing.T) {
 	p.within("kill -9 of the host: the last of its processes ended after", slowest, 500*time.Millisecond)
 }
 
-// all are the processes below the host, by the mark in their environment.
-func (p *process) all() (pids []int) {
+// children returns the processes below the host, by the mark in their
+// environment.
+func (p *process) children() (pids []int) {
 	mark := fmt.Appendf(nil, "\x00JUNCTOR_RUN_ID=%d.", p.cmd.Process.Pid)
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range paths {
@@ -134,17 +135,17 @@ func (p *process) all() (pids []int) {
 	return pids
 }
 
-// below finds the process below the host whose command line has these words.
-func (p *process) below(words string) int {
+// child returns the process below the host whose command line contains words.
+func (p *process) child(words string) int {
 	p.t.Helper()
 	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
-		for _, pid := range p.all() {
+		for _, pid := range p.children() {
 			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte(words)) {
 				return pid
 			}
 		}
 	}
-	p.t.Fatalf("there is no process %q", words)
+	p.t.Fatalf("no process %q", words)
 	return 0
 }
 
@@ -162,14 +163,13 @@ func parentOf(t *testing.T, pid int) int {
 	return parent
 }
 
-// kept is answer for a request whose answer may have come while another was
-// waited for.
-func (p *process) kept(id string) string {
+// keptAnswer is waitForAnswer for an answer that may have arrived already.
+func (p *process) keptAnswer(id string) string {
 	p.t.Helper()
 	for _, line := range p.notes {
 		if strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+id+`,`) {
 			return line
 		}
 	}
-	return p.answer(id)
+	return p.waitForAnswer(id)
 }

@@ -10,142 +10,139 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// HTTP with SSE is how clients came in before there was one endpoint
-// (2024-11-05, "HTTP with SSE"): a stream that everything is sent on, and an
-// endpoint for what they say. Nothing can be taken up again.
+// The transport HTTP+SSE of revision 2024-11-05 has one stream for everything
+// that is sent to the client, and an endpoint for the client's messages. Its
+// streams cannot be resumed.
 
-// An oldClient is one such client, as long as its stream is open.
-type oldClient struct {
+// A legacyClient is a client over HTTP+SSE. It exists while its stream is open.
+type legacyClient struct {
 	*gateway.Session
 	owner string
 	out   gateway.Stream
 }
 
-func (f *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request) {
+func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request) {
 	method := http.MethodGet
 	if r.URL.Path == "/messages" {
 		method = http.MethodPost
 	}
-	p, ok := f.admit(w, r, method)
+	p, ok := srv.admit(w, r, method)
 	switch {
 	case !ok:
 	case r.Method != method:
 		notAllowed(w, r, method)
 	case method == http.MethodGet:
-		f.legacySSEStream(w, r, p)
+		srv.legacySSEStream(w, r, p)
 	default:
-		f.legacySSEMessage(w, r, p)
+		srv.legacySSEMessage(w, r, p)
 	}
 }
 
-// legacySSEStream is the stream of a new client, as long as it stays.
-func (f *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal) {
-	if !accepted(r.Header).stream {
-		refuse(w, r, http.StatusNotAcceptable, errAcceptGet)
+// legacySSEStream opens the stream of a new client and serves it until the
+// client disconnects, the session is too old, or the server ends.
+func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+	if !acceptOf(r.Header).stream {
+		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
-	defer streams(r)()
-	box := f.openStream(newEvents(w, f.o.Send))
-	defer box.finish(sendqueue.Message{})
-	id, c, why := f.openLegacySSE(p, box)
-	if why != nil {
-		busy(w, r, why.busy(), fullWait, why)
+	defer httpconn.MarkStream(r)()
+	stream := srv.openStream(newEventWriter(w, srv.o.Send))
+	defer stream.finish(sendqueue.Message{})
+	id, c, err := srv.openLegacySSE(p, stream)
+	if err != nil {
+		writeRetryable(w, r, err.retryStatus(), fullWait, err)
 		return
 	}
-	defer f.forgetLegacySSE(id)
-	// Relative, so that it holds whatever the client calls us.
-	_ = box.Push(sendqueue.Text([]byte("event: endpoint\ndata: /messages?sessionId=" + id + "\n\n")))
-	life := time.NewTimer(f.life)
+	defer srv.closeLegacySSE(id, p)
+	// The address is relative, so that it works under every name of the server.
+	_ = stream.Push(sendqueue.Text([]byte("event: endpoint\ndata: /messages?sessionId=" + id + "\n\n")))
+	life := time.NewTimer(srv.maxAge)
 	defer life.Stop()
 	kind, reason, grace := "", "", time.Duration(0)
 	select {
 	case <-r.Context().Done():
-	case <-box.Done(): // it does not read
+	case <-stream.Done(): // the client does not read
 	case <-life.C:
 		kind, reason = "end", sessionstore.ReasonMaxAge
-	case <-f.draining:
-		kind, reason, grace = "shutdown", stopping, f.o.Drain
+	case <-srv.draining:
+		kind, reason, grace = "shutdown", stopping, srv.o.Drain
 	}
 	over, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	c.Close(over, grace)
 	if kind != "" {
-		_ = box.Push(sendqueue.Text(fmt.Appendf(nil, "event: %s\ndata: {\"reason\":%q}\n\n", kind, reason)))
+		_ = stream.Push(sendqueue.Text(fmt.Appendf(nil, "event: %s\ndata: {\"reason\":%q}\n\n", kind, reason)))
 	}
 }
 
-// openLegacySSE makes a client, if there is room for one.
-func (f *Server) openLegacySSE(p authn.Principal, out gateway.Stream) (id string, _ *oldClient, _ *httpError) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case f.isDraining():
+// openLegacySSE creates a client, or returns the error to send.
+func (srv *Server) openLegacySSE(p authn.Principal, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if srv.isDraining() {
 		return "", nil, errStopping
-	case len(f.old)+f.sessions.Len() >= f.most:
-		return "", nil, errFull
-	case f.o.Several && f.legacySSESession(p.Key())+f.sessions.Of(p.Key()) >= int(half(int64(f.most))):
-		return "", nil, errEnoughSessions
 	}
-	c := &oldClient{Session: f.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
+	own := 0
+	key := srv.legacySessions.key(p)
+	if key != "" {
+		own = srv.sessions.Of(key)
+	}
+	if err := srv.legacySessions.AcquireBeside(key, 1, int64(srv.sessions.Len()), int64(own)); err != nil {
+		return "", nil, srv.legacySessions.errorFor(err)
+	}
+	c := &legacyClient{Session: srv.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
-	f.old[id] = c
+	srv.legacyClients[id] = c
 	return id, c, nil
 }
 
-// legacySSESession counts the clients of a principal. The caller holds mu.
-func (f *Server) legacySSESession(owner string) (n int) {
-	for _, c := range f.old {
-		if c.owner == owner {
-			n++
-		}
-	}
-	return n
+func (srv *Server) closeLegacySSE(id string, p authn.Principal) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	delete(srv.legacyClients, id)
+	srv.legacySessions.release(p)
 }
 
-func (f *Server) forgetLegacySSE(id string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.old, id)
-}
-
-// legacySSEMessage takes a message; what it asks for is answered on the stream.
-func (f *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+// legacySSEMessage handles a message of a client. The answer is sent on the
+// client's stream.
+func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal) {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
-		refuse(w, r, http.StatusBadRequest, errNoSession)
+		writeError(w, r, http.StatusBadRequest, errNoSession)
 		return
 	}
-	f.mu.Lock()
-	c := f.old[ids[0]]
-	f.mu.Unlock()
+	srv.mu.Lock()
+	c := srv.legacyClients[ids[0]]
+	srv.mu.Unlock()
 	if c == nil || c.owner != p.Key() {
-		refuse(w, r, http.StatusNotFound, errUnknown)
+		writeError(w, r, http.StatusNotFound, errUnknownSession)
 		return
 	}
-	b, ok := f.text(w, r, p)
+	b, ok := srv.readBody(w, r, p)
 	if !ok {
 		return
 	}
-	if !f.enter(w, r, p, &f.inFlight) {
+	if !srv.acquire(w, r, p, srv.inFlight) {
 		b.release()
 		return
 	}
-	leave, accepted := sync.OnceFunc(func() { f.inFlight.leave(p, 1); b.release() }), false // then it counts until it is answered
+	leave, accepted := sync.OnceFunc(func() { srv.inFlight.release(p); b.release() }), false // an accepted message counts until it is answered
 	defer func() {
 		if !accepted {
 			leave()
 		}
 	}()
-	m, ok := parsed(w, b.text)
+	m, ok := parseMessage(w, b.text)
 	if !ok {
 		return
 	}
-	if m.IsRequest() && c.out.Room(canceled()) != nil { // it does not read what it asked for before
-		busy(w, r, http.StatusServiceUnavailable, time.Second, errUnread)
+	if m.IsRequest() && c.out.WaitForSpace(canceled()) != nil { // the client does not read earlier answers
+		writeRetryable(w, r, http.StatusServiceUnavailable, time.Second, errNotReading)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)

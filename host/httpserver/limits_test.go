@@ -1,9 +1,13 @@
 package httpserver
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,8 +15,8 @@ import (
 	"time"
 )
 
-// refusedFor expects a refusal that says when to come again.
-func refusedFor(t *testing.T, status, want int, header http.Header, text, reason string) {
+// expectRetryable expects an error with Retry-After.
+func expectRetryable(t *testing.T, status, want int, header http.Header, text, reason string) {
 	t.Helper()
 	seconds, err := strconv.Atoi(header.Get("Retry-After"))
 	if status != want || err != nil || seconds < 1 || !strings.Contains(text, `"reason":"`+reason+`"`) {
@@ -20,12 +24,13 @@ func refusedFor(t *testing.T, status, want int, header http.Header, text, reason
 	}
 }
 
-// TestInFlight: the 501st call is refused, and none is when there is room again.
-func TestInFlight(t *testing.T) {
+// TestMaxInFlight checks that the 501st call is refused, until another call
+// ends.
+func TestMaxInFlight(t *testing.T) {
 	t.Parallel()
-	a := newPerformer("a", "2026-07-28")
+	a := newScriptedServer("a", "2026-07-28")
 	h := openFixture(t, nil, a)
-	v := h.visit(t)
+	v := h.newClient(t)
 	var work sync.WaitGroup
 	defer work.Wait()
 	for i := range 500 {
@@ -36,22 +41,22 @@ func TestInFlight(t *testing.T) {
 			}
 		})
 	}
-	var waiting []waiting
+	var waiting []pendingCall
 	for range 500 {
-		waiting = append(waiting, a.next(t))
+		waiting = append(waiting, a.nextCall(t))
 	}
 	m, header := modernCall(500, "a__echo", `{}`)
 	status, text, got, _ := v.post(m, header...)
-	refusedFor(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
+	expectRetryable(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
 	if !strings.Contains(text, "-31011") {
 		t.Error(text)
 	}
-	if status, text, got, _ = v.post(greeting); !strings.Contains(text, "-32000") {
+	if status, text, got, _ = v.post(initializeRequest); !strings.Contains(text, "-32000") {
 		t.Error(text)
 	}
-	refusedFor(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
+	expectRetryable(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
 	waiting[0].answer(`{"content":[]}`)
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
 		if status, text, _, _ = v.post(m, header...); status == http.StatusOK {
 			break
 		}
@@ -64,12 +69,12 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// TestListeners: clients that listen do not take the room of those who ask, and
-// are no more than sessions may be.
-func TestListeners(t *testing.T) {
+// TestListenersHaveTheirOwnLimit checks that listeners do not count as in
+// flight, and are limited to the number of sessions.
+func TestListenersHaveTheirOwnLimit(t *testing.T) {
 	t.Parallel()
-	h := openFixture(t, func(o *Options) { o.MaxInFlight, o.Sessions.Max = 2, 4 }, newPerformer("a", "2026-07-28"))
-	v := h.visit(t)
+	h := openFixture(t, func(o *Options) { o.MaxInFlight, o.Sessions.Max = 2, 4 }, newScriptedServer("a", "2026-07-28"))
+	v := h.newClient(t)
 	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + meta + `}}`
 	header := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -82,25 +87,26 @@ func TestListeners(t *testing.T) {
 		defer func() { _ = resp.Body.Close() }()
 	}
 	m, callHeader := modernCall(1, "a__echo", `{}`)
-	v.must(m, callHeader...)
+	v.mustPost(m, callHeader...)
 	status, text, got, _ := v.post(listen, header...)
-	refusedFor(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
+	expectRetryable(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
 	cancel()
-	for deadline := time.Now().Add(patience); h.listening.Load()+h.inFlight.Load() > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); h.listening.Used()+h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d listen", h.listening.Load())
+			t.Fatalf("%d listeners are counted", h.listening.Used())
 		}
 	}
 }
 
-// TestManySessions: the 1001st session is refused, and one that ended makes room.
-func TestManySessions(t *testing.T) {
+// TestMaxSessions checks that the 1001st session is refused, until another one
+// ends.
+func TestMaxSessions(t *testing.T) {
 	t.Parallel()
 	h := openFixture(t, nil)
-	v := h.visit(t)
+	v := h.newClient(t)
 	var ids []string
 	for i := range 1000 {
-		status, text, header, err := v.post(greeting, "Mcp-Session-Id", "mine")
+		status, text, header, err := v.post(initializeRequest, "Mcp-Session-Id", "mine")
 		if err != nil || status != http.StatusOK {
 			t.Fatalf("session %d: %d, %v: %s", i, status, err, text)
 		}
@@ -109,50 +115,51 @@ func TestManySessions(t *testing.T) {
 	seen := map[string]bool{"mine": true, "": true}
 	for _, id := range ids {
 		if seen[id] {
-			t.Fatalf("%q is given twice", id)
+			t.Fatalf("the session id %q was issued twice", id)
 		}
 		seen[id] = true
 	}
-	status, text, header, _ := v.post(greeting)
-	refusedFor(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
+	status, text, header, _ := v.post(initializeRequest)
+	expectRetryable(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
 	v.session = ids[7]
-	v.must(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	v.mustPost(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if resp, err := v.request(t.Context(), http.MethodDelete, ""); err != nil || resp.StatusCode != http.StatusNoContent {
 		t.Fatal(resp, err)
 	}
 	v.session = ""
-	v.must(greeting)
+	v.mustPost(initializeRequest)
 }
 
-// TestPerAddress: an address that asks too often waits, and no other does.
-func TestPerAddress(t *testing.T) {
+// TestRateLimitPerAddress checks that an address above its rate must wait, and
+// that others need not.
+func TestRateLimitPerAddress(t *testing.T) {
 	t.Parallel()
 	h := openFixture(t, func(o *Options) { o.PerAddress, o.Loopback = Rate{PerSecond: 2, Burst: 5}, true })
-	v := h.visit(t)
+	v := h.newClient(t)
 	refused := 0
 	for range 20 {
-		status, text, header, err := v.post(greeting)
+		status, text, header, err := v.post(initializeRequest)
 		switch {
 		case err != nil:
 			t.Fatal(err)
 		case status == http.StatusTooManyRequests:
 			refused++
-			refusedFor(t, status, http.StatusTooManyRequests, header, text, "rate_limited")
+			expectRetryable(t, status, http.StatusTooManyRequests, header, text, "rate_limited")
 		}
 	}
 	if refused < 5 {
-		t.Errorf("only %d were refused", refused)
+		t.Errorf("only %d requests were refused", refused)
 	}
-	resp, err := v.http.Get("http://" + h.at + "/healthz")
+	resp, err := v.http.Get("http://" + h.address + "/healthz")
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Error("health has the limit as well", err)
+		t.Error("health checks are limited too", err)
 	}
 	_ = resp.Body.Close()
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		if status, _, _, err := v.post(greeting); err == nil && status == http.StatusOK {
+		if status, _, _, err := v.post(initializeRequest); err == nil && status == http.StatusOK {
 			break
-		} else if time.Since(begun) > patience {
-			t.Fatalf("it still has to wait: %d, %v", status, err)
+		} else if time.Since(begun) > testTimeout {
+			t.Fatalf("the address still has to wait: %d, %v", status, err)
 		}
 	}
 }
@@ -160,7 +167,7 @@ func TestPerAddress(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	o := Options{PerAddress: Rate{PerSecond: 0.001, Burst: 1}}
-	a := newAddresses(o)
+	a := newAddressLimiter(o)
 	for _, c := range []struct {
 		from string
 		want bool
@@ -169,24 +176,24 @@ func TestAddresses(t *testing.T) {
 		{"[2001:db8::1]:1", true}, {"[2001:db8::2]:1", false}, {"[2001:db8:0:1::1]:1", true}, {"[fe80::1%eth0]:1", true}, {"[fe80::1%eth1]:1", false},
 		{"127.0.0.1:1", true}, {"127.0.0.1:1", true}, {"[::1]:1", true}, {"[::1]:1", true}, {"@", true}, {"@", true},
 	} {
-		if wait, ok := a.take(c.from); ok != c.want || !ok && wait < time.Minute {
+		if wait, ok := a.allow(c.from); ok != c.want || !ok && wait < time.Minute {
 			t.Errorf("%s: %s, %t", c.from, wait, ok)
 		}
 	}
 	for i := range maxAddresses + 10 {
-		a.take(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
+		a.allow(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
 	}
 	if n := a.seen.Len(); n != maxAddresses {
 		t.Errorf("%d addresses are remembered", n)
 	}
 }
 
-// TestSlow: who sends nothing more, at whatever point, is not waited for.
-func TestSlow(t *testing.T) {
+// TestIncompleteRequestsTimeOut sends requests that stop at every stage.
+func TestIncompleteRequestsTimeOut(t *testing.T) {
 	t.Parallel()
 	const short = 300 * time.Millisecond
-	h := openFixture(t, func(o *Options) { o.Header, o.Body, o.MaxBody, o.Auth = short, short, 1<<10, twoTokens() })
-	head := "POST /mcp HTTP/1.1\r\nHost: " + h.at + "\r\nAuthorization: Bearer " + aliceToken + "\r\n"
+	h := openFixture(t, func(o *Options) { o.Header, o.Body, o.MaxBody, o.Auth = short, short, 1<<10, newTestTokens() })
+	head := "POST /mcp HTTP/1.1\r\nHost: " + h.address + "\r\nAuthorization: Bearer " + aliceToken + "\r\n"
 	json := head + "Content-Type: application/json\r\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":               {"", ""},
@@ -201,23 +208,52 @@ func TestSlow(t *testing.T) {
 		"much too large":        {json + "Content-Length: 2000000000\r\n\r\n{", " 413 "},
 		"too large a chunk":     {json + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + strings.Repeat(" ", 1500), " 413 "},
 		"of another type":       {head + "Content-Type: text/plain\r\nContent-Length: 100\r\n\r\n{", " 415 "},
-		"from a stranger":       {strings.Replace(json, aliceToken, "x", 1) + "Content-Length: 100\r\n\r\n{", " 401 "},
+		"with an unknown token": {strings.Replace(json, aliceToken, "x", 1) + "Content-Length: 100\r\n\r\n{", " 401 "},
 		"from an evil page":     {json + "Origin: null\r\nContent-Length: 100\r\n\r\n{", " 403 "},
-		"to nowhere":            {strings.Replace(json, "/mcp", "/x", 1) + "Content-Length: 100\r\n\r\n{", " 404 "},
-		"for what is no POST":   {strings.Replace(json, "POST", "PUT", 1) + "Content-Length: 100\r\n\r\n{", " 405 "},
+		"to an unknown path":    {strings.Replace(json, "/mcp", "/x", 1) + "Content-Length: 100\r\n\r\n{", " 404 "},
+		"with another method":   {strings.Replace(json, "POST", "PUT", 1) + "Content-Length: 100\r\n\r\n{", " 405 "},
 		"for health":            {strings.Replace(json, "POST /mcp", "GET /healthz", 1) + "Content-Length: 100\r\n\r\n{", " 200 "},
 		"to end a session":      {strings.Replace(json, "POST", "DELETE", 1) + "Content-Length: 100\r\n\r\n{", " 400 "},
 		"too many header lines": {head + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 30) + "\r\n", " 431 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer, took := h.raw(t, c.text)
+			answer, took := h.sendRaw(t, c.text)
 			status, _, _ := strings.Cut(answer, "\r\n")
 			if !strings.Contains(status, c.want) || c.want == "" && answer != "" {
-				t.Errorf("%q and not %q", status, c.want)
+				t.Errorf("status %q, want %q", status, c.want)
 			}
-			if took > short+patience/2 {
-				t.Errorf("it took %s", took)
+			if took > short+testTimeout/2 {
+				t.Errorf("closing the connection took %s", took)
+			}
+		})
+	}
+}
+
+// BenchmarkRefused measures the refusal of a request above the rate of its
+// address, beside a handler that does nothing.
+func BenchmarkRefused(b *testing.B) {
+	h := openFixture(b, func(o *Options) { o.PerAddress, o.Loopback = Rate{PerSecond: 0.001, Burst: 1}, true }, newScriptedServer("a", "2026-07-28"))
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	defer bare.Close()
+	for name, at := range map[string]string{"junctor": h.address, "bare": bare.Listener.Addr().String()} {
+		b.Run(name, func(b *testing.B) {
+			conn, err := net.Dial("tcp", at)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			m, header := modernCall(1, "a__echo", `{}`)
+			request, in := rawRequest(at, m, header...), bufio.NewReader(conn)
+			for b.Loop() {
+				if _, err := io.WriteString(conn, request); err != nil {
+					b.Fatal(err)
+				}
+				resp, err := http.ReadResponse(in, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
 			}
 		})
 	}

@@ -8,42 +8,42 @@ import (
 	"strings"
 )
 
-// A originPolicy keeps web pages out that a browser of the user shows: by the Origin
-// they come from, and by the Host they asked for, which is another one when a
-// name was pointed at this address after the page was loaded.
+// An originPolicy refuses requests of web pages in a browser of the user. It
+// checks the Origin header, and the Host header against DNS rebinding, where a
+// name is pointed at this address after the page was loaded.
 type originPolicy struct {
-	origins []string
-	hosts   []string // from the configuration, in lower case; with a port or without
-	own     []string // the names of the address itself
-	port    string   // of the listener
-	any     bool     // listens on every address: any that is written as one will do
-	unix    bool     // a socket that no browser reaches: Host means nothing
+	origins    []string
+	hosts      []string // from the configuration, in lower case, with or without a port
+	own        []string // names of the address itself
+	port       string   // of the listener
+	anyAddress bool     // listens on every address; any literal address is allowed
+	unix       bool     // unix socket, which browsers cannot reach; Host is ignored
 }
 
-// at completes the guard for the address that is listened at.
-func (g originPolicy) at(addr net.Addr) originPolicy {
+// at returns the policy for the address of a listener.
+func (p originPolicy) at(addr net.Addr) originPolicy {
 	if addr.Network() == "unix" {
-		g.unix = true
-		return g
+		p.unix = true
+		return p
 	}
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
-		return g
+		return p
 	}
-	g.port = port
+	p.port = port
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err != nil:
 	case ip.IsUnspecified():
-		g.any, g.own = true, []string{"localhost"}
+		p.anyAddress, p.own = true, []string{"localhost"}
 	case ip.IsLoopback():
-		g.own = []string{"localhost", "127.0.0.1", "[::1]"}
+		p.own = []string{"localhost", "127.0.0.1", "[::1]"}
 	}
-	g.own = append(g.own, hostOf(host))
-	return g
+	p.own = append(p.own, hostOf(host))
+	return p
 }
 
-// hostOf is an address as the Host header has it.
+// hostOf returns an address in the form of the Host header.
 func hostOf(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
@@ -51,61 +51,62 @@ func hostOf(host string) string {
 	return host
 }
 
-// check says why a request is not let in.
-func (g *originPolicy) check(r *http.Request) *httpError {
-	if !g.unix && !g.mine(r.Host) {
+// check returns the error for a request that is not allowed, or nil.
+func (p *originPolicy) check(r *http.Request) *httpError {
+	if !p.unix && !p.allowsHost(r.Host) {
 		return errHost
 	}
 	origins := r.Header["Origin"]
 	switch {
 	case len(origins) == 0:
-		// Only browsers send it, but not with every request.
+		// Only browsers send Sec-Fetch-Site, and not all of them.
 		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 			return errOrigin
 		}
 		return nil
-	case len(origins) > 1 || !slices.Contains(g.origins, origins[0]) && !g.same(r, origins[0]):
+	case len(origins) > 1 || !slices.Contains(p.origins, origins[0]) && !p.sameOrigin(r, origins[0]):
 		return errOrigin
 	}
 	return nil
 }
 
-// same reports whether a page comes from where the request goes.
-func (g *originPolicy) same(r *http.Request, origin string) bool {
+// sameOrigin reports whether an origin is that of the request itself.
+func (p *originPolicy) sameOrigin(r *http.Request, origin string) bool {
 	scheme := "http://"
 	if r.TLS != nil {
 		scheme = "https://"
 	}
 	host, ok := strings.CutPrefix(origin, scheme)
-	return ok && !g.unix && strings.EqualFold(host, r.Host)
+	return ok && !p.unix && strings.EqualFold(host, r.Host)
 }
 
-// mine reports whether the Host header may say this: what the configuration has,
-// or the address itself with its port.
-func (g *originPolicy) mine(host string) bool {
+// allowsHost reports whether a Host header is configured, or names the address
+// itself with its port.
+func (p *originPolicy) allowsHost(host string) bool {
 	host = strings.ToLower(host)
-	if slices.Contains(g.hosts, host) {
+	if slices.Contains(p.hosts, host) {
 		return true
 	}
-	name, found := strings.CutSuffix(host, ":"+g.port)
-	if !found && g.port != "80" && g.port != "443" {
+	name, found := strings.CutSuffix(host, ":"+p.port)
+	if !found && p.port != "80" && p.port != "443" {
 		return false
 	}
-	if slices.Contains(g.own, name) || slices.Contains(g.hosts, name) {
+	if slices.Contains(p.own, name) || slices.Contains(p.hosts, name) {
 		return true
 	}
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
-	return g.any && err == nil
+	return p.anyAddress && err == nil
 }
 
-// longestNamed is how much of a name the log repeats.
-const longestNamed = 100
+// maxLoggedName is the length in bytes of a name in the log.
+const maxLoggedName = 100
 
-// short is what a client says of itself, for the log: who set up a proxy has to
-// see which name arrived. A name has no other characters than those of ASCII.
-func short(name string) string {
-	if len(name) > longestNamed {
-		name = name[:longestNamed] + "..."
+// printable returns a client's header for the log, shortened and with all
+// characters replaced that are not printable ASCII. It helps to configure a
+// proxy.
+func printable(name string) string {
+	if len(name) > maxLoggedName {
+		name = name[:maxLoggedName] + "..."
 	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -11,14 +11,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// TestGuardHolds: what a page in the browser of the user can send reaches no
-// server, by whatever door.
-func TestGuardHolds(t *testing.T) {
+// TestOriginPolicyRefusesWebPages sends what a page in the user's browser can
+// send, over every transport. No server may be called.
+func TestOriginPolicyRefusesWebPages(t *testing.T) {
 	t.Parallel()
-	h := openFixture(t, func(o *Options) { o.LegacySSE = true }, newPerformer("a", "2025-11-25"))
-	port := h.at[strings.LastIndex(h.at, ":"):]
+	h := openFixture(t, func(o *Options) { o.LegacySSE = true }, newScriptedServer("a", "2025-11-25"))
+	port := h.address[strings.LastIndex(h.address, ":"):]
 	call, header := modernCall(1, "a__echo", `{}`)
-	own := "Host: " + h.at + "\r\n"
+	own := "Host: " + h.address + "\r\n"
 	cases := map[string]string{
 		"evil origin":            own + "Origin: https://evil.example.com\r\n",
 		"null":                   own + "Origin: null\r\n",
@@ -27,9 +27,9 @@ func TestGuardHolds(t *testing.T) {
 		"a list of origins":      own + "Origin: http://localhost, https://evil.example.com\r\n",
 		"another port":           own + "Origin: http://localhost:1\r\n",
 		"a longer name":          own + "Origin: http://localhost.evil.example.com\r\n",
-		"another scheme":         own + "Origin: https://" + h.at + "\r\n",
-		"a path behind":          own + "Origin: http://localhost/\r\n",
-		"in upper case":          own + "Origin: HTTP://LOCALHOST\r\n",
+		"another scheme":         own + "Origin: https://" + h.address + "\r\n",
+		"with a path":            own + "Origin: http://localhost/\r\n",
+		"upper case":             own + "Origin: HTTP://LOCALHOST\r\n",
 		"a page without origin":  own + "Sec-Fetch-Site: cross-site\r\n",
 		"its neighbour":          own + "Sec-Fetch-Site: same-site\r\n",
 		"evil host":              "Host: evil.com" + port + "\r\n",
@@ -46,28 +46,29 @@ func TestGuardHolds(t *testing.T) {
 		"a dot behind":           "Host: localhost." + port + "\r\n",
 	}
 	for name, lines := range cases {
-		for _, door := range []string{"POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "POST /messages?sessionId=x"} {
-			text := fmt.Sprintf("%s HTTP/1.1\r\n%sContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n", door, lines, len(call))
+		for _, endpoint := range []string{"POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "POST /messages?sessionId=x"} {
+			text := fmt.Sprintf("%s HTTP/1.1\r\n%sContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n", endpoint, lines, len(call))
 			for i := 0; i < len(header); i += 2 {
 				text += header[i] + ": " + header[i+1] + "\r\n"
 			}
-			answer, _ := h.raw(t, text+"\r\n"+call)
+			answer, _ := h.sendRaw(t, text+"\r\n"+call)
 			if !strings.HasPrefix(answer, "HTTP/1.1 403 ") || strings.Contains(answer, "Access-Control") {
-				t.Errorf("%s, %s:\n%s", name, door, answer)
+				t.Errorf("%s, %s:\n%s", name, endpoint, answer)
 			}
 		}
 	}
 	if n := h.servers["a"].Count(mcp.MethodCallTool); n != 0 {
-		t.Errorf("the server was called %d times", n)
+		t.Errorf("the server got %d calls", n)
 	}
-	// The same message without all this is answered: nothing else was wrong with it.
-	if a := h.visit(t).must(call, header...); !strings.Contains(a, `"echo"`) {
+	// The same message without these headers is answered.
+	if a := h.newClient(t).mustPost(call, header...); !strings.Contains(a, `"echo"`) {
 		t.Error(a)
 	}
 }
 
-// TestGuardHosts: by which names a front can be called at each kind of address.
-func TestGuardHosts(t *testing.T) {
+// TestOriginPolicyHosts checks the allowed Host headers for each kind of
+// address.
+func TestOriginPolicyHosts(t *testing.T) {
 	at := func(address string, hosts ...string) originPolicy {
 		a, err := net.ResolveTCPAddr("tcp", address)
 		if err != nil {
@@ -112,31 +113,31 @@ func TestGuardHosts(t *testing.T) {
 			t.Errorf("%q at %v: %t", c.host, c.g.own, got)
 		}
 	}
-	// No page can be of a unix socket.
+	// A page cannot come from a unix socket.
 	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 	r.Header.Set("Origin", "http://"+r.Host)
 	g := originPolicy{}.at(&net.UnixAddr{Name: "x", Net: "unix"})
 	if g.check(r) == nil {
-		t.Error("a page of nowhere may ask")
+		t.Error("a unix socket allows an Origin header")
 	}
 }
 
-// TestGuardTells: who set up a proxy reads in the log which name arrived there,
-// as text and not for ever.
-func TestGuardTells(t *testing.T) {
+// TestRefusedHeadersAreLogged checks that the log has the refused header,
+// printable and shortened.
+func TestRefusedHeadersAreLogged(t *testing.T) {
 	t.Parallel()
-	h := openFixture(t, nil, newPerformer("a", "2025-11-25"))
+	h := openFixture(t, nil, newScriptedServer("a", "2025-11-25"))
 	long := strings.Repeat("x", 5000)
-	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: mcp.example.com\r\nConnection: close\r\n\r\n")
-	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.at+"\r\nOrigin: https://\x9b31m.example.com\r\nConnection: close\r\n\r\n")
-	h.raw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.at+"\r\nOrigin: https://"+long+"\r\nConnection: close\r\n\r\n")
+	h.sendRaw(t, "GET /mcp HTTP/1.1\r\nHost: mcp.example.com\r\nConnection: close\r\n\r\n")
+	h.sendRaw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.address+"\r\nOrigin: https://\x9b31m.example.com\r\nConnection: close\r\n\r\n")
+	h.sendRaw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.address+"\r\nOrigin: https://"+long+"\r\nConnection: close\r\n\r\n")
 	log := h.log.String()
-	for _, want := range []string{"why=host host=mcp.example.com ", "why=origin host=" + h.at + " origin=", ".example.com"} {
+	for _, want := range []string{"why=host host=mcp.example.com ", "why=origin host=" + h.address + " origin=", ".example.com"} {
 		if !strings.Contains(log, want) {
-			t.Errorf("%q is not in the log:\n%s", want, log)
+			t.Errorf("the log does not contain %q:\n%s", want, log)
 		}
 	}
 	if strings.Contains(log, "\x9b") || strings.Contains(log, long[:200]) {
-		t.Errorf("the log has what the client wrote:\n%s", log)
+		t.Errorf("the log contains unprintable characters of the client:\n%s", log)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// TestFixedLimits: docs/gateway.md has the limits that nobody can change as they
-// are.
+// TestFixedLimits checks that docs/gateway.md has the limits that cannot be
+// configured.
 func TestFixedLimits(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/gateway.md")
@@ -22,20 +22,19 @@ func TestFixedLimits(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("| request line and headers | %d KiB |", maxHeader>>10),
 		fmt.Sprintf("a message of up to %d KiB comes while the memory is full", limit.Small>>10),
-		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", bodyPatience/time.Second, chunk>>10),
+		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", chunkTimeout/time.Second, chunk>>10),
 		fmt.Sprintf("%d lines a second and %d at once, %d MiB a minute", limit.LinesPerSecond, limit.LinesAtOnce, limit.BytesPerMinute>>20),
 		map[time.Duration]string{10 * time.Second: "the log says every ten seconds"}[limit.ToldEvery],
-		fmt.Sprintf("at least %d and at most %d", leastReserve, mostReserve),
+
 		map[time.Duration]string{10 * time.Second: "after ten seconds"}[bodyGrace],
 		fmt.Sprintf("less than %d KiB a second", bodyRate>>10),
 		fmt.Sprintf("| streams of one HTTP/2 connection | %d |", maxStreams),
-		fmt.Sprintf("| time to take %d KiB of a large answer | %d seconds |", chunk>>10, bodyPatience/time.Second),
-		map[time.Duration]string{2 * time.Minute: "| idle connection | two minutes |"}[idleMost],
-		map[time.Duration]string{time.Minute: "the log says once a minute"}[refusedEvery],
-		map[int64]string{50: "gets half at most"}[half(100)],
+		fmt.Sprintf("| time to take %d KiB of a large answer | %d seconds |", chunk>>10, chunkTimeout/time.Second),
+		map[time.Duration]string{2 * time.Minute: "| idle connection | two minutes |"}[idleTimeout],
+		map[int64]string{50: "gets half at most"}[newRequestQuota(100, true, "", "").Each()],
 	} {
 		if want == "" || !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("docs/gateway.md does not contain %q", want)
 		}
 	}
 }

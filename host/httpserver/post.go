@@ -11,48 +11,49 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// post takes one message.
-func (f *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal) {
-	takes := accepted(r.Header)
+// post handles a POST, which has one message.
+func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+	takes := acceptOf(r.Header)
 	if !takes.json && !takes.stream {
-		refuse(w, r, http.StatusNotAcceptable, errAccept)
+		writeError(w, r, http.StatusNotAcceptable, errAccept)
 		return
 	}
-	b, ok := f.text(w, r, p)
+	b, ok := srv.readBody(w, r, p)
 	if !ok {
 		return
 	}
 	defer b.release()
-	place := &f.inFlight
-	if !f.enter(w, r, p, place) {
+	quota := srv.inFlight
+	if !srv.acquire(w, r, p, quota) {
 		return
 	}
-	defer func() { place.leave(p, 1) }()
-	m, ok := parsed(w, b.text)
+	defer func() { quota.release(p) }()
+	m, ok := parseMessage(w, b.text)
 	if !ok {
 		return
 	}
 	if modern(r.Header, m) {
 		if m.Method == mcp.MethodListen && m.IsRequest() {
-			// It is answered when the client goes. Until then it counts as what a
-			// session is to a legacy client.
-			if !f.enter(w, r, p, &f.listening) {
+			// It ends with the client's connection. Until then it counts like a
+			// session of a legacy client.
+			if !srv.acquire(w, r, p, srv.listening) {
 				return
 			}
-			f.inFlight.leave(p, 1)
-			place = &f.listening
+			srv.inFlight.release(p)
+			quota = srv.listening
 		}
-		f.postModern(w, r, p, m, takes)
+		srv.postModern(w, r, p, m, takes)
 		return
 	}
-	f.postLegacy(w, r, p, m, takes)
+	srv.postLegacy(w, r, p, m, takes)
 }
 
-// An accept is what a client can read.
+// An accept says which media types a client accepts.
 type accept struct{ json, stream bool }
 
-// accepted reads the Accept header. Who does not send it takes everything.
-func accepted(h http.Header) (a accept) {
+// acceptOf parses the Accept header. A client without the header accepts
+// everything.
+func acceptOf(h http.Header) (a accept) {
 	values := h["Accept"]
 	if len(values) == 0 {
 		return accept{true, true}
@@ -73,30 +74,30 @@ func accepted(h http.Header) (a accept) {
 	return a
 }
 
-// postModern answers a message that stands for itself.
-func (f *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message, takes accept) {
+// postModern answers a message of a modern client.
+func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message, takes accept) {
 	switch {
 	case m.IsResponse():
-		refuse(w, r, http.StatusBadRequest, errResponse)
+		writeError(w, r, http.StatusBadRequest, errResponse)
 		return
 	case m.IsNotification():
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	if wrong := mismatch(r.Header, m); wrong != nil {
-		body(w, http.StatusBadRequest, mcp.AppendError(nil, m.ID, wrong))
+	if wrong := checkHeaders(r.Header, m); wrong != nil {
+		writeBody(w, http.StatusBadRequest, mcp.AppendError(nil, m.ID, wrong))
 		return
 	}
-	x := f.exchange(w, r, takes, newSSEStream)
+	x := srv.exchange(w, r, takes, newSSEStream)
 	a := x.answer(m, func() gateway.Answer {
-		return f.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
+		return srv.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
 	})
 	defer a.Message.Hold.Release()
-	x.finish(a.Message, statusOf(a))
+	x.finish(a.Message, modernStatus(a))
 }
 
-// statusOf is the status of an answer to a modern request.
-func statusOf(a gateway.Answer) int {
+// modernStatus returns the HTTP status of an answer to a modern request.
+func modernStatus(a gateway.Answer) int {
 	switch {
 	case a.Code == 0:
 		return http.StatusOK
@@ -108,34 +109,34 @@ func statusOf(a gateway.Answer) int {
 	return http.StatusOK
 }
 
-// postLegacy takes a message of a session, or the one that begins a session.
-func (f *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message, takes accept) {
+// postLegacy handles a message of a session, or one that begins a session.
+func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message, takes accept) {
 	if !knownVersion(r.Header) {
-		refuse(w, r, http.StatusBadRequest, errVersion)
+		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
 	if m.Method == mcp.MethodInitialize && m.IsRequest() {
-		f.initialize(w, r, p, m)
+		srv.initialize(w, r, p, m)
 		return
 	}
-	s, ok := f.find(w, r, p, errUnknown)
+	s, ok := srv.findSession(w, r, p, errUnknownSession)
 	if !ok {
 		return
 	}
 	defer s.Hold()()
-	c := s.Client.(*client)
+	c := s.Client.(*sessionClient)
 	if !m.IsRequest() {
 		c.Take(m)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	x := f.exchange(w, r, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
+	x := srv.exchange(w, r, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
 	a := x.answer(m, func() gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
 }
 
-// legacyStatus is the status of an answer to a legacy request.
+// legacyStatus returns the HTTP status of an answer to a legacy request.
 func legacyStatus(a gateway.Answer) int {
 	if a.Refused && a.Code == mcp.CodeInvalidRequest {
 		return http.StatusBadRequest
@@ -144,32 +145,33 @@ func legacyStatus(a gateway.Answer) int {
 }
 
 // initialize begins a session.
-func (f *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message) {
-	if f.isDraining() {
-		busy(w, r, http.StatusServiceUnavailable, f.o.Drain, errStopping)
+func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message) {
+	if srv.isDraining() {
+		writeRetryable(w, r, http.StatusServiceUnavailable, srv.o.Drain, errStopping)
 		return
 	}
-	s, err := f.sessions.New(p.Key(), nil)
+	s, err := srv.sessions.New(p.Key(), nil)
 	if err != nil {
-		f.noSession(w, r, err)
+		srv.sessionError(w, r, err)
 		return
 	}
-	c := s.Client.(*client)
+	c := s.Client.(*sessionClient)
 	c.UpdatePrincipal(p)
-	a := c.Answer(m, gateway.Exchange{Out: nowhere{}})
+	a := c.Answer(m, gateway.Exchange{Out: closedStream{}})
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
-		f.writeJSON(w, r, a.Message, http.StatusOK)
+		srv.writeJSON(w, r, a.Message, http.StatusOK)
 		return
 	}
 	w.Header()["Mcp-Session-Id"] = []string{s.ID}
-	f.writeJSON(w, r, a.Message, http.StatusOK)
+	srv.writeJSON(w, r, a.Message, http.StatusOK)
 }
 
-// nowhere is the stream of a request that nothing is sent for but its answer.
-type nowhere struct{}
+// A closedStream is the stream of a request that can send nothing but its
+// answer.
+type closedStream struct{}
 
-func (nowhere) Send(context.Context, sendqueue.Message) error { return sendqueue.ErrClosed }
-func (nowhere) TrySend(sendqueue.Message) bool                { return false }
-func (nowhere) Push(sendqueue.Message) error                  { return sendqueue.ErrClosed }
-func (nowhere) Room(context.Context) error                    { return nil }
+func (closedStream) Send(context.Context, sendqueue.Message) error { return sendqueue.ErrClosed }
+func (closedStream) TrySend(sendqueue.Message) bool                { return false }
+func (closedStream) Push(sendqueue.Message) error                  { return sendqueue.ErrClosed }
+func (closedStream) WaitForSpace(context.Context) error            { return nil }

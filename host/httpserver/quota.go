@@ -1,63 +1,69 @@
 package httpserver
 
 import (
-	"sync"
-	"sync/atomic"
+	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// A quota is something that there are so many places in: for requests that are being
-// answered, or for bytes. Where there are several principals, each gets half of the
-// places at most: whoever takes all they can get leaves the others half.
-type quota struct {
-	atomic.Int64 // places that are taken
-	most         int64
-	full         *httpError // what is said when there is no place
-
-	each   int64      // places of one principal; 0: no limit
-	enough *httpError // what is said to one that has them
-
-	mu sync.Mutex
-	of map[string]int64 // guarded by mu; places by principal
+// A requestQuota is a quota and the errors for requests above it.
+type requestQuota struct {
+	*limit.Quota
+	full  *httpError // all principals together use the quota
+	share *httpError // one principal uses its half
 }
 
-// share makes the room one of several principals.
-func (m *quota) share() { m.each, m.of = half(m.most), map[string]int64{} }
-
-// half is what one principal gets of something.
-func half(n int64) int64 { return (n + 1) / 2 }
-
-// enter takes n places, or says why there are none.
-func (m *quota) enter(p authn.Principal, n int64) *httpError {
-	if m.Add(n) > m.most {
-		m.Add(-n)
-		return m.full
+// newRequestQuota returns a quota of max units. With shared each principal may use
+// half of them. The errors contain the kind of the limit and the configuration
+// attribute that sets it.
+func newRequestQuota(max int, shared bool, kind, attribute string) requestQuota {
+	q := requestQuota{Quota: limit.NewQuota(int64(max))}
+	if shared {
+		q.Share()
 	}
-	if m.each == 0 {
+	q.full = &httpError{code: -32000, message: fmt.Sprintf("%s limit reached: %s is %d", kind, attribute, max), reason: "overloaded", modern: -31011}
+	q.share = &httpError{code: codeTooManyRequests, message: fmt.Sprintf("%s limit reached: one client may use at most half of %s (%d of %d)", kind, attribute, q.Each(), max),
+		reason: "share", modern: -31010}
+	return q
+}
+
+// key returns the key of a principal in the quota. It is empty if the quota has
+// no limit per key.
+func (q requestQuota) key(p authn.Principal) string {
+	if q.Each() == 0 {
+		return ""
+	}
+	return p.Key()
+}
+
+// acquire takes one unit for a principal, or returns the error to send.
+func (q requestQuota) acquire(p authn.Principal) *httpError {
+	return q.errorFor(q.Acquire(q.key(p), 1))
+}
+
+// release returns the unit of a principal.
+func (q requestQuota) release(p authn.Principal) { q.Release(q.key(p), 1) }
+
+// errorFor converts an error of the quota.
+func (q requestQuota) errorFor(err error) *httpError {
+	switch err {
+	case nil:
 		return nil
+	case limit.ErrQuotaShare:
+		return q.share
 	}
-	key := p.Key()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of[key]+n > m.each {
-		m.Add(-n)
-		return m.enough
-	}
-	m.of[key] += n
-	return nil
+	return q.full
 }
 
-// leave gives n places back.
-func (m *quota) leave(p authn.Principal, n int64) {
-	m.Add(-n)
-	if m.each == 0 || n == 0 {
-		return
+// acquire takes a unit of a quota for a request. If there is none, it answers the
+// request and reports false.
+func (srv *Server) acquire(w http.ResponseWriter, r *http.Request, p authn.Principal, q requestQuota) bool {
+	err := q.acquire(p)
+	if err != nil {
+		writeRetryable(w, r, err.retryStatus(), time.Second, err)
 	}
-	key := p.Key()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of[key] -= n; m.of[key] <= 0 {
-		delete(m.of, key)
-	}
+	return err == nil
 }

@@ -10,42 +10,42 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A mistake of ours costs one request, whose client is told. What was counted
-// for the request is given back on the way.
+// A panic costs one request, whose client gets an error. Deferred calls release
+// the limits that the request holds.
 
-// errMistake is what a client is told whose request found a mistake of ours.
-var errMistake = &httpError{code: mcp.CodeInternal, message: "something went wrong in junctor; its log says what", reason: "internal"}
+// errPanic is the answer to a request whose handler panicked.
+var errPanic = &httpError{code: mcp.CodeInternal, message: "internal error in junctor: the log has the details", reason: "internal"}
 
-// saved answers a request that found a mistake of ours, for a function that
-// defers it. Where something was written already the connection is cut off: so
-// the client sees that the answer is not whole.
-func (f *Server) saved(w http.ResponseWriter, r *http.Request) {
+// recoverPanic answers a request whose handler panicked. Defer it. If the
+// response has begun, it closes the connection, so that the client notices the
+// incomplete answer.
+func (srv *Server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
 	}
-	if p != http.ErrAbortHandler { // else it was said
-		f.panicked(p)
+	if p != http.ErrAbortHandler { // else it is logged already
+		srv.logPanic(p)
 	}
 	if p == http.ErrAbortHandler || w.Header()["Content-Type"] != nil {
 		panic(http.ErrAbortHandler)
 	}
-	refuse(w, r, http.StatusInternalServerError, errMistake)
+	writeError(w, r, http.StatusInternalServerError, errPanic)
 }
 
-// answer does what an exchange asks for. A mistake of ours on the way is an
-// answer as well, also to a client that comes back for it.
+// answer calls do. A panic in do becomes an error answer, which a client can
+// also get when it resumes the stream.
 func (x *exchange) answer(m *mcp.Message, do func() gateway.Answer) (a gateway.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			x.front.panicked(p)
-			err := fault.New(fault.Internal, "%s", errMistake.message)
+			x.server.logPanic(p)
+			err := fault.New(fault.Internal, "%s", errPanic.message)
 			a = gateway.Answer{Message: sendqueue.Text(mcp.AppendError(nil, m.ID, mcp.FaultError(err, modern(x.r.Header, m)))), Code: mcp.CodeInternal}
 		}
 	}()
 	return do()
 }
 
-func (f *Server) panicked(p any) {
-	f.o.Log.Error("a request panicked", "panic", p, "stack", string(debug.Stack()))
+func (srv *Server) logPanic(p any) {
+	srv.o.Log.Error("panic in a request handler", "panic", p, "stack", string(debug.Stack()))
 }

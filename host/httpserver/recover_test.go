@@ -10,28 +10,29 @@ import (
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// A clumsy authenticator makes a mistake.
-type clumsy struct{}
+// A panickingAuthenticator panics.
+type panickingAuthenticator struct{}
 
-func (clumsy) Authenticate(*http.Request) (authn.Principal, error) { panic("oops") }
+func (panickingAuthenticator) Authenticate(*http.Request) (authn.Principal, error) { panic("oops") }
 
-// free reports whether nothing is counted any longer.
-func (h *fixture) free() bool {
-	return h.inFlight.Load() == 0 && h.budget.Used() == h.sessions.Kept() && h.listening.Load() == 0 && len(h.overdue.since) == 0
+// holdsNothing reports whether no request, body or byte is counted.
+func (h *fixture) holdsNothing() bool {
+	return h.inFlight.Used() == 0 && h.memory.Used() == h.sessions.Kept() && h.listening.Used() == 0 && h.slow.Len() == 0
 }
 
-// TestPanic: a mistake of ours costs a request, whose client is told so, and not
-// what.
-func TestPanic(t *testing.T) {
-	h := openFixture(t, nil, newPerformer("a", "2025-11-25"))
-	modern, legacy := h.visit(t), h.visit(t).greet()
+// TestPanicCostsOneRequest checks that a client gets an error without details
+// after a panic, and that the server keeps no resources.
+func TestPanicCostsOneRequest(t *testing.T) {
+	h := openFixture(t, nil, newScriptedServer("a", "2025-11-25"))
+	modern, legacy := h.newClient(t), h.newClient(t).initialize()
 	s, err := h.sessions.Find(legacy.session, authn.Anonymous().Key())
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, c := s.Client.(*client).Session, s.Client.(*client)
-	// A gateway without a log and a catalog makes a mistake even over a mistake.
-	broken := gateway.New(gateway.Options{}).Resume(gateway.Client{Principal: authn.Anonymous(), Out: nowhere{}}, whole.State())
+	whole, c := s.Client.(*sessionClient).Session, s.Client.(*sessionClient)
+	// A gateway without a log and a catalog panics even while it reports a
+	// panic.
+	broken := gateway.New(gateway.Options{}).Resume(gateway.Client{Principal: authn.Anonymous(), Out: closedStream{}}, whole.State())
 	message, header := modernCall(7, "a__echo", `{}`)
 	for what, test := range map[string]struct {
 		breaks func() (mend func())
@@ -40,7 +41,7 @@ func TestPanic(t *testing.T) {
 		says   string
 	}{
 		"before anything is read": {
-			func() func() { h.o.Auth = clumsy{}; return func() { h.o.Auth = nil } },
+			func() func() { h.o.Auth = panickingAuthenticator{}; return func() { h.o.Auth = nil } },
 			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500, `"reason":"internal"`,
 		},
 		"modern": {
@@ -61,7 +62,7 @@ func TestPanic(t *testing.T) {
 		},
 		"a session's handshake": {
 			func() func() { h.o.Gateway = nil; g := h.gateway; return func() { h.o.Gateway = g } },
-			func() (int, string, http.Header, error) { return modern.post(greeting) }, 500, `"reason":"internal"`,
+			func() (int, string, http.Header, error) { return modern.post(initializeRequest) }, 500, `"reason":"internal"`,
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -74,20 +75,20 @@ func TestPanic(t *testing.T) {
 			if strings.Contains(text, "oops") || strings.Contains(text, "nil pointer") || strings.Contains(text, "goroutine") {
 				t.Error(text)
 			}
-			if !h.free() {
-				t.Error("something is still counted")
+			if !h.holdsNothing() {
+				t.Error("resources are still counted")
 			}
-			modern.must(message, header...)
-			if text := legacy.must(legacyCall(8, "a__echo", `{}`)); !strings.Contains(text, `"id":8,`) {
+			modern.mustPost(message, header...)
+			if text := legacy.mustPost(legacyCall(8, "a__echo", `{}`)); !strings.Contains(text, `"id":8,`) {
 				t.Error(text)
 			}
 		})
 	}
 	if open := s.Log().Open(); len(open) > 0 {
-		t.Errorf("%d requests will never be answered", len(open))
+		t.Errorf("%d requests have no answer", len(open))
 	}
-	if n := strings.Count(h.log.String(), "a request panicked"); n != 5 {
-		t.Errorf("the log says it %d times", n)
+	if n := strings.Count(h.log.String(), "panic in a request handler"); n != 5 {
+		t.Errorf("the log reports %d panics", n)
 	}
 	s.End(sessionstore.ReasonClosed)
 }

@@ -15,37 +15,36 @@ import (
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// A resumableStream is the stream of a request of a session: what is sent on it goes
-// into the session's log, from where it is written to the client, and written
-// again to one that comes back.
+// A resumableStream is the stream of a request in a session. Messages go into
+// the session's log. A logReader writes them from there to the client, also
+// after the client has reconnected.
 type resumableStream struct {
 	log    *sessionstore.Log
 	number uint32
-	done   chan struct{} // closed when nothing is written any longer
-	last   *lastWord
+	done   chan struct{} // closed when the reader has ended
+	last   *finalAnswer
 }
 
-// A lastWord is the answer that a stream ends with. The log may drop it before
-// the one who waits for it has read it: many large answers are more than a log
-// keeps for those who are away.
-type lastWord struct {
+// A finalAnswer is the answer that ends a stream. The log may drop it before
+// its client has read it, if other clients' answers are large.
+type finalAnswer struct {
 	mu      sync.Mutex
 	message sendqueue.Message // guarded by mu
-	at      uint64            // guarded by mu; its position, 0 before it is there
+	at      uint64            // guarded by mu; position, 0 before the answer
 }
 
 // newResumableStream begins to stream the answer of an exchange.
 func newResumableStream(x *exchange, s *sessionstore.Session, id []byte) streamer {
-	l := &resumableStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{}), last: &lastWord{}}
-	f := &follower{front: x.front, session: s, events: newEvents(x.w, x.front.o.Send), number: l.number, live: true, last: l.last}
-	x.front.work.Go(func() {
+	l := &resumableStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{}), last: &finalAnswer{}}
+	f := &logReader{server: x.server, session: s, events: newEventWriter(x.w, x.server.o.Send), number: l.number, live: true, last: l.last}
+	x.server.work.Go(func() {
 		defer close(l.done)
 		defer func() {
 			if p := recover(); p != nil {
-				x.front.panicked(p) // the client can come back for what is in the log
+				x.server.logPanic(p) // the client can resume from the log
 			}
 		}()
-		taken, release := s.Client.(*client).follow(l.number)
+		taken, release := s.Client.(*sessionClient).takeStream(l.number)
 		defer release()
 		f.taken = taken
 		_ = f.run(x.r.Context())
@@ -53,150 +52,151 @@ func newResumableStream(x *exchange, s *sessionstore.Session, id []byte) streame
 	return l
 }
 
-func (l *resumableStream) Send(_ context.Context, m sendqueue.Message) error {
-	add(l.log, l.number, m, false)
+func (s *resumableStream) Send(_ context.Context, m sendqueue.Message) error {
+	appendMessage(s.log, s.number, m, false)
 	return nil
 }
 
-func (l *resumableStream) TrySend(m sendqueue.Message) bool {
-	add(l.log, l.number, m, false)
+func (s *resumableStream) TrySend(m sendqueue.Message) bool {
+	appendMessage(s.log, s.number, m, false)
 	return true
 }
 
-func (l *resumableStream) Push(m sendqueue.Message) error { return l.Send(context.Background(), m) }
-func (l *resumableStream) Room(context.Context) error     { return nil }
+func (s *resumableStream) Push(m sendqueue.Message) error     { return s.Send(context.Background(), m) }
+func (s *resumableStream) WaitForSpace(context.Context) error { return nil }
 
-// finish sends the answer and waits until it was written, or the client has
-// gone: then it stays in the log.
-func (l *resumableStream) finish(answer sendqueue.Message) {
-	l.last.mu.Lock()
-	l.last.message, l.last.at = answer, add(l.log, l.number, answer, true)
-	l.last.mu.Unlock()
-	<-l.done
+// finish appends the answer and waits until it is written or the client has
+// gone. The answer stays in the log in both cases.
+func (s *resumableStream) finish(answer sendqueue.Message) {
+	s.last.mu.Lock()
+	s.last.message, s.last.at = answer, appendMessage(s.log, s.number, answer, true)
+	s.last.mu.Unlock()
+	<-s.done
 }
 
-// A follower writes a stream of a session's log to a client as it grows.
-type follower struct {
-	front   *Server
-	session *sessionstore.Session
-	events  *events
-	number  uint32
-	at      uint64 // what was written so far
-	back    uint64 // up to here the client missed what was there; see session.Log.Read
-	live    bool
-	last    *lastWord       // nil where only the log has it
-	taken   <-chan struct{} // closed when another request follows the stream; nil: none can
+// A logReader writes a stream of a session's log to a client as it grows.
+type logReader struct {
+	server      *Server
+	session     *sessionstore.Session
+	events      *eventWriter
+	number      uint32
+	at          uint64 // position that is written
+	missedUntil uint64 // a reconnected client missed events up to here; see sessionstore.Log.Read
+	live        bool
+	last        *finalAnswer    // nil if only the log has the answer
+	taken       <-chan struct{} // closed when another request takes over the stream; nil: never
 }
 
-// readAtOnce is how many events are read from the log at once.
-const readAtOnce = 1000
+// readBatch is the number of events that are read from the log at once.
+const readBatch = 1000
 
-// run writes until the stream ends, or the client's request, or what it is told
-// at the end says.
-func (f *follower) run(ctx context.Context) error {
-	if err := f.events.begin(); err != nil {
+// run writes the stream until it ends, ctx ends or writing fails.
+func (l *logReader) run(ctx context.Context) error {
+	if err := l.events.begin(); err != nil {
 		return err
 	}
-	// So that a client that is cut off before anything happened can come back.
-	if err := f.events.event("", f.id(f.at)); err != nil {
+	// The first event has only an id, so that a client can resume before any
+	// message was sent.
+	if err := l.events.event("", l.id(l.at)); err != nil {
 		return err
 	}
-	alive := time.NewTicker(f.front.o.Keepalive)
+	alive := time.NewTicker(l.server.o.Keepalive)
 	defer alive.Stop()
 	for {
-		changed := f.session.Log().Changed(f.number)
-		err := f.write()
+		changed := l.session.Log().Changed(l.number)
+		err := l.write()
 		if errors.Is(err, io.EOF) {
-			return f.goodbye()
+			return l.writeEnd()
 		}
 		if err != nil {
 			return err
 		}
-		if f.isTaken() {
-			return f.end("end", "replaced")
+		if l.isTaken() {
+			return l.end("end", "replaced")
 		}
 		select {
 		case <-changed:
 		case <-alive.C:
-			if err := errors.Join(f.events.write(comment), f.events.flush()); err != nil {
+			if err := errors.Join(l.events.write(comment), l.events.flush()); err != nil {
 				return err
 			}
-		case <-f.taken:
-			return f.end("end", "replaced")
-		case <-f.draining():
-			return f.end("shutdown", stopping)
+		case <-l.taken:
+			return l.end("end", "replaced")
+		case <-l.draining():
+			return l.end("shutdown", stopping)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// draining is closed when the stream is to end because the gateway does; that of
-// a request lasts until its answer.
-func (f *follower) draining() <-chan struct{} {
-	if f.number != sessionstore.Common {
+// draining returns a channel that is closed when the common stream must end
+// with the server. The stream of a request continues until its answer.
+func (l *logReader) draining() <-chan struct{} {
+	if l.number != sessionstore.Common {
 		return nil
 	}
-	return f.front.draining
+	return l.server.draining
 }
 
-// write writes what is there, batch after batch.
-func (f *follower) write() error {
+// write writes all events that are in the log.
+func (l *logReader) write() error {
 	for {
-		if !f.live && f.at >= f.back {
-			f.live = true
+		if !l.live && l.at >= l.missedUntil {
+			l.live = true
 		}
-		batch, err := f.session.Log().Read(f.number, f.at, f.live, readAtOnce)
+		batch, err := l.session.Log().Read(l.number, l.at, l.live, readBatch)
 		if gap, ok := errors.AsType[*sessionstore.PurgedError](err); ok {
-			if message, at := f.lost(gap); at > 0 {
-				return errors.Join(f.events.event("message", f.id(at), message.Head, message.Body, message.Tail), f.events.flush(), io.EOF)
+			if message, at := l.droppedAnswer(gap); at > 0 {
+				return errors.Join(l.events.event("message", l.id(at), message.Head, message.Body, message.Tail), l.events.flush(), io.EOF)
 			}
-			f.at = gap.Resume
-			if err := f.events.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, gap.Missed)); err != nil {
+			l.at = gap.Resume
+			if err := l.events.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, gap.Missed)); err != nil {
 				return err
 			}
 			continue
 		}
 		if err != nil {
-			return errors.Join(err, f.events.flush())
+			return errors.Join(err, l.events.flush())
 		}
-		if len(batch) == 0 && f.live {
-			return f.events.flush()
+		if len(batch) == 0 && l.live {
+			return l.events.flush()
 		}
-		taken, err := f.writeEvents(batch)
+		taken, err := l.writeEvents(batch)
 		if err != nil || taken {
 			return err
 		}
 		if len(batch) == 0 {
-			f.at, f.live = max(f.at, f.back), true
+			l.at, l.live = max(l.at, l.missedUntil), true
 		}
 	}
 }
 
-// writeEvents writes events until another request takes the stream. They stay in
-// memory until they are written, even when the log drops them meanwhile.
-func (f *follower) writeEvents(batch []sessionstore.Event) (taken bool, err error) {
+// writeEvents writes events until another request takes over the stream. They
+// stay in memory until they are written, even if the log drops them.
+func (l *logReader) writeEvents(batch []sessionstore.Event) (taken bool, err error) {
 	if size := sizeOf(batch); size > largeBatch {
-		held, err := f.front.budget.Hold(size)
+		held, err := l.server.memory.Hold(size)
 		if err != nil {
-			return false, errors.Join(f.end("end", "overloaded"), err)
+			return false, errors.Join(l.end("end", "overloaded"), err)
 		}
 		defer held.Release()
 	}
 	for _, e := range batch {
-		if f.isTaken() {
+		if l.isTaken() {
 			return true, nil
 		}
-		if err := f.events.event("message", f.id(e.Seq), e.Data...); err != nil {
+		if err := l.events.event("message", l.id(e.Seq), e.Data...); err != nil {
 			return false, err
 		}
-		f.at = e.Seq
+		l.at = e.Seq
 	}
 	return false, nil
 }
 
-// largeBatch is the size above which events are counted while they are written:
-// what the log reads at once, unless one event is larger.
+// largeBatch is the size in bytes above which a batch is counted as memory
+// while it is written. The log returns no more at once, unless a single event
+// is larger.
 const largeBatch = 256 << 10
 
 func sizeOf(batch []sessionstore.Event) (n int) {
@@ -208,56 +208,56 @@ func sizeOf(batch []sessionstore.Event) (n int) {
 	return n
 }
 
-// isTaken reports whether another request follows the stream, so that what is
-// left is for that one.
-func (f *follower) isTaken() bool {
+// isTaken reports whether another request has taken over the stream and its
+// remaining events.
+func (l *logReader) isTaken() bool {
 	select {
-	case <-f.taken:
+	case <-l.taken:
 		return true
 	default:
 		return false
 	}
 }
 
-// stopping is why streams end because the gateway does.
-const stopping = "the gateway is about to end"
+// stopping is the reason for ending streams when the server ends.
+const stopping = "the gateway is shutting down"
 
-// lost returns the answer when the log has dropped it.
-func (f *follower) lost(gap *sessionstore.PurgedError) (sendqueue.Message, uint64) {
-	if f.last == nil {
+// droppedAnswer returns the answer and its position if the log has dropped it.
+func (l *logReader) droppedAnswer(gap *sessionstore.PurgedError) (sendqueue.Message, uint64) {
+	if l.last == nil {
 		return sendqueue.Message{}, 0
 	}
-	f.last.mu.Lock()
-	defer f.last.mu.Unlock()
-	if f.last.at == 0 || f.last.at > gap.Resume {
+	l.last.mu.Lock()
+	defer l.last.mu.Unlock()
+	if l.last.at == 0 || l.last.at > gap.Resume {
 		return sendqueue.Message{}, 0
 	}
-	return f.last.message, f.last.at
+	return l.last.message, l.last.at
 }
 
-// goodbye says why a stream ends that could have gone on.
-func (f *follower) goodbye() error {
-	reason := f.session.Reason()
+// writeEnd writes why the stream of an ended session ends.
+func (l *logReader) writeEnd() error {
+	reason := l.session.Reason()
 	switch {
-	case f.number != sessionstore.Common || reason == "":
-		return f.events.flush()
+	case l.number != sessionstore.Common || reason == "":
+		return l.events.flush()
 	case reason == sessionstore.ReasonShutdown:
-		return f.end("shutdown", stopping)
+		return l.end("shutdown", stopping)
 	}
-	return f.end("end", reason)
+	return l.end("end", reason)
 }
 
 // end writes the last event of a stream.
-func (f *follower) end(kind, reason string) error {
-	return errors.Join(f.events.event(kind, "", fmt.Appendf(nil, `{"reason":%q}`, reason)), f.events.flush())
+func (l *logReader) end(kind, reason string) error {
+	return errors.Join(l.events.event(kind, "", fmt.Appendf(nil, `{"reason":%q}`, reason)), l.events.flush())
 }
 
-// id is what a client asks for again: the stream and the position.
-func (f *follower) id(at uint64) string {
-	return strconv.FormatUint(uint64(f.number), 10) + "-" + strconv.FormatUint(at, 10)
+// id returns an event id: the stream and the position.
+func (l *logReader) id(at uint64) string {
+	return strconv.FormatUint(uint64(l.number), 10) + "-" + strconv.FormatUint(at, 10)
 }
 
-// lastEvent reads where a client was cut off. found is false when it does not say.
+// lastEvent parses the Last-Event-ID header. found is false without the header.
 func lastEvent(h http.Header) (stream uint32, at uint64, found bool, err error) {
 	ids := h["Last-Event-Id"]
 	if len(ids) == 0 {

@@ -5,117 +5,122 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 )
 
 const (
 	maxHeader    = 16 << 10 // bytes
-	maxStreams   = 100      // of one connection of HTTP/2
-	idleMost     = 2 * time.Minute
-	lingerTime   = 250 * time.Millisecond
-	giveUpTime   = 250 * time.Millisecond // for clients to be told of it
-	shutdownTime = 2 * time.Second
+	maxStreams   = 100      // per HTTP/2 connection
+	idleTimeout  = 2 * time.Minute
+	lingerTime   = 250 * time.Millisecond // without requests, until draining ends early
+	giveUpTime   = 250 * time.Millisecond // for sending errors to clients of abandoned requests
+	shutdownTime = 2 * time.Second        // for closing connections
 )
 
-// Serve answers requests that come in at l, with TLS if secure is not nil, until
-// ctx ends. Then nothing new is let in, streams are told, and what is being
-// answered has time to be.
-func (f *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config) error {
-	f.guard = originPolicy{origins: f.o.Origins, hosts: f.o.Hosts}.at(l.Addr())
+// Serve answers requests that arrive at l until ctx ends. It uses TLS if secure
+// is not nil. When ctx ends it accepts no new requests, ends all streams and
+// waits for requests in flight. The error is that of the listener. It is nil if
+// ctx has ended.
+func (srv *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config) error {
+	srv.origin = originPolicy{origins: srv.o.Origins, hosts: srv.o.Hosts}.at(l.Addr())
 	base, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	server := &http.Server{
 		BaseContext: func(net.Listener) context.Context { return base },
-		Handler:     f, TLSConfig: secure, MaxHeaderBytes: maxHeader,
+		Handler:     srv, TLSConfig: secure, MaxHeaderBytes: maxHeader,
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
-		ErrorLog: f.o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		ErrorLog: srv.o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
 	served := make(chan error, 1)
-	w := newDeadlineListener(f.o.Header, idleMost)
-	l = f.limited(l, secure == nil, w.spare)
+	conns := httpconn.Listen(l, httpconn.Options{
+		TLS: secure, Header: srv.o.Header, Body: srv.grace(), Idle: idleTimeout, Send: srv.o.Send, PerAddress: srv.o.Connections,
+		AddressKey:  func(remote string) (netip.Prefix, bool) { return addressKey(remote, srv.o.Loopback) },
+		Unavailable: errConnections.body(false), Log: srv.o.Log,
+	})
+	defer conns.Wait()
+	conns.Attach(server)
 	if secure != nil {
-		server.IdleTimeout = idleMost // of HTTP/2
-		h := newHandshakes(l, secure, f.o.Header, f.o.Log)
-		defer h.wait()
-		l = h
+		server.IdleTimeout = idleTimeout // for HTTP/2; conns limits HTTP/1
 	}
-	server.ConnContext, server.ConnState = remember, w.state
-	f.work.Go(func() { w.run(base, min(f.o.Header, f.grace())) })
-	f.work.Go(func() { w.runUnread(base, f.o.Send) })
-	go func() { served <- server.Serve(w.on(l)) }()
+	srv.work.Go(func() { conns.Run(base) })
+	go func() { served <- server.Serve(conns) }()
 	var err error
 	select {
 	case err = <-served:
 	case <-ctx.Done():
 	}
-	f.drain(l, cancel)
-	f.close()
-	cancel() // who listens
-	f.shut(server)
+	srv.drain(conns, cancel)
+	srv.closeSessions()
+	cancel() // ends the requests that remain
+	srv.closeConnections(server)
 	if ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-// shut ends the connections, with what is still being written if that is quick.
-func (f *Server) shut(server *http.Server) {
+// closeConnections closes all connections. Responses that are being written
+// have shutdownTime to finish.
+func (srv *Server) closeConnections(server *http.Server) {
 	limited, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	if server.Shutdown(limited) != nil {
 		_ = server.Close()
 	}
-	f.handling.Lock() // whoever still wrote to a connection that was closed
-	f.over = true
-	f.handling.Unlock()
-	f.work.Wait()
-	f.said.Close()
+	srv.handling.Lock() // waits for handlers that write to closed connections
+	srv.closed = true
+	srv.handling.Unlock()
+	srv.work.Wait()
+	srv.requestLog.Close()
 }
 
-// drain lets nobody new in and waits for what is being answered. A connection
-// that is used meanwhile is ended with its answer, so that its client does not
-// send into one that has just been closed. What takes too long is given up, and
-// its client told.
-func (f *Server) drain(l net.Listener, giveUp func()) {
-	close(f.draining)
+// drain stops accepting requests and waits for requests in flight. Meanwhile
+// each response closes its connection, so that no client sends a request into a
+// closed one. Requests that take longer than the drain time get an error.
+func (srv *Server) drain(l net.Listener, giveUp func()) {
+	close(srv.draining)
 	_ = l.Close()
-	f.o.Log.Info("about to end: nobody new is let in", "in_flight", f.inFlight.Load(), "within", f.o.Drain.String())
-	f.o.Gateway.EndListens()
-	end := time.Now().Add(f.o.Drain)
+	srv.o.Log.Info("shutting down: new requests are refused", "in_flight", srv.inFlight.Used(), "drain_timeout", srv.o.Drain.String())
+	srv.o.Gateway.EndListens()
+	end := time.Now().Add(srv.o.Drain)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	quiet := time.Now()
 	for now := time.Now(); now.Before(end) && now.Sub(quiet) < lingerTime; now = <-tick.C {
-		if f.isBusy() {
+		if srv.isBusy() {
 			quiet = now
 		}
 	}
-	left := f.inFlight.Load()
+	left := srv.inFlight.Used()
 	if left == 0 {
 		return
 	}
-	f.o.Log.Warn("requests that took longer were given up", "in_flight", left)
-	// First those of sessions: what ends the others cuts their streams off.
-	for _, end := range []func(){f.o.Gateway.GiveUp, giveUp} {
+	srv.o.Log.Warn("drain timeout reached: the remaining requests are abandoned", "in_flight", left)
+	// Requests of sessions end first. giveUp ends the others and closes their
+	// streams.
+	for _, end := range []func(){srv.o.Gateway.GiveUp, giveUp} {
 		end()
-		for until := time.Now().Add(giveUpTime); f.inFlight.Load() > 0 && time.Now().Before(until); {
+		for until := time.Now().Add(giveUpTime); srv.inFlight.Used() > 0 && time.Now().Before(until); {
 			<-tick.C
 		}
 	}
 }
 
-// isBusy reports whether somebody waits for an answer, or still asks for one.
-func (f *Server) isBusy() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.reading.Load() > 0 || f.inFlight.Load() > 0 || f.listening.Load() > 0 || len(f.old) > 0
+// isBusy reports whether a request is in progress or its body is being read.
+func (srv *Server) isBusy() bool {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	return srv.reading.Load() > 0 || srv.inFlight.Used() > 0 || srv.listening.Used() > 0 || len(srv.legacyClients) > 0
 }
 
-// close ends all sessions, what they still wait for included.
-func (f *Server) close() {
-	if err := f.sessions.Close(); err != nil {
-		f.o.Log.Error("closing the session store", "error", err)
+// closeSessions ends all sessions and their requests.
+func (srv *Server) closeSessions() {
+	if err := srv.sessions.Close(); err != nil {
+		srv.o.Log.Error("closing the session store", "error", err)
 	}
 }

@@ -10,161 +10,170 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// Options are what a front needs to know.
+// Options configure a Server.
 type Options struct {
 	Gateway *gateway.Gateway
 	Log     hclog.Logger
-	// Auth finds out who asks; nil lets everybody in.
+	// Auth authenticates clients. Nil accepts every client as authn.Anonymous.
 	Auth authn.Authenticator
-	// Several says that there may be more than one principal, none of whom is to
-	// get everything that there is.
-	Several bool
+	// MultiplePrincipals means that there may be more than one principal. Each
+	// may use at most half of every limit then.
+	MultiplePrincipals bool
 
-	Origins []string // that a browser may come from, as it writes them
-	Hosts   []string // that the Host header may name besides the address itself, with a port or without
+	Origins []string // allowed origins of web pages, in the form of the Origin header
+	Hosts   []string // allowed Host headers besides the address itself, with or without a port
 
-	MaxBody     int // of a request, in bytes
-	MaxInFlight int // requests that are being answered
+	MaxBody     int // bytes per request
+	MaxInFlight int // requests in progress
 	LegacySSE   bool
 	PerAddress  Rate // requests of one address; zero: no limit
 	Connections int  // of one address; zero: no limit
-	Loopback    bool // both are about addresses of this machine as well
+	Loopback    bool // apply both limits to addresses of this machine too
 
-	Header, Body time.Duration // for the head and the body of a request to arrive
+	Header, Body time.Duration // for the head and the body of a request
 	Send         time.Duration // for a client to take an event
 	Keepalive    time.Duration // between comments on a stream without events
-	Drain        time.Duration // for calls in flight, once the front is to end
+	Drain        time.Duration // for requests in flight when the server ends
 
-	Sessions sessionstore.Options // but for Begin and Ended
+	Sessions sessionstore.Options // except Begin, Ended, Each and Budget
 }
 
-// A Server serves the gateway over HTTP: one endpoint for clients of both eras.
+// A Server serves the gateway over HTTP. One endpoint serves clients of both
+// eras.
 type Server struct {
-	o        Options
-	guard    originPolicy
-	life     time.Duration // of a client at most
-	most     int           // clients that have sessions
-	sessions *sessionstore.Store
-	*addresses
-	overdue  *slowResponses
-	draining chan struct{} // closed when the front is to end
+	o           Options
+	origin      originPolicy
+	maxAge      time.Duration // maximum age of a client
+	maxSessions int           // maximum number of sessions
+	sessions    *sessionstore.Store
+	*addressLimiter
+	slow     *httpconn.SlowResponses[*exchange]
+	draining chan struct{} // closed when the server is about to end
 	work     sync.WaitGroup
 
-	said      *limit.Lines  // log lines about requests that are refused
-	budget    *limit.Memory // of the gateway; nil: no limit
-	reading   atomic.Int64  // requests whose bodies have not all come
-	inFlight  quota         // for requests that are being answered
-	listening quota         // for requests of modern clients that listen to what changes
+	requestLog     *limit.Lines  // log of refused requests
+	memory         *limit.Memory // memory for messages; nil: no limit
+	reading        atomic.Int64  // requests whose bodies are being read
+	inFlight       requestQuota  // requests in progress
+	legacySessions requestQuota  // sessions over HTTP+SSE; the session store counts the others
+	listening      requestQuota  // subscriptions/listen requests of modern clients
 
 	handling sync.RWMutex // held for reading while a request is handled
-	over     bool         // guarded by handling; nothing is handled any longer
+	closed   bool         // guarded by handling; requests are dropped
 
-	mu  sync.Mutex
-	old map[string]*oldClient // guarded by mu; over HTTP with SSE, by session id
+	mu            sync.Mutex
+	legacyClients map[string]*legacyClient // guarded by mu; clients over HTTP+SSE by session id
 }
 
-// New makes a front, which Serve ends.
+// New returns a Server for the options. Serve closes it. The error is that of
+// the session store.
 func New(o Options) (*Server, error) {
-	f := &Server{said: limit.NewLines(o.Log, "listener"), budget: o.Gateway.Budget(), o: o, life: o.Sessions.Life, most: o.Sessions.Max, draining: make(chan struct{}), overdue: newSlowResponses(), old: map[string]*oldClient{}, addresses: newAddresses(o)}
-	f.inFlight.most, f.inFlight.full, f.inFlight.enough = int64(o.MaxInFlight), errOverloaded, errEnough
-	f.listening.most, f.listening.full, f.listening.enough = int64(o.Sessions.Max), errListening, errEnoughListen
-	if o.Several {
-		f.inFlight.share()
-		f.listening.share()
-		o.Sessions.Each = int(half(int64(o.Sessions.Max)))
+	srv := &Server{
+		o: o, maxAge: o.Sessions.Life, maxSessions: o.Sessions.Max, memory: o.Gateway.Budget(),
+		addressLimiter: newAddressLimiter(o), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
+		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), legacyClients: map[string]*legacyClient{},
+	}
+	srv.inFlight = newRequestQuota(o.MaxInFlight, o.MultiplePrincipals, "concurrency", "max_in_flight")
+	srv.listening = newRequestQuota(o.Sessions.Max, o.MultiplePrincipals, "listener", "sessions.max")
+	srv.legacySessions = newRequestQuota(o.Sessions.Max, o.MultiplePrincipals, "session", "sessions.max")
+	srv.legacySessions.full.modern = 0 // modern clients have no sessions
+	o.Sessions.Each = int(srv.legacySessions.Each())
+	if o.MultiplePrincipals {
 		o.Gateway.SharePerPrincipal()
 	}
-	o.Sessions.Begin, o.Sessions.Ended, o.Sessions.Budget = f.begin, f.ended, f.budget
+	o.Sessions.Begin, o.Sessions.Ended, o.Sessions.Budget = srv.beginSession, srv.endSession, srv.memory
 	store, err := sessionstore.Open(o.Sessions)
 	if err != nil {
 		return nil, err
 	}
-	f.sessions = store
-	return f, nil
+	srv.sessions = store
+	return srv, nil
 }
 
 // ServeHTTP answers one request.
-func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.handling.RLock()
-	defer f.handling.RUnlock()
-	defer f.saved(w, r)
-	if f.over {
+func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	srv.handling.RLock()
+	defer srv.handling.RUnlock()
+	defer srv.recoverPanic(w, r)
+	if srv.closed {
 		return
 	}
-	withTLS(r)
-	f.limit(w, r)
-	if f.isDraining() {
+	httpconn.SetTLS(r)
+	srv.limitTimes(w, r)
+	if srv.isDraining() {
 		w.Header().Set("Connection", "close")
 	}
 	switch r.URL.Path {
 	case "/healthz", "/livez", "/readyz":
-		f.health(w, r)
+		srv.health(w, r)
 	case "/mcp":
-		f.endpoint(w, r)
+		srv.endpoint(w, r)
 	case "/sse", "/messages":
-		if f.o.LegacySSE {
-			f.legacySSEEndpoint(w, r)
+		if srv.o.LegacySSE {
+			srv.legacySSEEndpoint(w, r)
 			return
 		}
-		refuse(w, r, http.StatusNotFound, errNowhere)
+		writeError(w, r, http.StatusNotFound, errNotFound)
 	default:
-		refuse(w, r, http.StatusNotFound, errNowhere)
+		writeError(w, r, http.StatusNotFound, errNotFound)
 	}
 }
 
-// endpoint is where clients of both eras come.
-func (f *Server) endpoint(w http.ResponseWriter, r *http.Request) {
-	p, ok := f.admit(w, r, "GET, POST, DELETE")
+// endpoint serves the endpoint of both eras.
+func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request) {
+	p, ok := srv.admit(w, r, "GET, POST, DELETE")
 	if !ok {
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		f.post(w, r, p)
+		srv.post(w, r, p)
 	case http.MethodGet:
-		f.get(w, r, p)
+		srv.get(w, r, p)
 	case http.MethodDelete:
-		f.remove(w, r, p)
+		srv.deleteSession(w, r, p)
 	default:
 		notAllowed(w, r, "GET, POST, DELETE")
 	}
 }
 
-// admit lets a request in, or answers it: by where it comes from, by who makes
-// it and by how many there are.
-func (f *Server) admit(w http.ResponseWriter, r *http.Request, methods string) (authn.Principal, bool) {
-	if why := f.guard.check(r); why != nil {
-		f.said.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", short(r.Host), "origin", short(r.Header.Get("Origin")), "from", r.RemoteAddr)
-		refuse(w, r, http.StatusForbidden, why)
+// admit reports whether a request is allowed, and returns its principal. It
+// checks the origin, the rate of its address and its credentials. It answers a
+// request that is not allowed, and an OPTIONS request.
+func (srv *Server) admit(w http.ResponseWriter, r *http.Request, methods string) (authn.Principal, bool) {
+	if why := srv.origin.check(r); why != nil {
+		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr)
+		writeError(w, r, http.StatusForbidden, why)
 		return authn.Principal{}, false
 	}
-	f.allowOrigin(w, r, methods)
+	srv.allowOrigin(w, r, methods)
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
 		return authn.Principal{}, false
 	}
-	if wait, ok := f.take(r.RemoteAddr); !ok {
-		busy(w, r, http.StatusTooManyRequests, wait, errTooOften)
+	if wait, ok := srv.allow(r.RemoteAddr); !ok {
+		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}
-	if f.o.Auth == nil {
+	if srv.o.Auth == nil {
 		return authn.Anonymous(), true
 	}
-	p, err := f.o.Auth.Authenticate(r)
+	p, err := srv.o.Auth.Authenticate(r)
 	if err != nil {
-		f.said.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
+		srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
 		unauthorized(w)
 		return p, false
 	}
 	return p, true
 }
 
-// allowOrigin tells a browser whose page may talk to us that it may.
-func (f *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) {
+// allowOrigin sets the CORS headers for a page of an allowed origin.
+func (srv *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return
@@ -180,31 +189,22 @@ func (f *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods str
 	}
 }
 
-// limit begins the time that the body may take, if there is one. The server
-// waits for what is left of it also behind an answer that did not want it, so
-// that the time goes on until the body was read. That of an earlier answer on
-// the same connection ends.
-func (f *Server) limit(w http.ResponseWriter, r *http.Request) {
+// limitTimes starts the time limit for reading the body, if there is one, and
+// ends the write deadline of the previous response. net/http also reads the
+// rest of a body that the handler did not read, so the limit holds until the
+// body was read.
+func (srv *Server) limitTimes(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		limitBody(w, r, time.Now().Add(f.grace()))
+		httpconn.LimitBody(w, r, time.Now().Add(srv.grace()))
 	}
 	if r.ProtoMajor < 2 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	}
 }
 
-// enter takes a place for a request, or answers it when there is none.
-func (f *Server) enter(w http.ResponseWriter, r *http.Request, p authn.Principal, in *quota) bool {
-	why := in.enter(p, 1)
-	if why != nil {
-		busy(w, r, why.busy(), time.Second, why)
-	}
-	return why == nil
-}
-
-func (f *Server) isDraining() bool {
+func (srv *Server) isDraining() bool {
 	select {
-	case <-f.draining:
+	case <-srv.draining:
 		return true
 	default:
 		return false

@@ -14,49 +14,52 @@ import (
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// sessionRefused is why a session ends whose handshake failed.
+// sessionRefused is the reason for ending a session whose handshake failed.
 const sessionRefused = "refused"
 
-// maxSessionID bounds what is looked for.
+// maxSessionID is the length in bytes of the longest session id that is looked
+// up.
 const maxSessionID = 128
 
-// begin brings the gateway's side of a session to life.
-func (f *Server) begin(s *sessionstore.Session) any {
-	c := gateway.Client{Out: &common{s.Log()}, Changed: s.SetState} // the request says who it is
+// beginSession creates the gateway's part of a new or restored session.
+func (srv *Server) beginSession(s *sessionstore.Session) any {
+	c := gateway.Client{Out: &commonStream{s.Log()}, Changed: s.SetState} // each request sets its principal
 	from := s.State()
 	if len(from) == 0 {
-		return &client{Session: f.o.Gateway.Open(c)}
+		return &sessionClient{Session: srv.o.Gateway.Open(c)}
 	}
-	// The process that answered them is gone, and nobody knows what became of
-	// the requests that it did not answer.
+	// The previous process may or may not have executed the requests that it
+	// did not answer.
 	for _, open := range s.Log().Open() {
-		lost := mcp.ErrorObject(mcp.CodeInternal, "junctor was started again before the answer: whether this was done is not known", map[string]string{"reason": "restarted"})
+		lost := mcp.ErrorObject(mcp.CodeInternal, "junctor was restarted before the answer: it is not known whether the request was executed", map[string]string{"reason": "restarted"})
 		s.Log().Append(open.Stream, sessionstore.Event{Data: [][]byte{mcp.AppendError(nil, open.Request, lost)}, Last: true})
 	}
-	return &client{Session: f.o.Gateway.Resume(c, from), seen: true}
+	return &sessionClient{Session: srv.o.Gateway.Resume(c, from), opened: true}
 }
 
-// ended ends the gateway's side of a session.
-func (f *Server) ended(s *sessionstore.Session) {
-	f.work.Go(func() {
+// endSession ends the gateway's part of a session.
+func (srv *Server) endSession(s *sessionstore.Session) {
+	srv.work.Go(func() {
 		over, cancel := context.WithCancel(context.Background())
-		cancel() // nobody waits for the answers
-		s.Client.(*client).Close(over, 0)
+		cancel() // does not wait for answers
+		s.Client.(*sessionClient).Close(over, 0)
 	})
 }
 
-// A client is the other end of a session.
-type client struct {
+// A sessionClient is the Client of a session: the gateway's session and the state of
+// its streams.
+type sessionClient struct {
 	*gateway.Session
 
 	mu        sync.Mutex
-	seen      bool                     // guarded by mu; the common stream was read once
-	following map[uint32]chan struct{} // guarded by mu; closed when another request takes the stream over
+	opened    bool                     // guarded by mu; the common stream was opened once
+	following map[uint32]chan struct{} // guarded by mu; closed when another request takes over the stream
 }
 
-// follow gives a stream to a request, and takes it from the one that had it: a
-// client that comes back may be quicker than the news that it was cut off.
-func (c *client) follow(number uint32) (taken <-chan struct{}, release func()) {
+// takeStream assigns a stream to a request and takes it from the previous one. A
+// client may reconnect before the server notices that the old connection is
+// lost.
+func (c *sessionClient) takeStream(number uint32) (taken <-chan struct{}, release func()) {
 	mine := make(chan struct{})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,66 +79,66 @@ func (c *client) follow(number uint32) (taken <-chan struct{}, release func()) {
 	}
 }
 
-// first reports whether the common stream is read for the first time.
-func (c *client) first() bool {
+// firstRead reports whether the common stream is opened for the first time.
+func (c *sessionClient) firstRead() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first := !c.seen
-	c.seen = true
+	first := !c.opened
+	c.opened = true
 	return first
 }
 
-// find returns the session that a request belongs to, or answers it. A session
-// of somebody else looks as if it were not there.
-func (f *Server) find(w http.ResponseWriter, r *http.Request, p authn.Principal, unknown *httpError) (*sessionstore.Session, bool) {
+// findSession returns the session of a request, or answers the request. A
+// session of another principal looks as if it did not exist.
+func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, unknown *httpError) (*sessionstore.Session, bool) {
 	ids := r.Header["Mcp-Session-Id"]
 	if len(ids) != 1 || ids[0] == "" || len(ids[0]) > maxSessionID {
-		refuse(w, r, http.StatusBadRequest, errNoSession)
+		writeError(w, r, http.StatusBadRequest, errNoSession)
 		return nil, false
 	}
-	s, err := f.sessions.Find(ids[0], p.Key())
+	s, err := srv.sessions.Find(ids[0], p.Key())
 	switch {
 	case err == nil:
-		s.Client.(*client).UpdatePrincipal(p)
+		s.Client.(*sessionClient).UpdatePrincipal(p)
 		return s, true
 	case errors.Is(err, sessionstore.ErrUnknown):
-		refuse(w, r, http.StatusNotFound, unknown)
+		writeError(w, r, http.StatusNotFound, unknown)
 	default:
-		f.noSession(w, r, err)
+		srv.sessionError(w, r, err)
 	}
 	return nil, false
 }
 
-// fullWait is when to try again where there is no room for a session.
+// fullWait is the Retry-After of a request for which there is no session.
 const fullWait = 5 * time.Second
 
-// noSession answers a request for which there is no session.
-func (f *Server) noSession(w http.ResponseWriter, r *http.Request, err error) {
+// sessionError answers a request after an error of the session store.
+func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, err error) {
 	full, ok := errors.AsType[*sessionstore.FullError](err)
 	switch {
 	case ok && full.Owner:
-		busy(w, r, errEnoughSessions.busy(), fullWait, errEnoughSessions)
+		writeRetryable(w, r, http.StatusTooManyRequests, fullWait, srv.legacySessions.share)
 	case ok:
-		busy(w, r, http.StatusServiceUnavailable, fullWait, errFull)
+		writeRetryable(w, r, http.StatusServiceUnavailable, fullWait, srv.legacySessions.full)
 	case errors.Is(err, sessionstore.ErrClosed):
-		busy(w, r, http.StatusServiceUnavailable, f.o.Drain, errStopping)
+		writeRetryable(w, r, http.StatusServiceUnavailable, srv.o.Drain, errStopping)
 	default:
-		f.o.Log.Error("a session cannot be had", "error", err)
-		busy(w, r, http.StatusServiceUnavailable, fullWait, errStore)
+		srv.o.Log.Error("reading the session store failed", "error", err)
+		writeRetryable(w, r, http.StatusServiceUnavailable, fullWait, errStore)
 	}
 }
 
-// remove ends a session because its client says so.
-func (f *Server) remove(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+// deleteSession ends a session at the request of its client.
+func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn.Principal) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")
 		return
 	}
 	if !knownVersion(r.Header) {
-		refuse(w, r, http.StatusBadRequest, errVersion)
+		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
-	s, ok := f.find(w, r, p, errUnknown)
+	s, ok := srv.findSession(w, r, p, errUnknownSession)
 	if !ok {
 		return
 	}
@@ -143,25 +146,25 @@ func (f *Server) remove(w http.ResponseWriter, r *http.Request, p authn.Principa
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// A common is the stream of a session that belongs to no request.
-type common struct{ log *sessionstore.Log }
+// A commonStream is the stream of a session that belongs to no request.
+type commonStream struct{ log *sessionstore.Log }
 
-var _ gateway.Stream = (*common)(nil)
+var _ gateway.Stream = (*commonStream)(nil)
 
-// add puts a message into the log, where whoever reads the stream finds it.
-func add(log *sessionstore.Log, number uint32, m sendqueue.Message, last bool) uint64 {
-	return log.Append(number, sessionstore.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Passing, Last: last})
+// appendMessage appends a message to the log, and returns its position.
+func appendMessage(log *sessionstore.Log, number uint32, m sendqueue.Message, last bool) uint64 {
+	return log.Append(number, sessionstore.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Transient, Last: last})
 }
 
-func (c *common) Send(_ context.Context, m sendqueue.Message) error {
-	add(c.log, sessionstore.Common, m, false)
+func (c *commonStream) Send(_ context.Context, m sendqueue.Message) error {
+	appendMessage(c.log, sessionstore.Common, m, false)
 	return nil
 }
 
-func (c *common) TrySend(m sendqueue.Message) bool {
-	add(c.log, sessionstore.Common, m, false)
+func (c *commonStream) TrySend(m sendqueue.Message) bool {
+	appendMessage(c.log, sessionstore.Common, m, false)
 	return true
 }
 
-func (c *common) Push(m sendqueue.Message) error { return c.Send(context.Background(), m) }
-func (c *common) Room(context.Context) error     { return nil }
+func (c *commonStream) Push(m sendqueue.Message) error     { return c.Send(context.Background(), m) }
+func (c *commonStream) WaitForSpace(context.Context) error { return nil }

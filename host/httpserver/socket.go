@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// A dead client is noticed within a minute: after thirty seconds of silence it
-// is asked every ten, three times.
+// keepalive detects a dead client within a minute: three probes at an interval
+// of 10 seconds, after 30 seconds of silence.
 var keepalive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// unixPrefix begins the address of a unix socket.
+// unixPrefix is the prefix of the address of a unix socket.
 const unixPrefix = "unix:"
 
-// Listen listens at an address: "host:port", or "unix:" and a path, where mode
-// says who can connect.
+// Listen listens at an address: "host:port", or "unix:" and a path. mode is the
+// file mode of a unix socket.
 func Listen(ctx context.Context, address string, mode fs.FileMode) (net.Listener, error) {
 	path, isUnix := strings.CutPrefix(address, unixPrefix)
 	if !isUnix {
 		c := net.ListenConfig{KeepAliveConfig: keepalive}
 		return c.Listen(ctx, networkOf(address), address)
 	}
-	if err := vacate(path); err != nil {
+	if err := removeStaleSocket(path); err != nil {
 		return nil, err
 	}
 	var l net.Listener
 	var err error
-	privately(func() { // nobody else can connect before its mode is set
+	withPrivateUmask(func() { // no other user can connect before the mode is set
 		var c net.ListenConfig
 		l, err = c.Listen(ctx, "unix", path)
 	})
@@ -46,8 +46,8 @@ func Listen(ctx context.Context, address string, mode fs.FileMode) (net.Listener
 	return l, nil
 }
 
-// networkOf is where to listen for "host:port". Who writes 0.0.0.0 means every
-// address of IP version 4, where package net would take those of version 6 too.
+// networkOf returns the network for "host:port". An IPv4 address means IPv4
+// only, while package net would also listen on IPv6 for 0.0.0.0.
 func networkOf(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if ip, bad := netip.ParseAddr(host); err == nil && bad == nil && ip.Is4() {
@@ -56,8 +56,9 @@ func networkOf(address string) string {
 	return "tcp"
 }
 
-// vacate removes the socket of a process that is gone.
-func vacate(path string) error {
+// removeStaleSocket removes the socket of a process that has ended. The error
+// is for a path that is in use.
+func removeStaleSocket(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -66,11 +67,11 @@ func vacate(path string) error {
 		return err
 	}
 	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("%s is there already and is no socket", path)
+		return fmt.Errorf("%s exists and is not a socket", path)
 	}
 	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 		_ = c.Close()
-		return fmt.Errorf("another process listens at %s", path)
+		return fmt.Errorf("another process listens on %s", path)
 	}
 	return os.Remove(path)
 }

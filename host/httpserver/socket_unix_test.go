@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestSocketMode: a socket has the mode that it is given, whatever files that are
-// made have, and takes the place of one that nobody listens at.
-func TestSocketMode(t *testing.T) { // not parallel: others change what files that are made have
+// TestSocketModeIgnoresUmask checks the mode of a socket, and that a stale
+// socket is replaced.
+func TestSocketModeIgnoresUmask(t *testing.T) { // not parallel: it changes the umask of the process
 	path := filepath.Join(t.TempDir(), "x.sock")
 	for _, mode := range []fs.FileMode{0o600, 0o660, 0o666} {
 		l, err := Listen(t.Context(), "unix:"+path, mode)
@@ -26,7 +26,7 @@ func TestSocketMode(t *testing.T) { // not parallel: others change what files th
 		if again, err := Listen(t.Context(), "unix:"+path, mode); err == nil || !strings.Contains(err.Error(), "another process listens") {
 			t.Errorf("%v, %v", again, err)
 		}
-		l.(*net.UnixListener).SetUnlinkOnClose(false) // as when the process is killed
+		l.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
 		_ = l.Close()
 	}
 	if err := os.Remove(path); err != nil {
@@ -35,7 +35,7 @@ func TestSocketMode(t *testing.T) { // not parallel: others change what files th
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := Listen(t.Context(), "unix:"+path, 0o666); err == nil || !strings.Contains(err.Error(), "is no socket") {
+	if l, err := Listen(t.Context(), "unix:"+path, 0o666); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("%v, %v", l, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
@@ -43,8 +43,8 @@ func TestSocketMode(t *testing.T) { // not parallel: others change what files th
 	}
 }
 
-// TestListensAt: who asks for every IPv4 address gets no other ones.
-func TestListensAt(t *testing.T) {
+// TestListenOnIPv4Only checks that 0.0.0.0 does not listen on IPv6.
+func TestListenOnIPv4Only(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{"0.0.0.0:0": "0.0.0.0", "127.0.0.1:0": "127.0.0.1", "localhost:0": ""} {
 		l, err := Listen(t.Context(), address, 0)

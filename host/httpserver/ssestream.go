@@ -8,12 +8,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// roomInStream is what may wait for a client that does not read, in bytes,
-// besides answers.
-const roomInStream = 4 << 20
+// streamQueueBytes bounds the messages that are queued for a client that does
+// not read, without answers.
+const streamQueueBytes = 4 << 20
 
-// A sseStream is the stream of a modern request, or of a client over HTTP with
-// SSE: what was sent on it is gone.
+// An sseStream is the stream of a modern request, or of a client over HTTP+SSE.
+// It cannot be resumed.
 type sseStream struct {
 	*sendqueue.Queue
 	alive *time.Timer
@@ -21,14 +21,14 @@ type sseStream struct {
 
 // newSSEStream begins to stream the answer of an exchange.
 func newSSEStream(x *exchange) streamer {
-	return x.front.openStream(newEvents(x.w, x.front.o.Send))
+	return x.server.openStream(newEventWriter(x.w, x.server.o.Send))
 }
 
-// openStream makes a stream of events, with comments where nothing is sent.
-func (f *Server) openStream(e *events) *sseStream {
-	keepalive := f.o.Keepalive
-	sink := &eventSink{events: e}
-	b := &sseStream{Queue: sendqueue.New(sink, roomInStream, f.budget)}
+// openStream returns a stream that sends comments while no message is sent.
+func (srv *Server) openStream(e *eventWriter) *sseStream {
+	keepalive := srv.o.Keepalive
+	sink := &eventSink{eventWriter: e}
+	b := &sseStream{Queue: sendqueue.New(sink, streamQueueBytes, srv.memory)}
 	sink.dropped.Store(b.Queue)
 	b.alive = time.AfterFunc(time.Hour, func() { // an hour: not before the field is set
 		select {
@@ -36,7 +36,8 @@ func (f *Server) openStream(e *events) *sseStream {
 			return
 		default:
 		}
-		// A client that does not even take this is given up before the next one.
+		// If the client does not take this comment, the connection is closed
+		// before the next one.
 		_ = b.Push(sendqueue.Text(comment))
 		b.alive.Reset(keepalive)
 	})
@@ -44,20 +45,20 @@ func (f *Server) openStream(e *events) *sseStream {
 	return b
 }
 
-// finish sends the answer and waits until it was written.
-func (b *sseStream) finish(answer sendqueue.Message) {
+// finish sends the answer and waits until it is written.
+func (s *sseStream) finish(answer sendqueue.Message) {
 	if answer.Head != nil {
-		_ = b.Push(answer)
+		_ = s.Push(answer)
 	}
-	b.alive.Stop()
-	_ = b.Close()
+	s.alive.Stop()
+	_ = s.Close()
 }
 
-// An eventSink writes each message as an event, and what is none as it stands.
+// An eventSink writes messages as events and everything else verbatim.
 type eventSink struct {
-	*events
-	dropped atomic.Pointer[sendqueue.Queue] // counts what was dropped
-	told    uint64                          // of what was dropped
+	*eventWriter
+	dropped  atomic.Pointer[sendqueue.Queue] // the queue, which counts dropped messages
+	reported uint64                          // dropped messages that the client knows about
 }
 
 func (s *eventSink) Write(parts ...[]byte) error {
@@ -72,14 +73,14 @@ func (s *eventSink) Write(parts ...[]byte) error {
 	return s.event("message", "", parts...)
 }
 
-// Flush sends what was written, and says what was not.
+// Flush sends buffered data and reports dropped messages to the client.
 func (s *eventSink) Flush() error {
-	if box := s.dropped.Load(); box != nil && box.Dropped() > s.told {
-		n := box.Dropped()
-		if err := s.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, n-s.told)); err != nil {
+	if queue := s.dropped.Load(); queue != nil && queue.Dropped() > s.reported {
+		n := queue.Dropped()
+		if err := s.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, n-s.reported)); err != nil {
 			return err
 		}
-		s.told = n
+		s.reported = n
 	}
 	return s.flush()
 }

@@ -3,7 +3,6 @@ package httpserver
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -12,99 +11,99 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Certificates name the files of a listener with TLS. With a ClientCA only
-// clients with a certificate of that authority are let in.
+// Certificates are the files of a TLS listener. With a ClientCA only clients
+// with a certificate of that authority can connect.
 type Certificates struct{ Cert, Key, ClientCA string }
 
-// lookEvery is how often the files are looked at: a certificate that was renewed
-// is used without a restart.
-const lookEvery = time.Second
+// reloadInterval is how often the files are checked. A renewed certificate is
+// used without a restart.
+const reloadInterval = time.Second
 
-// NewTLS reads the files.
+// NewTLS returns a configuration that reloads the files when they change.
 func NewTLS(c Certificates, log hclog.Logger) (*tls.Config, error) {
-	k := &keeper{files: c, log: log, stamp: c.stamp(), looked: time.Now()}
+	reloader := &certReloader{files: c, log: log, stamp: c.stamp(), checked: time.Now()}
 	var err error
-	if k.config, err = c.load(); err != nil {
+	if reloader.config, err = c.load(); err != nil {
 		return nil, err
 	}
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return k.current(), nil },
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return reloader.current(), nil },
 		NextProtos:         []string{"h2", "http/1.1"},
 	}, nil
 }
 
-// A keeper has the certificates as they were when the files last could be read.
-type keeper struct {
+// A certReloader holds the configuration from the last files that were valid.
+type certReloader struct {
 	files Certificates
 	log   hclog.Logger
 
-	mu     sync.Mutex
-	config *tls.Config // guarded by mu
-	stamp  string      // guarded by mu; of the files that it was made of
-	looked time.Time   // guarded by mu
+	mu      sync.Mutex
+	config  *tls.Config // guarded by mu
+	stamp   string      // guarded by mu; stamp of the files of config
+	checked time.Time   // guarded by mu
 }
 
-// current is the configuration for the next connection. Others do not wait for
-// the one that looks at the files.
-func (k *keeper) current() *tls.Config {
-	k.mu.Lock()
-	config, known, due := k.config, k.stamp, time.Since(k.looked) >= lookEvery
+// current returns the configuration for the next connection. Only one caller at
+// a time checks the files.
+func (r *certReloader) current() *tls.Config {
+	r.mu.Lock()
+	config, known, due := r.config, r.stamp, time.Since(r.checked) >= reloadInterval
 	if due {
-		k.looked = time.Now()
+		r.checked = time.Now()
 	}
-	k.mu.Unlock()
+	r.mu.Unlock()
 	if !due {
 		return config
 	}
-	stamp := k.files.stamp()
+	stamp := r.files.stamp()
 	if stamp == known {
 		return config
 	}
-	renewed, err := k.files.load()
+	renewed, err := r.files.load()
 	if err != nil {
-		k.log.Error("the certificate was not renewed", "error", err)
+		r.log.Error("reloading the certificate failed: the previous one stays in use", "error", err)
 		renewed = config
 	} else {
-		k.log.Info("the certificate was renewed", "file", k.files.Cert)
+		r.log.Info("certificate reloaded", "file", r.files.Cert)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.config, k.stamp = renewed, stamp
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.config, r.stamp = renewed, stamp
 	return renewed
 }
 
 // load reads the files.
-func (f Certificates) load() (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+func (c Certificates) load() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
-		return nil, fmt.Errorf("reading the certificate %s and its key: %w", f.Cert, err)
+		return nil, fmt.Errorf("reading the certificate %s and its key: %w", c.Cert, err)
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{pair}}
-	if f.ClientCA != "" {
-		if c.ClientCAs, err = authorities(f.ClientCA); err != nil {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{pair}}
+	if c.ClientCA != "" {
+		if config.ClientCAs, err = authorities(c.ClientCA); err != nil {
 			return nil, err
 		}
-		c.ClientAuth = tls.RequireAndVerifyClientCert
+		config.ClientAuth = tls.RequireAndVerifyClientCert
 	}
-	return c, nil
+	return config, nil
 }
 
 func authorities(path string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the authority of clients: %w", err)
+		return nil, fmt.Errorf("reading the client CA: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, errors.New("there is no certificate in " + path)
+		return nil, fmt.Errorf("reading the client CA: no certificate in %s", path)
 	}
 	return pool, nil
 }
 
-// stamp changes with the files.
-func (f Certificates) stamp() (stamp string) {
-	for _, path := range []string{f.Cert, f.Key, f.ClientCA} {
+// stamp returns a text that changes when the files change.
+func (c Certificates) stamp() (stamp string) {
+	for _, path := range []string{c.Cert, c.Key, c.ClientCA} {
 		if path == "" {
 			continue
 		}

@@ -39,8 +39,8 @@ func newAuthority(t *testing.T, dir, name string) *authority {
 	return a
 }
 
-// sign makes a certificate and writes it and its key to NAME.pem and NAME.key;
-// the first is the authority's own.
+// sign creates a certificate and writes it and its key to NAME.pem and
+// NAME.key. The first one is the authority's own.
 func (a *authority) sign(name string, serial int64) (*x509.Certificate, *ecdsa.PrivateKey) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -80,7 +80,8 @@ func (a *authority) write(name string, text []byte) {
 	}
 }
 
-// client trusts the authority and has a certificate, if it is named.
+// client returns a transport that trusts the authority, with a certificate if
+// cert is not empty.
 func (a *authority) client(cert string, change func(*tls.Config)) *http.Transport {
 	a.t.Helper()
 	pool := x509.NewCertPool()
@@ -99,24 +100,23 @@ func (a *authority) client(cert string, change func(*tls.Config)) *http.Transpor
 	return &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: true}
 }
 
-// TestTLS: over TLS clients speak HTTP/2 where they can, a certificate that was
-// renewed is used without a restart, and with an authority of clients nobody else
-// is let in.
+// TestTLS checks that clients use HTTP/2, that a renewed certificate is used
+// without a restart, and that a client CA refuses other clients.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ours, other := newAuthority(t, dir, "ours"), newAuthority(t, dir, "other")
 	ours.sign("server", 100)
 	ours.sign("client", 2)
-	other.sign("stranger", 3)
-	config := blocks(t, "", "ok") + gatewayBlock(fmt.Sprintf("    tls {\n      cert      = %q\n      key       = %q\n      client_ca = %q\n    }",
+	other.sign("unknown", 3)
+	config := serverBlocks(t, "", "ok") + gatewayBlock(fmt.Sprintf("    tls {\n      cert      = %q\n      key       = %q\n      client_ca = %q\n    }",
 		filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"), filepath.Join(dir, "ours.pem")))
-	s := openSite(t, t.TempDir(), config, "127.0.0.1:0")
-	url := "https://" + s.at + "/mcp"
+	s := startHTTP(t, t.TempDir(), config, "127.0.0.1:0")
+	url := "https://" + s.address + "/mcp"
 	serial := func(transport *http.Transport) (int64, string) {
 		t.Helper()
 		defer transport.CloseIdleConnections()
-		v := newVisitor(t, url, transport)
+		v := newTestClient(t, url, transport)
 		m, header := modernCall(1, "a__echo", `{}`)
 		resp, err := v.request(t.Context(), http.MethodPost, m, header...)
 		if err != nil {
@@ -138,50 +138,50 @@ func TestTLS(t *testing.T) {
 	}
 	for name, transport := range map[string]*http.Transport{
 		"none": ours.client("", nil),
-		"a stranger's": func() *http.Transport {
-			tr := other.client("stranger", nil)
+		"of another authority": func() *http.Transport {
+			tr := other.client("unknown", nil)
 			tr.TLSClientConfig.RootCAs = ours.client("", nil).TLSClientConfig.RootCAs
 			return tr
 		}(),
 		"TLS 1.1": ours.client("client", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
 	} {
-		if resp, err := newVisitor(t, url, transport).request(t.Context(), http.MethodPost, greeting); err == nil {
+		if resp, err := newTestClient(t, url, transport).request(t.Context(), http.MethodPost, initializeRequest); err == nil {
 			_ = resp.Body.Close()
 			t.Errorf("certificate: %s: %s", name, resp.Status)
 		}
 	}
-	// Whoever does not speak TLS learns that they should.
-	if resp, err := http.Get("http://" + s.at + "/healthz"); err == nil {
+	// A client without TLS gets a hint.
+	if resp, err := http.Get("http://" + s.address + "/healthz"); err == nil {
 		_ = resp.Body.Close()
 		if resp.StatusCode != http.StatusBadRequest {
 			t.Error(resp.Status)
 		}
 	}
 	ours.sign("server", 101)
-	for until := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); ; time.Sleep(50 * time.Millisecond) {
 		n, _ := serial(ours.client("client", nil))
 		if n == 101 {
 			break
 		}
 		if time.Now().After(until) {
-			t.Fatalf("certificate %d is still used", n)
+			t.Fatalf("the old certificate %d is still used", n)
 		}
 	}
-	// One that cannot be read changes nothing.
+	// An unreadable certificate changes nothing.
 	ours.write("server.pem", []byte("half a certif"))
-	for until := time.Now().Add(patience); !strings.Contains(s.said.String(), "the certificate was not renewed"); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(), "reloading the certificate failed"); time.Sleep(50 * time.Millisecond) {
 		if n, _ := serial(ours.client("client", nil)); n != 101 {
 			t.Fatalf("certificate %d is used", n)
 		}
 		if time.Now().After(until) {
-			t.Fatal("nothing is said about it")
+			t.Fatal("the log does not report the failure")
 		}
 	}
 }
 
-// TestManyStreams: over one connection of HTTP/2 many requests wait at once, and
-// one whose client does not take the answer holds no place for long.
-func TestManyStreams(t *testing.T) {
+// TestHTTP2StreamsAreIndependent has many requests wait on one HTTP/2
+// connection. A client that does not read an answer does not stay in flight.
+func TestHTTP2StreamsAreIndependent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
@@ -190,9 +190,9 @@ func TestManyStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newPerformer("a", "2026-07-28")
+	a := newScriptedServer("a", "2026-07-28")
 	h := openSecureFixture(t, secure, a)
-	v := newVisitor(t, "https://"+h.at+"/mcp", ours.client("", nil))
+	v := newTestClient(t, "https://"+h.address+"/mcp", ours.client("", nil))
 	answers := make(chan string, 90)
 	for i := range cap(answers) {
 		go func() {
@@ -202,11 +202,11 @@ func TestManyStreams(t *testing.T) {
 		}()
 	}
 	for range cap(answers) {
-		defer a.next(t).answer(`{"content":[]}`)
+		defer a.nextCall(t).answer(`{"content":[]}`)
 	}
 	m, header := modernCall("\"x\"", "a__echo", `{}`)
-	v.must(m, header...)
-	// A client that leaves is noticed here as well.
+	v.mustPost(m, header...)
+	// A disconnect is noticed with HTTP/2 too.
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
 	go func() {
@@ -216,18 +216,19 @@ func TestManyStreams(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}()
-	a.next(t)
+	a.nextCall(t)
 	cancel()
 	<-gone
 	select {
 	case <-a.stops:
-	case <-time.After(patience):
-		t.Error("the server goes on without its client")
+	case <-time.After(testTimeout):
+		t.Error("the server did not notice that its client disconnected")
 	}
 }
 
-// TestNoTLS: what cannot be read is said before anything listens.
-func TestNoTLS(t *testing.T) {
+// TestInvalidCertificatesAreRefused checks that NewTLS fails for unreadable
+// files.
+func TestInvalidCertificatesAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
@@ -241,7 +242,7 @@ func TestNoTLS(t *testing.T) {
 		{path("server.pem"), path("server.key"), path("empty.pem")},
 	} {
 		if _, err := NewTLS(c, hclog.NewNullLogger()); err == nil {
-			t.Errorf("%+v can be used", c)
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 }

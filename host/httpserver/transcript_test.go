@@ -19,48 +19,49 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// TestTranscripts plays testdata/conversations/http. First, about the front:
+// TestTranscripts plays testdata/conversations/http. The first lines configure
+// the server:
 //
 //	server NAME REVISION [SHARE]
-//	tokens                       of alice and bob are needed
+//	tokens                       authenticate alice and bob by tokens
 //	option NAME                  see transcriptOptions
 //
-// then requests and responses on connections, each of which has a name:
+// Requests and responses follow, on named connections:
 //
-//	C> POST /mcp                 the request line, then headers; Host and
-//	C> NAME: VALUE               Content-Length are added where they are missing
+//	C> POST /mcp                 the request line, then headers. Host and
+//	C> NAME: VALUE               Content-Length are added if they are missing
 //	C>
 //	C> BODY
-//	C< STATUS                    then headers of the response that matter, each
-//	C< NAME: VALUE               with its whole value, in which … is anything;
-//	C< -NAME                     one that must not be there;
-//	C<                           and the body: one line of JSON, or the lines of
-//	C< BODY                      events as they come, without empty lines and comments
-//	C< end                       the response is over
+//	C< STATUS                    then headers of the response, each with
+//	C< NAME: VALUE               its whole value, in which … matches anything
+//	C< -NAME                     a header that must be absent
+//	C<                           and the body: one line of JSON, or the lines
+//	C< BODY                      of events, without empty lines and comments
+//	C< end                       the response has ended
 //
-// and what happens beside them:
+// Other steps:
 //
-//	keep NAME C HEADER           $NAME is a header of C's last response from now on
-//	data NAME C                  $NAME is the data of C's last event
-//	same C D                     both last responses are the same, Date apart
-//	drop C                       C hangs up
-//	a answers RESULT             the call that waits is answered
-//	a set METHOD ITEM            a list changes, and the server says so
-//	calls a N                    how many calls the server has seen
-//	shut                         the gateway ends
+//	keep NAME C HEADER           sets $NAME to a header of C's last response
+//	data NAME C                  sets $NAME to the data of C's last event
+//	same C D                     the last responses are equal except for Date
+//	drop C                       C closes its connection
+//	a answers RESULT             server a answers the pending call
+//	a set METHOD ITEM            a list changes, with a notification
+//	calls a N                    server a has seen N calls
+//	shut                         the server shuts down
 //
-// A request on a connection that was used goes out on a new one, unless the one
-// before was answered whole.
+// A request on a used connection opens a new one, unless the previous response
+// is complete.
 func TestTranscripts(t *testing.T) {
 	for name, steps := range conversation.Load(t, "../../testdata/conversations/http/*.txt") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			(&transcript{t: t, kept: map[string]string{}, wires: map[string]*wire{}}).play(steps)
+			(&transcript{t: t, kept: map[string]string{}, conns: map[string]*transcriptConn{}}).play(steps)
 		})
 	}
 }
 
-// transcriptOptions are what a front in a transcript can have other than usual.
+// transcriptOptions are the changes of options that a transcript can name.
 var transcriptOptions = map[string]func(*Options){
 	"legacy_sse":    func(o *Options) { o.LegacySSE = true },
 	"one_session":   func(o *Options) { o.Sessions.Max = 1 },
@@ -71,34 +72,34 @@ var transcriptOptions = map[string]func(*Options){
 }
 
 type transcript struct {
-	t     *testing.T
-	hall  *fixture
-	kept  map[string]string
-	wires map[string]*wire
+	t       *testing.T
+	fixture *fixture
+	kept    map[string]string
+	conns   map[string]*transcriptConn
 }
 
-// A wire is a connection of a transcript.
-type wire struct {
+// A transcriptConn is a connection of a transcript.
+type transcriptConn struct {
 	conn  net.Conn
 	in    *bufio.Reader
 	resp  *http.Response
 	body  *bufio.Reader
-	whole string // of the response, as it was compared last
-	last  string // line of a stream
+	whole string // normalized last response
+	last  string // last line of a stream
 	over  bool   // the response was read to its end
 }
 
 func (s *transcript) play(steps []conversation.Step) {
-	var servers []*performer
+	var servers []*scriptedServer
 	var change []func(*Options)
 	for len(steps) > 0 {
 		w := steps[0].Words(3)
 		if steps[0].Verb == "server" {
-			p := newPerformer(w[0], w[1])
+			p := newScriptedServer(w[0], w[1])
 			p.share = gateway.Share(w[2])
 			servers = append(servers, p)
 		} else if steps[0].Verb == "tokens" {
-			change = append(change, func(o *Options) { o.Auth = twoTokens() })
+			change = append(change, func(o *Options) { o.Auth = newTestTokens() })
 		} else if o := transcriptOptions[w[0]]; steps[0].Verb == "option" && o != nil {
 			change = append(change, o)
 		} else {
@@ -106,13 +107,13 @@ func (s *transcript) play(steps []conversation.Step) {
 		}
 		steps = steps[1:]
 	}
-	s.hall = openFixture(s.t, func(o *Options) {
+	s.fixture = openFixture(s.t, func(o *Options) {
 		for _, c := range change {
 			c(o)
 		}
 	}, servers...)
 	defer func() {
-		for _, w := range s.wires {
+		for _, w := range s.conns {
 			_ = w.conn.Close()
 		}
 	}()
@@ -126,12 +127,12 @@ func (s *transcript) play(steps []conversation.Step) {
 		}
 		steps = steps[n:]
 	}
-	if log := s.hall.log.String(); strings.Contains(log, aliceToken) || strings.Contains(log, bobToken) {
-		s.t.Error("a token is in the log")
+	if log := s.fixture.log.String(); strings.Contains(log, aliceToken) || strings.Contains(log, bobToken) {
+		s.t.Error("the log contains a token")
 	}
 }
 
-// block plays the steps of one request, of one response, or one other step.
+// block plays the steps of one request, one response, or one other step.
 func (s *transcript) block(steps []conversation.Step) error {
 	var lines []string
 	for _, step := range steps {
@@ -148,7 +149,7 @@ func (s *transcript) block(steps []conversation.Step) error {
 
 var repeated = regexp.MustCompile(`\{(.)\*(\d+)\}`)
 
-// expand puts what is long or the same everywhere into a line.
+// expand replaces variables and repetitions in a line.
 func (s *transcript) expand(line string) string {
 	for name, value := range s.kept {
 		line = strings.ReplaceAll(line, "$"+name, value)
@@ -161,7 +162,7 @@ func (s *transcript) expand(line string) string {
 	})
 	return strings.NewReplacer(
 		"$M", `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`,
-		"$AT", s.hall.at, "$PORT", s.hall.at[strings.LastIndex(s.hall.at, ":")+1:], "$ALICE", aliceToken, "$BOB", bobToken,
+		"$AT", s.fixture.address, "$PORT", s.fixture.address[strings.LastIndex(s.fixture.address, ":")+1:], "$ALICE", aliceToken, "$BOB", bobToken,
 		"$ACCEPT", "application/json, text/event-stream",
 	).Replace(line)
 }
@@ -177,24 +178,24 @@ func (s *transcript) request(who string, lines []string) error {
 		})
 	}
 	if !has("Host") {
-		head = append(head, "Host: "+s.hall.at)
+		head = append(head, "Host: "+s.fixture.address)
 	}
 	if !has("Content-Length") && body != "" {
 		head = append(head, fmt.Sprintf("Content-Length: %d", len(body)))
 	}
 	head[0] += " HTTP/1.1"
-	w := s.wires[who]
+	w := s.conns[who]
 	if w == nil || !w.over || w.resp.Close {
 		if w != nil {
 			_ = w.conn.Close()
 		}
-		conn, err := net.Dial("tcp", s.hall.at)
+		conn, err := net.Dial("tcp", s.fixture.address)
 		if err != nil {
 			return err
 		}
-		_ = conn.SetDeadline(time.Now().Add(patience))
-		w = &wire{conn: conn, in: bufio.NewReader(conn)}
-		s.wires[who] = w
+		_ = conn.SetDeadline(time.Now().Add(testTimeout))
+		w = &transcriptConn{conn: conn, in: bufio.NewReader(conn)}
+		s.conns[who] = w
 	}
 	w.resp, w.body, w.over = nil, nil, false
 	_, err := io.WriteString(w.conn, strings.Join(head, "\r\n")+"\r\n\r\n"+body)
@@ -202,7 +203,7 @@ func (s *transcript) request(who string, lines []string) error {
 }
 
 func (s *transcript) response(who string, lines []string) error {
-	w := s.wires[who]
+	w := s.conns[who]
 	if w == nil {
 		return errors.New("nothing was asked")
 	}
@@ -236,36 +237,36 @@ func (s *transcript) response(who string, lines []string) error {
 			w.over = true
 			continue
 		case err != nil:
-			return fmt.Errorf("%w instead of %s", err, want)
+			return fmt.Errorf("%w, want %s", err, want)
 		case !conversation.Match(want, got):
-			return fmt.Errorf("the line\n\t%s\nand not\n\t%s", got, want)
+			return fmt.Errorf("got the line\n\t%s\nwant\n\t%s", got, want)
 		}
 		w.last = got
 	}
 	return nil
 }
 
-func (w *wire) headers(lines []string) error {
+func (w *transcriptConn) headers(lines []string) error {
 	for _, line := range lines {
 		if name, ok := strings.CutPrefix(line, "-"); ok {
 			if w.resp.Header.Values(name) != nil {
-				return fmt.Errorf("there is a %s: %q", name, w.resp.Header.Values(name))
+				return fmt.Errorf("unexpected header %s: %q", name, w.resp.Header.Values(name))
 			}
 			continue
 		}
 		name, want, _ := strings.Cut(line, ": ")
 		if name == "Connection" {
-			w.resp.Header.Set(name, map[bool]string{true: "close"}[w.resp.Close]) // where net/http puts it
+			w.resp.Header.Set(name, map[bool]string{true: "close"}[w.resp.Close]) // net/http keeps it in Close
 		}
 		if got := strings.Join(w.resp.Header.Values(name), "; "); !conversation.Match(want, got) {
-			return fmt.Errorf("%s is %q and not %q", name, got, want)
+			return fmt.Errorf("header %s: %q, want %q", name, got, want)
 		}
 	}
 	return nil
 }
 
-// all compares a body that is no stream: none where there are no lines.
-func (w *wire) all(lines []string) error {
+// all compares a complete body. Without lines it must be empty.
+func (w *transcriptConn) all(lines []string) error {
 	text, err := io.ReadAll(w.body)
 	if err != nil {
 		return err
@@ -277,13 +278,13 @@ func (w *wire) all(lines []string) error {
 	_ = header.Write(&head)
 	w.whole = w.resp.Status + head.String() + string(text)
 	if want := strings.Join(lines, "\n"); !conversation.Match(want, string(text)) {
-		return fmt.Errorf("the body is\n\t%s\nand not\n\t%s", text, want)
+		return fmt.Errorf("got the body\n\t%s\nwant\n\t%s", text, want)
 	}
 	return nil
 }
 
-// line is the next line of a stream that says something.
-func (w *wire) line() (string, error) {
+// line returns the next line of a stream that is not empty or a comment.
+func (w *transcriptConn) line() (string, error) {
 	for {
 		line, err := w.body.ReadString('\n')
 		if err != nil {
@@ -295,43 +296,43 @@ func (w *wire) line() (string, error) {
 	}
 }
 
-// direct plays what is neither a request nor a response.
+// direct plays a step that is neither a request nor a response.
 func (s *transcript) direct(verb, rest string) error {
 	w := strings.SplitN(rest, " ", 3)
 	switch verb {
 	case "keep":
-		if s.kept[w[0]] = s.wires[w[1]].resp.Header.Get(w[2]); s.kept[w[0]] == "" {
+		if s.kept[w[0]] = s.conns[w[1]].resp.Header.Get(w[2]); s.kept[w[0]] == "" {
 			return errors.New("there is no such header")
 		}
 	case "data":
-		s.kept[w[0]] = strings.TrimPrefix(s.wires[w[1]].last, "data: ")
+		s.kept[w[0]] = strings.TrimPrefix(s.conns[w[1]].last, "data: ")
 	case "same":
-		if a, b := s.wires[w[0]].whole, s.wires[w[1]].whole; a != b || a == "" {
-			return fmt.Errorf("\n%s\nand\n%s", a, b)
+		if a, b := s.conns[w[0]].whole, s.conns[w[1]].whole; a != b || a == "" {
+			return fmt.Errorf("the responses differ:\n%s\n%s", a, b)
 		}
 	case "drop":
-		_ = s.wires[w[0]].conn.Close()
-		delete(s.wires, w[0])
+		_ = s.conns[w[0]].conn.Close()
+		delete(s.conns, w[0])
 	case "calls":
-		if n := s.hall.servers[w[0]].Count(mcp.MethodCallTool); fmt.Sprint(n) != w[1] {
-			return fmt.Errorf("%d", n)
+		if n := s.fixture.servers[w[0]].Count(mcp.MethodCallTool); fmt.Sprint(n) != w[1] {
+			return fmt.Errorf("the server has seen %d calls", n)
 		}
 	case "shut":
-		go s.hall.end()
+		go s.fixture.close()
 	default:
 		return s.act(verb, w)
 	}
 	return nil
 }
 
-// act plays what a server does.
+// act plays an action of a server.
 func (s *transcript) act(name string, w []string) error {
-	p := s.hall.servers[name]
+	p := s.fixture.servers[name]
 	switch {
 	case p == nil:
 		return errors.New("no such verb")
 	case w[0] == "answers":
-		p.next(s.t).answer(strings.Join(w[1:], " "))
+		p.nextCall(s.t).answer(strings.Join(w[1:], " "))
 	case w[0] == "set":
 		p.Set(w[1], w[2])
 		p.Link().Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/%s/list_changed"}`, strings.TrimSuffix(w[1], "/list")))

@@ -16,9 +16,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestTricklingBody: a body of which a byte comes now and then is not waited for
-// as long as timeouts.body, and one that comes at a fair rate is.
-func TestTricklingBody(t *testing.T) {
+// TestSlowBodyTimesOutEarly checks that a body that arrives a byte at a time
+// ends before timeouts.body, and that one at a fair rate does not.
+func TestSlowBodyTimesOutEarly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes ten seconds")
@@ -41,12 +41,12 @@ func TestTricklingBody(t *testing.T) {
 	}{"plain": {nil, 1, "408"}, "TLS": {secure, 1, "408"}, "at a fair rate": {nil, 400, "200"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := openFixture(t, nil, newPerformer("a", "2026-07-28"))
+			h := openFixture(t, nil, newScriptedServer("a", "2026-07-28"))
 			var conn net.Conn
 			if c.secure != nil {
 				h = openSecureFixture(t, c.secure)
 			}
-			conn, err := net.Dial("tcp", h.at)
+			conn, err := net.Dial("tcp", h.address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,10 +56,10 @@ func TestTricklingBody(t *testing.T) {
 				conn = tls.Client(conn, config)
 			}
 			defer func() { _ = conn.Close() }()
-			_ = conn.SetDeadline(time.Now().Add(3 * patience))
+			_ = conn.SetDeadline(time.Now().Add(3 * testTimeout))
 			size := c.piece * 150 // fifteen seconds
 			call, header := modernCall(1, "a__echo", fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", size)))
-			text := rawRequest(h.at, call, header...)
+			text := rawRequest(h.address, call, header...)
 			var over atomic.Bool
 			begun, sent := time.Now(), make(chan struct{})
 			go func() {
@@ -82,7 +82,7 @@ func TestTricklingBody(t *testing.T) {
 			<-sent
 			fmt.Printf("%-46s %10s  (bar %s)\n", "a body that trickles, "+name, took.Round(time.Millisecond), bar)
 			if c.want == "408" && took > bar {
-				t.Errorf("it was waited for %s", took)
+				t.Errorf("the request ended after %s", took)
 			}
 		})
 	}

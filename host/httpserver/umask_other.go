@@ -2,5 +2,6 @@
 
 package httpserver
 
-// privately has nothing to do: files belong to the user by where they are.
-func privately(do func()) { do() }
+// withPrivateUmask calls do. On this system the directory decides who may use a
+// file.
+func withPrivateUmask(do func()) { do() }

@@ -4,9 +4,9 @@ package httpserver
 
 import "syscall"
 
-// privately does something while files that are made are the user's alone. Other
-// files that are made meanwhile are too.
-func privately(do func()) {
+// withPrivateUmask calls do while new files are accessible to this user only.
+// That includes files that other goroutines create meanwhile.
+func withPrivateUmask(do func()) {
 	before := syscall.Umask(0o077)
 	defer syscall.Umask(before)
 	do()

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// TestUnreadStreams: a client that does not read its stream is given up within
-// timeouts.send, however slowly its events come, and no other client waits for it.
-func TestUnreadStreams(t *testing.T) {
+// TestUnreadStreamsAreClosed checks that a client that does not read its stream
+// is disconnected within timeouts.send, however slowly events come, and that no
+// other client waits.
+func TestUnreadStreamsAreClosed(t *testing.T) {
 	t.Parallel()
 	const send = 2 * time.Second
-	// A megabyte a second: what the client's system takes is soon full, the buffer
-	// that a write would wait for is not.
+	// A megabyte a second fills the client's system soon, but not the buffer
+	// that a write would block on.
 	every, size := 10*time.Millisecond, 10<<10
 	if soak() {
 		size = 40 << 10
@@ -24,41 +25,41 @@ func TestUnreadStreams(t *testing.T) {
 	listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["test://r"]},` + meta + `}}`
 	for name, open := range map[string]func(t *testing.T, h *fixture, conn net.Conn) (isOpen func() bool){
 		"a session's": func(t *testing.T, h *fixture, conn net.Conn) func() bool {
-			v := h.visit(t).greet()
-			v.must(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
-			fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", h.at, v.session)
-			return func() bool { return h.following(v.session) }
+			v := h.newClient(t).initialize()
+			v.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
+			fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", h.address, v.session)
+			return func() bool { return h.hasReader(v.session) }
 		},
 		"a modern client's": func(_ *testing.T, h *fixture, conn net.Conn) func() bool {
-			fmt.Fprint(conn, rawRequest(h.at, listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
-			return func() bool { return h.listening.Load() > 0 }
+			fmt.Fprint(conn, rawRequest(h.address, listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
+			return func() bool { return h.listening.Used() > 0 }
 		},
-		"an old client's": func(t *testing.T, h *fixture, conn net.Conn) func() bool {
-			fmt.Fprintf(conn, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", h.at)
-			says := newVisitor(t, "http://"+h.at+"/messages?sessionId="+h.oldID(t), &http.Transport{})
-			says.must(greeting)
-			says.must(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
+		"a client's over HTTP+SSE": func(t *testing.T, h *fixture, conn net.Conn) func() bool {
+			fmt.Fprintf(conn, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", h.address)
+			says := newTestClient(t, "http://"+h.address+"/messages?sessionId="+h.legacyID(t), &http.Transport{})
+			says.mustPost(initializeRequest)
+			says.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
 			return func() bool {
 				h.mu.Lock()
 				defer h.mu.Unlock()
-				return len(h.old) > 0
+				return len(h.legacyClients) > 0
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, quick, update := updates(t, func(o *Options) { o.Send, o.LegacySSE = send, true })
-			feed := quick.follow("")
+			h, quick, update := openUpdatesFixture(t, func(o *Options) { o.Send, o.LegacySSE = send, true })
+			feed := quick.mustListen("")
 			if _, err := feed.next(); err != nil {
 				t.Fatal(err)
 			}
-			isOpen := open(t, h, stall(t, h.at))
-			for until := time.Now().Add(patience); !isOpen(); time.Sleep(time.Millisecond) {
+			isOpen := open(t, h, dialWithSmallBuffer(t, h.address))
+			for until := time.Now().Add(testTimeout); !isOpen(); time.Sleep(time.Millisecond) {
 				if time.Now().After(until) {
-					t.Fatal("it does not open")
+					t.Fatal("the stream did not open")
 				}
 			}
-			time.Sleep(100 * time.Millisecond) // for the subscription to be in effect
+			time.Sleep(100 * time.Millisecond) // until the subscription is in effect
 			begun, padding, slowest := time.Now(), strings.Repeat("x", size), time.Duration(0)
 			for i := 0; isOpen(); i++ {
 				sent := time.Now()
@@ -68,8 +69,8 @@ func TestUnreadStreams(t *testing.T) {
 					t.Fatalf("event %d: %.100s, %v", i+1, e.data, err)
 				}
 				slowest = max(slowest, time.Since(sent))
-				if time.Since(begun) > send+patience {
-					t.Fatal("it is not given up")
+				if time.Since(begun) > send+testTimeout {
+					t.Fatal("the unread stream was not closed")
 				}
 				time.Sleep(every)
 			}
@@ -80,11 +81,78 @@ func TestUnreadStreams(t *testing.T) {
 				fmt.Printf("%-46s %10s  (bar %s)\n", name+" unread stream is given up after", took.Round(time.Millisecond), bar)
 			}
 			if runtime.GOOS == "linux" && took > bar {
-				t.Errorf("it was given up after %s", took)
+				t.Errorf("the unread stream was closed after %s", took)
 			}
 			if slowest > send {
 				t.Errorf("another client waited for %s", slowest)
 			}
 		})
 	}
+}
+
+// TestUnreadListenerLosesItsSubscription checks that a client without a session
+// that does not read its stream is disconnected, and its subscription removed.
+func TestUnreadListenerLosesItsSubscription(t *testing.T) {
+	t.Parallel()
+	const send = time.Second
+	h, quick, update := openUpdatesFixture(t, func(o *Options) { o.Send, o.LegacySSE = send, true })
+	feed := quick.mustListen("")
+	if _, err := feed.next(); err != nil {
+		t.Fatal(err)
+	}
+
+	listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["test://r"]},` + meta + `}}`
+	modern := dialWithSmallBuffer(t, h.address)
+	fmt.Fprintf(modern, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", h.address, len(listen), listen)
+
+	old := dialWithSmallBuffer(t, h.address)
+	fmt.Fprintf(old, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", h.address)
+	id := h.legacyID(t)
+	says := newTestClient(t, "http://"+h.address+"/messages?sessionId="+id, &http.Transport{})
+	says.mustPost(initializeRequest)
+	says.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
+	subscribed := func() int { // both slow clients, beside the one that reads
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.legacyClients) + int(h.listening.Used())
+	}
+	for until := time.Now().Add(testTimeout); subscribed() < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the clients did not subscribe")
+		}
+	}
+	time.Sleep(100 * time.Millisecond) // until the subscriptions are in effect
+
+	begun := time.Now()
+	padding := strings.Repeat("x", 100<<10)
+	for i := range 150 {
+		update(i+1, padding)
+		e, err := feed.next()
+		if err != nil || number(e.data) != i+1 {
+			t.Fatalf("event %d: %.100s, %v", i+1, e.data, err)
+		}
+	}
+	for subscribed() > 0 {
+		if time.Since(begun) > send+testTimeout {
+			t.Fatalf("%d slow clients are still subscribed", subscribed())
+		}
+		quick.mustPost(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("disconnected after %s", time.Since(begun))
+}
+
+// legacyID returns the id of the only client over HTTP+SSE.
+func (h *fixture) legacyID(t *testing.T) string {
+	t.Helper()
+	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		h.mu.Lock()
+		for id := range h.legacyClients {
+			h.mu.Unlock()
+			return id
+		}
+		h.mu.Unlock()
+	}
+	t.Fatal("no client over HTTP+SSE")
+	return ""
 }

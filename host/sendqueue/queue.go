@@ -1,9 +1,8 @@
 // Package sendqueue queues the messages to one peer. One goroutine writes them.
 //
-// It keeps senders from waiting for each other's writes, writes what has
-// gathered meanwhile at once, and is bounded: by the room it has, which a
-// sender waits for, and for messages that may be lost, which are dropped and
-// counted.
+// Senders do not wait for each other's writes, and messages that gather during
+// a write are written together. A queue is bounded in bytes. [Queue.Send] waits
+// for space. [Queue.TrySend] drops messages that may be lost, and counts them.
 package sendqueue
 
 import (
@@ -15,42 +14,46 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// A Sink is where messages go. Only the outbox writes to it.
+// A Sink writes messages to the peer. Only the goroutine of the queue uses it.
 type Sink interface {
-	// Write may hold the message, which comes in parts, back until Flush.
+	// Write writes one message, which comes in parts. It may buffer the message
+	// until Flush.
 	Write(parts ...[]byte) error
 	Flush() error
 }
 
-// ErrClosed is returned when nothing can be sent any more.
+// ErrClosed means that nothing can be sent any more: the queue was closed or
+// the sink failed.
 var ErrClosed = errors.New("the connection is closed")
 
-// A Message is what is sent: its parts one after the other. What is relayed is
-// often large and never copied for the sake of the few bytes around it.
+// A Message consists of three parts that are written one after the other.
+// Relayed messages are often large, and the parts avoid a copy for a few bytes
+// around them.
 type Message struct {
 	Head, Body, Tail []byte
-	// Passing says that the message is worth nothing later, as progress is: who
-	// keeps messages for a peer that comes back need not keep it.
-	Passing bool
-	// Sent, when not nil, becomes true before any of the message is written:
-	// while it is false the peer has not seen the message.
+	// Transient means that the message is worthless later, such as a progress
+	// notification. An event log need not keep it for a peer that reconnects.
+	Transient bool
+	// Sent, when not nil, becomes true before any part of the message is
+	// written. While it is false the peer has not seen the message.
 	Sent *atomic.Bool
-	// Withdrawn, when not nil and true by the time the message's turn comes,
-	// means that it is no longer wanted. Who sets it and then finds Sent false
+	// Withdrawn, when not nil and true when the message's turn comes, makes the
+	// queue skip the message. A caller that sets it and then finds Sent false
 	// knows that the peer will never see the message.
 	Withdrawn *atomic.Bool
-	// Hold, when not nil, is the memory that the message takes. The outbox
-	// releases it when the message was written or dropped. Messages without one
-	// are counted while they wait.
+	// Hold, when not nil, is the memory that the message takes. The queue
+	// releases it when the message was written or dropped. The queue counts
+	// messages without a Hold while they wait.
 	Hold *limit.Hold
 }
 
-// Text is a message in one piece.
+// Text returns a message in one piece.
 func Text(b []byte) Message { return Message{Head: b} }
 
 func (m *Message) size() int { return len(m.Head) + len(m.Body) + len(m.Tail) }
 
-// counted is what an outbox counts for the message.
+// counted returns the bytes that the queue itself counts for the message: 0 if
+// the message has a Hold.
 func (m *Message) counted() int {
 	if m.Hold != nil {
 		return 0
@@ -58,78 +61,81 @@ func (m *Message) counted() int {
 	return m.size()
 }
 
-// An Queue is a queue of messages. Its methods may be called concurrently.
+// A Queue holds messages until its goroutine has written them. Its methods may
+// be called concurrently.
 type Queue struct {
 	sink   Sink
-	bytes  int // the room there is
+	bytes  int // capacity
 	memory *limit.Memory
 
-	mu      sync.Mutex
-	queue   []Message     // guarded by mu
-	held    int           // guarded by mu; bytes in queue
-	work    chan struct{} // holds a token when there may be something to do
-	room    chan struct{} // guarded by mu; closed and replaced when room is made
-	closed  bool          // guarded by mu
-	err     error         // guarded by mu; of the sink
-	dropped atomic.Uint64
-	done    chan struct{}
+	mu         sync.Mutex
+	queue      []Message     // guarded by mu
+	held       int           // guarded by mu; bytes in queue
+	work       chan struct{} // holds a token if the goroutine may have work
+	spaceFreed chan struct{} // guarded by mu; closed and replaced when queued messages are taken
+	closed     bool          // guarded by mu
+	err        error         // guarded by mu; error of the sink
+	dropped    atomic.Uint64
+	done       chan struct{}
 }
 
-// New makes an outbox with room for a number of bytes, which it counts in memory
-// as they are taken, and starts its goroutine. The goroutine ends with Close or
-// the first error of the sink.
+// New returns a queue with a capacity in bytes and starts its goroutine. Queued
+// bytes are counted in memory. The goroutine ends with Close or the first error
+// of the sink.
 func New(sink Sink, bytes int, memory *limit.Memory) *Queue {
-	o := &Queue{
+	q := &Queue{
 		sink: sink, bytes: bytes, memory: memory,
-		work: make(chan struct{}, 1), room: make(chan struct{}), done: make(chan struct{}),
+		work: make(chan struct{}, 1), spaceFreed: make(chan struct{}), done: make(chan struct{}),
 	}
-	go o.run()
-	return o
+	go q.run()
+	return q
 }
 
-// Send queues a message, waiting for room as long as ctx allows. A message
-// larger than the whole room is taken when the queue is empty.
-func (o *Queue) Send(ctx context.Context, m Message) error {
+// Send queues a message and waits for space until ctx ends. A message larger
+// than the capacity is accepted when the queue is empty. The error is ErrClosed
+// or that of ctx.
+func (q *Queue) Send(ctx context.Context, m Message) error {
 	for {
-		o.mu.Lock()
-		if o.closed {
-			o.mu.Unlock()
+		q.mu.Lock()
+		if q.closed {
+			q.mu.Unlock()
 			return ErrClosed
 		}
-		if o.held == 0 || o.held+m.size() <= o.bytes {
-			o.add(m)
-			o.mu.Unlock()
+		if q.held == 0 || q.held+m.size() <= q.bytes {
+			q.add(m)
+			q.mu.Unlock()
 			return nil
 		}
-		room := o.room
-		o.mu.Unlock()
+		spaceFreed := q.spaceFreed
+		q.mu.Unlock()
 		select {
-		case <-room:
+		case <-spaceFreed:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// TrySend queues a message that may be lost: when half the room is taken already,
-// or all of the memory, it is dropped and counted.
-func (o *Queue) TrySend(m Message) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed || o.held > 0 && o.held+m.size() > o.bytes/2 || o.memory.Full() {
-		o.dropped.Add(1)
+// TrySend queues a message that may be lost, and reports whether it did. It
+// drops and counts the message if the queue is half full or the memory is full.
+func (q *Queue) TrySend(m Message) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.held > 0 && q.held+m.size() > q.bytes/2 || q.memory.Full() {
+		q.dropped.Add(1)
 		return false
 	}
-	o.add(m)
+	q.add(m)
 	return true
 }
 
-// Room waits until there is room, as long as ctx allows.
-func (o *Queue) Room(ctx context.Context) error {
+// WaitForSpace waits until the queue is within its capacity, or until ctx ends.
+// The error is ErrClosed or that of ctx.
+func (q *Queue) WaitForSpace(ctx context.Context) error {
 	for {
-		o.mu.Lock()
-		free, closed, room := o.held <= o.bytes, o.closed, o.room
-		o.mu.Unlock()
+		q.mu.Lock()
+		free, closed, spaceFreed := q.held <= q.bytes, q.closed, q.spaceFreed
+		q.mu.Unlock()
 		switch {
 		case closed:
 			return ErrClosed
@@ -137,139 +143,141 @@ func (o *Queue) Room(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-room:
+		case <-spaceFreed:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// Push queues a message whatever the room. It is for what is bounded by other
-// means, such as one answer for each request in flight.
-func (o *Queue) Push(m Message) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
+// Push queues a message even above the capacity. It is for messages that are
+// bounded by other means, such as one answer for each request in flight. The
+// error is ErrClosed.
+func (q *Queue) Push(m Message) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
 		return ErrClosed
 	}
-	o.add(m)
+	q.add(m)
 	return nil
 }
 
 // add queues a message. The caller holds mu.
-func (o *Queue) add(m Message) {
-	o.queue = append(o.queue, m)
-	o.held += m.size()
-	o.memory.Count(m.counted())
+func (q *Queue) add(m Message) {
+	q.queue = append(q.queue, m)
+	q.held += m.size()
+	q.memory.Count(m.counted())
 	select {
-	case o.work <- struct{}{}:
+	case q.work <- struct{}{}:
 	default:
 	}
 }
 
-// Dropped counts the messages that were dropped.
-func (o *Queue) Dropped() uint64 { return o.dropped.Load() }
+// Dropped returns the number of messages that TrySend dropped.
+func (q *Queue) Dropped() uint64 { return q.dropped.Load() }
 
-// Close sends what is queued and returns when that is done or has failed.
-// Nothing can be sent afterwards.
-func (o *Queue) Close() error {
-	o.mu.Lock()
-	if !o.closed {
-		o.closed = true
-		close(o.room)
-		close(o.work)
+// Close writes the queued messages and returns when that is done or has failed.
+// Nothing can be sent afterwards. The error is that of the sink.
+func (q *Queue) Close() error {
+	q.mu.Lock()
+	if !q.closed {
+		q.closed = true
+		close(q.spaceFreed)
+		close(q.work)
 	}
-	o.mu.Unlock()
-	<-o.done
-	return o.Err()
+	q.mu.Unlock()
+	<-q.done
+	return q.Err()
 }
 
-// Done is closed when nothing is written any more.
-func (o *Queue) Done() <-chan struct{} { return o.done }
+// Done returns a channel that is closed when the goroutine has ended.
+func (q *Queue) Done() <-chan struct{} { return q.done }
 
-// Err is the error of the sink that ended the outbox, if one did.
-func (o *Queue) Err() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.err
+// Err returns the error of the sink that ended the queue, or nil.
+func (q *Queue) Err() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.err
 }
 
-func (o *Queue) run() {
-	defer close(o.done)
+func (q *Queue) run() {
+	defer close(q.done)
 	var batch []Message
-	for range o.work {
+	for range q.work {
 		for {
-			o.mu.Lock()
-			batch, o.queue = o.queue, batch[:0]
-			if o.held > 0 && !o.closed {
-				close(o.room)
-				o.room = make(chan struct{})
+			q.mu.Lock()
+			batch, q.queue = q.queue, batch[:0]
+			if q.held > 0 && !q.closed {
+				close(q.spaceFreed)
+				q.spaceFreed = make(chan struct{})
 			}
-			o.held = 0
-			o.mu.Unlock()
+			q.held = 0
+			q.mu.Unlock()
 			if len(batch) == 0 {
 				break
 			}
-			err := o.write(batch)
-			o.release(batch)
+			err := q.write(batch)
+			q.release(batch)
 			if err != nil {
-				o.fail(err)
+				q.fail(err)
 				return
 			}
 		}
 	}
 }
 
-func (o *Queue) write(batch []Message) error {
+func (q *Queue) write(batch []Message) error {
 	for _, m := range batch {
 		if m.Sent != nil {
-			m.Sent.Store(true) // first: see Withdrawn
+			m.Sent.Store(true) // before the check of Withdrawn
 		}
 		if m.Withdrawn != nil && m.Withdrawn.Load() {
 			continue
 		}
-		if err := o.sink.Write(m.Head, m.Body, m.Tail); err != nil {
+		if err := q.sink.Write(m.Head, m.Body, m.Tail); err != nil {
 			return err
 		}
 	}
-	return o.sink.Flush()
+	return q.sink.Flush()
 }
 
-// release gives the memory of messages back and forgets them.
-func (o *Queue) release(messages []Message) {
+// release returns the memory of messages and clears them.
+func (q *Queue) release(messages []Message) {
 	for i := range messages {
-		o.memory.Count(-messages[i].counted())
+		q.memory.Count(-messages[i].counted())
 		messages[i].Hold.Release()
 	}
 	clear(messages)
 }
 
-// Purge drops the withdrawn messages that wait in the queue, for their memory.
-// Senders that wait for room go on waiting: the peer does not read.
-func (o *Queue) Purge() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	kept := o.queue[:0]
-	for _, m := range o.queue {
+// Purge drops withdrawn messages that are queued, to free their memory. Senders
+// that wait for space keep waiting, because the peer does not read.
+func (q *Queue) Purge() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	kept := q.queue[:0]
+	for _, m := range q.queue {
 		if m.Withdrawn == nil || !m.Withdrawn.Load() {
 			kept = append(kept, m)
 			continue
 		}
-		o.held -= m.size()
-		o.release([]Message{m})
+		q.held -= m.size()
+		q.release([]Message{m})
 	}
-	clear(o.queue[len(kept):])
-	o.queue = kept
+	clear(q.queue[len(kept):])
+	q.queue = kept
 }
 
-func (o *Queue) fail(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.release(o.queue)
-	o.err, o.queue, o.held = err, nil, 0
-	if !o.closed {
-		o.closed = true
-		close(o.room)
-		close(o.work)
+// fail closes the queue after an error of the sink and drops all messages.
+func (q *Queue) fail(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.release(q.queue)
+	q.err, q.queue, q.held = err, nil, 0
+	if !q.closed {
+		q.closed = true
+		close(q.spaceFreed)
+		close(q.work)
 	}
 }

@@ -16,19 +16,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A gate is a sink that writes only as far as it is let, and remembers what
-// and in how many flushes.
-type gate struct {
-	open chan error // one value lets one message through; closed lets all
+// A gatedSink writes a message each time the test lets it, and records the
+// messages and the number of flushes.
+type gatedSink struct {
+	open chan error // a value lets one message through; closed: all
 
 	mu      sync.Mutex
 	written []string // guarded by mu
 	flushes int      // guarded by mu
 }
 
-func newGate() *gate { return &gate{open: make(chan error)} }
+func newGatedSink() *gatedSink { return &gatedSink{open: make(chan error)} }
 
-func (g *gate) Write(parts ...[]byte) error {
+func (g *gatedSink) Write(parts ...[]byte) error {
 	if err := <-g.open; err != nil {
 		return err
 	}
@@ -42,213 +42,215 @@ func (g *gate) Write(parts ...[]byte) error {
 	return nil
 }
 
-func (g *gate) Flush() error {
+func (g *gatedSink) Flush() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.flushes++
 	return nil
 }
 
-func (g *gate) text() string {
+func (g *gatedSink) text() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return strings.Join(g.written, " ")
 }
 
-// bubble runs a test with a gate and an outbox with room for ten bytes, whose
-// writer is busy with a first message "0".
-func bubble(t *testing.T, f func(t *testing.T, g *gate, o *Queue)) {
+// withBusyQueue runs a test with a queue of ten bytes whose writer blocks on a
+// first message "0".
+func withBusyQueue(t *testing.T, f func(t *testing.T, g *gatedSink, q *Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
-		o := New(g, 10, nil)
-		if err := o.Send(t.Context(), Text([]byte("0"))); err != nil {
+		g := newGatedSink()
+		q := New(g, 10, nil)
+		if err := q.Send(t.Context(), Text([]byte("0"))); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		f(t, g, o)
+		f(t, g, q)
 	})
 }
 
-func TestOrder(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
+func TestMessagesAreWrittenInOrder(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
 		for i := range 9 {
 			m := Message{Head: []byte{'a' + byte(i)}}
 			switch i % 3 {
 			case 0:
-				_ = o.Push(m)
+				_ = q.Push(m)
 			case 1:
-				_ = o.Send(t.Context(), m)
+				_ = q.Send(t.Context(), m)
 			case 2:
-				o.TrySend(m)
+				q.TrySend(m)
 			}
 		}
 		close(g.open)
-		if err := o.Close(); err != nil {
+		if err := q.Close(); err != nil {
 			t.Fatal(err)
 		}
-		// The third TrySend found half the room taken; what waited went out at once.
-		if g.text() != "0 a b c d e g h" || g.flushes != 2 || o.Dropped() != 2 {
-			t.Errorf("%s in %d flushes, %d dropped", g.text(), g.flushes, o.Dropped())
+		// Two of three TrySend calls found the queue half full. The waiting
+		// messages were written with one flush.
+		if g.text() != "0 a b c d e g h" || g.flushes != 2 || q.Dropped() != 2 {
+			t.Errorf("%s in %d flushes, %d dropped", g.text(), g.flushes, q.Dropped())
 		}
 	})
 }
 
-func TestParts(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
+func TestPartsAreWrittenTogether(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
 		close(g.open)
-		_ = o.Push(Message{Head: []byte("<"), Body: []byte("body"), Tail: []byte(">")})
-		_ = o.Close()
+		_ = q.Push(Message{Head: []byte("<"), Body: []byte("body"), Tail: []byte(">")})
+		_ = q.Close()
 		if g.text() != "0 <body>" {
 			t.Error(g.text())
 		}
 	})
 }
 
-// TestBound: who sends waits for room, as long as it may.
-func TestBound(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
-		_ = o.Send(t.Context(), Text([]byte("12345678")))
+// TestSendWaitsForSpace checks that Send and WaitForSpace wait until there is
+// space or their context ends.
+func TestSendWaitsForSpace(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
+		_ = q.Send(t.Context(), Text([]byte("12345678")))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
-		if err := o.Send(ctx, Text([]byte("abc"))); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+		if err := q.Send(ctx, Text([]byte("abc"))); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
-		if o.Room(t.Context()) != nil {
-			t.Error("there is no room for Room")
+		if q.WaitForSpace(t.Context()) != nil {
+			t.Error("WaitForSpace fails with space left")
 		}
-		_ = o.Push(Text([]byte("pushed")))
-		if err := o.Room(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Room: %v", err)
+		_ = q.Push(Text([]byte("pushed")))
+		if err := q.WaitForSpace(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("WaitForSpace of a full queue: %v", err)
 		}
 		var sent atomic.Int32
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				if o.Send(t.Context(), Text([]byte("wait"))) == nil && o.Room(t.Context()) == nil {
+				if q.Send(t.Context(), Text([]byte("wait"))) == nil && q.WaitForSpace(t.Context()) == nil {
 					sent.Add(1)
 				}
 			})
 		}
 		synctest.Wait()
 		if sent.Load() != 0 {
-			t.Errorf("%d did not wait", sent.Load())
+			t.Errorf("%d senders did not wait", sent.Load())
 		}
 		close(g.open)
 		wg.Wait()
-		_ = o.Close()
+		_ = q.Close()
 		if g.text() != "0 12345678 pushed wait wait wait" || sent.Load() != 3 {
 			t.Error(g.text())
 		}
 	})
 }
 
-// TestLarge: a message larger than the room is taken when nothing waits.
-func TestLarge(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
+// TestEmptyQueueAcceptsLargeMessage sends a message larger than the capacity.
+func TestEmptyQueueAcceptsLargeMessage(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
 		large := strings.Repeat("x", 100)
-		if err := o.Send(t.Context(), Text([]byte(large))); err != nil {
+		if err := q.Send(t.Context(), Text([]byte(large))); err != nil {
 			t.Fatal(err)
 		}
-		if o.TrySend(Text(nil)) {
-			t.Error("there was room for another")
+		if q.TrySend(Text(nil)) {
+			t.Error("a full queue accepted another message")
 		}
 		close(g.open)
-		_ = o.Close()
+		_ = q.Close()
 		if g.text() != "0 "+large {
 			t.Error(g.text())
 		}
 	})
 }
 
-// TestWithdrawn: a message whose turn has not come need not be sent; one whose
-// turn has come cannot be taken back.
-func TestWithdrawn(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
+// TestWithdrawnMessageIsSkipped withdraws one of two queued messages.
+func TestWithdrawnMessageIsSkipped(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
 		var sent, withdrawn [2]atomic.Bool
 		for i := range 2 {
-			_ = o.Push(Message{Head: fmt.Append(nil, i+1), Sent: &sent[i], Withdrawn: &withdrawn[i]})
+			_ = q.Push(Message{Head: fmt.Append(nil, i+1), Sent: &sent[i], Withdrawn: &withdrawn[i]})
 		}
 		withdrawn[0].Store(true)
 		if sent[0].Load() || sent[1].Load() {
-			t.Error("sent before its turn")
+			t.Error("a queued message counts as sent")
 		}
 		close(g.open)
-		_ = o.Close()
+		_ = q.Close()
 		if g.text() != "0 2" || !sent[1].Load() {
 			t.Error(g.text())
 		}
 	})
 }
 
-// TestWithdrawRace: whoever withdraws a message and finds it not sent can rely
-// on that.
-func TestWithdrawRace(t *testing.T) {
-	g := newGate()
+// TestWithdrawnUnsentMessageIsNeverWritten checks that a message is not written
+// if Sent was still false after Withdrawn was set.
+func TestWithdrawnUnsentMessageIsNeverWritten(t *testing.T) {
+	g := newGatedSink()
 	close(g.open)
-	o := New(g, 1<<20, nil)
+	q := New(g, 1<<20, nil)
 	promised := map[string]bool{}
 	for i := range 2000 {
 		var sent, withdrawn atomic.Bool
 		name := fmt.Sprint(i)
-		_ = o.Push(Message{Head: []byte(name), Sent: &sent, Withdrawn: &withdrawn})
+		_ = q.Push(Message{Head: []byte(name), Sent: &sent, Withdrawn: &withdrawn})
 		if i%3 == 0 {
 			time.Sleep(time.Microsecond)
 		}
 		withdrawn.Store(true)
 		promised[name] = !sent.Load()
 	}
-	_ = o.Close()
+	_ = q.Close()
 	for _, name := range g.written {
 		if promised[name] {
-			t.Fatalf("message %s was sent after all", name)
+			t.Fatalf("message %s was written after it was withdrawn", name)
 		}
 	}
 }
 
-// TestFailure: after an error of the sink everybody is told, and nothing that
-// was not written counts as sent.
-func TestFailure(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
+// TestSinkErrorFailsAllSenders checks that waiting and later senders get
+// ErrClosed after an error of the sink, and that unwritten messages do not
+// count as sent.
+func TestSinkErrorFailsAllSenders(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
 		var sent atomic.Bool
-		_ = o.Push(Message{Head: []byte("0123456789"), Sent: &sent})
+		_ = q.Push(Message{Head: []byte("0123456789"), Sent: &sent})
 		waiting := make(chan error, 2)
-		go func() { waiting <- o.Send(t.Context(), Text([]byte("x"))) }()
-		go func() { _ = o.Push(Text([]byte("y"))); waiting <- o.Room(t.Context()) }()
+		go func() { waiting <- q.Send(t.Context(), Text([]byte("x"))) }()
+		go func() { _ = q.Push(Text([]byte("y"))); waiting <- q.WaitForSpace(t.Context()) }()
 		synctest.Wait()
 		g.open <- errors.New("broken pipe")
 		for range 2 {
 			if err := <-waiting; err != ErrClosed {
-				t.Errorf("%v", err)
+				t.Errorf("a waiting sender got %v", err)
 			}
 		}
-		<-o.Done()
-		if err := o.Push(Text(nil)); err != ErrClosed || o.TrySend(Text(nil)) || sent.Load() {
+		<-q.Done()
+		if err := q.Push(Text(nil)); err != ErrClosed || q.TrySend(Text(nil)) || sent.Load() {
 			t.Errorf("%v, sent %t", err, sent.Load())
 		}
-		if err := o.Close(); err == nil || err.Error() != "broken pipe" || o.Err() != err {
-			t.Errorf("%v, %v", err, o.Err())
+		if err := q.Close(); err == nil || err.Error() != "broken pipe" || q.Err() != err {
+			t.Errorf("%v, %v", err, q.Err())
 		}
 	})
 }
 
-// TestClose: what is queued is written, what comes later is refused, and
-// closing twice is closing once.
-func TestClose(t *testing.T) {
-	bubble(t, func(t *testing.T, g *gate, o *Queue) {
-		_ = o.Push(Text([]byte("last")))
+// TestCloseWritesQueuedMessages checks that Close writes queued messages,
+// refuses later ones, and may be called twice.
+func TestCloseWritesQueuedMessages(t *testing.T) {
+	withBusyQueue(t, func(t *testing.T, g *gatedSink, q *Queue) {
+		_ = q.Push(Text([]byte("last")))
 		closed := make(chan error, 2)
 		for range 2 {
-			go func() { closed <- o.Close() }()
+			go func() { closed <- q.Close() }()
 		}
 		synctest.Wait()
-		if err := o.Send(t.Context(), Text(nil)); err != ErrClosed {
+		if err := q.Send(t.Context(), Text(nil)); err != ErrClosed {
 			t.Errorf("Send: %v", err)
 		}
 		select {
-		case <-o.Done():
-			t.Error("done with a message left")
+		case <-q.Done():
+			t.Error("Done is closed with a message left")
 		default:
 		}
 		close(g.open)
@@ -263,24 +265,24 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestConcurrent sends from many goroutines; each one's messages stay in order
-// and none is lost.
-func TestConcurrent(t *testing.T) {
-	g := newGate()
+// TestConcurrentSendersKeepTheirOrder sends from many goroutines and checks
+// that the messages of each arrive completely and in order.
+func TestConcurrentSendersKeepTheirOrder(t *testing.T) {
+	g := newGatedSink()
 	close(g.open)
-	o := New(g, 64, nil)
+	q := New(g, 64, nil)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 500 {
-				if err := o.Send(t.Context(), Text(fmt.Appendf(nil, "%d:%d", i, j))); err != nil {
+				if err := q.Send(t.Context(), Text(fmt.Appendf(nil, "%d:%d", i, j))); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	_ = o.Close()
+	_ = q.Close()
 	next := map[int]int{}
 	for _, m := range g.written {
 		var i, j int
@@ -290,6 +292,6 @@ func TestConcurrent(t *testing.T) {
 		next[i]++
 	}
 	if len(g.written) != 8*500 {
-		t.Errorf("%d messages", len(g.written))
+		t.Errorf("%d of %d messages were written", len(g.written), 8*500)
 	}
 }

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	mostSizeLine = 256     // bytes of a chunk's first line
-	mostTrailers = 8 << 10 // bytes of all trailers
+	maxSizeLine = 256     // bytes of the first line of a chunk
+	maxTrailers = 8 << 10 // bytes of all trailers
 )
 
-// A chunks follows a chunked body.
+// A chunks tracks the framing of a chunked body.
 type chunks struct {
 	state    chunkState
-	left     int64  // bytes of the chunk's data
-	line     []byte // what has come of a line
+	left     int64  // remaining bytes of the chunk's data
+	line     []byte // beginning of an incomplete line
 	trailers int    // bytes of trailers
 }
 
@@ -28,7 +28,8 @@ const (
 	ended
 )
 
-// take goes on with b and returns how much of it belongs to the body.
+// take processes b and returns how much of it belongs to the body. ok is false
+// if the framing is malformed.
 func (c *chunks) take(b []byte) (n int, ok bool) {
 	for n < len(b) && c.state != ended {
 		if c.state == inData {
@@ -42,7 +43,7 @@ func (c *chunks) take(b []byte) (n int, ok bool) {
 		c.line = append(c.line, b[n])
 		n++
 		if b[n-1] != '\n' {
-			if len(c.line) > mostSizeLine && c.state != inTrailers || len(c.line) > mostTrailers {
+			if len(c.line) > maxSizeLine && c.state != inTrailers || len(c.line) > maxTrailers {
 				return n, false
 			}
 			continue
@@ -55,7 +56,7 @@ func (c *chunks) take(b []byte) (n int, ok bool) {
 	return n, true
 }
 
-// endLine takes a line that is complete.
+// endLine processes a complete line and reports whether it is valid.
 func (c *chunks) endLine() bool {
 	line, _, ok := cutLine(c.line)
 	if !ok {
@@ -81,7 +82,7 @@ func (c *chunks) endLine() bool {
 			c.state = ended
 			return true
 		}
-		if c.trailers += len(line); c.trailers > mostTrailers {
+		if c.trailers += len(line); c.trailers > maxTrailers {
 			return false
 		}
 		_, _, ok = cutField(line)

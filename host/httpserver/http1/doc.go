@@ -1,8 +1,8 @@
-// Package http1 refuses requests of HTTP/1 that two programs could read
+// Package http1 refuses HTTP/1 requests that two programs could read
 // differently, before net/http sees them.
 //
 // Behind a proxy such a request can smuggle a second one past the rules of the
-// proxy. net/http accepts some of them: a request with Content-Length and
-// Transfer-Encoding, repeated lengths, line ends without CR, folded headers. RFC
-// 9112 allows a server to refuse all of these.
+// proxy. net/http accepts some of them: requests with both Content-Length and
+// Transfer-Encoding, repeated lengths, line ends without CR, and folded
+// headers. RFC 9112 allows a server to refuse all of these.
 package http1

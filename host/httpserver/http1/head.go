@@ -7,12 +7,13 @@ import (
 
 // A framing says where the body of a request ends.
 type framing struct {
-	length  int64 // bytes of the body, unless it is chunked
+	length  int64 // bytes of a body that is not chunked
 	chunked bool
-	unknown bool // net/http refuses the request, and closes the connection
+	unknown bool // net/http refuses the request and closes the connection
 }
 
-// parseHead checks the head of a request, from its first line to the empty one.
+// parseHead checks the head of a request, from its first line to the empty
+// line.
 func parseHead(head []byte) (f framing, ok bool) {
 	line, head, ok := cutLine(head)
 	if !ok {
@@ -50,14 +51,14 @@ func parseHead(head []byte) (f framing, ok bool) {
 	return f, lengths+encodings < 2 && !(old && encodings > 0)
 }
 
-// cutLine cuts a line off that ends with CR and LF and has neither inside.
+// cutLine cuts off a line that ends with CR LF and contains neither.
 func cutLine(b []byte) (line, rest []byte, ok bool) {
 	line, rest, ok = bytes.Cut(b, []byte("\r\n"))
 	return line, rest, ok && bytes.IndexByte(line, '\r') < 0 && bytes.IndexByte(line, '\n') < 0
 }
 
-// cutField splits a header line. A line that begins with a space goes on with the
-// one before, and a space before the colon belongs to no name: both are refused.
+// cutField splits a header line. It refuses folded lines, which begin with a
+// space, and a space before the colon.
 func cutField(line []byte) (name, value []byte, ok bool) {
 	name, value, ok = bytes.Cut(line, []byte(":"))
 	if !ok || len(name) == 0 {
@@ -71,7 +72,7 @@ func cutField(line []byte) (name, value []byte, ok bool) {
 	return name, bytes.Trim(value, " \t"), true
 }
 
-// isToken has the characters of a header's name (RFC 9110, section 5.6.2).
+// isToken marks the characters of a header name (RFC 9110, section 5.6.2).
 var isToken = func() (is [256]bool) {
 	for _, c := range "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		is[c] = true
@@ -79,10 +80,10 @@ var isToken = func() (is [256]bool) {
 	return is
 }()
 
-// mostDigits is what a length may have, so that it fits an int64.
-const mostDigits = 18
+// maxDigits is the number of digits of a length that always fits into an int64.
+const maxDigits = 18
 
-// parseLength reads a Content-Length: digits and nothing else.
+// parseLength parses a Content-Length, which consists of digits only.
 func parseLength(value []byte) (int64, bool) {
 	for _, c := range value {
 		if c < '0' || c > '9' {
@@ -90,5 +91,5 @@ func parseLength(value []byte) (int64, bool) {
 		}
 	}
 	n, err := strconv.ParseInt(string(value), 10, 64)
-	return n, err == nil && len(value) <= mostDigits
+	return n, err == nil && len(value) <= maxDigits
 }

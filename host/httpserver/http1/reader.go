@@ -6,33 +6,35 @@ import (
 	"io"
 )
 
-// ErrMalformed is the error of a body that is not framed as RFC 9112 says.
-var ErrMalformed = errors.New("the body of the request is not well formed")
+// ErrMalformed means that a body is not framed as RFC 9112 requires.
+var ErrMalformed = errors.New("malformed framing of the request body")
 
 const (
-	// mostHead is more than net/http reads of a head before it refuses the request
-	// as too large, for a limit of 16 KiB.
-	mostHead = 32 << 10
-	// readStep is what is read at once of a head that did not come in one piece.
+	// maxHead is larger than any head that net/http reads before it refuses the
+	// request as too large, with its limit of 16 KiB.
+	maxHead = 32 << 10
+	// readStep is the size in bytes of each read for a head that did not arrive
+	// in one piece.
 	readStep = 1 << 10
 )
 
-// refused stands for a head that is malformed: net/http answers it with 400 and
+// malformedHead replaces a malformed head. net/http answers it with 400 and
 // closes the connection, after the answers to earlier requests.
-const refused = "malformed\r\n\r\n"
+const malformedHead = "malformed\r\n\r\n"
 
-// A Reader passes the bytes of one connection on. It holds the head of a request
-// back until the head is complete and checked. One goroutine uses it at a time.
+// A Reader reads requests of one connection and passes on only checked bytes.
+// It withholds the head of a request until the head is complete and checked.
+// Only one goroutine may use it at a time.
 type Reader struct {
 	in    io.Reader
 	state state
-	left  int64  // bytes of a body with a length
-	body  chunks // of a chunked body
+	left  int64  // remaining bytes of a body with a length
+	body  chunks // state of a chunked body
 
-	part     []byte // of a head that is not complete
-	searched int    // so much of part has no end of a head in it
-	ready    []byte // checked, to be passed on before anything else is read
-	err      error  // of the body; there is no way back from it
+	part     []byte // beginning of an incomplete head
+	searched int    // bytes of part that contain no end of the head
+	ready    []byte // checked bytes to return first
+	err      error  // permanent error of the body
 }
 
 type state int
@@ -41,15 +43,15 @@ const (
 	inHead state = iota
 	inBody
 	inChunks
-	unchecked // net/http refuses what it has got already
-	closed    // nothing more is passed on
+	unchecked // net/http refuses the bytes that it has already
+	closed    // no more bytes are returned
 )
 
-// NewReader returns a Reader of what a client sends.
+// NewReader returns a Reader for the bytes that a client sends.
 func NewReader(in io.Reader) *Reader { return &Reader{in: in} }
 
-// Read reads what was checked. Errors of the reader below it pass; what had come
-// of a head before one stays for the next call.
+// Read returns checked bytes. It returns errors of the underlying reader. An
+// incomplete head before such an error is kept for the next call.
 func (r *Reader) Read(p []byte) (int, error) {
 	for {
 		switch {
@@ -77,7 +79,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 			r.part = append(make([]byte, 0, readStep), p[passes:n]...)
 		}
 		if len(r.ready) > 0 || r.err != nil {
-			err = nil // there is something else to say first
+			err = nil // other bytes or another error come first
 		}
 		if passes > 0 || err != nil {
 			return passes, err
@@ -85,7 +87,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// more reads more of a head.
+// more reads more of an incomplete head.
 func (r *Reader) more() error {
 	r.part = append(r.part, make([]byte, readStep)...)
 	text := len(r.part) - readStep
@@ -103,11 +105,11 @@ func (r *Reader) more() error {
 			r.part = bytes.Clone(part[passes:])
 		}
 	}
-	return nil // one that lasts comes again
+	return nil // a permanent error occurs again
 }
 
-// check goes on with b and returns how much of it passes. What does not pass is
-// the beginning of a head, or dropped where the connection is refused.
+// check processes b and returns how many bytes of it pass. The rest is the
+// beginning of a head, or is dropped because the connection is refused.
 func (r *Reader) check(b []byte) (passes int) {
 	for passes < len(b) {
 		rest := b[passes:]
@@ -142,12 +144,12 @@ func (r *Reader) check(b []byte) (passes int) {
 	return passes
 }
 
-// head looks for the end of a head and checks the head. whole reports whether it
-// was found and passes.
+// head searches for the end of a head and checks the head. whole reports
+// whether it was complete and valid.
 func (r *Reader) head(b []byte) (n int, whole bool) {
 	end := endOfHead(b, r.searched)
 	if end < 0 {
-		if r.searched = max(0, len(b)-3); len(b) > mostHead {
+		if r.searched = max(0, len(b)-3); len(b) > maxHead {
 			r.state, r.searched = unchecked, 0
 			return len(b), true
 		}
@@ -157,7 +159,7 @@ func (r *Reader) head(b []byte) (n int, whole bool) {
 	f, ok := parseHead(b[:end])
 	switch {
 	case !ok:
-		r.state, r.ready = closed, append(r.ready, refused...)
+		r.state, r.ready = closed, append(r.ready, malformedHead...)
 		return 0, false
 	case f.unknown:
 		r.state = closed
@@ -169,9 +171,9 @@ func (r *Reader) head(b []byte) (n int, whole bool) {
 	return end, true
 }
 
-// endOfHead returns where the head ends that b begins with, -1 if it does not. A
-// program that takes a bare LF for the end of a line sees an earlier end than one
-// that does not; the earlier one counts, and such a head is refused.
+// endOfHead returns the end of the head at the beginning of b, or -1. A program
+// that accepts a bare LF as the end of a line sees an earlier end than others.
+// The earlier end counts, and such a head is refused.
 func endOfHead(b []byte, from int) int {
 	for at := from; ; {
 		i := bytes.IndexByte(b[at:], '\n')
@@ -181,7 +183,7 @@ func endOfHead(b []byte, from int) int {
 		at += i + 1
 		switch {
 		case at == 1 || at == 2 && b[0] == '\r':
-			return at // an empty first line, which is no request
+			return at // an empty first line, which is not a request
 		case at < len(b) && b[at] == '\n':
 			return at + 1
 		case at+1 < len(b) && b[at] == '\r' && b[at+1] == '\n':

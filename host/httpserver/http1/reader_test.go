@@ -15,7 +15,7 @@ import (
 
 const post = "POST / HTTP/1.1\r\nHost: x\r\n"
 
-// good are requests that pass as they are.
+// good are requests that pass unchanged.
 var good = map[string]string{
 	"no body":          "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
 	"old":              "GET / HTTP/1.0\r\nHost: x\r\n\r\n",
@@ -29,7 +29,7 @@ var good = map[string]string{
 	"odd values":       post + "X-A:\r\nX-B: a:b \t\r\nX-C: \xff\r\n\r\n",
 }
 
-// bad are requests that get 400, or whose body does.
+// bad are requests that get 400 for their head or their body.
 var bad = map[string]string{
 	"both lengths":              post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	"both, the other order":     post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
@@ -97,7 +97,8 @@ func TestGoodRequestsPass(t *testing.T) {
 	}
 }
 
-// TestBadRequestsDoNotPass: nothing of a bad head passes, and nothing behind it.
+// TestBadRequestsDoNotPass checks that no byte of a bad head and no later byte
+// passes.
 func TestBadRequestsDoNotPass(t *testing.T) {
 	for name, text := range bad {
 		for how, wrap := range pieces {
@@ -107,7 +108,7 @@ func TestBadRequestsDoNotPass(t *testing.T) {
 				if !found || strings.HasSuffix(rest, good["a body"]) {
 					t.Errorf("%s, %s: %q, %v", name, how, got, err)
 				}
-				if rest != refused && err != ErrMalformed {
+				if rest != malformedHead && err != ErrMalformed {
 					t.Errorf("%s, %s: %q, %v", name, how, rest, err)
 				}
 			}
@@ -123,7 +124,7 @@ func TestErrorsPass(t *testing.T) {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
-	// After a deadline reading goes on where it was.
+	// After a deadline reading continues.
 	r := NewReader(io.MultiReader(strings.NewReader("GET / HT"), iotest.ErrReader(broken)))
 	if _, err := r.Read(make([]byte, 100)); err != broken {
 		t.Fatal(err)
@@ -134,10 +135,11 @@ func TestErrorsPass(t *testing.T) {
 	}
 }
 
-// TestLongHead: a head that net/http refuses as too large takes no more memory.
-func TestLongHead(t *testing.T) {
+// TestLongHeadTakesBoundedMemory sends a head that net/http refuses as too
+// large.
+func TestLongHeadTakesBoundedMemory(t *testing.T) {
 	r := NewReader(strings.NewReader("GET / HTTP/1.1\r\n" + strings.Repeat("X-A: b\r\n", 100_000)))
-	if n, err := io.Copy(io.Discard, r); n != 16+800_000 || err != nil || cap(r.part)+cap(r.ready) > 4*mostHead {
+	if n, err := io.Copy(io.Discard, r); n != 16+800_000 || err != nil || cap(r.part)+cap(r.ready) > 4*maxHead {
 		t.Errorf("%d bytes, %v, %d are kept", n, err, cap(r.part)+cap(r.ready))
 	}
 }
@@ -159,7 +161,7 @@ func (l listener) Accept() (net.Conn, error) {
 	return &conn{c, NewReader(c)}, nil
 }
 
-// TestWithServer: what net/http makes of all this.
+// TestWithServer checks the statuses of net/http behind a Reader.
 func TestWithServer(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
@@ -180,7 +182,7 @@ func TestWithServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := io.ReadAll(c)
-		if err != nil && len(answer) == 0 { // a connection that is closed with unread bytes is reset
+		if err != nil && len(answer) == 0 { // closing a connection with unread bytes resets it
 			t.Fatalf("%v after %q", err, answer)
 		}
 		for line := range strings.Lines(string(answer)) {
@@ -194,7 +196,7 @@ func TestWithServer(t *testing.T) {
 	for name, text := range good {
 		want := fmt.Sprint([]string{"200", "200"})
 		if name == "old" {
-			want = "[]" // HTTP/1.0, and closed
+			want = "[]" // HTTP/1.0, and the connection is closed
 		}
 		if got := fmt.Sprint(ask(text + last)); got != want && name != "odd values" && name != "old" {
 			t.Errorf("%s: %s", name, got)
@@ -213,7 +215,7 @@ func TestWithServer(t *testing.T) {
 	}
 }
 
-// FuzzReader: bytes pass as they are, or are cut off where they are refused.
+// FuzzReader checks that bytes pass unchanged, or stop where they are refused.
 func FuzzReader(f *testing.F) {
 	for _, text := range good {
 		f.Add(text)
@@ -223,7 +225,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		want, wantErr := io.ReadAll(NewReader(strings.NewReader(text)))
-		passed := strings.TrimSuffix(string(want), refused)
+		passed := strings.TrimSuffix(string(want), malformedHead)
 		if !strings.HasPrefix(text, passed) && !strings.HasPrefix(text, string(want)) {
 			t.Fatalf("%q", want)
 		}

@@ -20,22 +20,22 @@ import (
 	"time"
 )
 
-// TestOwnAnswers: fifty clients who all number their calls alike get their own
-// answers, ten thousand of them.
-func TestOwnAnswers(t *testing.T) {
+// TestConcurrentClientsGetTheirOwnAnswers has fifty clients that use the same
+// request ids for ten thousand calls.
+func TestConcurrentClientsGetTheirOwnAnswers(t *testing.T) {
 	t.Parallel()
 	calls := 200
 	if testing.Short() {
 		calls = 40
 	}
-	s := openSite(t, t.TempDir(), blocks(t, "", "ok"), "127.0.0.1:0")
+	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok"), "127.0.0.1:0")
 	var answered atomic.Int64
 	var work sync.WaitGroup
 	for c := range 50 {
 		work.Go(func() {
-			v := s.visit(t)
+			v := s.newClient(t)
 			if c%2 == 0 {
-				v.greet()
+				v.initialize()
 			}
 			for id := range calls {
 				argument := fmt.Sprintf(`{"who":"%d of %d"}`, id, c)
@@ -54,30 +54,30 @@ func TestOwnAnswers(t *testing.T) {
 	}
 	work.Wait()
 	if n := answered.Load(); n != int64(50*calls) {
-		t.Errorf("%d own answers", n)
+		t.Errorf("%d clients got their own answers", n)
 	}
 }
 
-// TestThousandSessions: a thousand sessions with a thousand open streams, each of
-// which learns what happens.
-func TestThousandSessions(t *testing.T) {
+// TestThousandSessionsWithOpenStreams checks that each of a thousand streams
+// gets every notification.
+func TestThousandSessionsWithOpenStreams(t *testing.T) {
 	sessions := 1000
 	if testing.Short() {
 		sessions = 200
 	}
-	s := openSite(t, t.TempDir(), blocks(t, "", "rugpull"), "127.0.0.1:0")
-	first := s.visit(t).greet()
-	first.must(legacyCall(1, "a__echo", `{}`))
-	feeds := make([]*feed, sessions)
+	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "rugpull"), "127.0.0.1:0")
+	first := s.newClient(t).initialize()
+	first.mustPost(legacyCall(1, "a__echo", `{}`))
+	feeds := make([]*eventReader, sessions)
 	var work sync.WaitGroup
 	for worker := range 10 {
 		work.Go(func() {
 			for i := worker; i < sessions; i += 10 {
 				v := first
 				if i > 0 {
-					v = newVisitor(t, first.url, first.http.Transport.(*http.Transport)).greet()
+					v = newTestClient(t, first.url, first.http.Transport.(*http.Transport)).initialize()
 				}
-				feeds[i] = v.follow("")
+				feeds[i] = v.mustListen("")
 				if e, err := feeds[i].next(); err != nil || e.id != "0-0" {
 					t.Errorf("stream %d: %+v, %v", i, e, err)
 				}
@@ -88,7 +88,7 @@ func TestThousandSessions(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	first.must(legacyCall(2, "a__bad", `{}`)) // its lists change
+	first.mustPost(legacyCall(2, "a__bad", `{}`)) // changes the lists of its server
 	for i, f := range feeds {
 		e, err := f.next()
 		for err == nil && e.kind == "" {
@@ -98,35 +98,21 @@ func TestThousandSessions(t *testing.T) {
 			t.Fatalf("stream %d: %+v, %v", i, e, err)
 		}
 	}
-	if mib := rss(t, s.cmd.Process.Pid); mib > 300 {
+	if mib := memoryOf(t, s.cmd.Process.Pid, "VmRSS:") >> 20; mib > 300 {
 		t.Errorf("%d sessions with streams take %d MiB", sessions, mib)
 	} else {
 		t.Logf("%d sessions with streams take %d MiB", sessions, mib)
 	}
 	if sessions == 1000 {
-		status, text, header, _ := s.visit(t).post(greeting)
-		refusedFor(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
+		status, text, header, _ := s.newClient(t).post(initializeRequest)
+		expectRetryable(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
 	}
 }
 
-// rss is what a process has in memory, in MiB.
-func rss(t *testing.T, pid int) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Skip(err)
-	}
-	_, after, _ := strings.Cut(string(text), "VmRSS:")
-	kib, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kib >> 10
-}
-
-// TestGoneAway: a modern client that goes away does not want the answer any longer,
-// and the program that its call runs ends; a legacy one may come back for it.
-func TestGoneAway(t *testing.T) {
+// TestDisconnectCancelsModernCallsOnly checks that the program of a modern call
+// ends when its client disconnects, and that a legacy client can resume its
+// call.
+func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	t.Parallel()
 	withCLI(t)
 	dir := t.TempDir()
@@ -154,19 +140,19 @@ func TestGoneAway(t *testing.T) {
   }
 }
 `, script)
-	s := openSite(t, dir, config, "127.0.0.1:0")
+	s := startHTTP(t, dir, config, "127.0.0.1:0")
 	began := func(name string) (pid int) {
 		t.Helper()
-		for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 			if text, err := os.ReadFile(filepath.Join(dir, name+".pid")); err == nil && bytes.HasSuffix(text, []byte("\n")) {
 				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 				return pid
 			}
 		}
-		t.Fatal("the program does not run")
+		t.Fatal("the program was not started")
 		return 0
 	}
-	leave := func(v *visitor, name, m string, header ...string) (pid int, gone time.Time) {
+	leave := func(v *testClient, name, m string, header ...string) (pid int, gone time.Time) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan struct{})
@@ -184,40 +170,40 @@ func TestGoneAway(t *testing.T) {
 	}
 	name := filepath.Join(dir, "modern")
 	m, header := modernCall(1, "w__work", fmt.Sprintf(`{"name":%q,"time":60}`, name))
-	pid, gone := leave(s.visit(t), "modern", m, header...)
+	pid, gone := leave(s.newClient(t), "modern", m, header...)
 	for syscall.Kill(pid, 0) == nil {
-		if took := time.Since(gone); took > 2*time.Second && (soak() || took > patience) {
-			t.Fatal("the program goes on without its client")
+		if took := time.Since(gone); took > 2*time.Second && (soak() || took > testTimeout) {
+			t.Fatal("the program still runs after its client has disconnected")
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	v := s.visit(t).greet()
+	v := s.newClient(t).initialize()
 	name = filepath.Join(dir, "legacy")
 	leave(v, "legacy", legacyCall(1, "w__work", fmt.Sprintf(`{"name":%q,"time":1}`, name)))
-	for until := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(name + ".done"); err == nil {
 			break
 		}
 		if time.Now().After(until) {
-			t.Fatal("the program of a legacy client did not come to its end")
+			t.Fatal("the program of a legacy client did not finish")
 		}
 	}
 }
 
-// TestDrainHTTP ends the gateway while calls come in all the time: those that were
-// let in are answered.
-func TestDrainHTTP(t *testing.T) {
+// TestShutdownAnswersAcceptedCalls ends the gateway during a steady stream of
+// calls. Accepted calls must be answered.
+func TestShutdownAnswersAcceptedCalls(t *testing.T) {
 	t.Parallel()
-	s := openSite(t, t.TempDir(), blocks(t, "", "late 50"), "127.0.0.1:0")
-	v := s.visit(t)
-	legacy := newVisitor(t, v.url, v.http.Transport.(*http.Transport)).greet()
-	stream := legacy.follow("")
-	legacy.must(legacyCall(0, "a__bad", `{}`))
+	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "late 50"), "127.0.0.1:0")
+	v := s.newClient(t)
+	legacy := newTestClient(t, v.url, v.http.Transport.(*http.Transport)).initialize()
+	stream := legacy.mustListen("")
+	legacy.mustPost(legacyCall(0, "a__bad", `{}`))
 	var answered, refused atomic.Int64
 	var work sync.WaitGroup
 	ticks := time.NewTicker(5 * time.Millisecond) // 200 a second
 	defer ticks.Stop()
-	stop := time.After(patience)
+	stop := time.After(testTimeout)
 	ended := make(chan struct{})
 	var signalled atomic.Bool
 	for i, over := 1, false; !over; i++ {
@@ -248,7 +234,7 @@ func TestDrainHTTP(t *testing.T) {
 				case err == nil && status == http.StatusOK && strings.Contains(text, `"result":`):
 					answered.Add(1)
 				case err != nil && signalled.Load() && (strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "connection reset")):
-					refused.Add(1) // also who had not been let in when the listener closed, and saw it only then
+					refused.Add(1) // includes connections that were not accepted before the listener closed
 				default:
 					t.Errorf("call %d failed: %d, %v: %.300s", i, status, err, text)
 				}
@@ -257,7 +243,7 @@ func TestDrainHTTP(t *testing.T) {
 	}
 	work.Wait()
 	if answered.Load() < 100 || refused.Load() == 0 {
-		t.Errorf("%d were answered and %d came too late: this shows nothing", answered.Load(), refused.Load())
+		t.Errorf("%d calls were answered and %d refused: the test needs both", answered.Load(), refused.Load())
 	}
 	var last event
 	for {
@@ -272,8 +258,8 @@ func TestDrainHTTP(t *testing.T) {
 	}
 }
 
-// restartRounds is how often the gateway is killed in the midst of a stream.
-func restartRounds() int {
+// restarts returns how often the gateway is killed during a stream.
+func restarts() int {
 	switch {
 	case soak():
 		return 200
@@ -283,82 +269,83 @@ func restartRounds() int {
 	return 40
 }
 
-// chatter is how much the server says in the course of one call.
-const chatter = 1000
+// notificationsPerCall is the number of notifications during one call.
+const notificationsPerCall = 1000
 
-// TestRestarts kills the gateway again and again while it streams, and goes on
-// with the same session: what the client had is still there, what comes behind it
-// follows on, and a call that was cut off ends with an answer that says so.
-func TestRestarts(t *testing.T) {
+// TestSessionsSurviveKills kills the gateway repeatedly during a stream and
+// resumes the session. Received events must be unchanged, later events must
+// follow without a gap, and an interrupted call must end with an error that
+// says so.
+func TestSessionsSurviveKills(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	// A path of a socket is short.
+	// The path of a socket is limited in length.
 	dir, err := os.MkdirTemp("", "j")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	address := "unix:" + filepath.Join(dir, "s")
-	config := blocks(t, "  share = \"session\"", "chatty "+strconv.Itoa(chatter)) +
+	config := serverBlocks(t, "  share = \"session\"", "chatty "+strconv.Itoa(notificationsPerCall)) +
 		gatewayBlock("    listen = \""+address+"\"\n    sessions {\n      store = \"sqlite\"\n    }")
-	s := openSite(t, home, config, address)
-	if info, err := os.Stat(s.at); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the socket: %v, %v", info, err)
+	s := startHTTP(t, home, config, address)
+	if info, err := os.Stat(s.address); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the socket: %v, %v", info, err)
 	}
-	session := s.visit(t).greet().session
+	session := s.newClient(t).initialize().session
 	cut := 0
-	for round := range restartRounds() {
-		v := s.visit(t)
+	for round := range restarts() {
+		v := s.newClient(t)
 		v.session = session
-		had := v.interrupted(round, s.kill)
-		s = openSite(t, home, config, address)
-		v = s.visit(t)
+		had := v.callUntilKilled(round, s.kill)
+		s = startHTTP(t, home, config, address)
+		v = s.newClient(t)
 		v.session = session
-		if v.afterRestart(round, had) {
+		if v.resumeAfterRestart(round, had) {
 			cut++
 		}
 		if t.Failed() {
 			return
 		}
 	}
-	t.Logf("%d of %d calls were cut off", cut, restartRounds())
+	t.Logf("%d of %d calls were interrupted", cut, restarts())
 	if cut == 0 {
-		t.Error("no call was cut off: this shows nothing")
+		t.Error("no call was interrupted: the test needs one")
 	}
 }
 
-// interrupted makes a call, and kills at a random moment of its stream. It
-// returns what the client had by then.
-func (v *visitor) interrupted(round int, kill func()) (had []event) {
+// callUntilKilled makes a call and kills the gateway at a random moment of its
+// stream. It returns the events that the client got.
+func (v *testClient) callUntilKilled(round int, kill func()) (had []event) {
 	v.t.Helper()
 	resp, err := v.request(v.t.Context(), http.MethodPost, legacyCall(round, "a__bad", `{}`))
 	if err != nil || resp.StatusCode != http.StatusOK {
 		v.t.Fatal(resp, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	f := newFeed(resp)
-	left := rand.IntN(chatter)
+	f := newEventReader(resp)
+	left := rand.IntN(notificationsPerCall)
 	for {
 		e, err := f.next()
 		if err != nil {
 			if left >= 0 {
-				v.t.Errorf("round %d: %v with %d events to come", round, err, left)
+				v.t.Errorf("round %d: %v with %d events left", round, err, left)
 			}
 			return had
 		}
 		had = append(had, e)
 		if left--; left == -1 {
-			kill() // and what is on its way already still comes
+			kill() // events in flight still arrive
 		}
 	}
 }
 
-// afterRestart goes on where the client was, and looks at all of the stream
-// again. It reports whether the call was cut off.
-func (v *visitor) afterRestart(round int, had []event) (cut bool) {
+// resumeAfterRestart resumes the stream and reads all of it again. It reports
+// whether the call was interrupted.
+func (v *testClient) resumeAfterRestart(round int, had []event) (cut bool) {
 	t := v.t
 	t.Helper()
-	v.must(`{"jsonrpc":"2.0","id":"still there","method":"ping"}`)
+	v.mustPost(`{"jsonrpc":"2.0","id":"still there","method":"ping"}`)
 	messages := func(all []event) (kept []event) {
 		for _, e := range all {
 			if e.kind == "message" {
@@ -367,18 +354,18 @@ func (v *visitor) afterRestart(round int, had []event) (cut bool) {
 		}
 		return kept
 	}
-	rest := messages(v.whole(had[len(had)-1].id))
+	rest := messages(v.readStream(had[len(had)-1].id))
 	had = messages(had)
 	stream, _, _ := strings.Cut(append(had, rest...)[0].id, "-")
-	again := messages(v.whole(stream + "-0"))
+	again := messages(v.readStream(stream + "-0"))
 	together := append(had[:len(had):len(had)], rest...)
 	if len(again) != len(together) {
-		t.Errorf("round %d: %d events before and %d behind the restart, and %d at once", round, len(had), len(rest), len(again))
+		t.Errorf("round %d: %d events before and %d after the restart, but %d in one read", round, len(had), len(rest), len(again))
 		return false
 	}
 	for i := range again {
 		if again[i] != together[i] {
-			t.Errorf("round %d: event %d is %+v and then %+v", round, i, together[i], again[i])
+			t.Errorf("round %d: event %d was %+v and is now %+v", round, i, together[i], again[i])
 		}
 		if said := fmt.Sprintf(`"data":"%d blah`, i); i < len(again)-1 && !strings.Contains(again[i].data, said) {
 			t.Errorf("round %d: event %d is %.200s", round, i, again[i].data)
@@ -386,7 +373,7 @@ func (v *visitor) afterRestart(round int, had []event) (cut bool) {
 	}
 	last := again[len(again)-1].data
 	switch {
-	case len(again) == chatter+1 && strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":`, round)):
+	case len(again) == notificationsPerCall+1 && strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":`, round)):
 	case strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":`, round)) && strings.Contains(last, `"reason":"restarted"`):
 		cut = true
 	default:
@@ -395,10 +382,10 @@ func (v *visitor) afterRestart(round int, had []event) (cut bool) {
 	return cut
 }
 
-// whole reads a stream behind an event to its end.
-func (v *visitor) whole(after string) (all []event) {
+// readStream reads a stream from after an event to its end.
+func (v *testClient) readStream(after string) (all []event) {
 	v.t.Helper()
-	f := v.follow(after)
+	f := v.mustListen(after)
 	for {
 		e, err := f.next()
 		if err != nil {

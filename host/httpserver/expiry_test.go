@@ -18,42 +18,42 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A tape is a response that can be read while it is written.
-type tape struct {
+// A recorder is a response that can be read while it is written.
+type recorder struct {
 	header http.Header
 	mu     sync.Mutex
 	status int          // guarded by mu
 	text   bytes.Buffer // guarded by mu
 }
 
-func (p *tape) Header() http.Header { return p.header }
-func (p *tape) Flush()              {}
+func (p *recorder) Header() http.Header { return p.header }
+func (p *recorder) Flush()              {}
 
-func (p *tape) WriteHeader(status int) {
+func (p *recorder) WriteHeader(status int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status = status
 }
 
-func (p *tape) Write(b []byte) (int, error) {
+func (p *recorder) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.Write(b)
 }
 
-func (p *tape) String() string {
+func (p *recorder) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String()
 }
 
-// A clocked front is in a bubble, where hours pass at once.
-type clocked struct {
+// A clockedServer is a Server with a fake clock.
+type clockedServer struct {
 	*Server
 	t *testing.T
 }
 
-func inBubble(t *testing.T, test func(c *clocked)) {
+func withFakeClock(t *testing.T, test func(c *clockedServer)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := gateway.New(gateway.Options{Version: "1", Policy: policy.New(nil), Log: hclog.NewNullLogger()})
@@ -65,31 +65,31 @@ func inBubble(t *testing.T, test func(c *clocked)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.guard.unix = true
-		test(&clocked{f, t})
-		f.close()
+		f.origin.unix = true
+		test(&clockedServer{f, t})
+		f.closeSessions()
 		f.work.Wait()
 		g.Stop()
 		list.Stop()
 	})
 }
 
-// ask makes a request that ends with ctx, and returns the response so far.
-func (c *clocked) ask(ctx context.Context, method, path, session, body string) *tape {
+// request makes a request that ends with ctx, and returns the response so far.
+func (c *clockedServer) request(ctx context.Context, method, path, session, body string) *recorder {
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
-	p := &tape{header: http.Header{}}
+	p := &recorder{header: http.Header{}}
 	go c.ServeHTTP(p, r)
 	synctest.Wait()
 	return p
 }
 
-func (c *clocked) greet() string {
+func (c *clockedServer) initialize() string {
 	c.t.Helper()
-	p := c.ask(context.Background(), http.MethodPost, "/mcp", "", greeting)
+	p := c.request(context.Background(), http.MethodPost, "/mcp", "", initializeRequest)
 	id := p.header.Get("Mcp-Session-Id")
 	if p.status != http.StatusOK || id == "" {
 		c.t.Fatal(p.status, p.String())
@@ -97,61 +97,61 @@ func (c *clocked) greet() string {
 	return id
 }
 
-// alive pings in a session.
-func (c *clocked) alive(session string, want bool) {
+// expectSession pings in a session and expects that it exists or not.
+func (c *clockedServer) expectSession(session string, want bool) {
 	c.t.Helper()
-	p := c.ask(context.Background(), http.MethodPost, "/mcp", session, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	p := c.request(context.Background(), http.MethodPost, "/mcp", session, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	status := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[want]
 	if p.status != status {
 		c.t.Errorf("%d: %s", p.status, p)
 	}
 }
 
-// TestIdleSession: a session that is used, or has an open stream, does not end;
-// one that is neither does.
-func TestIdleSession(t *testing.T) {
-	inBubble(t, func(c *clocked) {
-		used, listened, left := c.greet(), c.greet(), c.greet()
+// TestIdleSessionExpires checks that only sessions without requests and streams
+// expire.
+func TestIdleSessionExpires(t *testing.T) {
+	withFakeClock(t, func(c *clockedServer) {
+		used, listened, left := c.initialize(), c.initialize(), c.initialize()
 		ctx, hangUp := context.WithCancel(context.Background())
-		stream := c.ask(ctx, http.MethodGet, "/mcp", listened, "")
+		stream := c.request(ctx, http.MethodGet, "/mcp", listened, "")
 		for range 10 {
 			time.Sleep(299 * time.Second)
-			c.alive(used, true)
+			c.expectSession(used, true)
 		}
-		c.alive(left, false)
-		c.alive(listened, true)
+		c.expectSession(left, false)
+		c.expectSession(listened, true)
 		hangUp()
 		time.Sleep(299 * time.Second)
-		c.alive(listened, true)
+		c.expectSession(listened, true)
 		time.Sleep(301 * time.Second)
-		c.alive(listened, false)
+		c.expectSession(listened, false)
 		if strings.Contains(stream.String(), "event: ") {
 			t.Error(stream)
 		}
 		if n := c.sessions.Len(); n > 3 {
-			t.Errorf("%d sessions", n)
+			t.Errorf("%d sessions are left", n)
 		}
 	})
 }
 
-// TestOldSession: no session lives longer than a day, and its stream says why
-// it ends; so does that of a client of 2024-11-05.
-func TestOldSession(t *testing.T) {
-	inBubble(t, func(c *clocked) {
-		id := c.greet()
-		stream := c.ask(context.Background(), http.MethodGet, "/mcp", id, "")
-		old := c.ask(context.Background(), http.MethodGet, "/sse", "", "")
+// TestSessionEndsAtMaxAge checks that a session ends after a day and its stream
+// says why, also over HTTP+SSE (2024-11-05).
+func TestSessionEndsAtMaxAge(t *testing.T) {
+	withFakeClock(t, func(c *clockedServer) {
+		id := c.initialize()
+		stream := c.request(context.Background(), http.MethodGet, "/mcp", id, "")
+		old := c.request(context.Background(), http.MethodGet, "/sse", "", "")
 		time.Sleep(24*time.Hour - time.Second)
-		c.alive(id, true)
-		for _, s := range []*tape{stream, old} {
+		c.expectSession(id, true)
+		for _, s := range []*recorder{stream, old} {
 			if strings.Contains(s.String(), "event: end\n") {
 				t.Error(s)
 			}
 		}
 		time.Sleep(time.Minute)
-		c.alive(id, false)
-		for _, s := range []*tape{stream, old} {
-			// A comment may be due at the same moment, and come after it.
+		c.expectSession(id, false)
+		for _, s := range []*recorder{stream, old} {
+			// A comment may be due at the same moment and follow the event.
 			got := strings.TrimSuffix(s.String(), string(comment))
 			if !strings.HasSuffix(got, "event: end\ndata: {\"reason\":\"max_age\"}\n\n") {
 				t.Errorf("…%q", got[max(0, len(got)-300):])
@@ -160,10 +160,10 @@ func TestOldSession(t *testing.T) {
 	})
 }
 
-// TestKeepalive: a stream on which nothing happens has a comment every fifteen
-// seconds, whichever kind of stream it is.
-func TestKeepalive(t *testing.T) {
-	inBubble(t, func(c *clocked) {
+// TestIdleStreamGetsComments checks that every kind of stream gets a comment
+// each fifteen seconds.
+func TestIdleStreamGetsComments(t *testing.T) {
+	withFakeClock(t, func(c *clockedServer) {
 		ctx, hangUp := context.WithCancel(context.Background())
 		defer hangUp()
 		const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},` + meta + `}}`
@@ -171,11 +171,11 @@ func TestKeepalive(t *testing.T) {
 		for name, value := range map[string]string{"Content-Type": "application/json", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"} {
 			r.Header.Set(name, value)
 		}
-		listening := &tape{header: http.Header{}}
+		listening := &recorder{header: http.Header{}}
 		go c.ServeHTTP(listening, r)
-		streams := map[string]*tape{
-			"session": c.ask(ctx, http.MethodGet, "/mcp", c.greet(), ""),
-			"old":     c.ask(ctx, http.MethodGet, "/sse", "", ""),
+		streams := map[string]*recorder{
+			"session": c.request(ctx, http.MethodGet, "/mcp", c.initialize(), ""),
+			"old":     c.request(ctx, http.MethodGet, "/sse", "", ""),
 			"listen":  listening,
 		}
 		time.Sleep(61 * time.Second)

@@ -1,4 +1,4 @@
-package httpserver
+package httpconn
 
 import (
 	"net"
@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takenBy returns how many bytes the system at the other end has taken, and
-// whether others wait because it has no room for them. Bytes that are on their way
-// do not wait: a network that loses them is not the client's fault.
-func takenBy(conn net.Conn) (taken uint64, waits, ok bool) {
+// acknowledged returns how many bytes the client's system has acknowledged, and
+// whether others wait because that system has no space for them. Bytes in flight
+// do not count as waiting, because a lossy network is not the client's fault. ok
+// is false if the connection is not TCP.
+func acknowledged(conn net.Conn) (acked uint64, waiting, ok bool) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return 0, false, false

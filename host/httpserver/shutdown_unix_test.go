@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// TestOverdue: a call that takes longer than the end of the gateway is given up,
-// and the log says that it was.
-func TestOverdue(t *testing.T) {
+// TestDrainTimeoutEndsCallsWithAnError checks that calls that take longer than
+// the drain time get an error, and that the log has their number.
+func TestDrainTimeoutEndsCallsWithAnError(t *testing.T) {
 	t.Parallel()
 	gateway := "gateway {\n  http {\n    timeouts {\n      drain = \"500ms\"\n    }\n  }\n}\n"
-	s := openSite(t, t.TempDir(), gateway+blocks(t, "", "late 20000"), "127.0.0.1:0")
+	s := startHTTP(t, t.TempDir(), gateway+serverBlocks(t, "", "late 20000"), "127.0.0.1:0")
 	call, header := modernCall(1, "a__bad", `{}`)
-	// It has become a stream when this returns, so it is underway.
-	answer, err := s.visit(t).request(t.Context(), http.MethodPost, call, header...)
+	// The answer is a stream already, so the call is in progress.
+	answer, err := s.newClient(t).request(t.Context(), http.MethodPost, call, header...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiting, err := s.visit(t).greet().request(t.Context(), http.MethodPost, legacyCall(2, "a__bad", `{}`))
+	waiting, err := s.newClient(t).initialize().request(t.Context(), http.MethodPost, legacyCall(2, "a__bad", `{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +35,8 @@ func TestOverdue(t *testing.T) {
 		}
 		_ = stream.Body.Close()
 	}
-	said := s.said.String()
-	for _, want := range []string{"about to end: nobody new is let in", "requests that took longer were given up"} {
+	said := s.log.String()
+	for _, want := range []string{"shutting down: new requests are refused", "drain timeout reached: the remaining requests are abandoned"} {
 		if !regexp.MustCompile(`"@message":"` + want + `".*"in_flight":2\b`).MatchString(said) {
 			t.Errorf("the log does not say %q with the number\n%s", want, said)
 		}

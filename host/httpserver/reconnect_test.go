@@ -18,38 +18,39 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
-// flooded is how many events flow while streams are cut.
-func flooded() int {
+// eventCount returns the number of events that are sent while streams are cut.
+func eventCount() int {
 	if testing.Short() {
 		return 2000
 	}
 	return 10_000
 }
 
-// updates makes a hall of one server with a session that is subscribed to its
-// resource, and what makes the server say that it changed.
-func updates(t *testing.T, change func(*Options)) (h *fixture, v *visitor, update func(n int, padding string)) {
+// openUpdatesFixture returns a fixture with one server, a session that is
+// subscribed to its resource, and a function that sends a notification about
+// the resource.
+func openUpdatesFixture(t *testing.T, change func(*Options)) (h *fixture, v *testClient, update func(n int, padding string)) {
 	t.Helper()
-	a := newPerformer("a", "2025-11-25")
+	a := newScriptedServer("a", "2025-11-25")
 	h = openFixture(t, change, a)
-	v = h.visit(t).greet()
-	v.must(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
+	v = h.newClient(t).initialize()
+	v.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
 	link := a.Link()
 	return h, v, func(n int, padding string) {
 		link.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://r","n":%d,"padding":%q}}`, n, padding))
 	}
 }
 
-// number is the n of a notification.
+// number returns the n of a notification.
 func number(data string) int {
 	var m struct{ Params struct{ N, Data int } }
 	_ = json.Unmarshal([]byte(data), &m)
 	return m.Params.N + m.Params.Data
 }
 
-// cutter reads a stream that is cut again and again, until it has the last
-// event, and expects each event once and in order.
-func cutter(t *testing.T, v *visitor, first *feed, last int) {
+// readWithCuts reads a stream and cuts it repeatedly. It expects each event
+// once and in order.
+func readWithCuts(t *testing.T, v *testClient, first *eventReader, last int) {
 	t.Helper()
 	f, after, cuts := first, "", 0
 	for want := 1; want <= last; {
@@ -67,7 +68,7 @@ func cutter(t *testing.T, v *visitor, first *feed, last int) {
 				continue
 			}
 			if n := number(e.data); n != want {
-				t.Errorf("event %d instead of %d, after %d cuts, at %q: %.200s", n, want, cuts, after, e.data)
+				t.Errorf("got event %d, want %d, after %d cuts, at %q: %.200s", n, want, cuts, after, e.data)
 				return
 			}
 			want++
@@ -78,44 +79,45 @@ func cutter(t *testing.T, v *visitor, first *feed, last int) {
 		}
 		_ = f.body.Close()
 		cuts++
-		f = v.follow(after)
+		f = v.mustListen(after)
 	}
 	if cuts < 50 {
-		t.Errorf("only %d cuts", cuts)
+		t.Errorf("only %d cuts were made", cuts)
 	}
 	e, err := f.next()
 	for err == nil && e.kind == "" {
 		e, err = f.next()
 	}
 	if err == nil && number(e.data) != 0 {
-		t.Errorf("behind the last event there is %.200s", e.data)
+		t.Errorf("after the last event came %.200s", e.data)
 	}
 }
 
-// TestCutCommon cuts the common stream of a session a hundred times while
-// thousands of events flow: none is lost, none comes twice.
-func TestCutCommon(t *testing.T) {
+// TestCommonStreamSurvivesCuts cuts the common stream of a session a hundred
+// times while thousands of events are sent. Each event must arrive once.
+func TestCommonStreamSurvivesCuts(t *testing.T) {
 	t.Parallel()
-	_, v, update := updates(t, nil)
-	f := v.follow("")
+	_, v, update := openUpdatesFixture(t, nil)
+	f := v.mustListen("")
 	var work sync.WaitGroup
 	work.Go(func() {
-		for i := range flooded() {
+		for i := range eventCount() {
 			update(i+1, "")
 		}
 		update(0, "") // the end
 	})
-	cutter(t, v, f, flooded())
+	readWithCuts(t, v, f, eventCount())
 	work.Wait()
 }
 
-// TestCutRequest is TestCutCommon for the stream of a request.
-func TestCutRequest(t *testing.T) {
+// TestRequestStreamSurvivesCuts is TestCommonStreamSurvivesCuts for the stream
+// of a request.
+func TestRequestStreamSurvivesCuts(t *testing.T) {
 	t.Parallel()
-	a := newPerformer("a", "2025-11-25")
+	a := newScriptedServer("a", "2025-11-25")
 	a.share = "session"
 	h := openFixture(t, nil, a)
-	v := h.visit(t).greet()
+	v := h.newClient(t).initialize()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	type opened struct {
@@ -127,11 +129,11 @@ func TestCutRequest(t *testing.T) {
 		resp, err := v.request(ctx, http.MethodPost, legacyCall(7, "a__wait", `{}`))
 		response <- opened{resp, err}
 	}()
-	w := a.next(t)
+	w := a.nextCall(t)
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() {
-		for i := range flooded() {
+		for i := range eventCount() {
 			w.link.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}`, i+1))
 		}
 		w.answer(`{"content":[]}`)
@@ -140,10 +142,10 @@ func TestCutRequest(t *testing.T) {
 	if o.err != nil || o.resp.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatal(o.resp, o.err)
 	}
-	cutter(t, v, newFeed(o.resp), flooded())
-	// It ends with the answer, however often it is asked for.
+	readWithCuts(t, v, newEventReader(o.resp), eventCount())
+	// It ends with the answer, no matter how often it is read.
 	for range 2 {
-		f := v.follow("1-" + strconv.Itoa(flooded()))
+		f := v.mustListen("1-" + strconv.Itoa(eventCount()))
 		var last event
 		for {
 			e, err := f.next()
@@ -158,11 +160,12 @@ func TestCutRequest(t *testing.T) {
 	}
 }
 
-// TestPurged: who was away for too long is told, and can begin anew.
-func TestPurged(t *testing.T) {
+// TestResumingAfterPurgeFails checks that a client that was away for too long
+// gets an error and can open a new stream.
+func TestResumingAfterPurgeFails(t *testing.T) {
 	t.Parallel()
-	_, v, update := updates(t, func(o *Options) { o.Sessions.Events = 10 })
-	f := v.follow("")
+	_, v, update := openUpdatesFixture(t, func(o *Options) { o.Sessions.Events = 10 })
+	f := v.mustListen("")
 	for i := range 30 {
 		update(i+1, "")
 		e, err := f.next()
@@ -178,7 +181,7 @@ func TestPurged(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		f, err := v.listen(ctx, after)
 		if err != nil || f.status != want {
-			t.Errorf("after %s: %v, %v", after, f, err)
+			t.Errorf("resuming after %s: %v, %v", after, f, err)
 		}
 		if want == 410 {
 			text, _ := io.ReadAll(f.body)
@@ -189,16 +192,17 @@ func TestPurged(t *testing.T) {
 		cancel()
 		_ = f.body.Close()
 	}
-	if e, _ := v.follow("0-20").next(); e.id != "0-20" {
+	if e, _ := v.mustListen("0-20").next(); e.id != "0-20" {
 		t.Error(e)
 	}
-	if e, _ := v.follow("").next(); e.id != "0-30" {
+	if e, _ := v.mustListen("").next(); e.id != "0-30" {
 		t.Error(e)
 	}
 }
 
-// stall makes a connection that nobody reads from, with little room on its way.
-func stall(t *testing.T, at string) net.Conn {
+// dialWithSmallBuffer returns a connection with a small receive buffer that is
+// not read.
+func dialWithSmallBuffer(t *testing.T, at string) net.Conn {
 	t.Helper()
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", at)
@@ -210,33 +214,33 @@ func stall(t *testing.T, at string) net.Conn {
 	return conn
 }
 
-// stalled opens the common stream of a session on such a connection.
-func stalled(t *testing.T, h *fixture, v *visitor) net.Conn {
+// openUnreadStream opens the common stream of a session on such a connection.
+func openUnreadStream(t *testing.T, h *fixture, v *testClient) net.Conn {
 	t.Helper()
-	conn := stall(t, h.at)
-	if _, err := fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", h.at, v.session); err != nil {
+	conn := dialWithSmallBuffer(t, h.address)
+	if _, err := fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", h.address, v.session); err != nil {
 		t.Fatal(err)
 	}
 	return conn
 }
 
-// TestSlowReader: a client that does not read its stream is given up within the
-// time that it has, and nobody else notices.
-func TestSlowReader(t *testing.T) {
+// TestUnreadStreamIsClosedInTime checks that a client that does not read its
+// stream is disconnected in time, and that other clients do not wait.
+func TestUnreadStreamIsClosedInTime(t *testing.T) {
 	t.Parallel()
 	const send = 4 * time.Second
-	h, v, update := updates(t, func(o *Options) { o.Send = send })
-	other := h.visit(t).greet()
-	other.must(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
-	stalled(t, h, v)
-	quick := other.follow("")
+	h, v, update := openUpdatesFixture(t, func(o *Options) { o.Send = send })
+	other := h.newClient(t).initialize()
+	other.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
+	openUnreadStream(t, h, v)
+	quick := other.mustListen("")
 	if _, err := quick.next(); err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()
 	padding := strings.Repeat("x", 100<<10)
 	slowest := time.Duration(0)
-	for i := range 100 { // 10 MB: more than any buffer on the way
+	for i := range 100 { // 10 MB: more than any buffer in between
 		sent := time.Now()
 		update(i+1, padding)
 		e, err := quick.next()
@@ -245,38 +249,38 @@ func TestSlowReader(t *testing.T) {
 		}
 		slowest = max(slowest, time.Since(sent))
 	}
-	if slowest > send { // as whoever waits for the slow one would
-		t.Errorf("somebody else waited for %s", slowest)
+	if slowest > send { // another client waited for the slow one
+		t.Errorf("another client waited for %s", slowest)
 	}
-	for h.following(v.session) {
-		if time.Since(begun) > send+patience {
-			t.Fatal("the slow client is not given up")
+	for h.hasReader(v.session) {
+		if time.Since(begun) > send+testTimeout {
+			t.Fatal("the slow client was not disconnected")
 		}
-		other.must(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		other.mustPost(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Logf("given up after %s; others waited for %s at most", time.Since(begun), slowest)
+	t.Logf("disconnected after %s; others waited for %s at most", time.Since(begun), slowest)
 }
 
-// following reports whether somebody reads the common stream of a session.
-func (h *fixture) following(id string) bool {
+// hasReader reports whether a request reads the common stream of a session.
+func (h *fixture) hasReader(id string) bool {
 	s, err := h.sessions.Find(id, authn.Anonymous().Key())
 	if err != nil {
 		return false
 	}
-	c := s.Client.(*client)
+	c := s.Client.(*sessionClient)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.following[0] != nil
 }
 
-// TestLagged: a client that reads, but not fast enough for what is kept, is told
-// how much it missed and goes on with what is there.
-func TestLagged(t *testing.T) {
+// TestSlowReaderIsToldAboutDroppedEvents checks that a client that reads too
+// slowly gets the number of dropped events and then the remaining ones.
+func TestSlowReaderIsToldAboutDroppedEvents(t *testing.T) {
 	t.Parallel()
-	h, v, update := updates(t, func(o *Options) { o.Sessions.Events, o.Send = 20, patience })
-	conn := stalled(t, h, v)
-	for !h.following(v.session) {
+	h, v, update := openUpdatesFixture(t, func(o *Options) { o.Sessions.Events, o.Send = 20, testTimeout })
+	conn := openUnreadStream(t, h, v)
+	for !h.hasReader(v.session) {
 		time.Sleep(time.Millisecond)
 	}
 	const events = 400
@@ -284,14 +288,14 @@ func TestLagged(t *testing.T) {
 	for i := range events {
 		update(i+1, padding)
 	}
-	// Everything is in the log when a call that came later is answered.
-	v.must(legacyCall(9, "a__echo", `{}`))
+	// All events are in the log when a later call is answered.
+	v.mustPost(legacyCall(9, "a__echo", `{}`))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, got, dropped, before := newFeed(resp), 0, 0, 0
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	f, got, dropped, before := newEventReader(resp), 0, 0, 0
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 	for before < events {
 		e, err := f.next()
 		if err != nil {
@@ -307,38 +311,38 @@ func TestLagged(t *testing.T) {
 			before += m.Dropped
 		case "message":
 			if n := number(e.data); n != before+1 {
-				t.Fatalf("event %d behind %d", n, before)
+				t.Fatalf("event %d after event %d", n, before)
 			}
 			got, before = got+1, before+1
 		}
 	}
 	if dropped == 0 || got < 20 {
-		t.Errorf("%d events came and %d were dropped", got, dropped)
+		t.Errorf("%d events arrived and %d were dropped", got, dropped)
 	}
 }
 
-// TestReplacedMidway: a stream that another request takes over stops where it
-// is: what was not written comes once, to the other.
-func TestReplacedMidway(t *testing.T) {
+// TestTakenOverStreamContinuesOnce checks that a stream that another request
+// takes over stops, and that the other request gets the remaining events once.
+func TestTakenOverStreamContinuesOnce(t *testing.T) {
 	t.Parallel()
-	h, v, update := updates(t, func(o *Options) { o.Send = patience })
-	conn := stalled(t, h, v)
-	for !h.following(v.session) {
+	h, v, update := openUpdatesFixture(t, func(o *Options) { o.Send = testTimeout })
+	conn := openUnreadStream(t, h, v)
+	for !h.hasReader(v.session) {
 		time.Sleep(time.Millisecond)
 	}
 	padding := strings.Repeat("x", 100<<10)
-	const events = 70 // fewer than are kept
+	const events = 70 // fewer than the log keeps
 	for i := range events {
 		update(i+1, padding)
 	}
-	v.must(legacyCall(9, "a__echo", `{}`))
-	second := v.follow("0-0")
+	v.mustPost(legacyCall(9, "a__echo", `{}`))
+	second := v.mustListen("0-0")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	first, n := newFeed(resp), 0
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
+	first, n := newEventReader(resp), 0
 	for {
 		e, err := first.next()
 		if err != nil {
@@ -355,7 +359,7 @@ func TestReplacedMidway(t *testing.T) {
 		}
 	}
 	if n == events {
-		t.Error("the first went on to the end")
+		t.Error("the first request got the whole stream")
 	}
 	for i := range events {
 		e, err := second.next()

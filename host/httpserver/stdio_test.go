@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// built are the programs that tests run: junctor, its stdio plugin and a server
+// built holds the programs for tests: junctor, its stdio plugin and a server
 // that misbehaves.
 var built struct {
 	once sync.Once
@@ -22,9 +22,9 @@ var built struct {
 	err  error
 }
 
-// programs builds them, once a run, and returns where they are. They are what
-// people run, so the race detector sees nothing of them.
-func programs(t *testing.T) string {
+// buildPrograms builds the programs once per run and returns their directory.
+// They are built without the race detector, as users run them.
+func buildPrograms(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts programs")
@@ -50,38 +50,39 @@ func programs(t *testing.T) string {
 	return built.dir
 }
 
-// A process is "junctor serve" with the test as its client.
+// A process is a running "junctor serve" with the test as its client.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	lines chan string
-	notes []string // that came while something else was waited for
+	notes []string // notifications that arrived while an answer was awaited
 	last  int
 	ended bool
 	err   strings.Builder
 }
 
-// serve starts it in front of servers a, b, …, each of which is the evil one in
-// some mode, with the same words of configuration.
-func serve(t *testing.T, extra string, modes ...string) *process {
+// startStdio starts a process with servers a, b, …, which run the misbehaving
+// server in the given modes with extra configuration.
+func startStdio(t *testing.T, extra string, modes ...string) *process {
 	t.Helper()
-	return serveIn(t.TempDir(), t, extra, modes...)
+	return startStdioIn(t.TempDir(), t, extra, modes...)
 }
 
-// serveIn is serve with a home that may have been used before.
-func serveIn(home string, t *testing.T, extra string, modes ...string) *process {
+// startStdioIn is startStdio with a home directory that may have been used
+// before.
+func startStdioIn(home string, t *testing.T, extra string, modes ...string) *process {
 	t.Helper()
-	return serveText(home, t, blocks(t, extra, modes...))
+	return startStdioWith(home, t, serverBlocks(t, extra, modes...))
 }
 
-// blocks are the servers of a configuration.
-func blocks(t *testing.T, extra string, modes ...string) string {
+// serverBlocks returns the server blocks of a configuration.
+func serverBlocks(t *testing.T, extra string, modes ...string) string {
 	t.Helper()
 	var config strings.Builder
 	for i, mode := range modes {
 		var command []string
-		for _, word := range append([]string{filepath.Join(programs(t), "evil")}, strings.Fields(mode)...) {
+		for _, word := range append([]string{filepath.Join(buildPrograms(t), "evil")}, strings.Fields(mode)...) {
 			command = append(command, fmt.Sprintf("%q", word))
 		}
 		fmt.Fprintf(&config, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n  }\n%s\n}\n", string(rune('a'+i)), strings.Join(command, ", "), extra)
@@ -89,19 +90,19 @@ func blocks(t *testing.T, extra string, modes ...string) string {
 	return config.String()
 }
 
-// serveText is serve with a configuration written out.
-func serveText(home string, t *testing.T, text string) *process {
+// startStdioWith is startStdio with a complete configuration.
+func startStdioWith(home string, t *testing.T, text string) *process {
 	t.Helper()
-	p := prepare(home, t, text)
+	p := newProcess(home, t, text)
 	p.cmd.Stderr = &p.err
-	p.begin("error")
+	p.startAndInitialize("error")
 	return p
 }
 
-// prepare makes a process that has not begun.
-func prepare(home string, t *testing.T, text string) *process {
+// newProcess returns a process that has not started.
+func newProcess(home string, t *testing.T, text string) *process {
 	t.Helper()
-	dir := programs(t)
+	dir := buildPrograms(t)
 	path := filepath.Join(home, "junctor.hcl")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -112,8 +113,8 @@ func prepare(home string, t *testing.T, text string) *process {
 	return p
 }
 
-// begin starts the process and greets it.
-func (p *process) begin(level string) {
+// startAndInitialize starts the process and initializes the session.
+func (p *process) startAndInitialize(level string) {
 	p.t.Helper()
 	p.cmd.Args = append(p.cmd.Args, "--log", level)
 	var out io.Reader
@@ -128,9 +129,9 @@ func (p *process) begin(level string) {
 		p.t.Fatal(err)
 	}
 	go p.read(out)
-	p.t.Cleanup(p.end)
-	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-	p.answer(`"hello"`)
+	p.t.Cleanup(p.closeInput)
+	p.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	p.waitForAnswer(`"hello"`)
 }
 
 func (p *process) read(out io.Reader) {
@@ -145,8 +146,8 @@ func (p *process) read(out io.Reader) {
 	}
 }
 
-// end closes its input and expects it to end in order.
-func (p *process) end() {
+// closeInput closes the input and expects an orderly exit.
+func (p *process) closeInput() {
 	if p.ended {
 		return
 	}
@@ -161,14 +162,14 @@ func (p *process) end() {
 	}
 }
 
-func (p *process) say(line string) {
+func (p *process) send(line string) {
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
 		p.t.Fatalf("%v\n%s", err, p.err.String())
 	}
 }
 
-// answer waits for the answer to a request; notifications are kept.
-func (p *process) answer(id string) string {
+// waitForAnswer returns the answer to a request and keeps notifications.
+func (p *process) waitForAnswer(id string) string {
 	p.t.Helper()
 	deadline := time.After(60 * time.Second)
 	for {
@@ -191,27 +192,27 @@ func (p *process) answer(id string) string {
 func (p *process) start(method, params string) string {
 	p.last++
 	id := fmt.Sprint(p.last)
-	p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
 	return id
 }
 
-// call calls a tool and returns the answer and how long it took.
+// call calls a tool. It returns the answer and how long it took.
 func (p *process) call(tool, more string) (string, time.Duration) {
 	p.t.Helper()
 	begun := time.Now()
-	a := p.answer(p.start("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}%s}`, tool, more)))
+	a := p.waitForAnswer(p.start("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}%s}`, tool, more)))
 	return a, time.Since(begun)
 }
 
-// works expects a server's echo.
-func (p *process) works(server string) {
+// expectEcho expects the echo of a server.
+func (p *process) expectEcho(server string) {
 	p.t.Helper()
 	if a, _ := p.call(server+"__echo", `,"n":9007199254740993`); !strings.Contains(a, `"echo":{"name":"echo","arguments":{},"n":9007199254740993}`) {
 		p.t.Errorf("server %s answers %.300s", server, a)
 	}
 }
 
-// tools lists the names of all tools.
+// tools returns the names of all tools.
 func (p *process) tools() (names []string) {
 	p.t.Helper()
 	var m struct {
@@ -219,7 +220,7 @@ func (p *process) tools() (names []string) {
 			Tools []struct{ Name string }
 		}
 	}
-	if err := json.Unmarshal([]byte(p.answer(p.start("tools/list", `{}`))), &m); err != nil {
+	if err := json.Unmarshal([]byte(p.waitForAnswer(p.start("tools/list", `{}`))), &m); err != nil {
 		p.t.Fatal(err)
 	}
 	for _, tool := range m.Result.Tools {
@@ -228,20 +229,20 @@ func (p *process) tools() (names []string) {
 	return names
 }
 
-// soak reports whether this run is about figures: nothing else uses the
-// machine, and bars are asserted as they were set.
+// soak reports whether this run measures: the machine is idle, and limits are
+// asserted exactly.
 func soak() bool { return os.Getenv("JUNCTOR_SOAK") == "1" }
 
-// within compares a duration with its bar. Unless this is a soak, others have the
-// machine, too, and it only shows that nothing hangs.
+// within compares a duration with its limit. Outside a soak run the machine is
+// shared, and the test only fails if something hangs.
 func (p *process) within(what string, took, bar time.Duration) {
 	p.t.Helper()
-	limit := max(10*bar, patience/2)
+	limit := max(10*bar, testTimeout/2)
 	if soak() {
 		limit = bar
 		fmt.Printf("%-46s %10s  (bar %s)\n", what, took.Round(100*time.Microsecond), bar)
 	}
 	if took > limit {
-		p.t.Errorf("%s took %s, the bar is %s", what, took, bar)
+		p.t.Errorf("%s took %s, want at most %s", what, took, bar)
 	}
 }

@@ -19,15 +19,15 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// calling calls a tool again and again for a while and returns how long it took
-// but for the slowest hundredth. Every call has to go well.
-func calling(v *visitor, d time.Duration) (p99 time.Duration) {
+// callFor calls a tool repeatedly for a while and returns the 99th percentile
+// of the latency. Every call must succeed.
+func callFor(v *testClient, d time.Duration) (p99 time.Duration) {
 	v.t.Helper()
 	var took []time.Duration
 	for begun := time.Now(); time.Since(begun) < d || len(took) < 20; {
 		m, header := modernCall(len(took), "a__echo", `{}`)
 		before := time.Now()
-		if text := v.must(m, header...); !strings.Contains(text, fmt.Sprintf(`"id":%d,"result"`, len(took))) {
+		if text := v.mustPost(m, header...); !strings.Contains(text, fmt.Sprintf(`"id":%d,"result"`, len(took))) {
 			v.t.Fatal(text)
 		}
 		took = append(took, time.Since(before))
@@ -37,16 +37,16 @@ func calling(v *visitor, d time.Duration) (p99 time.Duration) {
 	return took[len(took)*99/100]
 }
 
-// besieged calls a tool while something goes on, and compares that with how it is
-// when nothing does.
-func besieged(t *testing.T, s *site, v *visitor, what string, bar time.Duration, mostMiB int, d time.Duration, attack func(context.Context)) {
+// callUnderAttack calls a tool during an attack and compares the latency with
+// that without one.
+func callUnderAttack(t *testing.T, s *httpProcess, v *testClient, what string, bar time.Duration, mostMiB int, d time.Duration, attack func(context.Context)) {
 	t.Helper()
-	quiet := calling(v, min(d, 2*time.Second))
+	quiet := callFor(v, min(d, 2*time.Second))
 	ctx, cancel := context.WithCancel(t.Context())
 	var work sync.WaitGroup
 	work.Go(func() { attack(ctx) })
-	p99 := calling(v, d)
-	mib := rss(t, s.cmd.Process.Pid)
+	p99 := callFor(v, d)
+	mib := memoryOf(t, s.cmd.Process.Pid, "VmRSS:") >> 20
 	cancel()
 	work.Wait()
 	t.Logf("p99 %s, quiet %s; %d MiB", p99, quiet, mib)
@@ -54,27 +54,27 @@ func besieged(t *testing.T, s *site, v *visitor, what string, bar time.Duration,
 	if mib > mostMiB {
 		t.Errorf("%s: %d MiB", what, mib)
 	}
-	after := calling(v, min(d, time.Second))
+	after := callFor(v, min(d, time.Second))
 	s.within(what+": p99 afterwards", after, 20*time.Millisecond)
 }
 
-// TestSlowSockets: two thousand clients that send a byte now and then, of a header
-// or of a body, keep nobody else waiting. Those with a body are as many as half of
-// the requests that may be in flight, which each of them counts as.
-func TestSlowSockets(t *testing.T) {
+// TestSlowSocketsDoNotDelayOthersDoNotDelayOthers has two thousand clients send a byte of a
+// header or a body now and then. Those with a body are half as many as
+// max_in_flight.
+func TestSlowSocketsDoNotDelayOthers(t *testing.T) {
 	sockets, d, pause := 200, time.Second, 50*time.Millisecond
 	if soak() {
 		sockets, d, pause = 2000, time.Minute, time.Second
 	}
-	s := openSite(t, t.TempDir(), blocks(t, "", "ok"), "127.0.0.1:0")
+	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok"), "127.0.0.1:0")
 	var sent, closed atomic.Int64
-	besieged(t, s, s.visit(t), fmt.Sprintf("%d slow sockets", sockets), 50*time.Millisecond, 250, d, func(ctx context.Context) {
+	callUnderAttack(t, s, s.newClient(t), fmt.Sprintf("%d slow sockets", sockets), 50*time.Millisecond, 250, d, func(ctx context.Context) {
 		var work sync.WaitGroup
 		defer work.Wait()
 		for i := range sockets {
 			work.Go(func() {
 				for ctx.Err() == nil {
-					drip(ctx, s, i%8 > 0, pause, &sent)
+					sendSlowly(ctx, s, i%8 > 0, pause, &sent)
 					closed.Add(1)
 				}
 			})
@@ -86,15 +86,16 @@ func TestSlowSockets(t *testing.T) {
 	}
 }
 
-// drip sends a request byte by byte until the gateway has enough of it.
-func drip(ctx context.Context, s *site, header bool, pause time.Duration, sent *atomic.Int64) {
+// sendSlowly sends a request byte by byte until the gateway closes the
+// connection.
+func sendSlowly(ctx context.Context, s *httpProcess, header bool, pause time.Duration, sent *atomic.Int64) {
 	conn, err := s.dial(ctx, "", "")
 	if err != nil {
 		time.Sleep(pause)
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	text := "POST /mcp HTTP/1.1\r\nHost: " + s.at + "\r\n"
+	text := "POST /mcp HTTP/1.1\r\nHost: " + s.address + "\r\n"
 	if !header {
 		text += "Content-Type: application/json\r\nContent-Length: 10000\r\n\r\n{"
 		pause *= 2
@@ -112,10 +113,10 @@ func drip(ctx context.Context, s *site, header bool, pause time.Duration, sent *
 	}
 }
 
-// TestRapidReset: requests over HTTP/2 that are taken back as soon as they are
-// made (CVE-2023-44487), as fast as they can be written, do not keep others from
-// being served: the clients who do it have their share of the same processors.
-func TestRapidReset(t *testing.T) {
+// TestRapidResetDoesNotStarveOthers sends HTTP/2 requests and resets them at
+// once (CVE-2023-44487), as fast as possible. The attackers use the same
+// processors.
+func TestRapidResetDoesNotStarveOthers(t *testing.T) {
 	clients, d := 2, time.Second
 	if soak() {
 		d = 20 * time.Second
@@ -123,11 +124,11 @@ func TestRapidReset(t *testing.T) {
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
 	ours.sign("server", 2)
-	s := openSite(t, t.TempDir(), blocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    tls {\n      cert = %q\n      key  = %q\n    }",
+	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    tls {\n      cert = %q\n      key  = %q\n    }",
 		filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"))), "127.0.0.1:0")
 	var resets, connections atomic.Int64
-	v := newVisitor(t, "https://"+s.at+"/mcp", ours.client("", nil))
-	besieged(t, s, v, fmt.Sprintf("rapid reset by %d clients", clients), 500*time.Millisecond, 200, d, func(ctx context.Context) {
+	v := newTestClient(t, "https://"+s.address+"/mcp", ours.client("", nil))
+	callUnderAttack(t, s, v, fmt.Sprintf("rapid reset by %d clients", clients), 500*time.Millisecond, 200, d, func(ctx context.Context) {
 		secure := ours.client("", nil).TLSClientConfig
 		secure.NextProtos = []string{"h2"}
 		var work sync.WaitGroup
@@ -135,15 +136,15 @@ func TestRapidReset(t *testing.T) {
 		for range clients {
 			work.Go(func() {
 				for ctx.Err() == nil {
-					resets.Add(takeBack(ctx, s.at, secure))
+					resets.Add(resetStreams(ctx, s.address, secure))
 					connections.Add(1)
 				}
 			})
 		}
 	})
-	t.Logf("%d requests were taken back, on %d connections", resets.Load(), connections.Load())
+	t.Logf("%d requests were reset, on %d connections", resets.Load(), connections.Load())
 	if resets.Load() < 1000 {
-		t.Errorf("%d requests were taken back", resets.Load())
+		t.Errorf("%d requests were reset", resets.Load())
 	}
 	m, header := modernCall(1, "a__echo", `{}`)
 	resp, err := v.request(t.Context(), http.MethodPost, m, header...)
@@ -153,10 +154,10 @@ func TestRapidReset(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
-// takeBack makes requests and takes them back until the gateway ends the
-// connection, and returns how many there were.
-func takeBack(ctx context.Context, at string, secure *tls.Config) (n int64) {
-	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: patience}, Config: secure}
+// resetStreams sends and resets requests until the gateway closes the
+// connection, and returns their number.
+func resetStreams(ctx context.Context, at string, secure *tls.Config) (n int64) {
+	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: testTimeout}, Config: secure}
 	conn, err := dialer.DialContext(ctx, "tcp", at)
 	if err != nil {
 		return 0
@@ -168,7 +169,7 @@ func takeBack(ctx context.Context, at string, secure *tls.Config) (n int64) {
 	for _, f := range [][2]string{
 		{":method", "POST"}, {":scheme", "https"}, {":authority", at}, {":path", "/mcp"}, {"content-type", "application/json"}, {"content-length", fmt.Sprint(len(body))},
 	} {
-		_ = encoder.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}) // so that it can be sent again as it is
+		_ = encoder.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}) // not indexed, so that it can be sent again unchanged
 	}
 	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
 		_ = conn.Close()
@@ -179,7 +180,7 @@ func takeBack(ctx context.Context, at string, secure *tls.Config) (n int64) {
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer func() { _ = conn.Close() }()
-	reading.Go(func() { // what it says is not heard, but must not fill the connection
+	reading.Go(func() { // the frames are discarded, but must not fill the connection
 		for {
 			if _, err := framer.ReadFrame(); err != nil {
 				_ = conn.Close()

@@ -1,0 +1,101 @@
+package httpconn
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+)
+
+// stateChanged sets the time limits of a connection from request to request.
+func (l *Listener) stateChanged(nc net.Conn, s http.ConnState) {
+	c, ok := nc.(*conn)
+	if !ok {
+		return
+	}
+	switch s {
+	case http.StateActive: // the head of a request has arrived
+		c.unlimitRead()
+	case http.StateIdle:
+		c.idle.Store(true)
+		c.limitRead(l.o.Idle)
+	case http.StateClosed, http.StateHijacked:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.conns, c)
+	}
+}
+
+// limitRead limits the time of reading from now on.
+func (c *conn) limitRead(d time.Duration) { c.due.Store(time.Now().Add(d).UnixNano()) }
+
+func (c *conn) unlimitRead() { c.due.Store(0) }
+
+// LimitBody sets the end of the time for reading the body of a request.
+func LimitBody(w http.ResponseWriter, r *http.Request, end time.Time) {
+	if c := connOf(r); c != nil {
+		c.due.Store(end.UnixNano())
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(end)
+}
+
+// UnlimitBody removes the limit of LimitBody.
+func UnlimitBody(w http.ResponseWriter, r *http.Request) {
+	if c := connOf(r); c != nil {
+		c.unlimitRead()
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// enforceDeadlines ends reading on connections whose time is over, until ctx
+// ends. A limit is exceeded by a twentieth of the shortest limit at most.
+func (l *Listener) enforceDeadlines(ctx context.Context) {
+	tick := time.NewTicker(max(min(l.o.Header, l.o.Body)/20, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, c := range l.late(now) {
+				_ = c.SetReadDeadline(now) // as if net/http had set it before
+			}
+		}
+	}
+}
+
+// late returns the connections whose time is over.
+func (l *Listener) late(now time.Time) []*conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []*conn
+	for c := range l.conns {
+		if due := c.due.Load(); due != 0 && due < now.UnixNano() {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// closeIdle closes the connection that has been idle for the longest time, and
+// reports whether there was one.
+func (l *Listener) closeIdle() bool {
+	l.mu.Lock()
+	var oldest *conn
+	for c := range l.conns {
+		if c.idle.Load() && (oldest == nil || c.due.Load() < oldest.due.Load()) {
+			oldest = c
+		}
+	}
+	if oldest != nil {
+		delete(l.conns, oldest)
+	}
+	l.mu.Unlock()
+	if oldest == nil || !oldest.idle.CompareAndSwap(true, false) {
+		return false
+	}
+	_ = oldest.SetReadDeadline(time.Now())
+	return true
+}

@@ -1,0 +1,75 @@
+package httpconn
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// unreadInterval is the longest interval between two checks of the connections
+// with streams.
+const unreadInterval = 100 * time.Millisecond
+
+// An unread is the last check of a connection.
+type unread struct {
+	acked uint64    // bytes that the client's system had acknowledged
+	since time.Time // first check with that number; zero: no bytes wait
+}
+
+// MarkStream marks the response of r as a stream until done is called. The
+// connection is closed if the client reads nothing of what waits for it for
+// Options.Send.
+func MarkStream(r *http.Request) (done func()) {
+	c := connOf(r)
+	if c == nil {
+		return func() {}
+	}
+	c.streams.Add(1)
+	return func() { c.streams.Add(-1) }
+}
+
+// closeUnread closes connections whose clients do not read their streams, until
+// ctx ends.
+func (l *Listener) closeUnread(ctx context.Context) {
+	tick := time.NewTicker(max(time.Millisecond, min(unreadInterval, l.o.Send/10)))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, c := range l.streaming() {
+				if c.unread.check(c.base, now) > l.o.Send {
+					_ = c.Close() // ends its requests
+				}
+			}
+		}
+	}
+}
+
+// streaming returns the connections with streams that have unacknowledged bytes,
+// or were written to since the last check.
+func (l *Listener) streaming() (list []*conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		if c.base != nil && c.streams.Load() > 0 && (!c.unread.since.IsZero() || c.base.wrote.Swap(false)) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// check returns for how long the client has read nothing of what waits for it.
+func (u *unread) check(c *countedConn, now time.Time) time.Duration {
+	acked, waiting, ok := acknowledged(c.Conn)
+	switch {
+	case !ok || !waiting:
+		*u = unread{}
+	case u.since.IsZero() || acked != u.acked:
+		*u = unread{acked, now}
+	default:
+		return now.Sub(u.since)
+	}
+	return 0
+}
