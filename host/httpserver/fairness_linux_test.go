@@ -114,8 +114,8 @@ func p99(t *testing.T, s *httpProcess, d time.Duration) time.Duration {
 	return took[len(took)*99/100]
 }
 
-// TestFloodCostsOthersNoMoreThanA429 compares the latency of a client beside a
-// client at ten times the allowed rate with its latency beside a bare handler
+// TestFloodCostsOthersNoMoreThanA429 measures the latency of a client beside
+// another one at ten times the allowed rate. The reference is a bare handler
 // that answers nine tenths of that with 429.
 func TestFloodCostsOthersNoMoreThanA429(t *testing.T) {
 	d := time.Second

@@ -266,7 +266,7 @@ func TestServerRequestsAreRefused(t *testing.T) {
 }
 
 // memory returns the peak since the last call and the current memory of the
-// host and its plugin in bytes, or 0 if the system does not report it.
+// host and its plugin in bytes. Both are 0 if the system does not report them.
 func (p *process) memory() (most, now int64) {
 	if runtime.GOOS != "linux" {
 		return 0, 0
@@ -337,9 +337,9 @@ func children(parent int, word string) (pids []int) {
 	return pids
 }
 
-// TestLogFloodIsBounded checks that the log of a server that floods it grows by
-// a bounded amount, with the number of dropped lines, and that the lines of
-// other servers are logged.
+// TestLogFloodIsBounded checks that the log of a flooding server grows by a
+// bounded amount and reports the dropped lines. The lines of other servers must
+// be logged.
 func TestLogFloodIsBounded(t *testing.T) {
 	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "chatty 100000", "chatty 3"), "127.0.0.1:0")
 	v := s.newClient(t)

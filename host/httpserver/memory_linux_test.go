@@ -73,9 +73,9 @@ func TestMemoryWithUnreadAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswerAboveTheMemoryBecomesAnError checks that the request whose answer
-// does not fit gets an error, also if the id is the last member, and that the
-// server keeps running.
+// TestAnswerAboveTheMemoryBecomesAnError checks that a request gets an error if
+// its answer does not fit, also if the id is the last member. The server must
+// keep running.
 func TestAnswerAboveTheMemoryBecomesAnError(t *testing.T) {
 	s := startHTTP(t, t.TempDir(), "gateway {\n  max_memory = \"128MiB\"\n}\n"+serverBlocks(t, "", "bigline 15", "biglast 15"), "127.0.0.1:0")
 	v := s.newClient(t)

@@ -121,9 +121,8 @@ func TestLoginPageModern(t *testing.T) {
 	}
 }
 
-// TestNoLoginPage checks that the error has the login command if the user's
-// browser is or may be on another machine, or the client does not support
-// pages.
+// TestNoLoginPage checks that the error has the login command if the client
+// does not support pages, or the user's browser may be on another machine.
 func TestNoLoginPage(t *testing.T) {
 	t.Parallel()
 	pages := object{"elicitation": object{"url": object{}}}

@@ -54,9 +54,9 @@ func TestExpiredTokenIsRefreshedOnce(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutALogin checks that no browser opens without a login, that
-// each client gets the login command, and that one login serves all of them
-// without a restart. AUO-16
+// TestCallsWithoutALogin checks that no browser opens without a login and each
+// client gets the login command. One login serves all of them without a
+// restart. AUO-16
 func TestCallsWithoutALogin(t *testing.T) {
 	t.Parallel()
 	v := newAuthServer(t)

@@ -64,8 +64,8 @@ var places = []struct {
 	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.$$;mv child.$$ child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`, unsent: true},
 }
 
-// TestSecretsReachOnlyTheirServer checks that a secret is sent to its server,
-// and that nothing that is printed, logged or written contains it, even with
+// TestSecretsReachOnlyTheirServer checks that a secret is sent to its server
+// only. Nothing that is printed, logged or written may contain it, even with
 // verbose servers and plugins.
 func TestSecretsReachOnlyTheirServer(t *testing.T) {
 	t.Parallel()

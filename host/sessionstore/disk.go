@@ -21,9 +21,11 @@ var (
 
 // A disk writes the sessions to the file in one goroutine. Unwritten events
 // stay in the logs, within their bounds. The queue has one place for each
-// session at most. When a write fails, takes longer than diskTimeout, or a log
-// has little space left, unwritten events become readable at once and the store
-// is unhealthy until the disk has caught up.
+// session at most.
+//
+// A disk is unhealthy when a write fails, a write takes longer than
+// diskTimeout, or a log has little space left. Unwritten events then become
+// readable at once, until the disk has caught up.
 type disk struct {
 	store *Store
 	path  string

@@ -551,9 +551,9 @@ func TestConcurrentFindsRestoreOnce(t *testing.T) {
 	}
 }
 
-// TestSessionsOnAFailingDiskLeaveNothing checks that sessions that begin and
-// end on a failing disk leave nothing in memory or in the file, and that
-// closing the store fails soon.
+// TestSessionsOnAFailingDiskLeaveNothing checks that sessions on a failing disk
+// leave nothing in memory or in the file when they end. Closing the store must
+// fail soon.
 func TestSessionsOnAFailingDiskLeaveNothing(t *testing.T) {
 	s, err := Open(Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Max: 10})
 	if err != nil {

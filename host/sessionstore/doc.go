@@ -1,5 +1,5 @@
 // Package sessionstore keeps the sessions of legacy clients and the event log
-// of each session, so that a client can resume its streams after a lost
+// of each session. With it a client can resume its streams after a lost
 // connection.
 //
 // A session belongs to the principal that opened it. To every other principal

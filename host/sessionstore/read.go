@@ -21,9 +21,9 @@ var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); r
 // first and reads up to that position without live. It then continues live,
 // from its own position if that is greater.
 //
-// The error is io.EOF after the last event of an ended stream or session, a
-// *PurgedError if events after the position are no longer kept, and ErrNoStream
-// for a stream or position that never existed.
+// The error is io.EOF after the last event of an ended stream or session. It is
+// a *PurgedError if events after the position are no longer kept. It is
+// ErrNoStream for a stream or position that never existed.
 func (l *Log) Read(number uint32, after uint64, live bool, n int) ([]Event, error) {
 	if n <= 0 {
 		n = defaultReadEvents
