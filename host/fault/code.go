@@ -1,22 +1,22 @@
 package fault
 
-// A Code names a kind of fault: the room, a dot, and what is wrong. It never
-// changes its meaning.
+// A Code identifies a kind of fault: an area, a dot and the problem. The meaning
+// of a code never changes.
 type Code string
 
 // The exit statuses of the command line.
 const (
 	ExitDone        = 0
-	ExitAnswer      = 1 // the server answered with an error, or its answer could not be written
-	ExitUsage       = 2 // usage or configuration
-	ExitUnreachable = 3 // an upstream or a plugin
+	ExitAnswer      = 1 // the server returned an error, or its response could not be written
+	ExitUsage       = 2 // the command line or the configuration is invalid
+	ExitUnreachable = 3 // an upstream or a plugin failed
 	ExitCredentials = 4
 	ExitDenied      = 5
 	ExitTimeout     = 6
 	ExitInterrupted = 130
 )
 
-// Every code there is. The table below explains each.
+// All fault codes. [Codes] explains each of them.
 const (
 	Usage       Code = "usage"
 	Interrupted Code = "interrupted"
@@ -25,7 +25,7 @@ const (
 
 	ConfigMissing Code = "config.missing"
 	ConfigInvalid Code = "config.invalid"
-	// ConfigExposed and ConfigUntrusted are about who wrote a configuration.
+	// ConfigExposed and ConfigUntrusted concern the authors of a configuration.
 	ConfigExposed   Code = "config.exposed"
 	ConfigUntrusted Code = "config.untrusted"
 
@@ -98,95 +98,96 @@ const (
 	ExportFile  Code = "export.file"
 )
 
-// An Entry explains a code.
+// An Entry explains a code: the exit status of the command line, the meaning of
+// the code, and the remedy.
 type Entry struct {
 	Exit    int
 	Meaning string
 	Do      string
 }
 
-// Codes explains every code; docs/errors.md is written from it.
+// Codes explains every code. The page docs/errors.md is generated from it.
 var Codes = map[Code]Entry{
 	Usage:       {ExitUsage, "The command line was not understood.", "Read `junctor help VERB`."},
 	Interrupted: {ExitInterrupted, "The command was interrupted.", "Nothing."},
-	Internal:    {ExitAnswer, "Something went wrong that has no code of its own.", "Report it when it looks like a mistake in Junctor."},
-	Output:      {ExitAnswer, "What was asked for could not be written, to standard output or to the file of `--output`.", "Make room, or write it somewhere else. A tool was called all the same."},
+	Internal:    {ExitAnswer, "An error without a code of its own.", "Report it if it looks like a bug in Junctor."},
+	Output:      {ExitAnswer, "The result could not be written to standard output or to the file of `--output`. The tool was called nevertheless.", "Free disk space, or write to another place."},
 
 	ConfigMissing:   {ExitUsage, "No configuration was found.", "Write `junctor.hcl`, or name a file with `--config` or `JUNCTOR_CONFIG`."},
 	ConfigInvalid:   {ExitUsage, "The configuration has errors; nothing was started.", "Each error names its file, line and column. `junctor validate` lists all of them."},
-	ConfigExposed:   {ExitUsage, "Another user could change the configuration, and with it the programs that run as you.", "Run the `chown` or `chmod` that the hint names."},
-	ConfigUntrusted: {ExitUsage, "The configuration in the current directory was not trusted yet, or has changed since. Nothing of it was run, evaluated or looked up.", "Read it, then run `junctor trust`; in CI set `JUNCTOR_TRUST`. A configuration that is named with `--config` or `JUNCTOR_CONFIG` needs no trust."},
+	ConfigExposed:   {ExitUsage, "Another user could change the configuration, and therefore the programs that run as you.", "Run the `chown` or `chmod` command in the hint."},
+	ConfigUntrusted: {ExitUsage, "The configuration in the current directory is not trusted, or has changed since it was trusted. It was not evaluated, and no program of it was run.", "Read it, then run `junctor trust`; in CI set `JUNCTOR_TRUST`. A configuration named with `--config` or `JUNCTOR_CONFIG` needs no trust."},
 
-	PluginNotFound:     {ExitUsage, "A plugin's program was not found.", "Check `source` in `plugins { required }`, or reinstall Junctor when it is a bundled one."},
-	PluginNotAllowed:   {ExitUsage, "A plugin's program may not be run: others could have changed it, or it is not a regular file.", "Make the file and its directory writable by yourself or root only."},
-	PluginChecksum:     {ExitUsage, "A plugin's program is not the one that was agreed on, or changed while Junctor was running.", "When the change is yours, update `sha256` in `plugins { required }`, or start Junctor again."},
-	PluginVersion:      {ExitUsage, "A plugin's version is not one that the configuration asks for.", "Install another version or change `version` in `plugins { required }`."},
-	PluginProtocol:     {ExitUsage, "The plugin and this Junctor have no protocol in common.", "The hint says which of the two is the older one: update Junctor, or rebuild the plugin with a current SDK."},
-	PluginDescribe:     {ExitUsage, "The plugin could not describe itself.", "Run it with the argument `describe`: it must print one JSON document within five seconds."},
-	PluginHandshake:    {ExitUnreachable, "The plugin started but did not speak as a plugin does.", "A plugin may write nothing to standard output before it serves."},
-	PluginStartTimeout: {ExitUnreachable, "The plugin did not get ready in time.", "See `junctor plugin logs NAME`."},
-	PluginExited:       {ExitUnreachable, "The plugin's process ended. Calls in flight failed; the next one starts it again.", "See `junctor plugin logs NAME`."},
-	PluginUnresponsive: {ExitUnreachable, "The plugin did not answer and was ended.", "See `junctor plugin logs NAME`."},
-	PluginQuarantined:  {ExitUnreachable, "The plugin crashed five times within ten minutes, while only this server used its process, or before any did. Other servers of the plugin go on.", "See `junctor plugin logs NAME`; the message says when it is tried again."},
-	PluginBroken:       {ExitUnreachable, "The plugin broke the protocol.", "Report it to the plugin's author with the message."},
-	PluginDenied:       {ExitDenied, "The plugin, or the service that it asked, refused. It is not tried again for a minute.", "The message says who refused what."},
+	PluginNotFound:     {ExitUsage, "A plugin's program was not found.", "Check `source` in `plugins { required }`, or reinstall Junctor if the plugin is bundled."},
+	PluginNotAllowed:   {ExitUsage, "A plugin's program may not be run: another user could change it, or it is not a regular file.", "Make the file and its directory writable only for yourself and root."},
+	PluginChecksum:     {ExitUsage, "A plugin's program does not have the configured checksum, or changed while Junctor was running.", "If you made the change, update `sha256` in `plugins { required }`, or restart Junctor."},
+	PluginVersion:      {ExitUsage, "A plugin's version does not satisfy the constraint in the configuration.", "Install another version or change `version` in `plugins { required }`."},
+	PluginProtocol:     {ExitUsage, "The plugin and Junctor have no protocol version in common.", "The hint names the older of the two: update Junctor, or rebuild the plugin with a current SDK."},
+	PluginDescribe:     {ExitUsage, "The plugin failed to describe itself.", "Run it with the argument `describe`: it must print one JSON document within five seconds."},
+	PluginHandshake:    {ExitUnreachable, "The plugin started but did not complete the handshake.", "A plugin must not write to standard output before it serves."},
+	PluginStartTimeout: {ExitUnreachable, "The plugin was not ready in time.", "See `junctor plugin logs NAME`."},
+	PluginExited:       {ExitUnreachable, "The plugin's process ended. Calls in flight failed; the next call starts it again.", "See `junctor plugin logs NAME`."},
+	PluginUnresponsive: {ExitUnreachable, "The plugin did not respond and was killed.", "See `junctor plugin logs NAME`."},
+	PluginQuarantined:  {ExitUnreachable, "The plugin crashed five times within ten minutes, while only this server or no server used its process. Other servers of the plugin are not affected.", "See `junctor plugin logs NAME`; the message says when the next attempt is allowed."},
+	PluginBroken:       {ExitUnreachable, "The plugin violated the protocol.", "Report the message to the plugin's author."},
+	PluginDenied:       {ExitDenied, "The plugin, or a service that it uses, denied access. The next attempt is allowed after one minute.", "The message names the reason."},
 
-	UpstreamUnknown:         {ExitUsage, "No server of this name is configured.", "`junctor status` lists the servers."},
+	UpstreamUnknown:         {ExitUsage, "No server with this name is configured.", "`junctor status` lists the servers."},
 	UpstreamDisabled:        {ExitUsage, "The server is disabled in the configuration.", "Remove `enabled = false` from its block."},
-	UpstreamSettings:        {ExitUsage, "The plugin refused the server's settings.", "The message names the setting."},
-	UpstreamCommandNotFound: {ExitUnreachable, "The server's program was not found.", "The hint says where it comes from."},
+	UpstreamSettings:        {ExitUsage, "The plugin rejected the server's settings.", "The message names the setting."},
+	UpstreamCommandNotFound: {ExitUnreachable, "The server's program was not found.", "The hint says how to install the program."},
 	UpstreamNotStarted:      {ExitUnreachable, "The server's program could not be started.", "The message says why."},
-	UpstreamUnavailable:     {ExitUnreachable, "The server could not be reached.", "Try again later; the message says what was tried."},
-	UpstreamExited:          {ExitUnreachable, "The server ended. Calls in flight failed; the next one starts it again, at most ten times a minute.", "Its last lines on standard error say why. A call that is refused says when to try again."},
-	UpstreamStartTimeout:    {ExitTimeout, "The server did not get ready in time.", "Raise the setting that the hint names, `timeouts { start }` or `timeouts { install }`, or see why it is slow in its last lines on standard error."},
-	UpstreamProtocol:        {ExitUnreachable, "The server does not speak a protocol revision that Junctor knows, or not the one configured.", "Set `protocol = \"auto\"` or a revision the server has."},
-	UpstreamBadMessage:      {ExitUnreachable, "The server's answer was not valid: broken JSON, a repeated name, or no JSON-RPC.", "Report it to the server's author."},
-	UpstreamTooLarge:        {ExitUnreachable, "A message from or to the server was larger than a message may be.", "Ask for less at once, or raise `max_message` in the server's block."},
-	UpstreamOverloaded:      {ExitUnreachable, "Too many calls wait for the server, which does not read them.", "Try again later."},
+	UpstreamUnavailable:     {ExitUnreachable, "The server could not be reached.", "Try again later; the message says what was attempted."},
+	UpstreamExited:          {ExitUnreachable, "The server's process ended. Calls in flight failed; the next call starts it again, at most ten times per minute.", "See its last lines on standard error. When the limit is reached, the message says when to retry."},
+	UpstreamStartTimeout:    {ExitTimeout, "The server was not ready in time.", "Raise the setting that the hint names, `timeouts { start }` or `timeouts { install }`. The last lines on standard error may explain the delay."},
+	UpstreamProtocol:        {ExitUnreachable, "The server supports no protocol revision that Junctor supports, or not the configured one.", "Set `protocol = \"auto\"` or a revision that the server supports."},
+	UpstreamBadMessage:      {ExitUnreachable, "The server's response was invalid: broken JSON, a duplicate name, or not JSON-RPC.", "Report it to the server's author."},
+	UpstreamTooLarge:        {ExitUnreachable, "A message from or to the server exceeded `max_message`.", "Request less at once, or raise `max_message` in the server's block."},
+	UpstreamOverloaded:      {ExitUnreachable, "Too many calls are queued for the server, which does not read them.", "Try again later."},
 	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down.", "Nothing."},
-	UpstreamUnsupported:     {ExitUnreachable, "The server does not offer this.", "`junctor status SERVER` shows what it offers."},
-	UpstreamError:           {ExitAnswer, "The server answered with a JSON-RPC error.", "The message and `data` are the server's own."},
-	UpstreamAuth:            {ExitCredentials, "The server wants credentials, or refuses those it was given.", "Add an `auth` block to the server's, or check the one that is there; `env` and `headers` do for what never expires."},
-	UpstreamLogin:           {ExitCredentials, "Somebody has to log in to the server. Other servers go on.", "Run the command that the message ends with, `junctor login SERVER`."},
-	UpstreamAddress:         {ExitUsage, "The server's name leads to an address that may not be used, or the server redirects to another one.", "Set `allow_private = true` where a private address is meant; give the address that is redirected to as `url`."},
-	UpstreamSession:         {ExitUnreachable, "The server forgot the session. The next call begins a new one; what was in flight may or may not have been done.", "Call again when that is harmless."},
-	UpstreamStatus:          {ExitUnreachable, "The server answered with an HTTP status that says it did not do what was asked.", "The message has the status and the beginning of the body."},
-	UpstreamLimited:         {ExitUnreachable, "The server is busy, or asks to be called less often.", "Wait as long as the message says."},
+	UpstreamUnsupported:     {ExitUnreachable, "The server does not support this method.", "`junctor status SERVER` shows its capabilities."},
+	UpstreamError:           {ExitAnswer, "The server returned a JSON-RPC error.", "The message and `data` come from the server."},
+	UpstreamAuth:            {ExitCredentials, "The server requires credentials, or rejected the ones it received.", "Add an `auth` block to the server's block, or check the existing one. For credentials that never expire, `env` and `headers` suffice."},
+	UpstreamLogin:           {ExitCredentials, "The server requires a login. Other servers are not affected.", "Run the command at the end of the message, `junctor login SERVER`."},
+	UpstreamAddress:         {ExitUsage, "The server's host name resolves to an address that is not allowed, or the server redirects to another address.", "Set `allow_private = true` if a private address is intended; set `url` to the target of the redirect."},
+	UpstreamSession:         {ExitUnreachable, "The server lost the session. The next call starts a new one. Calls in flight may or may not have been executed.", "Retry if the call is idempotent."},
+	UpstreamStatus:          {ExitUnreachable, "The server returned an HTTP error status.", "The message contains the status and the beginning of the body."},
+	UpstreamLimited:         {ExitUnreachable, "The server is busy or limits the call rate.", "Wait as long as the message says."},
 
-	ListPartial: {ExitTimeout, "A server's list of tools is not complete: the server is still finding out what it can do.", "Run the command again: it goes on where the last one stopped."},
-	ListUnknown: {ExitUnreachable, "A server has not found out any of its tools yet.", "Run the command again: it goes on where the last one stopped."},
+	ListPartial: {ExitTimeout, "A server's list of tools is incomplete: the server is still discovering its tools.", "Run the command again: it continues where the last one stopped."},
+	ListUnknown: {ExitUnreachable, "A server has not discovered any of its tools yet.", "Run the command again: it continues where the last one stopped."},
 
-	LoginFailed: {ExitCredentials, "The login did not come to its end; what was kept before is kept.", "The message says what ended it. Run `junctor login SERVER` again."},
+	LoginFailed: {ExitCredentials, "The login failed; the previous credential is kept.", "The message names the reason. Run `junctor login SERVER` again."},
 
-	CallTimeout:   {ExitTimeout, "The call did not end in time; the server was told to stop.", "Raise `timeouts { call }` or `--timeout`."},
+	CallTimeout:   {ExitTimeout, "The call timed out; the server was told to cancel it.", "Raise `timeouts { call }` or `--timeout`."},
 	CallCanceled:  {ExitInterrupted, "The call was cancelled.", "Nothing."},
-	CallArguments: {ExitUsage, "The arguments do not fit the tool's schema; the server was not called.", "Each line names an argument. `junctor inspect TOOL` shows the schema."},
-	CallInput:     {ExitAnswer, "The server wants something from the user that this client cannot give.", "Use a client that can answer, or another tool."},
-	CallToolError: {ExitAnswer, "The tool ran and reported an error.", "The message is the tool's own."},
+	CallArguments: {ExitUsage, "The arguments do not match the tool's schema; the server was not called.", "Each line names an argument. `junctor inspect TOOL` shows the schema."},
+	CallInput:     {ExitAnswer, "The server requests input that this client does not support.", "Use a client that supports elicitation, or another tool."},
+	CallToolError: {ExitAnswer, "The tool ran and reported an error.", "The message comes from the tool."},
 
-	ListenAddress: {ExitUsage, "The gateway cannot listen at the address.", "Another process may use it; the message says."},
-	ListenTLS:     {ExitUsage, "The certificate of the gateway cannot be used.", "Check the files that `tls` names."},
-	ListenStore:   {ExitUsage, "The file that sessions are kept in cannot be used.", "Another Junctor may serve the same address; the message says."},
+	ListenAddress: {ExitUsage, "The gateway cannot listen at the address.", "Another process may use it; see the message."},
+	ListenTLS:     {ExitUsage, "The gateway's TLS certificate cannot be used.", "Check the files that `tls` names."},
+	ListenStore:   {ExitUsage, "The session store cannot be used.", "Another Junctor may serve the same address; see the message."},
 
-	SecretLocked:    {ExitCredentials, "The secret store is locked: the key ring is, or there is no password for the encrypted file.", "Unlock the key ring, or give the password in one of the ways that the hint names."},
-	SecretPassword:  {ExitCredentials, "The password is not the one that the secret store was made with. Nothing was changed.", "Try again with the right one."},
-	SecretDamaged:   {ExitCredentials, "The secret store, or a secret in it, cannot be read. A damaged file was kept under another name; the message has it.", "Put back a copy of the file, or save the secrets and log in again."},
-	SecretStore:     {ExitCredentials, "The secret store cannot be used.", "The message says why. A `secret_store` block chooses another one."},
-	SecretUnknown:   {ExitCredentials, "There is no secret of this name.", "`junctor secret list` shows what there is; `junctor secret set NAME` saves one."},
-	SecretName:      {ExitUsage, "This cannot be the name of a secret.", "A name has 1 to 128 letters, digits and . _ / -, starting with a letter or a digit."},
-	SecretUngranted: {ExitCredentials, "A stored secret is handed only to the servers that it was granted to. Another configuration or server asks for it, or the server's program, arguments or host have changed.", "Run `junctor secret grant NAME` if the server may have it."},
-	SecretTooLarge:  {ExitUsage, "A secret is too large, or the store has no room for it.", "Keep it in a file, and name the file in the configuration."},
+	SecretLocked:    {ExitCredentials, "The secret store is locked: the key ring is locked, or the password for the encrypted file is missing.", "Unlock the key ring, or supply the password in one of the ways that the hint lists."},
+	SecretPassword:  {ExitCredentials, "The password of the secret store is wrong. The store was not changed.", "Try again with the right password."},
+	SecretDamaged:   {ExitCredentials, "The secret store, or a secret in it, cannot be read. A damaged file is kept under the name in the message.", "Restore a copy of the file, or save the secrets and log in again."},
+	SecretStore:     {ExitCredentials, "The secret store cannot be used.", "The message says why. A `secret_store` block selects another store."},
+	SecretUnknown:   {ExitCredentials, "There is no secret with this name.", "`junctor secret list` lists the secrets; `junctor secret set NAME` saves one."},
+	SecretName:      {ExitUsage, "The name of the secret is invalid.", "A name has 1 to 128 letters, digits and . _ / -, starting with a letter or a digit."},
+	SecretUngranted: {ExitCredentials, "The secret is not granted to the server. The configuration or the server is a different one, or the server's program, arguments or host changed.", "Run `junctor secret grant NAME` if the server may have it."},
+	SecretTooLarge:  {ExitUsage, "The secret is too large, or the store is full.", "Store it in a file and name the file in the configuration."},
 
-	GatewayOverloaded: {ExitUnreachable, "The messages in memory have reached half of `max_memory`, or one client its share of that, and an answer or a request was dropped. After a dropped answer, the tool was called; the message says which it was.", "Try again later, ask for less at a time, or raise `max_memory` in the `gateway` block."},
+	GatewayOverloaded: {ExitUnreachable, "The messages in memory reached half of `max_memory`, or one client reached its share of that, and a request or a response was dropped. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
 
-	NameUnknown: {ExitUsage, "There is no tool, prompt or resource of this name.", "`junctor tools`, `prompts` and `resources` list them."},
-	WrapChanged: {ExitAnswer, "A program that is wrapped no longer does what a tool block asks of it.", "Change the block, or write it anew with `junctor wrap PROGRAM`."},
-	WrapTried:   {ExitAnswer, "A tool that `junctor wrap --try` ran once did not work.", "The comments in the output say which, and what the program said."},
-	ExportFile:  {ExitUsage, "The file of a client cannot take the entry, and was left as it is.", "Mend the file that is named, or put in by hand what `junctor export CLIENT` prints."},
-	Denied:      {ExitDenied, "The configuration does not allow this.", "The message cites the rule."},
+	NameUnknown: {ExitUsage, "There is no tool, prompt or resource with this name.", "`junctor tools`, `prompts` and `resources` list them."},
+	WrapChanged: {ExitAnswer, "A wrapped program no longer supports a tool block.", "Change the block, or regenerate it with `junctor wrap PROGRAM`."},
+	WrapTried:   {ExitAnswer, "A tool failed when `junctor wrap --try` ran it.", "The comments in the output name the tool and the program's error."},
+	ExportFile:  {ExitUsage, "The entry cannot be written to the client's file. The file was not changed.", "Fix the file, or insert the output of `junctor export CLIENT` by hand."},
+	Denied:      {ExitDenied, "A rule in the configuration denies this.", "The message names the rule."},
 }
 
-// Exit is the exit status that goes with err; nil is ExitDone.
+// Exit returns the exit status for err. It returns ExitDone if err is nil.
 func Exit(err error) int {
 	if err == nil {
 		return ExitDone

@@ -1,52 +1,55 @@
-// Package fault is the one error that people see: what happened, where, what
-// to do, and a stable code that programs may look at and docs/errors.md
-// explains.
+// Package fault defines the error type that users see. A fault says what
+// happened, where it happened and what to do. Its stable code is documented in
+// docs/errors.md, and programs may match on it.
 //
-// A room makes a fault where it knows what the user can do about it. Anything
-// else stays an ordinary error and is wrapped into one further out.
+// A package returns a fault where it knows the remedy. Other errors stay ordinary
+// errors, and a caller wraps them in a fault.
 package fault
 
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
-// An Error is a fault. The zero value of every field but Code and Message
-// means that there is nothing to say.
+// An Error is a fault. Code and Message are always set. Any other field may be
+// zero, which means that the information is not available.
 type Error struct {
 	Code    Code
-	Message string // what happened; lower case, one sentence without a full stop
+	Message string // what happened; lower case, one sentence without a period
 
 	Server string   // where: the server block's label
 	Plugin string   // where: the plugin's name
 	At     string   // where: file:line:column in the configuration
-	Path   string   // where: the setting of the server's block, before At is known
+	Path   string   // where: the setting in the server's block, while At is unknown
 	Output []string // where: the last lines that the server or plugin printed
 
-	Hint       string        // what to do
-	RetryAfter time.Duration // when it may work again
-	Err        error         // what caused it, for errors.Is
+	Hint       string        // what to do, in the imperative
+	RetryAfter time.Duration // how long to wait before a retry
+	Err        error         // the cause, for errors.Is and errors.As
 }
 
-// New makes a fault.
+// New returns a fault with a formatted message.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Because makes a fault of another error, whose text becomes part of the
-// message.
+// Because returns a fault that wraps err. The text of err is appended to the
+// formatted message.
 func Because(code Code, err error, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Err: err}
 }
 
-// WithHint sets what to do.
+// WithHint sets the hint of e and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// Error is what happened, without the rest.
+// Error returns the message, prefixed with the server if there is one.
 func (e *Error) Error() string {
 	if e.Server != "" {
 		return fmt.Sprintf("server %q: %s", e.Server, e.Message)
@@ -54,9 +57,11 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// In returns err as a fault of the given server, without changing err.
+// In returns err as a fault of the given server. It leaves err unchanged and
+// keeps a server that err already names. It returns nil if err is nil.
 func In(server string, err error) error {
 	if err == nil {
 		return nil
@@ -72,8 +77,8 @@ func In(server string, err error) error {
 	return &Error{Code: Internal, Message: err.Error(), Server: server, Err: err}
 }
 
-// As returns the fault that err is or wraps; any other error becomes an
-// internal one.
+// As returns the fault in the chain of err. If there is none, it wraps err in a
+// fault with the code Internal.
 func As(err error) *Error {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f
@@ -81,8 +86,20 @@ func As(err error) *Error {
 	return &Error{Code: Internal, Message: err.Error(), Err: err}
 }
 
-// Is reports whether err is or wraps a fault of the given code.
+// Is reports whether the chain of err has a fault with the given code.
 func Is(err error, code Code) bool {
 	f, ok := errors.AsType[*Error](err)
 	return ok && f.Code == code
+}
+
+// Recover turns a panic into a fault of the server in *err and logs it with its stack.
+// The fault has the code Internal, and doing completes its message. Recover leaves *err
+// unchanged if there is no panic. Call it directly with defer.
+func Recover(err *error, log hclog.Logger, server, doing string) {
+	if p := recover(); p != nil {
+		log.Error("recovered from a panic", "server", server, "doing", doing, "panic", p, "stack", string(debug.Stack()))
+		f := New(Internal, "internal error in junctor while %s; the log has the stack", doing)
+		f.Server = server
+		*err = f
+	}
 }
