@@ -1,6 +1,6 @@
-// Package cache keeps files that may be lost: what they hold can be found out
-// again. A file is written whole or not at all, without waiting for the disk,
-// and whoever reads one must be ready for anything to stand in it.
+// Package cache stores files that can be regenerated. Each file is replaced
+// atomically, without fsync. Readers must validate the content: any user of the
+// directory may have changed it.
 package cache
 
 import (
@@ -9,14 +9,15 @@ import (
 	"path/filepath"
 )
 
-// MaxFile is how large a file may be to be read.
+// MaxFile is the largest file that Read returns, in bytes (64 MiB).
 const MaxFile = 64 << 20
 
-// A Dir is a directory of such files. The empty Dir keeps nothing.
+// A Dir is a directory of cache files. The empty Dir stores nothing.
 type Dir string
 
-// Read returns a file's content, and whether there is one.
-func (d Dir) Read(name string) ([]byte, bool) {
+// Read returns the content of a file. ok is false if the file is missing,
+// unreadable or larger than MaxFile.
+func (d Dir) Read(name string) (content []byte, ok bool) {
 	if d == "" {
 		return nil, false
 	}
@@ -29,8 +30,8 @@ func (d Dir) Read(name string) ([]byte, bool) {
 	return b, err == nil && len(b) <= MaxFile
 }
 
-// Write replaces a file. A cache that cannot be written costs time, nothing
-// else, so there is no error.
+// Write replaces a file and creates its directory if needed. It ignores errors:
+// a cache that cannot be written costs only time.
 func (d Dir) Write(name string, content []byte) {
 	if d == "" {
 		return

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-func TestDir(t *testing.T) {
+func TestWriteReplacesFile(t *testing.T) {
 	d := Dir(filepath.Join(t.TempDir(), "made", "when", "needed"))
 	if _, ok := d.Read("a/b.json"); ok {
-		t.Error("there is a file before it was written")
+		t.Error("Read found a file before Write")
 	}
 	d.Write("a/b.json", []byte("one"))
 	d.Write("a/b.json", []byte("two"))
@@ -33,8 +33,8 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestNowhere: a directory that keeps nothing, or cannot, is no harm.
-func TestNowhere(t *testing.T) {
+// TestUnusableDirIsIgnored writes to directories that cannot hold a file.
+func TestUnusableDirIsIgnored(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -42,10 +42,10 @@ func TestNowhere(t *testing.T) {
 	for _, d := range []Dir{"", Dir(file), Dir(file + "/sub")} {
 		d.Write("x", []byte("y"))
 		if _, ok := d.Read("x"); ok {
-			t.Errorf("%q keeps something", d)
+			t.Errorf("Dir(%q) stored a file", d)
 		}
 	}
-	// A directory stands where the file should.
+	// The file's path is a directory.
 	d := Dir(t.TempDir())
 	if err := os.MkdirAll(filepath.Join(string(d), "x", "y"), 0o700); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
-func TestTooLarge(t *testing.T) {
+func TestReadRejectsLargeFile(t *testing.T) {
 	d := Dir(t.TempDir())
 	path := filepath.Join(string(d), "x")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -66,12 +66,12 @@ func TestTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := d.Read("x"); ok {
-		t.Error("it was read")
+		t.Error("Read returned a file larger than MaxFile")
 	}
 }
 
-// TestWhole: a reader sees a file whole, however many write it.
-func TestWhole(t *testing.T) {
+// TestConcurrentWritesAreAtomic checks that readers never see a partial file.
+func TestConcurrentWritesAreAtomic(t *testing.T) {
 	d := Dir(t.TempDir())
 	content := func(i int) []byte { return bytes.Repeat(fmt.Append(nil, i), 10_000) }
 	d.Write("x", content(0))

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// entryOf finds the directory of an npx cache entry, which npm names after a
-// hash: quoted, behind npm's word "path", or bare. The text comes from the
-// server, so nothing else is ever taken for a directory to remove.
-var entryOf = []*regexp.Regexp{
+// npxEntry matches the directory of an npx cache entry, whose name is a hash. The
+// path is quoted, follows npm's word "path" or "dest", or is bare. The text comes
+// from the server, so no other path may be suggested for removal.
+var npxEntry = []*regexp.Regexp{
 	regexp.MustCompile(`['"]((?:/|[A-Za-z]:[/\\])[^'"]*[/\\]_npx[/\\][0-9a-f]{8,64})[/\\'"]`),
 	regexp.MustCompile(`^npm (?:error|ERR!) (?:path|dest) ((?:/|[A-Za-z]:[/\\]).*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\]|$)`),
 	regexp.MustCompile(`((?:/|[A-Za-z]:[/\\])[^\s'"()]*[/\\]_npx[/\\][0-9a-f]{8,64})(?:[/\\\s'"]|$)`),
@@ -30,8 +30,8 @@ var (
 	quotedPath = regexp.MustCompile(`^[ -~]+$`)
 )
 
-// Diagnose returns what the last lines mean that a launcher printed before its
-// start failed, and what to do about it. Both are empty when nothing is known.
+// Diagnose explains the last stderr lines of a launcher whose start failed, and
+// returns a hint. Both results are empty if the cause is unknown.
 func Diagnose(launcher string, stderr []string) (meaning, hint string) {
 	switch name, _, _ := strings.Cut(launcher, " "); name {
 	case "npx", "npm":
@@ -44,7 +44,7 @@ func Diagnose(launcher string, stderr []string) (meaning, hint string) {
 
 func diagnoseNpx(stderr []string) (meaning, hint string) {
 	broken, shared, entry := "", false, ""
-	cached := strings.Contains(strings.Join(stderr, "\n"), "_npx") // the error is about the cache
+	cached := strings.Contains(strings.Join(stderr, "\n"), "_npx") // the error concerns the cache
 	for _, line := range stderr {
 		if e := cacheEntry(line); e != "" {
 			entry = e
@@ -74,10 +74,10 @@ func diagnoseNpx(stderr []string) (meaning, hint string) {
 	return broken + ": its cache is broken or in use", "remove npx's cache: `rm -rf \"$(npm config get cache)/_npx\"`"
 }
 
-// cacheEntry is the npx cache entry that a line names; empty: none.
+// cacheEntry returns the npx cache entry in a line, or "".
 func cacheEntry(line string) string {
 	line = strings.ReplaceAll(line, "file://", "")
-	for _, r := range entryOf {
+	for _, r := range npxEntry {
 		if m := r.FindStringSubmatch(line); m != nil && quotedPath.MatchString(m[1]) && !strings.Contains(m[1], "..") {
 			return m[1]
 		}
@@ -107,7 +107,7 @@ func diagnoseUv(stderr []string) (meaning, hint string) {
 	return "", ""
 }
 
-// removal is the command that removes a directory.
+// removal returns a shell command, in backquotes, that removes a directory.
 func removal(dir string) string {
 	if runtime.GOOS == "windows" {
 		return fmt.Sprintf("`rmdir /s /q \"%s\"`", filepath.FromSlash(dir))

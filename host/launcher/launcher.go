@@ -1,3 +1,6 @@
+// Package launcher recognizes programs that install an MCP server before they
+// start it, such as npx, uvx and docker. It detects them in command lines and
+// explains the errors that a broken cache causes.
 package launcher
 
 import (
@@ -6,8 +9,8 @@ import (
 	"strings"
 )
 
-// verbs are the words after a launcher's name that make it one; none: it always
-// is.
+// verbs maps a program to the subcommands that make it a launcher. A nil value
+// means that the program is always a launcher.
 var verbs = map[string][][]string{
 	"npx": nil, "bunx": nil, "uvx": nil, "pnpx": nil,
 	"npm":    {{"exec"}, {"x"}},
@@ -22,13 +25,13 @@ var verbs = map[string][][]string{
 	"podman": {{"run"}, {"container", "run"}},
 }
 
-// offline are the flags that keep a launcher from installing anything.
+// offline lists the flags that keep a launcher from installing packages.
 var offline = []string{"--offline", "--no-install", "--no", "--pull=never", "--cached-only"}
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
 
-// Of returns the launcher of a command line as people write it, such as "npx" or
-// "go run"; empty when there is none. It looks through env, cmd /c and sh -c.
+// Of returns the launcher in a command line, such as "npx" or "go run", or "" if
+// there is none. It looks through env, cmd /c and sh -c.
 func Of(command []string) string {
 	for len(command) > 0 {
 		name, rest := programName(command[0]), command[1:]
@@ -43,19 +46,19 @@ func Of(command []string) string {
 		case slices.Contains(shells, name) && len(rest) > 1 && strings.HasPrefix(rest[0], "-") && strings.HasSuffix(rest[0], "c"):
 			command = firstCommand(rest[1])
 		default:
-			return named(name, rest)
+			return launcherName(name, rest)
 		}
 	}
 	return ""
 }
 
-// named returns the launcher that a program is with these arguments.
-func named(name string, args []string) string {
+// launcherName returns the launcher that a program and its arguments form, or "".
+func launcherName(name string, args []string) string {
 	all, known := verbs[name]
 	if !known {
 		return ""
 	}
-	var words []string // without flags
+	var words []string // arguments that are not flags
 	for _, a := range args {
 		if slices.Contains(offline, a) {
 			return ""
@@ -64,7 +67,7 @@ func named(name string, args []string) string {
 			words = append(words, a)
 		}
 		if len(words) > 0 && all == nil {
-			break // what follows is the server's own
+			break // the remaining arguments belong to the server
 		}
 	}
 	if all == nil {
@@ -78,8 +81,8 @@ func named(name string, args []string) string {
 	return ""
 }
 
-// firstCommand is the first command of a shell's script, roughly: what sets
-// variables and exec are left out.
+// firstCommand returns the first command of a shell script. It drops variable
+// assignments and exec, and does not parse quotes.
 func firstCommand(script string) []string {
 	words := strings.Fields(script)
 	for len(words) > 0 && (words[0] == "exec" || strings.Contains(words[0], "=")) {
@@ -88,7 +91,8 @@ func firstCommand(script string) []string {
 	return words
 }
 
-// programName is a program's name without its directory and extension.
+// programName returns the lower-case name of a program without directory and
+// extension.
 func programName(file string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
 	for _, ext := range []string{".exe", ".cmd", ".bat", ".ps1"} {

@@ -30,7 +30,7 @@ func TestOf(t *testing.T) {
 		"yarn dlx s":                           "yarn dlx",
 		"pnpm dlx s":                           "pnpm dlx",
 		"deno run npm:s":                       "deno run",
-		"npx s --offline":                      "npx", // the server's own flag
+		"npx s --offline":                      "npx", // a flag of the server
 		"npx --offline s":                      "",
 		"npx --no-install s":                   "",
 		"docker run --pull=never image":        "",
@@ -55,11 +55,11 @@ func TestOf(t *testing.T) {
 			words = append(words, strings.ReplaceAll(w, "|", " "))
 		}
 		if got := Of(words); got != want {
-			t.Errorf("Of(%q) is %q, want %q", command, got, want)
+			t.Errorf("Of(%q) = %q, want %q", command, got, want)
 		}
 	}
 	if got := Of([]string{"", "npx"}); got != "" {
-		t.Errorf("an empty program is %q", got)
+		t.Errorf("Of with an empty program name = %q", got)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestDiagnose(t *testing.T) {
 	for _, c := range []struct {
 		name, launcher string
 		stderr         []string
-		meaning, hint  string // parts; empty: nothing is known
+		meaning, hint  string // substrings; empty if the cause is unknown
 	}{
 		{"module missing", "npx", []string{
 			"node:internal/modules/esm/resolve:283", "    throw new ERR_MODULE_NOT_FOUND(",
@@ -91,7 +91,7 @@ func TestDiagnose(t *testing.T) {
 		{"lock taken away", "npx", []string{"npm error code ECOMPROMISED", "npm error Lock compromised"}, "ECOMPROMISED", "npm config get cache"},
 		{"lock warning", "npx", []string{"npm warn exec could not lock " + entry + "/concurrency.lock"}, "lock", entry},
 		{"program missing", "npx", []string{"sh: 1: mcp-server-everything: not found"}, "did not find the program", "npm config get cache"},
-		{"the other cache", "npx", []string{"npm error code EEXIST", "npm error path /users/u/.npm/_cacache/tmp/ab"}, "EEXIST", "npm cache verify"},
+		{"content cache", "npx", []string{"npm error code EEXIST", "npm error path /users/u/.npm/_cacache/tmp/ab"}, "EEXIST", "npm cache verify"},
 		{"uv lock", "uvx", []string{
 			"error: Failed to acquire lock", "  Caused by: Timeout (300s) when waiting for lock on `/users/u/.cache/uv/.lock` at `/users/u/.cache/uv/.lock`",
 		}, "/users/u/.cache/uv is locked", "`uv cache clean`"},
@@ -107,10 +107,10 @@ func TestDiagnose(t *testing.T) {
 		{"no network", "npx", []string{"npm error code ENOTFOUND", "npm error network request failed"}, "", ""},
 		{"nothing", "npx", nil, "", ""},
 		{"uv has no such package", "uvx", []string{"  × No solution found when resolving tool dependencies:"}, "", ""},
-		{"a path that leads elsewhere", "npx", []string{"npm error code EEXIST", "npm error path /x/_npx/../_npx/15b07286cbcc3329"}, "EEXIST", "npm config get cache"},
-		{"a path that is none", "npx", []string{"npm error code EEXIST", "npm error path / _npx/15b07286cbcc3329"}, "EEXIST", "npm config get cache"},
+		{"path with dot-dot", "npx", []string{"npm error code EEXIST", "npm error path /x/_npx/../_npx/15b07286cbcc3329"}, "EEXIST", "npm config get cache"},
+		{"path with a space after the root", "npx", []string{"npm error code EEXIST", "npm error path / _npx/15b07286cbcc3329"}, "EEXIST", "npm config get cache"},
 		{"another hash", "npx", []string{"npm error code EEXIST", "npm error path /users/u/_npx/precious"}, "EEXIST", "npm config get cache"},
-		{"a command in a path", "npx", []string{"npm error code EEXIST", "npm error path /a`x`/_npx/15b07286cbcc3329"}, "EEXIST", "`rm -rf '/a`x`/_npx/15b07286cbcc3329'`"},
+		{"backquotes in a path", "npx", []string{"npm error code EEXIST", "npm error path /a`x`/_npx/15b07286cbcc3329"}, "EEXIST", "`rm -rf '/a`x`/_npx/15b07286cbcc3329'`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			meaning, hint := Diagnose(c.launcher, c.stderr)

@@ -1,6 +1,5 @@
-// Package suggest finds the name that a mistyped one was probably meant to be.
-// It is the only place of the host that compares names by their likeness, so
-// that every "did you mean" follows one rule.
+// Package suggest finds the known name that is nearest to a mistyped one. All
+// "did you mean" hints of the host use it, so they follow one rule.
 package suggest
 
 import (
@@ -11,20 +10,20 @@ import (
 )
 
 const (
-	// maxName bounds the names that are compared, in bytes: the comparison takes
-	// time in the product of the lengths.
+	// maxName is the longest name that is compared, in bytes. The time of a
+	// comparison grows with the product of both lengths.
 	maxName = 128
-	// maxCandidates bounds how many names one is compared with.
+	// maxCandidates is the number of candidates that are compared with a name.
 	maxCandidates = 10_000
-	// lettersPerTypo says how far a suggestion may be: one typo for each so many
-	// letters of the longer name, and none between shorter ones.
+	// lettersPerTypo limits the distance of a suggestion: one typo per three
+	// letters of the longer name.
 	lettersPerTypo = 3
 )
 
-// Nearest returns the candidate that differs from name by the fewest typos, the
-// first of equals, or "" if none is near enough. A typo is a letter too many, a
-// missing one, another one, or two neighbours swapped. Case and separators do
-// not count: perPage is per_page.
+// Nearest returns the candidate with the fewest typos relative to name, or "" if
+// no candidate is near enough. The first of several equal candidates wins. A typo
+// is an extra letter, a missing letter, a wrong letter, or two adjacent letters
+// swapped. Case and separators are ignored: perPage equals per_page.
 func Nearest(name string, candidates []string) string {
 	folded := fold(name)
 	if folded == "" || len(name) > maxName {
@@ -49,11 +48,11 @@ func Nearest(name string, candidates []string) string {
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// fold leaves of a name what has to agree.
+// fold returns s in lower case and without separators.
 func fold(s string) string { return separators.Replace(strings.ToLower(s)) }
 
-// typos counts the typos between two names. Above limit it returns any number
-// that is larger.
+// typos returns the number of typos between a and b. If it exceeds limit, the
+// result is any number greater than limit.
 func typos(a, b string, limit int) int {
 	letters := []rune(a)
 	if longer := len(letters) - utf8.RuneCountInString(b); longer > limit || -longer > limit {
@@ -63,8 +62,8 @@ func typos(a, b string, limit int) int {
 	if d < 2 || d > limit+1 {
 		return d
 	}
-	// The library counts two neighbours that changed places as two typos, so one
-	// such pair makes it count one too many.
+	// The library counts a swap of adjacent letters as two typos. Undo each
+	// possible swap in turn and count it as one.
 	for i := range len(letters) - 1 {
 		letters[i], letters[i+1] = letters[i+1], letters[i]
 		d = min(d, 1+levenshtein.Distance(string(letters), b, nil))

@@ -19,19 +19,19 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestNearestIsSilentWhenNothingIsNear: a short name is near hardly anything,
-// and nothing is suggested for what is another word.
-func TestNearestIsSilentWhenNothingIsNear(t *testing.T) {
+// TestNearestIgnoresDistantNames checks that short names need a close match and
+// that unrelated words get no suggestion.
+func TestNearestIgnoresDistantNames(t *testing.T) {
 	known := []string{"d", "id", "odd", "ls", "owner", "head", "repo", "", "command", strings.Repeat("owner", 100)}
 	for _, name := range []string{
 		"", "x", "dei", "ix", "xyz", "own", "anything", "it", "_", "..", "sl", "heel", "fcommnds", "dxxx",
 		strings.Repeat("owner", 20), strings.Repeat("x", 1<<20), "\x00", "\xff\xff\xff",
 	} {
 		if got := Nearest(name, known); got != "" {
-			t.Errorf("%.20q: %q is suggested", name, got)
+			t.Errorf("Nearest(%.20q) = %q, want no suggestion", name, got)
 		}
 	}
 	if got := Nearest("owner", nil); got != "" {
-		t.Errorf("%q of nothing", got)
+		t.Errorf("Nearest without candidates = %q", got)
 	}
 }

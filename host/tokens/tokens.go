@@ -1,20 +1,20 @@
-// Package tokens estimates how much of a model's context a text takes.
+// Package tokens estimates how many tokens of a model's context a text uses.
 package tokens
 
-// bytesPerToken is how many bytes of text make one token. For tool definitions of four
-// programs the tokenizers o200k_base and cl100k_base need one token for 4.3 to 4.6
-// bytes, so that an estimate is 7 to 15 percent too high.
+// bytesPerToken is the estimated size of a token in bytes. The tokenizers
+// o200k_base and cl100k_base average 4.3 to 4.6 bytes per token on the tool
+// definitions of four programs. The estimate is therefore 7 to 15 percent high.
 const bytesPerToken = 4
 
-// Estimate returns about how many tokens so many bytes of text are.
+// Estimate returns the approximate number of tokens in a text of the given size.
 func Estimate(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
-// Bytes returns about how many bytes of text so many tokens are.
+// Bytes returns the approximate size of a text with the given number of tokens.
 func Bytes(tokens int) int { return tokens * bytesPerToken }
 
 const (
-	// MuchTool and MuchServer are the tokens beyond which people are warned about
-	// one tool and about all tools of a server.
+	// MuchTool is the number of tokens above which one tool causes a warning.
+	// MuchServer is the same limit for all tools of a server.
 	MuchTool   = 2_000
 	MuchServer = 10_000
 )
