@@ -7,20 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Arguments makes the arguments of a tool from words of a command line.
+// Arguments converts words of a command line to the arguments of a tool.
 //
-//	key=value    typed by the schema at key: a string stays one, an integer,
-//	             number or boolean is parsed, an object or array is JSON, a
-//	             list may also be given item by item, by repeating the key.
-//	             Where several types are allowed, string is tried last. What
-//	             the schema does not describe is a string.
+//	key=value    is typed by the schema at key. A string is taken verbatim. An
+//	             integer, number or boolean is parsed. An object or array is
+//	             JSON. The key of an array may be repeated, once per item. If
+//	             several types are allowed, string is tried last. A key that the
+//	             schema does not describe has a string value.
 //	key:=json    is JSON, whatever the schema says
-//	a.b=value    is b in a, when the schema has an object at a
+//	a.b=value    sets b in a if the schema has an object at a
 //
-// It finds out what was meant; whether it fits is for [Schema.Check], except
-// that a key which cannot be there and a value which cannot be typed are
-// reported here. With problems there are no arguments. A schema that does not
-// pass [Vet] types nothing.
+// Arguments reports only impossible keys and values that cannot be typed; use
+// [Schema.Check] to validate the result. It returns no arguments if there are
+// problems. A schema that does not pass [Vet] is ignored.
 func Arguments(inputSchema []byte, words []string) (json.RawMessage, []Problem) {
 	d, err := vet(inputSchema)
 	if err != nil {
@@ -39,26 +38,27 @@ func Arguments(inputSchema []byte, words []string) (json.RawMessage, []Problem) 
 	return root.json(nil), nil
 }
 
-// An object is arguments being put together, in the order they were given.
+// An object is an object under construction, with its members in input order.
 type object struct {
 	names []string
 	slots map[string]*slot
 }
 
-// A slot is the value of one name: one of three.
+// A slot is the value of a member: a plain value, a list or an object.
 type slot struct {
 	value  json.RawMessage
-	items  []json.RawMessage // when list
+	items  []json.RawMessage // valid if list is set
 	list   bool
 	object *object
 }
 
+// argument adds the argument in one word to root.
 func (d *document) argument(root *object, word string) *Problem {
 	key, text, isJSON, ok := splitWord(word)
 	if !ok {
-		return &Problem{Path: short(key, 64), Message: "must be written key=value or key:=json"}
+		return &Problem{Path: shorten(key, 64), Message: "must be written key=value or key:=json"}
 	}
-	problem := func(message string) *Problem { return &Problem{Path: short(key, 64), Message: message} }
+	problem := func(message string) *Problem { return &Problem{Path: shorten(key, 64), Message: message} }
 	if !utf8.ValidString(word) {
 		return problem("is not valid UTF-8")
 	}
@@ -94,6 +94,7 @@ func (d *document) argument(root *object, word string) *Problem {
 	return nil
 }
 
+// splitWord splits a word into key and text. isJSON is true for key:=json.
 func splitWord(word string) (key, text string, isJSON, ok bool) {
 	key, text, ok = strings.Cut(word, "=")
 	if key, isJSON = strings.CutSuffix(key, ":"); key == "" {
@@ -102,8 +103,8 @@ func splitWord(word string) (key, text string, isJSON, ok bool) {
 	return key, text, isJSON, ok
 }
 
-// steps splits a.b.c where the schema has objects at a and a.b. A property
-// that really is called a.b goes first.
+// steps splits a key a.b.c if the schema has objects at a and a.b. A property whose
+// name is a.b has priority.
 func (d *document) steps(key string) (steps []string, leaf string) {
 	s := d.root
 	for {
@@ -126,7 +127,7 @@ func (d *document) steps(key string) (steps []string, leaf string) {
 	}
 }
 
-// enter returns the object at name, or nil when something else is there.
+// enter returns the object at name, or nil if there is another value.
 func (o *object) enter(name string) *object {
 	s := o.slots[name]
 	if s == nil {
@@ -136,8 +137,8 @@ func (o *object) enter(name string) *object {
 	return s.object
 }
 
-// put reports whether there was room: a list takes more items, all else is
-// given once.
+// put stores a value. It returns false if the name has a value already, unless that
+// is a list and may be repeated.
 func (o *object) put(name string, value slot, mayRepeat bool) bool {
 	s := o.slots[name]
 	switch {

@@ -157,7 +157,7 @@ func TestArgumentsRefused(t *testing.T) {
 	}
 }
 
-// TestArgumentsWithoutSchema: then everything is a string and nothing unknown.
+// TestArgumentsWithoutSchema checks that all values are strings without a schema.
 func TestArgumentsWithoutSchema(t *testing.T) {
 	for _, schema := range []string{``, `null`, `{"$ref":"#"}`, `{}`, `true`, `{"type":"object"}`, `{"properties":[]}`} {
 		got, problems := Arguments([]byte(schema), []string{`a=1`, `b.c=x`, `d:={"e":[1]}`})
@@ -167,7 +167,7 @@ func TestArgumentsWithoutSchema(t *testing.T) {
 	}
 }
 
-// TestArgumentsPassCheck: what is typed fits the schema it was typed by.
+// TestArgumentsPassCheck checks that typed arguments are valid for the schema.
 func TestArgumentsPassCheck(t *testing.T) {
 	s := compile(t, search)
 	got, problems := Arguments([]byte(search), []string{`query=1`, `limit=2`, `draft=true`, `labels=x`, `ids=[3]`, `repo.id=4`, `who=a`, `who=b`, `options.deep.q=true`, `level=2`, `n_n=1`})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// toolSchema is what a usual tool has, with n properties.
+// toolSchema returns a typical schema with n properties.
 func toolSchema(n int) string {
 	kinds := []string{
 		`{"type":"string","description":"The name of the owner.","minLength":1}`,

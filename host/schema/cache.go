@@ -1,58 +1,55 @@
 package schema
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// A Cache keeps compiled schemas by their content, failures too. The least
-// recently used goes first. It may be used concurrently; a schema that several
-// ask for at once is compiled once, and nobody waits for another schema.
-type Cache struct {
-	size int
+// defaultCacheSize is the number of schemas in a cache without a size.
+const defaultCacheSize = 1024
 
-	mu      sync.Mutex // guards the rest
-	entries map[[sha256.Size]byte]*list.Element
-	recent  *list.List // of *entry, latest first
+// A Cache stores compiled schemas and compile errors by the hash of the schema. It
+// evicts the least recently used entry. Its methods may be called concurrently. A schema
+// is compiled once, and compiling it does not block other schemas.
+type Cache struct {
+	entries *lru.Cache[[sha256.Size]byte, *entry]
 }
 
 type entry struct {
-	key    [sha256.Size]byte
 	once   sync.Once
 	schema *Schema
 	err    error
 }
 
-// NewCache makes a cache of at most size schemas; 0 means 1024.
+// NewCache returns a cache of at most size schemas; 0 means 1024.
 func NewCache(size int) *Cache {
 	if size <= 0 {
-		size = 1024
+		size = defaultCacheSize
 	}
-	return &Cache{size: size, entries: map[[sha256.Size]byte]*list.Element{}, recent: list.New()}
+	entries, err := lru.New[[sha256.Size]byte, *entry](size)
+	if err != nil {
+		panic(err) // unreachable: lru.New rejects only sizes below 1
+	}
+	return &Cache{entries}
 }
 
-// Get returns the compiled schema, or the error that [Compile] had. It does
-// not keep raw.
+// Get returns the compiled schema, or the error of [Compile]. It does not retain raw.
 func (c *Cache) Get(raw []byte) (*Schema, error) {
 	e := c.entry(sha256.Sum256(raw))
 	e.once.Do(func() { e.schema, e.err = Compile(raw) })
 	return e.schema, e.err
 }
 
+// entry returns the entry for a key and adds it if it is missing.
 func (c *Cache) entry(key [sha256.Size]byte) *entry {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at, ok := c.entries[key]; ok {
-		c.recent.MoveToFront(at)
-		return at.Value.(*entry)
+	if e, ok := c.entries.Get(key); ok {
+		return e
 	}
-	e := &entry{key: key}
-	c.entries[key] = c.recent.PushFront(e)
-	if c.recent.Len() > c.size {
-		last := c.recent.Back()
-		c.recent.Remove(last)
-		delete(c.entries, last.Value.(*entry).key)
+	e := new(entry)
+	if other, ok, _ := c.entries.PeekOrAdd(key, e); ok {
+		return other // added concurrently
 	}
 	return e
 }

@@ -23,13 +23,13 @@ func TestCache(t *testing.T) {
 	if get(`{"type":"string" }`) == a {
 		t.Error("other bytes, same schema")
 	}
-	get(`{"type":"string"}`)  // is more recent now
-	get(`{"type":"integer"}`) // pushes the other out
+	get(`{"type":"string"}`)  // now the most recently used
+	get(`{"type":"integer"}`) // evicts the other one
 	if get(`{"type":"string"}`) != a {
-		t.Error("the most recently used went first")
+		t.Error("the most recently used entry was evicted")
 	}
-	if len(c.entries) != 2 || c.recent.Len() != 2 {
-		t.Errorf("%d and %d entries in a cache of 2", len(c.entries), c.recent.Len())
+	if c.entries.Len() != 2 {
+		t.Errorf("%d entries in a cache of 2", c.entries.Len())
 	}
 }
 
@@ -54,7 +54,7 @@ func TestCacheDoesNotKeepTheBytes(t *testing.T) {
 		t.Error(got)
 	}
 	if s.Check([]byte(`{"abc":"defg"}`)) != nil {
-		t.Error("refused")
+		t.Error("the valid instance was rejected")
 	}
 }
 

@@ -2,26 +2,27 @@ package schema
 
 import "fmt"
 
-// What an instance may be. Arguments and results are far below; what is above
-// is refused, not half checked.
+// Limits of an instance. Real arguments and results are far below them. A larger
+// instance is rejected.
 const (
 	maxInstance = 16 << 20 // bytes
-	maxValues   = 1 << 20  // values in it, when the library has to see it
-	maxLevels   = 100      // of nesting
+	maxValues   = 1 << 20  // values in an instance that the library checks
+	maxLevels   = 100      // nesting depth
 
 	maxWork   = 2_000_000 // units of about a quarter of a microsecond
-	maxDetail = 100_000   // up to which the library may collect errors
-	maxFound  = 20        // problems
+	maxDetail = 100_000   // units up to which the library collects errors
+	maxFound  = 20        // reported problems
 )
 
-// A Problem says what is wrong at one place of an instance.
+// A Problem is an error at one place of an instance.
 type Problem struct {
-	// Path is where: repo.owner, items[3].name, "" for the whole.
+	// Path is the place: repo.owner, items[3].name, or "" for the whole instance.
 	Path    string
-	Message string // goes on after the path: "must be a string, is a number"
-	Schema  string // JSON pointer to what in the schema asked for it
+	Message string // continues after the path: "must be a string, is a number"
+	Schema  string // JSON pointer to the violated keyword in the schema
 }
 
+// String returns the path and the message.
 func (p Problem) String() string {
 	if p.Path == "" {
 		return p.Message
@@ -29,22 +30,21 @@ func (p Problem) String() string {
 	return p.Path + " " + p.Message
 }
 
-// Check reports what is wrong with an instance, one Problem for each place,
-// at most 20 of them, ordered by place; none means that it fits. The instance
-// is raw JSON. Values of it are not repeated in messages.
+// Check validates an instance, which is raw JSON. It returns at most 20 problems, one
+// per place, in order of their places. It returns none if the instance is valid.
+// Messages never contain values of the instance.
 //
-// Time is bounded: an instance that would cost more than about half a second
-// to check is refused with a Problem that says so. That takes a schema that
-// multiplies (nested allOf into the same property, uniqueItems on thousands of
-// objects, a large pattern on a long string) or an instance of more than a
-// million values.
+// The time is bounded: Check rejects an instance whose validation would take more than
+// about half a second. That requires an instance with more than a million values, or a
+// schema that multiplies the work: nested allOf on the same property, uniqueItems on
+// thousands of objects, or a large pattern on a long string.
 func (s *Schema) Check(instance []byte) (problems []Problem) {
 	if len(instance) > maxInstance {
 		return whole("is larger than %d MiB", maxInstance>>20)
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			// No instance is known to do it; a library is a library.
+			// Unexpected: no instance is known to make the library panic.
 			problems = whole("could not be checked")
 		}
 	}()
@@ -63,12 +63,12 @@ func (s *Schema) check(v any) []Problem {
 	m.visit(s.full, v)
 	switch {
 	case m.left <= 0:
-		return whole("is too large to be checked against this schema")
+		return whole("is too large to be validated against this schema")
 	case m.left < maxWork-maxDetail:
 		if s.verdict.Validate(v) == nil {
 			return nil
 		}
-		return whole("does not fit the schema and is too large to say where")
+		return whole("does not match the schema and is too large to locate the error")
 	}
 	if err := s.full.Validate(v); err != nil {
 		return s.explain(err, v)
@@ -76,6 +76,7 @@ func (s *Schema) check(v any) []Problem {
 	return nil
 }
 
+// whole returns a problem of the whole instance.
 func whole(format string, args ...any) []Problem {
 	return []Problem{{Message: fmt.Sprintf(format, args...)}}
 }

@@ -79,8 +79,8 @@ func TestCheckMessages(t *testing.T) {
 		"union types":   {`{"owner":"a","since":true}`, `since: must be a string or null, is a boolean (/properties/since/anyOf)`},
 		"union inside":  {`{"owner":"a","since":"x"}`, `since: must match pattern ^\d{4}$ (/properties/since/anyOf/0/pattern)`},
 		"union tag":     {`{"owner":"a","who":{"kind":"team"}}`, `who.slug: is required (/properties/who/oneOf/1/required)`},
-		"union no tag":  {`{"owner":"a","who":{"kind":"robot"}}`, `who: fits none of the 2 forms that are allowed here (/properties/who/oneOf)`},
-		"union both":    {`{"owner":"a","who":5}`, `who: fits more than one of the forms of which exactly one is allowed (/properties/who/oneOf)`},
+		"union no tag":  {`{"owner":"a","who":{"kind":"robot"}}`, `who: matches none of the 2 allowed forms (/properties/who/oneOf)`},
+		"union both":    {`{"owner":"a","who":5}`, `who: matches more than one of the forms of which exactly one is allowed (/properties/who/oneOf)`},
 		"references":    {`{"owner":"a","items":[{"name":"a"},{"name":"b","items":[{"name":"c"},{"name":1}]}]}`, `items[1].items[1].name: must be a string, is a number (/$defs/item/properties/name/type)`},
 		"key":           {`{"owner":"a","meta":{"x-a":1,"b":2}}`, `meta.b: has a name that must match pattern ^x- (/properties/meta/propertyNames)`},
 		"tuple":         {`{"owner":"a","pair":["a","b",3]}`, "pair[1]: must be a number, is a string (/properties/pair/prefixItems/1/type)\npair[2]: is not allowed (/properties/pair/items)"},
@@ -96,7 +96,7 @@ func TestCheckMessages(t *testing.T) {
 		"long name":     {`{"owner":"a","` + strings.Repeat("é", 50) + `":1}`, `["` + strings.Repeat("é", 32) + `…"]: is not a known argument (/additionalProperties)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 3 { // maps have no order, answers do
+			for range 3 { // the order of problems is stable
 				if got := lines(s.Check([]byte(c.instance))); got != c.want {
 					t.Fatalf("\ngot  %s\nwant %s", got, c.want)
 				}
@@ -117,7 +117,7 @@ func TestCheckMoreMessages(t *testing.T) {
 		"constants":         {`{"anyOf":[{"const":"a"},{"const":"b"}]}`, `"c"`, `: must be one of "a", "b" (/anyOf)`},
 		"constants, null":   {`{"anyOf":[{"const":"asc"},{"enum":["desc"]},{"type":"null"}]}`, `"dsc"`, `: must be one of "asc", "desc"; did you mean "asc"? (/anyOf)`},
 		"deep union":        {`{"anyOf":[{"anyOf":[{"type":"string"},{"type":"null"}]},{"type":"array"}]}`, `1`, `: must be a string, null or an array, is a number (/anyOf)`},
-		"contains":          {`{"contains":{"type":"string"}}`, `[1]`, `: has no item of the form that one must have (/contains)`},
+		"contains":          {`{"contains":{"type":"string"}}`, `[1]`, `: has no item of the required form (/contains)`},
 		"minContains":       {`{"contains":{"type":"string"},"minContains":2}`, `["a"]`, `: must have at least 2 items of a certain form (/minContains)`},
 		"maxContains":       {`{"contains":{"type":"string"},"maxContains":1}`, `["a","b"]`, `: must have at most 1 item of a certain form (/maxContains)`},
 		"minProperties":     {`{"minProperties":1}`, `{}`, `: must have at least 1 key (/minProperties)`},
@@ -157,8 +157,7 @@ func twenty() string {
 	return strings.Join(b, "\n")
 }
 
-// TestCheckKeepsSecrets: whatever is wrong, no value of the instance is in a
-// message.
+// TestCheckKeepsSecrets checks that messages never contain a value of the instance.
 func TestCheckKeepsSecrets(t *testing.T) {
 	const secret = "hunter2"
 	for _, schema := range []string{
@@ -173,14 +172,13 @@ func TestCheckKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestCheckIsBounded has schemas that pass the vetter and multiply with the
-// instance.
+// TestCheckIsBounded covers vetted schemas whose work multiplies with the instance.
 func TestCheckIsBounded(t *testing.T) {
 	if testing.Short() {
-		t.Skip("does one thing at a time, which the race detector makes slow")
+		t.Skip("too slow with the race detector")
 	}
-	const tooLarge = "is too large to be checked against this schema"
-	colliding := func(n int) string { // one hash, n different lists
+	const tooLarge = "is too large to be validated against this schema"
+	colliding := func(n int) string { // n different lists with the same hash
 		var items []string
 		for i := range n {
 			var parts []string
@@ -211,7 +209,7 @@ func TestCheckIsBounded(t *testing.T) {
 		"nested":           {`{"items":{"$ref":"#"},"maxItems":1,"uniqueItems":true}`, nest(`[`, maxLevels+1, ``, `]`), "is nested deeper than 100"},
 		"nested a lot":     {`{"not":{"type":"null"}}`, strings.Repeat(`[`, 1<<20), "is nested deeper than 100"},
 		"huge":             {`{}`, `"` + strings.Repeat("a", maxInstance) + `"`, "is larger than 16 MiB"},
-		"many errors":      {`{"items":{"minimum":0.5}}`, `[` + strings.Repeat(`0,`, 200_000) + `0]`, "does not fit the schema and is too large to say where"},
+		"many errors":      {`{"items":{"minimum":0.5}}`, `[` + strings.Repeat(`0,`, 200_000) + `0]`, "does not match the schema and is too large to locate the error"},
 
 		"many valid":          {`{"items":{"minimum":0.5}}`, `[` + strings.Repeat(`1,`, 200_000) + `1]`, ""},
 		"many simple":         {`{"items":{"type":"number"}}`, `[` + strings.Repeat(`1,`, 1<<22) + `1]`, ""},

@@ -13,13 +13,13 @@ import (
 
 // A Schema is a vetted, compiled schema. It may be used concurrently.
 type Schema struct {
-	// Notes say what of the schema is ignored, one sentence each that begins
-	// with a JSON pointer. They quote the schema, that is a stranger.
+	// Notes list the ignored parts of the schema. Each note is a sentence that begins
+	// with a JSON pointer. Notes quote the untrusted schema.
 	Notes []string
 
 	full *jsonschema.Schema
-	// verdict is full, twice negated: below not the library builds no errors,
-	// which is where the memory goes when an instance is large.
+	// verdict is full, negated twice. Below not the library builds no errors, which
+	// use most of the memory for a large instance.
 	verdict *jsonschema.Schema
 	quick   *quick
 
@@ -30,14 +30,13 @@ type Schema struct {
 
 const resource = "urn:junctor:schema"
 
-// Compile vets a schema and compiles it. Nothing is loaded from anywhere.
-// Errors are *VetError, also for a schema that passed the vetter and that the
-// compiler does not take: that has the Reason "invalid", or "pattern" when a
-// pattern cannot be matched and may not be ignored.
+// Compile vets and compiles a schema without loading other documents. An error is a
+// *VetError. Its Reason is "invalid" if the schema passes the vetter and not the
+// compiler. It is "pattern" if a pattern is unsupported and cannot be ignored.
 func Compile(raw []byte) (s *Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s, err = nil, &VetError{Reason: "invalid", Message: "made the compiler panic: " + cut(fmt.Sprint(r))}
+			s, err = nil, &VetError{Reason: "invalid", Message: "caused a panic of the compiler: " + shortenText(fmt.Sprint(r))}
 		}
 	}()
 	doc, err := vet(raw)
@@ -50,7 +49,7 @@ func Compile(raw []byte) (s *Schema, err error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(refuser{})
+	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(doc.engine)
 	if err := c.AddResource(resource, root); err != nil {
 		return nil, invalid(n, err)
@@ -70,25 +69,25 @@ func Compile(raw []byte) (s *Schema, err error) {
 	}, nil
 }
 
-// A refuser loads nothing. The library's own loader reads local files.
-type refuser struct{}
+// A noLoader is a loader that always fails. The library's own loader reads local files.
+type noLoader struct{}
 
-func (refuser) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%q is not loaded", cut(url))
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("loading %q is not allowed", shortenText(url))
 }
 
-// invalid says where the compiler found a mistake; what it says about it would
-// quote the schema at any length.
+// invalid returns the first error of the compiler. The compiler's own message would
+// quote an unbounded part of the schema.
 func invalid(n *normal, err error) error {
 	var meta *jsonschema.SchemaValidationError
 	if !errors.As(err, &meta) {
-		return &VetError{Reason: "invalid", Message: "does not compile: " + cut(err.Error())}
+		return &VetError{Reason: "invalid", Message: "does not compile: " + shortenText(err.Error())}
 	}
 	var verr *jsonschema.ValidationError
 	if !errors.As(meta.Err, &verr) {
 		return &VetError{Reason: "invalid", Message: "is not valid"}
 	}
-	// The library's order is that of its maps; ours is by place.
+	// The library's order is random, because it ranges over maps.
 	x := explainer{schema: &Schema{}}
 	first := slices.MinFunc(x.findings(verr), func(a, b finding) int {
 		return cmp.Or(slices.CompareFunc(a.loc, b.loc, compareTokens), cmp.Compare(a.message, b.message))
@@ -100,7 +99,7 @@ func invalid(n *normal, err error) error {
 	return &VetError{Reason: "invalid", Path: original(n.origin, pointer), Message: first.message}
 }
 
-// original maps a pointer into the normal document to the one that was given.
+// original maps a pointer into the normal document to one into the given schema.
 func original(origin map[string]string, pointer string) string {
 	for cut := pointer; ; {
 		if at, ok := origin[cut]; ok {
@@ -114,7 +113,7 @@ func original(origin map[string]string, pointer string) string {
 	}
 }
 
-// pointerOf returns the pointer in a location of the library.
+// pointerOf returns the JSON pointer in a location of the library.
 func pointerOf(location string) string {
 	_, fragment, _ := strings.Cut(location, "#")
 	pointer, err := url.PathUnescape(fragment)

@@ -56,8 +56,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestCompileTolerates what servers really send: how it is read, by what it
-// accepts and refuses, and what is said about it.
+// TestCompileTolerates covers common deviations in real schemas: what the schema accepts
+// and rejects, and the notes about it.
 func TestCompileTolerates(t *testing.T) {
 	for name, c := range map[string]struct{ schema, good, bad, note string }{
 		"draft-04 bounds":        {`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `2`, `1`, ""},
@@ -65,16 +65,16 @@ func TestCompileTolerates(t *testing.T) {
 		"new bounds in draft-04": {`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":1}`, `2`, `1`, ""},
 		"bound without number":   {`{"exclusiveMinimum":true}`, `1`, ``, ""},
 		"draft-03 required":      {`{"properties":{"a":{"type":"string","required":true}}}`, `{}`, `{"a":1}`, "/properties/a/required is a boolean, as in draft-03, and ignored"},
-		"lookahead":              {`{"type":"string","pattern":"^(?=.*[A-Z]).{8,}$"}`, `"x"`, `1`, "/pattern is a pattern that RE2 cannot match and is ignored"},
-		"back reference":         {`{"type":"string","pattern":"(a)\\1"}`, `"x"`, `1`, "/pattern is a pattern that RE2 cannot match and is ignored"},
-		"repetition":             {`{"type":"string","pattern":"(a{1000}){1000}"}`, `"x"`, `1`, "/pattern is a pattern that RE2 cannot match and is ignored"},
-		"unknown type":           {`{"properties":{"a":{"type":"file"},"b":{"type":"string"}}}`, `{"a":1}`, `{"b":1}`, "/properties/a/type names a type that does not exist and is ignored"},
-		"unknown types":          {`{"type":["string","any"]}`, `1`, ``, "/type names a type that does not exist and is ignored"},
+		"lookahead":              {`{"type":"string","pattern":"^(?=.*[A-Z]).{8,}$"}`, `"x"`, `1`, "/pattern is a pattern that RE2 does not support and is ignored"},
+		"back reference":         {`{"type":"string","pattern":"(a)\\1"}`, `"x"`, `1`, "/pattern is a pattern that RE2 does not support and is ignored"},
+		"repetition":             {`{"type":"string","pattern":"(a{1000}){1000}"}`, `"x"`, `1`, "/pattern is a pattern that RE2 does not support and is ignored"},
+		"unknown type":           {`{"properties":{"a":{"type":"file"},"b":{"type":"string"}}}`, `{"a":1}`, `{"b":1}`, "/properties/a/type names an unknown type and is ignored"},
+		"unknown types":          {`{"type":["string","any"]}`, `1`, ``, "/type names an unknown type and is ignored"},
 		"unknown format":         {`{"type":"string","format":"phone"}`, `"x"`, `1`, ""},
 		"format":                 {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"string","format":"email"}`, `"x"`, `1`, ""},
 		"regex format":           {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"string","format":"regex"}`, `"("`, `1`, ""},
-		"unknown dialect":        {`{"$schema":"https://example.com/mine","prefixItems":[{"type":"string"}]}`, `["a"]`, `[1]`, "/$schema is not a dialect that is known here; the schema is read as 2020-12"},
-		"draft-03":               {`{"$schema":"http://json-schema.org/draft-03/schema#","type":"string"}`, `"a"`, `1`, "/$schema is not a dialect that is known here; the schema is read as 2020-12"},
+		"unknown dialect":        {`{"$schema":"https://example.com/mine","prefixItems":[{"type":"string"}]}`, `["a"]`, `[1]`, "/$schema is an unknown dialect; the schema is read as 2020-12"},
+		"draft-03":               {`{"$schema":"http://json-schema.org/draft-03/schema#","type":"string"}`, `"a"`, `1`, "/$schema is an unknown dialect; the schema is read as 2020-12"},
 		"https draft-07":         {`{"$schema":"https://json-schema.org/draft-07/schema","items":[{"type":"string"}]}`, `["a"]`, `[1]`, ""},
 		"items list in 2020":     {`{"items":[{"type":"string"}],"additionalItems":false}`, `["a"]`, `["a",1]`, ""},
 		"dependencies in 2020":   {`{"dependencies":{"a":["b"]}}`, `{"b":1}`, `{"a":1}`, ""},
@@ -111,7 +111,7 @@ func TestCompileTolerates(t *testing.T) {
 				t.Errorf("notes %q, want %q", got, c.note)
 			}
 			if problems := s.Check([]byte(c.good)); problems != nil {
-				t.Errorf("%s is refused: %v", c.good, problems)
+				t.Errorf("%s is rejected: %v", c.good, problems)
 			}
 			if c.bad != "" && s.Check([]byte(c.bad)) == nil {
 				t.Errorf("%s is accepted", c.bad)
@@ -120,7 +120,7 @@ func TestCompileTolerates(t *testing.T) {
 	}
 }
 
-// TestNotesAreBounded: they end up in a log.
+// TestNotesAreBounded checks the size of notes, which are logged.
 func TestNotesAreBounded(t *testing.T) {
 	s := compile(t, `{"properties":{"`+strings.Repeat("x", 1000)+`":{"type":"file"}},"items":{"prefixItems":[`+strings.Repeat(`{"type":"file"},`, 100)+`{}]}}`)
 	if len(s.Notes) != 20 {
@@ -133,8 +133,8 @@ func TestNotesAreBounded(t *testing.T) {
 	}
 }
 
-// TestQuickKnowsEveryKeyword: a field of the library's Schema that is not in
-// this list is a keyword that quick would take for no constraint.
+// TestQuickKnowsEveryKeyword checks that every field of the library's Schema is listed. quick
+// would ignore the constraint of an unlisted field.
 func TestQuickKnowsEveryKeyword(t *testing.T) {
 	known := strings.Fields(`DraftVersion Location Bool ID Ref Anchor RecursiveRef RecursiveAnchor DynamicRef DynamicAnchor Types Enum Const Not
 		AllOf AnyOf OneOf If Then Else Format MaxProperties MinProperties Required PropertyNames Properties PatternProperties AdditionalProperties
@@ -147,13 +147,12 @@ func TestQuickKnowsEveryKeyword(t *testing.T) {
 	}
 	for field := range reflect.TypeFor[jsonschema.Schema]().Fields() {
 		if field.IsExported() && !seen[field.Name] {
-			t.Errorf("quick does not know %s", field.Name)
+			t.Errorf("quick does not handle the field %s", field.Name)
 		}
 	}
 }
 
-// TestQuickAccepts: these do not need the library, which is what makes a
-// usual call cheap.
+// TestQuickAccepts covers instances that need no validation by the library.
 func TestQuickAccepts(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema, instance string

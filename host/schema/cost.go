@@ -2,8 +2,8 @@ package schema
 
 import "fmt"
 
-// bound refuses cycles that no instance ends and schemas that cost too much to
-// apply to one value.
+// bound rejects endless cycles, and schemas that are too expensive to apply to one
+// value.
 func (d *document) bound() error {
 	for _, s := range d.all {
 		if err := s.measure(0); err != nil {
@@ -13,15 +13,15 @@ func (d *document) bound() error {
 	return nil
 }
 
-// measure sets s.cost: how many schemas are applied to a value when s is, each
-// counted as often as it is reached. Inlining all references would make a
-// document of that size; 22 lines of doubled allOf make four million.
+// measure sets s.cost: the number of schemas that are applied to a value together with
+// s, counted once per path. It is the size of the document with all references
+// inlined. 22 lines of doubled allOf have a cost of four million.
 func (s *subschema) measure(depth int) error {
 	switch {
 	case s.cost > 0:
 		return nil
 	case s.pending:
-		return &VetError{Reason: "cycle", Path: s.at, Message: "refers to itself without going into a property or an item"}
+		return &VetError{Reason: "cycle", Path: s.at, Message: "refers to itself without descending into a property or an item"}
 	case depth > maxChain:
 		return s.tooLong()
 	}
@@ -34,7 +34,7 @@ func (s *subschema) measure(depth int) error {
 		if err := e.to.measure(depth + 1); err != nil {
 			return err
 		}
-		cost += e.to.cost // both are at most maxCost, so this does not overflow
+		cost += e.to.cost // no overflow: both are at most maxCost
 		height = max(height, e.to.height+1)
 		if cost > maxCost {
 			return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("applies more than %d schemas to one value", maxCost)}
@@ -52,8 +52,8 @@ func (s *subschema) tooLong() error {
 	return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("is part of a chain of more than %d schemas that apply to one value", maxChain)}
 }
 
-// markStrict marks what is reached through a keyword that turns "accepts more"
-// into "accepts less": there nothing may be ignored.
+// markStrict marks the schemas below keywords that invert acceptance. No part of
+// these schemas may be ignored.
 func (d *document) markStrict() {
 	var todo []*subschema
 	mark := func(s *subschema) {

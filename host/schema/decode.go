@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A decoder turns an instance into what the library wants, with numbers as
-// text: float64 rounds above 2^53.
+// A decoder decodes an instance for the library. Numbers stay text, because float64
+// rounds above 2^53.
 type decoder struct {
 	*jsontext.Decoder
 	values int

@@ -1,50 +1,46 @@
-// Package schema handles JSON Schemas that strangers wrote: it vets them,
-// compiles them, and uses them to check arguments and results.
+// Package schema vets and compiles untrusted JSON Schemas, and validates arguments and
+// results against them.
 //
-// A tool's schema arrives from an upstream that nobody trusts, and compilers
-// of JSON Schema trust what they compile: {"$ref":"#"} overflows the stack of
-// one and kills the process, a chain of doubled allOf keeps any of them busy
-// for hours, a file:// reference makes one read local files, and none takes a
-// context. So the order is fixed:
+// The schema of a tool comes from an untrusted server, but compilers of JSON Schema
+// trust their input. {"$ref":"#"} overflows the stack of one compiler and kills the
+// process. A chain of doubled allOf blocks any of them for hours. A file:// reference
+// makes one read local files. No compiler accepts a context. A schema therefore passes
+// these steps:
 //
-//	raw bytes ── parse ── a tree, strict and at most 64 deep
-//	          ── vet ──── every subschema found, every reference resolved to
-//	                      one of them, cycles and cost bounded
-//	          ── normal ─ the same schema as plain 2020-12: one resource, no
-//	                      ids, no anchors, no annotations
+//	raw bytes ── parse ── a strict tree, at most 64 levels deep
+//	          ── vet ──── all subschemas found, all references resolved to them,
+//	                      cycles and cost bounded
+//	          ── normal ─ the same schema in plain 2020-12: one resource, no ids,
+//	                      no anchors, no annotations
 //	          ── compile  by santhosh-tekuri/jsonschema, with a loader that
-//	                      refuses everything
+//	                      always fails
 //
 // # Dialects
 //
-// 2020-12 unless $schema names 2019-09, draft-07, draft-06 or draft-04; an
-// unknown $schema is read as 2020-12. Older dialects are translated, so that
-// the library only ever sees one. What servers really send is read as it was
-// meant, whatever the dialect: boolean exclusiveMinimum, items as a list,
-// dependencies, keywords that are null, properties that are [].
+// The dialect is 2020-12 unless $schema names 2019-09, draft-07, draft-06 or draft-04.
+// An unknown $schema is read as 2020-12. Older dialects are translated, so the library
+// handles only one. Common deviations are accepted in every dialect: boolean
+// exclusiveMinimum, items as a list, dependencies, null keywords, and properties: [].
 //
-// # What is ignored
+// # Ignored keywords
 //
-// format is never asserted, in no dialect: it is an annotation by default, and
-// the server checks it. A pattern that RE2 cannot match (lookahead, back
-// references), an unknown type name and a boolean required (draft-03) are
-// ignored and mentioned in [Schema.Notes], because half a check is better than
-// none. That is only done where ignoring accepts more: below not, if, oneOf
-// and contains it could refuse good arguments, so there Compile returns an
-// error, and the caller goes without validation for that tool.
+// format is an annotation in every dialect and is never asserted; the server checks it.
+// These are ignored and listed in [Schema.Notes]: patterns that RE2 does not support
+// (lookahead, back references), unknown type names, and a boolean required (draft-03).
+// Ignoring them must only accept more. Below not, if, oneOf and contains it could
+// reject valid arguments, so Compile returns an error there. The caller then skips
+// validation for the tool.
 //
 // # Checking
 //
-// [Schema.Check] first tries to accept the bytes as they are, which is enough
-// for nearly every call. Otherwise it decodes them, with numbers as text so
-// that none is rounded, walks schema and instance once without checking to see
-// what checking would cost, and then lets the library decide. A vetted schema
-// can still be exponential in the depth of the instance (two branches of an
-// allOf that both descend into the same property), which is why the cost is
-// counted for the instance at hand and not for the schema alone. Past the
-// limit Check refuses the instance instead of hanging.
+// [Schema.Check] first tries to accept the raw bytes, which suffices for nearly every
+// call. Otherwise it decodes them with numbers as text. It then walks schema and
+// instance once to determine the cost of the validation, and finally calls the library.
+// A vetted schema can still be exponential in the depth of the instance: for example,
+// if two branches of an allOf descend into the same property. The cost therefore
+// depends on the instance. Above the limit Check rejects the instance.
 //
-// This package does not know tools, servers or calls. It never echoes a value
-// of an instance, because a message may end up with somebody who may not see
-// it; names of keys are quoted and cut.
+// The package does not know tools, servers or calls. Messages never contain values of
+// an instance, because their readers may not be allowed to see them. Names of keys are
+// quoted and truncated.
 package schema

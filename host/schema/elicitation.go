@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// VetElicitation checks the requestedSchema of an elicitation: a flat object
-// whose properties are what MCP calls a PrimitiveSchemaDefinition. A client
-// makes a form of it, and some clients die of anything cleverer.
+// VetElicitation validates the requestedSchema of an elicitation: a flat object whose
+// properties are a PrimitiveSchemaDefinition of MCP. Clients build forms from it, and
+// some clients crash on other schemas.
 //
-// A string may have minLength, maxLength, pattern, one of the four formats, a
-// choice as enum (with enumNames) or as oneOf of const and title. A number or
-// integer may have bounds, a boolean nothing. An array is a choice of several:
-// its items are strings with an enum, or an anyOf of const and title. Keywords
-// that mean nothing to JSON Schema pass. Errors are *VetError.
+// A string may have minLength, maxLength, pattern, one of the four formats, and a
+// choice: enum (with enumNames), or oneOf of const and title. A number or integer may
+// have bounds. A boolean has no constraints. An array is a multiple choice: its items
+// are strings with an enum, or an anyOf of const and title. Unknown keywords are
+// allowed. Errors are *VetError.
 func VetElicitation(raw []byte) error {
 	d, err := vet(raw)
 	if err != nil {
@@ -60,7 +60,7 @@ func vetRequired(required, properties *node) error {
 	return nil
 }
 
-// only refuses every keyword of JSON Schema except those given.
+// only rejects the keywords of JSON Schema that are not in allowed.
 func only(n *node, at string, allowed ...string) error {
 	if n.kind != '{' {
 		return unfit(at, "must be an object")
@@ -76,7 +76,7 @@ func only(n *node, at string, allowed ...string) error {
 	return nil
 }
 
-// fields has the keywords that each type may have beside type.
+// fields lists the allowed keywords of each type.
 var fields = map[string][]string{
 	"string":  {"type", "minLength", "maxLength", "pattern", "format", "enum", "oneOf"},
 	"number":  {"type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
@@ -102,7 +102,7 @@ func vetField(n *node, at string) error {
 	}
 	for _, key := range allowed {
 		if v := n.get(key); v != nil && !fieldValue(key, v) {
-			return unfit(at+"/"+key, "has a value of the wrong kind")
+			return unfit(at+"/"+key, "has a value of the wrong type")
 		}
 	}
 	if err := vetOrder(n, at); err != nil {
@@ -120,9 +120,9 @@ func vetField(n *node, at string) error {
 	return nil
 }
 
-// vetOptional checks a field that may also be null, in the form that libraries
-// of servers write for an optional one: anyOf of a field and null. The
-// specification does not have it, clients do.
+// vetOptional validates a nullable field: anyOf of a field and null. Server libraries
+// write it for optional fields. The specification does not include it, but clients
+// support it.
 func vetOptional(n, either *node, at string) error {
 	if err := only(n, at, "anyOf"); err != nil {
 		return err
@@ -148,7 +148,7 @@ func vetOptional(n, either *node, at string) error {
 	return nil
 }
 
-// fieldValue reports whether a keyword has a value of its kind.
+// fieldValue reports whether the value of a keyword has the right type.
 func fieldValue(key string, v *node) bool {
 	switch key {
 	case "minLength", "maxLength", "minItems", "maxItems":
@@ -163,11 +163,10 @@ func fieldValue(key string, v *node) bool {
 	case "uniqueItems":
 		return v.kind == 't' || v.kind == 'f'
 	}
-	return true // looked at elsewhere
+	return true // checked elsewhere
 }
 
-// vetOrder refuses bounds that leave no value, which a user would try to meet
-// for a long time.
+// vetOrder rejects contradictory bounds, which no user input could satisfy.
 func vetOrder(n *node, at string) error {
 	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}, {"minimum", "maximum"}} {
 		low, high := n.get(pair[0]), n.get(pair[1])
@@ -195,8 +194,7 @@ func defaultFits(kind string, v *node) bool {
 	return v.kind == '[' && v.allStrings()
 }
 
-// vetChoice checks enum with enumNames, or the titled entries of oneOf or
-// anyOf, if there are any.
+// vetChoice validates enum with enumNames, or the titled entries of oneOf or anyOf.
 func vetChoice(n *node, at, titled string) error {
 	enum, entries := n.get("enum"), n.get(titled)
 	switch {

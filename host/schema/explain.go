@@ -11,21 +11,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// An explainer turns the library's tree of errors into problems.
+// An explainer converts the library's error tree to problems.
 type explainer struct {
 	schema   *Schema
 	instance any
 }
 
-// A finding is one thing that is wrong, before several at one place are put
-// together.
+// A finding is a single error, before the findings of one place are merged.
 type finding struct {
 	loc     []string
 	message string
 	schema  string // original pointer
 
-	// What it was about, so that unions can merge: types and what was found
-	// instead, or the values allowed.
+	// The subject of the error, for merging the branches of unions: the expected
+	// types and the actual type, or the allowed values.
 	types  []string
 	got    string
 	values []any
@@ -34,11 +33,11 @@ type finding struct {
 func (s *Schema) explain(err error, v any) []Problem {
 	var verr *jsonschema.ValidationError
 	if !errors.As(err, &verr) {
-		return whole("does not fit the schema")
+		return whole("does not match the schema")
 	}
 	x := explainer{schema: s, instance: v}
 	found := x.findings(verr)
-	// The library goes through maps, so the order is ours to make.
+	// The library's order is random, because it ranges over maps.
 	slices.SortFunc(found, func(a, b finding) int {
 		return cmp.Or(slices.CompareFunc(a.loc, b.loc, compareTokens), cmp.Compare(a.schema, b.schema), cmp.Compare(a.message, b.message))
 	})
@@ -52,12 +51,12 @@ func (s *Schema) explain(err error, v any) []Problem {
 		i = end
 	}
 	if problems == nil {
-		return whole("does not fit the schema")
+		return whole("does not match the schema")
 	}
 	return problems
 }
 
-// problem puts everything that is wrong at one place into one sentence.
+// problem merges the findings at one place into one sentence.
 func (x explainer) problem(found []finding) Problem {
 	const most = 3
 	var messages []string
@@ -98,7 +97,7 @@ func (x explainer) findings(e *jsonschema.ValidationError) []finding {
 
 func (x explainer) missing(e *jsonschema.ValidationError, names []string, message string) []finding {
 	var found []finding
-	for _, name := range names[:min(len(names), maxFound)] { // no more are told
+	for _, name := range names[:min(len(names), maxFound)] { // more are not reported
 		f := x.at(e)
 		f.loc = append(slices.Clone(f.loc), name)
 		f.message = message
@@ -124,8 +123,8 @@ func (x explainer) unknown(e *jsonschema.ValidationError, names []string) []find
 	return found
 }
 
-// badName finds the place of an error about a key. The one in the error cannot
-// be trusted: the library keeps a slice there that it writes to afterwards.
+// badName returns the finding for an invalid key. It determines the place itself,
+// because the library overwrites the slice in the error.
 func (x explainer) badName(e *jsonschema.ValidationError, name string) finding {
 	f := finding{schema: original(x.schema.origin, pointerOf(e.SchemaURL))}
 	inner := &jsonschema.ValidationError{ErrorKind: &kind.FalseSchema{}}
@@ -143,7 +142,7 @@ func (x explainer) badName(e *jsonschema.ValidationError, name string) finding {
 	return f
 }
 
-// holders appends the places of the objects that have a key, two at most.
+// holders appends the places of objects that have the key, at most two.
 func holders(v any, key string, loc []string, found [][]string) [][]string {
 	down := func(token string, kid any) {
 		if len(found) < 2 {
@@ -166,7 +165,7 @@ func holders(v any, key string, loc []string, found [][]string) [][]string {
 	return found
 }
 
-// at is a finding about the place and the keyword of an error.
+// at returns a finding with the place and the keyword of an error.
 func (x explainer) at(e *jsonschema.ValidationError) finding {
 	pointer := original(x.schema.origin, pointerOf(e.SchemaURL))
 	if e.ErrorKind != nil {

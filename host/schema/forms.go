@@ -6,15 +6,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// forms returns s and what applies to the same value in the open: the targets
-// of references, allOf and, when unions is set, anyOf and oneOf. Each is there
-// once, in the order of the document. Help and the command line read types and
-// properties from them; they need not be exact, Check is.
+// forms returns s and the schemas that apply to the same value unconditionally: targets
+// of references, allOf and, if unions is set, anyOf and oneOf. Each occurs once, in
+// document order. Help and the command line derive types and properties from them. The
+// result may be approximate, because Check decides.
 func (d *document) forms(s *subschema, unions bool) []*subschema {
 	var found []*subschema
 	seen := map[*subschema]bool{}
 	var add func(s *subschema)
-	add = func(s *subschema) { // no deeper than maxChain
+	add = func(s *subschema) { // the recursion depth is at most maxChain
 		if s == nil || seen[s] {
 			return
 		}
@@ -37,11 +37,11 @@ func (d *document) forms(s *subschema, unions bool) []*subschema {
 	return found
 }
 
-// A typing is what a value may be, as far as words on a command line care.
+// A typing describes the allowed values of a schema for the command line.
 type typing struct {
 	types      []string
-	values     []*node // of enum and const
-	restricted bool    // nothing but the values is allowed
+	values     []*node // values of enum and const
+	restricted bool    // only the values are allowed
 	items      *subschema
 	object     bool // has properties, or may be an object
 }
@@ -77,7 +77,7 @@ func (d *document) typing(s *subschema) typing {
 	return t
 }
 
-// guess reads types from what else is there.
+// guess derives types from other keywords.
 func (t *typing) guess() {
 	switch {
 	case t.object:
@@ -109,8 +109,8 @@ func valuesIn(n *node) []*node {
 	return nil
 }
 
-// property returns the schema of a property, or nil, and whether there may be
-// properties that are not listed.
+// property returns the schema of a property, or nil. open reports whether unlisted
+// properties are allowed.
 func (d *document) property(s *subschema, name string) (_ *subschema, open bool) {
 	open = true
 	var other *subschema
@@ -136,7 +136,7 @@ func (d *document) property(s *subschema, name string) (_ *subschema, open bool)
 	return other, open || other != nil
 }
 
-// matching returns the schema that patternProperties have for a name, or nil.
+// matching returns the patternProperties schema for a name, or nil.
 func (d *document) matching(s *subschema, name string) *subschema {
 	patterns := s.node.get("patternProperties")
 	if patterns == nil || patterns.kind != '{' {
@@ -169,7 +169,7 @@ func (d *document) names(s *subschema) []string {
 	return names
 }
 
-// json appends the value as JSON, numbers as they were written.
+// json appends the value as JSON. Numbers keep their text.
 func (n *node) json(dst []byte) []byte {
 	switch n.kind {
 	case 'n':
@@ -200,7 +200,7 @@ func (n *node) json(dst []byte) []byte {
 	return append(dst, end)
 }
 
-// appendString never fails: it replaces what is not UTF-8.
+// appendString appends s as a JSON string. It replaces invalid UTF-8.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s)
 	return dst

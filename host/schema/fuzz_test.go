@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// seeds are schemas with something of everything.
+// seeds covers all keywords.
 var seeds = []string{
 	issue, search, `{"$ref":"#"}`, doubling(5), doubling(11), nest(`{"not":`, 20, `{}`, `}`),
 	`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a","definitions":{"a":{"type":"object","properties":{"b":{"$ref":"#/definitions/a"}},"dependencies":{"b":["c"],"c":{}}}}}`,
@@ -18,8 +18,8 @@ var seeds = []string{
 	`{"$id":"http://x/y","$defs":{"a":{"$id":"z","$anchor":"b"}},"oneOf":[{"const":1e3},{"enum":[null,{"a":[]}]}],"uniqueItems":true}`,
 }
 
-// FuzzVet: nothing panics, and what the vetter accepts is compiled soon and
-// without growing out of proportion.
+// FuzzVet checks that nothing panics, and that vetted schemas compile fast with bounded
+// memory.
 func FuzzVet(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -30,7 +30,7 @@ func FuzzVet(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		start := time.Now()
 		s, err := Compile(raw)
-		if took := time.Since(start); took > time.Second { // 200 ms without the fuzzer's instruments and neighbours
+		if took := time.Since(start); took > time.Second { // 200 ms without instrumentation and parallel fuzzing
 			t.Errorf("took %v", took)
 		}
 		runtime.ReadMemStats(&after)
@@ -68,8 +68,7 @@ func fuzzViews(t *testing.T, raw []byte, vetted string) {
 	}
 }
 
-// FuzzCheck: nothing panics, answers are the same twice, and agree with the
-// library's on the same schema.
+// FuzzCheck checks that Check never panics, is deterministic, and agrees with the library.
 func FuzzCheck(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s), []byte(`{"owner":"a","repo":{"name":1},"labels":["a","a"],"page":1e2,"who":{"kind":"user"}}`))
@@ -101,7 +100,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzArguments: what comes out is valid JSON, or there are problems.
+// FuzzArguments checks that the result is either valid JSON or problems.
 func FuzzArguments(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s), "query=a\x00labels=b\x00labels=[\"c\"]\x00repo.owner=x\x00any:={\"a\":1}")

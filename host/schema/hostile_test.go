@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// within fails when f takes too long ten times: others may have the processor.
-// What hangs takes seconds or for ever; how long the rest takes is known only
-// where nobody else runs, in make soak.
+// within fails the test if f is slower than limit ten times. A busy machine delays f, and
+// endless work takes seconds. Precise times are measured only by make soak.
 func within(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
 	limit *= slow
@@ -30,8 +29,8 @@ func within(t *testing.T, limit time.Duration, f func()) {
 	t.Errorf("took %v, at most %v allowed", took, limit)
 }
 
-// TestHostile has the schemas that were measured to hang or kill processes.
-// None may take long, and none may reach out.
+// TestHostile covers schemas that are known to block or kill processes. Each must fail or
+// compile fast and load nothing.
 func TestHostile(t *testing.T) {
 	var seen atomic.Int32
 	canary, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,7 +91,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// badPatterns is a document of patterns that take long to find out about.
+// badPatterns returns a document of patterns that are slow to reject.
 func badPatterns() string {
 	var keys []string
 	for i := range 120 {
@@ -101,10 +100,10 @@ func badPatterns() string {
 	return `{"properties":{` + strings.Join(keys, ",") + `}}`
 }
 
-// TestLargestSchemas: what passes the vetter compiles in bounded time.
+// TestLargestSchemas checks that the largest vetted schemas compile in bounded time.
 func TestLargestSchemas(t *testing.T) {
 	if testing.Short() {
-		t.Skip("does one thing at a time, which the race detector makes slow")
+		t.Skip("too slow with the race detector")
 	}
 	many := func(n int, format string) string {
 		var b strings.Builder

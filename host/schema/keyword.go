@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// A dialect is a version of JSON Schema, by the year or number in its name.
+// A dialect is a version of JSON Schema.
 type dialect int
 
 const (
@@ -13,9 +13,9 @@ const (
 	draft2020 dialect = 2020
 )
 
-// dialectOf reads $schema. Without one everything that any dialect has is
-// understood, for those are the schemas that people write by hand and that
-// generators forget to label.
+// dialectOf returns the dialect that $schema names. An empty $schema selects 2020-12,
+// in which the keywords of all dialects are accepted. Handwritten and generated
+// schemas often lack $schema.
 func dialectOf(uri string) (d dialect, known bool) {
 	uri = strings.TrimSuffix(uri, "#")
 	uri = strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://")
@@ -34,32 +34,31 @@ func dialectOf(uri string) (d dialect, known bool) {
 	return draft2020, false
 }
 
-// A shape says where in a keyword's value the schemas are.
+// A shape describes where a keyword's value contains schemas.
 type shape byte
 
 const (
 	single    shape = iota // the value itself
 	listed                 // its items
 	named                  // its members
-	eitherWay              // items: one, or a list as before 2020-12
+	eitherWay              // a schema or, before 2020-12, a list of schemas
 )
 
-// An applicator is a keyword with schemas in it.
+// An applicator is a keyword whose value contains schemas.
 type applicator struct {
 	shape shape
 	from  dialect // ignored in older dialects
-	// apply: the schemas say something about an instance; $defs do not.
+	// apply: the schemas constrain an instance, unlike those of $defs.
 	apply bool
-	// inPlace: about the same value. Everything else descends into the
-	// instance, which is finite, so a cycle through it ends.
+	// inPlace: they apply to the same value. Other keywords descend into the
+	// instance, which is finite, so a cycle through them ends.
 	inPlace bool
-	// strict: accepting more in them may mean accepting less in the whole.
+	// strict: accepting more in them may accept less in the whole schema.
 	strict bool
 }
 
-// applicators has every keyword that holds schemas in any dialect. The vetter
-// looks into all of them, whatever the dialect: a keyword too many costs
-// nothing, one too few is a hole.
+// applicators lists the keywords with schemas of all dialects. The vetter inspects all
+// of them in every dialect, because a missed schema would be unchecked.
 var applicators = map[string]applicator{
 	"$defs":       {shape: named},
 	"definitions": {shape: named},
@@ -87,12 +86,12 @@ var applicators = map[string]applicator{
 	"unevaluatedItems": {shape: single, from: draft2019, apply: true},
 }
 
-// references are the keywords that name a schema elsewhere. In a document that
-// is one resource the dynamic ones lead where $ref would.
+// references are the keywords that refer to another schema. In a document with a
+// single resource the dynamic references resolve like $ref.
 var references = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 
-// assertions are the keywords that say something by themselves, and since
-// when. format is missing on purpose.
+// assertions lists the keywords that constrain an instance, with the first dialect that
+// has them. format is deliberately absent.
 var assertions = map[string]dialect{
 	"type": draft4, "enum": draft4, "const": draft6,
 	"multipleOf": draft4, "maximum": draft4, "exclusiveMaximum": draft4, "minimum": draft4, "exclusiveMinimum": draft4,

@@ -7,26 +7,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A members is an object or array cut at its commas, so that it can be put
-// together again without what was removed and with everything else exactly as
-// it was.
+// members is an object or array split at its commas. It can be joined again without
+// some members, and with all other bytes unchanged.
 type members struct {
 	before, after []byte // white space around the value
-	open          byte   // '{', '[' or 0 for what has no members
+	open          byte   // '{' or '['; 0 for other values
 	list          []member
-	inside        []byte // white space of an empty one; the value when open is 0
+	inside        []byte // white space of an empty object or array; the value if open is 0
 }
 
-// A member is a value and what stands around it up to the commas.
+// A member is a value and the text around it, up to the commas.
 type member struct {
-	lead  []byte // white space, and for an object the name and the colon
-	name  string // of an object's member; the content of an array's string
+	lead  []byte // white space and, in an object, the name and the colon
+	name  string // name of the member; in an array, the content of a string
 	value []byte
 	trail []byte
 }
 
-// split cuts a value. Duplicate keys are an error: which of the two would be
-// changed?
+// split splits a value. It rejects duplicate keys, because it is unclear which of the
+// members an edit should change.
 func split(raw []byte) (*members, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
 	kind := d.PeekKind()
@@ -52,7 +51,7 @@ func split(raw []byte) (*members, error) {
 			return nil, err
 		}
 		m.list = append(m.list, one)
-		start = end + 1 // past the comma; past the bracket it is not used
+		start = end + 1 // after the comma; unused after the bracket
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, errNotJSON
@@ -72,8 +71,8 @@ func (m *members) check() error {
 	return nil
 }
 
-// next reads the member that begins at start and returns where the comma or
-// bracket after it is.
+// next reads the member that begins at start. It returns the offset of the comma or
+// bracket that follows.
 func (m *members) next(d *jsontext.Decoder, raw []byte, start int) (one member, end int, err error) {
 	if m.open == '{' {
 		name, err := d.ReadToken()
@@ -100,7 +99,7 @@ func (m *members) next(d *jsontext.Decoder, raw []byte, start int) (one member, 
 	return one, comma, nil
 }
 
-// find returns the index of a name, or -1.
+// find returns the index of a member, or -1.
 func (m *members) find(name string) int {
 	if m.open != '{' {
 		return -1
@@ -108,7 +107,7 @@ func (m *members) find(name string) int {
 	return slices.IndexFunc(m.list, func(one member) bool { return one.name == name })
 }
 
-// drop removes the members of these names and reports whether there were any.
+// drop removes the named members. It reports whether there were any.
 func (m *members) drop(names []string) bool {
 	before := len(m.list)
 	m.list = slices.DeleteFunc(m.list, func(one member) bool {
@@ -117,7 +116,7 @@ func (m *members) drop(names []string) bool {
 	return len(m.list) < before
 }
 
-// set replaces the value of a name or adds it at the end.
+// set replaces the value of a member, or appends a member.
 func (m *members) set(name string, value []byte) {
 	if i := m.find(name); i >= 0 {
 		m.list[i].value = value
@@ -125,7 +124,7 @@ func (m *members) set(name string, value []byte) {
 	}
 	one := member{lead: append(appendString(nil, name), ':'), name: name, value: value}
 	if n := len(m.list); n > 0 {
-		// The white space before the bracket stays before the bracket.
+		// Keep the white space before the bracket in place.
 		one.trail, m.list[n-1].trail = m.list[n-1].trail, nil
 	}
 	m.list = append(m.list, one)
@@ -146,6 +145,6 @@ func (m *members) join() []byte {
 	if len(m.list) == 0 {
 		out = append(out, m.inside...)
 	}
-	out = append(out, m.open+2) // '}' and ']' are two after '{' and '['
+	out = append(out, m.open+2) // '}' is '{'+2, and ']' is '['+2
 	return append(out, m.after...)
 }

@@ -10,9 +10,11 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// leaf says in plain words what an error without causes is about.
+// leaf returns the finding for an error without causes.
 func (x explainer) leaf(e *jsonschema.ValidationError) finding {
 	f := x.at(e)
 	switch k := e.ErrorKind.(type) {
@@ -34,16 +36,16 @@ func (x explainer) leaf(e *jsonschema.ValidationError) finding {
 		f.schema += "/not"
 		f.message = "has a form that is not allowed here"
 	case *kind.OneOf:
-		f.message = "fits more than one of the forms of which exactly one is allowed"
+		f.message = "matches more than one of the forms of which exactly one is allowed"
 	case *kind.Pattern:
-		f.message = "must match pattern " + short(k.Want, 80)
+		f.message = "must match pattern " + shorten(k.Want, 80)
 	default:
 		f.message = bound(e.ErrorKind)
 	}
 	return f
 }
 
-// bound is about the keywords that compare sizes.
+// bound returns the message for keywords that compare sizes.
 func bound(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.MinLength:
@@ -64,7 +66,7 @@ func bound(k jsonschema.ErrorKind) string {
 	case *kind.UniqueItems:
 		return fmt.Sprintf("must not repeat an item, [%d] and [%d] are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
-		return "has no item of the form that one must have"
+		return "has no item of the required form"
 	case *kind.MinContains:
 		return fmt.Sprintf("must have at least %s of a certain form", several(k.Want, "item"))
 	case *kind.MaxContains:
@@ -80,7 +82,7 @@ func bound(k jsonschema.ErrorKind) string {
 	case *kind.MultipleOf:
 		return "must be a multiple of " + number(k.Want)
 	}
-	return "does not fit the schema"
+	return "does not match the schema"
 }
 
 func several(n int, noun string) string {
@@ -119,8 +121,8 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// wrongValue lists the values allowed, which are the schema's, and uses the
-// one found only to guess which of them was meant.
+// wrongValue lists the allowed values, which come from the schema. It uses the actual
+// value only for a suggestion.
 func wrongValue(want []any, got any) string {
 	const most = 10
 	var shown, texts []string
@@ -149,7 +151,7 @@ func wrongValue(want []any, got any) string {
 	return message
 }
 
-// candidate shows one value of the schema.
+// candidate formats one value of the schema.
 func candidate(v any) string {
 	switch v := v.(type) {
 	case []any:
@@ -157,7 +159,7 @@ func candidate(v any) string {
 	case map[string]any:
 		return "a certain object"
 	case json.Number:
-		return short(string(v), 40)
+		return shorten(string(v), 40)
 	case string:
 		return quote(v, 40)
 	}
@@ -167,7 +169,7 @@ func candidate(v any) string {
 	return fmt.Sprint(v)
 }
 
-// number writes a bound exactly when that is short.
+// number formats a bound, exactly if that is short.
 func number(r *big.Rat) string {
 	const most = 25
 	if digits, exact := r.FloatPrec(); exact && digits <= most {
@@ -177,4 +179,12 @@ func number(r *big.Rat) string {
 	}
 	f, _ := r.Float64()
 	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// didYouMean returns "; did you mean …?" for the nearest candidate, or "".
+func didYouMean(name string, candidates []string) string {
+	if best := suggest.Nearest(name, candidates); best != "" {
+		return "; did you mean " + quoteName(best) + "?"
+	}
+	return ""
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A meter finds out what checking an instance will cost, before the library,
-// which nobody can interrupt, begins. It goes where the library would go but
-// compares nothing except types, so it counts too much rather than too little,
-// and it stops when the limit is reached.
+// A meter computes the cost of a validation before the library, which cannot be
+// interrupted, begins. It visits the same schemas and values as the library but compares
+// only types. The result is therefore too high rather than too low. The meter stops at
+// the limit.
 type meter struct {
 	left        int
-	unevaluated bool // the schema has unevaluated…, so the library keeps sets
+	unevaluated bool // the schema has unevaluated keywords, for which the library keeps sets
 }
 
 func (m *meter) visit(s *jsonschema.Schema, v any) {
@@ -38,7 +38,7 @@ func (m *meter) visit(s *jsonschema.Schema, v any) {
 	}
 }
 
-// inPlace counts the schemas that apply to the same value.
+// inPlace adds the cost of schemas that apply to the same value.
 func (m *meter) inPlace(s *jsonschema.Schema, v any) {
 	for _, sub := range [...]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else} {
 		if sub != nil {
@@ -117,8 +117,8 @@ func (m *meter) array(s *jsonschema.Schema, v []any) {
 	}
 }
 
-// compare counts what enum and const cost: numbers are parsed again for each
-// value, lists and objects compared to the end.
+// compare adds the cost of enum and const. The library parses numbers again for each
+// value and compares lists and objects completely.
 func (m *meter) compare(s *jsonschema.Schema, v any) {
 	if s.Const != nil {
 		m.left -= likeness(v, *s.Const)
@@ -137,7 +137,7 @@ func (m *meter) compare(s *jsonschema.Schema, v any) {
 	}
 }
 
-// likeness is what it may cost to find two values equal.
+// likeness returns the maximum cost of comparing two values.
 func likeness(v, value any) int {
 	switch v := v.(type) {
 	case []any:
@@ -152,7 +152,7 @@ func likeness(v, value any) int {
 	return 1
 }
 
-// weight is what it costs to make a big.Rat of a number.
+// weight returns the cost of converting a number to a big.Rat.
 func weight(number json.Number) int {
 	if i := strings.IndexAny(string(number), "eE"); i >= 0 && len(number)-i > 3 {
 		return 16 // up to a thousand digits
@@ -160,19 +160,19 @@ func weight(number json.Number) int {
 	return len(number) >> 4
 }
 
-// match counts what a pattern costs: the text times the program.
+// match adds the cost of a pattern: text length times program size.
 func (m *meter) match(re jsonschema.Regexp, text string) {
 	if p, ok := re.(*pattern); ok {
 		m.left -= 1 + len(text)*p.size/32
 	}
 }
 
-// unique counts what uniqueItems costs. The library hashes the items, but its
-// hash runs the parts of an item together, so that many different lists can be
-// made to have the same one; each is then compared with each.
+// unique adds the cost of uniqueItems. The library hashes the items, but its hash
+// concatenates the parts of an item. Many different lists can have the same hash, and
+// the library then compares all pairs.
 func (m *meter) unique(items []any) {
 	total := 0
-	composite := len(items) <= 20 // so few are compared at once
+	composite := len(items) <= 20 // the library compares up to 20 items without hashing
 	for _, item := range items {
 		switch item.(type) {
 		case []any, map[string]any:
@@ -186,7 +186,7 @@ func (m *meter) unique(items []any) {
 	}
 }
 
-// count returns how many values there are in v, numbers by their weight.
+// count returns the number of values in v. Numbers count by weight.
 func count(v any) int {
 	n := 1
 	switch v := v.(type) {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// TestMeter: what the meter lets pass does not take long. Each case is made as
-// large as the meter allows.
+// TestMeter checks that instances within the meter's limit are validated fast. Each case is
+// as large as the meter allows.
 func TestMeter(t *testing.T) {
 	if testing.Short() {
-		t.Skip("does one thing at a time, which the race detector makes slow")
+		t.Skip("too slow with the race detector")
 	}
 	repeat := func(item string, times int) func(int) string {
 		return func(n int) string { return `[` + strings.Repeat(item+`,`, n*times) + item + `]` }
@@ -29,7 +29,7 @@ func TestMeter(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema   string
 		instance func(n int) string
-		values   int // in one of n
+		values   int // values in an instance of size n
 	}{
 		"two ways":           {`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep, maxValues / 5},
 		"two ways, errors":   {`{"type":["object","string"],"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep, maxValues / 5},
@@ -61,8 +61,8 @@ func TestMeter(t *testing.T) {
 				m.visit(s.full, v)
 				return maxWork - m.left, v
 			}
-			// From what few cost to as many as may be; some cost more than
-			// proportionally.
+			// Extrapolate from the cost of a few to the maximum; some costs grow faster than
+			// linearly.
 			few, largest := cost(4)
 			for n := min(4*maxWork/few, maxValues/c.values); n > 4; n = n * 3 / 4 {
 				work, v := cost(n)

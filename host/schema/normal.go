@@ -6,20 +6,19 @@ import (
 	"strconv"
 )
 
-// A normal is a document on its way to the library: plain 2020-12, one
-// resource, references as pointers into flat $defs. The library never sees
-// ids, anchors, metaschemas or dialects, which is where it would resolve names
-// and load things, and it has fewer keywords to check against the metaschema,
-// which is most of what compiling costs.
+// A normal is a document in the form for the library: plain 2020-12, one resource, and
+// references as pointers into flat $defs. The library sees no ids, anchors, metaschemas
+// or dialects, so it resolves no names and loads nothing. It also validates fewer
+// keywords against the metaschema, which is most of the cost of compiling.
 type normal struct {
 	*document
 	defs    map[string]any
-	places  map[*subschema]string // targets → where they are in the normal document
-	waiting []*subschema          // targets that are not written yet
+	places  map[*subschema]string // target → pointer in the normal document
+	waiting []*subschema          // targets that have not been written
 
 	// For messages, by pointer into the normal document:
-	origin map[string]string   // where it was in the original, when that differs
-	known  map[string][]string // the properties declared there
+	origin map[string]string   // pointer into the original, if different
+	known  map[string][]string // the properties declared at the pointer
 
 	unevaluated bool
 }
@@ -47,8 +46,8 @@ func (d *document) normalise() (*normal, any, error) {
 	return n, root, nil
 }
 
-// place is what stands where s does: s itself, or a reference when something
-// else refers to it too.
+// place returns the normal form of s, or a reference if s is the target of another
+// reference.
 func (n *normal) place(s *subschema, at string) (any, error) {
 	if !s.target && s != n.root {
 		if _, written := n.places[s]; !written {
@@ -84,7 +83,7 @@ func (n *normal) write(s *subschema, at string) (any, error) {
 	for i, key := range s.node.keys {
 		v := s.node.kids[i]
 		if v.kind == 'n' && key != "const" {
-			continue // serialisers write unset fields so
+			continue // some serialisers write unset fields as null
 		}
 		if a, ok := applicators[key]; ok && a.apply && n.dialect >= a.from {
 			if err := n.apply(s, key, v, writing{at, out}); err != nil {
@@ -98,15 +97,15 @@ func (n *normal) write(s *subschema, at string) (any, error) {
 		}
 	}
 	if n.dialect == draft2019 && out["contains"] != nil && out["unevaluatedItems"] != nil {
-		// In 2020-12 contains evaluates the items it matches, in 2019-09 not.
+		// contains evaluates the matched items in 2020-12 but not in 2019-09.
 		delete(out, "unevaluatedItems")
 		n.note(s.at+"/unevaluatedItems", "is ignored beside contains")
 	}
 	return out, nil
 }
 
-// writeRefs writes the references of s and reports whether that is all: before
-// 2019-09 everything beside $ref is ignored.
+// writeRefs writes the references of s. only is true if nothing else counts: before
+// 2019-09 the siblings of $ref are ignored.
 func (n *normal) writeRefs(s *subschema, out map[string]any) (only bool) {
 	var more []any
 	for _, ref := range s.refs {
@@ -127,7 +126,7 @@ func (n *normal) writeRefs(s *subschema, out map[string]any) (only bool) {
 	return false
 }
 
-// value copies a JSON value for the library.
+// value converts a JSON value for the library.
 func (n *node) value() any {
 	switch n.kind {
 	case 't', 'f':
@@ -152,7 +151,7 @@ func (n *node) value() any {
 	return nil
 }
 
-// texts returns the strings of a list, each once.
+// texts returns the distinct strings of a list.
 func (n *node) texts() []string {
 	var texts []string
 	seen := map[string]bool{}

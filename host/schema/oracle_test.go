@@ -11,15 +11,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The library, given the schema as it is and asked without anything of ours in
-// between, is the oracle for dialects, normal form, quick path and limits.
+// The library with the original schema and without this package is the oracle for dialects,
+// normal form, quick path and limits.
 func libraryCompile(raw string) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(refuser{})
+	c.UseLoader(noLoader{})
 	if err := c.AddResource("urn:oracle", doc); err != nil {
 		return nil, err
 	}
@@ -39,8 +39,7 @@ var schemaURIs = []string{
 	"http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-04/schema#",
 }
 
-// A drawer draws schemas whose keywords say something about the instances that
-// it draws.
+// A drawer generates schemas whose keywords constrain the instances that it generates.
 type drawer struct {
 	*rapid.T
 	uri string
@@ -108,7 +107,7 @@ func (d drawer) schema(depth int) string {
 	for range rapid.IntRange(0, 4).Draw(d.T, "keywords") {
 		key, value := d.keyword(sub)
 		if d.old() && (key == "const" && seen["$ref"] || key == "$ref" && seen["const"]) {
-			continue // the library forgets to ignore const beside $ref
+			continue // the library does not ignore const beside $ref
 		}
 		if !seen[key] {
 			seen[key] = true
@@ -157,9 +156,8 @@ func (d drawer) keyword(sub func() string) (key, value string) {
 	}
 }
 
-// document draws a whole schema. References lead from the root into
-// definitions and between those only downwards, else nearly all would be
-// cycles.
+// document generates a schema. References lead from the root into definitions, and between
+// definitions only downwards. Otherwise nearly all schemas would be cyclic.
 func (d drawer) document() string {
 	members := []string{}
 	if d.uri != "" {
@@ -189,7 +187,7 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 		s, err := Compile([]byte(raw))
 		if err != nil {
 			if r := reason(t, err); r != "cycle" {
-				t.Fatalf("the library takes what is refused: %v\n%s", err, raw)
+				t.Fatalf("the library accepts a rejected schema: %v\n%s", err, raw)
 			}
 			refused++
 			return
@@ -205,7 +203,7 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 				t.Fatalf("accepted %v, the library %v\nschema   %s\ninstance %s\nproblems %v", got, want, raw, instance, problems)
 			}
 			if again := s.Check([]byte(instance)); fmt.Sprint(again) != fmt.Sprint(problems) {
-				t.Fatalf("two answers: %v, %v\nschema   %s\ninstance %s", problems, again, raw, instance)
+				t.Fatalf("two different results: %v, %v\nschema   %s\ninstance %s", problems, again, raw, instance)
 			}
 			v, problem := decode([]byte(instance))
 			if problem != nil || (s.verdict.Validate(v) == nil) != want {
@@ -217,13 +215,13 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d refused, %d checked, %d of them valid", refused, checked, valid)
+	t.Logf("%d rejected, %d checked, %d of them valid", refused, checked, valid)
 	if !testing.Short() && (checked < 100 || valid*20 < checked || valid*20 > checked*19) {
-		t.Errorf("%d checked, %d of them valid: the drawing is off", checked, valid)
+		t.Errorf("%d checked, %d of them valid: the generator is unbalanced", checked, valid)
 	}
 }
 
-// TestNormalFormKeepsMeaning: what we write for the library is a schema too.
+// TestNormalFormKeepsMeaning checks that the normal form is an equivalent schema.
 func TestNormalFormKeepsMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawer{T: t, uri: rapid.SampledFrom(schemaURIs).Draw(t, "dialect")}
@@ -240,7 +238,7 @@ func TestNormalFormKeepsMeaning(t *testing.T) {
 		if err := json.NewEncoder(&b).Encode(root); err != nil {
 			t.Fatal(err)
 		}
-		// The normal form of a normal form: the same verdicts once more.
+		// Normalising the normal form again must not change the results.
 		first, err := Compile([]byte(raw))
 		if err != nil {
 			return

@@ -3,10 +3,11 @@ package schema
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// path writes a place the way people write it: repo.owner, items[3].name.
+// path formats a place: repo.owner, items[3].name.
 func (x explainer) path(loc []string) string {
 	var b strings.Builder
 	v := x.instance
@@ -27,7 +28,7 @@ func (x explainer) path(loc []string) string {
 	return b.String()
 }
 
-// got returns the value at a place; it is only ever compared, not shown.
+// got returns the value at a place. It is used for comparisons and never shown.
 func (x explainer) got(loc []string) any {
 	v := x.instance
 	for _, token := range loc {
@@ -73,32 +74,25 @@ func plain(name string) bool {
 
 func quoteName(name string) string { return quote(name, 64) }
 
-// quote makes one quoted line of what a stranger wrote, cut to a length.
+// quote truncates and quotes an untrusted text.
 func quote(s string, most int) string {
 	if len(s) > most {
-		s = short(s, most)
+		s = shorten(s, most)
 	}
 	return strconv.QuoteToGraphic(s)
 }
 
-// short cuts between runes and makes control characters visible.
-func short(s string, most int) string {
-	if len(s) > most {
-		end := most
-		for end > 0 && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end] + "…"
-	}
+// shorten truncates a text and replaces invisible characters by a dot.
+func shorten(s string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if !strconv.IsGraphic(r) {
 			return '·'
 		}
 		return r
-	}, s)
+	}, truncate.Bytes(s, most))
 }
 
-// compareTokens orders the steps of paths: indexes by number, before names.
+// compareTokens orders path elements: indexes numerically, then names.
 func compareTokens(a, b string) int {
 	na, nb := digits(a), digits(b)
 	switch {

@@ -11,20 +11,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A pattern is a regular expression of a schema. JSON Schema means those of
-// ECMA-262; RE2 has most of them and runs in linear time, but linear is the
-// text times the program, and {1000} makes a long program of a short pattern.
+// A pattern is a regular expression of a schema. JSON Schema uses the syntax of
+// ECMA-262. RE2 supports most of it in linear time: the text length times the program
+// size. A short pattern with {1000} has a long program.
 type pattern struct {
-	text string // as the schema has it
-	re   string // as RE2 takes it
-	size int    // of the program, roughly
-	err  error  // why RE2 does not take it
+	text string // text in the schema
+	re   string // text for RE2
+	size int    // approximate size of the program
+	err  error  // error of RE2
 
-	compiled *regexp.Regexp // by the engine
+	compiled *regexp.Regexp // set by engine
 }
 
-// readPattern parses a pattern without compiling it, which is where the memory
-// would go, and charges what it would cost.
+// readPattern parses a pattern and adds its program size. It does not compile it,
+// because compiling uses the memory.
 func (d *document) readPattern(text, at string) error {
 	if _, ok := d.patterns[text]; ok {
 		return nil
@@ -36,7 +36,7 @@ func (d *document) readPattern(text, at string) error {
 	tree, err := syntax.Parse(p.re, syntax.Perl)
 	if err != nil {
 		p.err = err
-		p.size = 8 * len(text) // parsing it was not free either
+		p.size = 8 * len(text) // parsing has a cost, too
 	} else {
 		p.size = programSize(tree)
 	}
@@ -47,8 +47,8 @@ func (d *document) readPattern(text, at string) error {
 	return nil
 }
 
-// programSize estimates the instructions that an expression becomes. The
-// parser has bounded its nesting and its repetitions.
+// programSize estimates the number of instructions of an expression. The parser limits
+// nesting and repetition.
 func programSize(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -66,8 +66,7 @@ func programSize(re *syntax.Regexp) int {
 	return min(size, maxProgram+1)
 }
 
-// translate turns escapes that ECMA-262 has and RE2 has not (\u00e9, \u{1F600},
-// \cJ) into some that it has.
+// translate converts escapes of ECMA-262 that RE2 lacks (\u00e9, \u{1F600}, \cJ).
 func translate(text string) string {
 	if !strings.Contains(text, `\u`) && !strings.Contains(text, `\c`) {
 		return text
@@ -92,8 +91,8 @@ func translate(text string) string {
 	return b.String()
 }
 
-// ecmaEscape reads an escape at the beginning of text and returns its length,
-// or 0 when it is none of those that need translation.
+// ecmaEscape parses an escape at the beginning of text. It returns the length of the
+// escape, or 0 if the escape needs no translation.
 func ecmaEscape(text string) (r rune, n int) {
 	switch {
 	case strings.HasPrefix(text, `\c`) && len(text) > 2:
@@ -131,12 +130,12 @@ func fourHex(text string) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// engine compiles each pattern once. The library asks for the same one several
-// times: to check it as a "regex" format and to use it.
+// engine compiles each pattern once. The library requests a pattern several times: to
+// validate it and to use it.
 func (d *document) engine(text string) (jsonschema.Regexp, error) {
 	p := d.patterns[text]
 	if p == nil {
-		return nil, fmt.Errorf("pattern %q was not vetted", cut(text))
+		return nil, fmt.Errorf("pattern %q has not been vetted", shortenText(text))
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -149,7 +148,7 @@ func (d *document) engine(text string) (jsonschema.Regexp, error) {
 	return p, nil
 }
 
-// MatchString and String make a pattern the library's Regexp.
+// MatchString and String implement jsonschema.Regexp.
 func (p *pattern) MatchString(s string) bool { return p.compiled.MatchString(s) }
 
 func (p *pattern) String() string { return p.text }

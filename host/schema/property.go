@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A Property is one argument of a tool, for help and completion. All of it is
-// a stranger's text.
+// A Property is one argument of a tool, for help and completion. All its texts are
+// untrusted.
 type Property struct {
 	Name        string
 	Type        string // string, integer, string[], "a"|"b", string|null, any
 	Required    bool
-	Default     json.RawMessage // nil when there is none
+	Default     json.RawMessage // nil if there is none
 	Description string
-	Values      []string // the strings allowed, when only those are
+	Values      []string // the allowed strings, if the values are restricted
 }
 
-// Properties lists the top-level properties of an object schema in the order
-// they are written. A schema that does not pass [Vet] has none.
+// Properties returns the top-level properties of an object schema in document order. It
+// returns none if the schema does not pass [Vet].
 func Properties(inputSchema []byte) []Property {
 	d, err := vet(inputSchema)
 	if err != nil {
@@ -34,7 +34,7 @@ func Properties(inputSchema []byte) []Property {
 	for _, name := range d.names(d.root) {
 		s, _ := d.property(d.root, name)
 		if s == nil {
-			s = &subschema{node: &node{kind: 't'}} // not even a schema
+			s = &subschema{node: &node{kind: 't'}} // the property's value is not a schema
 		}
 		p := Property{Name: name, Type: d.typeText(s, 0), Required: slices.Contains(required, name)}
 		d.describe(&p, s)
@@ -43,7 +43,7 @@ func Properties(inputSchema []byte) []Property {
 	return properties
 }
 
-// describe takes annotations from s, or else from what it refers to.
+// describe copies annotations from s, or else from the schemas it refers to.
 func (d *document) describe(p *Property, s *subschema) {
 	for _, f := range d.forms(s, false) {
 		if v := f.node.get("default"); v != nil && p.Default == nil {
@@ -62,7 +62,7 @@ func (d *document) describe(p *Property, s *subschema) {
 	}
 }
 
-// typeText writes a type the way people do.
+// typeText formats a type for people.
 func (d *document) typeText(s *subschema, level int) string {
 	const deepest, mostValues = 4, 12
 	t := d.typing(s)
@@ -73,7 +73,7 @@ func (d *document) typeText(s *subschema, level int) string {
 				words = append(words, "…")
 				break
 			}
-			words = append(words, short(string(v.json(nil)), 40))
+			words = append(words, shorten(string(v.json(nil)), 40))
 		}
 		if t.may("null") && !slices.Contains(words, "null") {
 			words = append(words, "null")

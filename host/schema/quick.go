@@ -11,55 +11,52 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A quick accepts what obviously fits, from the bytes, without decoding them
-// into values. Most calls are of that kind: a flat object of typed properties.
-// It never refuses. Whatever it is not sure of (a keyword that it does not
-// know, an escaped key, 1.0 for an integer) is for the library to decide, so
-// there is one judge only.
+// A quick accepts simple valid instances from their raw bytes, without decoding them.
+// Most calls have such arguments: a flat object of typed properties. It never rejects:
+// in case of doubt (an unknown keyword, an escaped key, 1.0 for an integer) the library
+// decides.
 //
-// It reads each value once, under one schema, so it is linear and needs no
-// meter.
+// It reads each value once, under one schema. The time is linear, so no meter is needed.
 type quick struct {
-	unsure bool             // says no to everything
-	types  jsonschema.Types // 0: any
-	any    bool             // says yes to everything
+	unsure bool             // accepts nothing
+	types  jsonschema.Types // 0 means any type
+	any    bool             // accepts everything
 
-	enum           map[string]bool // strings allowed; nil: all
+	enum           map[string]bool // allowed strings; nil means all
 	minLen, maxLen int
 	pattern        *pattern
 	min, max       *int64
 
 	properties map[string]quickProperty
-	required   uint64 // a bit for each required property
-	extra      *quick // of other properties; nil when there may be none
+	required   uint64 // one bit per required property
+	extra      *quick // schema of other properties; nil if they are not allowed
 
 	items              *quick
 	minItems, maxItems int
 
-	forms []*quick // one of them applies, to be told by the type
+	alternatives []*quick // alternatives that differ by type
 }
 
 type quickProperty struct {
 	*quick
-	bit uint64 // when it is required
+	bit uint64 // bit in required, or 0
 }
 
 const (
-	longPattern = 1 << 10  // bytes from which on a text is not matched here
-	keepScan    = 64 << 10 // bytes up to which a decoder, with its tables of names, is kept
+	longPattern = 1 << 10  // maximum bytes of a text that is matched here
+	keepScan    = 64 << 10 // maximum bytes of an instance after which the decoder is kept
 )
 
-// A scan is a decoder to be used again: making one costs more than reading
-// small arguments does.
+// A scan is a pooled decoder. A new one costs more than reading small arguments.
 type scan struct {
 	*jsontext.Decoder
 	buffer bytes.Buffer
 }
 
-var scans = sync.Pool{New: func() any { return &scan{Decoder: jsontext.NewDecoder(nobody)} }}
+var scans = sync.Pool{New: func() any { return &scan{Decoder: jsontext.NewDecoder(emptyReader)} }}
 
-// nobody is what an idle decoder reads, so that it holds no instance.
-var nobody = strings.NewReader("")
+// emptyReader is the input of an idle decoder, so that it retains no instance.
+var emptyReader = strings.NewReader("")
 
 func (q *quick) accepts(instance []byte) bool {
 	if q.unsure {
@@ -69,7 +66,7 @@ func (q *quick) accepts(instance []byte) bool {
 	d.buffer = *bytes.NewBuffer(instance)
 	d.Reset(&d.buffer, lenient)
 	ok := q.value(d, 0) && len(bytes.TrimLeft(instance[d.InputOffset():], " \t\r\n")) == 0
-	d.Reset(nobody)
+	d.Reset(emptyReader)
 	d.buffer = bytes.Buffer{}
 	if len(instance) <= keepScan {
 		scans.Put(d)
@@ -85,9 +82,9 @@ func (q *quick) value(d *scan, level int) bool {
 		return d.SkipValue() == nil
 	}
 	kind := d.PeekKind()
-	if q.forms != nil {
-		for _, form := range q.forms {
-			if len(q.forms) == 1 || form.types&kindTypes(kind) != 0 {
+	if q.alternatives != nil {
+		for _, form := range q.alternatives {
+			if len(q.alternatives) == 1 || form.types&kindTypes(kind) != 0 {
 				return form.value(d, level)
 			}
 		}
@@ -181,7 +178,7 @@ func (q *quick) text(raw []byte) bool {
 }
 
 func (q *quick) number(raw []byte) bool {
-	const safe = 18 // digits that fit an int64, with a sign
+	const safe = 18 // maximum length, with a sign, that fits an int64
 	whole := bytes.IndexAny(raw, ".eE") < 0
 	switch {
 	case q.enum != nil || !whole && !calculable(string(raw)):

@@ -9,9 +9,9 @@ import (
 
 const unbounded = math.MaxInt
 
-// newQuick makes a quick of what the library compiled, so that both read the
-// same schema. Parts that it does not know become unsure, and with them every
-// instance that has such a part.
+// newQuick builds a quick from the compiled schema, so that both use the same schema.
+// Unsupported parts become unsure, and every instance with such a part is left to the
+// library.
 func newQuick(s *jsonschema.Schema) *quick {
 	return quickOf(s, map[*jsonschema.Schema]*quick{})
 }
@@ -34,8 +34,8 @@ func quickOf(s *jsonschema.Schema, made map[*jsonschema.Schema]*quick) *quick {
 	return q
 }
 
-// tooHard names the keywords left to the library. What is in neither this
-// list nor the functions below fails a test.
+// tooHard reports whether a schema has keywords that quick does not support. A test
+// checks that each keyword is either here or supported.
 func tooHard(s *jsonschema.Schema) bool {
 	return s.RecursiveRef != nil || s.DynamicRef != nil || s.Not != nil || s.If != nil || s.Format != nil ||
 		s.MaxProperties != nil || s.MinProperties != nil || s.PropertyNames != nil || s.PatternProperties != nil ||
@@ -44,7 +44,7 @@ func tooHard(s *jsonschema.Schema) bool {
 		s.ContentEncoding != nil || s.ContentMediaType != nil || s.ContentSchema != nil || s.MultipleOf != nil || s.Extensions != nil
 }
 
-// own reads the keywords that say something by themselves.
+// own reads the keywords that constrain the value itself.
 func (q *quick) own(s *jsonschema.Schema, made map[*jsonschema.Schema]*quick) bool {
 	if s.Types != nil {
 		q.types = *s.Types
@@ -88,7 +88,7 @@ func (q *quick) values(s *jsonschema.Schema) bool {
 	q.enum = make(map[string]bool, len(values))
 	for _, v := range values {
 		if text, ok := v.(string); ok {
-			q.enum[text] = true // others are for the library to compare
+			q.enum[text] = true // the library compares other values
 		}
 	}
 	if q.types == 0 && len(q.enum) == len(values) {
@@ -97,7 +97,7 @@ func (q *quick) values(s *jsonschema.Schema) bool {
 	return true
 }
 
-// range64 reads bounds that are whole numbers of 64 bits.
+// range64 reads bounds that are 64-bit integers.
 func (q *quick) range64(s *jsonschema.Schema) bool {
 	low, ok1 := bound64(s.Minimum, s.ExclusiveMinimum, 1)
 	high, ok2 := bound64(s.Maximum, s.ExclusiveMaximum, -1)
@@ -158,8 +158,8 @@ func (q *quick) members(s *jsonschema.Schema, made map[*jsonschema.Schema]*quick
 	return true
 }
 
-// elsewhere follows a reference, an allOf of one and a union of types, when
-// nothing else stands beside them.
+// elsewhere follows a reference, a single allOf or a union of types, if s has no other
+// constraints.
 func (q *quick) elsewhere(s *jsonschema.Schema, made map[*jsonschema.Schema]*quick) {
 	var forms []*jsonschema.Schema
 	ways := 0
@@ -180,34 +180,34 @@ func (q *quick) elsewhere(s *jsonschema.Schema, made map[*jsonschema.Schema]*qui
 		*q = unsure(s)
 		return
 	}
-	*q = unsure(s) // while its forms are made, which may lead back here
+	*q = unsure(s) // the forms may refer back to q
 	var all, seen jsonschema.Types
 	var quicks []*quick
 	for _, form := range forms {
 		f := quickOf(form, made)
 		types := f.types
 		if types&numberTypes != 0 {
-			types |= numberTypes // 1 is of both
+			types |= numberTypes // 1 is both an integer and a number
 		}
 		if len(forms) > 1 && (types == 0 || types&seen != 0) {
-			return // the type does not tell them apart
+			return // the type does not determine the form
 		}
 		seen |= types
 		all |= f.types
 		quicks = append(quicks, f)
 	}
-	*q = quick{forms: quicks, types: all}
+	*q = quick{alternatives: quicks, types: all}
 }
 
-// free reports whether q has said nothing yet.
+// free reports whether q has no constraints.
 func (q *quick) free() bool {
 	return q.types == 0 && q.enum == nil && q.minLen == 0 && q.maxLen == unbounded && q.pattern == nil &&
 		q.min == nil && q.max == nil && q.properties == nil && q.required == 0 && q.extra != nil && q.extra.any &&
 		q.items.any && q.minItems == 0 && q.maxItems == unbounded
 }
 
-// unsure keeps the types, so that the other forms of a union can be told
-// apart from it.
+// unsure returns a quick that accepts nothing. It keeps the types, which distinguish
+// the forms of a union.
 func unsure(s *jsonschema.Schema) quick {
 	q := quick{unsure: true}
 	if s.Types != nil {

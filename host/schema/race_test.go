@@ -2,4 +2,4 @@
 
 package schema
 
-const slow = 10 // times as long as without the race detector
+const slow = 10 // slowdown of the race detector

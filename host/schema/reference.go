@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// identify notes the names by which references may call s.
+// identify registers the anchors of s and its base URI.
 func (d *document) identify(s *subschema) error {
 	if d.dialect < draft2019 && s.node.get("$ref").str() != "" {
-		return nil // everything beside $ref is ignored
+		return nil // siblings of $ref are ignored
 	}
 	id := s.node.get("$id").str()
 	if d.dialect == draft4 {
@@ -35,13 +35,13 @@ func (d *document) name(s *subschema, name string) error {
 	}
 	a := anchor{s.base, name}
 	if other, ok := d.anchors[a]; ok && other != s {
-		return &VetError{Reason: "ref", Path: s.at, Message: fmt.Sprintf("has the anchor %q, which %s has too", cut(name), cut(other.at))}
+		return &VetError{Reason: "ref", Path: s.at, Message: fmt.Sprintf("has the same anchor %q as %s", shortenText(name), shortenText(other.at))}
 	}
 	d.anchors[a] = s
 	return nil
 }
 
-// refer notes that s refers to something.
+// refer registers a reference of s.
 func (d *document) refer(s *subschema, keyword string, v *node) error {
 	if v.kind != '"' {
 		return &VetError{Reason: "ref", Path: s.at + "/" + keyword, Message: "is not a string"}
@@ -53,13 +53,12 @@ func (d *document) refer(s *subschema, keyword string, v *node) error {
 	return nil
 }
 
-// resolve finds the target of every reference. A target may be where no
-// keyword of ours leads ("#/components/schemas/Pet"); it is walked then, which
-// may bring more references.
+// resolve finds the target of every reference. A target may be outside of all known
+// keywords ("#/components/schemas/Pet"). It is walked then and may add references.
 func (d *document) resolve() error {
 	if d.dynamic && d.embedded {
-		// Then a dynamic reference leads somewhere else in every resource.
-		return &VetError{Reason: "ref", Message: "has dynamic references and an $id below its root"}
+		// A dynamic reference would then depend on the resource.
+		return &VetError{Reason: "ref", Message: "has both dynamic references and an $id below its root"}
 	}
 	for i := 0; i < len(d.refs); i++ {
 		ref := d.refs[i]
@@ -78,7 +77,7 @@ func (d *document) follow(ref *reference) (*subschema, error) {
 	at := ref.from.at + "/" + ref.keyword
 	target, local := strings.CutPrefix(ref.text, "#")
 	if !local {
-		return nil, &VetError{Reason: "ref", Path: at, Message: "refers to another document; only references that begin with # are followed"}
+		return nil, &VetError{Reason: "ref", Path: at, Message: "refers to another document; only references that begin with # are supported"}
 	}
 	fragment, err := url.PathUnescape(target)
 	if err != nil {
@@ -92,22 +91,22 @@ func (d *document) follow(ref *reference) (*subschema, error) {
 		if to, ok := d.anchors[anchor{base, fragment}]; ok {
 			return to, nil
 		}
-		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to the anchor %q, which does not exist", cut(fragment))}
+		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to the anchor %q, which does not exist", shortenText(fragment))}
 	}
 	n := base.node
 	for _, token := range strings.Split(fragment[1:], "/") {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		if n = n.item(token); n == nil {
-			return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which does not exist", cut(ref.text))}
+			return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which does not exist", shortenText(ref.text))}
 		}
 	}
 	if !n.isSchema() {
-		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which is no schema", cut(ref.text))}
+		return nil, &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf("refers to %q, which is not a schema", shortenText(ref.text))}
 	}
 	return d.walk(n, place{at: base.at + fragment, base: base})
 }
 
-// encodeFragment makes a JSON pointer what may follow a "#".
+// encodeFragment encodes a JSON pointer as a URI fragment.
 func encodeFragment(pointer string) string {
 	tokens := strings.Split(pointer, "/")
 	for i, token := range tokens {

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// A writing is a schema of the normal document being written.
+// A writing is a schema of the normal document under construction.
 type writing struct {
 	at  string
 	out map[string]any
 }
 
-// apply writes one keyword that holds schemas.
+// apply writes a keyword whose value contains schemas.
 func (n *normal) apply(s *subschema, key string, v *node, w writing) error {
 	switch {
 	case key == "items" && v.kind == '[':
@@ -21,7 +21,7 @@ func (n *normal) apply(s *subschema, key string, v *node, w writing) error {
 		return n.writeList("prefixItems", v, w)
 	case key == "additionalItems":
 		if items := s.node.get("items"); items == nil || items.kind != '[' {
-			return nil // says nothing then
+			return nil // additionalItems has no effect without a list
 		}
 		return n.writeOne("items", v, w)
 	case key == "dependencies":
@@ -51,12 +51,12 @@ func (n *normal) writeOne(key string, v *node, w writing) (err error) {
 
 func (n *normal) writeList(key string, v *node, w writing) error {
 	if v.kind != '[' {
-		w.out[key] = v.value() // the library says what is wrong with it
+		w.out[key] = v.value() // the library reports the error
 		return nil
 	}
 	var items []any
 	if before, ok := w.out[key].([]any); ok {
-		items = before // allOf, after two references
+		items = before // writeRefs may have written an allOf
 	}
 	for _, kid := range v.kids {
 		item, err := n.writeKid(kid, w.at+"/"+key+"/"+strconv.Itoa(len(items)))
@@ -73,7 +73,7 @@ func (n *normal) writeList(key string, v *node, w writing) error {
 
 func (n *normal) writeMembers(key string, v *node, w writing) error {
 	if v.kind == '[' && len(v.kids) == 0 {
-		return nil // PHP writes an empty object so
+		return nil // PHP encodes an empty object as []
 	}
 	if v.kind != '{' {
 		w.out[key] = v.value()
@@ -87,7 +87,7 @@ func (n *normal) writeMembers(key string, v *node, w writing) error {
 		}
 		members[v.keys[i]] = member
 	}
-	merge(w.out, key, members) // dependencies may have been there
+	merge(w.out, key, members) // dependencies may have written the keyword
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (n *normal) writeKid(v *node, at string) (any, error) {
 	return v.value(), nil
 }
 
-// writeDependencies splits what 2019-09 split.
+// writeDependencies splits dependencies into dependentSchemas and dependentRequired.
 func (n *normal) writeDependencies(v *node, w writing) error {
 	schemas, names := map[string]any{}, map[string]any{}
 	for i, kid := range v.kids {
@@ -121,8 +121,7 @@ func (n *normal) writeDependencies(v *node, w writing) error {
 	return nil
 }
 
-// merge adds members to a keyword that another one may have written already:
-// both are meant then.
+// merge adds members to a keyword that another keyword may have written. Both apply.
 func merge(out map[string]any, key string, more map[string]any) {
 	before, ok := out[key].(map[string]any)
 	if !ok {
@@ -139,8 +138,7 @@ func merge(out map[string]any, key string, more map[string]any) {
 	}
 }
 
-// both is what says as much as two values of dependentSchemas or
-// dependentRequired.
+// both returns the conjunction of two values of dependentSchemas or dependentRequired.
 func both(a, b any) any {
 	names, ok1 := a.([]any)
 	more, ok2 := b.([]any)
@@ -158,21 +156,21 @@ func both(a, b any) any {
 func (n *normal) checkPatterns(s *subschema, v *node) error {
 	for _, key := range v.keys {
 		if p := n.patterns[key]; p != nil && p.err != nil {
-			// Ignoring it would make its names additional properties.
-			return &VetError{Reason: "pattern", Path: s.at + "/patternProperties", Message: "has a pattern that RE2 cannot match: " + cut(key)}
+			// Ignoring the pattern would turn its names into additional properties.
+			return &VetError{Reason: "pattern", Path: s.at + "/patternProperties", Message: "has a pattern that RE2 does not support: " + shortenText(key)}
 		}
 	}
 	return nil
 }
 
-// assert writes one keyword that says something by itself.
+// assert writes a keyword that constrains the value itself.
 func (n *normal) assert(s *subschema, key string, v *node, out map[string]any) error {
 	switch key {
 	case "type":
 		return n.writeType(s, v, out)
 	case "pattern":
 		if p := n.patterns[v.text]; v.kind == '"' && p.err != nil {
-			return n.ignore(s, "pattern", "pattern", "is a pattern that RE2 cannot match and is ignored")
+			return n.ignore(s, "pattern", "pattern", "is a pattern that RE2 does not support and is ignored")
 		}
 	case "required":
 		if v.kind == 't' || v.kind == 'f' {
@@ -180,7 +178,7 @@ func (n *normal) assert(s *subschema, key string, v *node, out map[string]any) e
 			return nil
 		}
 		if names := v.texts(); len(names) < len(v.kids) && v.allStrings() {
-			out[key] = anyList(names) // some were there twice
+			out[key] = anyList(names) // remove duplicates
 			return nil
 		}
 	case "exclusiveMinimum", "exclusiveMaximum", "minimum", "maximum":
@@ -196,8 +194,8 @@ func (n *normal) assert(s *subschema, key string, v *node, out map[string]any) e
 	return nil
 }
 
-// writeBound understands the boolean exclusiveMinimum of draft-04 in every
-// dialect; the number it is about stands in minimum.
+// writeBound accepts the boolean exclusiveMinimum of draft-04 in every dialect. Its
+// number is in minimum.
 func writeBound(s *node, key string, v *node, out map[string]any) {
 	switch key {
 	case "exclusiveMinimum", "exclusiveMaximum":
@@ -219,17 +217,16 @@ func (n *normal) writeType(s *subschema, v *node, out map[string]any) error {
 		names = []string{v.text}
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return !isTypeName(name) }) {
-		return n.ignore(s, "type", "invalid", "names a type that does not exist and is ignored")
+		return n.ignore(s, "type", "invalid", "names an unknown type and is ignored")
 	}
 	out["type"] = v.value()
 	if v.kind == '[' && v.allStrings() && len(names) < len(v.kids) {
-		out["type"] = anyList(names) // some were there twice
+		out["type"] = anyList(names) // remove duplicates
 	}
 	return nil
 }
 
-// ignore leaves a keyword out and says so, or refuses where that would not be
-// harmless.
+// ignore skips a keyword and adds a note. It fails in a strict schema.
 func (n *normal) ignore(s *subschema, keyword, reason, why string) error {
 	at := s.at + "/" + keyword
 	if s.strict {

@@ -10,21 +10,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A node is one JSON value of a schema, with object members in their order.
-// Maps would lose the order, which people see in help texts.
+// A node is a JSON value of a schema. Object members keep their order, which is visible
+// in help texts.
 type node struct {
 	kind jsontext.Kind
-	text string         // a string's content, or a number as it was written
-	keys []string       // of an object
-	kids []*node        // an object's values or an array's items
-	find map[string]int // keys → index; only in large objects
+	text string         // content of a string, or text of a number
+	keys []string       // keys of an object
+	kids []*node        // values of an object, or items of an array
+	find map[string]int // key → index; only for large objects
 }
 
-const findFrom = 16 // members from which on an index pays
+const findFrom = 16 // minimum number of members for an index
 
-// parse reads a document strictly: one value, no duplicate keys, bounded
-// nesting, numbers that can be calculated with. Lone surrogate escapes pass,
-// as everywhere in Junctor; they become U+FFFD.
+// parse parses a schema strictly: one value, no duplicate keys, bounded nesting, and
+// numbers that are cheap to calculate with. Escaped lone surrogates become U+FFFD.
 func parse(raw []byte) (*node, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
 	n, err := parseValue(d)
@@ -32,7 +31,7 @@ func parse(raw []byte) (*node, error) {
 		return nil, err
 	}
 	if len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
-		return nil, &VetError{Reason: "syntax", Message: "has something after the end of the JSON value"}
+		return nil, &VetError{Reason: "syntax", Message: "has text after the JSON value"}
 	}
 	return n, nil
 }
@@ -98,7 +97,7 @@ func (n *node) index() {
 func syntaxError(d *jsontext.Decoder, err error) error {
 	verr := &VetError{Reason: "syntax", Path: string(d.StackPointer()), Message: "is not valid JSON"}
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		verr.Reason, verr.Message = "duplicate", "is there twice"
+		verr.Reason, verr.Message = "duplicate", "is a duplicate key"
 	}
 	var serr *jsontext.SyntacticError
 	if errors.As(err, &serr) {
@@ -107,7 +106,7 @@ func syntaxError(d *jsontext.Decoder, err error) error {
 	return verr
 }
 
-// get returns the value of a key, or nil; also for nil and what is no object.
+// get returns the value of a key, or nil. n may be nil or not an object.
 func (n *node) get(key string) *node {
 	if n == nil || n.kind != '{' {
 		return nil
@@ -126,7 +125,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// item returns the value that a token of a JSON pointer leads to, or nil.
+// item returns the value at a token of a JSON pointer, or nil.
 func (n *node) item(token string) *node {
 	if n.kind != '[' {
 		return n.get(token)
@@ -138,7 +137,7 @@ func (n *node) item(token string) *node {
 	return n.kids[i]
 }
 
-// str returns the content of a string and "" for everything else.
+// str returns the content of a string, or "".
 func (n *node) str() string {
 	if n == nil || n.kind != '"' {
 		return ""
@@ -150,9 +149,9 @@ func (n *node) isSchema() bool {
 	return n.kind == '{' || n.kind == 't' || n.kind == 'f'
 }
 
-// calculable reports whether a number may be given to a library that makes a
-// big.Rat of it: that takes quadratic time for many digits, megabytes for
-// 1e999999, and returns nil, which nobody checks, for 1e2000000.
+// calculable reports whether a number may be passed to the library, which converts it
+// to a big.Rat. That takes quadratic time for many digits and megabytes for 1e999999.
+// For 1e2000000 it returns nil, which the library does not check.
 func calculable(number string) bool {
 	if len(number) > maxDigits {
 		return false
@@ -164,7 +163,7 @@ func calculable(number string) bool {
 	return len(strings.TrimLeft(exponent, "+-0")) <= 3
 }
 
-// escape makes a token of a JSON pointer.
+// pointerEscaper escapes a token of a JSON pointer.
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 func escape(token string) string {
@@ -174,5 +173,5 @@ func escape(token string) string {
 	return pointerEscaper.Replace(token)
 }
 
-// cut shortens what strangers wrote before it goes into a message.
-func cut(s string) string { return short(s, 200) }
+// shortenText truncates an untrusted text for a message.
+func shortenText(s string) string { return shorten(s, 200) }

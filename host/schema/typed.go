@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// typed makes a value of a word. The message says why it cannot.
+// typed converts a word to a value. message explains a failure.
 func (d *document) typed(t typing, text string, level int) (_ slot, message string) {
 	if value, ok := t.enumerated(text); ok {
 		return slot{value: value}, ""
@@ -43,7 +43,7 @@ func (d *document) typed(t typing, text string, level int) (_ slot, message stri
 	return slot{}, "must be " + oneOfTypes(t.types)
 }
 
-// typedItem takes a word for one item of a list.
+// typedItem converts a word to an item of a list.
 func (d *document) typedItem(t typing, text string) (slot, string) {
 	item := typing{}
 	if t.items != nil {
@@ -54,12 +54,12 @@ func (d *document) typedItem(t typing, text string) (slot, string) {
 		return slot{}, "has an item that " + message
 	}
 	if value.list {
-		value.value = value.json(nil) // a list of lists
+		value.value = value.json(nil) // the item is itself a list
 	}
 	return slot{list: true, items: []json.RawMessage{value.value}}, ""
 }
 
-// enumerated finds a value that is written like the word, strings last.
+// enumerated returns the enum value whose text equals the word; strings come last.
 func (t *typing) enumerated(text string) (json.RawMessage, bool) {
 	for _, v := range t.values {
 		if v.kind != '"' && string(v.json(nil)) == text {
@@ -74,7 +74,7 @@ func (t *typing) enumerated(text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// scalar tries null, booleans and numbers.
+// scalar tries to parse null, booleans and numbers.
 func (t *typing) scalar(text string) (json.RawMessage, bool) {
 	switch {
 	case text == "null" && t.may("null"),
@@ -86,8 +86,7 @@ func (t *typing) scalar(text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// isInteger reports whether a number has no fraction, as JSON Schema sees it:
-// 1.0 and 1e3 are integers.
+// isInteger reports whether a number is an integer in JSON Schema: 1.0 and 1e3 are.
 func isInteger(text string) bool {
 	if !isNumber(text) || !strings.ContainsAny(text, ".eE") {
 		return isNumber(text)
@@ -96,8 +95,8 @@ func isInteger(text string) bool {
 	return err == nil && f == math.Trunc(f)
 }
 
-// parsed takes a word that is JSON. Where the schema has a list it may be
-// repeated as well.
+// parsed converts a word that is JSON. An array is a list to which more items can be
+// added.
 func (t *typing) parsed(text string) (slot, string) {
 	value := strictJSON(text)
 	switch {
@@ -109,17 +108,17 @@ func (t *typing) parsed(text string) (slot, string) {
 	return slot{value: value}, ""
 }
 
-// strictJSON returns text without white space, or nil when it is not JSON with
-// unique keys and valid UTF-8. Numbers stay as they are.
+// strictJSON returns text without white space. It returns nil if the text is not JSON
+// with unique keys and valid UTF-8. Numbers keep their text.
 func strictJSON(text string) json.RawMessage {
 	value := jsontext.Value(text)
-	if !value.IsValid() || value.Compact() != nil { // Compact alone lets duplicates pass
+	if !value.IsValid() || value.Compact() != nil { // Compact alone accepts duplicates
 		return nil
 	}
 	return json.RawMessage(value)
 }
 
-// elements splits a JSON array.
+// elements returns the items of a JSON array.
 func elements(array json.RawMessage) []json.RawMessage {
 	d := jsontext.NewDecoder(bytes.NewBuffer(array))
 	if _, err := d.ReadToken(); err != nil {

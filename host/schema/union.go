@@ -7,9 +7,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// union explains why none of several forms fits. Listing what each would have
-// wanted helps nobody; what people meant is nearly always one of them, to be
-// recognised by the type of the value or by a constant in it.
+// union explains why no form of a union matches. It reports the errors of the form that
+// was probably meant, determined by the type of the value or by a constant in it.
 func (x explainer) union(e *jsonschema.ValidationError) []finding {
 	var branches [][]finding
 	for _, cause := range e.Causes {
@@ -33,12 +32,12 @@ func (x explainer) union(e *jsonschema.ValidationError) []finding {
 	if merged, ok := mergeValues(here, branches, got); ok {
 		return []finding{merged}
 	}
-	here.message = fmt.Sprintf("fits none of the %d forms that are allowed here", len(e.Causes))
+	here.message = fmt.Sprintf("matches none of the %d allowed forms", len(e.Causes))
 	return []finding{here}
 }
 
-// prefer leaves out the branches with a finding that rules them out, unless
-// that would leave none.
+// prefer removes the branches with a finding that excludes them, unless no branch
+// would remain.
 func prefer(branches [][]finding, out func(finding) bool) [][]finding {
 	kept := slices.DeleteFunc(slices.Clone(branches), func(found []finding) bool { return slices.ContainsFunc(found, out) })
 	if len(kept) == 0 {
@@ -51,7 +50,7 @@ func sameType(values []any, got any) bool {
 	return slices.ContainsFunc(values, func(v any) bool { return typesOf(v) == typesOf(got) })
 }
 
-// mergeTypes: when every branch wants another type, any of them will do.
+// mergeTypes merges branches that each expect another type.
 func mergeTypes(here finding, branches [][]finding) (finding, bool) {
 	for _, found := range branches {
 		if len(found) != 1 || found[0].types == nil || len(found[0].loc) != len(here.loc) {
@@ -71,7 +70,7 @@ func mergeTypes(here finding, branches [][]finding) (finding, bool) {
 	return here, true
 }
 
-// mergeValues: when every branch wants another constant, likewise.
+// mergeValues merges branches that each expect another constant.
 func mergeValues(here finding, branches [][]finding, got any) (finding, bool) {
 	for _, found := range branches {
 		if len(found) != 1 || found[0].values == nil || len(found[0].loc) != len(here.loc) {

@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// Unlisted reports top-level arguments that fit a schema only because it does
-// not close itself: it lists arguments, and not these. They may be typing
-// mistakes. Where the schema says expressly that others are allowed, only those
-// are reported that are near a listed one. A schema that lists none, or that does
-// not pass [Vet], has nothing to compare with.
+// Unlisted reports top-level arguments that are valid only because the schema allows
+// additional properties. They may be typing mistakes. If the schema allows others
+// explicitly, Unlisted reports only names near a listed one. It reports none if the
+// schema lists no properties or does not pass [Vet].
 func Unlisted(inputSchema, args []byte) []Problem {
 	d, err := vet(inputSchema)
 	if err != nil {
@@ -29,7 +28,7 @@ func Unlisted(inputSchema, args []byte) []Problem {
 		p, open := d.property(d.root, name)
 		near := didYouMean(name, listed)
 		if open && (p == nil || near != "") && len(problems) < maxFound {
-			problems = append(problems, Problem{Path: short(name, 64), Message: "is no argument that the tool lists" + near})
+			problems = append(problems, Problem{Path: shorten(name, 64), Message: "is not among the tool's listed arguments" + near})
 		}
 	}
 	return problems

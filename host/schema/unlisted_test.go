@@ -8,13 +8,13 @@ import (
 func TestUnlisted(t *testing.T) {
 	const head = `{"type":"object","properties":{"head":{"type":"integer"},"path":{"type":"string"}}`
 	for name, c := range map[string]struct{ schema, args, want string }{
-		"typing mistake":      {head + `}`, `{"haed":1,"path":"x"}`, `haed is no argument that the tool lists; did you mean "head"?`},
-		"another word":        {head + `}`, `{"colour":"red"}`, `colour is no argument that the tool lists`},
-		"several, sorted":     {head + `}`, `{"zzz":1,"haed":1}`, `haed is no argument that the tool lists; did you mean "head"?, zzz is no argument that the tool lists`},
+		"typing mistake":      {head + `}`, `{"haed":1,"path":"x"}`, `haed is not among the tool's listed arguments; did you mean "head"?`},
+		"another word":        {head + `}`, `{"colour":"red"}`, `colour is not among the tool's listed arguments`},
+		"several, sorted":     {head + `}`, `{"zzz":1,"haed":1}`, `haed is not among the tool's listed arguments; did you mean "head"?, zzz is not among the tool's listed arguments`},
 		"all listed":          {head + `}`, `{"head":1,"path":"x"}`, ""},
 		"nothing given":       {head + `}`, `{}`, ""},
-		"closed":              {head + `,"additionalProperties":false}`, `{"haed":1}`, ""}, // Check refuses it
-		"expressly open":      {head + `,"additionalProperties":true}`, `{"colour":1,"haed":1}`, `haed is no argument that the tool lists; did you mean "head"?`},
+		"closed":              {head + `,"additionalProperties":false}`, `{"haed":1}`, ""}, // Check rejects it
+		"expressly open":      {head + `,"additionalProperties":true}`, `{"colour":1,"haed":1}`, `haed is not among the tool's listed arguments; did you mean "head"?`},
 		"others have a type":  {head + `,"additionalProperties":{"type":"integer"}}`, `{"colour":1}`, ""},
 		"pattern":             {head + `,"patternProperties":{"^h":{}}}`, `{"haed":1}`, ""},
 		"nothing is listed":   {`{"type":"object"}`, `{"haed":1}`, ""},
@@ -22,7 +22,7 @@ func TestUnlisted(t *testing.T) {
 		"broken schema":       {`{"type":`, `{"haed":1}`, ""},
 		"no object":           {head + `}`, `[1]`, ""},
 		"listed by an allOf":  {`{"allOf":[` + head + `},{"properties":{"haed":{}}}]}`, `{"haed":1}`, ""},
-		"escapes and control": {head + `}`, `{"a\u001b[31m":1}`, "a·[31m is no argument that the tool lists"},
+		"escapes and control": {head + `}`, `{"a\u001b[31m":1}`, "a·[31m is not among the tool's listed arguments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

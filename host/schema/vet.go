@@ -2,46 +2,44 @@ package schema
 
 import "fmt"
 
-// What a schema may be. The numbers are far above what tools have and far
-// below what hurts.
+// Limits of a schema. Real tools are far below them.
 const (
 	maxSize       = 128 << 10 // bytes
-	maxNesting    = 64        // of JSON values; a schema in a schema costs one to three
-	maxDepth      = 32        // of schemas in schemas
+	maxNesting    = 64        // nesting of JSON values; a nested schema uses one to three levels
+	maxDepth      = 32        // nesting of schemas
 	maxSubschemas = 2000
-	maxChain      = 64     // schemas that apply to the same value, one through the other
-	maxCost       = 10_000 // schemas that apply to the same value, counted as often as they do
-	maxPattern    = 1 << 10
-	maxProgram    = 50_000  // instructions of all patterns together, roughly
-	maxPointers   = 1 << 20 // bytes of the JSON pointers of all subschemas together
+	maxChain      = 64      // length of a chain of schemas that apply to the same value
+	maxCost       = 10_000  // applications of schemas to the same value
+	maxPattern    = 1 << 10 // bytes
+	maxProgram    = 50_000  // approximate instructions of all patterns
+	maxPointers   = 1 << 20 // bytes of all JSON pointers of subschemas
 	maxEnum       = 4096
 	maxRequired   = 2000
-	maxDigits     = 400 // of one number
+	maxDigits     = 400 // digits of a number
 )
 
-// A VetError says why a schema is not used.
+// A VetError explains why a schema is rejected.
 type VetError struct {
-	// Reason is one of these words, which never change their meaning: size,
-	// syntax, duplicate, depth, number, type, subschemas, ref, cycle, cost,
-	// pattern, enum, required, invalid, elicitation.
+	// Reason is one of these words, whose meaning never changes: size, syntax,
+	// duplicate, depth, number, type, subschemas, ref, cycle, cost, pattern, enum,
+	// required, invalid, elicitation.
 	Reason  string
-	Path    string // JSON pointer into the schema; "" is its root
-	Message string // goes on after the path: "is nested deeper than 32"
+	Path    string // JSON pointer into the schema; "" for the root
+	Message string // continues after the path: "is nested deeper than 32"
 }
 
 func (e *VetError) Error() string {
 	at := "the schema"
 	if e.Path != "" {
-		at = "the schema at " + cut(e.Path)
+		at = "the schema at " + shortenText(e.Path)
 	}
 	return at + " " + e.Message
 }
 
-// Vet checks a schema before any compiler sees it. It takes linear time, never
-// recurses deeper than its own limits and never panics. Errors are *VetError.
+// Vet validates a schema before it is compiled. It takes linear time, bounds its
+// recursion and never panics. Errors are *VetError.
 //
-// What passes is safe to compile; whether it means anything is a question for
-// [Compile].
+// A schema that passes is safe to compile; [Compile] checks its meaning.
 func Vet(raw []byte) error {
 	_, err := vet(raw)
 	return err

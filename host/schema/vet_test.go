@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// A tester is what testing.T and rapid.T have in common.
+// A tester is the common part of testing.T and rapid.T.
 type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// reason is the word of a VetError, "" for nil.
+// reason returns the Reason of a VetError, or "" for nil.
 func reason(t tester, err error) string {
 	t.Helper()
 	if err == nil {
@@ -22,7 +22,7 @@ func reason(t tester, err error) string {
 	}
 	var verr *VetError
 	if !errors.As(err, &verr) {
-		t.Fatalf("%T is no VetError: %v", err, err)
+		t.Fatalf("%T is not a VetError: %v", err, err)
 	}
 	if strings.ContainsAny(verr.Error(), "\r\n") || len(verr.Error()) > 1000 {
 		t.Errorf("message of %d bytes: %.100q", len(verr.Error()), verr.Error())
@@ -161,7 +161,7 @@ func nest(open string, times int, middle, end string) string {
 	return strings.Repeat(open, times) + middle + strings.Repeat(end, times)
 }
 
-// doubling applies 2^n schemas to one value.
+// doubling returns a schema that applies 2^n schemas to one value.
 func doubling(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -178,8 +178,8 @@ func chain(n int) string {
 	return fmt.Sprintf(`{"$defs":{%s"d%d":{"type":"object"}}}`, b.String(), n)
 }
 
-// chainBackwards has the end of the chain first, so that each step has been
-// measured when the next one is.
+// chainBackwards returns a chain whose end comes first, so that each step refers to a schema
+// with a known cost.
 func chainBackwards(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// Hide returns a schema without the named top-level properties, for arguments
-// that the host always sends itself. They leave properties and required;
-// everything else, white space included, stays byte for byte. Names that are
-// not there are ignored, and a schema that is no object schema with properties
-// comes back as it is.
+// Hide removes the named top-level properties from a schema. Use it for arguments that
+// the host always sends itself. Hide removes them from properties and required and
+// keeps all other bytes. It ignores unknown names, and returns a schema without
+// properties unchanged.
 //
-// It is about what a client is shown. Arguments are checked against the
-// original schema, with what the host sends in its place, so it does not
-// matter that allOf or dependentRequired may still name what is hidden.
+// The result is only shown to clients. Arguments, with the host's own, are validated
+// against the original schema. References to a hidden property, as in allOf or
+// dependentRequired, therefore do no harm.
 func Hide(raw []byte, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return raw, nil
@@ -28,9 +27,9 @@ func Hide(raw []byte, names []string) ([]byte, error) {
 	}, names)
 }
 
-// SetDefaults gives named top-level properties a default and takes them out of
-// required, for arguments that the host adds when they are missing. Otherwise
-// it is like [Hide]. A value that is not JSON is an error.
+// SetDefaults sets the defaults of top-level properties and removes them from required.
+// Use it for arguments that the host adds if they are missing. Otherwise it is like
+// [Hide]. It fails if a value is not JSON.
 func SetDefaults(raw []byte, values map[string]json.RawMessage) ([]byte, error) {
 	if len(values) == 0 {
 		return raw, nil
@@ -48,7 +47,7 @@ func SetDefaults(raw []byte, values map[string]json.RawMessage) ([]byte, error) 
 			}
 			value := strictJSON(string(values[name]))
 			if value == nil {
-				return fmt.Errorf("the default of %q is not valid JSON", cut(name))
+				return fmt.Errorf("the default of %q is not valid JSON", shortenText(name))
 			}
 			if err := properties.list[i].setDefault(value); err != nil {
 				return err
@@ -60,7 +59,7 @@ func SetDefaults(raw []byte, values map[string]json.RawMessage) ([]byte, error) 
 
 var errNotJSON = errors.New("the schema is not valid JSON")
 
-// edit changes properties, and takes names out of required.
+// edit changes properties and removes names from required.
 func edit(raw []byte, change func(properties *members) error, names []string) ([]byte, error) {
 	root, err := split(raw)
 	if err != nil {
@@ -97,7 +96,7 @@ func edit(raw []byte, change func(properties *members) error, names []string) ([
 	return root.join(), nil
 }
 
-// setDefault puts a default into the schema of a property.
+// setDefault sets the default in the schema of a property.
 func (m *member) setDefault(value json.RawMessage) error {
 	s, err := split(m.value)
 	if err != nil {
@@ -110,13 +109,12 @@ func (m *member) setDefault(value json.RawMessage) error {
 	case string(m.value) == "true":
 		m.value = []byte(`{"default":` + string(value) + `}`)
 	}
-	return nil // false allows no value, so it needs no default
+	return nil // the schema false allows no value
 }
 
-// CheckValues looks at values for top-level properties that the host is going
-// to send: unknown are those that the schema has no property for although it
-// has some, wrong are those that do not fit theirs. A schema that cannot be
-// compiled finds nothing wrong.
+// CheckValues validates values for top-level properties that the host will send.
+// unknown lists values without a property, if the schema has properties. wrong lists
+// invalid values. A schema that does not compile yields no wrong values.
 func CheckValues(raw []byte, values map[string]json.RawMessage) (unknown, wrong []Problem) {
 	if len(values) == 0 {
 		return nil, nil
@@ -127,7 +125,7 @@ func CheckValues(raw []byte, values map[string]json.RawMessage) (unknown, wrong 
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if len(names) > 0 && !slices.Contains(names, name) {
-			unknown = append(unknown, Problem{Path: name, Message: "is no argument of the tool" + didYouMean(name, names)})
+			unknown = append(unknown, Problem{Path: name, Message: "is not an argument of the tool" + didYouMean(name, names)})
 		}
 	}
 	object, err := json.Marshal(values)

@@ -6,38 +6,38 @@ import (
 	"strconv"
 )
 
-// A document is a schema in which every subschema is known.
+// A document is a schema with all its subschemas.
 type document struct {
 	dialect  dialect
 	root     *subschema
-	all      []*subschema // in the order they were found, root first
+	all      []*subschema // in order of discovery, root first
 	of       map[*node]*subschema
 	anchors  map[anchor]*subschema
 	refs     []*reference
 	patterns map[string]*pattern
-	program  int // instructions of all patterns so far
-	pointers int // bytes of all pointers so far
+	program  int // instructions of all patterns
+	pointers int // bytes of all pointers
 	notes    []string
 
-	dynamic, embedded bool // has $dynamicRef or $recursiveRef; has an $id below the root
+	dynamic, embedded bool // has a dynamic reference; has an $id below the root
 }
 
-// A subschema is one place in a document where a schema stands.
+// A subschema is a schema at one place of a document.
 type subschema struct {
 	node *node
 	at   string // JSON pointer
-	// base is where "#" leads from here: the nearest schema with an id.
+	// base is the nearest enclosing schema with an id, to which "#" refers.
 	base    *subschema
-	edges   []edge       // the schemas that it applies, those it refers to included
-	refs    []*reference // in the order they were written
-	target  bool         // some reference leads here
-	strict  bool         // nothing in it may be ignored
-	cost    int          // of applying it to one value; 0 is not yet known
-	height  int          // the longest chain of schemas applied to that value
-	pending bool         // being measured
+	edges   []edge       // schemas that it applies, including targets of references
+	refs    []*reference // in document order
+	target  bool         // target of a reference
+	strict  bool         // no part of it may be ignored
+	cost    int          // cost of applying it to one value; 0 if unknown
+	height  int          // longest chain of schemas applied to that value
+	pending bool         // measure is running
 }
 
-// An edge leads from a schema to one that it applies.
+// An edge connects a schema with one that it applies.
 type edge struct {
 	to              *subschema
 	inPlace, strict bool
@@ -52,10 +52,10 @@ type reference struct {
 	from    *subschema
 	keyword string
 	text    string
-	to      *subschema // after resolve
+	to      *subschema // set by resolve
 }
 
-// A place is where walk is.
+// A place is the position of walk in a document.
 type place struct {
 	at    string
 	depth int
@@ -67,7 +67,7 @@ func newDocument(tree *node) *document {
 	uri := tree.get("$schema")
 	var known bool
 	if d.dialect, known = dialectOf(uri.str()); !known {
-		d.note("/$schema", "is not a dialect that is known here; the schema is read as 2020-12")
+		d.note("/$schema", "is an unknown dialect; the schema is read as 2020-12")
 	}
 	return d
 }
@@ -75,12 +75,12 @@ func newDocument(tree *node) *document {
 func (d *document) note(at, message string) {
 	const most = 20
 	if len(d.notes) < most {
-		d.notes = append(d.notes, cut(at)+" "+message)
+		d.notes = append(d.notes, shortenText(at)+" "+message)
 	}
 }
 
-// walk registers the schema at n and every one inside it. It recurses as deep
-// as schemas nest.
+// walk registers the schema at n and all its subschemas. Its recursion depth is the
+// nesting of schemas.
 func (d *document) walk(n *node, p place) (*subschema, error) {
 	if s, ok := d.of[n]; ok {
 		return s, nil
@@ -113,16 +113,16 @@ func (d *document) walk(n *node, p place) (*subschema, error) {
 	return s, nil
 }
 
-// admit makes a subschema unless that is one too many.
+// admit registers a subschema unless a limit is reached.
 func (d *document) admit(n *node, p place) (*subschema, error) {
 	switch {
 	case p.depth > maxDepth:
 		return nil, &VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
 	case len(d.all) == maxSubschemas:
-		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("is one schema more than the %d allowed", maxSubschemas)}
+		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("exceeds the limit of %d subschemas", maxSubschemas)}
 	}
-	// Pointers repeat the names above them: a name of 100 KiB with 1900 schemas
-	// below it would take 190 MiB here and as much again in the library.
+	// Pointers repeat the names above them. A name of 100 KiB above 1900 schemas would
+	// take 190 MiB here, and the same in the library.
 	if d.pointers += len(p.at); d.pointers > maxPointers {
 		return nil, &VetError{Reason: "size", Path: p.at, Message: "is below names that are too long"}
 	}
@@ -135,8 +135,8 @@ func (d *document) admit(n *node, p place) (*subschema, error) {
 	return s, nil
 }
 
-// enter walks into the value of one applicator. A value of the wrong shape
-// holds no schemas; the compiler says what is wrong with it.
+// enter walks the value of an applicator. It ignores values of the wrong shape, which
+// the compiler reports.
 func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 	shape := a.shape
 	if shape == eitherWay {
@@ -155,7 +155,7 @@ func (d *document) enter(s *subschema, a applicator, v *node, p place) error {
 				token = escape(v.keys[i])
 			}
 			if !kid.isSchema() {
-				continue // a list of names in dependencies, or a mistake
+				continue // a list of names in dependencies, or an invalid value
 			}
 			if err := d.step(s, a, kid, place{at: p.at + "/" + token, depth: p.depth, base: p.base}); err != nil {
 				return err
@@ -173,7 +173,7 @@ func (d *document) step(s *subschema, a applicator, n *node, p place) error {
 	return err
 }
 
-// limit bounds the keywords of one schema that are no schemas.
+// limit checks the limits of keywords without schemas.
 func (d *document) limit(s *subschema) error {
 	if v := s.node.get("enum"); v != nil && len(v.kids) > maxEnum {
 		return &VetError{Reason: "enum", Path: s.at + "/enum", Message: fmt.Sprintf("has more than %d values", maxEnum)}
