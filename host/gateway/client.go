@@ -60,7 +60,7 @@ func (a *Answer) Empty() bool { return a.Message.Head == nil }
 // resultAnswer returns the answer with a result. lead holds members, each with its
 // comma, that precede those of the value.
 func resultAnswer(id mcp.ID, lead, value []byte) Answer {
-	head, tail := mcp.Answer(id)
+	head, tail := mcp.ResultEnvelope(id)
 	if len(lead) > 0 {
 		if mcp.Empty(value) {
 			lead = lead[:len(lead)-1]

@@ -148,7 +148,7 @@ func (g *Gateway) refusedPage(server string, err error) error {
 func (r *request) checkPages(reply upstream.Reply) error {
 	var err error
 	switch {
-	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeVisit):
+	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeURLElicitation):
 		err = checkVisits(reply.Error)
 	case reply.Error == nil && reply.Names.Maybe("inputRequests"):
 		err = checkInputRequests(reply.Result)

@@ -37,7 +37,7 @@ func (s *Session) rememberPendingURL(server string, elicitation []byte) {
 
 // rememberPendingURLs takes note of the pages in an error that the client is about to get.
 func (r *request) rememberPendingURLs(rpcErr []byte) {
-	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeVisit) {
+	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeURLElicitation) {
 		return
 	}
 	s, server := r.session, r.serverName()

@@ -185,7 +185,7 @@ func (s *Session) TooLong(prefix []byte, reason string) {
 // rejectUnparsable answers a message that could not be parsed. A response gets no
 // answer; it fails the question that it would have answered.
 func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) {
-	if shape == mcp.Answers {
+	if shape == mcp.ShapeResponse {
 		s.handleResponse(&mcp.Message{ID: id, Error: rpcError})
 		return
 	}

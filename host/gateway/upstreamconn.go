@@ -100,7 +100,7 @@ func (s *Session) conn(server string) (*upstreamConn, error) {
 		return nil, err
 	}
 	if s.revision != "" {
-		l.up.PreferOld()
+		l.up.PreferLegacy()
 	}
 	if s.conns == nil {
 		s.conns = map[string]*upstreamConn{}

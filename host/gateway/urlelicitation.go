@@ -12,7 +12,7 @@ import (
 
 // isURLElicitation reports whether a server wants the user to visit pages.
 func isURLElicitation(rpcErr []byte) bool {
-	return string(mcp.Member(rpcErr, "code")) == fmt.Sprint(mcp.CodeVisit) && mcp.Member(rpcErr, "data", "elicitations") != nil
+	return string(mcp.Member(rpcErr, "code")) == fmt.Sprint(mcp.CodeURLElicitation) && mcp.Member(rpcErr, "data", "elicitations") != nil
 }
 
 // urlElicitation asks a modern client to send its user to the pages of an error. There is

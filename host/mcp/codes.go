@@ -7,7 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Codes of JSON-RPC and MCP that Junctor sends or looks at.
+// JSON-RPC and MCP error codes that Junctor sends or inspects.
 const (
 	CodeParse             = -32700
 	CodeInvalidRequest    = -32600
@@ -15,30 +15,30 @@ const (
 	CodeInvalidParams     = -32602
 	CodeInternal          = -32603
 	CodeCancelled         = -32800 // legacy only
-	CodeResourceNotFound  = -32002 // legacy only; modern servers say -32602
-	CodeVisit             = -32042 // legacy only; modern servers ask with input_required
+	CodeResourceNotFound  = -32002 // legacy only; modern servers return -32602
+	CodeURLElicitation    = -32042 // legacy only; modern servers return input_required
 	CodeHeaderMismatch    = -32020
 	CodeMissingCapability = -32021
 	CodeUnsupported       = -32022 // protocol version
 )
 
-// An answer is what a fault becomes on the wire. MCP 2026-07-28 forbids new
-// codes between -32768 and -32000, so the eras differ; the reason, one word in
-// data, is the same in both.
-type answer struct {
+// An errorMapping is the JSON-RPC form of a fault. MCP 2026-07-28 forbids new
+// codes between -32768 and -32000, so the codes differ by era. The reason is one
+// word in the error's data and is the same in both eras.
+type errorMapping struct {
 	legacy, modern int
 	reason         string
 }
 
-// answers is the one table of codes and reasons. A fault that is not in it is
-// an internal error.
-var answers = map[fault.Code]answer{
+// errorMappings maps fault codes to JSON-RPC codes and reasons. Other faults
+// become internal errors.
+var errorMappings = map[fault.Code]errorMapping{
 	fault.CallTimeout:   {-32001, -31012, "timeout"},
-	fault.CallCanceled:  {CodeCancelled, -31018, "cancelled"}, // a modern client that cancelled gets nothing
+	fault.CallCanceled:  {CodeCancelled, -31018, "cancelled"}, // a modern client gets no response after cancelling
 	fault.CallInput:     {CodeInternal, -31016, "input_required"},
 	fault.CallArguments: {CodeInvalidParams, CodeInvalidParams, "arguments"},
 	fault.NameUnknown:   {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
-	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // as if it did not exist
+	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // indistinguishable from a missing name
 
 	fault.GatewayOverloaded:   {-32001, -31011, "overloaded"},
 	fault.UpstreamOverloaded:  {-32001, -31011, "overloaded"},
@@ -47,7 +47,7 @@ var answers = map[fault.Code]answer{
 	fault.UpstreamAuth:        {-32001, -31017, "auth_required"},
 	fault.UpstreamLogin:       {-32001, -31017, "needs_login"},
 
-	fault.SecretLocked:    {-32001, -31017, "auth_required"}, // what a server is to get cannot be read
+	fault.SecretLocked:    {-32001, -31017, "auth_required"}, // the server's credential cannot be read
 	fault.SecretPassword:  {-32001, -31017, "auth_required"},
 	fault.SecretDamaged:   {-32001, -31017, "auth_required"},
 	fault.SecretStore:     {-32001, -31017, "auth_required"},
@@ -84,16 +84,16 @@ var answers = map[fault.Code]answer{
 	fault.UpstreamError:      {CodeInternal, CodeInternal, "upstream_error"},
 }
 
-var upstreamDown = answer{-32000, -31015, "upstream_down"}
+var upstreamDown = errorMapping{-32000, -31015, "upstream_down"}
 
-// FaultError is the JSON-RPC error object for a fault, in the codes of the
-// era. Its data holds the reason, the fault's own code and, where there are
-// such, what to do and when to try again.
+// FaultError returns the JSON-RPC error object for err, with the code of the era.
+// Its data holds the reason and the fault code. The data also holds the hint, the
+// retry delay and the server, if known.
 func FaultError(err error, modern bool) []byte {
 	f := fault.As(err)
-	a, ok := answers[f.Code]
+	a, ok := errorMappings[f.Code]
 	if !ok {
-		a = answer{CodeInternal, CodeInternal, "internal"}
+		a = errorMapping{CodeInternal, CodeInternal, "internal"}
 	}
 	code := a.legacy
 	if modern {
@@ -107,7 +107,7 @@ func FaultError(err error, modern bool) []byte {
 	if f.Hint != "" {
 		data["hint"] = f.Hint
 	}
-	if f.RetryAfter > 0 && f.Code != fault.UpstreamLogin { // time alone does not help there
+	if f.RetryAfter > 0 && f.Code != fault.UpstreamLogin { // waiting does not replace a login
 		data["retry_after_ms"] = f.RetryAfter.Milliseconds()
 	}
 	if f.Server != "" {
@@ -116,7 +116,8 @@ func FaultError(err error, modern bool) []byte {
 	return ErrorObject(code, message, data)
 }
 
-// ErrorObject is a JSON-RPC error object; data may be nil.
+// ErrorObject returns a JSON-RPC error object. data may be nil. ErrorObject
+// panics if data cannot be encoded as JSON.
 func ErrorObject(code int, message string, data any) []byte {
 	e := struct {
 		Code    int    `json:"code"`
@@ -125,7 +126,7 @@ func ErrorObject(code int, message string, data any) []byte {
 	}{code, message, data}
 	b, err := json.Marshal(e)
 	if err != nil {
-		panic(fmt.Sprintf("error data of a type that JSON has not: %v", err))
+		panic(fmt.Sprintf("encode error data: %v", err))
 	}
 	return b
 }

@@ -16,14 +16,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// internal are the faults that no client can be the cause of, or that end the
-// command before there is a client.
+// internal lists the faults that no client request causes, and those that end
+// the command before a client connects.
 var internal = []fault.Code{
 	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.ConfigInvalid, fault.ConfigExposed, fault.ConfigUntrusted,
 	fault.ListPartial, fault.ListUnknown, fault.PluginVersion, fault.WrapChanged, fault.WrapTried,
 	fault.SecretName, fault.SecretTooLarge, fault.LoginFailed,
 	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output, fault.ExportFile, fault.ListenAddress, fault.ListenTLS, fault.ListenStore,
-	fault.CallToolError, // a server's own answer, which is relayed
+	fault.CallToolError, // the server's own response, which is relayed
 }
 
 type wireError struct {
@@ -35,7 +35,7 @@ type wireError struct {
 	}
 }
 
-func answerOf(t *testing.T, err error, modern bool) (e wireError) {
+func decodeError(t *testing.T, err error, modern bool) (e wireError) {
 	t.Helper()
 	if err := json.Unmarshal(FaultError(err, modern), &e); err != nil {
 		t.Fatal(err)
@@ -43,23 +43,23 @@ func answerOf(t *testing.T, err error, modern bool) (e wireError) {
 	return e
 }
 
-// TestCodes is the table of error codes, for both eras.
+// TestCodes compares the codes of both eras with the golden table.
 func TestCodes(t *testing.T) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-28s %7s %7s  %s\n", "fault", "legacy", "modern", "data.reason")
 	for _, code := range slices.Sorted(maps.Keys(fault.Codes)) {
 		err := fault.New(code, "it broke")
-		old, now := answerOf(t, err, false), answerOf(t, err, true)
+		old, now := decodeError(t, err, false), decodeError(t, err, true)
 		fmt.Fprintf(&table, "%-28s %7d %7d  %s\n", code, old.Code, now.Code, now.Data.Reason)
 		if old.Data != now.Data || old.Data.Code != string(code) || old.Data.Reason == "" || old.Code == 0 || now.Code == 0 {
 			t.Errorf("%s: %+v, %+v", code, old, now)
 		}
-		if _, answered := answers[code]; answered == slices.Contains(internal, code) {
-			t.Errorf("%s must either have an answer or be known to be internal", code)
+		if _, answered := errorMappings[code]; answered == slices.Contains(internal, code) {
+			t.Errorf("%s must be in errorMappings or in internal, not in both", code)
 		}
 		standard := []int{CodeInvalidParams, CodeMethodNotFound, CodeInternal}
 		if now.Code >= -32768 && now.Code <= -32000 && !slices.Contains(standard, now.Code) {
-			t.Errorf("%s: modern code %d is one that MCP keeps for itself", code, now.Code)
+			t.Errorf("%s: modern code %d is reserved by MCP", code, now.Code)
 		}
 	}
 	const golden = "testdata/codes.golden"
@@ -70,17 +70,17 @@ func TestCodes(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(want) != table.String() {
-		t.Errorf("the table is not %s (%v):\n%s", golden, err, table.String())
+		t.Errorf("the table differs from %s (%v):\n%s", golden, err, table.String())
 	}
 }
 
-// TestCodesUnambiguous: a modern code has one reason, and so has every reason
-// one code in each era.
+// TestCodesUnambiguous checks that each modern code has one reason, and that each
+// reason has one code per era.
 func TestCodesUnambiguous(t *testing.T) {
-	reasons, codes := map[int]string{}, map[string]answer{}
-	for code, a := range answers {
+	reasons, codes := map[int]string{}, map[string]errorMapping{}
+	for code, a := range errorMappings {
 		if before, ok := codes[a.reason]; ok && before != a {
-			t.Errorf("%s: the reason %q has two answers", code, a.reason)
+			t.Errorf("%s: the reason %q has two mappings", code, a.reason)
 		}
 		codes[a.reason] = a
 		if before, ok := reasons[a.modern]; ok && before != a.reason && a.modern > -31010 && a.modern <= -31000 {
@@ -93,14 +93,14 @@ func TestCodesUnambiguous(t *testing.T) {
 func TestFaultError(t *testing.T) {
 	err := fault.New(fault.UpstreamExited, "it ended\nwith <words>").WithHint("start it")
 	err.Server, err.RetryAfter = "git", 1500*time.Millisecond
-	e := answerOf(t, fmt.Errorf("calling: %w", err), true)
+	e := decodeError(t, fmt.Errorf("calling: %w", err), true)
 	if e.Message != "server \"git\": it ended\nwith <words> (start it)" || e.Data.Server != "git" || e.Data.Retry != 1500 {
 		t.Errorf("%+v", e)
 	}
-	if e := answerOf(t, os.ErrClosed, true); e.Code != CodeInternal || e.Data.Reason != "internal" {
+	if e := decodeError(t, os.ErrClosed, true); e.Code != CodeInternal || e.Data.Reason != "internal" {
 		t.Errorf("%+v", e)
 	}
 	if text := FaultError(err, true); strings.ContainsAny(string(text), "\r\n") {
-		t.Errorf("a line break in %s", text)
+		t.Errorf("the error object %s has a line break", text)
 	}
 }

@@ -1,15 +1,14 @@
 // Package mcp reads, writes and edits MCP messages as bytes.
 //
-// A gateway that decodes a message into structs and encodes it again loses
-// fields it does not know, rounds integers beyond 2^53 and reorders keys. So a
-// message is scanned once, strictly (scan.go), which finds its envelope: id,
-// method, params, result, error. The values stay the bytes they came as; what
-// the host must change, such as a tool's name, it changes in those bytes
-// (edit.go).
+// Decoding a message into structs and encoding it again loses unknown fields,
+// rounds integers beyond 2^53 and reorders keys. The host therefore scans a
+// message once, strictly, and locates its envelope: id, method, params, result and
+// error (scan.go). The values keep their original bytes. The host edits those
+// bytes where it must change a value, such as a tool's name (edit.go).
 //
-// What passes the scan is unambiguous: no name twice in an object, valid
-// UTF-8, bounded depth, no line break anywhere. Permission checks and receivers
-// therefore read the same thing in the same bytes.
+// A message that passes the scan is unambiguous: no object has a duplicate name,
+// the text is valid UTF-8, the depth is bounded, and there are no line breaks.
+// Permission checks and receivers therefore read the same values.
 //
-// Nothing here knows about connections.
+// The package does no I/O.
 package mcp

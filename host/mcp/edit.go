@@ -3,14 +3,16 @@ package mcp
 import (
 	"bytes"
 	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The functions below work on JSON that has passed the scan: they look for
-// what they need and check nothing. Reading survives anything, because IDOf
-// reads messages that are broken.
+// The functions below expect JSON that has passed the scan and validate nothing.
+// The reading functions also accept broken input without a panic, because IDOf
+// passes them incomplete messages.
 
-// Members yields the members of an object, names unescaped, values as they
-// stand. It yields nothing for what is not an object.
+// Members yields the members of an object: unescaped names and verbatim values.
+// It yields no member if the value is not an object.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		w := walker{b: object}
@@ -23,7 +25,7 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Elements yields the elements of an array as they stand.
+// Elements yields the elements of an array verbatim.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		i := skipSpace(array, 0)
@@ -42,7 +44,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Member returns the value of a member as it stands, nil when there is none.
+// Member returns the verbatim value at a path of member names, or nil.
 func Member(object []byte, path ...string) []byte {
 	for _, name := range path {
 		w := walker{b: object}
@@ -54,21 +56,22 @@ func Member(object []byte, path ...string) []byte {
 	return object
 }
 
-// TextMember returns the value of a member that is a string.
-func TextMember(object []byte, path ...string) (string, bool) {
+// TextMember returns the string at a path of member names. ok is false if the
+// value is missing or not a string.
+func TextMember(object []byte, path ...string) (text string, ok bool) {
 	return Text(Member(object, path...))
 }
 
-// Empty reports whether an object has no members.
+// Empty reports whether object has no members or is not an object.
 func Empty(object []byte) bool {
 	w := walker{b: object}
 	w.first()
 	return !w.more
 }
 
-// SetMember returns object with the member set to value, a JSON value: replaced
-// where it stands, or added at the end. All other bytes stay as they are. What
-// is not an object, such as nil or a stranger's "_meta":"}", is replaced by one.
+// SetMember returns object with the member set to value, which is a JSON value. It
+// replaces an existing member in place and appends a new one. All other bytes stay
+// unchanged. If the input is not an object, SetMember starts from an empty object.
 func SetMember(object []byte, name string, value []byte) []byte {
 	if i := skipSpace(object, 0); i == len(object) || object[i] != '{' {
 		object = []byte("{}")
@@ -89,8 +92,8 @@ func SetMember(object []byte, name string, value []byte) []byte {
 	return splice(object, end, end, append(member, value...))
 }
 
-// SetPath is SetMember for a member of a member: the objects on the way are
-// made where they are missing.
+// SetPath sets the value at a path of member names. It creates missing objects on
+// the path.
 func SetPath(object []byte, path []string, value []byte) []byte {
 	if len(path) > 1 {
 		value = SetPath(Member(object, path[0]), path[1:], value)
@@ -98,14 +101,13 @@ func SetPath(object []byte, path []string, value []byte) []byte {
 	return SetMember(object, path[0], value)
 }
 
-// DeleteMember returns object without the member.
+// DeleteMember returns object without the named member.
 func DeleteMember(object []byte, name string) []byte {
 	w := walker{b: object}
 	if !w.find(name) {
 		return object
 	}
-	// The comma that goes with it is the one before, or for the first member
-	// the one after.
+	// Remove the comma before the member, or the comma after the first member.
 	start, end := w.name, w.valueEnd
 	if w.comma >= 0 {
 		start = w.comma
@@ -122,14 +124,14 @@ func splice(b []byte, start, end int, with []byte) []byte {
 	return append(out, b[end:]...)
 }
 
-// A walker steps over the members of an object.
+// A walker iterates over the members of an object.
 type walker struct {
 	b               []byte
-	name, nameEnd   int // with quotes
+	name, nameEnd   int // includes the quotes
 	value, valueEnd int
-	comma           int // before the member; -1: it is the first
+	comma           int // offset of the comma before the member; -1 for the first member
 	more            bool
-	any             bool // there was a member
+	any             bool // the object has a member
 }
 
 func (w *walker) first() {
@@ -155,7 +157,7 @@ func (w *walker) at(i int) {
 	}
 	w.name, w.nameEnd = i, skipString(w.b, i)
 	if w.nameEnd-i < 2 || w.b[w.nameEnd-1] != '"' {
-		return // cut off
+		return // truncated
 	}
 	colon := min(skipSpace(w.b, w.nameEnd), len(w.b)-1)
 	w.value = skipSpace(w.b, colon+1)
@@ -187,7 +189,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that begins at i.
+// skipString returns the index after the string that begins at i.
 func skipString(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')
@@ -206,7 +208,7 @@ func skipString(b []byte, i int) int {
 	return len(b)
 }
 
-// skipValue returns the index behind the value that begins at i.
+// skipValue returns the index after the value that begins at i.
 func skipValue(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -237,4 +239,72 @@ func skipValue(b []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// RewriteMembers replaces the value of each member by the result of change. All
+// other bytes stay unchanged. If change returns every value unchanged, the result
+// is object itself.
+func RewriteMembers(object []byte, change func(name string, value []byte) []byte) []byte {
+	r := rewriter{from: object}
+	w := walker{b: object}
+	for w.first(); w.more; w.next() {
+		name, _ := Text(object[w.name:w.nameEnd])
+		r.replace(w.value, w.valueEnd, change(name, object[w.value:w.valueEnd]))
+	}
+	return r.done()
+}
+
+// RewriteElements is like RewriteMembers, for the elements of an array.
+func RewriteElements(array []byte, change func(value []byte) []byte) []byte {
+	r := rewriter{from: array}
+	i := skipSpace(array, 0)
+	if i >= len(array) || array[i] != '[' {
+		return array
+	}
+	for i = skipSpace(array, i+1); i < len(array) && array[i] != ']'; {
+		end := skipValue(array, i)
+		if end == i {
+			break
+		}
+		r.replace(i, end, change(array[i:end]))
+		if i = skipSpace(array, end); i < len(array) && array[i] == ',' {
+			i = skipSpace(array, i+1)
+		}
+	}
+	return r.done()
+}
+
+// A rewriter copies its input lazily, from the first replacement on.
+type rewriter struct {
+	from, to []byte
+	copied   int // bytes of from that are already in to
+}
+
+func (r *rewriter) replace(start, end int, with []byte) {
+	if len(with) == end-start && (len(with) == 0 || &with[0] == &r.from[start]) {
+		return
+	}
+	if r.to == nil {
+		r.to = make([]byte, 0, len(r.from)+len(with))
+	}
+	r.to = append(append(r.to, r.from[r.copied:start]...), with...)
+	r.copied = end
+}
+
+func (r *rewriter) done() []byte {
+	if r.to == nil {
+		return r.from
+	}
+	return append(r.to, r.from[r.copied:]...)
+}
+
+// Canonical returns a canonical form of a JSON object: objects that differ only
+// in member order and white space have the same form. Numbers keep their text.
+// Canonical returns the input if it is not valid JSON.
+func Canonical(object []byte) []byte {
+	v := append(jsontext.Value(nil), object...)
+	if v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
+		return object
+	}
+	return v
 }

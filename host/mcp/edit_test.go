@@ -1,15 +1,16 @@
 package mcp
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
 
 func TestSetMember(t *testing.T) {
 	for _, c := range []struct{ name, in, member, value, want string }{
-		{"replaced where it stands", `{"a":1,"b" : [2] ,"c":3}`, "b", `{"x":1}`, `{"a":1,"b" : {"x":1} ,"c":3}`},
+		{"replaced in place", `{"a":1,"b" : [2] ,"c":3}`, "b", `{"x":1}`, `{"a":1,"b" : {"x":1} ,"c":3}`},
 		{"added at the end", ` { "a" : 1 } `, "b", "2", ` { "a" : 1 ,"b":2} `},
-		{"added to nothing", `{ }`, "b", "2", `{ "b":2}`},
+		{"added to an empty object", `{ }`, "b", "2", `{ "b":2}`},
 		{"no object", ``, "b", "2", `{"b":2}`},
 		{"null", `null`, "b", "2", `{"b":2}`},
 		{"a number", `5`, "b", "2", `{"b":2}`},
@@ -28,8 +29,8 @@ func TestSetMember(t *testing.T) {
 	}
 }
 
-// TestSetPathInjection: a string that looks like the end of an object cannot
-// put members where the host writes its own.
+// TestSetPathInjection checks that a string resembling the end of an object cannot
+// inject members.
 func TestSetPathInjection(t *testing.T) {
 	params := []byte(`{"name":"harmless","_meta":"\"},\"name\":\"harmful\"}"}`)
 	got := SetPath(params, []string{"_meta", "progressToken"}, []byte("7"))
@@ -61,17 +62,17 @@ func TestText(t *testing.T) {
 		`"\ud83d"`: "\ufffdd83d", `"\ud83d\ud83d\ude00"`: "\ufffdd83d😀", `"\ude00x"`: "\ufffdde00x",
 	} {
 		if got, ok := Text([]byte(in)); !ok || got != want {
-			t.Errorf("%s is %q, want %q", in, got, want)
+			t.Errorf("Text(%s) = %q, want %q", in, got, want)
 		}
 	}
 	for _, in := range []string{``, `"`, `1`, `{"a":"b"}`, `null`} {
 		if got, ok := Text([]byte(in)); ok {
-			t.Errorf("%s is %q", in, got)
+			t.Errorf("Text(%s) = %q, want no string", in, got)
 		}
 	}
 }
 
-// TestDecode: names are known only as they are spelled.
+// TestDecode checks that member names are case-sensitive.
 func TestDecode(t *testing.T) {
 	var v struct {
 		Name string `json:"name"`
@@ -80,6 +81,54 @@ func TestDecode(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if err := Decode([]byte(`{"name":"a","name":"b"}`), &v); err == nil {
-		t.Error("a name twice is no error")
+		t.Error("Decode accepted a duplicate name")
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	upper := func(v []byte) []byte {
+		if v[0] == '"' {
+			return bytes.ToUpper(v)
+		}
+		return v
+	}
+	for _, c := range []struct{ from, to string }{
+		{`{}`, `{}`},
+		{``, ``},
+		{`7`, `7`},
+		{`{ "a" : 1 , "b":"x" , "c":{"d":"y"} }`, `{ "a" : 1 , "b":"X" , "c":{"d":"y"} }`},
+		{`{"a":"x","b":"y"}`, `{"a":"X","b":"Y"}`},
+		{`{"a":`, `{"a":`},
+	} {
+		got := RewriteMembers([]byte(c.from), func(_ string, v []byte) []byte {
+			if len(v) == 0 {
+				return v
+			}
+			return upper(v)
+		})
+		if string(got) != c.to {
+			t.Errorf("%s became %s", c.from, got)
+		}
+	}
+	for _, c := range []struct{ from, to string }{
+		{`[]`, `[]`},
+		{`[ 1 , "x",["y"] ]`, `[ 1 , "X",["y"] ]`},
+		{`["x"`, `["X"`},
+		{`{"a":"x"}`, `{"a":"x"}`},
+	} {
+		if got := RewriteElements([]byte(c.from), upper); string(got) != c.to {
+			t.Errorf("%s became %s", c.from, got)
+		}
+	}
+}
+
+// TestRewriteDoesNotCopyUnchangedInput checks that unchanged input is returned.
+func TestRewriteDoesNotCopyUnchangedInput(t *testing.T) {
+	from := []byte(`{"a":{"b":[1,2]}}`)
+	got := RewriteMembers(from, func(_ string, v []byte) []byte {
+		return RewriteMembers(v, func(_ string, v []byte) []byte { return RewriteElements(v, func(v []byte) []byte { return v }) })
+	})
+	if &got[0] != &from[0] {
+		t.Error("RewriteMembers copied unchanged input")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// seeds are messages of all kinds, good and bad, for every target.
+// seeds holds valid and invalid messages for all fuzz targets.
 var seeds = []string{
 	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":[1,{"b":null}]}}}`,
 	"{\r\n \"jsonrpc\" : \"2.0\" ,\n\t\"id\":\"a\\u0062\" , \"result\" : { } }\n",
@@ -24,15 +24,14 @@ var seeds = []string{
 	"{\"a\":\"\xff\"}", `{"a":01}`, `{"a":1,}`, `{"a" "b":1}`, `{"_meta":"}"}`, "\ufeff{}", `{"a":"\u12"}`, `"\`, `nul`, ``,
 }
 
-// FuzzParse holds the scan against a slow parser of our own and against
-// encoding/json.
+// FuzzParse compares the scan with the reference parser and with encoding/json.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := bytes.Clone(in)
-		root, good := refer(before)
+		root, good := parseReference(before)
 		m, err := Parse(in)
 		pe, broken := err.(*ParseError)
 		if good == (broken && pe.Code == CodeParse) {
@@ -53,17 +52,16 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkAnswerable: an id that was read out of something broken can stand in an
-// answer.
+// checkAnswerable checks that an id read from a broken message can be sent in a
+// response.
 func checkAnswerable(t *testing.T, in []byte, id ID) {
 	answer := AppendError(nil, id, ErrorObject(CodeParse, "x", nil))
 	if _, err := Parse(bytes.Clone(answer)); err != nil || bytes.ContainsAny(answer, "\r\n") {
-		t.Fatalf("%q: the id makes the answer %q", in, answer)
+		t.Fatalf("%q: the id produces the invalid response %q", in, answer)
 	}
 }
 
-// checkEnvelope: what Parse found is what encoding/json finds under these very
-// names.
+// checkEnvelope checks that Parse and encoding/json find the same envelope.
 func checkEnvelope(t *testing.T, m *Message, in []byte, root *node) {
 	want := map[string]json.RawMessage{}
 	for _, c := range root.members {
@@ -83,8 +81,8 @@ func checkEnvelope(t *testing.T, m *Message, in []byte, root *node) {
 	}
 }
 
-// checkTree compares Members, Elements and Member with the reference at every
-// level.
+// checkTree compares Members, Elements and Member with the reference parser at
+// every level.
 func checkTree(t *testing.T, in []byte, n *node) {
 	value := in[n.start:n.end]
 	i := 0
@@ -131,8 +129,8 @@ func checkText(t *testing.T, value []byte, n *node) {
 	}
 }
 
-// FuzzEdit: an edit changes one member of an object and not a byte of the
-// others, and what comes out passes the scan.
+// FuzzEdit checks that an edit changes only one member, and that the result
+// passes the scan.
 func FuzzEdit(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s), "id", "_meta", []byte(`"x"`))
@@ -143,19 +141,20 @@ func FuzzEdit(f *testing.F) {
 		if Scan(object) != nil || Scan(value) != nil || odd(name) || odd(second) {
 			return
 		}
-		value = bytes.Trim(value, " \t") // a value of Member's has no white space around it
+		value = bytes.Trim(value, " \t") // Member returns values without surrounding white space
 		checkEdit(t, object, SetMember(bytes.Clone(object), name, value), name, value)
 		checkEdit(t, object, DeleteMember(bytes.Clone(object), name), name, nil)
 		inner := SetMember(Member(object, name), second, value)
 		set := SetPath(bytes.Clone(object), []string{name, second}, value)
 		checkEdit(t, object, set, name, inner)
 		if got := Member(set, name, second); !bytes.Equal(got, value) {
-			t.Fatalf("%q: SetPath made it %q, where it is %q", object, set, got)
+			t.Fatalf("%q: SetPath returned %q, whose value is %q", object, set, got)
 		}
 	})
 }
 
-// odd: a name that JSON cannot hold, or that stands for a lone surrogate too.
+// odd reports whether JSON cannot represent the name uniquely: it is not UTF-8,
+// or it contains U+FFFD, which also replaces lone surrogates.
 func odd(name string) bool {
 	return !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError)
 }
@@ -168,11 +167,11 @@ func checkEdit(t *testing.T, before, after []byte, name string, value []byte) {
 		t.Fatalf("%q became %q: %q is %q, want %q", before, after, name, got, value)
 	}
 	if got, want := others(after, name), others(before, name); !reflect.DeepEqual(got, want) {
-		t.Fatalf("%q became %q: the others are %q, want %q", before, after, got, want)
+		t.Fatalf("%q became %q: the other members are %q, want %q", before, after, got, want)
 	}
 }
 
-// others lists the members but one, as they stand.
+// others returns all members except one, verbatim.
 func others(object []byte, name string) []string {
 	var all []string
 	for n, v := range Members(object) {
@@ -183,8 +182,8 @@ func others(object []byte, name string) []string {
 	return all
 }
 
-// FuzzIDOf: no beginning of anything makes it panic, hang, or return an id that
-// cannot be sent.
+// FuzzIDOf checks that every prefix of a message is read without a panic, and
+// that the returned id can be sent.
 func FuzzIDOf(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -194,7 +193,7 @@ func FuzzIDOf(f *testing.F) {
 			return
 		}
 		for n := range len(in) + 1 {
-			prefix := bytes.Clone(in[:n])[:n:n] // nothing behind it that a mistake could read
+			prefix := bytes.Clone(in[:n])[:n:n] // exact capacity, so that an overread panics
 			id := IDOf(prefix)
 			checkAnswerable(t, prefix, id)
 			for range Elements(prefix) {

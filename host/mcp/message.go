@@ -7,58 +7,57 @@ import (
 	"strconv"
 )
 
-// What a message says about itself is bounded, in bytes.
+// Limits of the envelope, in bytes.
 const (
 	MaxMethod = 64 << 10
-	MaxID     = 1 << 10 // as it is written
+	MaxID     = 1 << 10 // in its JSON form
 )
 
-// A Message is one JSON-RPC message. Its slices are parts of the bytes it was
-// parsed from.
+// A Message is one JSON-RPC message. Its slices alias the parsed bytes.
 type Message struct {
 	ID     ID     // nil for a notification
 	Method string // empty for a response
 	Params []byte // an object, or nil
 	Result []byte // any value, or nil
 	Error  []byte // an object, or nil
-	Names  Names  // of Result's members, when it is an object
+	Names  Names  // the member names of Result, if it is an object
 }
 
-// An ID is a request's id in its JSON form: a string or an integer, or null in
-// an answer to something that could not be read.
+// An ID is a request's id in its JSON form: a string or an integer. It is null in
+// the response to an unreadable request.
 type ID []byte
 
 // Null reports whether the id is null.
 func (id ID) Null() bool { return string(id) == "null" }
 
-// Number returns the id as a non-negative integer, whether it was written as a
-// number or, as some servers answer, as a string.
+// Number returns the id as a non-negative integer. It also accepts a string of
+// digits, because some servers return ids as strings.
 func (id ID) Number() (uint64, bool) {
 	n, err := strconv.ParseUint(string(bytes.Trim(id, `"`)), 10, 64)
 	return n, err == nil
 }
 
-// IsRequest reports whether the message asks for an answer.
+// IsRequest reports whether the message is a request.
 func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// IsNotification reports whether the message asks for none.
+// IsNotification reports whether the message is a notification.
 func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 
-// IsResponse reports whether the message is an answer.
+// IsResponse reports whether the message is a response.
 func (m *Message) IsResponse() bool { return m.Method == "" }
 
-// A ParseError says why bytes are not a message.
+// A ParseError explains why bytes are not a valid message.
 type ParseError struct {
-	Code   int // of JSON-RPC: -32700 or -32600
-	ID     ID  // of the message, when it could be read
+	Code   int // JSON-RPC code: -32700 or -32600
+	ID     ID  // the id of the message, or nil if it is unreadable
 	Shape  Shape
 	Reason string
 }
 
 func (e *ParseError) Error() string { return "message " + e.Reason }
 
-// Parse reads one message. It scans all of b strictly and replaces line breaks
-// in it by spaces. The error is a [*ParseError].
+// Parse reads one message. It scans all of b strictly and replaces line breaks in
+// b by spaces. A failure is a [*ParseError].
 func Parse(b []byte) (*Message, error) {
 	var m Message
 	var version, method []byte
@@ -91,7 +90,7 @@ func Parse(b []byte) (*Message, error) {
 	return &m, nil
 }
 
-// check completes m and says what is wrong with the envelope, if anything.
+// check completes m and returns the error in the envelope, or "".
 func (m *Message) check(b, version, method []byte) (reason string) {
 	switch {
 	case b[skipSpace(b, 0)] == '[':
@@ -128,7 +127,7 @@ func (m *Message) check(b, version, method []byte) (reason string) {
 	return ""
 }
 
-// readableID returns the id when it is one that an answer may carry.
+// readableID returns the id if it is valid in a response, or nil.
 func (m *Message) readableID() ID {
 	switch {
 	case len(m.ID) == 0 || len(m.ID) > MaxID:
@@ -144,18 +143,18 @@ func (m *Message) readableID() ID {
 	return m.ID
 }
 
-// A Shape is what a message seems to be that could not be read whole.
+// A Shape is the apparent kind of a message that could not be parsed.
 type Shape int
 
-// The shapes.
+// The shapes of a message.
 const (
-	Unclear Shape = iota
-	Asks          // a request or a notification
-	Answers
+	ShapeUnknown Shape = iota
+	ShapeRequest       // a request or a notification
+	ShapeResponse
 )
 
-// Glance looks at the beginning of a message that is cut off or broken. The id
-// is nil unless it stands there, whole, as an answer may carry it.
+// Glance inspects the beginning of a truncated or broken message. The id is nil
+// unless the prefix contains it completely and it is valid in a response.
 func Glance(prefix []byte) (ID, Shape) {
 	var m Message
 	asks, answers := false, false
@@ -176,16 +175,16 @@ func Glance(prefix []byte) (ID, Shape) {
 	id := m.readableID()
 	switch {
 	case asks && !answers:
-		return id, Asks
+		return id, ShapeRequest
 	case answers && !asks:
-		return id, Answers
+		return id, ShapeResponse
 	}
-	return id, Unclear
+	return id, ShapeUnknown
 }
 
-// LastID returns the id that a message ends with, given the end of the message:
-// some servers write the id behind the result. It is nil when the last member,
-// or the last but jsonrpc, is not an id.
+// LastID returns the id at the end of a message, given a suffix of the message.
+// Some servers write the id after the result. LastID returns nil unless the id is
+// the last member, or the last before jsonrpc.
 func LastID(suffix []byte) ID {
 	m := lastID.FindSubmatch(suffix)
 	if m == nil {
@@ -195,20 +194,19 @@ func LastID(suffix []byte) ID {
 	return id.readableID()
 }
 
-// lastID is the end of a message. What precedes its last brace is outside of any
-// string, so the name before the colon is a name of the message itself.
+// lastID matches the end of a message. The text before the last brace is outside
+// of any string, so the name before the colon is a member of the message itself.
 var lastID = regexp.MustCompile(`[{,]\s*"id"\s*:\s*(-?[0-9]+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?}\s*$`)
 
-// IDOf returns the id in the beginning of a message that is cut off or broken,
-// nil when it does not stand there.
+// IDOf returns the id in the beginning of a truncated or broken message, or nil.
 func IDOf(prefix []byte) ID {
 	id, _ := Glance(prefix)
 	return id
 }
 
-// Request returns what stands around the params of a request, which follow
-// when there are any.
-func Request(id []byte, method string, params bool) (head, tail []byte) {
+// RequestEnvelope returns the bytes before and after the params of a request. Set
+// params to false if the request has no params.
+func RequestEnvelope(id []byte, method string, params bool) (head, tail []byte) {
 	head = append(make([]byte, 0, 64+len(method)), `{"jsonrpc":"2.0","id":`...)
 	head = append(head, id...)
 	head = append(head, `,"method":`...)
@@ -219,8 +217,8 @@ func Request(id []byte, method string, params bool) (head, tail []byte) {
 	return head, closing
 }
 
-// Answer returns what stands around the result of an answer.
-func Answer(id []byte) (head, tail []byte) {
+// ResultEnvelope returns the bytes before and after the result of a response.
+func ResultEnvelope(id []byte) (head, tail []byte) {
 	head = append(make([]byte, 0, 48+len(id)), `{"jsonrpc":"2.0","id":`...)
 	head = append(head, id...)
 	return append(head, `,"result":`...), closing
@@ -228,13 +226,13 @@ func Answer(id []byte) (head, tail []byte) {
 
 var closing = []byte("}")
 
-// AppendRequest appends a request; params may be nil.
+// AppendRequest appends a request. params may be nil.
 func AppendRequest(dst []byte, id []byte, method string, params []byte) []byte {
-	head, tail := Request(id, method, params != nil)
+	head, tail := RequestEnvelope(id, method, params != nil)
 	return append(append(append(dst, head...), params...), tail...)
 }
 
-// AppendNotification appends a notification; params may be nil.
+// AppendNotification appends a notification. params may be nil.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	dst = AppendText(dst, method)
@@ -245,13 +243,14 @@ func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendResult appends an answer.
+// AppendResult appends a response with a result.
 func AppendResult(dst []byte, id, result []byte) []byte {
-	head, tail := Answer(id)
+	head, tail := ResultEnvelope(id)
 	return append(append(append(dst, head...), result...), tail...)
 }
 
-// AppendError appends an answer that is an error, a JSON object.
+// AppendError appends an error response. rpcError is a JSON object. A nil id
+// becomes null.
 func AppendError(dst []byte, id, rpcError []byte) []byte {
 	if id == nil {
 		id = ID("null")
@@ -263,6 +262,7 @@ func AppendError(dst []byte, id, rpcError []byte) []byte {
 	return append(dst, '}')
 }
 
+// String returns the id and the method, for diagnostics.
 func (m *Message) String() string {
 	return fmt.Sprintf("id %s method %q", m.ID, m.Method)
 }

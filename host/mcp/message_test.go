@@ -9,7 +9,7 @@ import (
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
-		want     string // what String says of it, or the reason
+		want     string // the result of String, or the error
 		kind     string
 	}{
 		{"request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `id 1 method "ping"`, "request"},
@@ -68,9 +68,9 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestLineBreaks: a body that hides a second message between line breaks is one
-// message or none, whoever reads it line by line.
-func TestLineBreaks(t *testing.T) {
+// TestParseReplacesLineBreaks checks that line breaks cannot hide a second message
+// from readers of lines.
+func TestParseReplacesLineBreaks(t *testing.T) {
 	in := []byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}\r\r\n}\n")
 	m, err := Parse(in)
 	if err != nil {
@@ -81,24 +81,24 @@ func TestLineBreaks(t *testing.T) {
 	}
 }
 
-// TestGlance: what a message that was cut off seems to be.
+// TestGlance checks the id and shape of truncated messages.
 func TestGlance(t *testing.T) {
 	for _, c := range []struct {
 		name, in, id string
 		shape        Shape
 	}{
-		{"request", `{"jsonrpc":"2.0","id":7,"method":"x","params":{"a`, "7", Asks},
-		{"params first", `{"jsonrpc":"2.0","id":7,"params":{"a`, "7", Asks},
-		{"answer", `{"jsonrpc":"2.0","id":"7","result":{"a":"method`, `"7"`, Answers},
-		{"error", `{"error":{"id":1},"id":null,"x`, "null", Answers},
-		{"both", `{"id":7,"result":1,"method":"x"}`, "7", Unclear},
-		{"too early", `{"jsonrpc":"2.0","id":7,`, "7", Unclear},
-		{"number cut off", `{"id":12`, "", Unclear},
-		{"string cut off", `{"id":"12`, "", Unclear},
-		{"id behind the cut", `{"result":{"id":7,"x":[`, "", Answers},
-		{"twice: the first", `{"id":1,"id":2,"method":"x"}`, "1", Asks},
-		{"not JSON", "{\"id\":\"a\rb\",\"method\":\"x\"}", "", Asks},
-		{"not an object", `[{"id":1}]`, "", Unclear},
+		{"request", `{"jsonrpc":"2.0","id":7,"method":"x","params":{"a`, "7", ShapeRequest},
+		{"params first", `{"jsonrpc":"2.0","id":7,"params":{"a`, "7", ShapeRequest},
+		{"answer", `{"jsonrpc":"2.0","id":"7","result":{"a":"method`, `"7"`, ShapeResponse},
+		{"error", `{"error":{"id":1},"id":null,"x`, "null", ShapeResponse},
+		{"both", `{"id":7,"result":1,"method":"x"}`, "7", ShapeUnknown},
+		{"too early", `{"jsonrpc":"2.0","id":7,`, "7", ShapeUnknown},
+		{"number cut off", `{"id":12`, "", ShapeUnknown},
+		{"string cut off", `{"id":"12`, "", ShapeUnknown},
+		{"id behind the cut", `{"result":{"id":7,"x":[`, "", ShapeResponse},
+		{"twice: the first", `{"id":1,"id":2,"method":"x"}`, "1", ShapeRequest},
+		{"not JSON", "{\"id\":\"a\rb\",\"method\":\"x\"}", "", ShapeRequest},
+		{"not an object", `[{"id":1}]`, "", ShapeUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if id, shape := Glance([]byte(c.in)); string(id) != c.id || shape != c.shape {
@@ -108,7 +108,7 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-func TestCompose(t *testing.T) {
+func TestAppend(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
 		{"request", string(AppendRequest(nil, []byte("1"), "a\"b", []byte(`{"x":1}`))), `{"jsonrpc":"2.0","id":1,"method":"a\"b","params":{"x":1}}`},
 		{"request without params", string(AppendRequest([]byte(">"), []byte("1"), "é", nil)), `>{"jsonrpc":"2.0","id":1,"method":"é"}`},
@@ -128,6 +128,31 @@ func TestIDNumber(t *testing.T) {
 	} {
 		if n, ok := ID(in).Number(); ok != (want >= 0) || ok && n != uint64(want) {
 			t.Errorf("%s is %d, %t", in, n, ok)
+		}
+	}
+}
+
+func TestLastID(t *testing.T) {
+	for suffix, want := range map[string]string{
+		`...]},"jsonrpc":"2.0","id":7}`:           `7`,
+		`...]},"id":7,"jsonrpc":"2.0"}`:           `7`,
+		`...]} , "id" : 7 , "jsonrpc" : "2.0" } `: `7`,
+		`...]},"id":"a-1"}`:                       `"a-1"`,
+		`..."}},"id":-3}`:                         `-3`,
+		`{"id":7}`:                                `7`,
+		`...,"text":"{\"id\":7}`:                  ``,
+		`...,"text":",\"id\":7}"}}`:               ``,
+		`...,"id":7}}`:                            ``, // a nested id
+		`...,"id":7,"jsonrpc":"1.0"}`:             ``,
+		`...,"id":7.5}`:                           ``,
+		`...,"id":null}`:                          ``,
+		`...,"id":"a\"b"}`:                        ``,
+		`...,"xid":7}`:                            ``,
+		`...,"jsonrpc":"2.0"}`:                    ``,
+		``:                                        ``,
+	} {
+		if got := LastID([]byte(suffix)); string(got) != want {
+			t.Errorf("LastID(%s) = %s", suffix, got)
 		}
 	}
 }

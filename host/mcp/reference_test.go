@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A node is a JSON value as the reference parser sees it: where it stands and,
-// for an object, its members in order.
+// A node is a JSON value as the reference parser reads it: its position and its
+// members or elements in order.
 type node struct {
 	kind       byte // '{', '[', '"', '0' for a number, 'l' for a literal
 	start, end int
@@ -20,33 +20,32 @@ type member struct {
 	value *node
 }
 
-// A slow parser reads strict JSON by recursion, one byte after the other,
-// without a thought for speed. It is the oracle for the scan: it was written
-// from RFC 8259 and the rules in Scan's comment alone.
-type slow struct {
+// A slowParser parser is a recursive-descent parser for strict JSON. It is the oracle
+// for the scan and was written only from RFC 8259 and the rules of Scan.
+type slowParser struct {
 	b []byte
 	i int
 }
 
-// refer parses b as the scan should; ok is false for what must be refused.
-func refer(b []byte) (root *node, ok bool) {
+// parseReference parses b by the rules of Scan. ok is false if b is invalid.
+func parseReference(b []byte) (root *node, ok bool) {
 	if !utf8.Valid(b) {
 		return nil, false
 	}
-	p := &slow{b: b}
+	p := &slowParser{b: b}
 	p.space()
 	root, ok = p.value(0)
 	p.space()
 	return root, ok && p.i == len(b)
 }
 
-func (p *slow) space() {
+func (p *slowParser) space() {
 	for p.i < len(p.b) && strings.IndexByte(" \t\r\n", p.b[p.i]) >= 0 {
 		p.i++
 	}
 }
 
-func (p *slow) take(c byte) bool {
+func (p *slowParser) take(c byte) bool {
 	if p.i < len(p.b) && p.b[p.i] == c {
 		p.i++
 		return true
@@ -54,7 +53,7 @@ func (p *slow) take(c byte) bool {
 	return false
 }
 
-func (p *slow) value(depth int) (*node, bool) {
+func (p *slowParser) value(depth int) (*node, bool) {
 	if p.i == len(p.b) {
 		return nil, false
 	}
@@ -84,7 +83,7 @@ func (p *slow) value(depth int) (*node, bool) {
 	return n, ok
 }
 
-func (p *slow) object(n *node, depth int) bool {
+func (p *slowParser) object(n *node, depth int) bool {
 	p.i++
 	p.space()
 	if p.take('}') {
@@ -121,7 +120,7 @@ func (p *slow) object(n *node, depth int) bool {
 	}
 }
 
-func (p *slow) array(n *node, depth int) bool {
+func (p *slowParser) array(n *node, depth int) bool {
 	p.i++
 	p.space()
 	if p.take(']') {
@@ -144,8 +143,8 @@ func (p *slow) array(n *node, depth int) bool {
 	}
 }
 
-// text reads a string and returns what it stands for.
-func (p *slow) text() (string, bool) {
+// text reads a string and returns its unescaped value.
+func (p *slowParser) text() (string, bool) {
 	if !p.take('"') {
 		return "", false
 	}
@@ -173,7 +172,7 @@ func (p *slow) text() (string, bool) {
 	return "", false
 }
 
-func (p *slow) escape() (uint16, bool) {
+func (p *slowParser) escape() (uint16, bool) {
 	p.i++
 	if p.i == len(p.b) {
 		return 0, false
@@ -198,7 +197,7 @@ func (p *slow) escape() (uint16, bool) {
 	return u, true
 }
 
-func (p *slow) number() bool {
+func (p *slowParser) number() bool {
 	p.take('-')
 	if !p.take('0') && !p.digits() {
 		return false
@@ -215,7 +214,7 @@ func (p *slow) number() bool {
 	return true
 }
 
-func (p *slow) digits() bool {
+func (p *slowParser) digits() bool {
 	start := p.i
 	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
 		p.i++

@@ -5,7 +5,7 @@ import "slices"
 // A Revision is a version of the MCP specification, named by its date.
 type Revision string
 
-// The revisions that Junctor speaks, in both directions.
+// The revisions that Junctor supports, for clients and for servers.
 const (
 	Revision20241105 Revision = "2024-11-05"
 	Revision20250326 Revision = "2025-03-26"
@@ -14,20 +14,20 @@ const (
 	Revision20260728 Revision = "2026-07-28"
 )
 
-// LatestLegacy is the newest revision with a handshake.
+// LatestLegacy is the newest revision with an initialize handshake.
 const LatestLegacy = Revision20251125
 
 // Revisions lists the revisions, newest first.
 var Revisions = []Revision{Revision20260728, Revision20251125, Revision20250618, Revision20250326, Revision20241105}
 
-// Modern reports whether the revision is of the stateless protocol: each
-// request says who asks, and there is no handshake.
+// Modern reports whether the revision is stateless: it has no handshake, and each
+// request identifies its client.
 func (r Revision) Modern() bool { return r >= Revision20260728 }
 
-// Known reports whether Junctor speaks the revision.
+// Known reports whether Junctor supports the revision.
 func (r Revision) Known() bool { return slices.Contains(Revisions, r) }
 
-// Methods and notifications.
+// The methods and notifications of MCP.
 const (
 	MethodInitialize   = "initialize"
 	MethodDiscover     = "server/discover"
@@ -67,7 +67,7 @@ const (
 	NoteTask           = "notifications/tasks"
 )
 
-// Names in _meta that the protocol defines.
+// Names in _meta that MCP defines.
 const (
 	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
 	MetaClientInfo   = "io.modelcontextprotocol/clientInfo"
@@ -77,8 +77,8 @@ const (
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
-// ExtensionTasks is what those who know tasks say they can do.
+// ExtensionTasks is the capability name of the tasks extension.
 const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
-// Levels are the log levels, least severe first.
+// Levels lists the log levels, least severe first.
 var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}

@@ -11,10 +11,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep arrays and objects may nest.
+// MaxDepth is the maximum nesting depth of arrays and objects.
 const MaxDepth = 64
 
-// The ways a text can fail the scan.
+// The errors of the scan.
 var (
 	errSyntax    = errors.New("is not valid JSON")
 	errUTF8      = errors.New("is not valid UTF-8")
@@ -22,18 +22,18 @@ var (
 	errDuplicate = errors.New("has a name twice in one object")
 )
 
-// Scan checks one JSON value that fills b but for white space, and replaces the
-// line breaks in that white space by spaces.
+// Scan validates the single JSON value in b and replaces line breaks in b by
+// spaces.
 //
-// The rules beyond RFC 8259: no name stands twice in an object, the bytes are
-// valid UTF-8, and depth is bounded. Escapes may be lone surrogates, which Node
-// prints for a cut emoji; that is why the library's own check of UTF-8, which
-// covers escapes too, is off.
+// It enforces these rules beyond RFC 8259: an object has no duplicate name, the
+// bytes are valid UTF-8, and the depth is at most MaxDepth. Escaped lone surrogates
+// are valid, because Node prints them for a truncated emoji. The library's own
+// UTF-8 check rejects them and is therefore off.
 func Scan(b []byte) error { return scan(b, nil) }
 
-// scan is Scan. When the value is an object, member is called with each of its
-// members, as parts of b, before the rest has been checked; for the result of a
-// response names are those of its own members.
+// scan implements Scan. If the value is an object, scan calls member with each of
+// its members before it has validated the rest. The values alias b. names is set
+// for the member "result": it holds the names of the result's own members.
 func scan(b []byte, member func(name string, value []byte, names Names)) error {
 	if !utf8.Valid(b) {
 		return errUTF8
@@ -51,7 +51,7 @@ func scan(b []byte, member func(name string, value []byte, names Names)) error {
 	case err != nil:
 		return errSyntax
 	}
-	// Inside a string a line break is not valid, so these are white space.
+	// A line break is invalid inside a string, so the remaining ones are white space.
 	for _, c := range []byte("\n\r") {
 		for i := bytes.IndexByte(b, c); i >= 0; i = bytes.IndexByte(b, c) {
 			b[i] = ' '
@@ -60,8 +60,8 @@ func scan(b []byte, member func(name string, value []byte, names Names)) error {
 	return nil
 }
 
-// A decoder is the library's, with what it reads from. A new one costs more
-// than a small message does, so they are used again.
+// A decoder is a library decoder with its input buffer. Decoders are pooled: a new
+// one costs more than a small message.
 type decoder struct {
 	json jsontext.Decoder
 	src  bytes.Buffer
@@ -69,7 +69,7 @@ type decoder struct {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// read checks b in one pass.
+// read validates b in one pass.
 func (d *decoder) read(b []byte, member func(name string, value []byte, names Names)) error {
 	d.src = *bytes.NewBuffer(b)
 	d.json.Reset(&d.src, jsontext.AllowInvalidUTF8(true))
@@ -89,7 +89,7 @@ func (d *decoder) read(b []byte, member func(name string, value []byte, names Na
 		}
 		name := ""
 		if member != nil {
-			name = token.String() // before the decoder moves on
+			name = token.String() // the token is valid only until the next read
 		}
 		if name == "result" && d.json.PeekKind() == '{' {
 			value, names, err := d.object(b)
@@ -114,7 +114,7 @@ func (d *decoder) read(b []byte, member func(name string, value []byte, names Na
 	return d.end()
 }
 
-// object reads an object that stands in b, and the names of its members.
+// object reads an object inside b and the names of its members.
 func (d *decoder) object(b []byte) (value []byte, names Names, err error) {
 	if _, err := d.json.ReadToken(); err != nil {
 		return nil, names, err
@@ -137,11 +137,11 @@ func (d *decoder) object(b []byte) (value []byte, names Names, err error) {
 	return b[start:end:end], names, nil
 }
 
-// Names are the names of an object's members. Results are large: who knows
-// their names need not look through them.
+// Names holds the member names of an object. It saves readers a search through
+// large results.
 type Names struct {
 	known []string
-	more  bool // there are others
+	more  bool // the object has more names than known
 }
 
 const namesMost = 16
@@ -154,10 +154,10 @@ func (n *Names) add(token jsontext.Token) {
 	n.known = append(n.known, token.String())
 }
 
-// Maybe reports whether there may be a member of a name.
+// Maybe reports whether the object may have a member with the given name.
 func (n Names) Maybe(name string) bool { return n.more || slices.Contains(n.known, name) }
 
-// end checks that nothing follows.
+// end checks that the input ends here.
 func (d *decoder) end() error {
 	if _, err := d.json.ReadToken(); err != io.EOF {
 		return errSyntax
@@ -165,9 +165,8 @@ func (d *decoder) end() error {
 	return nil
 }
 
-// tooDeep reports whether b nests deeper than allowed. Where b has no more
-// brackets than levels are allowed, which is most of what passes through, they
-// need not be looked at one by one.
+// tooDeep reports whether b nests deeper than MaxDepth. Most messages have no more
+// brackets than MaxDepth, so counting them avoids the loop.
 func tooDeep(b []byte) bool {
 	if bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("[")) <= MaxDepth {
 		return false

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -10,14 +12,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Decode stores JSON of a stranger in the value that into points to. Unlike
-// encoding/json it knows names only as they are spelled: "Name" is not "name".
+// Decode stores untrusted JSON in the value that into points to. Unlike
+// encoding/json it matches member names exactly: "Name" is not "name". It fails on
+// duplicate names.
 func Decode(b []byte, into any) error {
 	return jsonv2.Unmarshal(b, into, jsontext.AllowInvalidUTF8(true))
 }
 
-// Text returns the string that a JSON string stands for.
-func Text(raw []byte) (string, bool) {
+// Text returns the value of a JSON string. ok is false if raw is not a string.
+func Text(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
 	}
@@ -28,9 +31,9 @@ func Text(raw []byte) (string, bool) {
 	return string(appendUnescaped(nil, raw)), true
 }
 
-// appendUnescaped appends what the inside of a JSON string stands for. A lone
-// surrogate becomes U+FFFD followed by its digits, so that two different ones
-// are not taken for the same name.
+// appendUnescaped appends the unescaped content of a JSON string. A lone surrogate
+// becomes U+FFFD followed by its hexadecimal digits, so that different surrogates
+// yield different names.
 func appendUnescaped(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		if raw[i] != '\\' || i+1 == len(raw) {
@@ -41,7 +44,7 @@ func appendUnescaped(dst, raw []byte) []byte {
 		switch c := raw[i+1]; c {
 		case 'u':
 			if len(raw) < i+6 {
-				return append(dst, raw[i:]...) // not JSON
+				return append(dst, raw[i:]...) // invalid JSON
 			}
 			r := hex4(raw[i+2:])
 			n := 6
@@ -97,7 +100,7 @@ func AppendText(dst []byte, s string) []byte {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			b, err := json.Marshal(s)
 			if err != nil {
-				panic(err) // a string can always be rendered
+				panic(err) // unreachable: json.Marshal accepts every string
 			}
 			return append(dst, b...)
 		}
@@ -105,4 +108,28 @@ func AppendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, s...)
 	return append(dst, '"')
+}
+
+// The markers of a base64-encoded header value (MCP 2026-07-28, streamable HTTP,
+// "Value Encoding"). A client encodes text that is not valid in a header.
+const (
+	encodedBegin = "=?base64?"
+	encodedEnd   = "?="
+)
+
+// HeaderText decodes a header value that mirrors a part of a message. ok is false
+// if the value is invalid.
+func HeaderText(value string) (text string, ok bool) {
+	for i := range len(value) {
+		if c := value[i]; c != '\t' && (c < ' ' || c > '~') {
+			return "", false
+		}
+	}
+	inside, begins := strings.CutPrefix(value, encodedBegin)
+	inside, ends := strings.CutSuffix(inside, encodedEnd)
+	if !begins || !ends {
+		return value, true
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(inside)
+	return string(b), err == nil
 }

@@ -14,10 +14,10 @@ import (
 // A Call is a request on behalf of a client.
 type Call struct {
 	Method string
-	Params []byte // as the server should see them, but for the progress token and the era
+	Params []byte // for the server; Call adds the progress token and the members of the era
 
-	// Capabilities and Level are what the client said about itself other than in
-	// params; a modern server is told. Nil and empty say nothing.
+	// Capabilities and Level are sent to modern servers with the request. They
+	// come from the client, outside of Params. Zero values are omitted.
 	Capabilities []byte
 	Level        string
 
@@ -28,29 +28,29 @@ type Call struct {
 	// counts for its share of the memory.
 	Owner string
 
-	// About comes back with what the server asks or says in the course of the
-	// call.
+	// About is passed to the Peer with the server's requests and notifications that
+	// belong to this call.
 	About any
 
-	// Progress is called with the params of progress notifications; nil asks
-	// for none. It must not wait.
+	// Progress receives the params of progress notifications and must not block. If
+	// it is nil, the call requests no progress.
 	Progress func(params []byte)
 
-	Timeout time.Duration // 0: the server's own
-	// Repeat allows to send the request again when the connection ended
-	// before the answer: the configuration says that it changes nothing.
+	Timeout time.Duration // 0 means the server's timeout
+	// Repeat allows Call to send the request again if the connection ends before
+	// the response. The configuration declares the request read-only.
 	Repeat bool
 
-	own bool // the host's, not a client's
+	internal bool // sent by the host itself, not for a client
 }
 
-// A Reply is what the server answered: a result or an error object.
+// A Reply is the response of the server: a result or an error object.
 type Reply struct {
 	Result, Error []byte
-	Names         mcp.Names // of Result's members
+	Names         mcp.Names // the member names of Result
 	Revision      mcp.Revision
-	// Hold is the memory that the bytes take. The caller releases it when it no
-	// longer needs them.
+	// Hold accounts for the memory of the response. The caller releases it after
+	// its last use of the bytes.
 	Hold *limit.Hold
 }
 
@@ -63,10 +63,10 @@ func (u *Upstream) Call(ctx context.Context, call Call) (Reply, error) {
 	return u.call(ctx, call)
 }
 
-// Ask sends a request on the host's own account: nothing that a client chose.
+// Ask sends a request of the host itself, which contains no input of a client.
 func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (Reply, error) {
-	reply, err := u.call(ctx, Call{Method: method, Params: params, own: true})
-	reply.Hold.Release() // what the host keeps of its own questions has bounds of its own
+	reply, err := u.call(ctx, Call{Method: method, Params: params, internal: true})
+	reply.Hold.Release() // the host bounds the memory of these responses itself
 	return reply, err
 }
 
@@ -76,24 +76,24 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 		timeout = u.opts.Call
 	}
 	priority := ForCall
-	if call.own {
+	if call.internal {
 		priority = ForList
 	}
 	for attempt := 0; ; attempt++ {
-		// Connecting has its own time; the call's begins when it is sent.
+		// The timeout covers only the request; connecting has its own timeout.
 		c, err := u.get(ctx, priority)
 		if err != nil {
 			return Reply{}, err
 		}
-		if !call.own {
-			c.levelled(ctx)
+		if !call.internal {
+			c.awaitLevel(ctx)
 		}
-		reply, sent, err := u.once(ctx, c, call, timeout)
+		reply, sent, err := u.callOnce(ctx, c, call, timeout)
 		u.put()
 		if err == nil {
 			return reply, nil
 		}
-		wait, again := call.again(err, sent, attempt)
+		wait, again := call.retryDelay(err, sent, attempt)
 		if !again || !pause(ctx, wait) {
 			return Reply{}, fault.In(u.opts.Name, err)
 		}
@@ -101,24 +101,24 @@ func (u *Upstream) call(ctx context.Context, call Call) (Reply, error) {
 }
 
 const (
-	repeatsMost = 3 // of a call to a server that is busy
-	repeatFirst = time.Second
+	maxRepeats       = 3 // attempts to repeat a call to a busy server
+	firstRepeatDelay = time.Second
 )
 
-// again says whether a call that failed is worth another attempt, and when. What
-// the server cannot have seen, or may see twice, is worth one on a new
-// connection; one that may be repeated waits for a server that is busy.
-func (call *Call) again(err error, sent bool, attempt int) (wait time.Duration, again bool) {
+// retryDelay reports whether a failed call is worth another attempt, and after which
+// wait. A lost connection allows one attempt, if the server did not see the call
+// or the call may be repeated. A repeatable call also waits for a busy server.
+func (call *Call) retryDelay(err error, sent bool, attempt int) (wait time.Duration, again bool) {
 	switch code := fault.As(err).Code; {
-	case ended(err):
+	case connectionLost(err):
 		return 0, attempt == 0 && (!sent || call.Repeat)
 	case call.Repeat && (code == fault.UpstreamLimited || code == fault.UpstreamUnavailable):
-		return repeatFirst << attempt, attempt < repeatsMost
+		return firstRepeatDelay << attempt, attempt < maxRepeats
 	}
 	return 0, false
 }
 
-// pause waits, unless ctx ends before.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d == 0 {
 		return true
@@ -133,41 +133,41 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// once sends the request on one connection. sent reports whether the server
-// may have seen it.
-func (u *Upstream) once(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
+// callOnce sends the request on one connection. sent reports whether the server may
+// have received it.
+func (u *Upstream) callOnce(ctx context.Context, c *conn, call Call, timeout time.Duration) (r Reply, sent bool, err error) {
 	if ctx.Err() != nil {
-		return r, false, gaveUp(ctx, call.Method)
+		return r, false, contextError(ctx, call.Method)
 	}
 	timed, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	k := newClock(timeout, func() { cancel(context.DeadlineExceeded) })
+	k := newCallClock(timeout, func() { cancel(context.DeadlineExceeded) })
 	defer k.stop()
 	u.used()
 	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Owner, clock: k}
 	if u.opts.Extends {
 		p.progress = k.extending(call.Progress)
 	}
-	a, err := c.do(timed, p, c.forEra(call))
+	a, err := c.do(timed, p, c.paramsForEra(call))
 	switch {
 	case err == nil:
-		if !call.own {
+		if !call.internal {
 			c.useful.Store(true)
 		}
 		return Reply{Result: a.result, Names: a.names, Error: a.rpcError, Revision: c.revision, Hold: a.hold}, true, nil
 	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
-		f := fault.New(fault.CallTimeout, "%s did not end within %s", call.Method, timeout)
+		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout)
 		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")
-	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == timed.Err()): // both times may be over at once
-		return r, p.sent.Load(), gaveUp(ctx, call.Method)
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == timed.Err()): // both deadlines may pass at the same time
+		return r, p.sent.Load(), contextError(ctx, call.Method)
 	default:
 		return r, p.sent.Load(), err
 	}
 }
 
-// ended reports whether a call failed because its connection did, if only
-// because we closed it as idle.
-func ended(err error) bool {
+// connectionLost reports whether a call failed because its connection ended. This
+// includes connections that the host closed as idle.
+func connectionLost(err error) bool {
 	switch fault.As(err).Code {
 	case fault.UpstreamExited, fault.UpstreamStopped, fault.UpstreamSession, fault.PluginExited, fault.PluginUnresponsive:
 		return true
@@ -175,9 +175,9 @@ func ended(err error) bool {
 	return false
 }
 
-// forEra makes params fit the server's era: modern requests say who asks, and
-// old servers are not bothered with it.
-func (c *conn) forEra(call Call) []byte {
+// paramsForEra adapts params to the era of the server. It adds the members about
+// the client for modern servers and removes them for legacy servers.
+func (c *conn) paramsForEra(call Call) []byte {
 	params := call.Params
 	if c.revision.Modern() {
 		if call.Capabilities != nil {
@@ -199,7 +199,7 @@ func (c *conn) forEra(call Call) []byte {
 	if len(stripped) == len(meta) {
 		return params
 	}
-	params = mcp.DeleteMember(params, "inputResponses") // which its call was not ended to ask for
+	params = mcp.DeleteMember(params, "inputResponses") // legacy servers never return input_required
 	switch {
 	case mcp.Empty(stripped):
 		return mcp.DeleteMember(params, "_meta")
@@ -208,15 +208,16 @@ func (c *conn) forEra(call Call) []byte {
 	}
 }
 
+// used records a call for the adaptive idle time.
 func (u *Upstream) used() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.idle.used(time.Now())
 }
 
-// Notify sends a notification to an old server when it is connected; otherwise
-// it has nothing to know. It does not wait: one for a server that does not read
-// is lost.
+// Notify sends a notification to a connected legacy server. It does nothing for
+// modern or disconnected servers. It does not block: it drops the notification if
+// the send queue is full.
 func (u *Upstream) Notify(method string, params []byte) {
 	u.mu.Lock()
 	c := u.conn

@@ -19,12 +19,12 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// tool is a call with params that say which it is.
+// tool returns a call whose params contain n.
 func tool(n int) Call {
 	return Call{Method: mcp.MethodCallTool, Params: fmt.Appendf(nil, `{"n":%d}`, n)}
 }
 
-// echo answers every tool call with its params, when it is told to.
+// echo answers each tool call with its params when release is called.
 type echo struct {
 	conversation.Server
 	mu   sync.Mutex
@@ -45,7 +45,7 @@ func newEcho() *echo {
 	return e
 }
 
-// release answers what is held, in any order.
+// release answers the held calls in random order.
 func (e *echo) release() int {
 	e.mu.Lock()
 	held := e.held
@@ -58,7 +58,7 @@ func (e *echo) release() int {
 	return len(held)
 }
 
-// TestConcurrent: of 200 calls at the same time each gets its own answer.
+// TestConcurrent checks that each of 200 concurrent calls gets its own response.
 func TestConcurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
@@ -85,8 +85,8 @@ func TestConcurrent(t *testing.T) {
 	})
 }
 
-// TestSingleFlight: many first callers share one connection, and go on when
-// the first of them gives up.
+// TestSingleFlight checks that concurrent first callers share one connection, which
+// survives the cancellation of the first caller.
 func TestSingleFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
@@ -165,12 +165,12 @@ func TestCallNeedsPermit(t *testing.T) {
 		t.Errorf("a method that no permit is about: %v", err)
 	}
 	if e.Connections() != 0 {
-		t.Error("it was connected")
+		t.Error("the upstream connected without a permit")
 	}
 }
 
-// TestOverloaded: when more waits than a server that does not read may keep
-// waiting, calls fail in their time and say why.
+// TestOverloaded checks that calls to a server that does not read fail in time with
+// the reason.
 func TestOverloaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
@@ -195,16 +195,16 @@ func TestOverloaded(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		// One is being written, seven or eight wait, and there is no room for more.
+		// One message is being written, seven or eight wait, and the queue is full.
 		if n := overloaded.Load(); n < 10 || n+timedOut.Load() != 20 {
 			t.Errorf("%d overloaded, %d timed out", n, timedOut.Load())
 		}
 	})
 }
 
-// TestTimeoutOfWhatIsBeingSent: a call whose request a server has begun to read
-// ends in its time, although there is no room even to cancel it.
-func TestTimeoutOfWhatIsBeingSent(t *testing.T) {
+// TestTimeoutWhileSending checks that a call times out while its request is being
+// written, even if the queue has no space for a cancellation.
+func TestTimeoutWhileSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
 		u := New(usual(newRecorder(), e.Open))
@@ -220,7 +220,7 @@ func TestTimeoutOfWhatIsBeingSent(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		for size := roomToServer / 8; size > 8; size /= 8 {
+		for size := sendQueueBytes / 8; size > 8; size /= 8 {
 			for range 9 {
 				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`), Timeout: time.Minute}
 				go func() { _, _ = u.Call(t.Context(), permitted(t, large)) }()
@@ -233,8 +233,8 @@ func TestTimeoutOfWhatIsBeingSent(t *testing.T) {
 	})
 }
 
-// TestServerRequestsBounded: a server that asks more than is answered is
-// refused, in order, and can go on.
+// TestServerRequestsBounded checks that excess requests of a server are rejected in
+// order, and that the server can continue.
 func TestServerRequestsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorder()
@@ -249,10 +249,10 @@ func TestServerRequestsBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		refused := strings.Count(strings.Join(e.Seen(true), "\n"), `"reason":"overloaded"`)
-		if refused != 1000-requestsWaiting {
-			t.Errorf("%d refused", refused)
+		if refused != 1000-maxServerRequests {
+			t.Errorf("%d requests were rejected", refused)
 		}
-		for range requestsWaiting {
+		for range maxServerRequests {
 			r.answers <- [2]string{"answer", "{}"}
 		}
 		synctest.Wait()
@@ -267,10 +267,10 @@ func TestServerRequestsBounded(t *testing.T) {
 	})
 }
 
-// TestKilledOften: whenever the server dies under load, calls in flight fail at
-// that moment, and within a second calls work again, a hundred times. The deaths
-// are as far apart as ten starts a minute allow.
-func TestKilledOften(t *testing.T) {
+// TestCallsRecoverAfterServerCrash kills the server under load a hundred times. Calls in
+// flight must fail at once, and calls must work again within a second. The crashes are as
+// far apart as ten starts per minute require.
+func TestCallsRecoverAfterServerCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
 		u := New(usual(newRecorder(), e.Open))
@@ -309,8 +309,8 @@ func TestKilledOften(t *testing.T) {
 	})
 }
 
-// TestIdleRace: a call that comes while the connection is being closed as idle,
-// or dropped, is made on a new one.
+// TestIdleRace checks that a call uses a new connection if the current one is being
+// closed as idle or dropped.
 func TestIdleRace(t *testing.T) {
 	e := newEcho()
 	e.Answer = nil
@@ -334,12 +334,12 @@ func TestIdleRace(t *testing.T) {
 	}
 	wg.Wait()
 	if e.Connections() < 5 {
-		t.Errorf("%d connections: nothing raced", e.Connections())
+		t.Errorf("%d connections: no call raced with a close", e.Connections())
 	}
 }
 
-// TestCloseLeavesNothing closes at any moment; no call hangs.
-func TestCloseLeavesNothing(t *testing.T) {
+// TestCloseReleasesEverything closes the upstream at random times. No call may block.
+func TestCloseReleasesEverything(t *testing.T) {
 	for range 100 {
 		e := newEcho()
 		e.Answer = nil
@@ -370,8 +370,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestGaveUp: the two ways to give up waiting for a connection are told apart.
-func TestGaveUp(t *testing.T) {
+// TestContextErrorCode checks that a timeout and a cancellation have different codes.
+func TestContextErrorCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual(newRecorder(), nil)
 		o.Open = func(ctx context.Context) (Link, error) {

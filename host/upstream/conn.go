@@ -15,68 +15,68 @@ import (
 )
 
 const (
-	roomToServer = 64 << 20 // bytes that may wait for a server that does not read
-	cancelWindow = 100 * time.Millisecond
+	sendQueueBytes = 64 << 20 // bytes in the send queue of a server
+	cancelWindow   = 100 * time.Millisecond
 
-	requestsWaiting = 32 // of the server, before they are refused
+	maxServerRequests = 32 // unanswered requests of the server, above which new ones are rejected
 
-	defaultMessage = 16 << 20 // bytes of a message to the server
+	defaultMessage = 16 << 20 // default limit of a message to the server, in bytes
 )
 
-// The eras of a connection; zero as long as the handshake goes on.
+// The era of a connection. It is zero until the handshake is over.
 const (
 	legacyEra = iota + 1
 	modernEra
 )
 
-// A conn is one connection, from its first message to its end.
+// A conn is one connection to the server, including its handshake.
 type conn struct {
 	up   *Upstream
 	link Link
 	out  *sendqueue.Queue
-	ctx  context.Context // ends with the connection
+	ctx  context.Context // canceled when the connection ends
 	end  context.CancelFunc
 
-	era atomic.Int32 // for the reading goroutine; the others know the revision
+	era atomic.Int32 // for the reading goroutine, which runs during the handshake
 
-	// Known once the handshake is over.
+	// Set by the handshake.
 	revision     mcp.Revision
 	serverInfo   []byte
 	capabilities []byte
 	instructions string
-	offered      []byte // of the client's capabilities, to a server of the old era
+	offered      []byte // client capabilities sent to a legacy server
 	since        time.Time
-	started      time.Time  // when the attempt began that made it
-	lists        *listening // of a modern server whose lists change
+	started      time.Time      // start of the connection attempt
+	lists        *listenRequest // list changes of a modern server
 
-	level string        // guarded by the upstream's mu; the server was told
-	told  chan struct{} // guarded by the upstream's mu; closed when it answered
+	level    string        // guarded by the upstream's mu; the last level sent to the server
+	levelSet chan struct{} // guarded by the upstream's mu; closed when the server answered it
 
-	mu      sync.Mutex
-	last    uint64                        // guarded by mu; id of the last request
-	pending map[uint64]*pending           // guarded by mu
-	closed  bool                          // guarded by mu
-	ending  bool                          // guarded by mu; by us
-	listens map[uint64]bool               // guarded by mu; ids of our listen requests
-	asked   map[string]context.CancelFunc // guarded by mu; requests of the server, by id
+	mu             sync.Mutex
+	last           uint64                        // guarded by mu; id of the newest request
+	pending        map[uint64]*pending           // guarded by mu
+	closed         bool                          // guarded by mu
+	ending         bool                          // guarded by mu; the host is closing the connection
+	listens        map[uint64]bool               // guarded by mu; ids of open listen requests
+	serverRequests map[string]context.CancelFunc // guarded by mu; unanswered requests of the server, by id
 
-	arriving atomic.Pointer[limit.Hold] // of the message that is being read
-	useful   atomic.Bool                // it has answered a client
-	ignored  atomic.Uint64
-	stray    sync.Once    // logs the first answer to no request
-	requests atomic.Int32 // of the server, being answered
-	handlers sync.WaitGroup
-	done     chan struct{} // closed when the connection is over
-	err      error         // why; valid once done is closed
+	arriving     atomic.Pointer[limit.Hold] // memory of the message being read
+	useful       atomic.Bool                // the server has answered a client's request
+	ignored      atomic.Uint64
+	logUnknownID sync.Once    // logs the first response with an unknown id
+	requests     atomic.Int32 // unanswered requests of the server
+	handlers     sync.WaitGroup
+	done         chan struct{} // closed when the connection has ended
+	err          error         // why the connection ended; valid after done is closed
 }
 
 func newConn(u *Upstream, link Link) *conn {
 	c := &conn{
 		up: u, link: link, pending: map[uint64]*pending{}, listens: map[uint64]bool{},
-		asked: map[string]context.CancelFunc{}, done: make(chan struct{}), since: time.Now(),
+		serverRequests: map[string]context.CancelFunc{}, done: make(chan struct{}), since: time.Now(),
 	}
 	c.ctx, c.end = context.WithCancel(u.ctx)
-	c.out = sendqueue.New(link, roomToServer, u.opts.Budget)
+	c.out = sendqueue.New(link, sendQueueBytes, u.opts.Budget)
 	if link, ok := link.(Admitter); ok && u.opts.Budget != nil {
 		link.Admit(c.admit)
 	}
@@ -84,86 +84,88 @@ func newConn(u *Upstream, link Link) *conn {
 		w.Watch(c.inFlight)
 	}
 	u.work.Go(c.read)
-	u.work.Go(c.written)
+	u.work.Go(c.watchWriter)
 	return c
 }
 
-// alive reports whether the connection can still be used.
+// alive reports whether the connection accepts requests.
 func (c *conn) alive() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.closed && !c.ending
 }
 
+// inFlight returns the number of unanswered requests, without listen requests.
 func (c *conn) inFlight() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending) - len(c.listens)
 }
 
-// read delivers everything the server sends, until the end.
-func (c *conn) read() { c.over(c.readAll()) }
+// read handles all messages of the server and ends the connection afterwards.
+func (c *conn) read() { c.terminate(c.readAll()) }
 
 func (c *conn) readAll() (err error) {
-	defer c.up.saved("reading what the server sends", &err)
+	defer fault.Recover(&err, c.up.opts.Log, c.up.opts.Name, "reading from the server")
 	for {
 		raw, err := c.link.Read()
 		if err != nil {
 			if cut, ok := errors.AsType[Cut](err); ok {
-				c.cut(cut)
+				c.handleCut(cut)
 				continue
 			}
 			if failed, ok := errors.AsType[Unanswered](err); ok {
-				c.unanswered(failed)
+				c.handleUnanswered(failed)
 				continue
 			}
 			return err
 		}
-		c.take(raw)
+		c.handleMessage(raw)
 	}
 }
 
-// take takes one message. It passes the message's memory on, or gives it back.
-func (c *conn) take(raw []byte) {
+// handleMessage handles one message. It passes the message's memory on or
+// releases it.
+func (c *conn) handleMessage(raw []byte) {
 	held := c.arriving.Swap(nil)
 	m, err := mcp.Parse(raw)
 	switch {
 	case err != nil:
-		c.invalid(err)
+		c.handleInvalid(err)
 	case m.IsResponse():
 		c.deliver(m, held)
 		return
 	case m.IsNotification():
-		c.notified(m)
+		c.handleNotification(m)
 	default:
-		c.requested(m, held)
+		c.handleRequest(m, held)
 		return
 	}
 	held.Release()
 }
 
-// admit reserves the memory of a message that is about to be read. Small messages
-// are bounded by the requests in flight and by the queues that take them.
+// admit reserves memory for a message before it is read. Small messages need no
+// reservation: the limits of requests and queues bound them.
 func (c *conn) admit(size int) bool {
 	if size <= limit.Small {
 		return true
 	}
 	held, err := c.up.opts.Budget.Hold(size)
-	c.arriving.Swap(held).Release() // of a message that was read to the end of a closed link
+	c.arriving.Swap(held).Release() // memory of a message that the link never delivered
 	return err == nil
 }
 
-// written ends the connection when the server cannot be written to: a message
-// may have arrived in part.
-func (c *conn) written() {
+// watchWriter closes the link when writing fails, because a message may have
+// been written partially.
+func (c *conn) watchWriter() {
 	<-c.out.Done()
 	if c.out.Err() != nil {
 		c.link.Close(0)
 	}
 }
 
-// over ends the connection: every pending call fails at once.
-func (c *conn) over(err error) {
+// terminate ends the connection and fails every pending call.
+func (c *conn) terminate(err error) {
 	c.mu.Lock()
 	c.closed = true
 	switch {
@@ -182,7 +184,7 @@ func (c *conn) over(err error) {
 	}
 	c.end()
 	c.up.work.Go(func() {
-		c.link.Close(0) // first, for a message that is being written to nobody
+		c.link.Close(0) // before the queue, which may be blocked in a write
 		_ = c.out.Close()
 		c.handlers.Wait()
 		c.err = err
@@ -190,8 +192,8 @@ func (c *conn) over(err error) {
 	})
 }
 
-// close ends the connection politely: what is in flight is cancelled, giving a
-// reason to the server, then the link is closed.
+// close ends the connection. It cancels the calls in flight with the given reason,
+// then closes the link within grace.
 func (c *conn) close(reason string, grace time.Duration) {
 	c.mu.Lock()
 	c.ending = true
@@ -211,14 +213,15 @@ func (c *conn) close(reason string, grace time.Duration) {
 	go func() { defer close(flushed); _ = c.out.Close() }()
 	select {
 	case <-flushed:
-	case <-ctx.Done(): // a server that does not read is not waited for
+	case <-ctx.Done(): // the server does not read
 	}
 	c.link.Close(grace)
 	<-c.done
 }
 
-// gone says why a connection that has just ended did.
-func (c *conn) gone() error {
+// endError returns why the connection ended. It waits up to one second for the
+// reason.
+func (c *conn) endError() error {
 	c.mu.Lock()
 	ending := c.ending
 	c.mu.Unlock()
@@ -233,7 +236,7 @@ func (c *conn) gone() error {
 	}
 }
 
-// errEnding is what calls fail with when the connection is closed by us.
+// errEnding is the error of calls when the host closes the connection.
 var errEnding = fault.New(fault.UpstreamStopped, "the connection was closed")
 
 // notify sends a notification.
@@ -241,7 +244,7 @@ func (c *conn) notify(ctx context.Context, method string, params []byte) error {
 	return c.send(ctx, mcp.AppendNotification(nil, method, params))
 }
 
-// send sends a message that is no request.
+// send sends a message that is not a request.
 func (c *conn) send(ctx context.Context, text []byte) error {
 	msg := sendqueue.Text(text)
 	if err := c.fits(msg); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Connect returns when the upstream is ready, connecting when need be. Many
-// callers share one attempt, which goes on when a caller gives up.
+// Connect waits until the upstream is ready and connects it if necessary.
+// Concurrent callers share one attempt, which continues if a caller gives up.
 func (u *Upstream) Connect(ctx context.Context) error { return u.connectFor(ctx, ForList) }
 
 func (u *Upstream) connectFor(ctx context.Context, priority Priority) error {
@@ -20,8 +20,8 @@ func (u *Upstream) connectFor(ctx context.Context, priority Priority) error {
 	return err
 }
 
-// get returns a connection that is ready and stays until put, unless the server
-// ends it.
+// get returns a ready connection. It stays open until put is called, unless it
+// fails.
 func (u *Upstream) get(ctx context.Context, priority Priority) (*conn, error) {
 	u.mu.Lock()
 	u.users++
@@ -36,15 +36,15 @@ func (u *Upstream) get(ctx context.Context, priority Priority) (*conn, error) {
 	return c, nil
 }
 
-// put gives back what get returned.
+// put releases a connection that get returned.
 func (u *Upstream) put() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.users--
-	u.rest()
+	u.settleLocked()
 }
 
-// ready waits until there is a connection.
+// ready waits for a connection. It starts an attempt if none is running.
 func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 	waited := false
 	for {
@@ -60,11 +60,11 @@ func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 			c := u.conn
 			u.mu.Unlock()
 			return c, nil
-		case u.state == Ready: // it has just ended, which watch records
+		case u.state == Ready: // the connection just ended; wait for watch to record it
 		case u.state == Failed && (waited || soon > retrySoon):
 			err, stamp := u.err, u.stamp
 			if !waited {
-				err = u.later(err)
+				err = u.withRetryAfter(err)
 			}
 			u.mu.Unlock()
 			if !waited && stamp != u.credentials() {
@@ -87,20 +87,20 @@ func (u *Upstream) ready(ctx context.Context) (*conn, error) {
 		case <-changed:
 		case <-due:
 		case <-ctx.Done():
-			return nil, gaveUp(ctx, "waiting for the server to get ready")
+			return nil, contextError(ctx, "waiting for the server to get ready")
 		}
 	}
 }
 
-// later adds to the last failure when the next attempt comes. The caller holds
-// mu.
-func (u *Upstream) later(err error) error {
+// withRetryAfter returns err with the time until the next attempt. The caller
+// holds mu.
+func (u *Upstream) withRetryAfter(err error) error {
 	f := *fault.As(err)
 	f.RetryAfter = time.Until(u.retry).Round(time.Millisecond)
 	return &f
 }
 
-// failed records an attempt that failed.
+// failed records a failed attempt.
 func (u *Upstream) failed(err error) {
 	stamp := u.credentials()
 	u.mu.Lock()
@@ -109,7 +109,7 @@ func (u *Upstream) failed(err error) {
 		return
 	}
 	u.err = err
-	// A fault that says when to try again, as of a plugin in quarantine, is right.
+	// A plugin in quarantine says when the next attempt is possible.
 	u.retryAfter(max(u.delays.NextBackOff(), fault.As(err).RetryAfter))
 	u.conn, u.stamp = nil, stamp
 	u.set(Failed)
@@ -140,8 +140,8 @@ func (u *Upstream) watch(c *conn) {
 	}
 }
 
-// reconnect keeps trying as long as somebody is subscribed to something: a
-// subscriber cannot know that it should ask.
+// reconnect retries while there are subscriptions. Subscribers make no calls that
+// would reconnect the server.
 func (u *Upstream) reconnect() {
 	for {
 		u.mu.Lock()
@@ -161,9 +161,28 @@ func (u *Upstream) reconnect() {
 	}
 }
 
-func gaveUp(ctx context.Context, doing string) error {
+// contextError returns the fault for the end of ctx: a timeout or a cancellation.
+func contextError(ctx context.Context, doing string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fault.Because(fault.CallTimeout, ctx.Err(), "%s took too long", doing)
 	}
-	return fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", doing)
+	return fault.Because(fault.CallCanceled, ctx.Err(), "%s was cancelled", doing)
+}
+
+// credentials returns a stamp that changes with the server's credentials.
+func (u *Upstream) credentials() string {
+	if u.opts.Changed == nil {
+		return ""
+	}
+	return u.opts.Changed()
+}
+
+// Retry allows the next call to connect at once, regardless of earlier failures. Use
+// it when the cause of the failures is gone, such as after a login.
+func (u *Upstream) Retry() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.retry = time.Time{}
+	u.starts = starts{}
+	u.delays.Reset()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -14,45 +13,46 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// deliver hands an answer and its memory to the request. A second answer and a
-// late one are ignored. An answer with an id that no request had is logged once.
+// deliver passes a response and its memory to the request. It ignores duplicate and
+// late responses, and logs the first response with an unknown id.
 func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
-	p := c.answered(m.ID)
+	p := c.takePending(m.ID)
 	if p == nil {
 		held.Release()
 		c.ignored.Add(1)
-		c.unasked(m.ID)
+		c.unknownID(m.ID)
 		return
 	}
 	if err := held.Assign(p.owner); err != nil {
 		held.Release()
-		p.answer <- answer{err: c.tooMuch(err)}
+		p.answer <- answer{err: c.overloadError(err)}
 		return
 	}
 	p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error, hold: held}
 }
 
-// unasked reports an answer with an id that no request had, once in the log.
-func (c *conn) unasked(answered mcp.ID) {
+// unknownID handles a response with an id that no request had. The first one is
+// logged.
+func (c *conn) unknownID(answered mcp.ID) {
 	if c.issued(answered) {
 		return
 	}
 	id := fmt.Sprintf("%.40s", answered)
-	c.stray.Do(func() {
-		c.up.opts.Log.Warn("the server answered with an id that no request had", "server", c.up.opts.Name, "id", id)
+	c.logUnknownID.Do(func() {
+		c.up.opts.Log.Warn("the server sent a response with an unknown id", "server", c.up.opts.Name, "id", id)
 	})
-	c.doubt(fault.New(fault.UpstreamBadMessage, "the server answered with the id %s, which no request had", id))
+	c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent a response with the unknown id %s", id))
 }
 
-// tooMuch is the fault of a call whose answer was dropped to stay within the
-// memory limit.
-func (c *conn) tooMuch(why error) error {
-	return fault.Because(fault.GatewayOverloaded, why, "the answer of server %q was dropped", c.up.opts.Name).
-		WithHint("read the answers in time, ask for less at a time, or raise max_memory in the gateway block")
+// overloadError returns the fault of a call whose response was dropped because of
+// the memory limit.
+func (c *conn) overloadError(why error) error {
+	return fault.Because(fault.GatewayOverloaded, why, "the response of server %q was dropped", c.up.opts.Name).
+		WithHint("read the responses in time, request less at a time, or raise max_memory in the gateway block")
 }
 
-// answered removes and returns the request that an id belongs to, nil if none.
-func (c *conn) answered(id mcp.ID) *pending {
+// takePending removes and returns the request with the given id, or nil.
+func (c *conn) takePending(id mcp.ID) *pending {
 	n, ok := id.Number()
 	if !ok {
 		return nil
@@ -63,24 +63,24 @@ func (c *conn) answered(id mcp.ID) *pending {
 	delete(c.pending, n)
 	delete(c.listens, n)
 	if p != nil {
-		p.over()
+		p.cancelServerRequests()
 	}
 	return p
 }
 
-// cut takes note of a message that was dropped on the way.
-func (c *conn) cut(cut Cut) {
+// handleCut handles a message that the link dropped.
+func (c *conn) handleCut(cut Cut) {
 	prefix, suffix, why := cut.Cut()
 	switch why {
 	case "gap":
-		c.missed()
+		c.notifyMissed()
 		return
 	case "overloaded":
 		id, shape := mcp.Glance(prefix)
 		if id == nil {
 			id = mcp.LastID(suffix)
 		}
-		c.lost(id, shape, c.tooMuch(limit.ErrFull))
+		c.failLost(id, shape, c.overloadError(limit.ErrFull))
 		return
 	}
 	code := fault.UpstreamBadMessage
@@ -88,28 +88,28 @@ func (c *conn) cut(cut Cut) {
 		code = fault.UpstreamTooLarge
 	}
 	id, shape := mcp.Glance(prefix)
-	f := fault.New(code, "the answer was dropped: %s", cut)
+	f := fault.New(code, "the response was dropped: %s", cut)
 	switch {
 	case why == "bad_message":
-		f.Message = fmt.Sprintf("the transport received what is not a message, beginning with %.60q", prefix)
+		f.Message = fmt.Sprintf("the transport received an invalid message, which begins with %.60q", prefix)
 	case code == fault.UpstreamTooLarge:
 		f = c.oversized(f)
 	}
-	if c.lost(id, shape, f); id == nil && shape != mcp.Asks {
-		c.failOnly(c.only(), f) // the transport knows that it was a message
+	if c.failLost(id, shape, f); id == nil && shape != mcp.ShapeRequest {
+		c.failPending(c.soleRequest(), f) // the transport identified the dropped text as a message
 	}
 }
 
-// unanswered fails one request. When the connection ends because of it, nobody
-// else may begin anything on it.
-func (c *conn) unanswered(u Unanswered) {
+// handleUnanswered fails one request. If the connection ends because of it, no new
+// request starts on it.
+func (c *conn) handleUnanswered(u Unanswered) {
 	id, err, delivered, ends := u.Unanswered()
 	if ends {
 		c.mu.Lock()
 		c.closed = true
 		c.mu.Unlock()
 	}
-	p := c.answered(id)
+	p := c.takePending(id)
 	if p == nil {
 		c.ignored.Add(1)
 		return
@@ -124,12 +124,12 @@ func (c *conn) unanswered(u Unanswered) {
 	p.answer <- answer{err: err}
 }
 
-// oversized names the setting that bounds messages, and its value.
+// oversized adds a hint with the limit for messages.
 func (c *conn) oversized(f *fault.Error) *fault.Error {
-	return f.WithHint("ask for less at once, or raise max_message in the server's block, which is %s now", sizeOf(c.up.opts.MaxMessage))
+	return f.WithHint("request less at once, or raise max_message in the server's block (now %s)", sizeOf(c.up.opts.MaxMessage))
 }
 
-// sizeOf writes a number of bytes as the configuration does.
+// sizeOf formats a number of bytes in the configuration's units.
 func sizeOf(n int) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:
@@ -140,36 +140,35 @@ func sizeOf(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// invalid takes note of a message that is none.
-func (c *conn) invalid(err error) {
+// handleInvalid handles a message that is not valid.
+func (c *conn) handleInvalid(err error) {
 	c.up.opts.Lines.Log(hclog.Debug, c.up.opts.Name, "ignored a message", "error", err)
-	id, shape := mcp.ID(nil), mcp.Unclear
+	id, shape := mcp.ID(nil), mcp.ShapeUnknown
 	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
 		id, shape = pe.ID, pe.Shape
 	}
-	c.lost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the answer was not valid"))
+	c.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid"))
 }
 
-// lost fails the call whose answer could not be read, when it could be seen
-// which that was. A request of the server's own, whose id may be the same as
-// one of ours, is refused.
-func (c *conn) lost(id mcp.ID, shape mcp.Shape, err error) {
+// failLost fails the call whose response was lost, if its id is known. It rejects
+// a failLost request of the server, whose id may equal one of ours.
+func (c *conn) failLost(id mcp.ID, shape mcp.Shape, err error) {
 	c.ignored.Add(1)
-	if shape == mcp.Asks {
+	if shape == mcp.ShapeRequest {
 		if id != nil {
 			c.reply(mcp.AppendError(nil, id, mcp.ErrorObject(mcp.CodeInvalidRequest, "the request could not be read", nil)))
 		}
 		return
 	}
-	if p := c.answered(id); p != nil {
+	if p := c.takePending(id); p != nil {
 		p.answer <- answer{err: err}
-	} else if shape == mcp.Answers && !c.issued(id) {
-		c.doubt(err)
+	} else if shape == mcp.ShapeResponse && !c.issued(id) {
+		c.suspect(err)
 	}
 }
 
-// notified delivers a notification.
-func (c *conn) notified(m *mcp.Message) {
+// handleNotification delivers a notification.
+func (c *conn) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteProgress:
 		if p := c.tokenOwner(m.Params); p != nil && p.progress != nil {
@@ -178,10 +177,10 @@ func (c *conn) notified(m *mcp.Message) {
 		}
 		c.ignored.Add(1)
 	case mcp.NoteCancelled:
-		// A server cancels what it asked us, or a modern one ends a listen.
-		c.cancelled(m.Params)
+		// A server cancels its own request; a modern server also ends a listen request.
+		c.handleCancelled(m.Params)
 	case mcp.NoteAcknowledged:
-		c.acknowledged(m.Params)
+		c.handleAcknowledged(m.Params)
 	default:
 		params := m.Params
 		if c.era.Load() == modernEra {
@@ -191,18 +190,20 @@ func (c *conn) notified(m *mcp.Message) {
 			c.up.noteTask(params)
 		}
 		var about any
-		if p := c.inFlightAs(c.related()); p != nil {
+		if p := c.pendingByID(c.related()); p != nil {
 			about = p.about
 		}
 		c.up.opts.Peer.ServerNotification(c.up, about, m.Method, params)
 	}
 }
 
-// tokenOwner returns the call that a progress notification is about.
+// tokenOwner returns the call that a progress notification belongs to, or nil.
 func (c *conn) tokenOwner(params []byte) *pending {
-	return c.inFlightAs(mcp.Member(params, "progressToken"))
+	return c.pendingByID(mcp.Member(params, "progressToken"))
 }
 
+// withoutSubscription removes the subscription id from the params of a
+// notification.
 func withoutSubscription(params []byte) []byte {
 	meta := mcp.Member(params, "_meta")
 	if mcp.Member(meta, mcp.MetaSubscription) == nil {
@@ -215,9 +216,9 @@ func withoutSubscription(params []byte) []byte {
 	return mcp.SetMember(params, "_meta", meta)
 }
 
-// requested answers a request of the server, in a goroutine of its own because
-// the answer may come from a person. The request's memory is held until then.
-func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
+// handleRequest answers a request of the server in a new goroutine, because a
+// person may have to answer. It holds the request's memory until then.
+func (c *conn) handleRequest(m *mcp.Message, held *limit.Hold) {
 	id := append(mcp.ID(nil), m.ID...)
 	refuse := func(code int, reason, message string) {
 		held.Release()
@@ -226,7 +227,7 @@ func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 	}
 	switch era := c.era.Load(); {
 	case era == modernEra:
-		refuse(mcp.CodeInvalidRequest, "modern", "a server of this revision sends no requests; it answers with input_required")
+		refuse(mcp.CodeInvalidRequest, "modern", "servers of this revision send no requests; they return input_required")
 		return
 	case m.Method == mcp.MethodPing:
 		held.Release()
@@ -237,14 +238,14 @@ func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 	case era != legacyEra:
 		refuse(mcp.CodeInvalidRequest, "handshake", "the handshake is not over")
 		return
-	case c.requests.Add(1) > requestsWaiting:
+	case c.requests.Add(1) > maxServerRequests:
 		c.requests.Add(-1)
-		refuse(mcp.CodeInternal, "overloaded", fmt.Sprintf("more than %d requests are waiting", requestsWaiting))
+		refuse(mcp.CodeInternal, "overloaded", fmt.Sprintf("more than %d requests are waiting", maxServerRequests))
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	related := c.inFlightAs(c.related())
-	if !c.begun(string(id), related, cancel) {
+	related := c.pendingByID(c.related())
+	if !c.beginServerRequest(string(id), related, cancel) {
 		cancel()
 		c.requests.Add(-1)
 		refuse(mcp.CodeInvalidRequest, "duplicate_id", "a request with this id is being answered")
@@ -260,11 +261,11 @@ func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 		defer c.requests.Add(-1)
 		defer held.Release()
 		defer cancel()
-		// A person may take longer to answer than a call may last.
-		defer c.hold(related)()
-		result, rpcError := c.answerTo(ctx, about, method, params)
-		if !c.finished(string(id)) || ctx.Err() != nil {
-			return // cancelled, or over: nobody waits for the answer
+		// A person may need more time than the timeout of the call.
+		defer c.pauseClocks(related)()
+		result, rpcError := c.askPeer(ctx, about, method, params)
+		if !c.finishServerRequest(string(id)) || ctx.Err() != nil {
+			return // cancelled: the server expects no response
 		}
 		msg := mcp.AppendResult(nil, id, result)
 		if rpcError != nil {
@@ -276,32 +277,33 @@ func (c *conn) requested(m *mcp.Message, held *limit.Hold) {
 	})
 }
 
-// echoed reports whether a request is our own that came back, as from a program
-// that repeats what it reads. Ours fails.
+// echoed detects our own request coming back, as from a program that copies its
+// input to its output. It fails the request and reports true.
 func (c *conn) echoed(m *mcp.Message) bool {
-	p := c.inFlightAs(m.ID)
-	if p == nil || p.method != m.Method || c.answered(m.ID) != p {
+	p := c.pendingByID(m.ID)
+	if p == nil || p.method != m.Method || c.takePending(m.ID) != p {
 		return false
 	}
-	err := fault.New(fault.UpstreamProtocol, "it is not an MCP server: it sent our request back").
-		WithHint("name a program that speaks MCP on its standard streams; one such as cat repeats what it reads")
+	err := fault.New(fault.UpstreamProtocol, "the program is not an MCP server: it returned the request unchanged").
+		WithHint("configure a program that speaks MCP on its standard streams; programs such as cat only copy their input")
 	p.answer <- answer{err: err}
 	return true
 }
 
-// answerTo asks the peer. A mistake of ours costs the question only.
-func (c *conn) answerTo(ctx context.Context, about any, method string, params []byte) (result, rpcError []byte) {
+// askPeer passes a request to the peer. A panic becomes an error response.
+func (c *conn) askPeer(ctx context.Context, about any, method string, params []byte) (result, rpcError []byte) {
+	var panicked error
 	defer func() {
-		if p := recover(); p != nil {
-			c.up.opts.Log.Error("a question panicked", "server", c.up.opts.Name, "panic", p, "stack", string(debug.Stack()))
-			result, rpcError = nil, mcp.ErrorObject(mcp.CodeInternal, "something went wrong in junctor", nil)
+		if panicked != nil {
+			result, rpcError = nil, mcp.ErrorObject(mcp.CodeInternal, "internal error in junctor", nil)
 		}
 	}()
+	defer fault.Recover(&panicked, c.up.opts.Log, c.up.opts.Name, "answering a request of the server")
 	return c.up.opts.Peer.ServerRequest(ctx, c.up, about, method, params)
 }
 
-// related returns the id of our request that the message belongs to which was
-// read last, where the link knows.
+// related returns the id of our request that the last message belongs to, or nil if
+// the link does not know.
 func (c *conn) related() mcp.ID {
 	if r, ok := c.link.(Relater); ok {
 		return r.Related()
@@ -309,8 +311,8 @@ func (c *conn) related() mcp.ID {
 	return nil
 }
 
-// inFlightAs returns the request of ours that has an id, nil if there is none.
-func (c *conn) inFlightAs(id mcp.ID) *pending {
+// pendingByID returns our unanswered request with the given id, or nil.
+func (c *conn) pendingByID(id mcp.ID) *pending {
 	n, ok := id.Number()
 	if !ok {
 		return nil
@@ -320,26 +322,26 @@ func (c *conn) inFlightAs(id mcp.ID) *pending {
 	return c.pending[n]
 }
 
-// begun takes note of a request of the server, unless one with this id is being
-// answered. It ends with the one of ours that it is about, if that is known.
-func (c *conn) begun(id string, about *pending, cancel context.CancelFunc) bool {
+// beginServerRequest registers a request of the server. It returns false if the id
+// is in use. The request is cancelled with the related request of ours, if known.
+func (c *conn) beginServerRequest(id string, about *pending, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.asked[id] != nil {
+	if c.serverRequests[id] != nil {
 		return false
 	}
-	c.asked[id] = cancel
+	c.serverRequests[id] = cancel
 	if about != nil && c.pending[about.id] == about {
-		about.asked = append(about.asked, cancel)
+		about.serverRequests = append(about.serverRequests, cancel)
 	}
 	return true
 }
 
-// hold stops the clocks of the calls in the course of which the server may be
-// asking, until the function it returns is called.
-func (c *conn) hold(about *pending) (resume func()) {
+// pauseClocks pauses the timeouts of the calls that a server's request may belong
+// to, until resume is called.
+func (c *conn) pauseClocks(about *pending) (resume func()) {
 	c.mu.Lock()
-	var held []*clock
+	var held []*callClock
 	for _, p := range c.pending {
 		if p.clock != nil && (about == nil || p == about) {
 			held = append(held, p.clock)
@@ -347,32 +349,32 @@ func (c *conn) hold(about *pending) (resume func()) {
 	}
 	c.mu.Unlock()
 	for _, k := range held {
-		k.hold()
+		k.pause()
 	}
 	return func() {
 		for _, k := range held {
-			k.release()
+			k.resume()
 		}
 	}
 }
 
-// finished reports whether a request of the server still waits for its answer,
-// which it does no longer afterwards.
-func (c *conn) finished(id string) bool {
+// finishServerRequest removes a request of the server. It reports whether the server
+// still expects a response.
+func (c *conn) finishServerRequest(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, waits := c.asked[id]
-	delete(c.asked, id)
+	_, waits := c.serverRequests[id]
+	delete(c.serverRequests, id)
 	return waits
 }
 
-// cancelled ends what a server says it no longer wants: a request of its own,
-// or, for a modern one, the stream of a subscription.
-func (c *conn) cancelled(params []byte) {
+// handleCancelled handles notifications/cancelled. It cancels a request of the
+// server, or ends a listen request of a modern server.
+func (c *conn) handleCancelled(params []byte) {
 	id := mcp.Member(params, "requestId")
 	c.mu.Lock()
-	cancel := c.asked[string(id)]
-	delete(c.asked, string(id))
+	cancel := c.serverRequests[string(id)]
+	delete(c.serverRequests, string(id))
 	n, ok := mcp.ID(id).Number()
 	var p *pending
 	if ok && c.listens[n] {
@@ -389,7 +391,7 @@ func (c *conn) cancelled(params []byte) {
 	}
 }
 
-// reply sends something small that is dropped when the server does not read.
+// reply sends a small message. It drops the message if the send queue is full.
 func (c *conn) reply(msg []byte) {
 	if m := sendqueue.Text(msg); c.fits(m) == nil {
 		c.out.TrySend(m)

@@ -1,17 +1,14 @@
-// Package upstream is one MCP server that we are connected to, or would like
-// to be.
+// Package upstream connects the host to one MCP server.
 //
-// An Upstream connects when it is first needed (connect.go), finds out which
-// revisions of the protocol the server speaks (handshake.go), gives every
-// request an id of its own and matches the answers (conn.go, call.go), and
-// reconnects by itself. Messages keep their bytes; what is changed is the id,
-// the progress token, and what differs between the eras of the protocol.
+// An Upstream connects on first use (connect.go) and negotiates the protocol
+// revision (handshake.go). It assigns an id to every request and matches the
+// responses (conn.go, call.go). It reconnects on demand. Messages keep their bytes,
+// except for the id, the progress token and the members that differ by era.
 //
-// A call needs a permit, which only policy.Decide makes. What the host asks on
-// its own account, such as lists, does not.
+// A call requires a permit, which only policy.Decide creates. Requests of the
+// host itself, such as lists, need no permit.
 //
-// One goroutine reads a connection and one writes it. Notifications reach
-// those they are for in the order they came, and before the result they
-// precede, because the reading goroutine delivers both; nothing it calls may
-// wait.
+// One goroutine reads a connection and another one writes it. The reading goroutine
+// delivers both notifications and results. Receivers therefore see notifications in
+// order, and before the result that follows. Its callbacks must not block.
 package upstream

@@ -11,8 +11,8 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// TestFlood: 200,000 notifications before an answer, for a call, for a call
-// that is over and for nobody, do not hold it up.
+// TestFlood sends 200,000 notifications before a response: for the call, for a finished
+// call and for no call. They must not delay the response.
 func TestFlood(t *testing.T) {
 	const many = 200_000
 	e := newEcho()
@@ -45,12 +45,11 @@ func TestFlood(t *testing.T) {
 		t.Errorf("%d heard, %d ignored", heard, u.Status().Ignored)
 	}
 	if d := time.Since(begun); d > 20*time.Second {
-		t.Errorf("it took %s", d)
+		t.Errorf("the call took %s", d)
 	}
 }
 
-// TestGarbage: a thousand lines that are no messages between answers cost
-// nothing but themselves.
+// TestGarbage checks that a thousand invalid lines between responses are only ignored.
 func TestGarbage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
@@ -80,8 +79,8 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// endless is a server whose list has no end: cursor makes the next cursor of a
-// page, items what stands on it.
+// endless returns a server with an endless list. cursor returns the next cursor of a
+// page, and items its content.
 func endless(cursor func(page int) string, items func(page int) string) *conversation.Server {
 	s := &conversation.Server{Revision: "2025-11-25"}
 	page := 0
@@ -116,7 +115,7 @@ func TestListBounds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && (c.name == "endless bytes" || c.name == "endless cursors") {
-				t.Skip("reads a lot, which the race detector makes slow")
+				t.Skip("too slow with the race detector")
 			}
 			s := endless(c.cursor, c.items)
 			u := New(usual(newRecorder(), s.Open))
@@ -134,7 +133,7 @@ func TestListBounds(t *testing.T) {
 	}
 }
 
-// TestIdleAdaptive: a server that is used more is kept longer.
+// TestIdleAdaptive checks that a frequently used server stays connected longer.
 func TestIdleAdaptive(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
@@ -161,7 +160,7 @@ func TestIdleAdaptive(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 			if len(i.calls) > 100 {
-				t.Errorf("it remembers %d calls", len(i.calls))
+				t.Errorf("the clock has %d calls", len(i.calls))
 			}
 		})
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// probeTime is how long a server may take to answer the question whether it is
-// modern. Old servers answer with an error at once, ignore it, or end.
+// probeTime limits the wait for the response to server/discover. Legacy servers
+// answer with an error, ignore the request, or exit.
 const probeTime = 3 * time.Second
 
-// errRefused is wrapped when a server answered initialize with an error.
+// errRefused marks a handshake whose initialize request returned an error.
 var errRefused = errors.New("refused initialize")
 
-// handshake finds out which revision to speak and gets ready to. When again is
-// true the server ended over the question: it is an old one, and a new
-// connection must begin with initialize.
+// handshake negotiates the protocol revision. again is true if the server ended
+// because of server/discover. It is then a legacy server, and a new connection must
+// begin with initialize.
 func (c *conn) handshake(ctx context.Context) (again bool, err error) {
 	switch pinned := c.up.opts.Revision; {
 	case pinned.Modern():
@@ -32,41 +32,40 @@ func (c *conn) handshake(ctx context.Context) (again bool, err error) {
 		return false, c.initialize(ctx, nil)
 	}
 	known := c.up.opts.Memory.Revision()
-	if !c.up.older.Load() && (known == "" || known.Modern()) {
+	if !c.up.preferLegacy.Load() && (known == "" || known.Modern()) {
 		return c.probe(ctx)
 	}
 	if err = c.initialize(ctx, nil); err != nil {
-		c.up.older.Store(false) // it may not be able to
+		c.up.preferLegacy.Store(false) // the server may not support initialize
 	}
 	if errors.Is(err, errRefused) && c.discover(ctx) == nil {
-		return false, nil // it is no longer the one that we remember
+		return false, nil // the remembered revision is outdated
 	}
 	return false, err
 }
 
-// PreferOld makes the upstream begin with initialize, whatever is known of the
-// server: the connection is for a client of the old era, and where the server
-// is of both nothing need cross from one to the other. It is called before the
-// first connection.
-func (u *Upstream) PreferOld() { u.older.Store(true) }
+// PreferLegacy makes the upstream begin with initialize, whatever revision is
+// remembered. It is for connections that serve a legacy client: both sides then use
+// the same era. Call it before the first connection.
+func (u *Upstream) PreferLegacy() { u.preferLegacy.Store(true) }
 
-// remember notes what the server speaks, unless there was no choice, or the
-// choice was made for a client.
+// remember stores the revision of the server. It does nothing if the revision is
+// configured or was chosen for a client.
 func (u *Upstream) remember(r mcp.Revision) {
-	if u.opts.Revision == "" && !u.older.Load() {
+	if u.opts.Revision == "" && !u.preferLegacy.Load() {
 		u.opts.Memory.Remember(r)
 	}
 }
 
-// probe asks a server which era it is of, and shakes hands accordingly.
+// probe determines the era of the server and completes the handshake.
 func (c *conn) probe(ctx context.Context) (again bool, err error) {
 	question := &pending{method: mcp.MethodDiscover}
 	if err := c.start(ctx, question, c.withMeta(nil, mcp.Revision20260728)); err != nil {
-		return ctx.Err() == nil, c.unsent(err)
+		return ctx.Err() == nil, c.sendError(err)
 	}
 	patience := probeTime
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(deadline)/2) // initialize needs time too
+		patience = min(patience, time.Until(deadline)/2) // leave time for initialize
 	}
 	t := time.NewTimer(patience)
 	defer t.Stop()
@@ -75,25 +74,24 @@ func (c *conn) probe(ctx context.Context) (again bool, err error) {
 		if !c.alive() {
 			return true, nil
 		}
-		if away(a.err) {
+		if unreachable(a.err) {
 			return false, a.err
 		}
-		if modern, err := c.settle(ctx, a); modern {
+		if modern, err := c.negotiate(ctx, a); modern {
 			return false, err
 		}
 		question = nil
 	case <-t.C:
-		// Silence: an old server that ignores what it does not know, or one
-		// that is not up yet. The answer may still come.
+		// No response: a legacy server that ignores unknown methods, or a server
+		// that is still starting. The response may still arrive.
 	case <-ctx.Done():
 		return false, noAnswer(question.method)
 	}
 	return false, c.initialize(ctx, question)
 }
 
-// away reports whether a question failed for a reason that has nothing to do
-// with what was asked.
-func away(err error) bool {
+// unreachable reports whether a request failed independently of its method.
+func unreachable(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -104,7 +102,7 @@ func away(err error) bool {
 	return false
 }
 
-// discover asks a server that must be modern what it offers.
+// discover sends server/discover to a server that must be modern.
 func (c *conn) discover(ctx context.Context) error {
 	a, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, mcp.Revision20260728))
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -113,9 +111,9 @@ func (c *conn) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	modern, err := c.settle(ctx, a)
+	modern, err := c.negotiate(ctx, a)
 	if !modern && err == nil {
-		err = errors.New("its answer to server/discover has an unexpected shape")
+		err = errors.New("the result of server/discover has an unexpected shape")
 	}
 	if err != nil {
 		return fault.Because(fault.UpstreamProtocol, err, "the server does not speak %s", mcp.Revision20260728)
@@ -124,13 +122,13 @@ func (c *conn) discover(ctx context.Context) error {
 }
 
 func noAnswer(method string) error {
-	return fault.New(fault.UpstreamStartTimeout, "it did not answer %s", method)
+	return fault.New(fault.UpstreamStartTimeout, "no response to %s", method)
 }
 
-// settle reads the answer to server/discover. A server that refuses the
-// revision it was asked in and names one that we speak is asked once more, in
-// that one: it has not said what it offers.
-func (c *conn) settle(ctx context.Context, a answer) (modern bool, err error) {
+// negotiate reads the response to server/discover. If the server rejects the
+// revision and lists another one that Junctor supports, negotiate repeats the request
+// with that revision.
+func (c *conn) negotiate(ctx context.Context, a answer) (modern bool, err error) {
 	if a.rpcError != nil {
 		versions, _ := unsupported(a.rpcError)
 		if r := common(versions); r != "" {
@@ -143,8 +141,8 @@ func (c *conn) settle(ctx context.Context, a answer) (modern bool, err error) {
 	return c.discovered(a)
 }
 
-// unsupported reads an error: the revisions that the server has instead of the
-// one it was asked in.
+// unsupported returns the revisions that an UnsupportedProtocolVersion error lists.
+// It fails for any other error.
 func unsupported(rpcError []byte) (versions []string, err error) {
 	var e struct {
 		Code    int    `json:"code"`
@@ -155,13 +153,12 @@ func unsupported(rpcError []byte) (versions []string, err error) {
 	}
 	_ = mcp.Decode(rpcError, &e)
 	if e.Code != mcp.CodeUnsupported {
-		return nil, fmt.Errorf("it answered server/discover with %q", e.Message)
+		return nil, fmt.Errorf("server/discover returned the error %q", e.Message)
 	}
 	return e.Data.Supported, nil
 }
 
-// common is the first modern revision of ours among those of a server; empty
-// when there is none.
+// common returns our newest modern revision that the server lists, or "".
 func common(versions []string) mcp.Revision {
 	for _, r := range mcp.Revisions {
 		if r.Modern() && slices.Contains(versions, string(r)) {
@@ -171,8 +168,8 @@ func common(versions []string) mcp.Revision {
 	return ""
 }
 
-// discovered takes over the answer to server/discover. modern is false when it
-// shows that the server is an old one; err says how, where that can be said.
+// discovered applies the response to server/discover. modern is false if the server
+// is a legacy server; err then holds the reason, if known.
 func (c *conn) discovered(a answer) (modern bool, err error) {
 	if a.err != nil {
 		return false, a.err
@@ -196,7 +193,7 @@ func (c *conn) discovered(a answer) (modern bool, err error) {
 	}
 	r := common(versions)
 	if r == "" {
-		return false, fmt.Errorf("it speaks %s", strings.Join(versions, ", "))
+		return false, fmt.Errorf("it supports only %s", strings.Join(versions, ", "))
 	}
 	c.revision = r
 	c.era.Store(modernEra)
@@ -205,8 +202,8 @@ func (c *conn) discovered(a answer) (modern bool, err error) {
 	return true, nil
 }
 
-// withMeta adds to params what every modern request says about who asks,
-// leaving what stands there already.
+// withMeta adds the members of _meta that identify the client in modern requests.
+// It keeps existing members, except the version.
 func (c *conn) withMeta(params []byte, r mcp.Revision) []byte {
 	meta := mcp.Member(params, "_meta")
 	set := func(name string, value []byte) {
@@ -224,12 +221,13 @@ func (c *conn) withMeta(params []byte, r mcp.Revision) []byte {
 	return params
 }
 
+// clientInfo returns the name and version of Junctor as a JSON object.
 func (u *Upstream) clientInfo() []byte {
 	return fmt.Appendf(nil, `{"name":"junctor","version":%q}`, u.opts.Version)
 }
 
-// Capable reports whether the server has a capability, such as "resources" or
-// "resources", "subscribe".
+// Capable reports whether the server has the capability at a path, such as
+// "resources", or "resources" and "subscribe".
 func (s Status) Capable(path ...string) bool { return capable(s.Capabilities, path...) }
 
 func capable(capabilities []byte, path ...string) bool {

@@ -2,29 +2,27 @@ package upstream
 
 import "time"
 
-// Idle says when a connection that is not used is closed. The zero value never
-// does.
+// Idle configures when an unused connection is closed. The zero value keeps it open.
 type Idle struct {
 	Adaptive bool
 	After    time.Duration
 }
 
-// Adaptive idle times: a server that is used more is kept longer.
+// Idle times in adaptive mode: frequently used servers stay connected longer.
 const (
 	idleCold = time.Minute     // fewer than 5 calls in the last hour
-	idleWarm = 3 * time.Minute // up to 20
+	idleWarm = 3 * time.Minute // 5 to 20 calls
 	idleHot  = 5 * time.Minute
 )
 
-// An idleClock counts the time in which nothing happens. Its owner's lock
-// guards it.
+// An idleClock closes a connection after its idle time. The owner's lock guards it.
 type idleClock struct {
 	rule  Idle
 	timer *time.Timer
-	calls []time.Time // of the last hour
+	calls []time.Time // in the last hour, at most 100
 }
 
-// used takes note of a call.
+// used records a call.
 func (i *idleClock) used(now time.Time) {
 	if !i.rule.Adaptive {
 		return
@@ -35,7 +33,7 @@ func (i *idleClock) used(now time.Time) {
 	}
 }
 
-// start begins to count.
+// start starts the timer unless it is running.
 func (i *idleClock) start(f func()) {
 	if d := i.after(); d > 0 && i.timer == nil {
 		i.timer = time.AfterFunc(d, f)
@@ -59,5 +57,70 @@ func (i *idleClock) after() time.Duration {
 		return idleWarm
 	default:
 		return idleCold
+	}
+}
+
+// busy reports whether the connection is in use. The caller holds mu.
+func (u *Upstream) busy() bool {
+	return u.users > 0 || u.conn.inFlight() > 0 || u.conn.requests.Load() > 0
+}
+
+// settleLocked starts the idle timer, or drops an outdated connection, unless the connection
+// is busy. The caller holds mu.
+func (u *Upstream) settleLocked() {
+	switch {
+	case u.closed || u.state != Ready || u.busy():
+	case u.outdated:
+		u.drop()
+	case len(u.subs) == 0:
+		u.idle.start(u.closeIdle)
+	}
+}
+
+// settle is like settleLocked, but acquires mu.
+func (u *Upstream) settle() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.settleLocked()
+}
+
+// closeIdle closes the connection unless it is in use again.
+func (u *Upstream) closeIdle() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.idle.stop()
+	if u.closed || u.state != Ready || u.busy() || len(u.subs) > 0 {
+		return
+	}
+	u.opts.Log.Debug("closing an idle connection", "server", u.opts.Name)
+	u.stop("idle")
+}
+
+// stop closes the connection in the background. The caller holds mu.
+func (u *Upstream) stop(reason string) {
+	c := u.conn
+	u.conn = nil
+	u.starts.forget(c.started)
+	u.idle.stop()
+	u.set(Stopped)
+	u.work.Go(func() { c.close(reason, u.opts.Shutdown) })
+}
+
+// Drop closes the connection, so that the next call opens a new one. Use it when the
+// client capabilities for the server change. A connection in use, or being made, is
+// dropped when it becomes idle.
+func (u *Upstream) Drop() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.outdated = u.state == Starting || u.state == Ready
+	u.settleLocked()
+}
+
+// drop closes an unused connection. The caller holds mu.
+func (u *Upstream) drop() {
+	u.outdated = false
+	u.stop("reconnecting")
+	if len(u.subs) > 0 {
+		u.work.Go(u.reconnect)
 	}
 }

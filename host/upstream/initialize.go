@@ -11,9 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// initialize shakes hands as the revisions before 2026-07-28 do. late, when not
-// nil, is a question whether the server is modern that may still be answered,
-// which then decides.
+// initialize performs the handshake of the revisions before 2026-07-28. late is an
+// unanswered server/discover request, or nil. If its response shows a modern server,
+// initialize completes the modern handshake instead.
 func (c *conn) initialize(ctx context.Context, late *pending) error {
 	u := c.up
 	want := u.opts.Revision
@@ -29,13 +29,13 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	c.offered = u.opts.Peer.Capabilities()
 	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, want, c.offered, u.clientInfo())
 	if err := c.start(ctx, p, params); err != nil {
-		return c.unsent(err)
+		return c.sendError(err)
 	}
 	defer c.forget(p)
 	for {
 		select {
 		case a := <-question:
-			if modern, _ := c.settle(ctx, a); modern {
+			if modern, _ := c.negotiate(ctx, a); modern {
 				return nil
 			}
 			question = nil
@@ -50,39 +50,39 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	}
 }
 
-// A server that was slow to start gets both questions at once, and may answer
-// them in any order. So long it has to show that it is modern when it answered
-// initialize first: less where it accepted it, since most that do are old and
-// ignore what they do not know.
+// A slow server receives server/discover and initialize together and may answer them
+// in any order. These are the waits for the response to server/discover after the
+// response to initialize. The wait after a success is shorter: most such servers are
+// legacy servers, which ignore unknown methods.
 const (
-	lastChance    = time.Second
-	acceptedFirst = 250 * time.Millisecond
+	discoverWaitAfterError   = time.Second
+	discoverWaitAfterSuccess = 250 * time.Millisecond
 )
 
-// lateModern reports whether the server has answered, before initialize or soon
-// after its first answer, the one to that, that it is modern.
+// lateModern reports whether the server answers server/discover as a modern server,
+// before or soon after first, its response to initialize.
 func (c *conn) lateModern(ctx context.Context, question chan answer, first answer) bool {
 	if question == nil {
 		return false
 	}
 	select {
 	case a := <-question:
-		modern, _ := c.settle(ctx, a)
+		modern, _ := c.negotiate(ctx, a)
 		return modern
 	default:
 	}
-	chance := acceptedFirst
+	chance := discoverWaitAfterSuccess
 	switch {
 	case first.err != nil:
 		return false
 	case first.rpcError != nil:
-		chance = lastChance
+		chance = discoverWaitAfterError
 	}
 	wait := time.NewTimer(chance)
 	defer wait.Stop()
 	select {
 	case a := <-question:
-		modern, _ := c.settle(ctx, a)
+		modern, _ := c.negotiate(ctx, a)
 		return modern
 	case <-wait.C:
 	case <-ctx.Done():
@@ -90,7 +90,7 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 	return false
 }
 
-// initialized reads the answer to initialize.
+// initialized applies the response to initialize.
 func (c *conn) initialized(ctx context.Context, a answer) error {
 	u := c.up
 	if a.err != nil {
@@ -98,7 +98,7 @@ func (c *conn) initialized(ctx context.Context, a answer) error {
 	}
 	if a.rpcError != nil {
 		message, _ := mcp.TextMember(a.rpcError, "message")
-		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server refused initialize: " + message, Err: errRefused}
+		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server rejected initialize: " + message, Err: errRefused}
 	}
 	var r struct {
 		ProtocolVersion mcp.Revision   `json:"protocolVersion"`
@@ -107,18 +107,18 @@ func (c *conn) initialized(ctx context.Context, a answer) error {
 		Instructions    string         `json:"instructions"`
 	}
 	if mcp.Decode(a.result, &r) != nil {
-		return fault.New(fault.UpstreamProtocol, "the server's answer to initialize has an unexpected shape")
+		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape")
 	}
 	switch {
 	case !r.ProtocolVersion.Known() || r.ProtocolVersion.Modern():
-		return fault.New(fault.UpstreamProtocol, "the server speaks revision %q, which this version does not", r.ProtocolVersion)
+		return fault.New(fault.UpstreamProtocol, "the server chose revision %q, which junctor does not support", r.ProtocolVersion)
 	case u.opts.Revision != "" && r.ProtocolVersion != u.opts.Revision:
-		return fault.New(fault.UpstreamProtocol, "the server speaks revision %s, the configuration wants %s", r.ProtocolVersion, u.opts.Revision)
+		return fault.New(fault.UpstreamProtocol, "the server chose revision %s, but the configuration requires %s", r.ProtocolVersion, u.opts.Revision)
 	}
 	c.revision, c.capabilities, c.serverInfo, c.instructions = r.ProtocolVersion, r.Capabilities, r.ServerInfo, r.Instructions
 	c.era.Store(legacyEra)
 	if err := c.notify(ctx, mcp.NoteInitialized, nil); err != nil {
-		return c.gone()
+		return c.endError()
 	}
 	u.remember(r.ProtocolVersion)
 	return nil

@@ -7,52 +7,52 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// levelTime bounds how long an old server may take to set its log level, for
-// which calls wait.
+// levelTime limits the wait for a legacy server to set its log level. Calls wait
+// for it.
 const levelTime = 5 * time.Second
 
-// SetLevel says how severe the log messages of an old server must be; a modern
-// one is told with every request. It does not wait: calls made from now on do,
-// until the server has been told.
+// SetLevel sets the minimum severity of log messages from a legacy server. Modern
+// servers receive the level with each request. SetLevel does not block, but later
+// calls wait until the server has answered.
 func (u *Upstream) SetLevel(level string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.level = level
 	if u.conn != nil {
-		u.conn.tellLevel()
+		u.conn.syncLevel()
 	}
 }
 
-// tellLevel tells the server the level unless it knows. The caller holds the
-// upstream's mu. What it returns is nil, or closed when the server has answered.
-func (c *conn) tellLevel() <-chan struct{} {
+// syncLevel sends the level to the server if it has changed. It returns a channel that
+// is closed when the server has answered, or nil. The caller holds the upstream's mu.
+func (c *conn) syncLevel() <-chan struct{} {
 	u := c.up
 	switch {
 	case u.level == c.level:
-		return c.told
+		return c.levelSet
 	case u.closed || c.revision.Modern() || !capable(c.capabilities, "logging"):
 		return nil
 	}
 	told := make(chan struct{})
-	c.level, c.told = u.level, told
+	c.level, c.levelSet = u.level, told
 	p := c.ask(mcp.MethodSetLevel, "level", u.level)
-	c.goes("setting the log level", func() {
+	c.spawn("setting the log level", func() {
 		defer u.settle()
 		defer close(told)
 		ctx, cancel := context.WithTimeout(c.ctx, levelTime)
 		defer cancel()
 		a, err := c.wait(ctx, p)
 		if err != nil || a.rpcError != nil {
-			u.opts.Log.Debug("setting the log level", "server", u.opts.Name, "error", err, "answer", string(a.rpcError))
+			u.opts.Log.Debug("setting the log level failed", "server", u.opts.Name, "error", err, "answer", string(a.rpcError))
 		}
 	})
 	return told
 }
 
-// levelled waits until the server knows the log level.
-func (c *conn) levelled(ctx context.Context) {
+// awaitLevel waits until the server has the current log level.
+func (c *conn) awaitLevel(ctx context.Context) {
 	c.up.mu.Lock()
-	told := c.tellLevel()
+	told := c.syncLevel()
 	c.up.mu.Unlock()
 	if told == nil {
 		return

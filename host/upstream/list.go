@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// Bounds of a list that a server may send in pages.
+// Limits of a list, over all of its pages.
 const (
 	listPages = 1000
 	listItems = 10_000
@@ -19,38 +19,38 @@ const (
 	listTime  = 30 * time.Second
 )
 
-// A Listing is a list of a server, whole, its items as they came.
+// A Listing is a complete list of a server, with verbatim items.
 type Listing struct {
 	Items [][]byte
-	TTL   time.Duration // how long the server says it stays so; 0: it does not
-	// Degraded says why there may be more than what stands here.
+	TTL   time.Duration // validity according to the server; 0 if unknown
+	// Degraded explains why the list may be incomplete. It is empty otherwise.
 	Degraded string
-	Failed   error // when that is because asking for it, or for a page, failed
-	// Unfinished says how far a server is that is still finding out what it has;
-	// nil: the list is all there is.
+	Failed   error // the error of a failed page, or nil
+	// Unfinished is the progress of a server that is still discovering its items.
+	// It is nil if the list is final.
 	Unfinished *Unfinished
 }
 
-// An Unfinished list is followed by a notification that it changed.
+// Unfinished is the progress of a list that is still growing. A list_changed
+// notification follows.
 type Unfinished struct {
-	Known int  `json:"known"`           // of Total, so much has been looked at
-	Total int  `json:"total"`           // 0: not known yet
-	Ended bool `json:"ended,omitempty"` // the server goes on when it is started again
+	Known int  `json:"known"`           // items examined so far, out of Total
+	Total int  `json:"total"`           // 0 if unknown
+	Ended bool `json:"ended,omitempty"` // the server continues at its next start
 }
 
-// unfinishedMeta is the name under which a server says in _meta of a list that it
-// is Unfinished.
+// unfinishedMeta is the member of a list's _meta that holds Unfinished.
 const unfinishedMeta = "junctor/unfinished"
 
-// A ListKind is one of the lists that servers have.
+// A ListKind identifies one of the lists of MCP.
 type ListKind struct {
-	Method     string // that asks for it
-	Member     string // of the result that holds it
-	Capability string // of a server that has it
-	Changed    string // the notification that it changed
+	Method     string // the list method
+	Member     string // the member of the result with the items
+	Capability string // the server capability for the list
+	Changed    string // the list_changed notification
 }
 
-// The lists that servers have.
+// The lists of MCP.
 var (
 	Tools     = ListKind{mcp.MethodListTools, "tools", "tools", mcp.NoteToolsChanged}
 	Resources = ListKind{mcp.MethodListRes, "resources", "resources", mcp.NoteResChanged}
@@ -58,9 +58,9 @@ var (
 	Prompts   = ListKind{mcp.MethodListPrompts, "prompts", "prompts", mcp.NotePromptsChanged}
 )
 
-// List asks the server for a list, page by page, connecting when need be. A
-// server without the capability has an empty one, one that misbehaves a shorter
-// one. An error is about the connection.
+// List requests all pages of a list and connects first if necessary. It returns an
+// empty list if the server lacks the capability, and a degraded list if a page is
+// faulty. It returns an error only if the connection fails.
 func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	c, err := u.get(ctx, ForList)
 	if err != nil {
@@ -79,7 +79,7 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	for page := 0; ; page++ {
 		result, err := u.page(ctx, kind, cursor)
 		if err != nil && listFault(err) {
-			l.Failed, l.Degraded = err, "asking failed: "+withoutMethod(kind.Method, fault.As(err).Message)
+			l.Failed, l.Degraded = err, "the request failed: "+withoutMethod(kind.Method, fault.As(err).Message)
 			return l, nil
 		}
 		if err != nil {
@@ -90,7 +90,7 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 				l.Degraded = fmt.Sprintf("it has more than %d items or %d bytes", listItems, listBytes)
 				return l, nil
 			}
-			// A copy of its own, so that one tool does not keep a page alive.
+			// Copy the item, so that one tool does not retain a whole page.
 			l.Items = append(l.Items, bytes.Clone(item))
 		}
 		l.TTL = ttl(result)
@@ -116,8 +116,8 @@ func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	}
 }
 
-// withoutMethod is a message that does not name the list it is about, so that
-// several lists that failed alike say the same.
+// withoutMethod removes the method from an error message, so that equal failures of
+// several lists have equal messages.
 func withoutMethod(method, message string) string {
 	if rest, ok := strings.CutPrefix(message, method+": "); ok {
 		return rest
@@ -128,8 +128,8 @@ func withoutMethod(method, message string) string {
 	return message
 }
 
-// listFault reports whether an error is about one list: the server answered it
-// with an error or with nonsense, or not at all.
+// listFault reports whether an error concerns only one list: an error response, an
+// invalid response or a timeout.
 func listFault(err error) bool {
 	switch fault.As(err).Code {
 	case fault.UpstreamError, fault.UpstreamBadMessage, fault.UpstreamTooLarge, fault.CallTimeout:
@@ -138,6 +138,7 @@ func listFault(err error) bool {
 	return false
 }
 
+// page requests one page of a list.
 func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]byte, error) {
 	var params []byte
 	if cursor != nil {
@@ -156,13 +157,13 @@ func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]by
 	}
 	_ = mcp.Decode(reply.Error, &e)
 	if e.Code == mcp.CodeMethodNotFound {
-		return []byte("{}"), nil // it said it could; an empty list it is
+		return []byte("{}"), nil // treat a missing method as an empty list
 	}
 	return nil, fault.In(u.opts.Name, fault.New(fault.UpstreamError, "%s: %s (%d)", kind.Method, e.Message, e.Code))
 }
 
-// unfinished reads what a server says of a list that is not complete. One that
-// says what makes no sense is not waited for.
+// unfinished returns the progress in a list's _meta, or nil. Invalid progress counts
+// as ended, so that nothing waits for it.
 func unfinished(result []byte) *Unfinished {
 	raw := mcp.Member(result, "_meta", unfinishedMeta)
 	if len(raw) == 0 || raw[0] != '{' {
@@ -175,6 +176,7 @@ func unfinished(result []byte) *Unfinished {
 	return &u
 }
 
+// ttl returns the validity of a list result, at most 24 hours.
 func ttl(result []byte) time.Duration {
 	var ms int64
 	if mcp.Decode(mcp.Member(result, "ttlMs"), &ms) != nil || ms <= 0 {

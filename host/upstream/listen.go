@@ -9,29 +9,31 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A modern server is listened to by requests that stay open. One request could
-// name everything, and be replaced when that changes; but servers made with the
-// Go SDK, when a request to listen ends, forget what a newer one names as well.
-// So the lists have one request and every resource has its own. Such a server
-// then still forgets the lists when the request for a resource ends, and so they
-// are listened to anew afterwards.
+// A modern server reports changes through subscriptions/listen requests, which stay
+// open. One request could name all subscriptions and be replaced when they change.
+// But when a listen request ends, servers built with the Go SDK also drop what a
+// newer request names. So all lists share one request, and each resource has its own.
+// The lists are renewed after a resource's request ends, because such a server drops
+// them as well.
 
 const (
-	// relistenAfter is how long to wait before a server is listened to again
-	// that ended the request; doubled, up to relistenMost, as long as that does
-	// not last.
+	// relistenAfter is the wait before a listen request that the server ended is
+	// sent again. It doubles up to relistenMax until a request lasts longer than
+	// relistenMax.
 	relistenAfter = time.Second
-	relistenMost  = 30 * time.Second
-	// lastWord is how long a server may take to answer a request to listen
-	// that was cancelled. Many do not answer it.
-	lastWord = 200 * time.Millisecond
+	relistenMax   = 30 * time.Second
+	// withdrawTime limits the wait for the response to a cancelled listen request. Many
+	// servers send none.
+	withdrawTime = 200 * time.Millisecond
 )
 
-// A filter is what a request to listen names.
+// A filter is the params of a listen request.
 type filter struct {
 	Tools     bool     `json:"toolsListChanged,omitempty"`
 	Prompts   bool     `json:"promptsListChanged,omitempty"`
@@ -40,19 +42,19 @@ type filter struct {
 	Tasks     []string `json:"taskIds,omitempty"`
 }
 
-// A listening is something to be listened to until it is over.
-type listening struct {
-	filter filter
-	over   chan struct{}   // closed when nobody wants it any longer
-	anew   chan struct{}   // takes one; asks for a new request in place of the one there is
-	begun  func(err error) // told once what became of the first request
-	missed func()          // told when a new request follows a time of not listening
-	lost   func()          // told when no new request is agreed to; nil: nobody needs to know
-	ended  atomic.Bool     // nothing more will be heard: it was about a task, whose end was told
+// A listenRequest is a listen request that is renewed until it is no longer needed.
+type listenRequest struct {
+	filter    filter
+	stop      chan struct{}   // closed when the request is no longer needed
+	renew     chan struct{}   // capacity 1; replaces the current request
+	onStarted func(err error) // called once with the outcome of the first request
+	onResumed func()          // called when a renewed request follows a gap
+	onLost    func()          // called when renewal fails; may be nil
+	taskEnded atomic.Bool     // the task has ended, so no notifications follow
 }
 
-// changeable are the lists of the server that may change.
-func (c *conn) changeable() filter {
+// changeableLists returns the lists for which the server reports changes.
+func (c *conn) changeableLists() filter {
 	return filter{
 		Tools:     capable(c.capabilities, "tools", "listChanged"),
 		Prompts:   capable(c.capabilities, "prompts", "listChanged"),
@@ -60,8 +62,8 @@ func (c *conn) changeable() filter {
 	}
 }
 
-// changed tells that lists may have changed meanwhile.
-func (c *conn) changed(f filter) {
+// notifyListsChanged delivers list_changed notifications for the lists in f.
+func (c *conn) notifyListsChanged(f filter) {
 	tell := func(may bool, method string) {
 		if may {
 			c.up.opts.Peer.ServerNotification(c.up, nil, method, nil)
@@ -72,58 +74,59 @@ func (c *conn) changed(f filter) {
 	tell(f.Resources, mcp.NoteResChanged)
 }
 
-// updated tells that a resource may have changed meanwhile.
-func (c *conn) updated(uri string) {
+// notifyResourceUpdated delivers a resource update notification.
+func (c *conn) notifyResourceUpdated(uri string) {
 	c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteResUpdated, mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)))
 }
 
-// missed tells of everything that an old server may have said while nobody could
-// hear it.
-func (c *conn) missed() {
+// notifyMissed delivers all notifications that a legacy server may have sent during a gap
+// in the transport.
+func (c *conn) notifyMissed() {
 	if c.era.Load() != legacyEra {
-		return // a modern one is listened to by requests, each of which knows
+		return // each listen request handles its own gaps
 	}
-	c.changed(c.changeable())
+	c.notifyListsChanged(c.changeableLists())
 	c.up.mu.Lock()
 	topics := slices.SortedFunc(maps.Keys(c.up.subs), topic.compare)
 	c.up.mu.Unlock()
 	for _, t := range topics {
 		if t.uri != "" {
-			c.updated(t.uri)
+			c.notifyResourceUpdated(t.uri)
 		}
 	}
 }
 
-// listenToLists listens to every list of the server that may change.
+// listenToLists listens for changes of the server's lists.
 func (c *conn) listenToLists() {
-	f := c.changeable()
+	f := c.changeableLists()
 	if !f.Tools && !f.Prompts && !f.Resources {
 		return
 	}
-	c.lists = &listening{
-		filter: f, over: make(chan struct{}), anew: make(chan struct{}, 1), begun: func(error) {}, missed: func() { c.changed(f) },
+	c.lists = &listenRequest{
+		filter: f, stop: make(chan struct{}), renew: make(chan struct{}, 1), onStarted: func(error) {}, onResumed: func() { c.notifyListsChanged(f) },
 	}
 	c.listen(c.lists)
 }
 
-// listenTo listens to a resource or a task.
-func (c *conn) listenTo(t topic, begun func(error)) *listening {
-	l := &listening{filter: filter{URIs: []string{t.uri}}, over: make(chan struct{}), begun: begun, missed: func() { c.updated(t.uri) }}
+// listenTo listens for notifications about a resource or a task.
+func (c *conn) listenTo(t topic, begun func(error)) *listenRequest {
+	l := &listenRequest{filter: filter{URIs: []string{t.uri}}, stop: make(chan struct{}), onStarted: begun, onResumed: func() { c.notifyResourceUpdated(t.uri) }}
 	if t.task != "" {
-		l.filter, l.missed = filter{Tasks: []string{t.task}}, func() { c.askAbout(t.task) }
-		l.lost = func() { c.loseTask(t.task) }
+		l.filter, l.onResumed = filter{Tasks: []string{t.task}}, func() { c.pollTask(t.task) }
+		l.onLost = func() { c.taskLost(t.task) }
 	}
 	c.listen(l)
 	return l
 }
 
-// listen begins to listen. It does not wait.
-func (c *conn) listen(l *listening) {
-	p := c.askToListen(l)
-	c.goes("listening", func() { c.keep(l, p) })
+// listen sends a listen request and keeps it alive. It does not block.
+func (c *conn) listen(l *listenRequest) {
+	p := c.sendListen(l)
+	c.spawn("listening", func() { c.keepListening(l, p) })
 }
 
-func (c *conn) askToListen(l *listening) *pending {
+// sendListen sends a listen request.
+func (c *conn) sendListen(l *listenRequest) *pending {
 	p := &pending{method: mcp.MethodListen, acknowledged: make(chan []byte, 1)}
 	if err := c.register(p); err != nil {
 		p.answer <- answer{err: errEnding}
@@ -131,86 +134,85 @@ func (c *conn) askToListen(l *listening) *pending {
 	}
 	text, err := json.Marshal(l.filter)
 	if err != nil {
-		panic(err) // strings can always be rendered
+		panic(err) // unreachable: json.Marshal accepts every filter
 	}
 	params := mcp.SetMember(nil, "notifications", text)
 	if l.filter.Tasks != nil {
-		params = knowingTasks(params)
+		params = withTaskCapability(params)
 	}
 	c.push(p, c.withMeta(params, c.revision))
 	return p
 }
 
-// keep keeps something listened to, although the server may end a request.
-func (c *conn) keep(l *listening, p *pending) {
-	err := c.agreed(l, p)
-	l.begun(err)
-	listened, wait := err == nil, relistenAfter
-	for err == nil || c.broken(err) {
+// keepListening renews a listen request whenever the server ends it.
+func (c *conn) keepListening(l *listenRequest, p *pending) {
+	err := c.awaitAcknowledgement(l, p)
+	l.onStarted(err)
+	listened := err == nil
+	delays := backoff.ExponentialBackOff{InitialInterval: relistenAfter, MaxInterval: relistenMax, Multiplier: 2}
+	for err == nil || c.listenRetryable(err) {
 		begun := time.Now()
-		how := overByServer
+		how := endedByServer
 		if err == nil {
-			how = c.ended(l, p)
+			how = c.awaitListenEnd(l, p)
 		}
 		switch how {
-		case overByUs:
+		case endedByHost:
 			c.withdraw(p)
 			c.renewLists(l)
 			return
-		case overAnew:
+		case endedForRenewal:
 			c.withdraw(p)
-		case overByServer:
-			if l.ended.Load() {
+		case endedByServer:
+			if l.taskEnded.Load() {
 				return
 			}
-			if time.Since(begun) > relistenMost {
-				wait = relistenAfter
+			if time.Since(begun) > relistenMax {
+				delays.Reset()
 			}
 			select {
-			case <-time.After(wait):
-			case <-l.over:
+			case <-time.After(delays.NextBackOff()):
+			case <-l.stop:
 				return
 			case <-c.ctx.Done():
 				return
 			}
-			wait = min(2*wait, relistenMost)
 		}
 		if c.ctx.Err() != nil {
 			return
 		}
-		p = c.askToListen(l)
-		if err = c.agreed(l, p); err == nil {
-			l.missed()
+		p = c.sendListen(l)
+		if err = c.awaitAcknowledgement(l, p); err == nil {
+			l.onResumed()
 		}
 	}
-	c.up.opts.Log.Debug("not listened to", "server", c.up.opts.Name, "error", err)
-	if listened && l.lost != nil {
-		l.lost()
+	c.up.opts.Log.Debug("listening failed", "server", c.up.opts.Name, "error", err)
+	if listened && l.onLost != nil {
+		l.onLost()
 	}
 }
 
-// broken reports whether a request to listen failed for a reason that may pass
-// while the connection lasts.
-func (c *conn) broken(err error) bool {
-	return c.ctx.Err() == nil && (away(err) || ended(err) && !errors.Is(err, errEnding))
+// listenRetryable reports whether a listen request failed for a reason that may be temporary.
+func (c *conn) listenRetryable(err error) bool {
+	return c.ctx.Err() == nil && (unreachable(err) || connectionLost(err) && !errors.Is(err, errEnding))
 }
 
-// agreed waits until the server says that it will tell us. One that refuses is
-// believed.
-func (c *conn) agreed(l *listening, p *pending) error {
+// awaitAcknowledgement waits until the server acknowledges a listen request. It returns an error if
+// the server rejects the request, or acknowledges an empty filter.
+func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
 	ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
 	defer cancel()
 	select {
 	case params := <-p.acknowledged:
 		if agreed := mcp.Member(params, "notifications"); agreed != nil && mcp.Empty(agreed) {
 			c.withdraw(p)
-			return fault.New(fault.UpstreamUnsupported, "the server agreed to tell nothing")
+			return fault.New(fault.UpstreamUnsupported, "the server acknowledged no subscription")
 		}
 		return nil
 	case a := <-p.answer:
 		switch {
 		case a.err != nil && c.ctx.Err() != nil:
-			return c.gone()
+			return c.endError()
 		case a.err != nil:
 			return a.err
 		case a.rpcError != nil:
@@ -218,64 +220,64 @@ func (c *conn) agreed(l *listening, p *pending) error {
 			return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
 		}
 		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once")
-	case <-l.over:
+	case <-l.stop:
 		c.withdraw(p)
 		return errEnding
 	case <-ctx.Done():
 		if c.ctx.Err() != nil {
-			return c.gone()
+			return c.endError()
 		}
 		c.withdraw(p)
 		return fault.New(fault.CallTimeout, "%s was not answered", p.method)
 	}
 }
 
-// How a request to listen ends.
+// The ways in which a listen request ends.
 const (
-	overByServer = iota
-	overByUs
-	overAnew
+	endedByServer = iota
+	endedByHost
+	endedForRenewal
 )
 
-func (c *conn) ended(l *listening, p *pending) int {
+// awaitListenEnd waits for the end of a listen request.
+func (c *conn) awaitListenEnd(l *listenRequest, p *pending) int {
 	select {
-	case <-l.over:
-		return overByUs
-	case <-l.anew:
-		return overAnew
+	case <-l.stop:
+		return endedByHost
+	case <-l.renew:
+		return endedForRenewal
 	case <-p.answer:
 	case <-c.ctx.Done():
 	}
-	return overByServer
+	return endedByServer
 }
 
-// withdraw cancels a request to listen and waits, for a while, until the server
-// is done with it.
+// withdraw cancels a listen request and waits up to withdrawTime for its response.
 func (c *conn) withdraw(p *pending) {
 	c.cancel(p, "")
 	if p.sent.Load() {
 		select {
 		case <-p.answer:
-		case <-time.After(lastWord):
+		case <-time.After(withdrawTime):
 		case <-c.ctx.Done():
 		}
 	}
 	c.forget(p)
 }
 
-// renewLists listens to the lists anew after another request has ended.
-func (c *conn) renewLists(after *listening) {
+// renewLists renews the listen request of the lists after another one has ended.
+func (c *conn) renewLists(after *listenRequest) {
 	if c.lists == nil || after == c.lists {
 		return
 	}
 	select {
-	case c.lists.anew <- struct{}{}:
-	default: // it is about to
+	case c.lists.renew <- struct{}{}:
+	default: // a renewal is already due
 	}
 }
 
-// acknowledged takes note of what the server agreed to.
-func (c *conn) acknowledged(params []byte) {
+// handleAcknowledged handles notifications/subscriptions/acknowledged.
+func (c *conn) handleAcknowledged(params []byte) {
 	n, ok := mcp.ID(mcp.Member(params, "_meta", mcp.MetaSubscription)).Number()
 	if !ok {
 		c.ignored.Add(1)

@@ -16,10 +16,10 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// A recorder is a peer that writes down what the server says and leaves the
-// answers to the test.
+// A recorder is a peer that records what the server sends. The test provides the
+// responses.
 type recorder struct {
-	heard   chan string // notifications, and requests with a "?" before them
+	heard   chan string // notifications, and requests with the prefix "?"
 	answers chan [2]string
 	caps    string
 }
@@ -51,7 +51,7 @@ func (r *recorder) ServerNotification(_ *Upstream, _ any, method string, params 
 func (r *recorder) Connected(*Upstream)           { r.heard <- "connected" }
 func (r *recorder) Disconnected(*Upstream, error) { r.heard <- "disconnected" }
 
-// A memory remembers in memory.
+// A memory is a Memory without a file.
 type memory struct {
 	mu       sync.Mutex
 	revision mcp.Revision // guarded by mu
@@ -69,8 +69,7 @@ func (m *memory) Remember(r mcp.Revision) {
 	m.revision = r
 }
 
-// usual are the options that most tests use, for a server that open connects
-// to.
+// usual returns the options of most tests for the server that open connects to.
 func usual(p Peer, open func() *conversation.Link) Options {
 	return Options{
 		Name: "s", Peer: p, Memory: &memory{}, Log: hclog.NewNullLogger(), Version: "1",

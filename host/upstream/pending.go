@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -13,43 +14,44 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A pending is a request that has not been answered.
+// A pending is an unanswered request to the server.
 type pending struct {
 	id        uint64
 	method    string
-	answer    chan answer // takes exactly one
+	answer    chan answer // receives exactly one answer
 	progress  func(params []byte)
 	sent      atomic.Bool
 	withdrawn atomic.Bool
-	doubted   atomic.Bool // see conn.doubt
-	// acknowledged is not nil for a request to listen, which stays open, and
-	// takes what the server agreed to.
+	suspected atomic.Bool // see conn.suspect
+	// acknowledged receives the params of the server's acknowledgement. It is nil
+	// except for listen requests.
 	acknowledged chan []byte
-	about        any    // of the call
-	owner        string // of the call; whose share of the memory the answer counts for
-	clock        *clock // of the call; nil when it has none
-	// asked are the server's questions in the course of it, which end with it;
-	// guarded by the connection's mu.
-	asked []context.CancelFunc
+	about        any        // from Call.About
+	owner        string     // from Call.Owner
+	clock        *callClock // the call's timeout; nil if there is none
+	// asked holds the cancel functions of the server's requests that belong to this
+	// one. The connection's mu guards it.
+	serverRequests []context.CancelFunc
 }
 
-// over ends what the server asked in the course of the request. The caller
-// holds the connection's mu.
-func (p *pending) over() {
-	for _, cancel := range p.asked {
+// cancelServerRequests cancels the server's requests that belong to p. The caller holds the
+// connection's mu.
+func (p *pending) cancelServerRequests() {
+	for _, cancel := range p.serverRequests {
 		cancel()
 	}
-	p.asked = nil
+	p.serverRequests = nil
 }
 
+// An answer is the response to a request, or the error that replaces it.
 type answer struct {
 	result, rpcError []byte
-	names            mcp.Names // of the result's members
+	names            mcp.Names // the member names of the result
 	err              error
-	hold             *limit.Hold // of the bytes
+	hold             *limit.Hold // the memory of the bytes
 }
 
-// start sends a request.
+// start registers and sends a request.
 func (c *conn) start(ctx context.Context, p *pending, params []byte) error {
 	if err := c.register(p); err != nil {
 		return err
@@ -57,7 +59,7 @@ func (c *conn) start(ctx context.Context, p *pending, params []byte) error {
 	return c.post(ctx, p, params)
 }
 
-// register gives a request its id.
+// register assigns an id to a request.
 func (c *conn) register(p *pending) error {
 	p.answer = make(chan answer, 1)
 	c.mu.Lock()
@@ -74,7 +76,7 @@ func (c *conn) register(p *pending) error {
 	return nil
 }
 
-// post queues a request that has its id, waiting for room.
+// post queues a registered request. It waits for space in the queue.
 func (c *conn) post(ctx context.Context, p *pending, params []byte) error {
 	msg := c.compose(p, params)
 	err := c.fits(msg)
@@ -87,7 +89,7 @@ func (c *conn) post(ctx context.Context, p *pending, params []byte) error {
 	return err
 }
 
-// push is post for a small request that cannot wait.
+// push is like post, for a small request, and does not wait.
 func (c *conn) push(p *pending, params []byte) { _ = c.out.Push(c.compose(p, params)) }
 
 func (c *conn) compose(p *pending, params []byte) sendqueue.Message {
@@ -95,48 +97,48 @@ func (c *conn) compose(p *pending, params []byte) sendqueue.Message {
 	if p.progress != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, id)
 	}
-	head, tail := mcp.Request(id, p.method, params != nil)
+	head, tail := mcp.RequestEnvelope(id, p.method, params != nil)
 	return sendqueue.Message{Head: head, Body: params, Tail: tail, Sent: &p.sent, Withdrawn: &p.withdrawn}
 }
 
-// fits refuses a message that the link would, which would be its end.
+// fits rejects a message larger than the limit of the link, which would close.
 func (c *conn) fits(msg sendqueue.Message) error {
 	size := len(msg.Head) + len(msg.Body) + len(msg.Tail)
 	if most := c.up.opts.MaxMessage; size > most {
-		return c.oversized(fault.New(fault.UpstreamTooLarge, "a message of %d bytes to the server is larger than %d", size, most))
+		return c.oversized(fault.New(fault.UpstreamTooLarge, "a message of %d bytes to the server exceeds the limit of %d bytes", size, most))
 	}
 	return nil
 }
 
-// forget makes an answer that may still come go nowhere.
+// forget removes a request, so that its response is ignored.
 func (c *conn) forget(p *pending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.pending, p.id)
 	delete(c.listens, p.id)
-	p.over()
+	p.cancelServerRequests()
 }
 
-// do sends a request and waits for its answer.
+// do sends a request and waits for its response.
 func (c *conn) do(ctx context.Context, p *pending, params []byte) (answer, error) {
 	if err := c.start(ctx, p, params); err != nil {
-		return answer{}, c.unsent(err)
+		return answer{}, c.sendError(err)
 	}
 	return c.wait(ctx, p)
 }
 
-// unsent says why a request could not be sent.
-func (c *conn) unsent(err error) error {
+// sendError returns the fault for a request that could not be sent.
+func (c *conn) sendError(err error) error {
 	switch {
 	case errors.Is(err, sendqueue.ErrClosed):
-		return c.gone()
+		return c.endError()
 	case fault.Is(err, fault.UpstreamTooLarge):
 		return err
 	}
 	return fault.New(fault.UpstreamOverloaded, "the server does not read what is sent to it")
 }
 
-// wait waits for the answer to a request.
+// wait waits for the response to a request. It cancels the request if ctx ends.
 func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 	select {
 	case a := <-p.answer:
@@ -147,7 +149,7 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 			c.cancel(p, cancelReason(ctx))
 		}
 		select {
-		case late := <-p.answer: // it came at the same time
+		case late := <-p.answer: // the response arrived at the same time
 			late.hold.Release()
 		default:
 		}
@@ -155,8 +157,8 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 	}
 }
 
-// handshaking reports whether a method stands before the handshake's end, where
-// a server of an old era does not expect a cancellation.
+// handshaking reports whether a method belongs to the handshake. Legacy servers
+// expect no cancellation of these.
 func handshaking(method string) bool {
 	return method == mcp.MethodInitialize || method == mcp.MethodDiscover
 }
@@ -171,8 +173,8 @@ func cancelReason(ctx context.Context) string {
 	return "the client cancelled the request"
 }
 
-// cancel tells the server, if it may have seen the request, that an answer is no
-// longer wanted. It does not wait: there is one at most for each request.
+// cancel tells the server to cancel a request that it may have received. It does not
+// block: each request has at most one cancellation.
 func (c *conn) cancel(p *pending, reason string) {
 	p.withdrawn.Store(true)
 	if !p.sent.Load() {
@@ -184,4 +186,71 @@ func (c *conn) cancel(p *pending, reason string) {
 		params = mcp.SetMember(params, "reason", mcp.AppendText(nil, reason))
 	}
 	_ = c.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
+}
+
+// spawn runs do in a goroutine that Close waits for. A panic closes the connection and
+// thereby fails all pending requests.
+func (c *conn) spawn(doing string, do func()) {
+	c.up.work.Go(func() {
+		var panicked error
+		defer func() {
+			if panicked != nil {
+				c.link.Close(0)
+			}
+		}()
+		defer fault.Recover(&panicked, c.up.opts.Log, c.up.opts.Name, doing)
+		do()
+	})
+}
+
+// suspectGrace is how long the only request in flight waits after a response with an
+// unknown id. The server may have sent it by mistake and may still answer.
+const suspectGrace = 5 * time.Second
+
+// issued reports whether a request on this connection had the id.
+func (c *conn) issued(id mcp.ID) bool {
+	n, ok := id.Number()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return ok && n > 0 && n <= c.last
+}
+
+// soleRequest returns the single request in flight, or nil if there are none or several.
+func (c *conn) soleRequest() *pending {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending)-len(c.listens) != 1 {
+		return nil
+	}
+	for n, p := range c.pending {
+		if !c.listens[n] {
+			return p
+		}
+	}
+	return nil
+}
+
+// suspect fails the only request in flight after suspectGrace. The response that had an
+// unknown id was probably meant for it.
+func (c *conn) suspect(err error) {
+	if p := c.soleRequest(); p != nil && p.suspected.CompareAndSwap(false, true) {
+		time.AfterFunc(suspectGrace, func() { c.failPending(p, err) })
+	}
+}
+
+// failPending fails a request unless it has been answered.
+func (c *conn) failPending(p *pending, err error) {
+	if p == nil {
+		return
+	}
+	c.mu.Lock()
+	waits := c.pending[p.id] == p
+	if waits {
+		delete(c.pending, p.id)
+		p.cancelServerRequests()
+	}
+	c.mu.Unlock()
+	if waits {
+		p.answer <- answer{err: err}
+	}
 }

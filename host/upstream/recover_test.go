@@ -13,14 +13,15 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// A clumsy peer makes a mistake when it is asked.
-type clumsy struct{ *recorder }
+// A panickingRequests peer panics in ServerRequest.
+type panickingRequests struct{ *recorder }
 
-func (clumsy) ServerRequest(context.Context, *Upstream, any, string, []byte) (result, rpcError []byte) {
+func (panickingRequests) ServerRequest(context.Context, *Upstream, any, string, []byte) (result, rpcError []byte) {
 	panic("oops")
 }
 
-// TestPanic: a mistake of ours over a question of a server costs that question.
+// TestPanic checks that a panic while answering a server's request fails only that
+// request.
 func TestPanic(t *testing.T) {
 	heard := make(chan string, 1)
 	s := &conversation.Server{Revision: "2025-11-25", Answer: func(_ *conversation.Link, m conversation.Message) string {
@@ -31,7 +32,7 @@ func TestPanic(t *testing.T) {
 		return ""
 	}}
 	var log strings.Builder
-	o := usual(clumsy{newRecorder()}, s.Open)
+	o := usual(panickingRequests{newRecorder()}, s.Open)
 	o.Revision, o.Log = mcp.Revision20251125, hclog.New(&hclog.LoggerOptions{Output: &log})
 	u := New(o)
 	if err := u.Connect(t.Context()); err != nil {
@@ -44,21 +45,21 @@ func TestPanic(t *testing.T) {
 			t.Error(got)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("the server is not answered")
+		t.Error("the server got no response")
 	}
 	u.Close()
 	if !strings.Contains(log.String(), "oops") {
-		t.Error("the log says nothing")
+		t.Error("the panic was not logged")
 	}
 }
 
-// A stumbling peer makes a mistake when it is told something.
-type stumbling struct{ *recorder }
+// A panickingNotifications peer panics in ServerNotification.
+type panickingNotifications struct{ *recorder }
 
-func (stumbling) ServerNotification(*Upstream, any, string, []byte) { panic("oops") }
+func (panickingNotifications) ServerNotification(*Upstream, any, string, []byte) { panic("oops") }
 
-// TestPanicReading: a mistake of ours over what a server says costs the
-// connection and those who wait for it, and the next call has another one.
+// TestPanicReading checks that a panic while reading closes the connection and fails the
+// pending calls, and that the next call reconnects.
 func TestPanicReading(t *testing.T) {
 	s := &conversation.Server{Revision: "2025-11-25", Answer: func(l *conversation.Link, m conversation.Message) string {
 		if m.Method == mcp.MethodCallTool {
@@ -68,7 +69,7 @@ func TestPanicReading(t *testing.T) {
 		return ""
 	}}
 	var log strings.Builder
-	o := usual(stumbling{newRecorder()}, s.Open)
+	o := usual(panickingNotifications{newRecorder()}, s.Open)
 	o.Revision, o.Log = mcp.Revision20251125, hclog.New(&hclog.LoggerOptions{Output: &log})
 	u := New(o)
 	for range 2 {
@@ -82,11 +83,11 @@ func TestPanicReading(t *testing.T) {
 	}
 	u.Close()
 	if strings.Count(log.String(), "panic=oops") != 2 {
-		t.Error("the log says nothing")
+		t.Error("the panic was not logged")
 	}
 }
 
-// TestPanicConnecting: so it is with an attempt to connect.
+// TestPanicConnecting checks that a panic while connecting fails the attempt.
 func TestPanicConnecting(t *testing.T) {
 	o := usual(newRecorder(), nil)
 	o.Open = func(context.Context) (Link, error) { panic("oops") }
@@ -98,13 +99,13 @@ func TestPanicConnecting(t *testing.T) {
 	}
 	u.Close()
 	if !strings.Contains(log.String(), "panic=oops") {
-		t.Error("the log says nothing")
+		t.Error("the panic was not logged")
 	}
 }
 
-// TestSubscribeGivenUp: who gives up a subscription that the server refused just
-// then takes nothing from the next one to the same resource.
-func TestSubscribeGivenUp(t *testing.T) {
+// TestSubscribeAbandoned checks that abandoning a rejected subscription does not release
+// the next subscription to the same resource.
+func TestSubscribeAbandoned(t *testing.T) {
 	s := &conversation.Server{Revision: "2025-11-25", Capabilities: `{"resources":{"subscribe":true}}`}
 	s.Answer = func(_ *conversation.Link, m conversation.Message) string {
 		if m.Method != mcp.MethodSubscribe {
@@ -133,8 +134,8 @@ func TestSubscribeGivenUp(t *testing.T) {
 	if err := u.Subscribe(t.Context(), permittedResource(t, uri), uri); err != nil {
 		t.Fatal(err)
 	}
-	u.giveUp(topic{uri: uri}, first) // as Subscribe does when its context ends
+	u.abandon(topic{uri: uri}, first) // as Subscribe does when its context ends
 	if n := u.Status().Subscriptions; n != 1 {
-		t.Errorf("%d subscriptions are left of the other's", n)
+		t.Errorf("%d subscriptions remain", n)
 	}
 }

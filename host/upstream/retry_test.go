@@ -9,9 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestOtherCredentials: a server that could not be reached is tried again at
-// once when the credentials have changed, and else in its time, also when an
-// attempt itself changes them.
+// TestOtherCredentials checks that new credentials allow a new attempt at once, and that
+// unchanged credentials do not, even if the failed attempt changed them.
 func TestOtherCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts, stamp, writes := 0, "a", false

@@ -17,30 +17,30 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// TestConversations plays testdata/conversations/upstream. The verbs:
+// TestConversations runs the scripts in testdata/conversations/upstream. The verbs:
 //
-//	option NAME=VALUE…             before anything else
-//	call NAME METHOD PARAMS        a client's request; also with words before
-//	                               METHOD: repeat, progress, timeout=5s
+//	option NAME=VALUE…             before all other verbs
+//	call NAME METHOD PARAMS        a client's request; options before METHOD:
+//	                               repeat, progress, timeout=5s
 //	list NAME KIND · connect NAME · subscribe NAME URI
 //	unsubscribe URI · cancel NAME · drop · close · notify METHOD PARAMS
 //
-//	> MESSAGE                      the server is sent this, … being anything
-//	< MESSAGE                      the server says this
-//	handshake REVISION CAPS        both of that, from the first message
-//	<< ID MESSAGE                  the server says this in the course of request ID
+//	> MESSAGE                      the server receives this; … matches anything
+//	< MESSAGE                      the server sends this
+//	handshake REVISION CAPS        a complete handshake
+//	<< ID MESSAGE                  the server sends this as part of request ID
 //	failed ID delivered|undelivered|ends CODE TEXT
 //	exit · broken CODE TEXT · dropped REASON PREFIX · mute · unmute · jam TEXT
 //	opened N · closed GRACE        connections so far; the last one's end
 //	wait DURATION
 //
-//	heard TEXT                     what the peer was told or, with ?, asked
-//	answer RESULT · refuse ERROR   what the peer answers
+//	heard TEXT                     the peer received this notification or ?request
+//	answer RESULT · refuse ERROR   the response of the peer
 //	NAME result|error|progress|fault|pending TEXT
 //	status STATE … · ignored N · remembers REVISION
 //
-// Before each step everything has come to rest, and what the server was sent
-// must have been expected by the time it says something or time passes.
+// Before each step all goroutines are blocked. Messages to the server must be expected
+// before the server sends a message or time passes.
 func TestConversations(t *testing.T) {
 	for name, steps := range conversation.Load(t, "../../testdata/conversations/upstream/*.txt") {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// A stage is where a conversation is played.
+// A stage runs one script.
 type stage struct {
 	t     *testing.T
 	opts  Options
@@ -63,12 +63,12 @@ type stage struct {
 	links   []*conversation.Link // guarded by mu
 }
 
-// An outcome is what becomes of a call.
+// An outcome is the result of a call.
 type outcome struct {
 	cancel   context.CancelFunc
 	progress chan string
 	done     chan struct{}
-	text     string // valid once done is closed
+	text     string // valid after done is closed
 }
 
 func play(t *testing.T, steps []conversation.Step) {
@@ -93,7 +93,7 @@ func play(t *testing.T, steps []conversation.Step) {
 	s.up = New(s.opts)
 	defer s.up.Close()
 	if s.older {
-		s.up.PreferOld()
+		s.up.PreferLegacy()
 	}
 	for _, step := range steps {
 		synctest.Wait()
@@ -103,7 +103,7 @@ func play(t *testing.T, steps []conversation.Step) {
 	}
 	synctest.Wait()
 	if err := s.quiet(); err != nil {
-		t.Errorf("at the end %v", err)
+		t.Errorf("at the end of the script: %v", err)
 	}
 }
 
@@ -137,11 +137,11 @@ func (s *stage) option(text string) {
 	case "max":
 		s.opts.MaxMessage, _ = strconv.Atoi(value)
 	default:
-		s.t.Fatalf("no option %q", name)
+		s.t.Fatalf("unknown option %q", name)
 	}
 }
 
-// opened returns the connections so far.
+// opened returns all connections so far.
 func (s *stage) opened() []*conversation.Link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *stage) link() *conversation.Link {
 	return links[len(links)-1]
 }
 
-// quiet fails when the server was sent something that is not in the script.
+// quiet fails if the server received a message that the script does not expect.
 func (s *stage) quiet() error {
 	for _, l := range s.opened() {
 		if err := conversation.Nothing(l.Sent); err != nil {
@@ -202,7 +202,7 @@ func (s *stage) step(step conversation.Step) error {
 	if s.hostDoes(step) {
 		return nil
 	}
-	// What follows moves the conversation on, so nothing may be left unread.
+	// The remaining verbs advance the conversation, so all messages must be expected.
 	if err := s.quiet(); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (s *stage) step(step conversation.Step) error {
 	return nil
 }
 
-// serverDoes plays what the server does, and the passing of time.
+// serverDoes runs a verb of the server, or lets time pass.
 func (s *stage) serverDoes(step conversation.Step) bool {
 	switch step.Verb {
 	case "<":
@@ -256,7 +256,7 @@ func (s *stage) serverDoes(step conversation.Step) bool {
 	return true
 }
 
-// hostDoes plays what clients and the host do.
+// hostDoes runs a verb of a client or of the host.
 func (s *stage) hostDoes(step conversation.Step) bool {
 	switch step.Verb {
 	case "call":
@@ -308,7 +308,7 @@ func (s *stage) call(step conversation.Step) {
 		case "progress":
 			c.Progress = func(params []byte) { o.progress <- string(params) }
 		default:
-			s.t.Fatalf("line %d: no option %q", step.Line, option)
+			s.t.Fatalf("line %d: unknown option %q", step.Line, option)
 		}
 		words = words[1:]
 	}
@@ -364,7 +364,7 @@ func (s *stage) start(name string, o *outcome, f func(context.Context, *outcome)
 	}()
 }
 
-// is checks what has become of a call.
+// is compares the outcome of a call.
 func (o *outcome) is(verb, text string) error {
 	if verb == "progress" {
 		if text == "" {
@@ -399,7 +399,7 @@ func (s *stage) state(step conversation.Step) error {
 	return nil
 }
 
-// handshake plays a whole one with the server.
+// handshake performs a complete handshake with the server.
 func (s *stage) handshake(r mcp.Revision, caps string) error {
 	if caps == "" {
 		caps = `{"tools":{},"resources":{"subscribe":true},"prompts":{}}`

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,24 +14,24 @@ import (
 )
 
 const (
-	// startGrace is how long the process of a start that failed has to end before
-	// it is killed.
+	// startGrace is the time for the process of a failed start to exit before it
+	// is killed.
 	startGrace = 10 * time.Second
-	// installGrace is the same for a launcher, which has to remove its locks and
-	// what it has installed so far: npx takes nine seconds on a busy machine.
+	// installGrace is the same for a launcher, which removes its locks and partial
+	// installation: npx takes nine seconds on a busy machine.
 	installGrace = 30 * time.Second
 )
 
-// A StartStatus is how a start goes on. The zero value is that of no start.
+// A StartStatus describes a running start. The zero value means that there is none.
 type StartStatus struct {
-	Queued   bool          // it waits for its place, or for the process before to end
-	Launcher string        // that may install the server; empty: none
-	Taken    time.Duration // since it got its place
-	Allowed  time.Duration // as things are now
-	Line     string        // the last one on standard error; empty: none so far
+	Queued   bool          // waiting in the start queue, or for the previous process to exit
+	Launcher string        // the program that may install the server, or ""
+	Taken    time.Duration // time since the start left the queue
+	Allowed  time.Duration // current timeout of the start
+	Line     string        // last line on standard error, or ""
 }
 
-// startStatus says how the start goes on. The caller holds mu.
+// startStatus returns the status of the start. The caller holds mu.
 func (u *Upstream) startStatus() StartStatus {
 	if u.clock == nil {
 		return StartStatus{Queued: true, Launcher: u.opts.Launcher}
@@ -39,15 +41,14 @@ func (u *Upstream) startStatus() StartStatus {
 	}
 }
 
-// Raise gives the next start, or the one that waits for its place, a priority at
-// least as high as that.
+// Raise sets the minimum priority of the next start, or of the one in the queue.
 func (u *Upstream) Raise(priority Priority) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.raise(priority)
 }
 
-// raise is Raise. The caller holds mu.
+// raise implements Raise. The caller holds mu.
 func (u *Upstream) raise(priority Priority) {
 	if u.state == Ready || priority <= u.priority {
 		return
@@ -58,13 +59,13 @@ func (u *Upstream) raise(priority Priority) {
 	}
 }
 
-// connect makes one attempt: it waits for its turn, opens the connection and
-// shakes hands.
+// connect makes one attempt: it waits for its turn, opens the link and performs the
+// handshake.
 func (u *Upstream) connect() {
 	p, err := u.turn()
 	defer p.leave()
 	if err != nil {
-		return // Close has said why
+		return // Close has set u.err
 	}
 	clock := u.beginStart()
 	c, err := u.dial(clock)
@@ -76,17 +77,17 @@ func (u *Upstream) connect() {
 	if err != nil {
 		err = u.startError(clock, over, err)
 		if c != nil {
-			err = c.testify(err)
+			err = c.withOutput(err)
 			u.endStart(c)
 		}
-		u.failed(u.diagnosed(err))
+		u.failed(u.withDiagnosis(err))
 		return
 	}
 	u.connected(c)
 }
 
-// turn waits until the process of a start that failed has ended, which could
-// hold a lock, and for a place in the start queue.
+// turn waits until the process of a failed start has exited, because it could hold a
+// lock. It then waits for a place in the start queue.
 func (u *Upstream) turn() (*place, error) {
 	u.mu.Lock()
 	ending := u.ending
@@ -104,7 +105,7 @@ func (u *Upstream) turn() (*place, error) {
 	return p, p.await(u.ctx)
 }
 
-// beginStart begins to count the time of a start.
+// beginStart starts the clock of a start.
 func (u *Upstream) beginStart() *startClock {
 	limit := u.opts.Start
 	if u.opts.Launcher != "" {
@@ -117,7 +118,7 @@ func (u *Upstream) beginStart() *startClock {
 	return clock
 }
 
-// connected takes a connection that is ready into use.
+// connected puts a ready connection into use.
 func (u *Upstream) connected(c *conn) {
 	u.resubscribe(c)
 	u.mu.Lock()
@@ -129,16 +130,16 @@ func (u *Upstream) connected(c *conn) {
 	u.conn, u.err = c, nil
 	u.connects++
 	u.set(Ready)
-	u.rest()
+	u.settleLocked()
 	u.work.Go(func() { u.watch(c) })
-	c.tellLevel()
+	c.syncLevel()
 	u.mu.Unlock()
 	u.opts.Peer.Connected(u)
 }
 
-// dial opens a channel and shakes hands.
+// dial opens a link and performs the handshake.
 func (u *Upstream) dial(clock *startClock) (c *conn, err error) {
-	defer u.saved("connecting", &err) // with the connection, so that it is closed
+	defer fault.Recover(&err, u.opts.Log, u.opts.Name, "connecting") // c is set, so that the caller closes it
 	if c, err = u.open(clock); err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (u *Upstream) dial(clock *startClock) (c *conn, err error) {
 	if !again {
 		return c, err
 	}
-	// The server ended over the question which era it is of: an old one.
+	// The server ended because of server/discover, so it is a legacy server.
 	c.close("", 0)
 	if c, err = u.open(clock); err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (u *Upstream) dial(clock *startClock) (c *conn, err error) {
 	return c, c.initialize(clock, nil)
 }
 
-// open opens a channel.
+// open opens a link.
 func (u *Upstream) open(clock *startClock) (*conn, error) {
 	u.started()
 	link, err := u.opts.Open(clock)
@@ -167,8 +168,8 @@ func (u *Upstream) open(clock *startClock) (*conn, error) {
 	return c, nil
 }
 
-// endStart ends the process of a start that failed, or that Close interrupts, in
-// the background. Close waits for it, and so does the next attempt.
+// endStart closes the connection of a failed start in the background. Close and the
+// next attempt wait for it.
 func (u *Upstream) endStart(c *conn) {
 	grace, ended := startGrace, make(chan struct{})
 	if u.opts.Launcher != "" {
@@ -183,9 +184,9 @@ func (u *Upstream) endStart(c *conn) {
 	})
 }
 
-// startError names the phase and the setting when time was up.
+// startError adds the phase and the setting to the error of a start that timed out.
 func (u *Upstream) startError(clock *startClock, over, err error) error {
-	// What inherits the deadline may report it a moment earlier than the clock.
+	// A derived deadline may be reported slightly before the clock's own.
 	late := errors.Is(over, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 	if !late || fault.Is(err, fault.UpstreamExited) || strings.HasPrefix(string(fault.As(err).Code), "plugin.") {
 		return err
@@ -196,7 +197,7 @@ func (u *Upstream) startError(clock *startClock, over, err error) error {
 	switch {
 	case u.opts.Launcher != "":
 		f.Hint = fmt.Sprintf("raise timeouts { install } in its block, or run its command by hand once to see what %s waits for", u.opts.Launcher)
-	case took >= clock.most && took > clock.limit:
+	case took >= clock.total && took > clock.limit:
 		f.Hint = "raise timeouts { install } in its block: it still printed lines on standard error"
 	default:
 		f.Hint = "raise timeouts { start } in its block"
@@ -204,8 +205,8 @@ func (u *Upstream) startError(clock *startClock, over, err error) error {
 	return f
 }
 
-// diagnosed adds what the server's last lines mean, where that is known.
-func (u *Upstream) diagnosed(err error) error {
+// withDiagnosis adds the diagnosis of the server's last output lines, if there is one.
+func (u *Upstream) withDiagnosis(err error) error {
 	f := *fault.As(err)
 	if u.opts.Diagnose == nil || len(f.Output) == 0 {
 		return err
@@ -218,19 +219,18 @@ func (u *Upstream) diagnosed(err error) error {
 	return &f
 }
 
-// testifyTime bounds asking what a server said that did not get ready.
-const testifyTime = time.Second
+// outputTime limits the wait for the output of a server.
+const outputTime = time.Second
 
-// testify adds to the error of a server that did not get ready, but runs, what
-// it printed meanwhile.
-func (c *conn) testify(err error) error {
+// withOutput adds the server's output to the error of a start that timed out.
+func (c *conn) withOutput(err error) error {
 	w, ok := c.link.(Diagnoser)
 	if !ok || !fault.Is(err, fault.UpstreamStartTimeout) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), testifyTime)
+	ctx, cancel := context.WithTimeout(context.Background(), outputTime)
 	defer cancel()
-	stderr, junk := w.Said(ctx)
+	stderr, junk := w.Output(ctx)
 	f := *fault.As(err)
 	if f.Output == nil {
 		f.Output = stderr
@@ -240,4 +240,89 @@ func (c *conn) testify(err error) error {
 		f.Hint = "check that the command is an MCP server, and that it logs to standard error only"
 	}
 	return &f
+}
+
+// Limits for a server that ends soon after each start: at most maxStarts starts per
+// minute, even if it answered calls. The count resets after it runs for a minute.
+const (
+	maxStarts    = 10
+	startsWindow = time.Minute
+	// startsPerAttempt is the maximum number of starts in one attempt. A legacy server
+	// may end because of server/discover and need a second start.
+	startsPerAttempt = 2
+	steadyTime       = time.Minute
+	startsJitter     = time.Second // maximum jitter
+)
+
+// starts holds the times of the server's starts, oldest first, without the ones that
+// Junctor ended itself. The upstream's mu guards it.
+type starts struct{ at []time.Time }
+
+// add records a start.
+func (s *starts) add(now time.Time) {
+	s.at = append(s.at, now)
+	s.at = s.at[max(0, len(s.at)-maxStarts):]
+}
+
+// forget removes the starts since begun, because Junctor ended the server itself.
+func (s *starts) forget(begun time.Time) {
+	s.at = slices.DeleteFunc(s.at, func(at time.Time) bool { return !at.Before(begun) })
+}
+
+// next returns the earliest time of the next attempt, or zero for now.
+func (s *starts) next() time.Time {
+	const full = maxStarts - startsPerAttempt + 1 // starts within a minute that block another attempt
+	if len(s.at) < full {
+		return time.Time{}
+	}
+	next := s.at[len(s.at)-full].Add(startsWindow)
+	if !next.After(time.Now()) {
+		return time.Time{}
+	}
+	return next.Add(rand.N(startsJitter))
+}
+
+// started records a start of the server.
+func (u *Upstream) started() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.starts.add(time.Now())
+}
+
+// retryAfter schedules the next attempt after wait at the earliest. The caller holds
+// mu.
+func (u *Upstream) retryAfter(wait time.Duration) {
+	u.retry = time.Now().Add(wait)
+	if next := u.starts.next(); next.After(u.retry) {
+		u.retry = next
+	}
+}
+
+// connectionEnded schedules the next attempt after a connection has ended. The caller
+// holds mu.
+func (u *Upstream) connectionEnded(c *conn) {
+	useful := c.useful.Load()
+	if time.Since(c.since) >= steadyTime {
+		u.starts = starts{}
+		u.delays.Reset()
+		u.retry = time.Time{}
+		return
+	}
+	if useful {
+		u.delays.Reset()
+		if fault.Is(c.err, fault.UpstreamSession) {
+			u.starts.forget(c.started) // a lost session of a remote server needs no new process
+		}
+	}
+	u.retryAfter(shortenWait(u.delays.NextBackOff()))
+}
+
+// shortenWait shortens the wait after a successful connection. It keeps long waits,
+// which follow many useless connections: each one cost a start, or a handshake and
+// the lists.
+func shortenWait(d time.Duration) time.Duration {
+	if d > retryMax*2/3 {
+		return d
+	}
+	return d / 10
 }

@@ -14,12 +14,12 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// A printer is a link to a server that prints a line on standard error every so
-// often, and takes its time to end.
+// A printer is a link to a server that prints lines on standard error periodically and
+// takes time to exit.
 type printer struct {
 	*conversation.Link
-	every, until time.Duration // of its life; every 0: it prints nothing
-	ends         time.Duration // that it takes to end when it is asked to
+	every, until time.Duration // print every interval until that age; 0 disables printing
+	ends         time.Duration // time to exit after Close
 	begun        time.Time
 }
 
@@ -27,7 +27,7 @@ func newPrinter(every, until, ends time.Duration) *printer {
 	return &printer{Link: conversation.NewLink(), every: every, until: until, ends: ends, begun: time.Now()}
 }
 
-func (p *printer) Said(context.Context) ([]string, uint64) {
+func (p *printer) Output(context.Context) ([]string, uint64) {
 	if p.every == 0 {
 		return nil, 0
 	}
@@ -43,10 +43,9 @@ func (p *printer) Close(grace time.Duration) {
 	p.Link.Close(grace)
 }
 
-// TestStartTime: a start that may install the server, or prints lines while it is
-// waited for, gets the time for installations. The error says which setting to
-// raise.
-func TestStartTime(t *testing.T) {
+// TestStartTimeout checks that a start with a launcher, or one that prints lines, has the
+// install timeout. The error names the setting to raise.
+func TestStartTimeout(t *testing.T) {
 	const start, install = 10 * time.Second, 5 * time.Minute
 	for _, c := range []struct {
 		name, launcher string
@@ -73,7 +72,7 @@ func TestStartTime(t *testing.T) {
 				err := u.Connect(t.Context())
 				f := fault.As(err)
 				if took := time.Since(begun); took < c.takes || took > c.takes+observeEvery {
-					t.Errorf("it took %s, want %s", took, c.takes)
+					t.Errorf("the start took %s, want %s", took, c.takes)
 				}
 				if f.Code != fault.UpstreamStartTimeout || !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) {
 					t.Errorf("%s: %s; hint: %s", f.Code, f.Message, f.Hint)
@@ -83,9 +82,8 @@ func TestStartTime(t *testing.T) {
 	}
 }
 
-// TestStartEndsInBackground: who waits for a start learns at once that its time
-// is over, and the next attempt waits for the end of the process. So does Close,
-// however little time it gives to servers that run.
+// TestStartEndsInBackground checks that callers learn of a timed-out start at once. The
+// next attempt and Close wait for the process to exit, regardless of the shutdown time.
 func TestStartEndsInBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var links []*printer
@@ -115,7 +113,7 @@ func TestStartEndsInBackground(t *testing.T) {
 	})
 }
 
-// TestDiagnosis: what the last lines of a failed start mean stands in its error.
+// TestDiagnosis checks that the error of a failed start contains the diagnosis.
 func TestDiagnosis(t *testing.T) {
 	o := usual(newRecorder(), nil)
 	o.Open = func(context.Context) (Link, error) {
@@ -134,19 +132,19 @@ func TestDiagnosis(t *testing.T) {
 	}
 }
 
-// TestFlapping: a server that ends by itself is started at most ten times a
-// minute, however useful it is meanwhile. Calls in between fail at once and say
-// when to try again, and one attempt is made for all who wait.
+// TestFlapping checks that a server that keeps ending is started at most ten times per
+// minute, even if it answers calls. Other calls fail at once with a retry time, and all
+// waiting callers share one attempt.
 func TestFlapping(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		lives     time.Duration // after its answer
-		every     time.Duration // between calls
-		atMost    int           // starts a minute
-		neverBusy bool          // no call is refused
+		lives     time.Duration // lifetime after its response
+		every     time.Duration // interval between calls
+		atMost    int           // starts per minute
+		neverBusy bool          // no call is rejected
 	}{
-		{name: "ends after each answer", every: 100 * time.Millisecond, atMost: startsMost},
-		{name: "ends two seconds after an answer", lives: 2 * time.Second, every: 50 * time.Millisecond, atMost: startsMost},
+		{name: "ends after each answer", every: 100 * time.Millisecond, atMost: maxStarts},
+		{name: "ends two seconds after an answer", lives: 2 * time.Second, every: 50 * time.Millisecond, atMost: maxStarts},
 		{name: "seldom used", every: 10 * time.Second, atMost: 6, neverBusy: true},
 		{name: "runs for a minute", lives: time.Minute, every: 5 * time.Second, atMost: 1, neverBusy: true},
 	} {
@@ -190,7 +188,7 @@ func TestFlapping(t *testing.T) {
 	}
 }
 
-// asFault is fault.As for an error that may be nil.
+// asFault is like fault.As for an error that may be nil.
 func asFault(err error) *fault.Error {
 	if err == nil {
 		return &fault.Error{}
@@ -198,9 +196,9 @@ func asFault(err error) *fault.Error {
 	return fault.As(err)
 }
 
-// TestIdleIsNoFlapping: connections that Junctor closes itself do not count as
+// TestIdleIsNotFlapping checks that connections that Junctor closes do not count as
 // starts.
-func TestIdleIsNoFlapping(t *testing.T) {
+func TestIdleIsNotFlapping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEcho()
 		e.Answer = nil
@@ -220,9 +218,8 @@ func TestIdleIsNoFlapping(t *testing.T) {
 	})
 }
 
-// TestHalfOpen: many who wait for a server that may be tried again share one
-// attempt.
-func TestHalfOpen(t *testing.T) {
+// TestRetryIsShared checks that concurrent callers share one retry of a failed server.
+func TestRetryIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opens := 0
 		o := usual(newRecorder(), nil)

@@ -9,29 +9,29 @@ import (
 )
 
 // A startClock is the context of one attempt to start a server. It ends when the
-// time for the start is over.
+// timeout of the start expires.
 //
-// A start that may install the server first has the time for installations. Any
-// other one has the time for starts, anew with each line that the server prints
-// on standard error, and the time for installations in total.
+// A start with a launcher has the install timeout. Any other start has the start
+// timeout, which restarts with each line on standard error, but at most the install
+// timeout in total.
 type startClock struct {
 	parent  context.Context
 	begun   time.Time
 	limit   time.Duration // between lines on standard error
-	most    time.Duration // in total
+	total   time.Duration // in total
 	done    chan struct{}
-	release func() bool // lets go of parent
+	release func() bool // detaches from parent
 
 	mu       sync.Mutex
 	deadline time.Time   // guarded by mu
 	timer    *time.Timer // guarded by mu
-	err      error       // guarded by mu; why done is closed
-	line     string      // guarded by mu; the last one on standard error
+	err      error       // guarded by mu; the reason for closing done
+	line     string      // guarded by mu; the last line on standard error
 }
 
 func newStartClock(parent context.Context, limit, most time.Duration) *startClock {
 	now := time.Now()
-	s := &startClock{parent: parent, begun: now, limit: limit, most: max(limit, most), deadline: now.Add(limit), done: make(chan struct{})}
+	s := &startClock{parent: parent, begun: now, limit: limit, total: max(limit, most), deadline: now.Add(limit), done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timer = time.AfterFunc(limit, s.expire)
@@ -39,24 +39,24 @@ func newStartClock(parent context.Context, limit, most time.Duration) *startCloc
 	return s
 }
 
-// Deadline returns when the time is over, as things are now.
+// Deadline returns the current deadline.
 func (s *startClock) Deadline() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.deadline, true
 }
 
-// Done is closed when the time is over, or the attempt.
+// Done returns a channel that is closed when the timeout expires or the attempt ends.
 func (s *startClock) Done() <-chan struct{} { return s.done }
 
-// Err says why Done is closed.
+// Err returns why Done is closed, or nil.
 func (s *startClock) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Value is the parent's.
+// Value returns the value of the parent context.
 func (s *startClock) Value(key any) any { return s.parent.Value(key) }
 
 func (s *startClock) expire() {
@@ -78,8 +78,8 @@ func (s *startClock) end(err error) {
 	}
 }
 
-// stop ends the attempt and says how its time ended before that: nil when it did
-// not.
+// stop ends the attempt. It returns the error with which the clock ended before, or
+// nil.
 func (s *startClock) stop() error {
 	s.mu.Lock()
 	before := s.err
@@ -89,13 +89,13 @@ func (s *startClock) stop() error {
 	return before
 }
 
-// heard takes note of a line on standard error and extends the time.
-func (s *startClock) heard(line string) {
+// extend records a line on standard error and extends the deadline.
+func (s *startClock) extend(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line = line
 	deadline := time.Now().Add(s.limit)
-	if last := s.begun.Add(s.most); deadline.After(last) {
+	if last := s.begun.Add(s.total); deadline.After(last) {
 		deadline = last
 	}
 	if s.err == nil && deadline.After(s.deadline) {
@@ -104,25 +104,25 @@ func (s *startClock) heard(line string) {
 	}
 }
 
-// allowed is how long the start may take, as things are now.
+// allowed returns the current timeout of the start.
 func (s *startClock) allowed() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.deadline.Sub(s.begun)
 }
 
-// lastLine is the last one that the server printed on standard error.
+// lastLine returns the last line on standard error, or "".
 func (s *startClock) lastLine() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.line
 }
 
-// observeEvery is how often a starting server is asked for what it printed.
+// observeEvery is the interval between queries for a starting server's output.
 const observeEvery = 500 * time.Millisecond
 
-// observe extends the time of a start as long as the server prints lines on
-// standard error. It returns when the attempt, or the connection, is over.
+// observe extends the deadline while the server prints lines on standard error. It
+// returns when the attempt or the connection ends.
 func (s *startClock) observe(c *conn) {
 	w, ok := c.link.(Diagnoser)
 	if !ok {
@@ -139,13 +139,13 @@ func (s *startClock) observe(c *conn) {
 		case <-c.done:
 			return
 		}
-		ctx, cancel := context.WithTimeout(s, testifyTime)
-		stderr, _ := w.Said(ctx)
+		ctx, cancel := context.WithTimeout(s, outputTime)
+		stderr, _ := w.Output(ctx)
 		cancel()
 		stderr = slices.DeleteFunc(stderr, func(line string) bool { return strings.HasPrefix(line, "(stdout)") })
 		if len(stderr) > 0 && !slices.Equal(stderr, before) {
 			before = stderr
-			s.heard(stderr[len(stderr)-1])
+			s.extend(stderr[len(stderr)-1])
 		}
 	}
 }

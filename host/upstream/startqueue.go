@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// A Priority says what a server is started for. The start queue serves higher
-// priorities first.
+// A Priority is the purpose of a start. The start queue serves higher priorities
+// first.
 type Priority int
 
 // The priorities, lowest first.
 const (
-	ForUpkeep Priority = iota // subscriptions that are made again
+	ForUpkeep Priority = iota // restoring subscriptions
 	ForList
 	ForCall
 )
 
 const (
-	// placeTime is how long a start holds its place. A start that takes longer
-	// mostly waits for something else than the processor.
+	// placeTime is how long a start holds its place. Longer starts mostly wait for
+	// something other than the processor.
 	placeTime = 2 * time.Second
 	// installTime is the same for a start that may install the server first.
 	installTime = 30 * time.Second
-	// callWait is how long a start that a call waits for stands behind starts
-	// that only lists wait for.
+	// callWait is how long the start for a call waits behind starts for lists.
 	callWait = 500 * time.Millisecond
 )
 
-// A StartQueue bounds how many servers start at the same time. A start holds one
-// of its places until the server is ready, or for placeTime. Starts that may
-// install a server hold theirs for installTime, and leave one place to others.
+// A StartQueue limits the number of concurrent server starts. A start holds its
+// place until the server is ready, or for placeTime at most. A start with a launcher
+// holds it for installTime at most. One place is reserved for starts without a
+// launcher.
 //
-// A nil queue has no bound. Its methods may be called concurrently.
+// A nil queue has no limit. Its methods may be called concurrently.
 type StartQueue struct {
 	places int
 
 	mu      sync.Mutex
 	holding []*place // guarded by mu; oldest first
-	waiting []*place // guarded by mu; in the order they came
+	waiting []*place // guarded by mu; in order of arrival
 }
 
 // A place is one start in the queue, waiting or admitted.
@@ -51,10 +51,10 @@ type place struct {
 	timer    *time.Timer   // guarded by the queue's mu; nil or running
 }
 
-// NewStartQueue makes a queue with that many places, two at least.
+// NewStartQueue returns a queue with the given number of places, at least two.
 func NewStartQueue(places int) *StartQueue { return &StartQueue{places: max(places, 2)} }
 
-// enter adds a start to the queue. It does not wait.
+// enter adds a start to the queue. It does not block.
 func (q *StartQueue) enter(priority Priority, installs bool) *place {
 	p := &place{queue: q, installs: installs, priority: priority, admitted: make(chan struct{})}
 	if q == nil {
@@ -65,11 +65,11 @@ func (q *StartQueue) enter(priority Priority, installs bool) *place {
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, p)
 	q.admit()
-	p.press()
+	p.preempt()
 	return p
 }
 
-// await waits until the start may begin.
+// await waits until the start may begin or ctx ends.
 func (p *place) await(ctx context.Context) error {
 	select {
 	case <-p.admitted:
@@ -79,7 +79,7 @@ func (p *place) await(ctx context.Context) error {
 	}
 }
 
-// raise gives a start that waits a higher priority.
+// raise increases the priority of a waiting start.
 func (p *place) raise(to Priority) {
 	q := p.queue
 	if q == nil {
@@ -89,11 +89,11 @@ func (p *place) raise(to Priority) {
 	defer q.mu.Unlock()
 	if to > p.priority {
 		p.priority = to
-		p.press()
+		p.preempt()
 	}
 }
 
-// leave takes the start out of the queue, wherever it is in it.
+// leave removes the start from the queue.
 func (p *place) leave() {
 	q := p.queue
 	if q == nil {
@@ -106,13 +106,13 @@ func (p *place) leave() {
 	q.release(p)
 }
 
-// release takes a start's place back and admits others. The caller holds mu.
+// release frees a start's place and admits others. The caller holds mu.
 func (q *StartQueue) release(p *place) {
 	q.holding = without(q.holding, p)
 	q.admit()
 }
 
-// admit gives the free places away. The caller holds mu.
+// admit assigns the free places to waiting starts. The caller holds mu.
 func (q *StartQueue) admit() {
 	for len(q.holding) < q.places {
 		next := q.next()
@@ -120,12 +120,12 @@ func (q *StartQueue) admit() {
 			return
 		}
 		q.waiting = without(q.waiting, next)
-		q.hold(next)
+		q.admitPlace(next)
 	}
 }
 
-// next is the start to admit next: of the highest priority, the one that waits
-// longest. The caller holds mu.
+// next returns the longest waiting start of the highest priority, or nil. The caller
+// holds mu.
 func (q *StartQueue) next() *place {
 	installing := 0
 	for _, p := range q.holding {
@@ -145,8 +145,8 @@ func (q *StartQueue) next() *place {
 	return next
 }
 
-// hold admits a start. The caller holds mu.
-func (q *StartQueue) hold(p *place) {
+// admitPlace admits a start. The caller holds mu.
+func (q *StartQueue) admitPlace(p *place) {
 	p.stop()
 	q.holding = append(q.holding, p)
 	d := placeTime
@@ -161,9 +161,9 @@ func (q *StartQueue) hold(p *place) {
 	close(p.admitted)
 }
 
-// press makes a call's start take the place of one that only a list waits for,
-// when it has waited for callWait. The caller holds mu.
-func (p *place) press() {
+// preempt lets the start of a call replace one for a list after callWait. The caller
+// holds mu.
+func (p *place) preempt() {
 	q := p.queue
 	if p.priority < ForCall || !slices.Contains(q.waiting, p) {
 		return
@@ -177,15 +177,15 @@ func (p *place) press() {
 		}
 		i := slices.IndexFunc(q.holding, func(h *place) bool { return h.priority < ForCall })
 		if i < 0 {
-			return // only calls are before it
+			return // all admitted starts are for calls
 		}
 		q.holding = slices.Delete(q.holding, i, i+1)
 		q.waiting = without(q.waiting, p)
-		q.hold(p)
+		q.admitPlace(p)
 	})
 }
 
-// stop ends the place's timer. The caller holds mu.
+// stop stops the place's timer. The caller holds mu.
 func (p *place) stop() {
 	if p.timer != nil {
 		p.timer.Stop()

@@ -13,8 +13,7 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// A fleet is servers that share a start queue and write down when each began to
-// start.
+// A fleet is a set of servers that share a start queue. It records the order of starts.
 type fleet struct {
 	t       *testing.T
 	queue   *StartQueue
@@ -24,7 +23,7 @@ type fleet struct {
 	most    int      // guarded by mu
 }
 
-// add makes a server whose start takes so long.
+// add adds a server with the given start duration.
 func (f *fleet) add(name string, takes time.Duration, launcher string) *Upstream {
 	e := &conversation.Server{Revision: "2025-11-25"}
 	o := usual(newRecorder(), nil)
@@ -52,7 +51,7 @@ func (f *fleet) add(name string, takes time.Duration, launcher string) *Upstream
 	return u
 }
 
-// list starts a server as a list does and returns when it began to wait.
+// list starts a server like a list request. It reports how long it waited.
 func list(t *testing.T, u *Upstream, wg *sync.WaitGroup, priority Priority, ready func(time.Duration)) {
 	begun := time.Now()
 	wg.Go(func() {
@@ -66,8 +65,8 @@ func list(t *testing.T, u *Upstream, wg *sync.WaitGroup, priority Priority, read
 
 func nothing(time.Duration) {}
 
-// TestStartQueueBound: not more servers than there are places start at the same
-// time, and the time in the queue is none of their time to start.
+// TestStartQueueBound checks the number of concurrent starts, and that time in the queue
+// does not count as start time.
 func TestStartQueueBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{t: t, queue: NewStartQueue(4)}
@@ -78,13 +77,13 @@ func TestStartQueueBound(t *testing.T) {
 		begun := time.Now()
 		wg.Wait()
 		if took := time.Since(begun); f.most != 4 || took != 25*time.Second {
-			t.Errorf("%d at a time, %s in total", f.most, took)
+			t.Errorf("%d concurrent starts, %s in total", f.most, took)
 		}
 	})
 }
 
-// TestStartQueueOrder: what a call waits for starts before what a list waits for,
-// also when the list was first to ask for it.
+// TestStartQueueOrder checks that starts for calls precede starts for lists, even if the
+// list came first.
 func TestStartQueueOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{t: t, queue: NewStartQueue(2)}
@@ -100,13 +99,13 @@ func TestStartQueueOrder(t *testing.T) {
 		all["e"].Raise(ForCall)
 		wg.Wait()
 		if want := strings.Fields("a b e f call c d upkeep"); !slices.Equal(f.order, want) {
-			t.Errorf("in the order %v, want %v", f.order, want)
+			t.Errorf("started in the order %v, want %v", f.order, want)
 		}
 	})
 }
 
-// TestStartQueueStuck: servers that hang delay the start of others by two seconds
-// at most, those that a call waits for by half a second.
+// TestStartQueueStuck checks that unresponsive servers delay other starts by at most two
+// seconds, and starts for calls by at most half a second.
 func TestStartQueueStuck(t *testing.T) {
 	for _, c := range []struct {
 		name, launcher string
@@ -130,7 +129,7 @@ func TestStartQueueStuck(t *testing.T) {
 				var wg sync.WaitGroup
 				list(t, f.add("good", 100*time.Millisecond, ""), &wg, c.priority, func(took time.Duration) {
 					if took > c.within {
-						t.Errorf("it took %s, want %s", took, c.within)
+						t.Errorf("the start took %s, want %s", took, c.within)
 					}
 				})
 				wg.Wait()
@@ -139,8 +138,8 @@ func TestStartQueueStuck(t *testing.T) {
 	}
 }
 
-// TestStartQueueGivenUp: a server that is closed while it waits leaves the queue.
-func TestStartQueueGivenUp(t *testing.T) {
+// TestStartQueueClose checks that a closed server leaves the queue.
+func TestStartQueueClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{t: t, queue: NewStartQueue(2)}
 		var wg sync.WaitGroup

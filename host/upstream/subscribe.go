@@ -12,11 +12,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// Subscriptions belong to the upstream, not to a connection: they are counted,
-// and made anew after a reconnect. An old server has a request for each, a
-// modern one a request that stays open (listen.go).
+// Subscriptions belong to the upstream, not to a connection. They are counted and
+// renewed after a reconnect. A legacy server needs one request per subscription; a
+// modern server needs a listen request, which stays open (listen.go).
 
-// A topic is what somebody wants to hear about: a resource or a task.
+// A topic is the subject of a subscription: a resource or a task.
 type topic struct{ uri, task string }
 
 func (t topic) compare(other topic) int {
@@ -25,17 +25,17 @@ func (t topic) compare(other topic) int {
 
 func (t topic) name() string { return cmp.Or(t.uri, t.task) }
 
-// A subscription is one topic, and how many want to hear about it.
+// A subscription is one topic with its number of subscribers.
 type subscription struct {
 	count int           // guarded by the upstream's mu
-	ready chan struct{} // closed when the server answered
-	err   error         // valid once ready is closed
-	// heard is how a modern server is listened to; guarded by the upstream's mu.
-	heard *listening
+	ready chan struct{} // closed when the server has answered
+	err   error         // valid after ready is closed
+	// heard is the listen request of a modern server. The upstream's mu guards it.
+	listen *listenRequest
 }
 
 // Subscribe asks the server to say when a resource changes. The permit has to
-// cover the resource.
+// cover the resource. Each call needs one Unsubscribe.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
 	if !permit.CoversItem(policy.Item{Server: u.opts.Name, Kind: policy.Resource, Name: uri}) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit for it"))
@@ -49,7 +49,7 @@ func (u *Upstream) subscribeTo(ctx context.Context, t topic) error {
 		return err
 	}
 	defer u.put()
-	if !c.tells(t) {
+	if !c.canSubscribe(t) {
 		return fault.In(u.opts.Name, fault.New(fault.UpstreamUnsupported, "the server has no subscriptions"))
 	}
 	s := u.subscribe(c, t)
@@ -57,21 +57,21 @@ func (u *Upstream) subscribeTo(ctx context.Context, t topic) error {
 	case <-s.ready:
 		return fault.In(u.opts.Name, s.err)
 	case <-ctx.Done():
-		u.giveUp(t, s)
-		return fault.In(u.opts.Name, gaveUp(ctx, mcp.MethodSubscribe))
+		u.abandon(t, s)
+		return fault.In(u.opts.Name, contextError(ctx, mcp.MethodSubscribe))
 	}
 }
 
-// tells reports whether the server may tell about a topic at all.
-func (c *conn) tells(t topic) bool {
+// canSubscribe reports whether the server supports subscriptions to the topic.
+func (c *conn) canSubscribe(t topic) bool {
 	if t.task != "" {
 		return c.revision.Modern() && capable(c.capabilities, "extensions", mcp.ExtensionTasks)
 	}
 	return capable(c.capabilities, "resources", "subscribe")
 }
 
-// subscribe counts a subscription, and asks the server when it is the first to
-// the topic. That goes on when whoever was first gives up.
+// subscribe adds a subscriber, and sends the request for the first one. The request
+// continues if that subscriber gives up.
 func (u *Upstream) subscribe(c *conn, t topic) *subscription {
 	u.mu.Lock()
 	s := u.subs[t]
@@ -87,18 +87,17 @@ func (u *Upstream) subscribe(c *conn, t topic) *subscription {
 		s.err = u.err
 		close(s.ready)
 	case c.revision.Modern():
-		s.heard = c.listenTo(t, func(err error) { u.subscribed(t, s, err) })
+		s.listen = c.listenTo(t, func(err error) { u.subscribed(t, s, err) })
 	default:
 		p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
-		c.goes("subscribing", func() { u.subscribed(t, s, u.answered(c, p)) })
+		c.spawn("subscribing", func() { u.subscribed(t, s, u.awaitAnswer(c, p)) })
 	}
 	u.mu.Unlock()
 	return s
 }
 
-// ask queues a small request with one parameter. It does not wait, so that
-// requests leave in the order of what they are about: the caller holds the
-// upstream's mu.
+// ask queues a small request with one parameter and does not block. The caller holds
+// the upstream's mu, so that requests are queued in the order of the changes.
 func (c *conn) ask(method, name, value string) *pending {
 	p := &pending{method: method}
 	if err := c.register(p); err != nil {
@@ -109,31 +108,31 @@ func (c *conn) ask(method, name, value string) *pending {
 	return p
 }
 
-// subscribed takes note of the server's answer. What it refuses is not
-// subscribed to.
+// subscribed records the response of the server. It removes a rejected
+// subscription.
 func (u *Upstream) subscribed(t topic, s *subscription, err error) {
 	if s.err = err; err != nil {
 		u.mu.Lock()
 		if u.subs[t] == s {
 			delete(u.subs, t)
-			if s.heard != nil {
-				close(s.heard.over) // or it would be tried again and again for nobody
+			if s.listen != nil {
+				close(s.listen.stop) // stop the renewal of the listen request
 			}
-			u.rest()
+			u.settleLocked()
 		}
 		u.mu.Unlock()
 	}
 	close(s.ready)
 }
 
-// answered waits for the answer to a request of ask.
-func (u *Upstream) answered(c *conn, p *pending) error {
+// awaitAnswer waits for the response to a request of ask.
+func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 	ctx, cancel := context.WithTimeout(c.ctx, u.opts.Call)
 	defer cancel()
 	a, err := c.wait(ctx, p)
 	switch {
 	case err != nil && c.ctx.Err() != nil:
-		return c.gone()
+		return c.endError()
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.CallTimeout, "%s was not answered", p.method)
 	case err != nil:
@@ -145,7 +144,7 @@ func (u *Upstream) answered(c *conn, p *pending) error {
 	return nil
 }
 
-// Unsubscribe takes one subscription back. It does not wait for the server.
+// Unsubscribe removes one subscriber of a resource. It does not wait for the server.
 func (u *Upstream) Unsubscribe(uri string) { u.unsubscribe(topic{uri: uri}) }
 
 func (u *Upstream) unsubscribe(t topic) {
@@ -154,9 +153,9 @@ func (u *Upstream) unsubscribe(t topic) {
 	u.release(t, u.subs[t])
 }
 
-// giveUp takes back one subscription that nobody waits for any longer, unless the
-// server has refused it meanwhile: there may be another one in its place.
-func (u *Upstream) giveUp(t topic, s *subscription) {
+// abandon removes a subscriber that has stopped waiting for s. It does nothing if the
+// server has rejected s: the topic may have a new subscription.
+func (u *Upstream) abandon(t topic, s *subscription) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.subs[t] == s {
@@ -164,8 +163,8 @@ func (u *Upstream) giveUp(t topic, s *subscription) {
 	}
 }
 
-// release gives back one share of a subscription; nil is none. The caller holds
-// mu.
+// release removes one subscriber from a subscription, which may be nil. The caller
+// holds mu.
 func (u *Upstream) release(t topic, s *subscription) {
 	if s == nil {
 		return
@@ -176,49 +175,48 @@ func (u *Upstream) release(t topic, s *subscription) {
 	delete(u.subs, t)
 	c := u.conn
 	switch {
-	case s.heard != nil:
-		close(s.heard.over)
+	case s.listen != nil:
+		close(s.listen.stop)
 	case c != nil && !u.closed && t.uri != "":
 		p := c.ask(mcp.MethodUnsubscribe, "uri", t.uri)
-		c.goes("unsubscribing", func() { u.unsubscribed(c, p) })
+		c.spawn("unsubscribing", func() { u.unsubscribed(c, p) })
 	}
-	u.rest()
+	u.settleLocked()
 }
 
-// unsubscribed waits for the server's answer, which changes nothing.
+// unsubscribed waits for the server's response and ignores it.
 func (u *Upstream) unsubscribed(c *conn, p *pending) {
-	_ = u.answered(c, p)
+	_ = u.awaitAnswer(c, p)
 	u.settle()
 }
 
-// resubscribe makes the subscriptions anew on a new connection, before anything
-// else is asked there. It does not wait for the answers; a subscription that the
-// server no longer takes is not worth failing over.
+// resubscribe renews the subscriptions on a new connection, before any other
+// request. It does not wait for the responses. A rejected subscription is only logged.
 func (u *Upstream) resubscribe(c *conn) {
 	renewed := func(t topic, err error) {
 		switch {
 		case err != nil && c.alive():
 			u.opts.Log.Warn("a subscription was not renewed", "server", u.opts.Name, "to", t.name(), "error", err)
 			if t.task != "" {
-				c.loseTask(t.task)
+				c.taskLost(t.task)
 			}
 		case err == nil && t.task != "":
-			c.askAbout(t.task) // it may have ended meanwhile
+			c.pollTask(t.task) // the task may have changed meanwhile
 		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, t := range slices.SortedFunc(maps.Keys(u.subs), topic.compare) {
-		if l := u.subs[t].heard; l != nil && l.ended.Load() {
+		if l := u.subs[t].listen; l != nil && l.taskEnded.Load() {
 			continue
 		}
-		u.subs[t].heard = nil
+		u.subs[t].listen = nil
 		switch {
 		case c.revision.Modern():
-			u.subs[t].heard = c.listenTo(t, func(err error) { renewed(t, err) })
-		case t.uri != "": // an old server has no tasks
+			u.subs[t].listen = c.listenTo(t, func(err error) { renewed(t, err) })
+		case t.uri != "": // legacy servers have no tasks
 			p := c.ask(mcp.MethodSubscribe, "uri", t.uri)
-			c.goes("subscribing again", func() { renewed(t, u.answered(c, p)) })
+			c.spawn("subscribing again", func() { renewed(t, u.awaitAnswer(c, p)) })
 		}
 	}
 }

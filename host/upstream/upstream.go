@@ -14,167 +14,166 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A Link is an open channel to the server.
+// A Link is an open transport to the server.
 type Link interface {
-	// Read returns the next message. An error is the end and says how it came,
-	// except for a [Cut] and an [Unanswered].
+	// Read returns the next message. Any error ends the link, except for a [Cut]
+	// or an [Unanswered].
 	Read() ([]byte, error)
 	Write(parts ...[]byte) error
 	Flush() error
-	// Close ends the channel, politely within grace.
+	// Close closes the link. It lets the server exit within grace first.
 	Close(grace time.Duration)
 }
 
-// A Diagnoser is a Link that knows what its server printed besides messages: its
-// last lines on standard error, and how many lines on standard output were no
-// messages.
+// A Diagnoser is a Link that records the server's other output: its last lines on
+// standard error, and the number of invalid lines on standard output.
 type Diagnoser interface {
-	Said(ctx context.Context) (stderr []string, junk uint64)
+	Output(ctx context.Context) (stderr []string, junk uint64)
 }
 
-// A Cut is an error of Link.Read for one message that was not delivered; the
-// channel goes on. It returns how the message began and ended, as far as that is
-// known, and why it is missing.
+// A Cut is an error of Link.Read for one dropped message; the link stays open. Cut
+// returns the beginning and the end of the message, as far as known, and the reason.
 type Cut interface {
 	error
 	Cut() (prefix, suffix []byte, why string)
 }
 
-// An Admitter is a Link that asks before a message takes memory. The goroutine of
-// Read calls admit; a message that is not admitted is a [Cut] for "overloaded".
+// An Admitter is a Link that requests permission before a message takes memory. It
+// calls admit in the goroutine of Read. A rejected message becomes a [Cut] with the
+// reason "overloaded".
 type Admitter interface {
 	Admit(admit func(size int) bool)
 }
 
-// An Unanswered is an error of Link.Read for one request that will not be
-// answered. It returns which and why, whether the server may have begun to act
-// on it, and whether the channel ends because of it.
+// An Unanswered is an error of Link.Read for one request that gets no response. It
+// returns the request's id, the cause, whether the server may have received the
+// request, and whether the link ends.
 type Unanswered interface {
 	error
 	Unanswered() (id []byte, err error, delivered, ends bool)
 }
 
-// A Watcher is a Link that wants to know how many requests wait for an answer.
-// It calls inFlight from any goroutine, and when Read fails.
+// A Watcher is a Link that needs the number of unanswered requests. It may call
+// inFlight in any goroutine, and when Read fails.
 type Watcher interface {
 	Watch(inFlight func() int)
 }
 
-// A Relater is a Link that knows to which of our requests the message that Read
-// returned last belongs; nil where it does not.
+// A Relater is a Link that attributes messages to requests. Related returns the id of
+// the request that the last message of Read belongs to, or nil.
 type Relater interface {
 	Related() []byte
 }
 
-// A Peer is told what the server says on its own account. Its methods must not
-// wait, most of all for the goroutine that reads the connection, which calls
-// them; but for ServerRequest, which has a goroutine of its own.
+// A Peer receives the server's own requests and notifications. The reading goroutine
+// calls its methods, so they must not block. ServerRequest may block, because it runs
+// in its own goroutine.
 type Peer interface {
-	// Capabilities are what to offer the server: a JSON object, at least {}.
+	// Capabilities returns the client capabilities for the server as a JSON object.
 	Capabilities() []byte
-	// ServerRequest answers a request of the server, with a result or an error
-	// object. about is that of the call in the course of which the server asks,
-	// nil where nobody can tell.
+	// ServerRequest answers a request of the server with a result or an error object.
+	// about is the Call.About of the call that the request belongs to, or nil if
+	// unknown.
 	ServerRequest(ctx context.Context, u *Upstream, about any, method string, params []byte) (result, rpcError []byte)
-	// ServerNotification takes note of something.
+	// ServerNotification handles a notification. about is as for ServerRequest.
 	ServerNotification(u *Upstream, about any, method string, params []byte)
-	// Connected is called after each handshake, Disconnected after its end.
+	// Connected is called after each handshake. Disconnected is called after the
+	// connection ends, and after a failed attempt.
 	Connected(u *Upstream)
 	Disconnected(u *Upstream, err error)
 }
 
-// Memory keeps the revision a server spoke last, so that it is not probed
-// again.
+// Memory stores the last known revision of a server, which saves the next probe.
 type Memory interface {
-	Revision() mcp.Revision // empty: not known
+	Revision() mcp.Revision // "" if unknown
 	Remember(mcp.Revision)
 }
 
-// Options are what an upstream needs to know.
+// Options configure an upstream.
 type Options struct {
 	Name     string
 	Open     func(ctx context.Context) (Link, error)
 	Peer     Peer
 	Memory   Memory
 	Log      hclog.Logger
-	Version  string        // of Junctor, to tell the server
-	Revision mcp.Revision  // the only one to speak; empty: find out
-	Start    time.Duration // to connect
-	Install  time.Duration // the same where the server may have to be installed first
+	Version  string        // Junctor's version, sent to the server
+	Revision mcp.Revision  // the required revision; "" to negotiate
+	Start    time.Duration // timeout of a start
+	Install  time.Duration // timeout of a start that may install the server
 	// Launcher is the program that may install the server before it starts it,
-	// such as npx; empty: none.
+	// such as npx, or "".
 	Launcher string
-	// Starts bounds how many servers start at the same time; nil: no bound.
+	// Starts limits the number of concurrent starts; nil means no limit.
 	Starts *StartQueue
-	// Diagnose returns what a failed start's last lines mean, and what to do about
-	// it; empty: nothing known. It may be nil.
+	// Diagnose explains the last output lines of a failed start and returns a hint.
+	// Empty results mean that the cause is unknown. Diagnose may be nil.
 	Diagnose func(stderr []string) (meaning, hint string)
 	Call     time.Duration
 	Shutdown time.Duration
-	Extends  bool // progress of a call begins its time anew
+	Extends  bool // progress restarts the timeout of a call
 	Idle     Idle
-	// Changed is a stamp of the credentials, where the server wants some: when it
-	// differs, an attempt that failed is repeated at once. nil: there are none.
+	// Changed returns a stamp of the server's credentials. After a failed attempt, a
+	// new stamp allows another one at once. It is nil without credentials.
 	Changed func() string
-	// MaxMessage is what the link takes, in bytes; 0: 16 MiB.
+	// MaxMessage is the largest message for the link, in bytes; 0 means 16 MiB.
 	MaxMessage int
-	// Budget limits the bytes of messages in memory; nil: no limit.
+	// Budget limits the memory of messages; nil means no limit.
 	Budget *limit.Memory
-	// Lines takes the log lines about messages of the server; nil: a limit of the
-	// upstream's own.
+	// Lines limits the log lines about the server's messages; nil means a limit of
+	// this upstream's own.
 	Lines *limit.Lines
 }
 
 // An Upstream is one MCP server. Its methods may be called concurrently.
 type Upstream struct {
 	opts Options
-	ctx  context.Context // ends with Close
+	ctx  context.Context // canceled by Close
 	end  context.CancelFunc
 	work sync.WaitGroup
 
-	mu       sync.Mutex
-	state    State         // guarded by mu
-	changed  chan struct{} // guarded by mu; closed and replaced when state changes
-	conn     *conn         // guarded by mu; valid when ready
-	err      error         // guarded by mu; why it is not ready
-	retry    time.Time     // guarded by mu; no attempt before that, unless Changed
-	stamp    string        // guarded by mu; what Changed said after the last attempt
-	delays   *backoff.ExponentialBackOff
-	starts   starts
-	priority Priority                // guarded by mu; the highest of those who wait for a start
-	place    *place                  // guarded by mu; in the start queue; nil: no start goes on
-	clock    *startClock             // guarded by mu; of the start that goes on; nil: none, or it waits for its place
-	ending   chan struct{}           // guarded by mu; closed when the process of the last failed start has ended; nil: there is none
-	connects int                     // guarded by mu
-	users    int                     // guarded by mu; who have or want the connection
-	closed   bool                    // guarded by mu
-	outdated bool                    // guarded by mu; the connection is to be dropped
-	subs     map[topic]*subscription // guarded by mu
-	level    string                  // guarded by mu; of log messages; empty: the server's own
-	idle     idleClock
-	older    atomic.Bool // see PreferOld
+	mu           sync.Mutex
+	state        State         // guarded by mu
+	changed      chan struct{} // guarded by mu; closed and replaced when state changes
+	conn         *conn         // guarded by mu; valid when ready
+	err          error         // guarded by mu; why the upstream is not ready
+	retry        time.Time     // guarded by mu; earliest time of the next attempt
+	stamp        string        // guarded by mu; the stamp of Changed after the last attempt
+	delays       *backoff.ExponentialBackOff
+	starts       starts
+	priority     Priority                // guarded by mu; the highest priority among the callers
+	place        *place                  // guarded by mu; place in the start queue; nil without a start
+	clock        *startClock             // guarded by mu; clock of the current start; nil without one, or while it is queued
+	ending       chan struct{}           // guarded by mu; closed when the process of the last failed start has exited; may be nil
+	connects     int                     // guarded by mu
+	users        int                     // guarded by mu; number of callers that use or await the connection
+	closed       bool                    // guarded by mu
+	outdated     bool                    // guarded by mu; drop the connection when it becomes idle
+	subs         map[topic]*subscription // guarded by mu
+	level        string                  // guarded by mu; log level; "" means the server's default
+	idle         idleClock
+	preferLegacy atomic.Bool // see PreferLegacy
 }
 
-// A State is where an upstream is in its life.
+// A State is the connection state of an upstream.
 type State string
 
 // The states.
 const (
-	Stopped  State = "stopped"  // not needed so far, or idle
-	Starting State = "starting" // being connected
+	Stopped  State = "stopped"  // not needed yet, or idle
+	Starting State = "starting" // connecting
 	Ready    State = "ready"
-	Failed   State = "failed" // the last attempt failed, or the server ended
+	Failed   State = "failed" // the last attempt failed, or the connection ended
 )
 
-// After an attempt that failed, the next one waits, so that a server that is
-// broken is not started for every call.
+// Waits after a failed attempt. They keep a broken server from being started for
+// every call.
 const (
 	retryFirst = 500 * time.Millisecond
-	retryMost  = 30 * time.Second
-	retrySoon  = 100 * time.Millisecond // what is so near is waited for
+	retryMax   = 30 * time.Second
+	retrySoon  = 100 * time.Millisecond // callers wait for an attempt this near
 )
 
-// New makes an upstream that is not connected.
+// New returns an upstream that is not connected.
 func New(o Options) *Upstream {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMessage
@@ -184,7 +183,7 @@ func New(o Options) *Upstream {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	delays := &backoff.ExponentialBackOff{
-		InitialInterval: retryFirst, MaxInterval: retryMost, Multiplier: 2, RandomizationFactor: 0.2,
+		InitialInterval: retryFirst, MaxInterval: retryMax, Multiplier: 2, RandomizationFactor: 0.2,
 	}
 	delays.Reset()
 	return &Upstream{
@@ -193,37 +192,37 @@ func New(o Options) *Upstream {
 	}
 }
 
-// Name is the label of the server's block.
+// Name returns the label of the server's block.
 func (u *Upstream) Name() string { return u.opts.Name }
 
-// set changes the state. The caller holds mu.
+// set changes the state and wakes the waiting goroutines. The caller holds mu.
 func (u *Upstream) set(s State) {
 	u.state = s
 	close(u.changed)
 	u.changed = make(chan struct{})
 }
 
-// Status is how an upstream is at one moment.
+// Status is a snapshot of an upstream.
 type Status struct {
 	State        State
 	Revision     mcp.Revision
 	ServerInfo   []byte
 	Capabilities []byte
 	Instructions string
-	Offered      []byte // of the client's capabilities, to a server of the old era
+	Offered      []byte // client capabilities sent to a legacy server
 	InFlight     int
-	// Subscriptions are the resources and tasks that somebody is subscribed to,
+	// Subscriptions is the number of resources and tasks with subscribers, whether
 	// connected or not.
 	Subscriptions int
 	Connects      int
-	Ignored       uint64 // messages that were not valid, or answered nothing
+	Ignored       uint64 // messages that were invalid or matched no request
 	Retry         time.Time
 	Start         StartStatus
 	Err           error
-	Link          Link // nil when not connected
+	Link          Link // nil if not connected
 }
 
-// Status says how the upstream is.
+// Status returns a snapshot of the upstream.
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -242,8 +241,8 @@ func (u *Upstream) Status() Status {
 	return s
 }
 
-// Close ends the connection, politely, and makes every call fail. It returns
-// when nothing is left.
+// Close closes the connection and fails all calls. It returns when all goroutines of
+// the upstream have ended.
 func (u *Upstream) Close() {
 	u.mu.Lock()
 	if u.closed {
