@@ -15,27 +15,28 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A Server is one upstream as the catalog sees it.
+// A Server configures one upstream in the catalog.
 type Server struct {
 	Name     string
 	Prefix   string
-	Views    map[string]*View // by the tool's own name
+	Views    map[string]*View // by the server's name of the tool
 	Patterns []Pattern
 	Upstream *upstream.Upstream
-	// Describe says how much of the server's texts clients get; empty: Full.
+	// Describe selects how much of the server's texts clients see; "" means Full.
 	Describe Describe
-	// HideBadSchema leaves tools out whose schemas are refused, instead of
-	// replacing the schemas.
+	// HideBadSchema omits tools with rejected schemas. Otherwise the schemas are
+	// replaced.
 	HideBadSchema bool
-	// Key names the server's lists on disk. It changes with anything that
-	// could change them: settings, plugin, the plugin's program.
+	// Key identifies the server's lists on disk. It changes with everything that may
+	// change the lists: settings, plugin, and the plugin's program.
 	Key string
-	// Offer is what this server is always offered; nil: what Catalog.Offer says.
+	// Offer is the fixed client capabilities for this server; nil means those of
+	// Catalog.Offer.
 	Offer []byte
 }
 
-// A Catalog knows what the servers offer. Its methods may be called
-// concurrently.
+// A Catalog holds the tools, resources and prompts of all servers. Its methods may be
+// called concurrently.
 type Catalog struct {
 	servers []*Server
 	dir     cache.Dir
@@ -47,30 +48,30 @@ type Catalog struct {
 
 	snapshot atomic.Pointer[Snapshot]
 
-	mu        sync.Mutex
-	published chan struct{}       // guarded by mu; closed and replaced with each snapshot
-	lists     map[string]*lists   // guarded by mu; by server; never changed in place
-	offer     offer               // guarded by mu
-	asking    map[string]*ask     // guarded by mu; by server
-	attempts  map[string]attempt  // guarded by mu; by server
-	storms    map[string]*storm   // guarded by mu; by server
-	told      map[Note]bool       // guarded by mu; notes about the configuration that the log has
-	news      []upstream.ListKind // guarded by mu; what changed and has not been told
-	telling   *time.Timer         // guarded by mu; nil: there are no news
-	stopped   bool                // guarded by mu
-	warned    map[string]bool     // guarded by mu; servers whose cost was logged
+	mu           sync.Mutex
+	published    chan struct{}           // guarded by mu; closed and replaced with each snapshot
+	lists        map[string]*lists       // guarded by mu; by server; never changed in place
+	offer        offer                   // guarded by mu
+	refreshing   map[string]*refreshRun  // guarded by mu; by server
+	attempts     map[string]firstAttempt // guarded by mu; by server
+	bursts       map[string]*changeBurst // guarded by mu; by server
+	loggedNotes  map[Note]bool           // guarded by mu; configuration notes that were logged
+	changedKinds []upstream.ListKind     // guarded by mu; changed lists that changed has not received
+	notifyTimer  *time.Timer             // guarded by mu; nil while news is empty
+	stopped      bool                    // guarded by mu
+	warned       map[string]bool         // guarded by mu; servers with a logged cost warning
 }
 
-// An ask is a refresh that is going on; others wait for it.
-type ask struct {
+// An refreshRun is a running refresh. Several callers may wait for it.
+type refreshRun struct {
 	server string
 	done   chan struct{}
-	err    error // valid once done is closed
+	err    error // valid after done is closed
 }
 
-// New makes a catalog of the servers, in their order, with what is on disk.
-// changed is called after lists changed, by a goroutine that must not be held
-// up; it may be nil.
+// New returns a catalog of the servers in the given order, with the lists on disk.
+// changed is called in its own goroutine after lists have changed. It must not block
+// and may be nil.
 func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upstream.ListKind)) *Catalog {
 	ctx, cancel := context.WithCancel(context.Background())
 	if changed == nil {
@@ -78,8 +79,8 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	}
 	c := &Catalog{
 		servers: servers, dir: dir, log: log, changed: changed, ctx: ctx, cancel: cancel, published: make(chan struct{}),
-		lists: map[string]*lists{}, asking: map[string]*ask{}, attempts: map[string]attempt{}, storms: map[string]*storm{}, warned: map[string]bool{},
-		told: map[Note]bool{},
+		lists: map[string]*lists{}, refreshing: map[string]*refreshRun{}, attempts: map[string]firstAttempt{}, bursts: map[string]*changeBurst{}, warned: map[string]bool{},
+		loggedNotes: map[Note]bool{},
 	}
 	for _, s := range servers {
 		if l := load(dir, s.Key, c.offerTo(s)); l != nil {
@@ -90,17 +91,17 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	for _, s := range servers {
 		c.warnCost(s.Name)
 	}
-	c.logDoubts()
+	c.logConfigNotes()
 	return c
 }
 
-// Snapshot is the catalog now. It never waits.
+// Snapshot returns the current catalog without blocking.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
 
-// Servers lists the servers in the order of the configuration.
+// Servers returns the servers in the order of the configuration.
 func (c *Catalog) Servers() []*Server { return c.servers }
 
-// Known reports whether the lists of a server are known, and since when.
+// Known reports whether the lists of a server are known, and when they were fetched.
 func (c *Catalog) Known(server string) (since time.Time, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +112,7 @@ func (c *Catalog) Known(server string) (since time.Time, known bool) {
 	return l.fetched, true
 }
 
-// Fresh reports whether this process has asked the server for its lists.
+// Fresh reports whether this process has fetched the server's lists.
 func (c *Catalog) Fresh(server string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,8 +120,8 @@ func (c *Catalog) Fresh(server string) bool {
 	return l != nil && l.fresh
 }
 
-// Unfinished says how far a server is that is still finding out which tools it
-// has; nil: its list is complete, or not known.
+// Unfinished returns the progress of a server that is still discovering its tools. It
+// returns nil if the list is complete or unknown.
 func (c *Catalog) Unfinished(server string) *upstream.Unfinished {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,30 +131,30 @@ func (c *Catalog) Unfinished(server string) *upstream.Unfinished {
 	return nil
 }
 
-// Ensure asks the named servers (none named: all) for the lists that are not
-// known or no longer believed, all at the same time, and returns what went
-// wrong by server. Lists that could not be renewed stay as they were.
+// Ensure refreshes the unknown and outdated lists of the named servers concurrently.
+// Without names it covers all servers. It returns the errors by server. Lists that
+// cannot be refreshed stay unchanged.
 func (c *Catalog) Ensure(ctx context.Context, names ...string) map[string]error {
 	unknown, stale := c.beginAll(names, (*lists).stale)
 	return c.wait(ctx, append(unknown, stale...), nil)
 }
 
-// Refresh asks the named servers (none named: all) for all their lists.
+// Refresh refreshes all lists of the named servers, or of all servers without names.
 func (c *Catalog) Refresh(ctx context.Context, names ...string) map[string]error {
 	unknown, known := c.beginAll(names, func(*lists) bool { return true })
 	return c.wait(ctx, append(unknown, known...), nil)
 }
 
-// Await is Ensure for all servers that waits for lists nobody knows only, and
-// not longer than until found, which may be nil: so no server delays what
-// another one has.
+// Await starts the refreshes of Ensure for all servers, but waits only for unknown
+// lists. It returns early when found, which may be nil, accepts the snapshot. Thus no
+// server delays the items of another one.
 func (c *Catalog) Await(ctx context.Context, found func(*Snapshot) bool) map[string]error {
 	unknown, _ := c.beginAll(nil, (*lists).stale)
 	return c.wait(ctx, unknown, found)
 }
 
-// Doubtful lists the servers that an item could belong to that is called so and
-// is not in the lists: this process has not asked those servers itself.
+// Doubtful returns the servers that may have an unlisted item with this name: their
+// lists come from disk and their prefix matches.
 func (c *Catalog) Doubtful(exposed string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,14 +167,14 @@ func (c *Catalog) Doubtful(exposed string) []string {
 	return names
 }
 
-// Unprefixed reports whether there is a server whose items have no prefix: their
-// names can look like those of any other.
+// Unprefixed reports whether any server has no prefix. Its names may look like those
+// of any other server.
 func (c *Catalog) Unprefixed() bool {
 	return slices.ContainsFunc(c.servers, func(s *Server) bool { return s.Prefix == "" })
 }
 
-// Unlisted returns the server that a name belongs to by its prefix, when nothing
-// is known of what that server has.
+// Unlisted returns the server whose prefix the name has, if that server's lists are
+// unknown.
 func (c *Catalog) Unlisted(exposed string) (server string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,9 +186,9 @@ func (c *Catalog) Unlisted(exposed string) (server string, ok bool) {
 	return "", false
 }
 
-// beginAll begins a refresh of the named servers whose lists are not known, or
-// need one.
-func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, known []*ask) {
+// beginAll starts refreshes of the named servers. unknown are those without lists, and
+// known are those whose lists need a refresh.
+func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, known []*refreshRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.servers {
@@ -203,8 +204,9 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 	return unknown, known
 }
 
-// wait waits for refreshes, or until found. They go on when ctx ends.
-func (c *Catalog) wait(ctx context.Context, asks []*ask, found func(*Snapshot) bool) map[string]error {
+// wait waits for refreshes until found accepts the snapshot. The refreshes continue if
+// ctx ends.
+func (c *Catalog) wait(ctx context.Context, asks []*refreshRun, found func(*Snapshot) bool) map[string]error {
 	failed := map[string]error{}
 	for len(asks) > 0 {
 		c.mu.Lock()
@@ -232,38 +234,38 @@ func (c *Catalog) wait(ctx context.Context, asks []*ask, found func(*Snapshot) b
 	return failed
 }
 
-// begin begins a refresh of one server unless one goes on. The caller holds mu.
-func (c *Catalog) begin(s *Server) *ask {
-	if a := c.asking[s.Name]; a != nil {
+// begin starts a refresh of one server unless one is running. The caller holds mu.
+func (c *Catalog) begin(s *Server) *refreshRun {
+	if a := c.refreshing[s.Name]; a != nil {
 		return a
 	}
-	a := &ask{server: s.Name, done: make(chan struct{})}
+	a := &refreshRun{server: s.Name, done: make(chan struct{})}
 	if c.stopped {
 		a.err = context.Canceled
 		close(a.done)
 		return a
 	}
-	c.asking[s.Name] = a
-	c.attempted(s.Name, nil)
+	c.refreshing[s.Name] = a
+	c.recordAttempt(s.Name, nil)
 	c.work.Go(func() {
 		a.err = c.refresh(c.ctx, s)
 		c.mu.Lock()
-		c.attempted(s.Name, a.err)
-		delete(c.asking, s.Name)
+		c.recordAttempt(s.Name, a.err)
+		delete(c.refreshing, s.Name)
 		c.mu.Unlock()
 		close(a.done)
 	})
 	return a
 }
 
-// publish makes a new snapshot with the lists of one server.
+// publish creates a snapshot with new lists of one server.
 func (c *Catalog) publish(s *Server, l *lists) {
-	defer c.logDoubts()
+	defer c.logConfigNotes()
 	c.mu.Lock()
 	known := c.lists[s.Name]
 	c.mu.Unlock()
 	if known == nil || !known.fresh || slices.Contains(l.changes(known), upstream.Tools) {
-		c.warnRefused(s, l) // which reads the items while nobody waits for mu
+		c.warnRefused(s, l) // parses the items without holding mu
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,56 +275,109 @@ func (c *Catalog) publish(s *Server, l *lists) {
 		c.lists[s.Name] = l
 		return
 	}
-	lists := maps.Clone(c.lists) // what no snapshot can be made of stays out
+	lists := maps.Clone(c.lists) // c.lists stays unchanged if build panics
 	lists[s.Name] = l
 	c.snapshot.Store(build(c.servers, lists))
 	c.lists = lists
 	close(c.published)
 	c.published = make(chan struct{})
-	c.announce(kinds)
+	c.scheduleNotify(kinds)
 }
 
-// announceAfter is how long news wait for others: servers that are asked at
-// the same time answer one after the other.
-const announceAfter = 50 * time.Millisecond
+// notifyDelay is the wait for further changes before they are reported. Servers that
+// are refreshed together finish one after the other.
+const notifyDelay = 50 * time.Millisecond
 
-// announce tells what changed, soon. The caller holds mu.
-func (c *Catalog) announce(kinds []upstream.ListKind) {
+// scheduleNotify schedules the report of changed lists. The caller holds mu.
+func (c *Catalog) scheduleNotify(kinds []upstream.ListKind) {
 	for _, k := range kinds {
-		if !slices.Contains(c.news, k) {
-			c.news = append(c.news, k)
+		if !slices.Contains(c.changedKinds, k) {
+			c.changedKinds = append(c.changedKinds, k)
 		}
 	}
-	if len(c.news) > 0 && c.telling == nil && !c.stopped {
-		c.telling = time.AfterFunc(announceAfter, c.tell)
+	if len(c.changedKinds) > 0 && c.notifyTimer == nil && !c.stopped {
+		c.notifyTimer = time.AfterFunc(notifyDelay, c.notify)
 	}
 }
 
-func (c *Catalog) tell() {
+// notify reports the changed lists.
+func (c *Catalog) notify() {
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
 		return
 	}
-	news := c.news
-	c.news, c.telling = nil, nil
+	news := c.changedKinds
+	c.changedKinds, c.notifyTimer = nil, nil
 	c.work.Add(1)
 	c.mu.Unlock()
 	defer c.work.Done()
 	c.changed(news)
 }
 
-// Stop ends what goes on in the background.
+// Stop stops all background work and waits for it.
 func (c *Catalog) Stop() {
 	c.mu.Lock()
 	c.stopped = true
-	for _, st := range c.storms {
+	for _, st := range c.bursts {
 		st.timer.Stop()
 	}
-	if c.telling != nil {
-		c.telling.Stop()
+	if c.notifyTimer != nil {
+		c.notifyTimer.Stop()
 	}
 	c.mu.Unlock()
 	c.cancel()
 	c.work.Wait()
+}
+
+// An firstAttempt records the first refresh of a server in this process, and whether any
+// refresh has failed.
+type firstAttempt struct {
+	first  time.Time
+	failed bool
+}
+
+// recordAttempt records the start (nil) or the result of a refresh. The caller holds mu.
+func (c *Catalog) recordAttempt(server string, err error) {
+	a := c.attempts[server]
+	if a.first.IsZero() {
+		a.first = time.Now()
+	}
+	a.failed = a.failed || err != nil
+	c.attempts[server] = a
+}
+
+// Want is like Ensure for one server that a call waits for. The server starts before
+// servers that only lists wait for.
+func (c *Catalog) Want(ctx context.Context, server string) error {
+	for _, s := range c.servers {
+		if s.Name == server {
+			s.Upstream.Raise(upstream.ForCall)
+		}
+	}
+	return c.Ensure(ctx, server)[server]
+}
+
+// AwaitLists refreshes all servers whose lists are unknown and waits until soon ends.
+// It waits longer for servers that have not failed: until the time that patience
+// returns for the server's first refresh. It returns the errors by server.
+func (c *Catalog) AwaitLists(ctx, soon context.Context, patience func(asked time.Time) time.Time) map[string]error {
+	unknown, _ := c.beginAll(nil, (*lists).stale)
+	failed := c.wait(soon, unknown, nil)
+	for _, a := range unknown {
+		c.mu.Lock()
+		at := c.attempts[a.server]
+		c.mu.Unlock()
+		until := patience(at.first)
+		if failed[a.server] == nil || at.failed || !until.After(time.Now()) {
+			continue
+		}
+		patient, cancel := context.WithDeadline(ctx, until)
+		err := c.wait(patient, []*refreshRun{a}, nil)[a.server]
+		cancel()
+		if failed[a.server] = err; err == nil {
+			delete(failed, a.server)
+		}
+	}
+	return failed
 }

@@ -18,34 +18,34 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// A shop is a catalog of scripted servers, with what it was told to tell.
-type shop struct {
+// A fixture is a catalog of scripted servers that records the reported changes.
+type fixture struct {
 	*Catalog
 	servers map[string]*conversation.Server
 
 	mu     sync.Mutex
-	told   []string // guarded by mu; lists that changed, a line for each time
+	told   []string // guarded by mu; changed lists, one entry per report
 	closed []func()
 
-	connected atomic.Int64 // words of new connections that were taken note of
+	connected atomic.Int64 // number of handled Connected calls
 }
 
-var _ upstream.Peer = (*shop)(nil)
+var _ upstream.Peer = (*fixture)(nil)
 
-func (s *shop) Capabilities() []byte { return []byte("{}") }
-func (s *shop) ServerRequest(context.Context, *upstream.Upstream, any, string, []byte) (result, rpcError []byte) {
+func (s *fixture) Capabilities() []byte { return []byte("{}") }
+func (s *fixture) ServerRequest(context.Context, *upstream.Upstream, any, string, []byte) (result, rpcError []byte) {
 	return []byte("{}"), nil
 }
-func (s *shop) ServerNotification(u *upstream.Upstream, _ any, method string, _ []byte) {
+func (s *fixture) ServerNotification(u *upstream.Upstream, _ any, method string, _ []byte) {
 	s.Changed(u.Name())
 }
-func (s *shop) Connected(u *upstream.Upstream) {
+func (s *fixture) Connected(u *upstream.Upstream) {
 	s.Catalog.Connected(u.Name())
 	s.connected.Add(1)
 }
-func (s *shop) Disconnected(*upstream.Upstream, error) {}
+func (s *fixture) Disconnected(*upstream.Upstream, error) {}
 
-func (s *shop) tell(kinds []upstream.ListKind) {
+func (s *fixture) tell(kinds []upstream.ListKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
@@ -55,8 +55,8 @@ func (s *shop) tell(kinds []upstream.ListKind) {
 	s.told = append(s.told, strings.Join(names, ","))
 }
 
-// news returns what was told since the last time.
-func (s *shop) news() []string {
+// news returns the changes that were reported since the last call.
+func (s *fixture) news() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	told := s.told
@@ -69,9 +69,9 @@ type forgetful struct{}
 func (forgetful) Revision() mcp.Revision { return mcp.Revision20251125 }
 func (forgetful) Remember(mcp.Revision)  {}
 
-// newShop makes a catalog of servers, named and prefixed a, b, …
-func newShop(dir cache.Dir, servers ...*conversation.Server) *shop {
-	s := &shop{servers: map[string]*conversation.Server{}}
+// newFixture returns a catalog of servers with the names and prefixes a, b, …
+func newFixture(dir cache.Dir, servers ...*conversation.Server) *fixture {
+	s := &fixture{servers: map[string]*conversation.Server{}}
 	var all []*Server
 	for i, server := range servers {
 		name := string(rune('a' + i))
@@ -88,8 +88,8 @@ func newShop(dir cache.Dir, servers ...*conversation.Server) *shop {
 	return s
 }
 
-// close ends everything.
-func (s *shop) close() {
+// close stops the catalog and all servers.
+func (s *fixture) close() {
 	s.Stop()
 	for _, f := range s.closed {
 		f()
@@ -102,7 +102,7 @@ func old(tools ...string) *conversation.Server {
 	return s
 }
 
-// hanging is a server that starts and never answers.
+// hanging returns a server that starts and never answers.
 func hanging() *conversation.Server {
 	return &conversation.Server{Answer: func(*conversation.Link, conversation.Message) string { return conversation.Later }}
 }
@@ -112,15 +112,15 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// TestLazy: nothing is started before somebody asks, then everything is asked
-// at the same time, once.
+// TestLazy checks that no server starts before the first request, and that all servers are
+// then asked concurrently and once.
 func TestLazy(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		s := newShop("", old(`{"name":"x"}`), old(`{"name":"y"}`))
+		s := newFixture("", old(`{"name":"x"}`), old(`{"name":"y"}`))
 		defer s.close()
 		time.Sleep(time.Hour)
 		if s.servers["a"].Connections() != 0 || len(s.Snapshot().Tools) != 0 {
-			t.Error("it was started")
+			t.Error("a server was started")
 		}
 		var wg sync.WaitGroup
 		for range 20 {
@@ -135,18 +135,18 @@ func TestLazy(t *testing.T) {
 			t.Errorf("%s, asked %d times", got, s.servers["a"].Count("tools/list"))
 		}
 		if _, known := s.Known("a"); !known || !s.Fresh("b") || s.Fresh("z") {
-			t.Error("it does not know what it knows")
+			t.Error("Known or Fresh is false")
 		}
 		time.Sleep(time.Second)
 		if got := fmt.Sprint(s.news()); got != "[tools]" {
-			t.Errorf("told %s", got)
+			t.Errorf("reported %s", got)
 		}
 	})
 }
 
-// TestOneHangs: the others are there at once, for Await, and in time for
-// Ensure; the one that hangs appears later, with news.
-func TestOneHangs(t *testing.T) {
+// TestUnresponsiveServer checks that other servers are available at once for Await and in
+// time for Ensure. The unresponsive server appears later with a report.
+func TestUnresponsiveServer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		slow := old(`{"name":"late"}`)
 		slow.Answer = func(_ *conversation.Link, m conversation.Message) string {
@@ -155,7 +155,7 @@ func TestOneHangs(t *testing.T) {
 			}
 			return ""
 		}
-		s := newShop("", slow, old(`{"name":"y"}`), hanging())
+		s := newFixture("", slow, old(`{"name":"y"}`), hanging())
 		defer s.close()
 		begun := time.Now()
 		found := func(now *Snapshot) bool { _, ok := now.Tool("b__y"); return ok }
@@ -172,7 +172,7 @@ func TestOneHangs(t *testing.T) {
 			t.Error(got)
 		}
 		if got := fmt.Sprint(s.news()); got != "[tools tools]" {
-			t.Errorf("told %s", got)
+			t.Errorf("reported %s", got)
 		}
 		if failed := s.Ensure(t.Context()); len(failed) != 1 || failed["c"] == nil {
 			t.Errorf("%v", failed)
@@ -180,13 +180,13 @@ func TestOneHangs(t *testing.T) {
 	})
 }
 
-// TestKeep: a refresh that fails leaves the lists as they were, and so does one
-// list that fails among others.
-func TestKeep(t *testing.T) {
+// TestFailedRefreshKeepsLists checks that a failed refresh, or a single failed list, keeps
+// the previous items.
+func TestFailedRefreshKeepsLists(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		server := old(`{"name":"x"}`, `{"name":"y"}`)
 		server.Set("prompts/list", `{"name":"p"}`)
-		s := newShop("", server)
+		s := newFixture("", server)
 		defer s.close()
 		s.Ensure(t.Context())
 		before := s.Snapshot()
@@ -203,7 +203,7 @@ func TestKeep(t *testing.T) {
 			t.Error(failed)
 		}
 		now := s.Snapshot()
-		if len(now.Tools) != 2 || len(now.Prompts) != 1 || notesOf(now) != "a: its list of tools is not whole: asking failed: locked (-32603)" {
+		if len(now.Tools) != 2 || len(now.Prompts) != 1 || notesOf(now) != "a: its list of tools is incomplete: the request failed: locked (-32603)" {
 			t.Errorf("%s, %s", toolsOf(now), notesOf(now))
 		}
 		fail("", `{"code":-32603,"message":"locked"}`)
@@ -219,7 +219,7 @@ func TestKeep(t *testing.T) {
 		if failed := s.Refresh(t.Context()); failed["a"] == nil || len(s.Snapshot().Tools) != 2 {
 			t.Errorf("%v, %s", failed, toolsOf(s.Snapshot()))
 		}
-		// When it works again the note goes, and what was removed with it.
+		// After a success the note and the removed items disappear.
 		server.On(nil)
 		server.Set("tools/list", `{"name":"y"}`)
 		time.Sleep(time.Minute)
@@ -232,9 +232,9 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// TestFirstFails: a server whose first lists all fail is not taken for an empty
-// one; one whose prompts fail has its tools.
-func TestFirstFails(t *testing.T) {
+// TestFirstRefreshFails checks that a server whose lists all fail is not considered empty,
+// and that a server with a failed list of prompts has its tools.
+func TestFirstRefreshFails(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		broken, half := old(`{"name":"x"}`), old(`{"name":"x"}`)
 		broken.Answer = func(_ *conversation.Link, m conversation.Message) string {
@@ -249,7 +249,7 @@ func TestFirstFails(t *testing.T) {
 			}
 			return ""
 		}
-		s := newShop("", broken, half)
+		s := newFixture("", broken, half)
 		defer s.close()
 		if failed := s.Ensure(t.Context()); failed["a"] == nil || failed["b"] != nil {
 			t.Error(failed)
@@ -257,11 +257,11 @@ func TestFirstFails(t *testing.T) {
 		if _, known := s.Known("a"); known || toolsOf(s.Snapshot()) != "b__x=b/x" {
 			t.Errorf("%t, %s", known, toolsOf(s.Snapshot()))
 		}
-		// What failed is asked for again, later and in the background.
+		// Failed lists are requested again, later and in the background.
 		half.On(nil)
 		half.Set("prompts/list", `{"name":"p"}`)
 		broken.On(nil)
-		time.Sleep(leastTTL + time.Second)
+		time.Sleep(minTTL + time.Second)
 		s.Await(t.Context(), nil)
 		synctest.Wait()
 		if now := s.Snapshot(); len(now.Tools) != 2 || len(now.Prompts) != 1 {
@@ -270,11 +270,11 @@ func TestFirstFails(t *testing.T) {
 	})
 }
 
-// TestReconnected: a server that was started again is asked again.
+// TestReconnected checks that a restarted server is asked again.
 func TestReconnected(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		server := old(`{"name":"x"}`)
-		s := newShop("", server)
+		s := newFixture("", server)
 		defer s.close()
 		s.Ensure(t.Context())
 		server.Set("tools/list", `{"name":"new"}`)
@@ -288,16 +288,16 @@ func TestReconnected(t *testing.T) {
 			t.Error(got)
 		}
 		if got := fmt.Sprint(s.news()); got != "[tools tools]" {
-			t.Errorf("told %s", got)
+			t.Errorf("reported %s", got)
 		}
 	})
 }
 
-// TestReaders: readers never wait and see whole snapshots only.
+// TestReaders checks that readers never block and see only complete snapshots.
 func TestReaders(t *testing.T) {
 	server := old()
 	sizes := []int{1, 50}
-	s := newShop("", server)
+	s := newFixture("", server)
 	defer s.close()
 	fill := func(n int) {
 		var items []string
@@ -335,13 +335,13 @@ func TestReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// TestMany: ten thousand tools are ready within a second.
+// TestMany checks that ten thousand tools are ready within a second.
 func TestMany(t *testing.T) {
 	var items []string
 	for i := range 10_000 {
 		items = append(items, fmt.Sprintf(`{"name":"tool_%d","description":"Does number %d.","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i, i))
 	}
-	s := newShop("", old(items...))
+	s := newFixture("", old(items...))
 	defer s.close()
 	begun := time.Now()
 	if failed := s.Ensure(t.Context()); len(failed) > 0 {

@@ -7,33 +7,32 @@ import (
 
 const (
 	debounceFirst = 200 * time.Millisecond
-	debounceMost  = 30 * time.Second
+	debounceMax   = 30 * time.Second
 )
 
-// A storm is a series of changes that a server announces. The first is looked
-// at after a moment, because they come in bursts; as long as they keep coming
-// the moments grow.
-type storm struct {
+// A changeBurst is a series of list_changed notifications from one server. Changes come in
+// bursts, so the refresh after the first one is delayed. The delay grows while changes
+// continue.
+type changeBurst struct {
 	timer   *time.Timer
-	pending bool // the timer runs
+	pending bool // the timer is running
 	pause   time.Duration
-	last    time.Time // when it was looked at last
+	last    time.Time // the last refresh
 }
 
-// Changed takes note that a server says one of its lists changed. It never
-// waits.
+// Changed records a list_changed notification of a server. It does not block.
 func (c *Catalog) Changed(server string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.stopped || c.lists[server] == nil && c.asking[server] == nil {
-		return // nobody has asked yet; whoever does gets the new list
+	if c.stopped || c.lists[server] == nil && c.refreshing[server] == nil {
+		return // the first refresh will get the new list
 	}
-	st := c.storms[server]
+	st := c.bursts[server]
 	if st == nil {
-		st = &storm{pause: debounceFirst}
-		st.timer = time.AfterFunc(time.Hour, func() { c.look(server, st) })
+		st = &changeBurst{pause: debounceFirst}
+		st.timer = time.AfterFunc(time.Hour, func() { c.refreshAfterChange(server, st) })
 		st.timer.Stop()
-		c.storms[server] = st
+		c.bursts[server] = st
 	}
 	if st.pending {
 		return
@@ -45,18 +44,18 @@ func (c *Catalog) Changed(server string) {
 	st.timer.Reset(st.pause)
 }
 
-// look refreshes a server's lists after a change.
-func (c *Catalog) look(server string, st *storm) {
+// refreshAfterChange refreshes a server's lists after a notification.
+func (c *Catalog) refreshAfterChange(server string, st *changeBurst) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	st.pending, st.last = false, time.Now()
-	st.pause = min(2*st.pause, debounceMost)
+	st.pause = min(2*st.pause, debounceMax)
 	for _, s := range c.servers {
 		if s.Name != server || c.stopped {
 			continue
 		}
-		if c.asking[s.Name] != nil {
-			// What goes on may have asked before the change: look again.
+		if c.refreshing[s.Name] != nil {
+			// The running refresh may have started before the change, so repeat it.
 			st.pending = true
 			st.timer.Reset(st.pause)
 			return
@@ -65,8 +64,8 @@ func (c *Catalog) look(server string, st *storm) {
 	}
 }
 
-// Connected takes note that a server was connected: lists that came from disk,
-// or from the connection before, are compared with what it says now.
+// Connected records that a server has connected. It refreshes lists from disk or from
+// an earlier connection.
 func (c *Catalog) Connected(server string) {
 	i := slices.IndexFunc(c.servers, func(s *Server) bool { return s.Name == server })
 	if i < 0 {
@@ -75,7 +74,7 @@ func (c *Catalog) Connected(server string) {
 	over := c.servers[i].Upstream.Status().Connects
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.lists[server]; l != nil && !(l.fresh && l.over == over) { // somebody may have been quicker than this word
+	if l := c.lists[server]; l != nil && !(l.fresh && l.connection == over) { // a refresh over this connection may be done
 		c.begin(c.servers[i])
 	}
 }

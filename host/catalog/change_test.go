@@ -13,9 +13,9 @@ import (
 
 const toolsChanged = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 
-// TestStorm: changes that are announced all the time are looked at now and
-// then, less and less often, and the last one is seen.
-func TestStorm(t *testing.T) {
+// TestChangeBurst checks that continuous changes cause refreshes at growing intervals, and
+// that the last change is seen.
+func TestChangeBurst(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		count int
@@ -31,7 +31,7 @@ func TestStorm(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				server := old(`{"name":"x"}`)
-				s := newShop("", server)
+				s := newFixture("", server)
 				defer s.close()
 				s.Ensure(t.Context())
 				time.Sleep(time.Second)
@@ -44,7 +44,7 @@ func TestStorm(t *testing.T) {
 					link.Say(toolsChanged)
 					time.Sleep(c.over / time.Duration(c.count))
 				}
-				time.Sleep(2 * debounceMost)
+				time.Sleep(2 * debounceMax)
 				if n := server.Count("tools/list") - 1; n < 1 || n > c.most {
 					t.Errorf("%d lists", n)
 				}
@@ -56,18 +56,18 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestStormOver: after a storm has passed a change is seen soon again.
-func TestStormOver(t *testing.T) {
+// TestChangeAfterBurst checks that a change after a burst is seen soon.
+func TestChangeAfterBurst(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		server := old(`{"name":"x"}`)
-		s := newShop("", server)
+		s := newFixture("", server)
 		defer s.close()
 		s.Ensure(t.Context())
 		for range 600 {
 			server.Link().Say(toolsChanged)
 			time.Sleep(time.Second)
 		}
-		time.Sleep(3 * debounceMost)
+		time.Sleep(3 * debounceMax)
 		server.Set("tools/list", `{"name":"y"}`)
 		server.Link().Say(toolsChanged)
 		time.Sleep(debounceFirst)
@@ -78,9 +78,9 @@ func TestStormOver(t *testing.T) {
 	})
 }
 
-// TestChangedMeanwhile: a change that is announced while lists are being asked
-// for, even for the first time, is not lost; one list at a time is asked for.
-func TestChangedMeanwhile(t *testing.T) {
+// TestChangedDuringRefresh checks that a change during a refresh, even the first one, is not
+// lost, and that refreshes do not overlap.
+func TestChangedDuringRefresh(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		server := old(`{"name":"x"}`)
 		var asking, most atomic.Int32
@@ -105,7 +105,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			}
 			return ""
 		}
-		s := newShop("", server)
+		s := newFixture("", server)
 		defer s.close()
 		s.Ensure(t.Context())
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x" {
@@ -113,16 +113,16 @@ func TestChangedMeanwhile(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		if got := toolsOf(s.Snapshot()); got != "a__y=a/y" || most.Load() != 1 {
-			t.Errorf("%s, %d at once", got, most.Load())
+			t.Errorf("%s, %d concurrent refreshes", got, most.Load())
 		}
 	})
 }
 
-// TestUnasked: changes of a server that nobody has asked start nothing.
-func TestUnasked(t *testing.T) {
+// TestChangedBeforeFirstRefresh checks that changes of an unused server start nothing.
+func TestChangedBeforeFirstRefresh(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		server := old(`{"name":"x"}`)
-		s := newShop("", server)
+		s := newFixture("", server)
 		defer s.close()
 		if err := s.Servers()[0].Upstream.Connect(t.Context()); err != nil {
 			t.Fatal(err)
@@ -135,8 +135,7 @@ func TestUnasked(t *testing.T) {
 	})
 }
 
-// TestTTL: what a server says about how long its lists hold counts, but for
-// less than we can stand.
+// TestTTL checks that the TTL of a server is honoured, but not below the minimum.
 func TestTTL(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		server := old()
@@ -148,7 +147,7 @@ func TestTTL(t *testing.T) {
 			}
 			return ""
 		}
-		s := newShop("", server)
+		s := newFixture("", server)
 		defer s.close()
 		ask := func(after time.Duration, want int) {
 			t.Helper()
@@ -171,10 +170,10 @@ func TestTTL(t *testing.T) {
 	})
 }
 
-// TestStop: nothing goes on, and nothing is told, afterwards.
+// TestStop checks that nothing runs and nothing is reported after Stop.
 func TestStop(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		s := newShop("", old(`{"name":"x"}`), hanging())
+		s := newFixture("", old(`{"name":"x"}`), hanging())
 		go s.Ensure(t.Context())
 		synctest.Wait()
 		s.servers["a"].Link().Say(toolsChanged)
@@ -182,7 +181,7 @@ func TestStop(t *testing.T) {
 		begun := time.Now()
 		s.close()
 		if time.Since(begun) > 0 {
-			t.Errorf("it took %s", time.Since(begun))
+			t.Errorf("Stop took %s", time.Since(begun))
 		}
 		if failed := s.Refresh(t.Context()); len(failed) != 2 {
 			t.Error(failed)
@@ -191,7 +190,7 @@ func TestStop(t *testing.T) {
 		s.Catalog.Connected("a")
 		time.Sleep(time.Minute)
 		if got := s.news(); len(got) > 0 {
-			t.Errorf("told %s", got)
+			t.Errorf("reported %s", got)
 		}
 	})
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/tokens"
 )
 
-// Tokens estimates what the tool costs a model: its name, description and input
-// schema as clients hand them on. The output schema and the annotations stay with
-// the client.
+// Tokens estimates the tokens that the tool uses in a model's context. It counts the
+// name, the description and the input schema. Clients do not pass the output schema
+// and the annotations to the model.
 func (t *Tool) Tokens() int { return tokens.Estimate(t.size()) }
 
-// toolFrame is what stands around the three parts in JSON.
+// toolFrame is the size of the JSON around the three parts.
 const toolFrame = len(`{"name":"","description":"","inputSchema":},`)
 
 func (t *Tool) size() int {
 	return toolFrame + len(t.Exposed) + len(t.Description) + len(t.Input)
 }
 
-// Cost estimates what all tools of a server cost a model.
+// Cost estimates the tokens that all tools of a server use in a model's context.
 func Cost(tools []*Tool) int {
 	bytes := 0
 	for _, t := range tools {
@@ -30,14 +30,14 @@ func Cost(tools []*Tool) int {
 	return tokens.Estimate(bytes)
 }
 
-// namedTools is how many costly tools a note names.
+// namedTools is the number of tools that a cost note names.
 const namedTools = 3
 
-// CostNote says that the tools of a server cost a model much; empty: they do not.
+// CostNote returns a note about tools that use many tokens, or "".
 func CostNote(tools []*Tool) string {
 	var parts []string
 	if all := Cost(tools); all > tokens.MuchServer {
-		parts = append(parts, fmt.Sprintf("its %d tools take about %d tokens of a model's context", len(tools), all))
+		parts = append(parts, fmt.Sprintf("its %d tools use about %d tokens of a model's context", len(tools), all))
 	}
 	much := slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Tokens() <= tokens.MuchTool })
 	if len(much) > 0 {
@@ -46,7 +46,7 @@ func CostNote(tools []*Tool) string {
 		for _, t := range much[:min(len(much), namedTools)] {
 			names = append(names, fmt.Sprintf("%s about %d", t.Exposed, t.Tokens()))
 		}
-		text := fmt.Sprintf("%d of its tools take more than %d tokens each: %s", len(much), tokens.MuchTool, strings.Join(names, ", "))
+		text := fmt.Sprintf("%d of its tools use more than %d tokens each: %s", len(much), tokens.MuchTool, strings.Join(names, ", "))
 		if len(much) > len(names) {
 			text += ", …"
 		}
@@ -55,10 +55,10 @@ func CostNote(tools []*Tool) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, "; ") + "; junctor tools --cost shows each"
+	return strings.Join(parts, "; ") + "; run `junctor tools --cost` for details"
 }
 
-// warnCost logs, once, that the tools of a server cost a model much.
+// warnCost logs the cost note of a server once.
 func (c *Catalog) warnCost(server string) {
 	text := CostNote(slices.DeleteFunc(slices.Clone(c.Snapshot().Tools), func(t *Tool) bool { return t.Server != server }))
 	if text == "" {
@@ -69,6 +69,6 @@ func (c *Catalog) warnCost(server string) {
 	c.warned[server] = true
 	c.mu.Unlock()
 	if !warned {
-		c.log.Warn("the tools of a server are costly", "server", server, "why", text)
+		c.log.Warn("the tools of a server use many tokens", "server", server, "why", text)
 	}
 }

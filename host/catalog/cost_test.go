@@ -14,7 +14,7 @@ func costly(name string, bytes int) *Tool {
 	return &Tool{Item: Item{Exposed: name, Server: "s", Description: strings.Repeat("x", bytes)}}
 }
 
-// TestCostNote: there is one above 2 000 tokens a tool, and above 10 000 a server.
+// TestCostNote checks the limits of 2,000 tokens per tool and 10,000 per server.
 func TestCostNote(t *testing.T) {
 	var many []*Tool
 	for range 12 {
@@ -27,8 +27,8 @@ func TestCostNote(t *testing.T) {
 		{nil, "", ""},
 		{[]*Tool{costly("small", 100)}, "", ""},
 		{[]*Tool{costly("just", 4*2000-toolFrame-len("just"))}, "", ""},
-		{[]*Tool{costly("more", 4*2000-toolFrame-len("more")+1), costly("small", 100)}, "1 of its tools take more than 2000 tokens each: more about 2001; junctor tools --cost", "context"},
-		{many, "its 12 tools take about 12", "each:"},
+		{[]*Tool{costly("more", 4*2000-toolFrame-len("more")+1), costly("small", 100)}, "1 of its tools use more than 2000 tokens each: more about 2001; run `junctor tools --cost`", "context"},
+		{many, "its 12 tools use about 12", "each:"},
 		{append(many, costly("a", 9000), costly("b", 10000), costly("c", 11000), costly("d", 12000)), "each: d about 3012, c about 2762, b about 2512, …;", " a about"},
 	} {
 		got := CostNote(c.tools)
@@ -41,7 +41,7 @@ func TestCostNote(t *testing.T) {
 	}
 }
 
-// TestCostIsLoggedOnce: lists that come again are not warned about again.
+// TestCostIsLoggedOnce checks that a repeated list causes no second warning.
 func TestCostIsLoggedOnce(t *testing.T) {
 	var text bytes.Buffer
 	log := hclog.New(&hclog.LoggerOptions{Output: &text, Level: hclog.Warn})
@@ -52,7 +52,7 @@ func TestCostIsLoggedOnce(t *testing.T) {
 	defer c.Stop()
 	c.warnCost("s")
 	c.warnCost("other")
-	if got := text.String(); strings.Count(got, "costly") != 1 || !strings.Contains(got, "server=s") || !strings.Contains(got, "big about 22") {
+	if got := text.String(); strings.Count(got, "use many tokens") != 1 || !strings.Contains(got, "server=s") || !strings.Contains(got, "big about 22") {
 		t.Errorf("%q", got)
 	}
 }

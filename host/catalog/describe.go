@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// Describe says how much of what a server says about its items reaches clients.
+// Describe selects how much of a server's texts reaches clients.
 type Describe string
 
 // The levels of description.
 const (
-	Full     Describe = "full"     // the default: without invisible characters, at most maxText bytes a text
-	Brief    Describe = "brief"    // besides, one sentence for each item and argument
-	Verbatim Describe = "verbatim" // as the server wrote it
+	Full     Describe = "full"     // the default: no invisible characters, at most maxText bytes per text
+	Brief    Describe = "brief"    // like Full, with one sentence per item and argument
+	Verbatim Describe = "verbatim" // unchanged
 )
 
 const (
@@ -25,8 +26,8 @@ const (
 	briefArgument = 120      // characters of an argument's description
 )
 
-// item returns an item of a server with its texts as clients get them. Bytes
-// that need no change stay as they are.
+// item returns an item with its texts as clients see them. Unchanged parts keep their
+// bytes.
 func (d Describe) item(kind string, raw []byte) []byte {
 	if d == Verbatim || d != Brief && len(raw) <= maxText && plain(raw) {
 		return raw
@@ -36,7 +37,7 @@ func (d Describe) item(kind string, raw []byte) []byte {
 		case "title":
 			return d.text(value, maxText)
 		case "name":
-			if kind == resourceKind || kind == templateKind { // the others are called by it
+			if kind == resourceKind || kind == templateKind { // other kinds are addressed by name
 				return d.text(value, maxText)
 			}
 		case "description":
@@ -54,7 +55,7 @@ func (d Describe) item(kind string, raw []byte) []byte {
 	})
 }
 
-// Kinds of items, as notes name them.
+// The kinds of items in notes.
 const (
 	toolKind     = "tool"
 	promptKind   = "prompt"
@@ -62,7 +63,7 @@ const (
 	templateKind = "resource template"
 )
 
-// members rewrites some texts of an object.
+// members rewrites the named texts of an object.
 func (d Describe) members(object []byte, brief int, names ...string) []byte {
 	return mcp.RewriteMembers(object, func(name string, value []byte) []byte {
 		for _, n := range names {
@@ -74,8 +75,8 @@ func (d Describe) members(object []byte, brief int, names ...string) []byte {
 	})
 }
 
-// plain reports whether JSON has nothing but visible ASCII, line ends and tabs in
-// its strings. It is a cheap way to see that no text needs a change.
+// plain reports whether the strings in raw contain only visible ASCII, newlines and
+// tabs. It is a cheap check that no text needs a change.
 func plain(raw []byte) bool {
 	for i, c := range raw {
 		switch {
@@ -88,8 +89,8 @@ func plain(raw []byte) bool {
 	return true
 }
 
-// text returns a JSON string as clients get it, anything else as it is. At the
-// level Brief it has at most that many characters.
+// text rewrites a JSON string for clients and returns other values unchanged. At the
+// level Brief the result has at most brief characters.
 func (d Describe) text(raw []byte, brief int) []byte {
 	was, ok := mcp.Text(raw)
 	if !ok {
@@ -105,7 +106,7 @@ func (d Describe) text(raw []byte, brief int) []byte {
 	return mcp.AppendText(nil, is)
 }
 
-// Text returns a text of a server, such as its instructions, as clients get it.
+// Text returns a text of a server, such as its instructions, as clients see it.
 func (d Describe) Text(text string) string {
 	if d == Verbatim {
 		return text
@@ -114,15 +115,11 @@ func (d Describe) Text(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	cut := maxText - len("…")
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return truncate.Bytes(text, maxText-len("…"))
 }
 
-// firstSentence returns the beginning of a text up to the end of its first
-// sentence or paragraph, at most so many characters.
+// firstSentence returns the first sentence or paragraph of a text, at most most
+// characters long.
 func firstSentence(text string, most int) string {
 	text = strings.TrimSpace(text)
 	if end := sentenceEnd(text); end > 0 {
@@ -131,11 +128,10 @@ func firstSentence(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
-	runes := []rune(text)[:most-1]
-	return strings.TrimRightFunc(string(runes), unicode.IsSpace) + "…"
+	return truncate.Runes(text, most-1)
 }
 
-// sentenceEnd returns where the first sentence ends; 0 when there is one only.
+// sentenceEnd returns the end of the first sentence, or 0 if there is only one.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		rest := text[i+utf8.RuneLen(r):]
@@ -156,11 +152,11 @@ func sentenceEnd(text string) int {
 	return 0
 }
 
-// abbreviations end with a full stop that ends no sentence. Single letters and
-// words with a full stop in them, such as "e.g", count as well.
+// abbreviations are words whose period does not end a sentence. Single letters and
+// words with an inner period, such as "e.g", count as well.
 var abbreviations = []string{"approx", "cf", "etc", "incl", "no", "resp", "vs"}
 
-// abbreviated reports whether text ends in an abbreviation without its full stop.
+// abbreviated reports whether text ends with an abbreviation, without its period.
 func abbreviated(text string) bool {
 	word := text[strings.LastIndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' })+1:]
 	for _, a := range abbreviations {
@@ -171,8 +167,8 @@ func abbreviated(text string) bool {
 	return len(word) == 1 || strings.Contains(word, ".")
 }
 
-// Where a schema holds other schemas: as the members of an object, or as the
-// elements of an array or itself.
+// Keywords whose value contains schemas: as members of an object (schemasByName), or as
+// elements of an array or the value itself (schemasWithin).
 var (
 	schemasByName = map[string]bool{
 		"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true, "dependencies": true,
@@ -184,8 +180,8 @@ var (
 	}
 )
 
-// schema rewrites the texts of a schema that tell people what a value is for.
-// The schema passed the scan of messages, which bounds its depth.
+// schema rewrites the descriptive texts of a schema. The scan of messages bounds the
+// schema's depth.
 func (d Describe) schema(raw []byte) []byte {
 	return mcp.RewriteMembers(raw, func(name string, value []byte) []byte {
 		switch {
@@ -204,10 +200,9 @@ func (d Describe) schema(raw []byte) []byte {
 	})
 }
 
-// disguised returns where a schema has characters that only hide something,
-// other than in texts for people: a name or a value that cannot be changed
-// without changing what the schema means. Empty is nowhere.
-func disguised(raw []byte) (where string) {
+// hiddenCharacters returns the location of hidden characters in a schema outside of
+// descriptive texts, or "". Removing them there would change the schema's meaning.
+func hiddenCharacters(raw []byte) (where string) {
 	if plain(raw) {
 		return ""
 	}

@@ -39,7 +39,7 @@ func TestFirstSentence(t *testing.T) {
 	}
 }
 
-// TestDescribeBoundsTexts: each text has its own limit, and is cut between
+// TestDescribeBoundsTexts checks that each text has its own limit and is cut between
 // characters.
 func TestDescribeBoundsTexts(t *testing.T) {
 	for _, long := range []string{strings.Repeat("x", 3<<20), strings.Repeat("ü", maxText), strings.Repeat("x", maxText-2) + "üü"} {
@@ -61,8 +61,8 @@ func TestDescribeBoundsTexts(t *testing.T) {
 	}
 }
 
-// TestDescribeBriefIsShort: at the level brief every text is bounded, also where
-// a schema nests others.
+// TestDescribeBriefIsShort checks that the level brief bounds every text, including those
+// of nested schemas.
 func TestDescribeBriefIsShort(t *testing.T) {
 	long := string(quoted(strings.Repeat("word ", 1000)))
 	raw := []byte(`{"name":"t","title":"T","description":` + long + `,"inputSchema":{"description":` + long + `,"$defs":{"d":{"description":` + long + `}},` +
@@ -77,7 +77,7 @@ func TestDescribeBriefIsShort(t *testing.T) {
 	}
 }
 
-// TestDescribeKeepsBytes: what needs no change is the server's own memory.
+// TestDescribeKeepsBytes checks that unchanged items share the server's memory.
 func TestDescribeKeepsBytes(t *testing.T) {
 	for _, raw := range []string{
 		`{ "name" : "t" , "description":"plain\n\ttext" }`,

@@ -1,13 +1,12 @@
-// Package catalog is everything the upstreams offer, under the names the host
-// gives it.
+// Package catalog holds the tools, resources and prompts of all upstreams under the
+// names that clients use.
 //
-// A [Snapshot] is an immutable catalog at one moment; readers take it from an
-// atomic pointer and never wait. The catalog makes a new one when a list of a
-// server arrives: asked for because nobody knows it yet (Ensure), because the
-// server said that it changed (change.go), or because what was read from disk
-// at the start is no longer believed (store.go). Items of servers that are not
-// running come from disk, so that lists answer with nothing started.
+// A [Snapshot] is an immutable catalog. Readers load it from an atomic pointer and
+// never block. The catalog builds a new snapshot when a server's list arrives: because
+// the list was unknown (Ensure), because the server reported a change (change.go), or
+// because the list on disk was outdated (store.go). Lists of servers that are not
+// running come from disk, so listing starts no server.
 //
-// Names are looked up here in both directions and parsed nowhere. A name
-// depends on its server's prefix and on itself, on nothing else (name.go).
+// Names are resolved only here. An exposed name depends only on the server's prefix
+// and on the item's own name (name.go).
 package catalog

@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// headerKey is the keyword of a schema that asks for an argument to be repeated
-// in a header of the HTTP request (revision 2026-07-28, streamable HTTP, "Custom
-// Headers from Tool Parameters").
+// headerKey is the schema keyword that repeats an argument in a header of the HTTP
+// request (revision 2026-07-28, streamable HTTP, "Custom Headers from Tool
+// Parameters").
 const headerKey = "x-mcp-header"
 
-// headerDepth bounds how deep properties may be nested to be looked at.
+// headerDepth is the maximum nesting depth of inspected properties.
 const headerDepth = 64
 
-// A Header is a header that repeats an argument of a tool.
+// A Header is an HTTP header that repeats an argument of a tool.
 type Header struct {
-	Name string   // as HTTP writes it
-	Path []string // of the argument
+	Name string   // in canonical form
+	Path []string // path of the argument
 }
 
-// headerPrefix begins the names of such headers.
+// headerPrefix is the prefix of these headers.
 const headerPrefix = "Mcp-Param-"
 
-// headersOf lists the headers that clients send with a call to a tool with this
-// schema, none when any of them cannot be sent.
+// headersOf returns the headers that clients send with a call to a tool with this
+// schema. It returns none if any of them is invalid.
 func headersOf(schema []byte) []Header {
-	if !bytes.Contains(schema, []byte(headerKey)) || misheaded(schema) != "" {
+	if !bytes.Contains(schema, []byte(headerKey)) || headerProblem(schema) != "" {
 		return nil
 	}
 	return collectHeaders(schema, nil, headerDepth)
@@ -53,21 +53,20 @@ func collectHeaders(schema []byte, path []string, depth int) (all []Header) {
 	return all
 }
 
-// misheaded says why the headers that the schema of a tool asks for cannot be
-// sent: such a tool must not be offered, says the specification, while others of
-// the same server may. Empty is that they can, or that there are none.
-func misheaded(schema []byte) string {
+// headerProblem returns the reason why the headers that a schema requires are invalid, or
+// "". The specification forbids offering such a tool but allows the server's others.
+func headerProblem(schema []byte) string {
 	if !bytes.Contains(schema, []byte(headerKey)) {
 		return ""
 	}
 	return headers{}.check(schema, "", headerDepth)
 }
 
-// headers are the names seen so far, in lower case, and whose they are.
+// headers maps the header names seen so far, in lower case, to their properties.
 type headers map[string]string
 
-// check looks at a schema and at what is reached from it through properties
-// alone: elsewhere the keyword means nothing.
+// check inspects a schema and the properties below it. The keyword has no meaning
+// elsewhere.
 func (h headers) check(schema []byte, path string, depth int) string {
 	var s struct {
 		Type       json.RawMessage            `json:"type"`
@@ -75,7 +74,7 @@ func (h headers) check(schema []byte, path string, depth int) string {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	if json.Unmarshal(schema, &s) != nil || depth == 0 {
-		return "" // true and false are schemas, too
+		return "" // boolean schemas have no properties
 	}
 	if s.Header != nil && path != "" {
 		if why := h.add(path, s.Header, s.Type); why != "" {
@@ -94,25 +93,25 @@ func (h headers) check(schema []byte, path string, depth int) string {
 	return ""
 }
 
-// add checks what one property asks for.
+// add checks the header of one property.
 func (h headers) add(path string, header, kind json.RawMessage) string {
 	var name string
-	if !printable(kind) {
-		return fmt.Sprintf("%.64q has to be a string, an integer or a boolean", path)
+	if !headerType(kind) {
+		return fmt.Sprintf("%.64q must be a string, an integer or a boolean", path)
 	}
 	if json.Unmarshal(header, &name) != nil || !isToken(name) {
-		return fmt.Sprintf("%.64q asks for %.64s, which is not the name of a header", path, header)
+		return fmt.Sprintf("%.64q requires %.64s, which is not a valid header name", path, header)
 	}
 	if other, taken := h[strings.ToLower(name)]; taken {
-		return fmt.Sprintf("%.64q and %.64q ask for the same one, %.64q", other, path, name)
+		return fmt.Sprintf("%.64q and %.64q require the same header, %.64q", other, path, name)
 	}
 	h[strings.ToLower(name)] = path
 	return ""
 }
 
-// printable reports whether values of a type can stand in a header: strings,
-// integers and booleans, and null besides, for which there is none.
-func printable(kind json.RawMessage) bool {
+// headerType reports whether values of a type can be sent in a header: strings, integers
+// and booleans. null is also allowed, and has no header.
+func headerType(kind json.RawMessage) bool {
 	var types []string
 	if len(kind) > 0 && kind[0] != '[' {
 		kind = slices.Concat([]byte{'['}, kind, []byte{']'})
@@ -128,7 +127,7 @@ func printable(kind json.RawMessage) bool {
 	return len(types) > 0
 }
 
-// isToken reports whether s can be the name of a header (RFC 9110 §5.6.2).
+// isToken reports whether s is a valid header name (RFC 9110 §5.6.2).
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))

@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// TestHeadersOfTools: a tool of a modern server whose schema asks for headers
-// that cannot be sent is left out, and says why.
+// TestHeadersOfTools checks that a modern server's tool with an invalid header is omitted
+// with a reason.
 func TestHeadersOfTools(t *testing.T) {
 	property := func(text string) string { return `{"type":"object","properties":{` + text + `}}` }
 	for _, c := range []struct{ name, schema, why string }{
@@ -22,28 +22,28 @@ func TestHeadersOfTools(t *testing.T) {
 		{"or null", property(`"a":{"type":["string","null"],"x-mcp-header":"A"}`), ""},
 		{"schemas that are no objects", property(`"a":true,"b":{"type":"string","x-mcp-header":"B"}`), ""},
 
-		{"empty", property(`"a":{"type":"string","x-mcp-header":""}`), `"a" asks for "", which is not the name of a header`},
-		{"no text", property(`"a":{"type":"string","x-mcp-header":5}`), `"a" asks for 5, which`},
-		{"a space", property(`"a":{"type":"string","x-mcp-header":"A B"}`), `"a" asks for "A B", which`},
-		{"a colon", property(`"a":{"type":"string","x-mcp-header":"A:B"}`), "not the name of a header"},
-		{"a line break", property(`"a":{"type":"string","x-mcp-header":"A\r\nB"}`), "not the name of a header"},
-		{"not ASCII", property(`"a":{"type":"string","x-mcp-header":"Région"}`), "not the name of a header"},
-		{"an object", property(`"a":{"type":"object","x-mcp-header":"A"}`), `"a" has to be a string, an integer or a boolean`},
-		{"an array", property(`"a":{"type":"array","x-mcp-header":"A"}`), `"a" has to be`},
-		{"null", property(`"a":{"type":"null","x-mcp-header":"A"}`), `"a" has to be`},
-		{"a number", property(`"a":{"type":"number","x-mcp-header":"A"}`), `"a" has to be`},
-		{"several types", property(`"a":{"type":["string","array"],"x-mcp-header":"A"}`), `"a" has to be`},
-		{"no types", property(`"a":{"type":[],"x-mcp-header":"A"}`), `"a" has to be`},
-		{"no type", property(`"a":{"x-mcp-header":"A"}`), `"a" has to be`},
-		{"twice", property(`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"A"}`), `"a" and "b" ask for the same one, "A"`},
-		{"twice, in other letters, elsewhere", property(`"a":{"type":"object","properties":{"b":{"type":"string","x-mcp-header":"Aa"}}},"c":{"type":"string","x-mcp-header":"aA"}`), `"a.b" and "c" ask for the same one, "aA"`},
+		{"empty", property(`"a":{"type":"string","x-mcp-header":""}`), `"a" requires "", which is not a valid header name`},
+		{"no text", property(`"a":{"type":"string","x-mcp-header":5}`), `"a" requires 5, which`},
+		{"a space", property(`"a":{"type":"string","x-mcp-header":"A B"}`), `"a" requires "A B", which`},
+		{"a colon", property(`"a":{"type":"string","x-mcp-header":"A:B"}`), "not a valid header name"},
+		{"a line break", property(`"a":{"type":"string","x-mcp-header":"A\r\nB"}`), "not a valid header name"},
+		{"not ASCII", property(`"a":{"type":"string","x-mcp-header":"Région"}`), "not a valid header name"},
+		{"an object", property(`"a":{"type":"object","x-mcp-header":"A"}`), `"a" must be a string, an integer or a boolean`},
+		{"an array", property(`"a":{"type":"array","x-mcp-header":"A"}`), `"a" must be`},
+		{"null", property(`"a":{"type":"null","x-mcp-header":"A"}`), `"a" must be`},
+		{"a number", property(`"a":{"type":"number","x-mcp-header":"A"}`), `"a" must be`},
+		{"several types", property(`"a":{"type":["string","array"],"x-mcp-header":"A"}`), `"a" must be`},
+		{"no types", property(`"a":{"type":[],"x-mcp-header":"A"}`), `"a" must be`},
+		{"no type", property(`"a":{"x-mcp-header":"A"}`), `"a" must be`},
+		{"twice", property(`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"A"}`), `"a" and "b" require the same header, "A"`},
+		{"twice, in other letters, elsewhere", property(`"a":{"type":"object","properties":{"b":{"type":"string","x-mcp-header":"Aa"}}},"c":{"type":"string","x-mcp-header":"aA"}`), `"a.b" and "c" require the same header, "aA"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tools := listing(`{"name":"x","inputSchema":`+c.schema+`}`, `{"name":"y"}`)
 			server := &Server{Name: "s", Prefix: "s"}
 			old := build([]*Server{server}, map[string]*lists{"s": {Tools: tools}})
 			if got := toolsOf(old); got != "s__x=s/x s__y=s/y" || notesOf(old) != "" {
-				t.Errorf("of an old server, where it means nothing: %s, %s", got, notesOf(old))
+				t.Errorf("of a legacy server, which ignores headers: %s, %s", got, notesOf(old))
 			}
 			s := build([]*Server{server}, map[string]*lists{"s": {Tools: tools, modern: true}})
 			notes := notesOf(s)
@@ -57,8 +57,8 @@ func TestHeadersOfTools(t *testing.T) {
 	}
 }
 
-// TestEraIsKept: lists on disk are still known to be those of a modern server.
-func TestEraIsKept(t *testing.T) {
+// TestEraIsStored checks that lists on disk keep the era of their server.
+func TestEraIsStored(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	for _, modern := range []bool{true, false} {
 		save(dir, "k", &lists{modern: modern, Tools: upstream.Listing{Items: [][]byte{[]byte(`{"name":"x"}`)}}})

@@ -9,57 +9,57 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// An Item is something that a server offers. Raw is what clients see in lists:
-// the server's own bytes, but for what the host names or a view changes.
+// An Item is a tool, resource, template or prompt of a server. Raw is its JSON in
+// lists: the server's bytes with the host's names and the view applied.
 type Item struct {
 	Server      string
-	Name        string // the server's own: a name, a URI or a template
-	Exposed     string // what clients call it
+	Name        string // the server's name, URI or template
+	Exposed     string // the name for clients
 	Title       string
 	Description string
 	Raw         []byte
 }
 
-// A Tool is an item that can be called.
+// A Tool is a tool of a server.
 type Tool struct {
 	Item
-	Input  []byte // schema of the arguments as clients see it; nil: none
-	Output []byte // schema of the structured result; nil: none
-	// Headers are those that a client over HTTP sends with a call.
+	Input  []byte // input schema as clients see it, or nil
+	Output []byte // output schema, or nil
+	// Headers are the headers that an HTTP client sends with a call.
 	Headers []Header
 
-	// Refused says which of the schemas above are not the server's own, and why.
+	// Refused explains which of the schemas above were replaced.
 	Refused Refused
 
-	// What the tool says about itself; not to be trusted.
+	// Untrusted hints of the server.
 	ReadOnly, Destructive *bool
 
 	view    *View
-	remarks []Note              // about the view and the schemas
-	unset   map[string]nullRule // of the defaults, what null means
+	remarks []Note              // notes about the view and the schemas
+	unset   map[string]nullRule // meaning of null, by argument with a default
 }
 
-// A Prompt is an item that makes messages.
+// A Prompt is a prompt of a server.
 type Prompt struct {
 	Item
 	Arguments []Argument
 }
 
-// An Argument of a prompt.
+// An Argument is an argument of a prompt.
 type Argument struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Required    bool   `json:"required"`
 }
 
-// A Template stands for resources whose URIs it can make.
+// A Template is a resource template of a server.
 type Template struct {
 	Item
 	match *uritemplate.Template
 }
 
-// newTool reads a tool of a server, which is a modern one or not, and applies
-// its view. A nil tool is left out, for the reason given.
+// newTool parses a tool and applies its view. modern is the era of the server. If the
+// tool is omitted, newTool returns nil and the reason.
 func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	it, why := newItem(s, toolKind, "name", raw)
 	if why != "" {
@@ -69,11 +69,11 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 		return Note{Text: fmt.Sprintf("tool %.64q is left out: ", it.Name) + fmt.Sprintf(format, args...)}
 	}
 	if support, _ := mcp.TextMember(raw, "execution", "taskSupport"); support == "required" {
-		return nil, leftOut("it can only be called as a task, which is not supported yet")
+		return nil, leftOut("it can only be called as a task, which junctor does not support")
 	}
 	if modern {
-		if why := misheaded(object(raw, "inputSchema")); why != "" {
-			return nil, leftOut("the headers that its schema asks for cannot be sent: %s", why)
+		if why := headerProblem(object(raw, "inputSchema")); why != "" {
+			return nil, leftOut("its schema requires invalid headers: %s", why)
 		}
 	}
 	view := s.Views[it.Name]
@@ -111,7 +111,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	return t, Note{}
 }
 
-// object returns a member that is an object, nil for anything else.
+// object returns a member if it is an object, and nil otherwise.
 func object(raw []byte, name string) []byte {
 	if v := mcp.Member(raw, name); len(v) > 0 && v[0] == '{' {
 		return v
@@ -119,7 +119,7 @@ func object(raw []byte, name string) []byte {
 	return nil
 }
 
-// flag returns an annotation that is true or false, nil for anything else.
+// flag returns an annotation if it is a boolean, and nil otherwise.
 func flag(raw []byte, name string) *bool {
 	switch string(mcp.Member(raw, "annotations", name)) {
 	case "true":
@@ -130,8 +130,9 @@ func flag(raw []byte, name string) *bool {
 	return nil
 }
 
-// newItem reads what resources, templates and prompts have in common; id is the
-// member that names them. Raw of the item is described as the server's block says.
+// newItem parses the common part of all items. id is the member with the name. Raw is
+// rewritten as the server's block requires. The second result is the reason for
+// omitting the item, or "".
 func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
 	raw = s.Describe.item(kind, raw)
 	it := Item{Server: s.Name, Raw: raw}
@@ -142,12 +143,13 @@ func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
 		it.Title, _ = mcp.TextMember(raw, "name")
 	}
 	it.Exposed = it.Name
-	if why := nameable(it.Name); why != "" {
+	if why := nameProblem(it.Name); why != "" {
 		return it, fmt.Sprintf("%s %.64q: %s", kind, it.Name, why)
 	}
 	return it, ""
 }
 
+// newPrompt parses a prompt. It returns nil and the reason if the prompt is omitted.
 func newPrompt(s *Server, raw []byte) (*Prompt, string) {
 	it, why := newItem(s, promptKind, "name", raw)
 	if why != "" {
@@ -159,7 +161,7 @@ func newPrompt(s *Server, raw []byte) (*Prompt, string) {
 	}
 	for _, a := range p.Arguments {
 		if s.Describe != Verbatim && Visible(a.Name) != a.Name {
-			return nil, fmt.Sprintf("prompt %.64q is left out: the name of an argument has characters that cannot be seen", it.Name)
+			return nil, fmt.Sprintf("prompt %.64q is left out: the name of an argument has invisible characters", it.Name)
 		}
 	}
 	if p.Exposed = Expose(s.Prefix, s.Name, it.Name); p.Exposed != it.Name {
@@ -168,16 +170,16 @@ func newPrompt(s *Server, raw []byte) (*Prompt, string) {
 	return p, ""
 }
 
-// Templates are matched with regular expressions that strangers wrote, so to
-// speak: they are bounded, and so is what they are compared with.
+// Limits of templates. They are matched with regular expressions derived from untrusted
+// input.
 const (
 	maxVariables = 10
-	maxMatched   = 500 // templates of a server
-	maxURI       = 8 << 10
+	maxMatched   = 500     // matched templates of a server
+	maxURI       = 8 << 10 // bytes of a URI that is matched
 )
 
-// newTemplate reads a template. One that could stand for anything, because it
-// does not begin with a scheme, is listed but owns nothing.
+// newTemplate parses a template. A template without a fixed scheme could match any URI,
+// so it is listed but matches none.
 func newTemplate(s *Server, raw []byte) (*Template, string) {
 	it, why := newItem(s, templateKind, "uriTemplate", raw)
 	if why != "" {
@@ -185,14 +187,14 @@ func newTemplate(s *Server, raw []byte) (*Template, string) {
 	}
 	t := &Template{Item: it}
 	fixed, _, _ := strings.Cut(it.Name, "{")
-	variables := strings.Count(it.Name, "{") + strings.Count(it.Name, ",") // at most
+	variables := strings.Count(it.Name, "{") + strings.Count(it.Name, ",") // upper bound
 	if match, err := uritemplate.New(it.Name); err == nil && strings.Contains(fixed, ":") && variables <= maxVariables {
 		t.match = match
 	}
 	return t, ""
 }
 
-// Matches reports whether the template can make the URI.
+// Matches reports whether a URI is an expansion of the template.
 func (t *Template) Matches(uri string) bool {
 	return t.match != nil && len(uri) <= maxURI && t.match.Regexp().MatchString(uri)
 }

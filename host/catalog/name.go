@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	maxExposed  = 64   // what the strictest clients take
-	maxBare     = 128  // what MCP allows
-	maxOriginal = 1024 // of a name that is worth exposing at all
+	maxExposed  = 64   // limit of the strictest clients
+	maxBare     = 128  // limit of MCP
+	maxOriginal = 1024 // longest server name of an item that is exposed
 	hashDigits  = 8
 	separator   = "__"
 )
@@ -21,11 +21,9 @@ var (
 	legalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 )
 
-// Expose returns the name under which clients see an item: PREFIX__NAME, or
-// the name itself when the prefix is empty. When that is not a name that
-// clients take, it is made one, and always carries a hash of the server and
-// the original name: so no item that appears later can take it over, and it
-// never changes.
+// Expose returns the client's name of an item: PREFIX__NAME, or the item's own name if
+// the prefix is empty. If clients would reject that, the name is sanitised and gets a
+// hash of the server and the original name. The result never depends on other items.
 func Expose(prefix, server, name string) string {
 	exposed, legal, limit := name, legalName, maxBare
 	if prefix != "" {
@@ -43,7 +41,7 @@ func Expose(prefix, server, name string) string {
 	return clean[:min(len(clean), limit-len(suffix))] + suffix
 }
 
-// sanitise replaces what may not stand in a name.
+// sanitise replaces invalid characters of a name by underscores.
 func sanitise(name string) string {
 	out := make([]byte, 0, len(name))
 	for _, r := range name {
@@ -56,9 +54,9 @@ func sanitise(name string) string {
 	return string(out)
 }
 
-// nameable says why an item of this name is left out; empty means that it is
-// not. What people cannot see in a name could only deceive them.
-func nameable(name string) string {
+// nameProblem returns the reason why an item with this name is omitted, or "". Invisible
+// characters in a name could deceive people.
+func nameProblem(name string) string {
 	switch {
 	case name == "":
 		return "it has no name"
@@ -67,7 +65,7 @@ func nameable(name string) string {
 	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			return "its name has characters that cannot be seen"
+			return "its name has invisible characters"
 		}
 	}
 	return ""

@@ -31,8 +31,8 @@ func TestExpose(t *testing.T) {
 	}
 }
 
-// drawName is a tool's own name, often one that only differs from others in
-// what a sanitiser removes.
+// drawName returns a tool name that often differs from others only in characters that
+// sanitising removes.
 func drawName(t *rapid.T) string {
 	return rapid.OneOf(
 		rapid.StringMatching(`[a-c._-]{1,4}`),
@@ -42,7 +42,7 @@ func drawName(t *rapid.T) string {
 	).Draw(t, "name")
 }
 
-// serversOf makes servers with the names of their tools.
+// drawServers returns servers with tools.
 func drawServers(t *rapid.T) ([]*Server, map[string]*lists) {
 	prefixes := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a_b", "trusted", "trusted_evil", "b-c", ""}), 1, 4, rapid.ID[string]).Draw(t, "prefixes")
 	var servers []*Server
@@ -59,15 +59,15 @@ func drawServers(t *rapid.T) ([]*Server, map[string]*lists) {
 	return servers, all
 }
 
-// checkNames: every name that clients see is one they take, leads to its own
-// tool, and is the same whatever else there is and whenever it came.
+// checkNames checks that every exposed name is valid, leads to its own tool, and does not
+// depend on other servers or on the order of lists.
 func checkNames(t *rapid.T) {
 	servers, all := drawServers(t)
 	s := build(servers, all)
 	exposed := map[string]string{}
 	for _, tool := range s.Tools {
 		if !legalName.MatchString(tool.Exposed) || prefixOf(servers, tool.Server) != "" && !plainName.MatchString(tool.Exposed) {
-			t.Fatalf("%q is exposed as %q", tool.Name, tool.Exposed)
+			t.Fatalf("%q has the exposed name %q", tool.Name, tool.Exposed)
 		}
 		if back, ok := s.Tool(tool.Exposed); !ok || back != tool {
 			t.Fatalf("%q does not lead back to %q", tool.Exposed, tool.Name)
@@ -76,7 +76,7 @@ func checkNames(t *rapid.T) {
 	}
 	for _, server := range servers {
 		checkComplete(t, s, server, all[server.Name])
-		// Alone, and in another order, its tools have the same names.
+		// Alone and in another order, the tools have the same names.
 		rand.Shuffle(len(all[server.Name].Tools.Items), func(i, j int) {
 			items := all[server.Name].Tools.Items
 			items[i], items[j] = items[j], items[i]
@@ -103,8 +103,7 @@ func prefixOf(servers []*Server, name string) string {
 	return ""
 }
 
-// checkComplete: of a server with a prefix, every tool whose name may be shown
-// can be called, and no two are one.
+// checkComplete checks that every valid tool of a prefixed server has its own exposed name.
 func checkComplete(t *rapid.T, s *Snapshot, server *Server, l *lists) {
 	if server.Prefix == "" {
 		return
@@ -115,13 +114,13 @@ func checkComplete(t *rapid.T, s *Snapshot, server *Server, l *lists) {
 			continue
 		}
 		if tool, ok := s.OwnTool(server.Name, it.Name); !ok || s.tools[tool.Exposed] != tool {
-			t.Fatalf("%q of %s is not there", it.Name, server.Name)
+			t.Fatalf("%q of %s is missing", it.Name, server.Name)
 		}
 	}
 }
 
-// TestBadNames: names that could deceive are left out, each with a note, and
-// cost the others nothing.
+// TestBadNames checks that deceptive names are omitted with a note each, without an effect
+// on other items.
 func TestBadNames(t *testing.T) {
 	bad := []string{
 		``, `a\u0000b`, `a\nb`, `a\u202eb`, `a\u200bb`, `a\u001b[2Jb`, strings.Repeat("x", 65<<10), `\ud83d`, `a\u00a0b`,

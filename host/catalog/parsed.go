@@ -6,27 +6,25 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// parsed is what the items of a server's lists become, before they are compared
-// with those of other servers. Every snapshot uses it again, so reading schemas
-// and texts costs once for each list, not once for each change of any list.
+// parsed holds the parsed items of a server, before names are compared across servers.
+// All snapshots share it, so a list is parsed once and not for every change.
 type parsed struct {
 	once      sync.Once
 	tools     []outcome[*Tool]
-	names     []string // of the tools, as their server calls them
+	names     []string // the server's names of its tools
 	prompts   []outcome[*Prompt]
 	resources []outcome[*Item]
 	templates []outcome[*Template]
 }
 
-// An outcome is an item, or nil and why it is left out.
+// An outcome is an item, or nil with the reason for its omission.
 type outcome[T any] struct {
 	item T
-	name string // of a tool, as its server calls it
+	name string // the server's name of a tool
 	why  Note
 }
 
-// parse returns what the items of the lists become. Nothing of it is changed
-// afterwards.
+// parse returns the parsed items, which are immutable.
 func (l *lists) parse(s *Server) *parsed {
 	p := &l.parsed
 	p.once.Do(func() {
@@ -51,7 +49,7 @@ func (l *lists) parse(s *Server) *parsed {
 	return p
 }
 
-// parseTemplates reads templates, of which a limited number is matched.
+// parseTemplates parses templates. Only the first maxMatched of them match URIs.
 func (p *parsed) parseTemplates(s *Server, items [][]byte) {
 	matched := 0
 	for _, raw := range items {
@@ -65,11 +63,10 @@ func (p *parsed) parseTemplates(s *Server, items [][]byte) {
 	}
 }
 
-// warnedSchemas bounds the tools whose schemas one change of a list warns of.
+// warnedSchemas is the maximum number of warnings about schemas for one list.
 const warnedSchemas = 10
 
-// warnRefused writes to the log which tools of a server have schemas that are
-// refused.
+// warnRefused logs the tools of a server with rejected schemas.
 func (c *Catalog) warnRefused(s *Server, l *lists) {
 	n := 0
 	for _, o := range l.parse(s).tools {
@@ -77,10 +74,10 @@ func (c *Catalog) warnRefused(s *Server, l *lists) {
 			continue
 		}
 		if n++; n <= warnedSchemas {
-			c.log.Warn("a tool's schema is refused", "server", s.Name, "tool", o.item.Name, "error", o.item.Refused.any())
+			c.log.Warn("the schema of a tool is rejected", "server", s.Name, "tool", o.item.Name, "error", o.item.Refused.any())
 		}
 	}
 	if n > warnedSchemas {
-		c.log.Warn("more schemas of a server are refused", "server", s.Name, "tools", n-warnedSchemas)
+		c.log.Warn("more schemas of the server are rejected", "server", s.Name, "tools", n-warnedSchemas)
 	}
 }

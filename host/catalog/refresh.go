@@ -8,23 +8,25 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// lists are all lists of one server.
+// lists holds all lists of one server.
 type lists struct {
 	Tools, Resources, Templates, Prompts upstream.Listing
 
-	fetched time.Time
-	fresh   bool // asked for by this process
-	over    int  // which connection of the upstream's, when fresh
-	modern  bool // of a modern server
-	offer   offer
+	fetched    time.Time
+	fresh      bool // fetched by this process
+	connection int  // number of the upstream's connection, if fresh
+	modern     bool // the server is modern
+	offer      offer
 
 	parsed parsed // see parse
 }
 
-// kinds are the lists there are, with their names on disk.
+// kinds lists all kinds of lists, with their names on disk.
 var kinds = []struct {
 	name string
 	kind upstream.ListKind
@@ -37,36 +39,36 @@ var kinds = []struct {
 }
 
 const (
-	// believed is how long a list on disk counts when its server did not say.
-	believed = 24 * time.Hour
-	// leastTTL is how soon a server is asked again, whatever it says.
-	leastTTL = 10 * time.Second
+	// diskTTL is the lifetime of a list on disk without a TTL.
+	diskTTL = 24 * time.Hour
+	// minTTL is the minimum time between refreshes, whatever the server says.
+	minTTL = 10 * time.Second
 )
 
-// stale reports whether lists should be asked for again.
+// stale reports whether the lists need a refresh.
 func (l *lists) stale() bool {
 	age := time.Since(l.fetched)
-	if !l.fresh && (age > believed || age < 0) {
+	if !l.fresh && (age > diskTTL || age < 0) {
 		return true
 	}
 	for _, k := range kinds {
 		list := k.of(l)
-		if list.Unfinished != nil && (!l.fresh || age > leastTTL) {
+		if list.Unfinished != nil && (!l.fresh || age > minTTL) {
 			return true
 		}
-		if (list.TTL > 0 || list.Failed != nil) && age > max(list.TTL, leastTTL) {
+		if (list.TTL > 0 || list.Failed != nil) && age > max(list.TTL, minTTL) {
 			return true
 		}
 	}
 	return false
 }
 
-// empty reports whether the server has found nothing yet that it could list.
+// empty reports whether the server is still discovering its items and has none yet.
 func (l *lists) empty() bool {
 	return l.Tools.Unfinished != nil && len(l.Tools.Items)+len(l.Resources.Items)+len(l.Templates.Items)+len(l.Prompts.Items) == 0
 }
 
-// changes returns the lists that are not as they were before.
+// changes returns the kinds of lists that differ from before.
 func (l *lists) changes(before *lists) []upstream.ListKind {
 	if before == nil {
 		before = &lists{}
@@ -80,7 +82,7 @@ func (l *lists) changes(before *lists) []upstream.ListKind {
 	return changed
 }
 
-// degraded is why each list is not whole.
+// degraded returns the reason why each list is incomplete, or "".
 func (l *lists) degraded() (all [4]string) {
 	for i, k := range kinds {
 		all[i] = k.of(l).Degraded
@@ -88,11 +90,10 @@ func (l *lists) degraded() (all [4]string) {
 	return all
 }
 
-// refresh asks a server for all its lists and publishes them. A list that the
-// server could not give stays as it was; when there is nothing else, or the
-// connection failed, nothing changes.
+// refresh fetches all lists of a server and publishes them. A list that fails keeps its
+// previous items. If the connection or all lists fail, nothing changes.
 func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
-	defer c.saved(s.Name, &err)
+	defer fault.Recover(&err, c.log, s.Name, "reading the lists")
 	l, err := c.fetch(ctx, s)
 	if err != nil {
 		return err
@@ -100,12 +101,12 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 	c.mu.Lock()
 	before := c.lists[s.Name]
 	c.mu.Unlock()
-	if err := l.keep(before); err != nil {
+	if err := l.keepFailed(before); err != nil {
 		return err
 	}
 	l.fetched = time.Now()
 	if before != nil {
-		c.report(s, before, l)
+		c.logDrift(s, before, l)
 	}
 	c.publish(s, l)
 	save(c.dir, s.Key, l)
@@ -113,12 +114,12 @@ func (c *Catalog) refresh(ctx context.Context, s *Server) (err error) {
 	return nil
 }
 
-// fetches bounds how often a server is asked again because its connection was
-// replaced meanwhile.
-const fetches = 3
+// maxFetches is the maximum number of attempts when the connection is replaced during a
+// fetch.
+const maxFetches = 3
 
-// fetch asks a server for all its lists, over one connection: another one may
-// have been offered something else.
+// fetch fetches all lists over one connection, because another connection may have
+// other capabilities.
 func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 	for n := 1; ; n++ {
 		if err := s.Upstream.Connect(ctx); err != nil {
@@ -131,7 +132,7 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 		g, ctx := errgroup.WithContext(ctx)
 		for _, k := range kinds {
 			g.Go(func() (err error) {
-				defer c.saved(s.Name, &err)
+				defer fault.Recover(&err, c.log, s.Name, "reading the lists")
 				*k.of(l), err = s.Upstream.List(ctx, k.kind)
 				return err
 			})
@@ -140,8 +141,8 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 			return nil, err
 		}
 		after := s.Upstream.Status()
-		if before.State == upstream.Ready && after.State == upstream.Ready && before.Connects == after.Connects || n == fetches {
-			l.over = after.Connects
+		if before.State == upstream.Ready && after.State == upstream.Ready && before.Connects == after.Connects || n == maxFetches {
+			l.connection = after.Connects
 			if l.modern = after.Revision.Modern(); !l.modern {
 				l.offer.capabilities = string(after.Offered)
 			}
@@ -150,9 +151,9 @@ func (c *Catalog) fetch(ctx context.Context, s *Server) (*lists, error) {
 	}
 }
 
-// keep puts lists as they were before in the place of those that failed. It
-// returns why they failed when the server gave nothing at all.
-func (l *lists) keep(before *lists) error {
+// keepFailed replaces failed lists by the previous ones. It returns an error if the server
+// returned no items at all.
+func (l *lists) keepFailed(before *lists) error {
 	var failed error
 	items := 0
 	for _, k := range kinds {
@@ -170,4 +171,52 @@ func (l *lists) keep(before *lists) error {
 		return failed
 	}
 	return nil
+}
+
+// logDrift logs which tools of a server have changed. A tool that changes after the user
+// allowed it deserves attention.
+func (c *Catalog) logDrift(s *Server, before, now *lists) {
+	added, removed, changed := drift(before.Tools.Items, now.Tools.Items)
+	if len(added)+len(removed)+len(changed) > 0 {
+		c.log.Info("the tools of a server changed", "server", s.Name, "added", shortenList(added), "removed", shortenList(removed), "changed", shortenList(changed))
+	}
+}
+
+// drift compares two lists of tools and returns the differences, sorted by name.
+func drift(before, now [][]byte) (added, removed, changed []string) {
+	was, is := byName(before), byName(now)
+	for _, name := range sortedNames(is) {
+		switch old, there := was[name]; {
+		case !there:
+			added = append(added, name)
+		case !bytes.Equal(old, is[name]):
+			changed = append(changed, name)
+		}
+	}
+	for _, name := range sortedNames(was) {
+		if _, there := is[name]; !there {
+			removed = append(removed, name)
+		}
+	}
+	return added, removed, changed
+}
+
+func byName(items [][]byte) map[string][]byte {
+	all := map[string][]byte{}
+	for _, raw := range items {
+		name, _ := mcp.TextMember(raw, "name")
+		all[name] = raw
+	}
+	return all
+}
+
+// maxReported is the maximum number of names in one log line.
+const maxReported = 10
+
+// shortenList shortens a list of names for a log line.
+func shortenList(names []string) []string {
+	if len(names) > maxReported {
+		return append(slices.Clone(names[:maxReported]), "…")
+	}
+	return names
 }

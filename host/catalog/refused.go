@@ -9,34 +9,34 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A tool's schemas are written by strangers and read by clients, some of which
-// resolve references or expand them. A schema that the vetter refuses reaches no
-// client: arguments may then be any object, and results are not described.
+// Schemas come from untrusted servers, and some clients resolve or expand references in
+// them. A schema that the vetter rejects reaches no client: the input schema becomes
+// any object, and the output schema is removed.
 
-// anyObject stands in for an input schema that is refused.
+// anyObject replaces a rejected input schema.
 var anyObject = []byte(`{"type":"object"}`)
 
-// The members of a tool's _meta that say why a schema was replaced.
+// The members of a tool's _meta with the reason for a replaced schema.
 const (
 	metaInput  = "junctor/inputSchema"
 	metaOutput = "junctor/outputSchema"
 )
 
-// Refused says why the schemas of a tool are not those that its server sent;
-// an empty text is about a schema that is.
+// Refused holds the reasons why the schemas of a tool were replaced. An empty reason
+// means that the schema is the server's own.
 type Refused struct{ Input, Output string }
 
-// vetSchemas replaces what is refused of a tool's schemas.
+// vetSchemas replaces the rejected schemas of a tool.
 func vetSchemas(raw []byte, d Describe) ([]byte, Refused) {
 	var r Refused
 	if s := mcp.Member(raw, "inputSchema"); s != nil {
-		if r.Input = refusal(s, d); r.Input != "" {
+		if r.Input = schemaProblem(s, d); r.Input != "" {
 			raw = mcp.SetMember(raw, "inputSchema", anyObject)
 			raw = mcp.SetPath(raw, []string{"_meta", metaInput}, mcp.AppendText(nil, "replaced: "+r.Input))
 		}
 	}
 	if s := mcp.Member(raw, "outputSchema"); s != nil {
-		if r.Output = refusal(s, d); r.Output != "" {
+		if r.Output = schemaProblem(s, d); r.Output != "" {
 			raw = mcp.DeleteMember(raw, "outputSchema")
 			raw = mcp.SetPath(raw, []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output))
 		}
@@ -44,8 +44,8 @@ func vetSchemas(raw []byte, d Describe) ([]byte, Refused) {
 	return raw, r
 }
 
-// refusal says why a schema is refused; empty: it is not.
-func refusal(s []byte, d Describe) string {
+// schemaProblem returns the reason why a schema is rejected, or "".
+func schemaProblem(s []byte, d Describe) string {
 	if !bytes.HasPrefix(s, []byte("{")) {
 		return "the schema is not an object"
 	}
@@ -56,17 +56,17 @@ func refusal(s []byte, d Describe) string {
 		return "the schema cannot be read"
 	}
 	if d != Verbatim {
-		if where := disguised(s); where != "" {
-			return fmt.Sprintf("the schema at %.200s has characters that cannot be seen", where)
+		if where := hiddenCharacters(s); where != "" {
+			return fmt.Sprintf("the schema has invisible characters at %.200s", where)
 		}
 	}
 	return ""
 }
 
-// remarks are what people should know about the refused schemas of a tool.
+// remarks returns notes about the rejected schemas of a tool.
 func (r Refused) remarks(tool string) (all []Note) {
 	if r.Input != "" {
-		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its input schema is replaced by one that takes any object: %s", tool, r.Input)})
+		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its input schema is replaced by one that accepts any object: %s", tool, r.Input)})
 	}
 	if r.Output != "" {
 		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its output schema is removed: %s", tool, r.Output)})
@@ -74,13 +74,13 @@ func (r Refused) remarks(tool string) (all []Note) {
 	return all
 }
 
-// any returns why one of the schemas is refused; empty: none is.
+// any returns the reason why one of the schemas is rejected, or "".
 func (r Refused) any() string {
 	if r.Input != "" {
-		return "its input schema is refused: " + r.Input
+		return "its input schema is rejected: " + r.Input
 	}
 	if r.Output != "" {
-		return "its output schema is refused: " + r.Output
+		return "its output schema is rejected: " + r.Output
 	}
 	return ""
 }

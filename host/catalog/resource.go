@@ -9,13 +9,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// Every resource can be asked for by a qualified URI, which names its server:
-// junctor://SERVER/ and the server's own URI, percent-encoded. Lists have it where
-// an earlier server of the configuration offers the same URI.
+// Every resource has a qualified URI that names its server: junctor://SERVER/ and the
+// percent-encoded URI of the server. Lists use it if an earlier server in the
+// configuration offers the same URI.
 
 const qualifiedPrefix = "junctor://"
 
-// A Location is a resource by its server and the server's own URI.
+// A Location identifies a resource by its server and the server's URI.
 type Location struct{ Server, URI string }
 
 // Qualify returns the qualified URI of a resource.
@@ -34,8 +34,8 @@ func (l Location) Qualify() string {
 	return string(b)
 }
 
-// Unqualify takes a qualified URI apart. The server's own URI may also stand as
-// it is: one with a colon is not encoded, so that templates can be qualified.
+// Unqualify splits a qualified URI. The server's URI may be unencoded if it contains a
+// colon, so that templates can be qualified.
 func Unqualify(uri string) (l Location, ok bool) {
 	rest, ok := strings.CutPrefix(uri, qualifiedPrefix)
 	if !ok || len(uri) > maxQualified {
@@ -55,12 +55,13 @@ func Unqualify(uri string) (l Location, ok bool) {
 	return Location{server, own}, len(own) <= maxURI
 }
 
-// maxQualified bounds a qualified URI, in which each byte may take three.
+// maxQualified is the maximum size of a qualified URI, in bytes. Percent-encoding can
+// triple the size.
 const maxQualified = 3*maxURI + 256
 
-// Locate returns the resource that a URI stands for. A plain URI belongs to the
-// first server that lists it, else to the first with a template that it fits.
-// listed is false when no server lists it, or not the one that the URI names.
+// Locate returns the location of a URI. A plain URI belongs to the first server that
+// lists it, or else to the first server with a matching template. listed is false if
+// no server lists the URI, or not the server that the URI names.
 func (s *Snapshot) Locate(uri string) (l Location, listed bool) {
 	if l, ok := Unqualify(uri); ok && s.servers[l.Server] {
 		return l, s.lists(l)
@@ -76,15 +77,15 @@ func (s *Snapshot) Locate(uri string) (l Location, listed bool) {
 	return Location{}, false
 }
 
-// Exact reports whether a server lists the very URI, not only a template for it.
+// Exact reports whether the server lists this URI itself, and not only a template.
 func (s *Snapshot) Exact(l Location) bool { return s.ownResources[pair{l.Server, l.URI}] }
 
-// lists reports whether the server of a resource lists it, or a template for it.
+// lists reports whether the server lists the resource or a matching template.
 func (s *Snapshot) lists(l Location) bool {
 	return s.Exact(l) || slices.ContainsFunc(s.Templates, func(t *Template) bool { return t.Server == l.Server && t.Matches(l.URI) })
 }
 
-// Template returns the template with exactly this text, which may be qualified.
+// Template returns the template with exactly this text, plain or qualified.
 func (s *Snapshot) Template(text string) (*Template, bool) {
 	of, qualified := Unqualify(text)
 	i := slices.IndexFunc(s.Templates, func(t *Template) bool {
@@ -96,8 +97,8 @@ func (s *Snapshot) Template(text string) (*Template, bool) {
 	return s.Templates[i], true
 }
 
-// Unknown lists the servers that stand before another one in the configuration,
-// or all when that is empty, and whose lists are not known.
+// Unknown returns the servers with unknown lists that precede another server in the
+// configuration. It covers all servers if before is empty.
 func (c *Catalog) Unknown(before string) (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,6 +113,7 @@ func (c *Catalog) Unknown(before string) (names []string) {
 	return names
 }
 
+// addResources adds the resources of a server.
 func (s *Snapshot) addResources(server *Server, l *lists) {
 	for _, o := range l.parse(server).resources {
 		it, own := o.item, pair{server.Name, o.item.Name}
@@ -120,7 +122,7 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 			s.note(server, "%s", o.why.Text)
 			continue
 		case s.ownResources[own]:
-			s.note(server, "resource %s stands in its list twice; the first one counts", it.Name)
+			s.note(server, "resource %s is listed twice; the first entry is used", it.Name)
 			continue
 		}
 		s.ownResources[own] = true
@@ -136,6 +138,7 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 	}
 }
 
+// addTemplates adds the resource templates of a server.
 func (s *Snapshot) addTemplates(server *Server, l *lists) {
 	for _, o := range l.parse(server).templates {
 		t := o.item
@@ -145,11 +148,11 @@ func (s *Snapshot) addTemplates(server *Server, l *lists) {
 		}
 		switch first, own := s.templates[t.Name], (pair{server.Name, t.Name}); {
 		case s.ownTemplates[own]:
-			s.note(server, "resource template %s stands in its list twice; the first one counts", t.Name)
+			s.note(server, "resource template %s is listed twice; the first entry is used", t.Name)
 			continue
 		case first != nil:
 			other := *t
-			// Not encoded: what a client puts in for the variables is encoded already.
+			// Unencoded, because clients expand variables with encoded values.
 			other.Item = *t.qualified("uriTemplate", qualifiedPrefix+server.Name+"/"+t.Name)
 			s.note(server, "resource template %s is offered as %s: server %q lists it first", t.Name, other.Exposed, first.Server)
 			t = &other
@@ -161,7 +164,7 @@ func (s *Snapshot) addTemplates(server *Server, l *lists) {
 	}
 }
 
-// qualified is the item under another URI; id is the member that holds it.
+// qualified returns a copy of the item with another URI in the member id.
 func (it *Item) qualified(id, uri string) *Item {
 	other := *it
 	other.Exposed = uri

@@ -7,47 +7,46 @@ import (
 	"strings"
 )
 
-// A Snapshot is an immutable catalog at one moment. Its lists are in the order
-// of the configuration and, within a server, in the server's own.
+// A Snapshot is an immutable catalog. Its lists follow the order of the configuration
+// and, within a server, the server's order.
 type Snapshot struct {
 	Tools     []*Tool
 	Resources []*Item
 	Templates []*Template
 	Prompts   []*Prompt
 
-	// Notes are what people should know about the lists: items left out,
-	// names that two servers claim.
+	// Notes explain omitted items and conflicting names.
 	Notes []Note
 
 	tools     map[string]*Tool   // by exposed name
 	own       map[pair]*Tool     // by server and name
 	prompts   map[string]*Prompt // by exposed name
 	ownPrompt map[pair]*Prompt   // by server and name
-	resources map[string]*Item   // by URI, of the first server that lists it
+	resources map[string]*Item   // by URI; the first server wins
 
-	templates map[string]*Template // by text, of the first server that lists it
+	templates map[string]*Template // by text; the first server wins
 
 	ownResources map[pair]bool   // by server and URI
 	ownTemplates map[pair]bool   // by server and text
-	servers      map[string]bool // of the configuration
+	servers      map[string]bool // servers of the configuration
 
-	prefixes map[string]string // of the configuration, to the server
-	claims   map[pair]string   // names that views give, by server, to the tool
-	leftOut  map[pair]Note     // tools that are not offered; see LeftOut
+	prefixes map[string]string // prefix to server
+	claims   map[pair]string   // server and exposed name of a view, to the tool's own name
+	leftOut  map[pair]Note     // omitted tools; see LeftOut
 }
 
 type pair struct{ server, name string }
 
-// A Note is about one server's list. One with a place is about what the
-// configuration says of the server, and is probably a mistake there.
+// A Note is a remark about a server's lists. A note with At concerns the server's
+// configuration, which is probably wrong.
 type Note struct {
 	Server, Text string
 	At           string // file:line:column, or empty
 	Hint         string
-	Refused      bool // the tool it is about is not offered because of that
+	Refused      bool // the tool of the note is omitted because of it
 }
 
-// String is the note in one line, without the server.
+// String returns the note as one line, without the server.
 func (n Note) String() string {
 	text := n.Text
 	if n.At != "" {
@@ -59,31 +58,31 @@ func (n Note) String() string {
 	return text
 }
 
-// Tool returns the tool that clients call by this name.
+// Tool returns the tool with the given exposed name.
 func (s *Snapshot) Tool(exposed string) (*Tool, bool) {
 	t, ok := s.tools[exposed]
 	return t, ok
 }
 
-// OwnTool returns a tool by its server and its own name.
+// OwnTool returns the tool with the given server and own name.
 func (s *Snapshot) OwnTool(server, name string) (*Tool, bool) {
 	t, ok := s.own[pair{server, name}]
 	return t, ok
 }
 
-// Prompt returns the prompt that clients call by this name.
+// Prompt returns the prompt with the given exposed name.
 func (s *Snapshot) Prompt(exposed string) (*Prompt, bool) {
 	p, ok := s.prompts[exposed]
 	return p, ok
 }
 
-// OwnPrompt returns a prompt by its server and its own name.
+// OwnPrompt returns the prompt with the given server and own name.
 func (s *Snapshot) OwnPrompt(server, name string) (*Prompt, bool) {
 	p, ok := s.ownPrompt[pair{server, name}]
 	return p, ok
 }
 
-// build makes a snapshot of what is known of each server.
+// build creates a snapshot of the known lists.
 func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	s := &Snapshot{
 		tools: map[string]*Tool{}, own: map[pair]*Tool{}, prompts: map[string]*Prompt{},
@@ -121,8 +120,7 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	return s
 }
 
-// degraded notes which lists are not whole. One reason is told once, for all lists
-// that have it.
+// degraded adds notes about incomplete lists. Lists with the same reason share a note.
 func (s *Snapshot) degraded(server *Server, l *lists) {
 	var reasons []string
 	names := map[string][]string{}
@@ -139,23 +137,25 @@ func (s *Snapshot) degraded(server *Server, l *lists) {
 	for _, why := range reasons {
 		which := names[why]
 		if last := len(which) - 1; last > 0 {
-			s.note(server, "its lists of %s and %s are not whole: %s", strings.Join(which[:last], ", "), which[last], why)
+			s.note(server, "its lists of %s and %s are incomplete: %s", strings.Join(which[:last], ", "), which[last], why)
 		} else {
-			s.note(server, "its list of %s is not whole: %s", which[0], why)
+			s.note(server, "its list of %s is incomplete: %s", which[0], why)
 		}
 	}
 }
 
+// note adds a note about a server.
 func (s *Snapshot) note(server *Server, format string, args ...any) {
 	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...)})
 }
 
-// doubt notes that what the configuration says at a place does not fit the
+// noteConfig adds a note about a position in the configuration that does not match the
 // server.
-func (s *Snapshot) doubt(server *Server, at, hint, format string, args ...any) {
+func (s *Snapshot) noteConfig(server *Server, at, hint, format string, args ...any) {
 	s.Notes = append(s.Notes, Note{Server: server.Name, Text: fmt.Sprintf(format, args...), At: at, Hint: hint})
 }
 
+// addTools adds the tools of a server.
 func (s *Snapshot) addTools(server *Server, l *lists) {
 	for _, o := range l.parse(server).tools {
 		t := o.item
@@ -164,23 +164,23 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 			continue
 		}
 		if s.own[pair{server.Name, t.Name}] != nil {
-			s.note(server, "tool %q stands in its list twice; the first one counts", t.Name)
+			s.note(server, "tool %q is listed twice; the first entry is used", t.Name)
 			continue
 		}
 		s.own[pair{server.Name, t.Name}] = t
 		for _, remark := range t.remarks {
-			s.doubt(server, remark.At, remark.Hint, "%s", remark.Text)
+			s.noteConfig(server, remark.At, remark.Hint, "%s", remark.Text)
 		}
 		if owner, ok := s.claims[pair{server.Name, t.Exposed}]; ok && owner != t.Name {
-			s.note(server, "tool %q is hidden by a view, at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
+			s.note(server, "tool %q is hidden by the view at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
 			continue
 		}
-		if other, ok := s.foreign(server, t.Exposed); ok {
-			s.note(server, "tool %q is left out: such names belong to server %q; set a prefix", t.Exposed, other)
+		if other, ok := s.prefixOwner(server, t.Exposed); ok {
+			s.note(server, "tool %q is left out: its name has the prefix of server %q; set a prefix", t.Exposed, other)
 			continue
 		}
 		if other := s.tools[t.Exposed]; other != nil {
-			s.note(server, "tool %q is hidden by the one of server %q; set a prefix", t.Exposed, other.Server)
+			s.note(server, "tool %q is hidden by the same name of server %q; set a prefix", t.Exposed, other.Server)
 			continue
 		}
 		s.tools[t.Exposed] = t
@@ -188,8 +188,8 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 	}
 }
 
-// leaveOut takes note of a tool that is not offered, and why; without a text it
-// is hidden on purpose.
+// leaveOut records an omitted tool and the reason. An empty reason means that the
+// configuration hides the tool.
 func (s *Snapshot) leaveOut(server *Server, name string, why Note) {
 	if why.Text == "" {
 		return
@@ -207,17 +207,16 @@ func (s *Snapshot) leaveOut(server *Server, name string, why Note) {
 	}
 }
 
-// LeftOut returns why a tool is not offered, by its server and its own name or,
-// with an empty server, by the name that clients would call it by.
+// LeftOut returns the reason why a tool is omitted. name is the tool's own name, or
+// its exposed name if server is empty.
 func (s *Snapshot) LeftOut(server, name string) (Note, bool) {
 	why, ok := s.leftOut[pair{server, name}]
 	return why, ok
 }
 
-// foreign returns the server whose prefix a name begins with that has none of
-// its own. It would otherwise depend on whose lists arrive first which of two
-// servers a client calls.
-func (s *Snapshot) foreign(server *Server, exposed string) (string, bool) {
+// prefixOwner returns the server whose prefix the name of an unprefixed server's item has.
+// Otherwise the order in which lists arrive would decide which server a client calls.
+func (s *Snapshot) prefixOwner(server *Server, exposed string) (string, bool) {
 	prefix, _, ok := strings.Cut(exposed, separator)
 	if server.Prefix != "" || !ok {
 		return "", false
@@ -226,6 +225,7 @@ func (s *Snapshot) foreign(server *Server, exposed string) (string, bool) {
 	return other, ok
 }
 
+// addPrompts adds the prompts of a server.
 func (s *Snapshot) addPrompts(server *Server, l *lists) {
 	for _, o := range l.parse(server).prompts {
 		p := o.item
@@ -234,16 +234,16 @@ func (s *Snapshot) addPrompts(server *Server, l *lists) {
 			continue
 		}
 		if s.ownPrompt[pair{server.Name, p.Name}] != nil {
-			s.note(server, "prompt %q stands in its list twice; the first one counts", p.Name)
+			s.note(server, "prompt %q is listed twice; the first entry is used", p.Name)
 			continue
 		}
 		s.ownPrompt[pair{server.Name, p.Name}] = p
-		if other, ok := s.foreign(server, p.Exposed); ok {
-			s.note(server, "prompt %q is left out: such names belong to server %q; set a prefix", p.Exposed, other)
+		if other, ok := s.prefixOwner(server, p.Exposed); ok {
+			s.note(server, "prompt %q is left out: its name has the prefix of server %q; set a prefix", p.Exposed, other)
 			continue
 		}
 		if other := s.prompts[p.Exposed]; other != nil {
-			s.note(server, "prompt %q is hidden by the one of server %q; set a prefix", p.Exposed, other.Server)
+			s.note(server, "prompt %q is hidden by the same name of server %q; set a prefix", p.Exposed, other.Server)
 			continue
 		}
 		s.prompts[p.Exposed] = p
@@ -251,7 +251,7 @@ func (s *Snapshot) addPrompts(server *Server, l *lists) {
 	}
 }
 
-// Names lists what can be asked for, for suggestions.
+// Names returns the exposed names of all tools, sorted.
 func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.tools)) }
 
 func sortedNames[V any](m map[string]V) []string {

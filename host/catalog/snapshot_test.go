@@ -12,7 +12,7 @@ import (
 
 func quoted(s string) []byte { return mcp.AppendText(nil, s) }
 
-// listing is a list of items as JSON.
+// listing returns a list with the given items.
 func listing(items ...string) (l upstream.Listing) {
 	for _, item := range items {
 		l.Items = append(l.Items, []byte(item))
@@ -55,13 +55,13 @@ func TestClashes(t *testing.T) {
 			"without prefixes the first server wins",
 			[]*Server{{Name: "a"}, {Name: "b"}},
 			map[string]*lists{"a": {Tools: listing(`{"name":"x"}`)}, "b": {Tools: listing(`{"name":"x"}`, `{"name":"y"}`)}},
-			"x=a/x y=b/y", `b: tool "x" is hidden by the one of server "a"; set a prefix`,
+			"x=a/x y=b/y", `b: tool "x" is hidden by the same name of server "a"; set a prefix`,
 		},
 		{
 			"a server without a prefix cannot take the names of one that has it",
 			[]*Server{evil, {Name: "github", Prefix: "gh"}},
 			map[string]*lists{"evil": {Tools: listing(`{"name":"gh__delete"}`, `{"name":"gx__delete"}`)}},
-			"gx__delete=evil/gx__delete", `evil: tool "gh__delete" is left out: such names belong to server "github"; set a prefix`,
+			"gx__delete=evil/gx__delete", `evil: tool "gh__delete" is left out: its name has the prefix of server "github"; set a prefix`,
 		},
 		{
 			"prefixes that begin alike",
@@ -73,7 +73,7 @@ func TestClashes(t *testing.T) {
 			"twice in one list",
 			[]*Server{{Name: "a", Prefix: "a"}},
 			map[string]*lists{"a": {Tools: listing(`{"name":"x","title":"1"}`, `{"name":"x","title":"2"}`)}},
-			"a__x=a/x", `a: tool "x" stands in its list twice; the first one counts`,
+			"a__x=a/x", `a: tool "x" is listed twice; the first entry is used`,
 		},
 		{
 			"sanitised alike",
@@ -85,7 +85,7 @@ func TestClashes(t *testing.T) {
 			"a view's name is not for others, however they are listed",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {Name: "find", At: "f:1:1"}}}},
 			map[string]*lists{"a": {Tools: listing(`{"name":"find"}`, `{"name":"search"}`)}},
-			"a__find=a/search", `a: tool "find" is hidden by a view, at f:1:1, which gives its name to "search"`,
+			"a__find=a/search", `a: tool "find" is hidden by the view at f:1:1, which gives its name to "search"`,
 		},
 		{
 			"views that swap names",
@@ -97,7 +97,7 @@ func TestClashes(t *testing.T) {
 			"a pin of nothing leaves its tool out, for it would be open",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {Pin: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1"}}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
-			"", `a: tool "search" is left out: its pin: ownr is no argument of the tool; did you mean "owner"?, at f:1:1`,
+			"", `a: tool "search" is left out: its pin: ownr is not an argument of the tool; did you mean "owner"?, at f:1:1`,
 		},
 		{
 			"a pin of the wrong type leaves its tool out, for it would be sent",
@@ -121,34 +121,34 @@ func TestClashes(t *testing.T) {
 				Default: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1",
 			}}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
-			"a__search=a/search", `a: tool "search" has a default for nothing: ownr is no argument of the tool; did you mean "owner"?, at f:1:1`,
+			"a__search=a/search", `a: tool "search" has a default without effect: ownr is not an argument of the tool; did you mean "owner"?, at f:1:1`,
 		},
 		{
 			"a tool that is only a task",
 			[]*Server{{Name: "a", Prefix: "a"}},
 			map[string]*lists{"a": {Tools: listing(`{"name":"x","execution":{"taskSupport":"required"}}`, `{"name":"y","execution":{"taskSupport":"optional"}}`)}},
-			"a__y=a/y", `a: tool "x" is left out: it can only be called as a task, which is not supported yet`,
+			"a__y=a/y", `a: tool "x" is left out: it can only be called as a task, which junctor does not support`,
 		},
 		{
 			"a view of nothing",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}, "b": {At: "f:2:1"}, "d": {Hidden: true}}}},
 			map[string]*lists{"a": {}},
-			"", "a: it has no tool \"b\", which a tool block is about, at f:2:1\na: it has no tool \"c\", which a tool block is about, at f:3:1",
+			"", "a: it has no tool \"b\", which a tool block configures, at f:2:1\na: it has no tool \"c\", which a tool block configures, at f:3:1",
 		},
 		{
 			"one reason is told once",
 			[]*Server{{Name: "a", Prefix: "a"}},
 			map[string]*lists{"a": {
-				Tools: upstream.Listing{Degraded: "asking failed: locked"}, Resources: upstream.Listing{Degraded: "asking failed: locked"},
-				Templates: upstream.Listing{Degraded: "cursor_loop"}, Prompts: upstream.Listing{Degraded: "asking failed: locked"},
+				Tools: upstream.Listing{Degraded: "the request failed: locked"}, Resources: upstream.Listing{Degraded: "the request failed: locked"},
+				Templates: upstream.Listing{Degraded: "cursor_loop"}, Prompts: upstream.Listing{Degraded: "the request failed: locked"},
 			}},
-			"", "a: its lists of tools, resources and prompts are not whole: asking failed: locked\na: its list of templates is not whole: cursor_loop",
+			"", "a: its lists of tools, resources and prompts are incomplete: the request failed: locked\na: its list of templates is incomplete: cursor_loop",
 		},
 		{
 			"nothing is said of tools that a list may lack",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}}, Patterns: []Pattern{glob("deny", "x", "f:1:1")}}},
 			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "cursor_loop"}}},
-			"", "a: its list of tools is not whole: cursor_loop",
+			"", "a: its list of tools is incomplete: cursor_loop",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestViews(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		view View
-		raw  string // what clients see
-		sent string // for {"q":"a","owner":"mine"}
+		raw  string // as clients see it
+		sent string // arguments sent for {"q":"a","owner":"mine"}
 	}{
 		{"none", View{}, strings.Replace(search, `"search"`, `"a__search"`, 1), `{"q":"a","owner":"mine"}`},
 		{"renamed", View{Name: "find.it"}, strings.Replace(search, `"search"`, `"a__find_it_40300ec2"`, 1), `{"q":"a","owner":"mine"}`},
@@ -206,8 +206,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestViewsThatHide: a hidden tool cannot be called under any name, and one
-// whose view cannot be applied is left out rather than shown without it.
+// TestViewsThatHide checks that a hidden tool has no name, and that a tool whose view cannot
+// be applied is omitted.
 func TestViewsThatHide(t *testing.T) {
 	views := map[string]*View{
 		"search": {Hidden: true},
@@ -221,7 +221,7 @@ func TestViewsThatHide(t *testing.T) {
 	}
 }
 
-// TestLocate: the resource that a URI stands for.
+// TestLocate checks the server of plain and qualified URIs.
 func TestLocate(t *testing.T) {
 	servers := []*Server{{Name: "greedy"}, {Name: "files"}, {Name: "db"}}
 	var many []string
@@ -237,7 +237,7 @@ func TestLocate(t *testing.T) {
 	for uri, want := range map[string]string{
 		"file:///a": "files", "db://shared": "files", "db://t/1": "db", "db://t/1/2": "", "file:///etc/passwd": "", "x:{": "", "anything": "", "v:1": "", "w:1": "",
 		"many7://y": "files", fmt.Sprintf("many%d://y", maxMatched): "", "": "",
-		"file:///tmp/x":                         "db", // the one of files comes too late to be compared
+		"file:///tmp/x":                         "db", // the template of files is over the limit
 		"db://t/" + strings.Repeat("1", maxURI): "",
 		"junctor://db/db%3A%2F%2Fshared":        "db", "junctor://db/db://shared": "db", "junctor://files/file:///a": "files", "junctor://db/file:///tmp/x": "db",
 		"junctor://other/db:x": "", "junctor://db": "", "junctor://db/": "", "junctor://db/%zz": "", "junctor://db/%ff": "",
@@ -260,15 +260,14 @@ func TestLocate(t *testing.T) {
 		t.Errorf("%+v", at)
 	}
 	if _, ok := s.Template("no"); ok {
-		t.Error("a template that is not there")
+		t.Error("Template found a missing template")
 	}
 	if s.Resources[0].Title != "A" || !strings.Contains(notesOf(s), `db: resource db://shared is offered as junctor://db/db%3A%2F%2Fshared: server "files" lists it first`) {
 		t.Errorf("%s", notesOf(s))
 	}
 }
 
-// TestQualify: a qualified URI stands for exactly one resource, and the other way
-// round.
+// TestQualify checks that qualified URIs and resources correspond one to one.
 func TestQualify(t *testing.T) {
 	for _, own := range []string{"a:b", "file:///a b/ü?x=%20#y", "x", "%", "junctor://a/b:c", strings.Repeat("/", maxURI)} {
 		at := Location{"srv_1-x", own}
@@ -285,7 +284,7 @@ func TestQualify(t *testing.T) {
 			t.Errorf("%.40q stands for %+v", bad, at)
 		}
 	}
-	// One that is listed cannot look like one of another server.
+	// A listed URI cannot impersonate a URI of another server.
 	s := build([]*Server{{Name: "evil"}, {Name: "good"}}, map[string]*lists{
 		"evil": {Resources: listing(`{"uri":"junctor://good/a:b"}`)}, "good": {Resources: listing(`{"uri":"a:b"}`)},
 	})

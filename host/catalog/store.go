@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,12 +13,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// storeVersion changes with the form of the files.
+// storeVersion is the version of the file format.
 const storeVersion = 3
 
-// A stored is what stands in a file beside the lists, which are members under
-// their names: no deeper than in a message, so that what passed the scan once
-// passes it again.
+// A stored is the header of a file. The lists are further members under their names.
+// Their depth is that of a message, so that items pass the scan again.
 type stored struct {
 	Version int       `json:"version"`
 	Fetched time.Time `json:"fetched"`
@@ -31,19 +32,17 @@ type storedList struct {
 	Unfinished *upstream.Unfinished `json:"unfinished"`
 }
 
-// storeName is the file of a server's lists as they were for an offer.
+// storeName returns the file name of a server's lists for an offer.
 func storeName(key string, o offer) string { return filepath.Join("catalogs", key+o.suffix()+".json") }
 
-// load reads the lists of a server from disk; nil when there are none that can
-// be read.
+// load reads the lists of a server from disk. It returns nil if there is no valid file.
 func load(dir cache.Dir, key string, o offer) *lists {
 	text, ok := dir.Read(storeName(key, o))
 	if !ok {
 		return nil
 	}
 	var st stored
-	// The same strict scan as for a message: the bytes are passed on as they
-	// are, to clients as well.
+	// Scan the file like a message, because its items are passed to clients verbatim.
 	if mcp.Scan(text) != nil || json.Unmarshal(text, &st) != nil || st.Version != storeVersion {
 		return nil
 	}
@@ -62,9 +61,8 @@ func load(dir cache.Dir, key string, o offer) *lists {
 	return l
 }
 
-// save writes the lists of a server to disk. It composes the JSON itself: an
-// encoder would take the white space out of the items, which would then look
-// changed when the server sends them again.
+// save writes the lists of a server to disk. It does not use a JSON encoder, which
+// would remove white space from the items and make them look changed later.
 func save(dir cache.Dir, key string, l *lists) {
 	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
 	for _, k := range kinds {
@@ -83,4 +81,45 @@ func save(dir cache.Dir, key string, l *lists) {
 		b = append(b, "]}"...)
 	}
 	dir.Write(storeName(key, l.offer), append(b, '}'))
+}
+
+// An offer is the client capabilities that legacy servers receive. Their lists may
+// depend on it: for example, a tool may need answers from the user.
+type offer struct {
+	number       int    // sequence number in this process
+	capabilities string // a JSON object, or "" for an empty one
+}
+
+// suffix distinguishes the files of a server's lists by offer.
+func (o offer) suffix() string {
+	if o.capabilities == "" || o.capabilities == "{}" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(o.capabilities))
+	return "-" + hex.EncodeToString(sum[:])[:hashDigits]
+}
+
+// Offer sets the client capabilities that servers receive from now on. Lists for other
+// capabilities become outdated. Lists on disk for these capabilities are loaded.
+func (c *Catalog) Offer(capabilities []byte) {
+	c.mu.Lock()
+	c.offer = offer{number: c.offer.number + 1, capabilities: string(capabilities)}
+	now := c.offer
+	c.mu.Unlock()
+	for _, s := range c.servers {
+		if s.Offer != nil {
+			continue
+		}
+		if l := load(c.dir, s.Key, now); l != nil {
+			c.publish(s, l)
+		}
+	}
+}
+
+// offerTo returns the current capabilities for a server. The caller holds mu.
+func (c *Catalog) offerTo(s *Server) offer {
+	if s.Offer != nil {
+		return offer{capabilities: string(s.Offer)}
+	}
+	return c.offer
 }

@@ -17,7 +17,7 @@ import (
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
-// TestStored: lists come back from disk byte for byte.
+// TestStored checks that lists on disk are restored byte for byte.
 func TestStored(t *testing.T) {
 	deep := strings.Repeat(`[`, mcp.MaxDepth-4) + strings.Repeat(`]`, mcp.MaxDepth-4)
 	l := &lists{fetched: time.Now().Round(0)}
@@ -29,7 +29,7 @@ func TestStored(t *testing.T) {
 	save(dir, "key", l)
 	got := load(dir, "key", offer{})
 	if got == nil {
-		t.Fatal("it does not come back")
+		t.Fatal("load found no file")
 	}
 	for _, k := range kinds {
 		want, have := k.of(l), k.of(got)
@@ -43,15 +43,15 @@ func TestStored(t *testing.T) {
 		}
 	}
 	if u := got.Tools.Unfinished; u == nil || *u != *l.Tools.Unfinished || got.Prompts.Unfinished != nil || !got.stale() {
-		t.Errorf("unfinished comes back as %+v", u)
+		t.Errorf("Unfinished is restored as %+v", u)
 	}
 	if !got.fetched.Equal(l.fetched) || got.fresh || len(got.changes(l)) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestStoredBadly: a file that is not what was written is as good as none.
-func TestStoredBadly(t *testing.T) {
+// TestInvalidFile checks that an invalid file is ignored.
+func TestInvalidFile(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	save(dir, "key", &lists{fetched: time.Now(), Tools: listing(`{"name":"a"}`)})
 	path := filepath.Join(string(dir), storeName("key", offer{}))
@@ -70,7 +70,7 @@ func TestStoredBadly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if load(dir, "key", offer{}) != nil {
-			t.Errorf("%s: it was read", name)
+			t.Errorf("%s: the file was accepted", name)
 		}
 	}
 	for n := range good {
@@ -78,31 +78,31 @@ func TestStoredBadly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if load(dir, "key", offer{}) != nil {
-			t.Errorf("the first %d bytes were read", n)
+			t.Errorf("the first %d bytes were accepted", n)
 		}
 	}
-	// A directory where the file should be, and no directory at all.
+	// The file is a directory, or the directory does not exist.
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	save(dir, "key", &lists{})
 	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil || load(cache.Dir(path+"/none"), "key", offer{}) != nil {
-		t.Error("something was read")
+		t.Error("load returned lists")
 	}
 	save("", "key", &lists{})
 }
 
-// TestFromDisk: a catalog begins with what is on disk, asks nobody as long as
-// that is believed, and compares when a server is connected for another reason.
+// TestFromDisk checks that a catalog starts with the lists on disk, starts no server for
+// them, and refreshes them when a server connects.
 func TestFromDisk(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	inBubble(t, func(t *testing.T) {
-		first := newShop(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
+		first := newFixture(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
 		first.Ensure(t.Context())
 		first.close()
 
 		server := old(`{"name":"x"}`, `{"name":"new"}`)
-		s := newShop(dir, server, old())
+		s := newFixture(dir, server, old())
 		defer s.close()
 		s.Ensure(t.Context())
 		s.Await(t.Context(), nil)
@@ -117,23 +117,23 @@ func TestFromDisk(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 		if _, known := s.Known("b"); !known || s.servers["b"].Connections() != 0 {
-			t.Error("the other one was asked too")
+			t.Error("the other server was asked, too")
 		}
 	})
 }
 
-// TestOldOnDisk: what is no longer believed is asked for again; Ensure waits,
-// Await does not, and a server that is down takes nothing away.
-func TestOldOnDisk(t *testing.T) {
+// TestOutdatedOnDisk checks that outdated lists are refreshed. Ensure waits for them and Await
+// does not. Lists of an unavailable server are kept.
+func TestOutdatedOnDisk(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	inBubble(t, func(t *testing.T) {
-		first := newShop(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
+		first := newFixture(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
 		first.Ensure(t.Context())
 		first.close()
 		time.Sleep(25 * time.Hour)
 
 		changed := old(`{"name":"z"}`)
-		s := newShop(dir, changed, hanging())
+		s := newFixture(dir, changed, hanging())
 		defer s.close()
 		begun := time.Now()
 		if failed := s.Await(t.Context(), nil); len(failed) > 0 || time.Since(begun) > 0 {
@@ -147,21 +147,20 @@ func TestOldOnDisk(t *testing.T) {
 	})
 }
 
-// TestFromTheFuture: a file that says it was written tomorrow is not believed
-// for ever.
-func TestFromTheFuture(t *testing.T) {
+// TestFutureTimestamp checks that a file with a future timestamp is outdated.
+func TestFutureTimestamp(t *testing.T) {
 	if l := (&lists{fetched: time.Now().Add(time.Hour)}); !l.stale() {
-		t.Error("it is believed")
+		t.Error("the lists are not stale")
 	}
 }
 
-// TestUnwritable: a cache that cannot be written costs nothing.
+// TestUnwritable checks that an unwritable cache causes no error.
 func TestUnwritable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newShop(cache.Dir(file), &conversation.Server{Revision: "2026-07-28"})
+	s := newFixture(cache.Dir(file), &conversation.Server{Revision: "2026-07-28"})
 	defer s.close()
 	if failed := s.Ensure(t.Context()); len(failed) > 0 {
 		t.Error(failed)

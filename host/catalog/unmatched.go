@@ -8,16 +8,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// A Pattern is one of those by which the configuration selects tools.
+// A Pattern is a tool pattern in the configuration.
 type Pattern struct {
-	List  string // the attribute it stands in: allow, deny, read, …
+	List  string // its attribute: allow, deny, read, …
 	Glob  string
 	Match func(name string) bool
 	At    string // file:line:column
 }
 
-// unmatched notes patterns and tool blocks of the configuration that fit none
-// of a server's tools. It says nothing about a list that is not whole.
+// unmatched adds notes about patterns and tool blocks that match no tool of the
+// server. It adds none if the list of tools is incomplete.
 func (s *Snapshot) unmatched(server *Server, l *lists) {
 	if l.Tools.Degraded != "" || l.Tools.Failed != nil {
 		return
@@ -25,7 +25,7 @@ func (s *Snapshot) unmatched(server *Server, l *lists) {
 	names := l.parse(server).names
 	for _, name := range sortedNames(server.Views) {
 		if v := server.Views[name]; !slices.Contains(names, name) && !v.Hidden {
-			s.doubt(server, v.At, didYouMean(suggest.Nearest(name, names)), "it has no tool %.64q, which a tool block is about", name)
+			s.noteConfig(server, v.At, didYouMean(suggest.Nearest(name, names)), "it has no tool %.64q, which a tool block configures", name)
 		}
 	}
 	for _, p := range server.Patterns {
@@ -36,18 +36,18 @@ func (s *Snapshot) unmatched(server *Server, l *lists) {
 		if len(names) == 0 {
 			what = "nothing: it has no tools"
 		}
-		s.doubt(server, p.At, server.meant(p, names), "the pattern %.64q in %s matches %s", p.Glob, p.List, what)
+		s.noteConfig(server, p.At, server.patternHint(p, names), "the pattern %.64q in %s matches %s", p.Glob, p.List, what)
 	}
 }
 
-// meant is a hint about a pattern that matches none of the names.
-func (s *Server) meant(p Pattern, names []string) string {
+// patternHint returns a hint for a pattern that matches no name, or "".
+func (s *Server) patternHint(p Pattern, names []string) string {
 	if own, prefixed := strings.CutPrefix(p.Glob, s.Prefix+separator); prefixed && s.Prefix != "" {
-		return fmt.Sprintf("patterns are compared with the server's own names: write %q", own)
+		return fmt.Sprintf("patterns match the server's own names: use %q", own)
 	}
 	for _, name := range sortedNames(s.Views) {
 		if s.Views[name].Name == p.Glob {
-			return fmt.Sprintf("patterns are compared with the server's own names: write %q", name)
+			return fmt.Sprintf("patterns match the server's own names: use %q", name)
 		}
 	}
 	beginning, starred := strings.CutSuffix(p.Glob, "*")
@@ -85,17 +85,16 @@ func matchesAny(p Pattern, names []string) bool {
 	return false
 }
 
-// toldMost bounds the notes that are remembered.
-const toldMost = 1000
+// maxLoggedNotes is the maximum number of remembered notes.
+const maxLoggedNotes = 1000
 
-// logDoubts writes to the log, once, what the configuration says of a server
-// and does not fit it.
-func (c *Catalog) logDoubts() {
+// logConfigNotes logs each note about the configuration once.
+func (c *Catalog) logConfigNotes() {
 	var fresh []Note
 	c.mu.Lock()
 	for _, n := range c.Snapshot().Notes {
-		if n.At != "" && !c.told[n] && len(c.told) < toldMost {
-			c.told[n] = true
+		if n.At != "" && !c.loggedNotes[n] && len(c.loggedNotes) < maxLoggedNotes {
+			c.loggedNotes[n] = true
 			fresh = append(fresh, n)
 		}
 	}
@@ -105,6 +104,6 @@ func (c *Catalog) logDoubts() {
 		if n.Hint != "" {
 			args = append(args, "hint", n.Hint)
 		}
-		c.log.Warn("the configuration does not fit a server", args...)
+		c.log.Warn("the configuration does not match a server", args...)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 )
 
-// glob is a pattern that matches names equal to it or, with a star at its end,
-// those that begin like it.
+// glob returns a pattern that matches a name or, with a final star, a prefix.
 func glob(list, text, at string) Pattern {
 	beginning, starred := strings.CutSuffix(text, "*")
 	return Pattern{List: list, Glob: text, At: at, Match: func(name string) bool {
@@ -24,15 +23,15 @@ func TestUnmatchedPatterns(t *testing.T) {
 	tools := listing(`{"name":"del"}`, `{"name":"search_issues"}`, `{"name":"search_code"}`, `{"name":"create_issue"}`)
 	for _, c := range []struct {
 		pattern Pattern
-		note    string // behind "the pattern …"
+		note    string // text after "the pattern …"
 	}{
 		{glob("deny", "del", "f:1:1"), ""},
 		{glob("allow", "search_*", "f:1:1"), ""},
 		{glob("allow", "*", "f:1:1"), ""},
 		{glob("deny", "dei", "f:7:11"), `"dei" in deny matches none of its 4 tools, at f:7:11; did you mean "del"?`},
 		{glob("allow", "serach_*", "f:1:1"), `"serach_*" in allow matches none of its 4 tools, at f:1:1; did you mean "search_*"?`},
-		{glob("read", "gh__del", "f:1:1"), `"gh__del" in read matches none of its 4 tools, at f:1:1; patterns are compared with the server's own names: write "del"`},
-		{glob("write", "new_issue", "f:1:1"), `"new_issue" in write matches none of its 4 tools, at f:1:1; patterns are compared with the server's own names: write "create_issue"`},
+		{glob("read", "gh__del", "f:1:1"), `"gh__del" in read matches none of its 4 tools, at f:1:1; patterns match the server's own names: use "del"`},
+		{glob("write", "new_issue", "f:1:1"), `"new_issue" in write matches none of its 4 tools, at f:1:1; patterns match the server's own names: use "create_issue"`},
 		{glob("deny", "delete_everything", "f:1:1"), `"delete_everything" in deny matches none of its 4 tools, at f:1:1`},
 		{glob("deny", "x", "f:1:1"), `"x" in deny matches none of its 4 tools, at f:1:1`},
 		{glob("deny", "*dei*", "f:1:1"), `"*dei*" in deny matches none of its 4 tools, at f:1:1`},
@@ -52,11 +51,11 @@ func TestUnmatchedPatterns(t *testing.T) {
 		t.Errorf("of a server without tools: %s", got)
 	}
 	if got := notesOf(build([]*Server{none}, nil)); got != "" {
-		t.Errorf("of a server that was not asked: %s", got)
+		t.Errorf("of a server without lists: %s", got)
 	}
 }
 
-// TestUnmatchedPatternsAreLoggedOnce: however often a server lists its tools.
+// TestUnmatchedPatternsAreLoggedOnce checks that repeated lists cause no second log line.
 func TestUnmatchedPatternsAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	server := &Server{Name: "gh", Key: "k", Patterns: []Pattern{glob("deny", "dei", "f:7:11")}}
@@ -65,13 +64,13 @@ func TestUnmatchedPatternsAreLoggedOnce(t *testing.T) {
 	for _, tools := range []string{`{"name":"del"}`, `{"name":"del","title":"x"}`, `{"name":"del"}`} {
 		c.publish(server, &lists{Tools: listing(tools)})
 	}
-	if got := strings.Count(log.String(), "does not fit a server"); got != 1 || !strings.Contains(log.String(), "at=f:7:11") || !strings.Contains(log.String(), `did you mean`) {
+	if got := strings.Count(log.String(), "does not match a server"); got != 1 || !strings.Contains(log.String(), "at=f:7:11") || !strings.Contains(log.String(), `did you mean`) {
 		t.Errorf("%d lines: %s", got, log.String())
 	}
 }
 
-// TestNullUnsetsDefaults: null in place of a default sends nothing, unless null
-// is a value that the tool takes.
+// TestNullUnsetsDefaults checks that null suppresses a default, unless the schema allows
+// null.
 func TestNullUnsetsDefaults(t *testing.T) {
 	const tool = `{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"any":{},"maybe":{"type":["string","null"]},"must":{"type":"string"}},"required":["must"]}}`
 	defaults := map[string]json.RawMessage{"n": []byte("20"), "any": []byte("1"), "maybe": []byte(`"x"`), "must": []byte(`"y"`)}
@@ -92,6 +91,6 @@ func TestNullUnsetsDefaults(t *testing.T) {
 		}
 	}
 	if !got.Needed("must") || got.Needed("n") || got.Needed("none") {
-		t.Error("it is not known which argument the tool needs")
+		t.Error("Needed is wrong")
 	}
 }

@@ -11,35 +11,34 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A View is how the configuration wants one tool to be seen.
+// A View is the configuration of one tool.
 type View struct {
-	Name           string // exposed in place of the tool's own; empty: that
+	Name           string // exposed name; "" for the tool's own
 	Description    string
 	HasDescription bool
 	Hidden         bool
-	Pin            map[string]json.RawMessage // always sent, not in the schema
-	Default        map[string]json.RawMessage // sent when the client sends nothing
+	Pin            map[string]json.RawMessage // always sent, and removed from the schema
+	Default        map[string]json.RawMessage // sent if the client omits the argument
 	At             string                     // file:line:column
-	Places         map[string]string          // of each pinned argument and default; missing: At
+	Places         map[string]string          // position by argument; At if missing
 }
 
-// place is where an argument that is pinned or has a default stands.
+// place returns the position of a pinned argument or a default.
 func (v *View) place(argument string) string {
 	argument, _, _ = strings.Cut(argument, ".")
 	argument, _, _ = strings.Cut(argument, "[")
 	return cmp.Or(v.Places[argument], v.At)
 }
 
-// A nullRule says what null means for an argument that has a default.
+// A nullRule is the meaning of null for an argument with a default.
 type nullRule struct {
-	value  bool // a value like any other: the schema allows it
-	needed bool // the tool cannot be called without the argument
+	value  bool // null is an ordinary value, which the schema allows
+	needed bool // the argument is required
 }
 
-// apply makes what clients see fit the view. When that cannot be done it says
-// why, and where in the configuration the reason stands: a pinned argument that
-// is unknown would be open to whoever calls, and one that does not fit would be
-// sent with every call.
+// apply applies a view to the tool. If that fails, it returns the reason and the
+// position in the configuration. An unknown pinned argument would be open to callers,
+// and an invalid one would be sent with every call.
 func (t *Tool) apply(v *View) (why, at string) {
 	if v.HasDescription {
 		t.Description = v.Description
@@ -61,7 +60,7 @@ func (t *Tool) apply(v *View) (why, at string) {
 		return "its default: " + wrong[0].String(), v.place(wrong[0].Path)
 	}
 	for _, p := range unknown {
-		t.remarks = append(t.remarks, Note{Text: fmt.Sprintf("tool %.64q has a default for nothing: %s", t.Name, p), At: v.place(p.Path)})
+		t.remarks = append(t.remarks, Note{Text: fmt.Sprintf("tool %.64q has a default without effect: %s", t.Name, p), At: v.place(p.Path)})
 	}
 	t.unset = nullRules(input, v.Default)
 	input, err := schema.Hide(input, sortedNames(v.Pin))
@@ -75,7 +74,7 @@ func (t *Tool) apply(v *View) (why, at string) {
 	return "", ""
 }
 
-// nullRules finds out what null means for each argument that has a default.
+// nullRules determines the meaning of null for each argument with a default.
 func nullRules(input []byte, defaults map[string]json.RawMessage) map[string]nullRule {
 	if len(defaults) == 0 {
 		return nil
@@ -87,7 +86,7 @@ func nullRules(input []byte, defaults map[string]json.RawMessage) map[string]nul
 		rule := nullRule{value: len(wrong) == 0}
 		for _, p := range properties {
 			rule.needed = rule.needed || p.Name == name && p.Required
-			// A property without a type allows null as it allows everything; nobody means it.
+			// A property without a type allows null only because it allows every value.
 			rule.value = rule.value && !(p.Name == name && p.Type == "any")
 		}
 		rules[name] = rule
@@ -95,9 +94,8 @@ func nullRules(input []byte, defaults map[string]json.RawMessage) map[string]nul
 	return rules
 }
 
-// Unset takes out of the arguments that a client sent those that are null to
-// say that a default shall not be sent, and returns their names. Where the schema
-// allows null it is a value, and stays.
+// Unset removes the arguments that a client set to null to suppress a default, and
+// returns their names. If the schema allows null, the argument stays.
 func (t *Tool) Unset(sent []byte) (rest []byte, names []string) {
 	for _, name := range sortedNames(t.unset) {
 		if !t.unset[name].value && string(mcp.Member(sent, name)) == "null" {
@@ -107,13 +105,11 @@ func (t *Tool) Unset(sent []byte) (rest []byte, names []string) {
 	return sent, names
 }
 
-// Needed reports whether the tool cannot be called without an argument that has
-// a default.
+// Needed reports whether an argument with a default is required.
 func (t *Tool) Needed(name string) bool { return t.unset[name].needed }
 
-// Arguments returns what to send to the server for the arguments a client
-// sent: with the pinned ones, and the defaults that are missing and not unset.
-// Arguments that need no change are returned as they are.
+// Arguments returns the arguments for the server: those of the client, the pinned ones
+// and the missing defaults. Unchanged arguments keep their bytes.
 func (t *Tool) Arguments(sent []byte) []byte {
 	if t.view == nil {
 		return sent
@@ -130,7 +126,7 @@ func (t *Tool) Arguments(sent []byte) []byte {
 	return sent
 }
 
-// Pinned returns the names of the arguments that the view pins.
+// Pinned returns the names of the pinned arguments.
 func (t *Tool) Pinned() []string {
 	if t.view == nil {
 		return nil
@@ -138,7 +134,7 @@ func (t *Tool) Pinned() []string {
 	return sortedNames(t.view.Pin)
 }
 
-// View returns where the tool's view stands in the configuration, if any.
+// View returns the position of the tool's view in the configuration, or "".
 func (t *Tool) View() string {
 	if t.view == nil {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Visible returns text without what people do not see and models read all the
-// same: escape sequences, control characters, bidirectional controls, tag
-// characters and other invisible characters. Line ends, tabs, and the joiners
-// and selectors that scripts and emoji need stay.
+// Visible removes characters that people do not see but models read: escape sequences,
+// control characters, bidirectional controls, tag characters and other invisible
+// characters. It keeps newlines, tabs, and joiners and selectors that scripts and emoji
+// need.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, suspicious) {
 		return text
@@ -21,7 +21,7 @@ func Visible(text string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	last := rune(-1) // the last rune that was kept
+	last := rune(-1) // the last rune in b
 	for rest := text; rest != ""; {
 		r, size := utf8.DecodeRuneInString(rest)
 		rest = rest[size:]
@@ -37,11 +37,10 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// sevenBit writes the control characters that begin a sequence, and end one, as
-// they are written in seven bits.
+// sevenBit replaces the C1 characters of escape sequences by their seven-bit forms.
 var sevenBit = strings.NewReplacer("\u0090", "\x1bP", "\u0098", "\x1bX", "\u009b", "\x1b[", "\u009c", "\x1b\\", "\u009d", "\x1b]", "\u009e", "\x1b^", "\u009f", "\x1b_")
 
-// suspicious reports whether people may not see a rune.
+// suspicious reports whether a rune may be invisible.
 func suspicious(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -50,9 +49,9 @@ func suspicious(r rune) bool {
 		return true
 	case r < 0xa0:
 		return false
-	case r >= 0xe0000 && r <= 0xe0fff: // tags, and selectors that hold any byte
+	case r >= 0xe0000 && r <= 0xe0fff: // tags, and selectors that can encode any byte
 		return true
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // a format character that is seen
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // a visible format character
 		return false
 	}
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
@@ -61,8 +60,8 @@ func suspicious(r rune) bool {
 // introducesEscape reports whether a rune can begin an escape sequence.
 func introducesEscape(r rune) bool { return r == 0x1b || r >= 0x80 && r < 0xa0 }
 
-// needed reports whether a suspicious rune has a use between its neighbours, of
-// which before was kept. A second one in a row has none: it could be data.
+// needed reports whether a suspicious rune is useful between its neighbours. before is
+// the last rune that was kept. A repeated joiner is useless and could encode data.
 func needed(before, r, after rune) bool {
 	switch r {
 	case '\r':
@@ -75,14 +74,14 @@ func needed(before, r, after rune) bool {
 	return false
 }
 
-// joined reports whether a rune may stand beside a joiner. The emoji selector
-// stands between an emoji and its joiner.
+// joined reports whether a rune may be next to a joiner. The emoji selector occurs
+// between an emoji and its joiner.
 func joined(r rune) bool {
 	return r == '\ufe0f' || r > 0xa0 && !suspicious(r) && !unicode.IsSpace(r)
 }
 
-// invisible reports whether text has characters that only hide something:
-// suspicious ones that are no control characters and no joiners.
+// invisible reports whether text has hidden characters: suspicious characters that are
+// neither control characters nor joiners.
 func invisible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r >= 0xa0 && suspicious(r) && r != '\u200c' && r != '\u200d' && r != '\ufe0e' && r != '\ufe0f'

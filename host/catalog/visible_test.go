@@ -41,7 +41,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// tagged writes text in characters that nobody sees.
+// tagged encodes text in invisible tag characters.
 func tagged(text string) string {
 	return strings.Map(func(r rune) rune { return r + 0xe0000 }, text)
 }
