@@ -62,7 +62,7 @@ func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics,
 			to = a.authRecipient(s)
 		}
 		err := a.validateBlock(ctx, kind, b, s.Name, to)
-		if complaints := plugin.Refusals(err); len(complaints) > 0 {
+		if complaints := plugin.SettingErrors(err); len(complaints) > 0 {
 			refused = append(refused, b.SettingsDiagnostics(complaints)...)
 		} else if err != nil {
 			failed[name] = locateIn(s, b, err)

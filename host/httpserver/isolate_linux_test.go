@@ -99,7 +99,7 @@ func checkQuarantine(t *testing.T, answer string) {
 	if err := json.Unmarshal([]byte(answer), &m); err != nil {
 		t.Fatalf("the server that kills its plugin is not in quarantine: %.300s", answer)
 	}
-	_, text, _ := strings.Cut(m.Error.Data.Hint, "tried again at ")
+	_, text, _ := strings.Cut(m.Error.Data.Hint, "the next attempt is possible at ")
 	text, _, _ = strings.Cut(text, ";")
 	at, err := time.ParseInLocation("15:04:05 MST", text, time.Local)
 	if err != nil {

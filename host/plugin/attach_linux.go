@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// samePeer returns the process at the other end of a socket, which must be this
-// user's.
+// samePeer returns the process at the other end of a socket. It fails if the process
+// belongs to another user.
 func samePeer(conn net.Conn) (pid int, err error) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
@@ -25,7 +25,7 @@ func samePeer(conn net.Conn) (pid int, err error) {
 	case failed != nil:
 		return 0, failed
 	case int(cred.Uid) != os.Getuid():
-		return 0, fmt.Errorf("process %d there belongs to the user %d", cred.Pid, cred.Uid)
+		return 0, fmt.Errorf("the process %d at the socket belongs to user %d", cred.Pid, cred.Uid)
 	}
 	return int(cred.Pid), nil
 }

@@ -14,11 +14,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// byHand starts the ordinary plugin as its author would to debug it, and returns
-// its socket.
+// byHand starts the ordinary plugin with the argument attach and returns its socket.
 func byHand(t *testing.T, h *testHost) (cmd *exec.Cmd, socket string) {
 	t.Helper()
-	cmd = exec.Command(h.evil(""), "attach")
+	cmd = exec.Command(h.brokenProgram(""), "attach")
 	cmd.Env = append(os.Environ(), "TMPDIR="+h.dir)
 	out, err := cmd.StderrPipe()
 	if err == nil {
@@ -41,17 +40,17 @@ func byHand(t *testing.T, h *testHost) (cmd *exec.Cmd, socket string) {
 			return cmd, value
 		}
 	}
-	t.Fatal("it does not say where its socket is")
+	t.Fatal("the plugin printed no socket")
 	return nil, ""
 }
 
-// foreign makes a host that does not take the test's own children for orphans.
-func foreign(h *testHost) { h.opts.Orphans = nil }
+// withoutOrphans keeps a host from killing the test's own children.
+func withoutOrphans(h *testHost) { h.opts.Orphans = nil }
 
-// TestAttach: a plugin that the user has started is used instead of the program.
-// It outlives hosts, breakpoints are no failure, and its end is told.
+// TestAttach checks that a manually started plugin replaces the program, survives hosts
+// and breakpoints, and that its end is reported.
 func TestAttach(t *testing.T) {
-	h := newHost(t, watchful, foreign)
+	h := newHost(t, watchful, withoutOrphans)
 	var warned []string
 	h.opts.Warn = func(message, _ string) { warned = append(warned, message) }
 	cmd, socket := byHand(t, h)
@@ -59,40 +58,40 @@ func TestAttach(t *testing.T) {
 	c := h.mustOpen(h.request("", "", ""))
 	c.echoes(t)
 	if pid := h.pid(); pid != cmd.Process.Pid {
-		t.Errorf("process %d is used, not %d", pid, cmd.Process.Pid)
+		t.Errorf("attached to process %d, want %d", pid, cmd.Process.Pid)
 	}
-	if len(warned) != 1 || !strings.Contains(warned[0], "which you started yourself") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "which was started manually") {
 		t.Errorf("warned %q", warned)
 	}
 	freeze(t, cmd.Process.Pid)
-	time.Sleep(2 * (h.limits.healthEvery + time.Duration(h.limits.misses)*h.limits.healthTime))
+	time.Sleep(2 * (h.limits.healthEvery + time.Duration(h.limits.maxMisses)*h.limits.healthTime))
 	kill(t, cmd.Process.Pid, syscall.SIGCONT)
 	c.echoes(t)
 	c.Close(time.Second)
 
-	other := newHost(t, foreign)
+	other := newHost(t, withoutOrphans)
 	other.env["JUNCTOR_ATTACH_EVIL"] = socket
 	other.mustOpen(other.request("", "", "")).echoes(t)
 	other.Stop(time.Second)
 
-	h.mustOpen(h.request("", "", "")).echoes(t) // also while another host comes and goes
+	h.mustOpen(h.request("", "", "")).echoes(t) // while another host connects and disconnects
 	c = h.mustOpen(h.request("", "", ""))
 	kill(t, cmd.Process.Pid, syscall.SIGINT)
-	if _, err := c.Read(); err != io.EOF { // the connection was closed in order, or the conversation ended first
+	if _, err := c.Read(); err != io.EOF { // the stream or the whole connection may end first
 		mustFail(t, err, fault.PluginExited)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the plugin ended with %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
-		t.Errorf("its directory is left: %v", err)
+		t.Errorf("its directory still exists: %v", err)
 	}
 	h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, "no such file", "run the plugin with the argument attach")
 }
 
-// TestAttachRefused: a socket that somebody else could have made is not used,
-// and a plugin whose program is pinned is not replaced.
-func TestAttachRefused(t *testing.T) {
+// TestAttachRejected checks that a socket of another user is rejected, and that a pinned
+// program is not replaced.
+func TestAttachRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(h *testHost, socket string) string
 		words []string
@@ -106,10 +105,10 @@ func TestAttachRefused(t *testing.T) {
 		"a link to the socket": {func(_ *testHost, s string) string {
 			_ = os.Symlink(s, s+"2")
 			return s + "2"
-		}, []string{"a socket of yours"}},
-		"a file":   {func(_ *testHost, s string) string { _ = os.WriteFile(s+"2", nil, 0o600); return s + "2" }, []string{"a socket of yours"}},
+		}, []string{"a socket that belongs to you"}},
+		"a file":   {func(_ *testHost, s string) string { _ = os.WriteFile(s+"2", nil, 0o600); return s + "2" }, []string{"a socket that belongs to you"}},
 		"nothing":  {func(_ *testHost, s string) string { return s + "2" }, []string{"no such file"}},
-		"relative": {func(*testHost, string) string { return "plugin" }, []string{"not an absolute path"}},
+		"relative": {func(*testHost, string) string { return "plugin" }, []string{"the path is not absolute"}},
 		"of another user": {func(_ *testHost, s string) string {
 			if os.Getuid() == 0 {
 				_ = os.Chown(filepath.Dir(s), 12345, -1)
@@ -119,14 +118,14 @@ func TestAttachRefused(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHost(t, foreign)
+			h := newHost(t, withoutOrphans)
 			_, socket := byHand(t, h)
 			h.env["JUNCTOR_ATTACH_EVIL"] = c.spoil(h, socket)
 			h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, c.words...)
 		})
 	}
 	t.Run("pinned", func(t *testing.T) {
-		h := newHost(t, foreign)
+		h := newHost(t, withoutOrphans)
 		_, socket := byHand(t, h)
 		h.env["JUNCTOR_ATTACH_EVIL"] = socket
 		r := h.request("", "", "")
@@ -138,12 +137,12 @@ func TestAttachRefused(t *testing.T) {
 		h.mustNotOpen(r, fault.PluginChecksum, "pins the program")
 	})
 	t.Run("another plugin", func(t *testing.T) {
-		h := newHost(t, foreign)
+		h := newHost(t, withoutOrphans)
 		cmd, socket := byHand(t, h)
 		h.env["JUNCTOR_ATTACH_ACME"] = socket
 		h.mustOpen(h.request("", "", "")).echoes(t)
 		if h.pid() == cmd.Process.Pid {
-			t.Error("it is used")
+			t.Error("the wrong plugin was accepted")
 		}
 	})
 }

@@ -10,25 +10,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// An AuthRequest asks for an authorizer for one server.
+// An AuthRequest describes the authorizer of one server.
 type AuthRequest struct {
 	Spec      Spec
-	Component string // which of the plugin's auth providers
-	Server    string // the label of the server block
-	URL       string // of the server, where it has one
+	Component string // the auth provider of the plugin
+	Server    string // label of the server block
+	URL       string // URL of the server, or ""
 	Tenant    string
 	Dir       string
-	Env       []string // NAME=value, what the settings asked for by name
-	// Settings are looked up when the authorizer starts, because secrets in
-	// them may have changed by then; nil: there are none.
+	Env       []string // NAME=value, for the variables that the settings name
+	// Settings returns the settings when the authorizer starts, because secrets in
+	// them may have changed. It is nil if there are none.
 	Settings func(context.Context) ([]byte, error)
-	// Grant is what the plugin may ask for on behalf of this server.
+	// Grant lists the services that the plugin may use for this server.
 	Grant sdk.Host
 }
 
-// An Authorizer is an authorizer in a plugin, that starts when it is first
-// used. What the plugin answers is bounded and looked at before anybody gets
-// it. Its methods may be called concurrently.
+// An Authorizer is an authorizer in a plugin. It starts on first use. It validates
+// and bounds the plugin's results. Its methods may be called concurrently.
 type Authorizer struct {
 	component
 }
@@ -39,8 +38,7 @@ var (
 	_ sdk.AuthStatuser = (*Authorizer)(nil)
 )
 
-// Authorizer makes an authorizer of a plugin. It starts nothing yet. Whoever
-// asked for it closes it.
+// Authorizer returns an authorizer that has not started. The caller closes it.
 func (s *Supervisor) Authorizer(r AuthRequest) *Authorizer {
 	a := &Authorizer{component{
 		sup: s, spec: r.Spec, what: fmt.Sprintf("auth provider %q for server %q", r.Component, r.Server), server: r.Server, grant: r.Grant, limit: s.limits.start,
@@ -54,7 +52,7 @@ func (s *Supervisor) Authorizer(r AuthRequest) *Authorizer {
 			case err != nil && ctx.Err() != nil:
 				return ctx.Err()
 			case err != nil:
-				return fault.As(err) // which is not the plugin's
+				return fault.As(err) // not an error of the plugin
 			}
 		}
 		return l.wire.AuthStart(ctx, wire.AuthStartArgs{
@@ -70,14 +68,14 @@ func (s *Supervisor) Authorizer(r AuthRequest) *Authorizer {
 func (a *Authorizer) ask(ctx context.Context, f func(context.Context, *link, *wire.RemoteAuthorizer) error) error {
 	err := a.use(ctx, func(ctx context.Context, l *link, handle string) error { return f(ctx, l, l.wire.Authorizer(handle)) })
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.UpstreamStartTimeout {
-		told := *f // it was not the server that took too long
+		told := *f // the server did not time out, the provider did
 		told.Code = fault.UpstreamUnavailable
 		return &told
 	}
 	return err
 }
 
-// Authorize obtains a credential.
+// Authorize returns a credential.
 func (a *Authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (cred sdk.Credential, err error) {
 	err = a.ask(ctx, func(ctx context.Context, l *link, remote *wire.RemoteAuthorizer) error {
 		c, err := remote.Authorize(ctx, r)
@@ -87,14 +85,14 @@ func (a *Authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (cred sdk
 		if err := checkCredential(c); err != nil {
 			return a.unusable(err)
 		}
-		c.Account = l.title(c.Account)
+		c.Account = l.accountName(c.Account)
 		cred = c
 		return nil
 	})
 	return cred, err
 }
 
-// Challenge answers a refusal.
+// Challenge handles a response that rejects a credential.
 func (a *Authorizer) Challenge(ctx context.Context, c sdk.Challenge) (res sdk.ChallengeResult, err error) {
 	err = a.ask(ctx, func(ctx context.Context, l *link, remote *wire.RemoteAuthorizer) error {
 		r, err := remote.Challenge(ctx, c)
@@ -108,22 +106,22 @@ func (a *Authorizer) Challenge(ctx context.Context, c sdk.Challenge) (res sdk.Ch
 	return res, err
 }
 
-// Login walks a person through a login, and lasts as long as that takes.
+// Login performs an interactive login and blocks until it ends.
 func (a *Authorizer) Login(ctx context.Context, scopes []string) (account string, err error) {
 	err = a.ask(ctx, func(ctx context.Context, l *link, remote *wire.RemoteAuthorizer) error {
 		who, err := remote.Login(ctx, scopes)
-		account = l.title(who)
+		account = l.accountName(who)
 		return err
 	})
 	return account, err
 }
 
-// Logout forgets what a login obtained.
+// Logout removes the credentials of a login.
 func (a *Authorizer) Logout(ctx context.Context) error {
 	return a.ask(ctx, func(ctx context.Context, _ *link, remote *wire.RemoteAuthorizer) error { return remote.Logout(ctx) })
 }
 
-// Status says who is logged in.
+// Status returns the state of the login.
 func (a *Authorizer) Status(ctx context.Context) (st sdk.AuthStatus, err error) {
 	err = a.ask(ctx, func(ctx context.Context, l *link, remote *wire.RemoteAuthorizer) error {
 		s, err := remote.Status(ctx)
@@ -133,7 +131,7 @@ func (a *Authorizer) Status(ctx context.Context) (st sdk.AuthStatus, err error) 
 		if s.State != "ready" && s.State != "needs_login" {
 			s.State = "unknown"
 		}
-		s.Account, s.Scopes = l.title(s.Account), scopes(s.Scopes)
+		s.Account, s.Scopes = l.accountName(s.Account), scopes(s.Scopes)
 		st = s
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// authRequest asks the ordinary plugin for an authorizer that does something.
+// authRequest returns a request for an authorizer with the given behaviour.
 func (h *testHost) authRequest(do, arg string) AuthRequest {
 	h.t.Helper()
 	settings, err := json.Marshal(map[string]string{"do": do, "arg": arg})
@@ -36,8 +36,7 @@ func (h *testHost) authorizer(r AuthRequest) *Authorizer {
 	return a
 }
 
-// presents fails the test when there is no credential, and returns a header of
-// it.
+// presents returns a header of the credential. It fails the test if there is none.
 func (a *Authorizer) presents(t *testing.T, name string) string {
 	t.Helper()
 	c, err := a.Authorize(t.Context(), sdk.AuthRequest{})
@@ -47,9 +46,8 @@ func (a *Authorizer) presents(t *testing.T, name string) string {
 	return c.Headers[name]
 }
 
-// TestAuthorizer: nothing runs until it is used, and whatever the number of
-// those who ask first, one process and one authorizer start; when the process
-// ends, the next one to ask starts both again.
+// TestAuthorizer checks that an authorizer starts on first use, that concurrent callers
+// share one start, and that it restarts after its process has ended.
 func TestAuthorizer(t *testing.T) {
 	h := newHost(t)
 	host := &plugintest.Host{Answers: map[string]string{"user": "alice"}}
@@ -61,7 +59,7 @@ func TestAuthorizer(t *testing.T) {
 	r.Settings = func(ctx context.Context) ([]byte, error) { asked++; return settings(ctx) }
 	a := h.authorizer(r)
 	if len(h.Status()) > 0 || asked > 0 {
-		t.Errorf("before it is used: %+v", h.Status())
+		t.Errorf("before first use: %+v", h.Status())
 	}
 	var all sync.WaitGroup
 	var processes [50]string
@@ -73,10 +71,10 @@ func TestAuthorizer(t *testing.T) {
 		t.Errorf("processes and their authorizers: %q, %d settings", same, asked)
 	}
 	if got := a.presents(t, "X-Server"); got != "s https://s.example/mcp t" {
-		t.Errorf("it is for %q", got)
+		t.Errorf("the authorizer got %q", got)
 	}
 	if s := h.Status(); s[0].Connections != 0 || s[0].Starts != 1 {
-		t.Errorf("an authorizer that nobody asks keeps its process: %+v", s)
+		t.Errorf("an idle authorizer keeps its process in use: %+v", s)
 	}
 	if who, err := a.Login(t.Context(), nil); who != "alice" || err != nil {
 		t.Errorf("login: %q, %v", who, err)
@@ -95,15 +93,15 @@ func TestAuthorizer(t *testing.T) {
 	a.Close()
 	a.Close()
 	if _, closed := host.Secrets()["closed"]; !closed {
-		t.Error("the authorizer was not closed, or could not ask the host then")
+		t.Error("the authorizer was not closed, or could not use the host's services while closing")
 	}
 	_, err := a.Authorize(t.Context(), sdk.AuthRequest{})
-	mustFail(t, err, fault.UpstreamStopped, "no longer used")
+	mustFail(t, err, fault.UpstreamStopped, "is closed")
 }
 
-// TestAuthorizerSays: what people may read is short, on one line and without
+// TestAuthorizerTexts checks that displayed texts are short, on one line and without
 // secrets.
-func TestAuthorizerSays(t *testing.T) {
+func TestAuthorizerTexts(t *testing.T) {
 	h := newHost(t)
 	h.Conceal(func(s string) string { return strings.ReplaceAll(s, "treasure", "***") })
 	a := h.authorizer(h.authRequest("", "treasure"))
@@ -126,9 +124,9 @@ func TestAuthorizerSays(t *testing.T) {
 	}
 }
 
-// TestAuthorizerFails: whatever is wrong with one, the caller learns it, and
-// the next call finds it mended.
-func TestAuthorizerFails(t *testing.T) {
+// TestAuthorizerErrors checks that each failure is reported and does not affect the next
+// call.
+func TestAuthorizerErrors(t *testing.T) {
 	h := newHost(t)
 	h.limits.backoffFirst, h.limits.crashes = time.Millisecond, 100
 	for _, c := range []struct {
@@ -155,7 +153,7 @@ func TestAuthorizerFails(t *testing.T) {
 		{name: "the end of the process", method: "exit", code: fault.PluginExited, words: "exited with status 7"},
 		{name: "a secret that is not granted", method: "secret", code: fault.PluginBroken, words: "does not offer secrets"},
 		{name: "too many headers", method: "many", code: fault.PluginBroken, words: `plugin "evil"`},
-		{name: "too much", method: "large", code: fault.PluginBroken, words: "65536 are allowed"},
+		{name: "too much", method: "large", code: fault.PluginBroken, words: "the limit is 65536"},
 		{name: "one header twice", method: "twice", code: fault.PluginBroken, words: "Authorization twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -164,7 +162,7 @@ func TestAuthorizerFails(t *testing.T) {
 				c.change(&r)
 			}
 			a := h.authorizer(r)
-			for range 2 { // nothing of the first time stands in the way
+			for range 2 { // the first failure leaves no state
 				_, err := a.Authorize(h.soon(), sdk.AuthRequest{Method: c.method})
 				mustFail(t, err, c.code, c.words)
 			}
@@ -179,9 +177,9 @@ func TestAuthorizerFails(t *testing.T) {
 	}
 }
 
-// TestAuthorizerWaits: nobody waits longer than he wants to, or for an
-// authorizer that is closed.
-func TestAuthorizerWaits(t *testing.T) {
+// TestAuthorizerCancellation checks that calls end with their context, and when the
+// authorizer is closed.
+func TestAuthorizerCancellation(t *testing.T) {
 	h := newHost(t)
 	a := h.authorizer(h.authRequest("", ""))
 	a.presents(t, "")
@@ -212,19 +210,19 @@ func TestAuthorizerWaits(t *testing.T) {
 	stuck.limit = 100 * time.Millisecond
 	takes(t, "a start that hangs", 2*time.Second, func() {
 		_, err := stuck.Authorize(t.Context(), sdk.AuthRequest{})
-		mustFail(t, err, fault.PluginUnresponsive, "did not get ready within 100ms")
+		mustFail(t, err, fault.PluginUnresponsive, "was not ready within 100ms")
 	})
 	stays := h.authorizer(h.authRequest("stay", ""))
 	stays.presents(t, "")
 	h.limits.hangUp = 200 * time.Millisecond
 	takes(t, "closing what stays", 2*time.Second, stays.Close)
 	if s := h.Status(); s[0].Starts != 1 {
-		t.Errorf("the process did not live through this: %+v", s)
+		t.Errorf("the process did not survive: %+v", s)
 	}
 }
 
-// TestCapabilities: a capability is worth nothing in another process, when it
-// was guessed, or when it was revoked.
+// TestCapabilities checks that a capability is invalid in another process, if guessed,
+// and after it was revoked.
 func TestCapabilities(t *testing.T) {
 	h := newHost(t)
 	drawers := map[string]*Authorizer{}
@@ -258,7 +256,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%s: %q, %v", what, got, err)
 		}
 	}
-	l := a.now.link
+	l := a.current.link
 	other := h.authorizer(AuthRequest{Spec: a.spec, Component: "evil", Server: "other"})
 	if got, err := ask(other, "secret", ""); got != "" || err == nil {
 		t.Errorf("a neighbour without a grant has %q, %v", got, err)
@@ -268,13 +266,12 @@ func TestCapabilities(t *testing.T) {
 		t.Errorf("one that was revoked: %q, %v", got, err)
 	}
 	if _, ok := l.Grant(own); ok {
-		t.Error("it was not revoked")
+		t.Error("the capability was not revoked")
 	}
 	kill(t, h.pid(), syscall.SIGKILL)
 }
 
-// TestAuthorizerIdle: a process that nobody asks is stopped, and is there again
-// when it is needed.
+// TestAuthorizerIdle checks that an idle process is stopped and restarted on demand.
 func TestAuthorizerIdle(t *testing.T) {
 	h := newHost(t, func(h *testHost) { h.limits.idle = 20 * time.Millisecond })
 	a := h.authorizer(h.authRequest("", ""))
@@ -290,7 +287,7 @@ func TestAuthorizerIdle(t *testing.T) {
 	}
 }
 
-// slowPerson never answers.
+// slowPerson is a user who never answers.
 type slowPerson struct{ sdk.Person }
 
 func (slowPerson) Prompt(ctx context.Context, _ sdk.Prompt) (map[string]string, error) {
@@ -298,9 +295,9 @@ func (slowPerson) Prompt(ctx context.Context, _ sdk.Prompt) (map[string]string, 
 	return nil, ctx.Err()
 }
 
-// TestAsksTooMuch: a plugin that asks too often is refused, and one that asks
-// for too much at once is ended. The host goes on.
-func TestAsksTooMuch(t *testing.T) {
+// TestRequestLimits checks that a plugin with too many requests gets errors, and that a
+// plugin with too large requests is killed.
+func TestRequestLimits(t *testing.T) {
 	h := newHost(t)
 	h.limits.backoffFirst = time.Millisecond
 	r := h.authRequest("", "")
@@ -314,16 +311,16 @@ func TestAsksTooMuch(t *testing.T) {
 	})
 	a.presents(t, "")
 	_, err := a.Authorize(h.soon(), sdk.AuthRequest{Method: "shout"})
-	mustFail(t, err, fault.PluginBroken, "131072 are allowed")
+	mustFail(t, err, fault.PluginBroken, "the limit is 131072")
 	eventually(t, "it works again", func() error {
 		_, err := a.Authorize(h.soon(), sdk.AuthRequest{})
 		return err
 	})
 }
 
-// TestTwoOfOne: a connection and an authorizer share a process, and the
-// connection's refusals do not end with the authorizer's.
-func TestTwoOfOne(t *testing.T) {
+// TestSharedProcess checks that a connection and an authorizer share a process, and that
+// closing the authorizer does not affect the connection's challenges.
+func TestSharedProcess(t *testing.T) {
 	h := newHost(t)
 	a := h.authorizer(h.authRequest("", ""))
 	c := h.mustOpen(h.request("", "", ""))

@@ -13,16 +13,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestBrokenConversation: a plugin that breaks the rules below the calls is
-// ended at once, its neighbours do not notice, and the host's memory does not
-// grow. #9 P11 P12, L11 L14
-func TestBrokenConversation(t *testing.T) {
+// TestBrokenProtocol checks that a plugin that violates the lower protocols is killed at
+// once, that other plugins are not affected, and that the host's memory does not grow.
+// #9 P11 P12, L11 L14
+func TestBrokenProtocol(t *testing.T) {
 	for _, c := range []struct {
 		mode  string
 		code  fault.Code
 		words []string
 	}{
-		{"rawjunk", fault.PluginBroken, []string{"not yamux"}},
+		{"rawjunk", fault.PluginBroken, []string{"invalid yamux data"}},
 		{"rawpings", fault.PluginBroken, []string{"too many frames"}},
 		{"rawwindows", fault.PluginBroken, []string{"too many frames"}},
 		{"rawdata", fault.PluginBroken, []string{"too many frames"}},
@@ -32,7 +32,7 @@ func TestBrokenConversation(t *testing.T) {
 		{"rawtypes", fault.PluginBroken, []string{"more than 256 types"}},
 		{"dialtwice", fault.PluginBroken, []string{"opened a stream"}},
 		{"dialmany", fault.PluginBroken, []string{"opened a stream"}},
-		{"hangup", fault.PluginBroken, []string{"ended the conversation but kept running"}},
+		{"hangup", fault.PluginBroken, []string{"closed the connection but kept running"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
@@ -62,8 +62,7 @@ func TestBrokenConversation(t *testing.T) {
 	}
 }
 
-// TestHugeReply: a reply of 512 MiB costs the plugin's memory, not the host's.
-// P11, L11
+// TestHugeReply checks that a reply of 512 MiB uses only the plugin's memory. P11, L11
 func TestHugeReply(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the plugin needs 2 GiB")
@@ -79,9 +78,9 @@ func TestHugeReply(t *testing.T) {
 	}
 }
 
-// TestBrokenStream: a connection on which the plugin breaks the rules ends with
-// a fault that says so; the others go on. No message with a line end in it, that
-// a server on the other side would take for two, comes in. L11, D12
+// TestBrokenStream checks that a protocol violation on a connection ends only that
+// connection with a fault. A message with a line break, which a server could take for
+// two messages, is rejected. L11, D12
 func TestBrokenStream(t *testing.T) {
 	for _, c := range []struct {
 		mode  string
@@ -92,13 +91,13 @@ func TestBrokenStream(t *testing.T) {
 		{"frameline", "", []string{"line break"}},
 		{"framecr", "", []string{"line break"}},
 		{"frameempty", "", []string{"empty"}},
-		{"framehalf", "", []string{"without saying why"}},
+		{"framehalf", "", []string{"without a reason"}},
 		{"eventjunk", "", []string{"event"}},
 		{"eventlong", "", []string{"frame of 2097152 bytes"}},
-		{"noevent", "{}", []string{"without saying why"}},
+		{"noevent", "{}", []string{"without a reason"}},
 		{"socketframelong", "", []string{"frame of 2147483648 bytes"}},
-		{"socketframehalf", "", []string{"without saying why"}},
-		{"socketnoevent", "{}", []string{"without saying why"}},
+		{"socketframehalf", "", []string{"without a reason"}},
+		{"socketnoevent", "{}", []string{"without a reason"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
@@ -121,8 +120,7 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
-// TestSocketElsewhere: the host dials no socket but in the directory that it
-// made. L11
+// TestSocketElsewhere checks that the host dials only sockets in its own directory. L11
 func TestSocketElsewhere(t *testing.T) {
 	for mode, word := range map[string]string{"socketaway": "not in its directory", "socketparent": "not in its directory", "socketnobody": "no such file"} {
 		t.Run(mode, func(t *testing.T) {
@@ -135,7 +133,7 @@ func TestSocketElsewhere(t *testing.T) {
 	}
 }
 
-// TestEmptyStatus: a reason that is none is an end in order.
+// TestEmptyStatus checks that an empty reason is an orderly end.
 func TestEmptyStatus(t *testing.T) {
 	h := newHost(t)
 	if m, err := h.mustOpen(h.request("eventempty", "", "")).Read(); err != io.EOF {
@@ -143,8 +141,7 @@ func TestEmptyStatus(t *testing.T) {
 	}
 }
 
-// TestDropped: a message that was too large is reported and the connection goes
-// on.
+// TestDropped checks that a too large message is reported and the connection stays open.
 func TestDropped(t *testing.T) {
 	h := newHost(t)
 	c := h.mustOpen(h.request("", "dropped", ""))
@@ -163,8 +160,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestEventFlood: events without end are read as they come, and cost neither
-// memory nor the neighbour, and a flooding connection can be closed. R11
+// TestEventFlood checks that endless events use no memory, do not affect other
+// connections, and that the connection can be closed. R11
 func TestEventFlood(t *testing.T) {
 	for _, mode := range []string{"eventflood", "dropflood", "socketeventflood"} {
 		t.Run(mode, func(t *testing.T) {
@@ -194,11 +191,11 @@ func TestEventFlood(t *testing.T) {
 	}
 }
 
-// TestNotAccepted: a stream that the plugin offers but does not accept ends the
-// Open when the caller has had enough, or when its broker has. #9 #10
+// TestNotAccepted checks that a stream that the plugin does not accept ends Open with
+// the caller's context or the broker's timeout. #9 #10
 func TestNotAccepted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for a broker's five seconds")
+		t.Skip("waits five seconds for a broker")
 	}
 	h := newHost(t)
 	r := h.request("noaccept", "", "")
@@ -215,8 +212,8 @@ func TestNotAccepted(t *testing.T) {
 	}
 }
 
-// TestFrozen: a plugin that was stopped is noticed, ended and replaced; calls
-// meanwhile last as long as their callers want. #5 P3 P4, L12 R22
+// TestFrozen checks that a stopped plugin is detected, killed and replaced. Calls
+// meanwhile end with their contexts. #5 P3 P4, L12 R22
 func TestFrozen(t *testing.T) {
 	h := newHost(t, watchful)
 	neighbour := h.mustOpen(h.request("future", "", ""))
@@ -233,13 +230,13 @@ func TestFrozen(t *testing.T) {
 	neighbour.echoes(t)
 	var err error
 	takes(t, "noticing", 6*time.Second, func() { _, err = c.Read() })
-	mustFail(t, err, fault.PluginUnresponsive, "did not answer 3 times in a row")
+	mustFail(t, err, fault.PluginUnresponsive, "failed 3 consecutive health checks")
 	h.mustOpen(r).echoes(t)
 	neighbour.echoes(t)
 }
 
-// TestUnhealthy: a plugin is asked how it is by a call and a stream, because
-// its own answer to a ping stays right when its broker is dead. #9 #13, L12 L14
+// TestUnhealthy checks that health checks use a call and a stream, because the answer to
+// a ping does not depend on the broker. #9 #13, L12 L14
 func TestUnhealthy(t *testing.T) {
 	for _, mode := range []string{"healthhang", "healthdeaf", "healthsilent"} {
 		t.Run(mode, func(t *testing.T) {
@@ -259,7 +256,7 @@ func TestUnhealthy(t *testing.T) {
 	}
 }
 
-// TestHealthy: a plugin that answers is left alone, however often it is asked.
+// TestHealthy checks that health checks do not disturb a healthy plugin.
 func TestHealthy(t *testing.T) {
 	h := newHost(t, func(h *testHost) { h.limits.healthEvery = time.Millisecond })
 	c := h.mustOpen(h.request("", "", ""))
@@ -270,8 +267,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// TestStopFrozen: the host's end does not wait for a plugin that was stopped.
-// #5 #22 P4, L13
+// TestStopFrozen checks that Stop does not wait for a stopped plugin. #5 #22 P4, L13
 func TestStopFrozen(t *testing.T) {
 	h := newHost(t, usualExit)
 	h.mustOpen(h.request("", "", "")).echoes(t)
@@ -279,22 +275,22 @@ func TestStopFrozen(t *testing.T) {
 	takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })
 }
 
-// TestStopDeaf: nor for one that answers neither the call nor the lifeline nor
-// a signal. #6 #7 #17 #22, L13
-func TestStopDeaf(t *testing.T) {
+// TestStopUnresponsive checks that Stop does not wait for a plugin that ignores the call,
+// the lifeline or signals. #6 #7 #17 #22, L13
+func TestStopUnresponsive(t *testing.T) {
 	for _, mode := range []string{"deaf", "shutdownhang"} {
 		t.Run(mode, func(t *testing.T) {
 			h := newHost(t, usualExit)
 			h.mustOpen(h.request(mode, "", "")).echoes(t)
-			kill(t, h.pid(), syscall.SIGINT) // as a terminal would send to the whole group
+			kill(t, h.pid(), syscall.SIGINT) // as a terminal sends to the whole group
 			takes(t, "Stop", 5*time.Second, func() { h.Stop(500 * time.Millisecond) })
 		})
 	}
 }
 
-// TestStopPolitely: a plugin that does as it is told is not killed, and not
-// before its connections are closed. #6 #7
-func TestStopPolitely(t *testing.T) {
+// TestStopGracefully checks that a cooperative plugin is not killed, and that its
+// connections are closed first. #6 #7
+func TestStopGracefully(t *testing.T) {
 	h := newHost(t)
 	l := h.mustOpen(h.request("", "", "")).link
 	takes(t, "Stop", 2*time.Second, func() { h.Stop(time.Second) })
@@ -307,14 +303,14 @@ func TestStopPolitely(t *testing.T) {
 	h.Stop(time.Second)
 }
 
-// TestStuckClose: the end of a connection does not wait for a plugin that does
-// not end it, and neither does whoever reads from it.
+// TestStuckClose checks that neither Close nor Read waits for a plugin that does not end
+// the connection.
 func TestStuckClose(t *testing.T) {
 	for _, c := range []struct {
 		mode, do string
-		killed   bool // with a connection that never ends
+		killed   bool // the connection never ends
 	}{
-		{"closehang", "", false}, // the connection ends when its stream does
+		{"closehang", "", false}, // the connection ends with its stream
 		{"noend", "", true},
 		{"socketnoend", "", true},
 		{"", "stay", true},
@@ -339,20 +335,20 @@ func TestStuckClose(t *testing.T) {
 				t.Errorf("Read again: %v", err)
 			}
 			if c.killed {
-				// Whoever came before it was ended would share its fate.
+				// A later caller would use a process that is about to end.
 				eventually(t, "it is ended", func() error {
 					return none(slices.DeleteFunc(h.Status(), func(s Status) bool { return s.PID != pid }))
 				})
 				h.mustOpen(h.request("", "", "")).echoes(t)
 			} else if h.pid() != pid {
-				t.Error("it was ended")
+				t.Error("the process was killed")
 			}
 		})
 	}
 }
 
-// TestServerHangs: a server that does not read holds up its own connection, no
-// other, and can be closed.
+// TestServerHangs checks that a server that does not read delays only its own connection,
+// which can be closed.
 func TestServerHangs(t *testing.T) {
 	h := newHost(t)
 	neighbour := h.mustOpen(h.request("", "", ""))
@@ -372,7 +368,7 @@ func TestServerHangs(t *testing.T) {
 	neighbour.echoes(t)
 	takes(t, "Close", 5*time.Second, func() { c.Close(time.Second) })
 	if err := <-written; err == nil {
-		t.Error("it was written")
+		t.Error("the write succeeded")
 	}
 	neighbour.echoes(t)
 }

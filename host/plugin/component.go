@@ -12,41 +12,40 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A component is an authorizer or a vault in a plugin. Nothing runs until it is
-// used. What the first use starts lasts as long as the plugin's process; the
-// first use after that starts both again.
+// A component is an authorizer or a vault in a plugin. It starts on first use and
+// runs as long as the plugin's process. The next use after that starts both again.
 type component struct {
 	sup    *Supervisor
 	spec   Spec
-	what   string // it is, for people: auth provider "acme"
-	server string // it is for; empty: none
+	what   string // description for messages: auth provider "acme"
+	server string // the server it belongs to, or ""
 	grant  sdk.Host
-	limit  time.Duration // for it to start
-	fatal  bool          // a start that takes longer ends the process
+	limit  time.Duration // timeout of its start
+	fatal  bool          // a start that times out ends the process
 	start  func(ctx context.Context, l *link, handle, capability string) error
 	stop   func(ctx context.Context, l *link, handle string) error
 
-	life context.Context // ends when it is closed
+	life context.Context // canceled by Close
 	end  context.CancelFunc
-	work sync.WaitGroup // starts
+	work sync.WaitGroup // running starts
 
-	mu     sync.Mutex
-	now    *started // guarded by mu
-	closed bool     // guarded by mu
+	mu      sync.Mutex
+	current *componentStart // guarded by mu
+	closed  bool            // guarded by mu
 }
 
-// started is a component in one process.
-type started struct {
+// A componentStart is the start of a component in one process.
+type componentStart struct {
 	link               *link
 	handle, capability string
-	done               chan struct{} // closed when it has started, or not
-	err                error         // why not; written before done is closed
+	done               chan struct{} // closed when the start has succeeded or failed
+	err                error         // the error of the start; valid after done is closed
 }
 
-func (s *started) failed() bool { return closed(s.done) && s.err != nil }
+func (s *componentStart) failed() bool { return closed(s.done) && s.err != nil }
 
-// use calls f with the component in a process that runs, and keeps the process
-// from being idle meanwhile. Its error is a fault, or the caller's own doing.
+// use calls f with the component in a running process. The process does not become
+// idle meanwhile. use returns a fault, or the error of the caller's context.
 func (c *component) use(ctx context.Context, f func(ctx context.Context, l *link, handle string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -56,17 +55,17 @@ func (c *component) use(ctx context.Context, f func(ctx context.Context, l *link
 	case err == nil:
 		return nil
 	case c.life.Err() != nil:
-		return c.gone()
+		return c.closedError()
 	case errors.Is(ctx.Err(), context.Canceled):
-		return ctx.Err() // the caller gave up, whatever became of it
+		return ctx.Err() // the caller gave up
 	case timedOut(ctx, err):
 		return context.DeadlineExceeded
 	}
-	return c.of(err)
+	return c.withPlugin(err)
 }
 
-// timedOut reports whether err says that the time of ctx has passed. The plugin
-// may be the first to notice.
+// timedOut reports whether err is a timeout because the deadline of ctx has passed.
+// The plugin may detect the deadline slightly earlier.
 func timedOut(ctx context.Context, err error) bool {
 	deadline, ok := ctx.Deadline()
 	over := ok && time.Until(deadline) < 50*time.Millisecond
@@ -74,36 +73,36 @@ func timedOut(ctx context.Context, err error) bool {
 }
 
 func (c *component) attempt(ctx context.Context, f func(ctx context.Context, l *link, handle string) error) error {
-	u := &user{server: c.server}
+	u := &processUser{server: c.server}
 	p, l, err := c.sup.acquire(ctx, c.spec, u)
 	if err != nil {
 		return err
 	}
 	defer release(p, l, u)
-	handle, err := c.in(ctx, l)
+	handle, err := c.handleIn(ctx, l)
 	if err == nil {
 		err = f(ctx, l, handle)
 	}
 	return l.explain(err)
 }
 
-// in returns the handle of the component in a process, starting it when need
-// be: once for all who wait.
-func (c *component) in(ctx context.Context, l *link) (handle string, err error) {
+// handleIn returns the handle of the component in a process. It starts the component if
+// necessary; concurrent callers share one start.
+func (c *component) handleIn(ctx context.Context, l *link) (handle string, err error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return "", c.gone()
+		return "", c.closedError()
 	}
-	s := c.now
+	s := c.current
 	if s == nil || s.link != l || s.failed() {
-		s = &started{
+		s = &componentStart{
 			link: l, handle: fmt.Sprintf("%s#%d", c.what, instances.Add(1)), capability: rand.Text(), done: make(chan struct{}),
 		}
-		if old := c.now; old != nil && old.link != l && closed(old.done) && old.err == nil {
-			c.work.Go(func() { c.leave(old) }) // its server has moved to another process
+		if old := c.current; old != nil && old.link != l && closed(old.done) && old.err == nil {
+			c.work.Go(func() { c.stopIn(old) }) // the server has moved to another process
 		}
-		c.now = s
+		c.current = s
 		c.work.Go(func() { c.begin(s) })
 	}
 	c.mu.Unlock()
@@ -115,9 +114,9 @@ func (c *component) in(ctx context.Context, l *link) (handle string, err error) 
 	}
 }
 
-// begin starts the component in a process. Nobody's context but its own ends
-// that, because many may wait for it.
-func (c *component) begin(s *started) {
+// begin starts the component in a process. Callers share the start, so it uses the
+// component's context and not a caller's.
+func (c *component) begin(s *componentStart) {
 	defer close(s.done)
 	ctx, cancel := context.WithTimeout(c.life, c.limit)
 	defer cancel()
@@ -128,27 +127,27 @@ func (c *component) begin(s *started) {
 	}
 	late := errors.Is(ctx.Err(), context.DeadlineExceeded) || timedOut(ctx, s.err)
 	if late || ctx.Err() != nil {
-		c.giveUp(s, late)
+		c.abandonStart(s, late)
 	}
 	s.link.revoke(s.capability)
 }
 
-// giveUp ends a start that nobody waits for any more, and may succeed all the
-// same.
-func (c *component) giveUp(s *started, late bool) {
+// abandonStart handles a start that failed or timed out. The plugin may still complete
+// it, so the component is stopped.
+func (c *component) abandonStart(s *componentStart, late bool) {
 	if late {
-		f := fault.New(fault.PluginUnresponsive, "%s did not get ready within %s", c.what, c.limit)
+		f := fault.New(fault.PluginUnresponsive, "%s was not ready within %s", c.what, c.limit)
 		s.err = f
 		if c.fatal {
 			s.link.condemn(f)
 			return
 		}
 	}
-	c.leave(s)
+	c.stopIn(s)
 }
 
-// leave makes the plugin forget the component.
-func (c *component) leave(s *started) {
+// stopIn stops the component in a process.
+func (c *component) stopIn(s *componentStart) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.sup.limits.hangUp)
 	defer cancel()
 	defer context.AfterFunc(c.sup.ctx, cancel)()
@@ -160,13 +159,13 @@ func (c *component) leave(s *started) {
 	}
 }
 
-// Close ends it for good: who uses it is told so, and the plugin forgets it. It
-// returns soon, whatever the plugin does.
+// Close stops the component for good. Calls in progress fail. Close does not wait
+// for an unresponsive plugin.
 func (c *component) Close() {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true
-	s := c.now
+	s := c.current
 	c.mu.Unlock()
 	c.end()
 	c.work.Wait()
@@ -174,17 +173,17 @@ func (c *component) Close() {
 		return
 	}
 	if s.err == nil {
-		c.leave(s)
+		c.stopIn(s)
 	}
 	s.link.revoke(s.capability)
 }
 
-func (c *component) gone() error {
-	return fault.New(fault.UpstreamStopped, "%s is no longer used", c.what)
+func (c *component) closedError() error {
+	return fault.New(fault.UpstreamStopped, "%s is closed", c.what)
 }
 
-// of adds to a fault whose it is.
-func (c *component) of(err error) error {
+// withPlugin adds the plugin's name to a fault.
+func (c *component) withPlugin(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Plugin != "" {
 		return err

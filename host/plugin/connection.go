@@ -15,53 +15,53 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A Request asks for a connection to one server.
+// A Request describes the connection to one server.
 type Request struct {
 	Spec      Spec
-	Component string // which of the plugin's transports
-	Server    string // the label of the server block
-	Tenant    string // on whose behalf, where servers are shared by tenant
+	Component string // the transport of the plugin
+	Server    string // label of the server block
+	Tenant    string // the tenant, if servers are shared by tenant
 	Settings  []byte
 	Dir       string
-	Env       []string // NAME=value, what the settings asked for by name
-	// MaxMessage bounds messages in either direction, in bytes.
+	Env       []string // NAME=value, for the variables that the settings name
+	// MaxMessage is the maximum size of a message in both directions, in bytes.
 	MaxMessage int
-	Cache      string // where the plugin may keep what can be found out again
-	// Grant is what the plugin may ask for on behalf of this server.
+	Cache      string // directory for data that the plugin can regenerate
+	// Grant lists the services that the plugin may use for this server.
 	Grant sdk.Host
-	// Place returns where in the configuration a setting is, by its path in an
-	// error; nil: it is not known.
+	// Place returns the position of a setting in the configuration, given its path
+	// in an error. It may be nil.
 	Place func(path string) string
 }
 
-// A Connection is one open channel to an upstream, through a plugin. One
-// goroutine reads, one writes; Close and Status may be called at any time.
+// A Connection is a connection to an upstream through a plugin. One goroutine reads
+// and one writes. Close and Status may be called concurrently.
 type Connection struct {
 	proc       *proc
 	link       *link
-	user       *user
+	user       *processUser
 	stream     *wire.Stream
 	instance   string
 	capability string
 	place      func(path string) string // see Request
 	closing    sync.Once
-	closed     atomic.Bool // by the host
+	closed     atomic.Bool // closed by the host
 	released   sync.Once
 
-	reading sync.Mutex // held by whoever reads from stream
-	over    bool       // guarded by reading; nothing more is read
-	related []byte     // of Read's goroutine; the request that the last message belongs to
+	reading  sync.Mutex // held while reading from stream
+	readDone bool       // guarded by reading; the stream has ended
+	related  []byte     // used by Read's goroutine; see Related
 }
 
-// writeTime is how long a message may wait for a server that does not read. A
-// connection whose write timed out holds half a message and is of no use.
+// writeTime is the timeout of a write. A connection whose write timed out has sent a
+// partial message and is unusable.
 const writeTime = 60 * time.Second
 
 var instances atomic.Uint64
 
-// Open opens a connection, starting the plugin when need be.
+// Open opens a connection and starts the plugin if necessary.
 func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
-	u := &user{server: r.Server}
+	u := &processUser{server: r.Server}
 	p, l, err := s.acquire(ctx, r.Spec, u)
 	if err != nil {
 		return nil, err
@@ -89,12 +89,12 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	return c, nil
 }
 
-// Watch sets how the connection learns how many requests wait for an answer.
-// When the plugin's process ends, that decides which servers are suspected.
+// Watch sets the function that returns the number of unanswered requests. If the
+// process ends, servers with unanswered requests are suspected first.
 func (c *Connection) Watch(inFlight func() int) { c.user.waits.Store(&inFlight) }
 
-// awaitLate waits until a plugin returns from opening a connection that was
-// given up. One that does not is ended, unless other servers need it.
+// awaitLate waits for a plugin to return from an abandoned Open. If it does not, the
+// process is ended, unless other servers use it.
 func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.limits.hangUp)
 	defer cancel()
@@ -106,21 +106,21 @@ func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 	others := p.open
 	p.mu.Unlock()
 	if others > 0 {
-		l.log.Warn("the plugin does not return from opening a connection that was given up", "server", server)
+		l.log.Warn("the plugin did not return from an abandoned open", "server", server)
 		return
 	}
 	l.blame(server)
-	l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not return from opening a connection to server %q that was given up", server))
+	l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not return from an abandoned open for server %q", server))
 }
 
-// Read returns the next message. An error is the end, and says how it came,
-// except for a [*Dropped] and a [*Failed].
+// Read returns the next message. Any error ends the connection, except for a
+// [*Dropped] and a [*Failed].
 func (c *Connection) Read() ([]byte, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	c.related = nil
 	for {
-		if c.over {
+		if c.readDone {
 			return nil, io.EOF
 		}
 		msg, ev, err := c.stream.Read()
@@ -129,8 +129,8 @@ func (c *Connection) Read() ([]byte, error) {
 		case isRefused:
 			return nil, &Dropped{Reason: "overloaded", Size: refused.Size, Prefix: refused.Prefix, Suffix: refused.Suffix}
 		case err != nil:
-			c.over = true
-			return nil, c.ended(err)
+			c.readDone = true
+			return nil, c.endError(err)
 		case ev == nil:
 			return msg, nil
 		case ev.Name == "dropped":
@@ -140,7 +140,7 @@ func (c *Connection) Read() ([]byte, error) {
 		case ev.Name == "failed" && ev.Status != nil:
 			return nil, &Failed{ID: ev.ID, Err: placed(c.link.asFault(ev.Status.Err()), c.place), Delivered: ev.Delivered, Ends: ev.Ends}
 		case ev.Name == "closed":
-			c.over = true
+			c.readDone = true
 			if ev.Status != nil && ev.Status.Code != "" {
 				return nil, placed(c.link.asFault(ev.Status.Err()), c.place)
 			}
@@ -149,12 +149,12 @@ func (c *Connection) Read() ([]byte, error) {
 	}
 }
 
-// Related returns the id of the request that the message which Read returned
-// last belongs to, nil where that is not known. The goroutine of Read calls it.
+// Related returns the id of the request that the last message of Read belongs to, or
+// nil if unknown. Only the goroutine of Read may call it.
 func (c *Connection) Related() []byte { return c.related }
 
-// Failed reports a request that will not be answered. The connection goes on,
-// unless it Ends.
+// Failed reports a request that gets no response. The connection stays open unless
+// Ends is set.
 type Failed struct {
 	ID              []byte
 	Err             error
@@ -163,70 +163,69 @@ type Failed struct {
 
 func (f *Failed) Error() string { return f.Err.Error() }
 
-// Unanswered returns which request it was and why it failed. It was not
-// delivered when the server certainly did not see it; the connection is over
-// when it ends.
+// Unanswered returns the request's id and error. delivered is false if the server
+// cannot have received the request. ends is true if the connection ends.
 func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
 	return f.ID, f.Err, f.Delivered, f.Ends
 }
 
-// Dropped reports a message from the server that was not delivered. The
-// connection goes on.
+// Dropped reports a message from the server that was not delivered. The connection
+// stays open.
 type Dropped struct {
 	Reason      string
 	Size, Limit int64
-	Prefix      []byte // how the message began
-	Suffix      []byte // how it ended, if that is known
+	Prefix      []byte // beginning of the message
+	Suffix      []byte // end of the message, if known
 }
 
 func (d *Dropped) Error() string {
 	if d.Limit > 0 {
-		return fmt.Sprintf("it has %d bytes, %d are allowed", d.Size, d.Limit)
+		return fmt.Sprintf("the message has %d bytes, the limit is %d", d.Size, d.Limit)
 	}
 	return d.Reason
 }
 
-// Cut returns how the message began and ended, as far as that is known, and why
-// it is missing.
+// Cut returns the beginning and the end of the message, as far as known, and the
+// reason why it was dropped.
 func (d *Dropped) Cut() (prefix, suffix []byte, why string) { return d.Prefix, d.Suffix, d.Reason }
 
-// Admit sets a function that Read calls with the size of each message before the
-// message takes memory. A message that is not admitted becomes a [*Dropped].
+// Admit sets a function that Read calls with the size of each message before it
+// takes memory. A rejected message becomes a [*Dropped].
 func (c *Connection) Admit(admit func(size int) bool) { c.stream.Admit(admit) }
 
-// ended explains why a stream ended without a word from the plugin.
-func (c *Connection) ended(err error) error {
+// endError returns the error for a stream that ended without a "closed" event.
+func (c *Connection) endError(err error) error {
 	switch {
 	case c.closed.Load():
 		return io.EOF
 	case errors.Is(err, wire.ErrProtocol):
 		return fault.Because(fault.PluginBroken, err, "reading from the plugin")
 	}
-	c.user.remember() // the caller fails its requests next
-	if c.link.dies() {
-		return c.link.gone()
+	c.user.remember() // before the caller fails its requests
+	if c.link.ending() {
+		return c.link.exitError()
 	}
-	return fault.New(fault.PluginBroken, "the plugin ended the connection without saying why")
+	return fault.New(fault.PluginBroken, "the plugin ended the connection without a reason")
 }
 
-// Write adds a message, in parts, to what Flush sends. It holds no CR or LF.
+// Write appends a message, given in parts, to the buffer. The message must not
+// contain CR or LF.
 func (c *Connection) Write(parts ...[]byte) error {
 	_ = c.stream.SetWriteDeadline(time.Now().Add(writeTime))
 	return c.stream.WriteMessage(parts...)
 }
 
-// Flush sends what was written.
+// Flush sends the buffered messages.
 func (c *Connection) Flush() error { return c.stream.Flush() }
 
-// Close ends the connection: what was written is delivered, then the server
-// ends politely within grace, then by force. It returns when nothing is left
-// of it and Read has returned, or soon after grace when the plugin does not
-// answer.
+// Close delivers the buffered messages and closes the connection. The server may exit
+// within grace and is killed afterwards. Close returns when the connection is gone and
+// Read has returned, or shortly after grace if the plugin does not respond.
 func (c *Connection) Close(grace time.Duration) {
 	c.closing.Do(func() {
 		defer c.release()
 		c.closed.Store(true)
-		_ = c.stream.Close() // the plugin reads the end after the last message
+		_ = c.stream.Close() // the plugin reads EOF after the last message
 		ctx, cancel := context.WithTimeout(context.Background(), grace+c.link.limits.exit)
 		defer cancel()
 		if err := c.link.wire.Close(ctx, c.instance, grace); err != nil && c.link.usable() {
@@ -238,19 +237,18 @@ func (c *Connection) Close(grace time.Duration) {
 	})
 }
 
-// drain returns when the plugin has ended its side of the stream too. One that
-// does not is stuck and is ended itself: whoever reads would wait for ever, or
-// for five minutes where yamux is between.
+// drain waits until the plugin has closed its side of the stream. If it does not, drain
+// ends the process, because a reader would block (up to five minutes with yamux).
 func (c *Connection) drain() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		c.reading.Lock()
 		defer c.reading.Unlock()
-		for !c.over {
+		for !c.readDone {
 			_, _, err := c.stream.Read()
 			_, goesOn := errors.AsType[*wire.NotAdmitted](err)
-			c.over = err != nil && !goesOn
+			c.readDone = err != nil && !goesOn
 		}
 	}()
 	t := time.NewTimer(c.link.limits.hangUp)
@@ -259,7 +257,7 @@ func (c *Connection) drain() {
 	case <-done:
 	case <-t.C:
 		c.link.blame(c.user.server)
-		c.link.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not end a connection that was closed"))
+		c.link.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not close its side of a connection"))
 		<-done
 	}
 }
@@ -271,8 +269,9 @@ func (c *Connection) release() {
 	})
 }
 
-// Said asks the plugin what the server has printed besides messages.
-func (c *Connection) Said(ctx context.Context) (stderr []string, junk uint64) {
+// Output returns the server's last lines on standard error, and the number of its lines
+// on standard output that were not messages.
+func (c *Connection) Output(ctx context.Context) (stderr []string, junk uint64) {
 	st, err := c.Status(ctx)
 	if err != nil {
 		return nil, 0
@@ -280,7 +279,7 @@ func (c *Connection) Said(ctx context.Context) (stderr []string, junk uint64) {
 	return st.Stderr, st.Dropped
 }
 
-// Status asks the plugin how the connection is.
+// Status asks the plugin for the status of the connection.
 func (c *Connection) Status(ctx context.Context) (sdk.ConnStatus, error) {
 	st, err := c.link.wire.Status(ctx, c.instance)
 	for i, line := range st.Stderr {

@@ -8,34 +8,35 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// What an auth provider may have added to a request.
+// Limits of a credential and of other texts of an auth provider.
 const (
 	credentialMembers = 32       // headers and query members
-	credentialSize    = 64 << 10 // bytes of names and values
-	textSize          = 1 << 10  // bytes of what people are told
-	nameSize          = 256      // bytes of an account's name, and of a scope
-	scopesMost        = 128
+	credentialSize    = 64 << 10 // bytes of all names and values
+	textSize          = 1 << 10  // bytes of a message
+	nameSize          = 256      // bytes of an account name or a scope
+	maxScopes         = 128
 )
 
-// theirs are the headers that belong to HTTP, MCP and the transport, and those
-// that make net/http send a request twice. Who could set them could turn one
-// request into another. Cookies are credentials, and allowed.
-var theirs = []string{
+// reservedHeaders belong to HTTP, MCP or the transport, or make net/http repeat a
+// request. An auth provider that sets them could turn one request into another.
+// Cookies are credentials and therefore allowed.
+var reservedHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Http2-Settings",
 	"Idempotency-Key", "Keep-Alive", "Last-Event-Id", "Origin", "Set-Cookie", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Idempotency-Key",
 }
 
-// theirsBegin are the beginnings of more of them.
-var theirsBegin = []string{"Mcp-", "Proxy-", "Sec-"}
+// reservedPrefixes are prefixes of further reserved headers.
+var reservedPrefixes = []string{"Mcp-", "Proxy-", "Sec-"}
 
-// checkCredential refuses what may not be added to a request. It says which
-// name is wrong, and never a value.
+// checkCredential rejects a credential that must not be added to a request. The error
+// names the header or member and never contains a value.
 func checkCredential(c sdk.Credential) error {
 	if n := len(c.Headers) + len(c.Query); n > credentialMembers {
-		return fmt.Errorf("it has %d headers and query members, %d are allowed", n, credentialMembers)
+		return fmt.Errorf("it has %d headers and query members, the limit is %d", n, credentialMembers)
 	}
 	size := 0
 	for _, m := range []map[string]string{c.Headers, c.Query} {
@@ -44,7 +45,7 @@ func checkCredential(c sdk.Credential) error {
 		}
 	}
 	if size > credentialSize {
-		return fmt.Errorf("it has %d bytes, %d are allowed", size, credentialSize)
+		return fmt.Errorf("it has %d bytes, the limit is %d", size, credentialSize)
 	}
 	seen := map[string]bool{}
 	for name, value := range c.Headers {
@@ -70,55 +71,51 @@ func checkCredential(c sdk.Credential) error {
 
 func checkHeader(name, value string) error {
 	if !token(name) {
-		return fmt.Errorf("%.64q cannot be the name of a header", name)
+		return fmt.Errorf("%.64q is not a valid header name", name)
 	}
 	same := textproto.CanonicalMIMEHeaderKey(name)
 	begins := func(prefix string) bool { return strings.HasPrefix(same, prefix) }
 	switch {
-	case slices.Contains(theirs, same) || slices.ContainsFunc(theirsBegin, begins):
-		return fmt.Errorf("the header %s is not for auth providers to set", same)
+	case slices.Contains(reservedHeaders, same) || slices.ContainsFunc(reservedPrefixes, begins):
+		return fmt.Errorf("auth providers must not set the header %s", same)
 	case strings.ContainsAny(value, "\r\n"):
 		return fmt.Errorf("the value of the header %s contains a line break", same)
 	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }):
-		return fmt.Errorf("the value of the header %s contains what is not visible ASCII", same)
+		return fmt.Errorf("the value of the header %s contains characters other than visible ASCII", same)
 	}
 	return nil
 }
 
-// token reports whether s can be the name of a header (RFC 9110 §5.6.2).
+// token reports whether s is a valid header name (RFC 9110 §5.6.2).
 func token(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	})
 }
 
-// unusable is the fault of a provider whose credential is refused.
+// unusable returns the fault for an invalid credential.
 func (a *Authorizer) unusable(err error) error {
-	return fault.New(fault.PluginBroken, "the credential of plugin %q (%s) cannot be used: %v", a.spec.Name, a.what, err)
+	return fault.New(fault.PluginBroken, "the credential of plugin %q (%s) is invalid: %v", a.spec.Name, a.what, err)
 }
 
-// title is a short text of the plugin's that people see, on one line and
-// without secrets.
-func (l *link) title(s string) string { return l.short(s, nameSize) }
+// accountName returns a name from the plugin for display: one line, truncated, without
+// secrets.
+func (l *link) accountName(s string) string { return l.display(s, nameSize) }
 
-// sentence is a longer one.
-func (l *link) sentence(s string) string { return l.short(s, textSize) }
+// sentence returns a message from the plugin for display, like accountName.
+func (l *link) sentence(s string) string { return l.display(s, textSize) }
 
-func (l *link) short(s string, size int) string {
-	s = plain(l.conceal.hide(s[:min(len(s), 16*size)]))
-	if len(s) > size {
-		s = strings.ToValidUTF8(s[:size], "") + " ..."
-	}
-	return s
+func (l *link) display(s string, limit int) string {
+	return truncate.Bytes(plain(l.conceal.hide(s[:min(len(s), 16*limit)])), limit)
 }
 
-// scopes leaves out what cannot be one: a scope is printable ASCII without
-// spaces, quotes and backslashes.
+// scopes removes invalid scopes: a scope is printable ASCII without spaces, quotes
+// and backslashes.
 func scopes(list []string) []string {
 	var good []string
 	for _, s := range list {
 		bad := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
-		if s != "" && len(s) <= nameSize && !strings.ContainsFunc(s, bad) && len(good) < scopesMost {
+		if s != "" && len(s) <= nameSize && !strings.ContainsFunc(s, bad) && len(good) < maxScopes {
 			good = append(good, s)
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestCheckCredential: an auth provider adds credentials, and nothing that
-// could change what the request is.
+// TestCheckCredential checks that a credential cannot change the meaning of a request.
 func TestCheckCredential(t *testing.T) {
 	header := func(name, value string) sdk.Credential {
 		return sdk.Credential{Headers: map[string]string{name: value}}
@@ -25,30 +24,30 @@ func TestCheckCredential(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		credential sdk.Credential
-		refused    string // empty: it may pass
+		refused    string // empty if accepted
 	}{
 		{"nothing", sdk.Credential{}, ""},
 		{"a token", header("Authorization", "Bearer abc"), ""},
-		{"a header of somebody's", header("X-Api_Key!", "a b\tc"), ""},
+		{"a custom header", header("X-Api_Key!", "a b\tc"), ""},
 		{"a cookie", header("cookie", "session=1; other=2"), ""},
 		{"an empty value", header("X-Empty", ""), ""},
 		{"a query member", query("key", "ä &=?"), ""},
-		{"as many as there may be", many(credentialMembers / 2), ""},
-		{"as much as there may be", header("X", strings.Repeat("x", credentialSize-1)), ""},
+		{"maximum number of members", many(credentialMembers / 2), ""},
+		{"maximum size", header("X", strings.Repeat("x", credentialSize-1)), ""},
 
 		{"one too many", many(credentialMembers/2 + 1), "34 headers and query members"},
 		{"too much in a header", header("X", strings.Repeat("x", credentialSize)), "65537 bytes"},
 		{"too much in the query", query("X", strings.Repeat("x", credentialSize)), "65537 bytes"},
-		{"no name", header("", "v"), "cannot be the name"},
-		{"a space in the name", header("X Y", "v"), "cannot be the name"},
-		{"a colon in the name", header("X:", "v"), "cannot be the name"},
-		{"a line break in the name", header("X\r\nHost", "v"), "cannot be the name"},
-		{"a letter in the name", header("X-é", "v"), "cannot be the name"},
+		{"no name", header("", "v"), "not a valid header name"},
+		{"a space in the name", header("X Y", "v"), "not a valid header name"},
+		{"a colon in the name", header("X:", "v"), "not a valid header name"},
+		{"a line break in the name", header("X\r\nHost", "v"), "not a valid header name"},
+		{"a letter in the name", header("X-é", "v"), "not a valid header name"},
 		{"a line break", header("Authorization", "Bearer canary\n"), "header Authorization contains a line break"},
 		{"a second header", header("Authorization", "canary\r\nHost: x"), "header Authorization contains a line break"},
-		{"a zero byte", header("X", "canary\x00"), "not visible ASCII"},
-		{"a letter", header("X", "canary é"), "not visible ASCII"},
-		{"a delete", header("X", "canary\x7f"), "not visible ASCII"},
+		{"a zero byte", header("X", "canary\x00"), "other than visible ASCII"},
+		{"a letter", header("X", "canary é"), "other than visible ASCII"},
+		{"a delete", header("X", "canary\x7f"), "other than visible ASCII"},
 		{"no name in the query", query("", "canary"), "without a name"},
 		{"a line break in the query", query("key", "canary\n"), `query member "key"`},
 		{"a zero byte in the query", query("key\x00", "canary"), `query member "key\x00"`},
@@ -61,17 +60,17 @@ func TestCheckCredential(t *testing.T) {
 		"Connection", "Transfer-Encoding", "Proxy-Authorization", "proxy-connection", "Sec-Fetch-Mode", "TE", "Trailer", "Upgrade", "Expect",
 		"Keep-Alive", "HTTP2-Settings", "Origin", "Last-Event-ID", "Idempotency-Key", "X-Idempotency-Key", "Set-Cookie",
 	} {
-		verdict(t, checkCredential(header(name, "canary")), "is not for auth providers to set")
+		verdict(t, checkCredential(header(name, "canary")), "auth providers must not set")
 	}
 }
 
-// verdict compares an error with what it should say, and looks for the secret.
+// verdict compares an error with the expected text and checks that it has no secret.
 func verdict(t *testing.T, err error, want string) {
 	t.Helper()
 	switch {
 	case (err == nil) != (want == ""):
 		t.Errorf("got %v, want %q", err, want)
 	case err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")):
-		t.Errorf("got %v, want %q and no value", err, want)
+		t.Errorf("got %v, want %q without the secret", err, want)
 	}
 }

@@ -5,36 +5,37 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// describeSize bounds a manifest.
+// describeSize is the maximum size of a manifest, in bytes.
 const describeSize = 1 << 20
 
-// known is a program and what it said about itself. Whoever needs it first
-// finds out, the others wait.
-type known struct {
-	learning sync.Mutex // held while finding out, which is as long as the program takes
+// A knownProgram is a program and its manifest. The first caller determines the
+// manifest, and concurrent callers wait.
+type knownProgram struct {
+	learning sync.Mutex // held while the program describes itself
 
-	program  *program     // guarded by learning and, for those who only look, Supervisor.mu
-	manifest sdk.Manifest // likewise
-	before   []*program   // likewise; the same program in files that were replaced
+	program  *program     // guarded by learning; readable with Supervisor.mu
+	manifest sdk.Manifest // guarded like program
+	before   []*program   // guarded like program; replaced files of the same program
 }
 
-// Describe returns what the program at path says about itself, and its digest.
-// It does not start it as a plugin.
+// Describe returns the manifest of the program at path, and its digest. It runs the
+// program only to describe itself.
 func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
 	b, m, err := s.learn(ctx, path, pin)
 	if err != nil {
@@ -43,10 +44,10 @@ func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Mani
 	return m, b.digest, nil
 }
 
-// learn returns the program at path, which has the digest pin, and what it says
-// about itself.
+// learn returns the program at path and its manifest. It fails if the program does
+// not have the digest pin.
 func (s *Supervisor) learn(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
-	k := s.known(path)
+	k := s.knownProgram(path)
 	k.learning.Lock()
 	defer k.learning.Unlock()
 	if s.ctx.Err() != nil {
@@ -57,7 +58,7 @@ func (s *Supervisor) learn(ctx context.Context, path, pin string) (*program, sdk
 		if err != nil {
 			return nil, sdk.Manifest{}, err
 		}
-		m, err := s.agreed(ctx, b, pin)
+		m, err := s.describePinned(ctx, b, pin)
 		if err != nil {
 			b.close()
 			return nil, sdk.Manifest{}, err
@@ -66,46 +67,47 @@ func (s *Supervisor) learn(ctx context.Context, path, pin string) (*program, sdk
 		k.program, k.manifest = b, m
 		s.mu.Unlock()
 	}
-	return k.program, k.manifest, pinned(k.program, pin)
+	return k.program, k.manifest, checkPin(k.program, pin)
 }
 
-func (s *Supervisor) known(path string) *known {
+// knownProgram returns the entry for a path, which may be empty.
+func (s *Supervisor) knownProgram(path string) *knownProgram {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.programs[path]
 	if k == nil {
-		k = new(known)
+		k = new(knownProgram)
 		s.programs[path] = k
 	}
 	return k
 }
 
-// agreed describes a program, but runs none that is not the one agreed on.
-func (s *Supervisor) agreed(ctx context.Context, b *program, pin string) (sdk.Manifest, error) {
-	if err := pinned(b, pin); err != nil {
+// describePinned describes a program after checking its digest.
+func (s *Supervisor) describePinned(ctx context.Context, b *program, pin string) (sdk.Manifest, error) {
+	if err := checkPin(b, pin); err != nil {
 		return sdk.Manifest{}, err
 	}
 	return s.describe(ctx, b)
 }
 
-func pinned(b *program, pin string) error {
+// checkPin fails if pin is set and differs from the digest of the program.
+func checkPin(b *program, pin string) error {
 	if pin == "" || strings.EqualFold(pin, b.digest) {
 		return nil
 	}
-	return fault.New(fault.PluginChecksum, "%s has sha256 %s, the configuration wants %s", b.path, b.digest, pin).
-		WithHint("if you replaced the program on purpose, update sha256; otherwise do not run it")
+	return fault.New(fault.PluginChecksum, "%s has sha256 %s, the configuration requires %s", b.path, b.digest, pin).
+		WithHint("if you replaced the program intentionally, update sha256; otherwise do not run it")
 }
 
-// describe returns the manifest of a program: from the cache, or by running it
-// with the argument "describe". The cache is keyed by what was run, so it
-// never grows stale.
+// describe returns the manifest of a program from the cache, or by running the program
+// with the argument "describe". The cache key is the digest, so entries stay valid.
 func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, error) {
 	name := filepath.Join("manifests", b.digest+".json")
 	if text, ok := s.opts.Cache.Read(name); ok {
 		if m, err := parseManifest(text); err == nil {
 			return m, nil
 		}
-		// Something else stands there; what is written below replaces it.
+		// The cached file is invalid and is replaced below.
 	}
 	said := &journal{conceal: s.conceal}
 	text, err := s.runDescribe(ctx, b, said)
@@ -118,44 +120,39 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 		err = noManifest(b.path, text, err)
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		f.Output = said.last(tailShown)
-		if len(f.Output) > 0 && f.Hint == notOurs {
-			f.Hint = "" // it knows what it is asked for, and says what is wrong
+		f.Output = said.last(outputLines)
+		if len(f.Output) > 0 && f.Hint == notPluginHint {
+			f.Hint = "" // the program explains the failure itself
 		}
 	}
 	return sdk.Manifest{}, err
 }
 
-const notOurs = "is it a Junctor plugin?"
+const notPluginHint = "is it a Junctor plugin?"
 
-// noManifest says what a program printed instead of a manifest, or beside it.
+// noManifest returns the fault for output that is not exactly a manifest.
 func noManifest(path string, text []byte, err error) *fault.Error {
-	const hint = "a plugin prints nothing to standard output before serve.Main; standard error is for messages"
+	const hint = "a plugin must not write to standard output before serve.Main; use standard error for messages"
 	if object := bytes.TrimSpace(text); json.Valid(object) && object[0] == '{' {
-		return fault.Because(fault.PluginDescribe, err, "%s printed what is not a manifest", path)
+		return fault.Because(fault.PluginDescribe, err, "%s printed an invalid manifest", path)
 	}
 	var manifest json.RawMessage
 	after := json.NewDecoder(bytes.NewReader(text))
 	if after.Decode(&manifest) == nil && len(manifest) > 1 && manifest[0] == '{' {
-		return fault.New(fault.PluginDescribe, "%s printed more than a manifest: behind it stands %s", path, beginning(text[after.InputOffset():])).
+		return fault.New(fault.PluginDescribe, "%s printed text after its manifest, which begins with %s", path, beginning(text[after.InputOffset():])).
 			WithHint(hint)
 	}
-	return fault.New(fault.PluginDescribe, "%s printed what is not a manifest: it begins with %s", path, beginning(text)).WithHint(hint)
+	return fault.New(fault.PluginDescribe, "%s did not print a manifest: its output begins with %s", path, beginning(text)).WithHint(hint)
 }
 
-// beginning quotes the first line of a text, or as much of it as says enough.
+// beginning quotes the first line of a text, up to 60 characters.
 func beginning(text []byte) string {
-	const enough = 60
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text[:min(len(text), describeSize)])), "\n")
-	letters := []rune(strings.TrimSpace(plain(line)))
-	if len(letters) > enough {
-		return fmt.Sprintf("%q ...", string(letters[:enough]))
-	}
-	return fmt.Sprintf("%q", string(letters))
+	return strconv.Quote(truncate.Runes(strings.TrimSpace(plain(line)), 60))
 }
 
-// runDescribe runs the program, bounded in time and output. What it says on
-// standard error goes to a journal.
+// runDescribe runs the program with limits on time and output. Its standard error
+// goes to a journal.
 func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -176,17 +173,17 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 	closeFiles([]*os.File{outW, errW})
 	if err != nil {
 		closeFiles([]*os.File{outR, errR})
-		return nil, cannotRun(b, err)
+		return nil, startError(b, err)
 	}
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer func() { p.Kill(); <-p.Done() }()
-	reading.Go(func() { readLines(errR, s.limits.last, said) })
-	reading.Go(func() { hearOut(p, outR, errR) })
+	reading.Go(func() { readLines(errR, s.limits.lastOutput, said) })
+	reading.Go(func() { interruptReads(p, outR, errR) })
 
 	read := make(chan []byte, 1)
 	reading.Go(func() {
-		text, _ := io.ReadAll(io.LimitReader(process.LastWords(outR, s.limits.last), describeSize+1))
+		text, _ := io.ReadAll(io.LimitReader(process.LastWords(outR, s.limits.lastOutput), describeSize+1))
 		read <- text
 		_ = outR.Close()
 	})
@@ -203,64 +200,64 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 func (s *Supervisor) checkDescribed(b *program, p *process.Process, text []byte) error {
 	switch {
 	case len(text) > describeSize:
-		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes to describe itself", b.path, describeSize)
+		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes as its manifest", b.path, describeSize)
 	case len(bytes.TrimSpace(text)) > 0:
 		return nil
 	case !p.Wait(s.limits.describe):
-		return fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and does not end", b.path)
+		return fault.New(fault.PluginDescribe, "%s printed no manifest and did not exit", b.path)
 	}
-	return fault.New(fault.PluginDescribe, "%s printed nothing to describe itself and %s", b.path, p.Ended()).
-		WithHint(notOurs)
+	return fault.New(fault.PluginDescribe, "%s printed no manifest and %s", b.path, p.Ended()).
+		WithHint(notPluginHint)
 }
 
-// parseManifest reads a manifest and refuses one that cannot be used.
+// parseManifest decodes a manifest and rejects an unusable one.
 func parseManifest(text []byte) (sdk.Manifest, error) {
 	var m sdk.Manifest
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, errors.New("it is not JSON of the expected shape")
+		return m, errors.New("it is not JSON of the expected structure")
 	}
 	if m.Name == "" || m.Version == "" || len(m.Transports)+len(m.Auths)+len(m.SecretStores) == 0 {
-		return m, errors.New("it lacks a name, a version or an offer")
+		return m, errors.New("it lacks a name, a version or a component")
 	}
 	return m, nil
 }
 
-// describes reports whether text says what m does. What this host does not know
-// of either counts for nothing.
+// describes reports whether text is equivalent to the manifest m. It ignores members
+// that this host does not know.
 func describes(text []byte, m sdk.Manifest) bool {
 	said, err := parseManifest(text)
 	return err == nil && bytes.Equal(said.JSON(), m.JSON())
 }
 
-// speaks refuses a plugin that has no protocol in common with this host,
-// before it is started.
-func speaks(m sdk.Manifest) error {
+// checkProtocol fails if the plugin has no protocol version in common with this host.
+// It is called before the plugin starts.
+func checkProtocol(m sdk.Manifest) error {
 	for _, ours := range wire.Majors() {
 		if slices.Contains(m.Protocols, ours) {
 			return nil
 		}
 	}
 	if len(m.Protocols) == 0 {
-		return fault.New(fault.PluginProtocol, "plugin %s %s names no protocol", m.Name, m.Version).WithHint("%s", rebuild)
+		return fault.New(fault.PluginProtocol, "plugin %s %s names no protocol version", m.Name, m.Version).WithHint("%s", rebuild)
 	}
 	return fault.New(fault.PluginProtocol, "plugin %s %s speaks protocol %s, this host speaks %s",
 		m.Name, m.Version, majors(m.Protocols), majors(wire.Majors())).
-		WithHint("%s", agree(slices.Min(m.Protocols)))
+		WithHint("%s", protocolHint(slices.Min(m.Protocols)))
 }
 
-const rebuild = "rebuild the plugin with a current SDK, or install a later version of it"
+const rebuild = "rebuild the plugin with a current SDK, or install a later version of the plugin"
 
-// agree is what to do about a plugin that speaks no protocol before theirs.
-func agree(theirs int) string {
+// protocolHint returns the hint for a plugin whose oldest protocol version is theirs.
+func protocolHint(theirs int) string {
 	if theirs > slices.Max(wire.Majors()) {
-		return "update junctor: the plugin was built for a later one"
+		return "update junctor: the plugin was built for a later version"
 	}
 	return rebuild
 }
 
-// Check refuses the plugin that a configuration asks for by a name, when the
-// program at path describes another one, or one that this host cannot run.
-// source is as in [Find].
+// Check validates the plugin that a configuration requires by name. It fails if the
+// program at path describes another plugin, or one that this host cannot run. source
+// is as in [Find].
 func Check(m sdk.Manifest, source, name, path string) error {
 	if builtin, ok := strings.CutPrefix(source, BuiltinSource); ok {
 		name = builtin
@@ -269,5 +266,26 @@ func Check(m sdk.Manifest, source, name, path string) error {
 		return fault.New(fault.PluginNotFound, "%s is the plugin %q, not %q", path, m.Name, name).
 			WithHint("name it %q in plugins { required } and in transport, auth and secret_store blocks", m.Name)
 	}
-	return speaks(m)
+	return checkProtocol(m)
+}
+
+// DescribeCached returns the cached manifest of the program at path, and its digest.
+// It starts no process. It fails with [fault.PluginDescribe] if there is no cached
+// manifest.
+func (s *Supervisor) DescribeCached(path, pin string) (sdk.Manifest, string, error) {
+	b, err := openProgram(path)
+	if err != nil {
+		return sdk.Manifest{}, "", err
+	}
+	defer b.close()
+	if err := checkPin(b, pin); err != nil {
+		return sdk.Manifest{}, "", err
+	}
+	if text, ok := s.opts.Cache.Read(filepath.Join("manifests", b.digest+".json")); ok {
+		if m, err := parseManifest(text); err == nil {
+			return m, b.digest, nil
+		}
+	}
+	return sdk.Manifest{}, "", fault.New(fault.PluginDescribe, "there is no cached description of %s", path).
+		WithHint("run `junctor validate` once")
 }

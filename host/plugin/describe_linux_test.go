@@ -15,8 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// TestBrokenDescription is about everything that a program can do instead of
-// describing itself. #14, L6
+// TestBrokenDescription covers programs that do not describe themselves properly. #14,
+// L6
 func TestBrokenDescription(t *testing.T) {
 	for _, c := range []struct {
 		mode  string
@@ -25,8 +25,8 @@ func TestBrokenDescription(t *testing.T) {
 		{"describehang", []string{"did not describe itself within 2s", "thinking about it"}},
 		{"describebig", []string{"printed more than 1048576 bytes"}},
 		{"describeforever", []string{"printed more than 1048576 bytes"}},
-		{"describenothing", []string{"printed nothing", "exited with status 4", "no idea what I am"}},
-		{"describejunk", []string{`is not a manifest: it begins with "usage: evil [options]"`, "before serve.Main"}},
+		{"describenothing", []string{"printed no manifest", "exited with status 4", "no idea what I am"}},
+		{"describejunk", []string{`did not print a manifest: its output begins with "usage: evil [options]"`, "before serve.Main"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
@@ -34,7 +34,7 @@ func TestBrokenDescription(t *testing.T) {
 				h.limits.describe = 2 * time.Second
 			}
 			takes(t, "describing", 5*time.Second, func() {
-				_, _, err := h.Describe(h.soon(), h.evil(c.mode), "")
+				_, _, err := h.Describe(h.soon(), h.brokenProgram(c.mode), "")
 				mustFail(t, err, fault.PluginDescribe, c.words...)
 			})
 			h.mustNotOpen(h.request(c.mode, "", ""), fault.PluginDescribe)
@@ -45,24 +45,24 @@ func TestBrokenDescription(t *testing.T) {
 	}
 }
 
-// TestHeldDescription: a description has ended when the program has, whoever
-// else holds its standard output open. #4
+// TestHeldDescription checks that a description ends with its program, even if another
+// process holds its standard output open. #4
 func TestHeldDescription(t *testing.T) {
 	h := newHost(t)
 	defer endAdopted()
 	h.limits.describe = patience
 	takes(t, "describing", 5*time.Second, func() {
-		if m, _, err := h.Describe(h.soon(), h.evil("describeheld"), ""); err != nil || m.Version != "1.2.3" {
+		if m, _, err := h.Describe(h.soon(), h.brokenProgram("describeheld"), ""); err != nil || m.Version != "1.2.3" {
 			t.Errorf("got %+v, %v", m, err)
 		}
 	})
 }
 
-// TestDescribeOnce: a program is run once to describe itself, whoever asks, and
-// not at all when the cache knows its digest.
+// TestDescribeOnce checks that a program describes itself once for all callers, and never
+// if the cache has its digest.
 func TestDescribeOnce(t *testing.T) {
 	h := newHost(t)
-	path := h.evil("marker")
+	path := h.brokenProgram("marker")
 	ran := func() bool { return os.Remove(path+".EVIL_DESCRIBED") == nil }
 	var all sync.WaitGroup
 	for range 10 {
@@ -74,7 +74,7 @@ func TestDescribeOnce(t *testing.T) {
 	}
 	all.Wait()
 	if !ran() {
-		t.Error("it was not run")
+		t.Error("the program did not run")
 	}
 	_, digest, _ := h.Describe(h.soon(), path, "")
 	again := h.another()
@@ -91,21 +91,21 @@ func TestDescribeOnce(t *testing.T) {
 			t.Errorf("with %q in the cache: %+v, %v", junk, m, err)
 		}
 		if text, _ := os.ReadFile(cached); !strings.Contains(string(text), "1.2.3") {
-			t.Errorf("%q is still in the cache", text)
+			t.Errorf("the cache still has %q", text)
 		}
 	}
 }
 
-// another is a supervisor with the same options, as of another junctor.
+// another returns a second supervisor with the same options.
 func (h *testHost) another() *Supervisor {
 	s := New(h.opts)
 	h.t.Cleanup(func() { s.Stop(0) })
 	return s
 }
 
-// TestDescribeGivesUp: a caller who gives up, or a host that stops, ends the
-// program; nobody is kept from asking how things are meanwhile.
-func TestDescribeGivesUp(t *testing.T) {
+// TestDescribeCancellation checks that cancellation and Stop kill the program, and that
+// Status does not block meanwhile.
+func TestDescribeCancellation(t *testing.T) {
 	h := newHost(t)
 	h.limits.describe = patience
 	r := h.request("describehang", "", "")
@@ -136,7 +136,7 @@ func TestDescribeGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	described := make(chan error, 1)
 	go func() {
-		_, _, err := h.Describe(ctx, h.evil("describehang"), "")
+		_, _, err := h.Describe(ctx, h.brokenProgram("describehang"), "")
 		described <- err
 	}()
 	eventually(t, "it runs", runs)
@@ -155,35 +155,35 @@ func TestParseManifest(t *testing.T) {
 		strings.Repeat("[", 100000),
 	} {
 		if m, err := parseManifest([]byte(text)); err == nil {
-			t.Errorf("%.60q is accepted: %+v", text, m)
+			t.Errorf("parseManifest(%.60q) = %+v, want an error", text, m)
 		}
 	}
 	text := `{"name":"a","version":"1.0.0","news":[1],"transports":{"t":{"news":2}}}`
 	m, err := parseManifest([]byte(text))
 	if err != nil || !describes([]byte(text), m) {
-		t.Errorf("what is new makes a difference: %v", err)
+		t.Errorf("unknown members changed the manifest: %v", err)
 	}
 	for _, other := range []string{
 		`{"name":"b","version":"1.0.0","transports":{"t":{}}}`, `{"name":"a","version":"1.0.1","transports":{"t":{}}}`,
 		`{"name":"a","version":"1.0.0","transports":{"u":{}}}`, `{"name":"a","version":"1.0.0","transports":{"t":{}},"protocols":[1]}`, "",
 	} {
 		if describes([]byte(other), m) {
-			t.Errorf("%q is the same", other)
+			t.Errorf("describes(%q) is true", other)
 		}
 	}
 }
 
-func TestSpeaks(t *testing.T) {
+func TestCheckProtocol(t *testing.T) {
 	for _, c := range []struct {
 		protocols []int
 		ok        bool
 	}{{[]int{1}, true}, {[]int{2, 1}, true}, {[]int{2}, false}, {nil, false}, {[]int{-1, 0}, false}} {
-		if err := speaks(sdk.Manifest{Protocols: c.protocols}); (err == nil) != c.ok {
+		if err := checkProtocol(sdk.Manifest{Protocols: c.protocols}); (err == nil) != c.ok {
 			t.Errorf("%v: %v", c.protocols, err)
 		}
 	}
-	err := speaks(sdk.Manifest{Name: "new", Version: "9.9.9", Protocols: []int{7, 6}})
+	err := checkProtocol(sdk.Manifest{Name: "new", Version: "9.9.9", Protocols: []int{7, 6}})
 	mustFail(t, err, fault.PluginProtocol, "new 9.9.9", "7, 6", "speaks 1", "update junctor")
-	err = speaks(sdk.Manifest{Name: "old", Version: "9.9.9", Protocols: []int{0}})
+	err = checkProtocol(sdk.Manifest{Name: "old", Version: "9.9.9", Protocols: []int{0}})
 	mustFail(t, err, fault.PluginProtocol, "speaks protocol 0", "rebuild")
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestNoManifest: what was printed is quoted where it is in the way, clean and
-// bounded, with the rule that it breaks.
+// TestNoManifest checks that the error quotes the unexpected output, sanitised and
+// truncated, with a hint.
 func TestNoManifest(t *testing.T) {
 	for _, c := range []struct{ text, message, hint string }{
-		{"hello\n{}", `printed what is not a manifest: it begins with "hello"`, "before serve.Main"},
-		{"\n\n \x1b[31mred\x00\nmore", `it begins with "[31mred"`, "before serve.Main"},
-		{strings.Repeat("é", 1000), `it begins with "` + strings.Repeat("é", 60) + `" ...`, "before serve.Main"},
-		{"\xff\xfe", `it begins with "` + "\uFFFD" + `"`, "before serve.Main"},
-		{`"hello"`, `it begins with "\"hello\""`, "before serve.Main"},
-		{`{"name":"x"`, `it begins with "{\"name\":\"x\""`, "before serve.Main"},
-		{`{"name":"x","version":"1.0.0","transports":{"x":{}}}` + "\ndone\n", `behind it stands "done"`, "before serve.Main"},
-		{`{"name":5}`, "it is not JSON of the expected shape", ""},
-		{`{"name":"x"}`, "it lacks a name, a version or an offer", ""},
+		{"hello\n{}", `did not print a manifest: its output begins with "hello"`, "before serve.Main"},
+		{"\n\n \x1b[31mred\x00\nmore", `begins with "[31mred"`, "before serve.Main"},
+		{strings.Repeat("é", 1000), `begins with "` + strings.Repeat("é", 60) + `…"`, "before serve.Main"},
+		{"\xff\xfe", `begins with "` + "\uFFFD" + `"`, "before serve.Main"},
+		{`"hello"`, `begins with "\"hello\""`, "before serve.Main"},
+		{`{"name":"x"`, `begins with "{\"name\":\"x\""`, "before serve.Main"},
+		{`{"name":"x","version":"1.0.0","transports":{"x":{}}}` + "\ndone\n", `text after its manifest, which begins with "done"`, "before serve.Main"},
+		{`{"name":5}`, "it is not JSON of the expected structure", ""},
+		{`{"name":"x"}`, "it lacks a name, a version or a component", ""},
 	} {
 		_, err := parseManifest([]byte(c.text))
 		if err == nil {
-			t.Errorf("%q is a manifest", c.text)
+			t.Errorf("%q was accepted as a manifest", c.text)
 			continue
 		}
 		f := noManifest("/p", []byte(c.text), err)

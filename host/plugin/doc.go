@@ -1,15 +1,19 @@
-// Package plugin keeps plugin processes alive: it finds their programs, checks
-// them, starts, watches, restarts and stops them, and opens connections
-// through them.
+// Package plugin manages plugin processes. It finds and verifies their programs. It
+// starts, monitors, restarts and stops the processes, and opens connections through
+// them.
 //
-// go-plugin does the handshake, the one connection of each process and the
-// dispensing of its one object. Everything that goes wrong is handled here:
-// how a process is started so that it cannot outlive the host (runner.go),
-// what it may say first (handshake.go), what it may send afterwards (guard.go,
-// gob.go), how its log lines are read (stderr.go), what is said about its end
-// (reason.go), and when it is started again (process.go).
+// The library go-plugin performs the handshake, owns the connection of each process
+// and dispenses its object. This package handles every failure:
 //
-// What happens first: Describe learns what a plugin offers by running it with
-// the argument "describe", once for each version of its program. The first
-// Open starts a process; later ones share it, unless isolation says otherwise.
+//   - starting a process that cannot outlive the host (runner.go)
+//   - validating the first line of output (handshake.go)
+//   - validating the frames and messages that follow (connfilter.go, gob.go)
+//   - reading log lines (stderr.go)
+//   - explaining the end of a process (reason.go)
+//   - deciding about restarts (process.go)
+//   - separating servers that may crash a process (isolate.go)
+//
+// Describe determines the components of a plugin by running it with the argument
+// "describe", once per version of its program. The first Open starts a process. Later
+// connections share it, unless the isolation of servers forbids that.
 package plugin

@@ -27,14 +27,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// The comments of the tests name the traps that they are about: #1 to #22 are
-// the defects of go-plugin, P1 to P19 the measurements of what it does, L1 to
-// L22 the threats of a malicious plugin, R1 to R23 the fault tests.
+// The comments of the tests refer to the cases they cover: #1 to #22 are defects of
+// go-plugin, P1 to P19 measurements of its behaviour, L1 to L22 threats of a malicious
+// plugin, R1 to R23 fault tests.
 
-// patience is how long a test waits for what should come at once.
+// patience is how long a test waits for an event that should be immediate.
 const patience = 20 * time.Second
 
-// programVariable makes this test binary become one of the programs.
+// programVariable selects the program that this test binary becomes.
 const programVariable = "PLUGIN_TEST_PROGRAM"
 
 var programs = map[string]func(){}
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		f()
 		os.Exit(0)
 	}
-	if err := errors.Join(process.Adopt(), hush()); err != nil { // a host adopts, too
+	if err := errors.Join(process.Adopt(), capturePrinted()); err != nil { // like a host
 		panic(err)
 	}
 	status := m.Run()
@@ -52,14 +52,14 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// builds are the programs that the tests need, each built once.
+// builds holds the programs of the tests, each built once.
 var builds struct {
 	sync.Mutex
 	dir  string
-	path map[string]string // by package
+	path map[string]string // path by package
 }
 
-// build builds a package of this module.
+// build builds a package of this module and returns its path.
 func build(t testing.TB, pkg string) string {
 	t.Helper()
 	builds.Lock()
@@ -84,13 +84,13 @@ func build(t testing.TB, pkg string) string {
 	return path
 }
 
-// A testHost is a supervisor in a directory of its own. When the test ends,
-// nothing of it may be left: no process, file, descriptor or goroutine.
+// A testHost is a supervisor in its own directory. At the end of the test no process,
+// file, descriptor or goroutine of it may remain.
 type testHost struct {
 	*Supervisor
 	t    *testing.T
 	dir  string
-	env  map[string]string // what the host's environment holds
+	env  map[string]string // environment of the host
 	logs *logBuffer
 }
 
@@ -115,8 +115,8 @@ func newHost(t *testing.T, change ...func(*testHost)) *testHost {
 		Lookup:  func(name string) (string, bool) { v, ok := h.env[name]; return v, ok },
 		Orphans: process.EndAdopted,
 	})
-	h.limits.exit = 2 * time.Second                                      // a busy machine must not look like a plugin that keeps running
-	h.run = fmt.Sprint("test-", os.Getpid(), "-", time.Now().UnixNano()) // or the tests' processes could not be told apart
+	h.limits.exit = 2 * time.Second                                      // tolerate a busy machine
+	h.run = fmt.Sprint("test-", os.Getpid(), "-", time.Now().UnixNano()) // identifies the processes of this test
 	for _, f := range change {
 		f(h)
 	}
@@ -125,13 +125,13 @@ func newHost(t *testing.T, change ...func(*testHost)) *testHost {
 	return h
 }
 
-// printed is where standard error goes, so that a test can see that nothing is
-// printed: yamux prints to what os.Stderr is when a conversation begins,
-// go-plugin with package log. #8
+// printed replaces standard error, so that tests can check that nothing is printed.
+// yamux prints to os.Stderr as it is when a connection begins; go-plugin uses package
+// log. #8
 var printed *os.File
 
-// hush begins to look at what is printed.
-func hush() (err error) {
+// capturePrinted redirects standard error to printed.
+func capturePrinted() (err error) {
 	if printed, err = os.CreateTemp("", "junctor-plugin-test"); err != nil {
 		return err
 	}
@@ -140,8 +140,7 @@ func hush() (err error) {
 	return os.Remove(printed.Name())
 }
 
-// nothingPrinted takes note of what was printed so far, and returns a function
-// that fails the test when there is more.
+// nothingPrinted returns a function that fails the test if text was printed meanwhile.
 func nothingPrinted(t *testing.T) func() {
 	before, err := printed.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -155,7 +154,7 @@ func nothingPrinted(t *testing.T) func() {
 	}
 }
 
-// end stops the supervisor and looks for what it left.
+// end stops the supervisor and checks that nothing remains.
 func (h *testHost) end(files []string, goroutines goleak.Option) {
 	h.t.Helper()
 	begun := time.Now()
@@ -165,7 +164,7 @@ func (h *testHost) end(files []string, goroutines goleak.Option) {
 	}
 	eventually(h.t, "no process is left", func() error { return none(marked(process.RunVariable + "=" + h.run)) })
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "run", "*")); len(left) > 0 {
-		h.t.Errorf("left in the run directory: %q", left)
+		h.t.Errorf("the run directory still has %q", left)
 	}
 	eventually(h.t, "no descriptor is left", func() error { return none(minus(descriptors(), files)) })
 	eventually(h.t, "no goroutine is left", func() error {
@@ -177,23 +176,22 @@ func (h *testHost) end(files []string, goroutines goleak.Option) {
 	}
 }
 
-// hurried makes a host that has no patience with starts and descriptions.
+// hurried shortens the timeouts of starts and descriptions.
 func hurried(h *testHost) { h.limits.start, h.limits.describe = 2*time.Second, 2*time.Second }
 
-// watchful makes a host that asks plugins often how they are.
+// watchful shortens the interval of health checks.
 func watchful(h *testHost) {
 	h.limits.healthEvery, h.limits.healthTime = 200*time.Millisecond, time.Second
 }
 
-// usualExit makes a host with the patience that it has elsewhere for a process
-// to end.
+// usualExit restores the default exit timeout.
 func usualExit(h *testHost) { h.limits.exit = defaults.exit }
 
 const evilSource = "testdata/evil/plugin"
 
-// evil is the path of the plugin that does the one thing wrong that mode
-// names; "" is an ordinary one.
-func (h *testHost) evil(mode string) string {
+// brokenProgram returns the path of the test plugin with the given defect; "" selects an
+// ordinary plugin.
+func (h *testHost) brokenProgram(mode string) string {
 	h.t.Helper()
 	path := filepath.Join(h.dir, "bin", FilePrefix+"evil")
 	if mode != "" {
@@ -205,7 +203,7 @@ func (h *testHost) evil(mode string) string {
 	return path
 }
 
-// spec is how to run it, with arg in the variable that it reads.
+// spec returns the spec of a test plugin; arg is passed in its environment.
 func (h *testHost) spec(mode, arg string) Spec {
 	h.t.Helper()
 	h.env["EVIL"] = arg
@@ -213,10 +211,10 @@ func (h *testHost) spec(mode, arg string) Spec {
 	if mode != "" {
 		name = mode
 	}
-	return Spec{Name: name, Path: h.evil(mode), Env: []string{"EVIL"}}
+	return Spec{Name: name, Path: h.brokenProgram(mode), Env: []string{"EVIL"}}
 }
 
-// request asks an ordinary or an evil plugin for a server that does something.
+// request returns a request for a server with the given behaviour.
 func (h *testHost) request(mode, do, arg string) Request {
 	h.t.Helper()
 	settings, err := json.Marshal(map[string]string{"do": do, "arg": arg})
@@ -226,7 +224,7 @@ func (h *testHost) request(mode, do, arg string) Request {
 	return Request{Spec: h.spec(mode, ""), Component: "evil", Server: "s", MaxMessage: 1 << 20, Settings: settings}
 }
 
-// mustOpen opens a connection that must work, and is closed when the test ends.
+// mustOpen opens a connection that must succeed. It is closed at the end of the test.
 func (h *testHost) mustOpen(r Request) *Connection {
 	h.t.Helper()
 	c, err := h.Open(h.soon(), r)
@@ -237,14 +235,14 @@ func (h *testHost) mustOpen(r Request) *Connection {
 	return c
 }
 
-// mustNotOpen opens a connection that must fail with a code, soon, and returns
-// the fault. Its words are looked for in message, hint and output.
+// mustNotOpen opens a connection that must fail soon with the given code. The fault must
+// contain all words.
 func (h *testHost) mustNotOpen(r Request, code fault.Code, words ...string) *fault.Error {
 	h.t.Helper()
 	begun := time.Now()
 	_, err := h.Open(h.soon(), r)
 	if d := time.Since(begun); d > patience/2 {
-		h.t.Errorf("it took %s to fail", d)
+		h.t.Errorf("Open took %s to fail", d)
 	}
 	return mustFail(h.t, err, code, words...)
 }
@@ -258,7 +256,7 @@ func mustFail(t *testing.T, err error, code fault.Code, words ...string) *fault.
 	text := strings.Join(append([]string{f.Message, f.Hint}, f.Output...), "\n")
 	for _, w := range words {
 		if !strings.Contains(text, w) {
-			t.Errorf("the fault does not say %q:\n%s", w, text)
+			t.Errorf("the fault does not contain %q:\n%s", w, text)
 		}
 	}
 	return f
@@ -270,7 +268,7 @@ func (h *testHost) soon() context.Context {
 	return ctx
 }
 
-// pid is the number of the process of the only plugin, or of the one named.
+// pid returns the process id of the named plugin, or of the only one.
 func (h *testHost) pid(name ...string) int {
 	h.t.Helper()
 	for _, s := range h.Status() {
@@ -278,11 +276,11 @@ func (h *testHost) pid(name ...string) int {
 			return s.PID
 		}
 	}
-	h.t.Fatal("no process runs")
+	h.t.Fatal("no process is running")
 	return 0
 }
 
-// echoes proves that a connection works.
+// echoes checks that a connection works.
 func (c *Connection) echoes(t *testing.T) {
 	t.Helper()
 	const hello = `{"hello":"you"}`
@@ -299,8 +297,7 @@ func (c *Connection) send(t *testing.T, message string) {
 	}
 }
 
-// takes fails the test when f takes longer than that, and returns how long it
-// took.
+// takes returns the duration of f. It fails the test if f takes longer than most.
 func takes(t *testing.T, what string, most time.Duration, f func()) time.Duration {
 	t.Helper()
 	done := make(chan struct{})
@@ -313,20 +310,20 @@ func takes(t *testing.T, what string, most time.Duration, f func()) time.Duratio
 	}
 	d := time.Since(begun)
 	if os.Getenv("JUNCTOR_SOAK") == "" {
-		most *= 5 // others may have the processor
+		most *= 5 // the machine may be busy
 	}
 	if d > most {
-		t.Errorf("%s took %s, at most %s are allowed", what, d, most)
+		t.Errorf("%s took %s, the limit is %s", what, d, most)
 	}
 	return d
 }
 
 var errNotYet = errors.New("not yet")
 
-// endAdopted ends what a test left on purpose.
+// endAdopted kills the processes that a test left deliberately.
 func endAdopted() { process.EndAdopted() }
 
-// eventually waits until f has no objection any more.
+// eventually waits until f returns nil.
 func eventually(t *testing.T, what string, f func() error) {
 	t.Helper()
 	var err error
@@ -340,7 +337,7 @@ func eventually(t *testing.T, what string, f func() error) {
 
 func none[T any](list []T) error {
 	if len(list) > 0 {
-		return fmt.Errorf("there are %v", list)
+		return fmt.Errorf("%v remain", list)
 	}
 	return nil
 }
@@ -349,7 +346,7 @@ func minus(list, less []string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return slices.Contains(less, s) })
 }
 
-// marked lists the living processes whose environment or arguments hold a word.
+// marked returns the running processes whose environment or arguments contain a word.
 func marked(word string) []string {
 	var list []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -373,8 +370,7 @@ func zombie(dir string) bool {
 	return err != nil || len(state) < 2 || state[1] == 'Z' || state[1] == 'X'
 }
 
-// descriptors lists what this process has open, without what the runtime opens
-// when it likes.
+// descriptors returns the open files of this process, except those of the runtime.
 func descriptors() []string {
 	var open []string
 	entries, _ := os.ReadDir("/proc/self/fd")
@@ -394,7 +390,7 @@ func kill(t *testing.T, pid int, s syscall.Signal) {
 	}
 }
 
-// freeze stops a process and returns when every thread of it has stopped.
+// freeze stops a process and waits until all its threads have stopped.
 func freeze(t *testing.T, pid int) {
 	t.Helper()
 	kill(t, pid, syscall.SIGSTOP)
@@ -403,7 +399,7 @@ func freeze(t *testing.T, pid int) {
 		for _, path := range threads {
 			text, err := os.ReadFile(path)
 			if err != nil {
-				continue // that thread is gone
+				continue // the thread has ended
 			}
 			if _, after, _ := strings.Cut(string(text), ") "); !strings.HasPrefix(after, "T") {
 				return errNotYet
@@ -413,7 +409,7 @@ func freeze(t *testing.T, pid int) {
 	})
 }
 
-// A logBuffer keeps what is logged, up to a size that no test should need.
+// A logBuffer holds the log, up to a fixed size.
 type logBuffer struct {
 	mu    sync.Mutex
 	text  []byte

@@ -7,27 +7,25 @@ import (
 )
 
 const (
-	// maxGob bounds one message of the control plane: a manifest has at most
-	// 1 MiB, and nothing else comes near that. What gob makes of a message may
-	// be fifty times as large.
+	// maxGob is the maximum size of a control message, in bytes. A manifest, the
+	// largest one, has at most 1 MiB. The decoded form can be fifty times as large.
 	maxGob = describeSize + 64<<10
-	// maxService bounds what a plugin asks of the host at once: a secret is
-	// what is largest there.
+	// maxService is the maximum size of a request to the host, in bytes. The largest
+	// one contains a secret.
 	maxService = 128 << 10
-	// maxTypes bounds the types that a plugin defines on one stream; gob
-	// remembers all of them. The whole protocol has some thirty.
+	// maxTypes is the maximum number of types that a plugin defines on one stream,
+	// because gob remembers them all. The protocol has about thirty.
 	maxTypes = 256
 )
 
-// A gobMeter follows a sequence of gob messages: each is a length and that many
-// bytes, which begin with the number of a type, negative when the message
-// defines it.
+// A gobMeter parses the framing of gob messages. A message is a length and that many
+// bytes. It begins with a type id, which is negative if the message defines the type.
 type gobMeter struct {
 	number gobNumber
-	left   uint64 // bytes of the message that follow
-	typed  bool   // the number of the message's type has been read
+	left   uint64 // remaining bytes of the message
+	typed  bool   // the type id has been read
 	types  int
-	most   uint64 // bytes of a message; 0: maxGob
+	limit  uint64 // maximum size of a message; 0 means maxGob
 }
 
 func (m *gobMeter) inspect(b []byte) error {
@@ -44,11 +42,11 @@ func (m *gobMeter) inspect(b []byte) error {
 		b = b[1:]
 		if m.left > 0 {
 			m.left--
-			if m.typed = done; done && m.number.value&1 != 0 { // how gob writes what is negative
+			if m.typed = done; done && m.number.value&1 != 0 { // gob's encoding of a negative number
 				m.types++
 			}
 			if m.types > maxTypes {
-				return fmt.Errorf("it defined more than %d types", maxTypes)
+				return fmt.Errorf("the plugin defined more than %d types", maxTypes)
 			}
 			if m.left == 0 {
 				m.number = gobNumber{}
@@ -58,23 +56,23 @@ func (m *gobMeter) inspect(b []byte) error {
 		if !done {
 			continue
 		}
-		if most := cmp.Or(m.most, maxGob); m.number.value > most {
-			return fmt.Errorf("it sent a control message of %d bytes, %d are allowed", m.number.value, most)
+		if most := cmp.Or(m.limit, maxGob); m.number.value > most {
+			return fmt.Errorf("the plugin sent a control message of %d bytes, the limit is %d", m.number.value, most)
 		}
 		m.left, m.typed = m.number.value, false
 	}
 	return nil
 }
 
-// A gobNumber is a number of gob's that arrives byte by byte. One below 128 is
-// one byte; another is a byte that holds the negated count of the bytes that
-// follow, most significant first.
+// A gobNumber is an unsigned gob integer that arrives byte by byte. A value below 128
+// is one byte. Larger values begin with the negated count of the bytes that follow,
+// most significant byte first.
 type gobNumber struct {
-	need  int // bytes that follow
+	need  int // bytes still missing
 	value uint64
 }
 
-// add takes a byte and reports whether the number is complete.
+// add adds a byte and reports whether the number is complete.
 func (n *gobNumber) add(c byte) (bool, error) {
 	switch {
 	case n.need > 0:
@@ -84,7 +82,7 @@ func (n *gobNumber) add(c byte) (bool, error) {
 		n.value = uint64(c)
 	default:
 		if n.need = 256 - int(c); n.need > 8 {
-			return false, errors.New("it sent what is not gob")
+			return false, errors.New("the plugin sent invalid gob data")
 		}
 		n.value = 0
 	}

@@ -11,23 +11,24 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
 const (
-	handshakeLine = 4 << 10 // bytes the first line may have; with AutoMTLS it holds a certificate
-	garbageShown  = 200
+	handshakeLine = 4 << 10 // maximum size of the first line; with AutoMTLS it contains a certificate
+	quotedSize    = 200     // maximum bytes of a quoted text
 )
 
-// checkHandshake decides whether a plugin's first line may reach go-plugin,
-// which would dial whatever address it names and, without TLS, crash over a
-// certificate that nobody asked for. dir is where the socket must be. It
-// returns where the plugin is reached.
+// checkHandshake validates a plugin's first line before go-plugin reads it. go-plugin
+// would dial any address in it and, without TLS, crash on an unexpected certificate.
+// dir is the required directory of the socket. checkHandshake returns the plugin's
+// address.
 func checkHandshake(line, dir string, tls bool) (network, address string, err error) {
 	parts := strings.Split(strings.TrimSpace(line), "|")
 	if len(parts) < 5 {
 		return "", "", fault.New(fault.PluginHandshake, "the plugin printed %s instead of a handshake", quoted(line)).
-			WithHint("a plugin may write nothing to standard output before it serves; its log goes to standard error")
+			WithHint("a plugin must not write to standard output before it serves; its log belongs on standard error")
 	}
 	core, version, network, address, protocol := parts[0], parts[1], parts[2], parts[3], parts[4]
 	if core != strconv.Itoa(plugin.CoreProtocolVersion) || protocol != string(plugin.ProtocolNetRPC) {
@@ -36,10 +37,10 @@ func checkHandshake(line, dir string, tls bool) (network, address string, err er
 	}
 	if _, ok := wire.Sets(nil)[atoi(version)]; !ok {
 		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks protocol %s, this host speaks %s", quoted(version), majors(wire.Majors())).
-			WithHint("%s", agree(atoi(version)))
+			WithHint("%s", protocolHint(atoi(version)))
 	}
 	if len(parts) > 5 && (parts[5] != "") != tls {
-		return "", "", fault.New(fault.PluginHandshake, "the plugin's handshake has a certificate field that does not fit")
+		return "", "", fault.New(fault.PluginHandshake, "the certificate field in the plugin's handshake is unexpected or missing")
 	}
 	switch {
 	case tls && network == "tcp" && loopback(address):
@@ -50,21 +51,21 @@ func checkHandshake(line, dir string, tls bool) (network, address string, err er
 	return "", "", notItsOwn(network, address)
 }
 
-// loopback accepts nothing that would have to be looked up.
+// loopback accepts only numeric addresses, which need no lookup.
 func loopback(address string) bool {
 	port, ok := strings.CutPrefix(address, "127.0.0.1:")
 	n, err := strconv.ParseUint(port, 10, 16)
 	return ok && err == nil && n > 0
 }
 
-// within reports whether path names something in dir itself. Nothing on the way
-// there can be a link of the plugin's.
+// within reports whether path is an entry of dir itself. The path then contains no
+// link that the plugin made.
 func within(path, dir string) bool {
 	name := filepath.Base(path)
 	return name != "." && name != ".." && path == dir+string(filepath.Separator)+name
 }
 
-// checkSocket refuses a link to somebody else's socket.
+// checkSocket rejects a symbolic link to a socket of another process.
 func checkSocket(address string) error {
 	if info, err := os.Lstat(address); err != nil || info.Mode().Type() != fs.ModeSocket {
 		return notItsOwn("unix", address)
@@ -73,15 +74,12 @@ func checkSocket(address string) error {
 }
 
 func notItsOwn(network, address string) error {
-	return fault.New(fault.PluginHandshake, "the plugin wants to be reached at %s %s, which is not a socket of its own", quoted(network), quoted(address))
+	return fault.New(fault.PluginHandshake, "the plugin's handshake names %s %s, which is not a socket of the plugin", quoted(network), quoted(address))
 }
 
-// quoted shows what a plugin printed, shortened.
+// quoted quotes and shortens a text that a plugin printed.
 func quoted(s string) string {
-	if len(s) > garbageShown {
-		s = s[:garbageShown] + "…"
-	}
-	return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD"))
+	return strconv.Quote(strings.ToValidUTF8(truncate.Bytes(s, quotedSize), "\uFFFD"))
 }
 
 func atoi(s string) int {

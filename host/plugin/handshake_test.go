@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestCheckHandshake. P9 P10, L6 L7 L8 L22
+// TestCheckHandshake covers valid and invalid handshakes. P9 P10, L6 L7 L8 L22
 func TestCheckHandshake(t *testing.T) {
 	dir := filepath.Join(string(filepath.Separator)+"run", "d")
 	in := func(elem ...string) string {
@@ -19,7 +19,7 @@ func TestCheckHandshake(t *testing.T) {
 	for _, c := range []struct {
 		line string
 		tls  bool
-		code fault.Code // empty: accepted
+		code fault.Code // empty if accepted
 	}{
 		{unix(in("s")), false, ""},
 		{"1|1|unix|" + in("s") + "|netrpc", false, ""},
@@ -80,9 +80,9 @@ func TestCheckHandshake(t *testing.T) {
 
 func TestQuoted(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                                  "\"\"",
-		"a\x1b[2J\xff\u202e":                `"a\x1b[2J` + "\uFFFD" + `\u202e"`,
-		strings.Repeat("x", 3*garbageShown): `"` + strings.Repeat("x", garbageShown) + `…"`,
+		"":                                "\"\"",
+		"a\x1b[2J\xff\u202e":              `"a\x1b[2J` + "\uFFFD" + `\u202e"`,
+		strings.Repeat("x", 3*quotedSize): `"` + strings.Repeat("x", quotedSize) + `…"`,
 	} {
 		if got := quoted(in); got != want {
 			t.Errorf("%.40q: got %s", in, got)
@@ -90,8 +90,8 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// FuzzHandshake: no line makes the host go anywhere but to a file in the
-// directory, or with TLS to a port of this machine.
+// FuzzHandshake checks that a handshake leads only to a file in the directory or, with
+// TLS, to a local port.
 func FuzzHandshake(f *testing.F) {
 	for _, line := range []string{
 		"1|1|unix|/run/d/s|netrpc|\n", "1|1|unix|/run/d/../x|netrpc|\n", "1|1|tcp|127.0.0.1:1234|netrpc|MIIB\n",
@@ -105,7 +105,7 @@ func FuzzHandshake(f *testing.F) {
 		network, address, err := checkHandshake(line, dir, tls)
 		if err != nil {
 			if network != "" || address != "" || fault.As(err).Code == fault.Internal || len(err.Error()) > 2000 {
-				t.Errorf("refused with %q %q, %v", network, address, err)
+				t.Errorf("rejected with %q %q, %v", network, address, err)
 			}
 			return
 		}

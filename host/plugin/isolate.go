@@ -10,39 +10,38 @@ import (
 	"time"
 )
 
-// A user is a server that uses a plugin process, through a connection or an
-// auth provider.
-type user struct {
-	server string // empty: no server, as for a secret store
-	// waits returns how many requests wait for an answer; nil: at least one.
+// A processUser is a server that uses a plugin process through a connection or an auth
+// provider.
+type processUser struct {
+	server string // empty for a secret store
+	// waits returns the number of unanswered requests; nil counts as one request.
 	waits atomic.Pointer[func() int]
-	// busy is the last answer of waits, once the connection has ended and waits
-	// no longer knows.
+	// busy keeps the result of inFlight after the connection has ended.
 	busy atomic.Bool
 }
 
-// inFlight reports whether a request of the server waits for an answer.
-func (u *user) inFlight() bool {
+// inFlight reports whether the server has an unanswered request.
+func (u *processUser) inFlight() bool {
 	waits := u.waits.Load()
 	return waits == nil || u.busy.Load() || (*waits)() > 0
 }
 
-// remember keeps the answer of inFlight.
-func (u *user) remember() { u.busy.Store(u.inFlight()) }
+// remember stores the result of inFlight.
+func (u *processUser) remember() { u.busy.Store(u.inFlight()) }
 
-// join records that a user uses the process.
-func (l *link) join(u *user) {
+// join adds a user of the process.
+func (l *link) join(u *processUser) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.users == nil {
-		l.users = map[*user]struct{}{}
+		l.users = map[*processUser]struct{}{}
 	}
 	l.users[u] = struct{}{}
 }
 
-// part removes a user. The users of a process that has ended stay, because
-// isolate asks who they were.
-func (l *link) part(u *user) {
+// part removes a user. It keeps the users of a process that has ended, because isolate
+// needs them.
+func (l *link) part(u *processUser) {
 	if !l.usable() {
 		return
 	}
@@ -51,7 +50,7 @@ func (l *link) part(u *user) {
 	delete(l.users, u)
 }
 
-// blame records which server made the host end the process.
+// blame records the server because of which the host ends the process.
 func (l *link) blame(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,8 +59,8 @@ func (l *link) blame(server string) {
 	}
 }
 
-// present returns the servers that used the process when it ended, those of
-// them with a request in flight, and the server that is known to be the reason.
+// present returns the servers that used the process when it ended, those with an
+// unanswered request, and the server that is known to be the cause.
 func (l *link) present() (all, busy []string, culprit string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,16 +79,15 @@ func (l *link) present() (all, busy []string, culprit string) {
 	return all, busy, l.culprit
 }
 
-// An isolation is where a server runs that may have ended the process which it
-// shared with other servers.
+// An isolation is the placement of a server that may have crashed a shared process.
 type isolation struct {
-	group int // of the process; 0: the server is back in the shared one
-	// trial is how long the process of the group must run without a crash
-	// before the server may return. It doubles each time.
+	group int // group of the process; 0 is the shared process
+	// trial is how long the group's process must run without a crash before the
+	// server may return. It doubles with each isolation.
 	trial time.Duration
 }
 
-// groupKey names the process of a group of servers in Supervisor.processes.
+// groupKey returns the key of a group's process in Supervisor.processes.
 func (s Spec) groupKey(group int) string {
 	if group == 0 {
 		return s.key()
@@ -97,17 +95,16 @@ func (s Spec) groupKey(group int) string {
 	return s.key() + "\x00" + strconv.Itoa(group)
 }
 
-// processFor returns the process in which a server uses a plugin: the shared
-// one, or that of its group. A server whose trial is over returns to the shared
-// process. A server that is new to the shared process does not get one whose
-// crashes are another server's.
+// processFor returns the process in which a server uses a plugin: the shared process,
+// or that of the server's group. A server returns to the shared process after its
+// trial. A new server never joins a process whose crashes belong to another server.
 func (s *Supervisor) processFor(spec Spec, server string) (*proc, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	group := 0
 	if i := s.isolated[spec.key()][server]; i != nil && i.group > 0 {
 		group = i.group
-		if p := s.processes[spec.groupKey(group)]; p != nil && p.ran() >= i.trial {
+		if p := s.processes[spec.groupKey(group)]; p != nil && p.uptime() >= i.trial {
 			i.group, group = 0, 0
 			s.opts.Log.Info("a server returns to the shared process of its plugin", "plugin", spec.Name, "server", server)
 		}
@@ -116,19 +113,18 @@ func (s *Supervisor) processFor(spec Spec, server string) (*proc, error) {
 	if err != nil || server == "" {
 		return p, err
 	}
-	if owner := p.chargedTo(); owner != "" && owner != server {
+	if owner := p.crashOwner(); owner != "" && owner != server {
 		s.detach(p, owner)
 	}
 	return s.processIn(spec, group)
 }
 
-// detach makes a process that several servers share that of one server, to
-// which all its crashes are charged. The others get a new one. The caller holds
-// mu.
+// detach makes a shared process the exclusive process of owner, which caused all its
+// crashes. The other servers get a new process. The caller holds mu.
 func (s *Supervisor) detach(p *proc, owner string) {
 	free := s.freeGroups(p.spec)
 	if len(free) == 0 {
-		p.pardon()
+		p.forgiveCrashes()
 		return
 	}
 	delete(s.processes, p.spec.groupKey(p.group))
@@ -137,7 +133,7 @@ func (s *Supervisor) detach(p *proc, owner string) {
 	s.assign(p.spec, owner, free[0])
 }
 
-// assign gives a server another group. The caller holds mu.
+// assign moves a server to another group. The caller holds mu.
 func (s *Supervisor) assign(spec Spec, server string, group int) {
 	key := spec.key()
 	if s.isolated[key] == nil {
@@ -148,12 +144,12 @@ func (s *Supervisor) assign(spec Spec, server string, group int) {
 		i = &isolation{trial: s.limits.trial / 2}
 		s.isolated[key][server] = i
 	}
-	i.group, i.trial = group, min(2*i.trial, s.limits.trialMost)
+	i.group, i.trial = group, min(2*i.trial, s.limits.trialMax)
 }
 
-// acquire returns the process in which a user may use a plugin, and its link,
-// starting the process when need be. The caller releases both.
-func (s *Supervisor) acquire(ctx context.Context, spec Spec, u *user) (*proc, *link, error) {
+// acquire returns the process for a user, and its link. It starts the process if
+// necessary. The caller passes both to release.
+func (s *Supervisor) acquire(ctx context.Context, spec Spec, u *processUser) (*proc, *link, error) {
 	for {
 		p, err := s.processFor(spec, u.server)
 		if err != nil {
@@ -164,7 +160,7 @@ func (s *Supervisor) acquire(ctx context.Context, spec Spec, u *user) (*proc, *l
 			return nil, nil, err
 		}
 		l.join(u)
-		// The server may have been isolated while the process was being started.
+		// The server may have been isolated while the process was starting.
 		if now, err := s.processFor(spec, u.server); err == nil && now == p {
 			return p, l, nil
 		}
@@ -172,20 +168,18 @@ func (s *Supervisor) acquire(ctx context.Context, spec Spec, u *user) (*proc, *l
 	}
 }
 
-func release(p *proc, l *link, u *user) {
+func release(p *proc, l *link, u *processUser) {
 	l.part(u)
 	p.put()
 }
 
-// isolate decides which servers may have ended a process, and gives each a
-// process of its own. It reports whether the crash counts against p itself: no
-// more than one server used it, or no more processes are allowed. Then owner is
-// that server.
+// isolate determines which servers may have crashed a process and gives each of them
+// its own process. charged is true if the crash counts against p itself: at most one
+// server used it, or no more processes are allowed. owner is then that server.
 //
-// Suspects are the server that is known to be the reason, else those with a
-// request in flight, else all. When the process that the others share ends a
-// second time, all that use it are suspects: a server can choose the moment in
-// which another is busy.
+// The suspects are the known cause, or else the servers with unanswered requests, or
+// else all servers. If the shared process crashes again, all its servers are suspects,
+// because a server can choose a moment when another one is busy.
 func (s *Supervisor) isolate(p *proc, l *link) (charged bool, owner string) {
 	all, suspects, culprit := l.present()
 	again := p.isolatedRecently()
@@ -203,19 +197,18 @@ func (s *Supervisor) isolate(p *proc, l *link) (charged bool, owner string) {
 	if len(moved) == 0 {
 		return true, ""
 	}
-	s.opts.Log.Warn("servers that may have ended the process of their plugin get another one",
+	s.opts.Log.Warn("servers that may have crashed their plugin's process get another one",
 		"plugin", p.spec.Name, "servers", strings.Join(suspects, ", "), "processes", len(moved))
 	if culprit != "" {
-		moved[0].charge(l.gone())
+		moved[0].chargeCrash(l.exitError())
 	}
 	return false, ""
 }
 
-// regroup distributes servers over groups that are free, one in each where
-// there are enough groups. Else a group has several servers, and half of the
-// free groups are left for those that end a process again. When all servers of
-// a process are to leave it and groups are few, some stay. It returns the
-// processes of the groups.
+// regroup distributes servers over free groups, one server per group if there are
+// enough. Otherwise groups are shared, and half of the free groups stay reserved for
+// later crashes. If all servers of a process would leave it and groups are scarce, some
+// servers stay. regroup returns the processes of the groups.
 func (s *Supervisor) regroup(spec Spec, servers []string, everybody bool) []*proc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +218,7 @@ func (s *Supervisor) regroup(spec Spec, servers []string, everybody bool) []*pro
 		most = (most + 1) / 2
 		bins = most
 		if everybody {
-			bins++ // the last share stays where it is
+			bins++ // the last share stays in its process
 		}
 	}
 	if most == 0 || s.stopped {
@@ -242,19 +235,19 @@ func (s *Supervisor) regroup(spec Spec, servers []string, everybody bool) []*pro
 			continue
 		}
 		if p, err := s.processIn(spec, free[bin]); err == nil {
-			p.renew()
+			p.resetCrashes()
 			procs = append(procs, p)
 		}
 	}
 	return procs
 }
 
-// freeGroups lists the groups without servers whose process does not run. The
-// caller holds mu.
+// freeGroups returns the groups without servers whose process is inactive. The caller
+// holds mu.
 func (s *Supervisor) freeGroups(spec Spec) (free []int) {
 	for group := 1; group <= s.limits.groups; group++ {
 		p := s.processes[spec.groupKey(group)]
-		if len(s.grouped(spec, group)) == 0 && (p == nil || p.rests()) {
+		if len(s.grouped(spec, group)) == 0 && (p == nil || p.inactive()) {
 			free = append(free, group)
 		}
 	}
@@ -270,4 +263,69 @@ func (s *Supervisor) grouped(spec Spec, group int) (servers []string) {
 	}
 	slices.Sort(servers)
 	return servers
+}
+
+// isolatedRecently reports whether servers were isolated from the process within the
+// crash window.
+func (p *proc) isolatedRecently() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.isolated.IsZero() && time.Since(p.isolated) < p.sup.limits.crashWindow
+}
+
+// chargeCrash records the crash of a shared process that this process's server caused.
+func (p *proc) chargeCrash(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.stopping && p.link == nil && p.state != Starting {
+		p.crashed(err)
+	}
+}
+
+// uptime returns how long the process has been ready, or 0 if it is not.
+func (p *proc) uptime() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != Ready || !p.link.usable() {
+		return 0
+	}
+	return time.Since(p.readied)
+}
+
+// inactive reports whether the process is neither used, running nor starting.
+func (p *proc) inactive() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link == nil && p.state != Starting && p.open == 0
+}
+
+// resetCrashes removes the crash history of the process's previous servers.
+func (p *proc) resetCrashes() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.crashes, p.isolated, p.lastErr, p.retry, p.owner = nil, time.Time{}, nil, time.Time{}, ""
+	p.delays.Reset()
+	p.set(Stopped)
+}
+
+// crashOwner returns the server that caused all recent crashes, or "" if there is no
+// such server.
+func (p *proc) crashOwner() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.age(time.Now())
+	if len(p.crashes) == 0 {
+		return ""
+	}
+	return p.owner
+}
+
+// forgiveCrashes removes the crashes of a server that cannot get its own process.
+func (p *proc) forgiveCrashes() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.crashes, p.owner, p.retry = nil, "", time.Time{}
+	if p.state == Quarantined {
+		p.set(Stopped)
+	}
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A table is servers that use one plugin, each with a connection while its
-// process runs.
+// A table is a set of servers that use one plugin. Each has a connection while its process
+// runs.
 type table struct {
 	*fake
 	seats map[string]*seat
 }
 
 type seat struct {
-	*user
+	*processUser
 	proc     *proc
 	link     *link
 	requests int
 }
 
-// connect opens the connection of a server, unless it is open.
+// connect opens the connection of a server unless it is open.
 func (tb *table) connect(server string) *seat {
 	tb.t.Helper()
 	s := tb.seats[server]
@@ -32,11 +32,11 @@ func (tb *table) connect(server string) *seat {
 		return s
 	}
 	tb.leave(server)
-	s = &seat{user: &user{server: server}}
+	s = &seat{processUser: &processUser{server: server}}
 	waits := func() int { return s.requests }
 	s.waits.Store(&waits)
 	var err error
-	if s.proc, s.link, err = tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, s.user); err != nil {
+	if s.proc, s.link, err = tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, s.processUser); err != nil {
 		tb.t.Fatalf("server %s: %v", server, err)
 	}
 	tb.seats[server] = s
@@ -45,13 +45,13 @@ func (tb *table) connect(server string) *seat {
 
 func (tb *table) leave(server string) {
 	if s := tb.seats[server]; s != nil {
-		release(s.proc, s.link, s.user)
+		release(s.proc, s.link, s.processUser)
 		delete(tb.seats, server)
 	}
 }
 
-// crash ends the process in which a server runs, and connects all again. It
-// returns which lost their connection.
+// crash ends the process of a server and reconnects all servers. It returns the servers
+// that lost their connection.
 func (tb *table) crash(server string) (lost []string) {
 	tb.t.Helper()
 	tb.connect(server).link.runner.proc.Kill()
@@ -68,7 +68,7 @@ func (tb *table) crash(server string) (lost []string) {
 	return lost
 }
 
-// running counts the processes.
+// running returns the number of processes.
 func (tb *table) running() (n int) {
 	for _, st := range tb.sup.Status() {
 		if st.PID != 0 {
@@ -78,7 +78,7 @@ func (tb *table) running() (n int) {
 	return n
 }
 
-func sitting(t *testing.T, f func(tb *table)) {
+func withTable(t *testing.T, f func(tb *table)) {
 	t.Helper()
 	bubble(t, func(t *testing.T, p *fake) {
 		tb := &table{fake: p, seats: map[string]*seat{}}
@@ -95,10 +95,10 @@ func (tb *table) all(servers ...string) {
 	}
 }
 
-// TestServersInFlightAreSuspectedFirst: only the server with a request in
-// flight leaves the shared process; on a second crash all do.
+// TestServersInFlightAreSuspectedFirst checks that only the server with an unanswered
+// request leaves the shared process, and that all leave it after a second crash.
 func TestServersInFlightAreSuspectedFirst(t *testing.T) {
-	sitting(t, func(tb *table) {
+	withTable(t, func(tb *table) {
 		tb.all("a", "b", "c")
 		tb.seats["a"].requests = 1
 		if lost := tb.crash("a"); len(lost) != 3 {
@@ -110,13 +110,13 @@ func TestServersInFlightAreSuspectedFirst(t *testing.T) {
 			t.Errorf("the neighbours waited for %s", time.Since(now))
 		}
 		if tb.seats["a"].link == tb.seats["b"].link || tb.seats["b"].link != tb.seats["c"].link {
-			t.Error("the suspect is not alone, or the neighbours are apart")
+			t.Error("the suspect shares a process, or the other servers do not")
 		}
-		tb.seats["b"].requests = 1 // c makes it look as if it had been b
+		tb.seats["b"].requests = 1 // c shifts the suspicion to b
 		tb.crash("c")
 		tb.all("a", "b", "c")
 		if n := tb.running(); n != 3 {
-			t.Errorf("%d processes run", n)
+			t.Errorf("%d processes are running", n)
 		}
 		if lost := tb.crash("c"); !slices.Equal(lost, []string{"c"}) {
 			t.Errorf("lost %q", lost)
@@ -124,17 +124,17 @@ func TestServersInFlightAreSuspectedFirst(t *testing.T) {
 	})
 }
 
-// TestOnlyTheServerInChargeIsInQuarantine: its neighbours never are, also those
-// that come later.
-func TestOnlyTheServerInChargeIsInQuarantine(t *testing.T) {
+// TestOnlyTheCrashingServerIsQuarantined checks that other servers, including later ones,
+// are never in quarantine.
+func TestOnlyTheCrashingServerIsQuarantined(t *testing.T) {
 	for _, alone := range []bool{true, false} {
-		sitting(t, func(tb *table) {
+		withTable(t, func(tb *table) {
 			if !alone {
 				tb.all("b")
 			}
 			var err error
 			crashes := 0
-			for u := (&user{server: "a"}); ; crashes++ {
+			for u := (&processUser{server: "a"}); ; crashes++ {
 				p, l, e := tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, u)
 				if err = e; err != nil {
 					break
@@ -150,18 +150,18 @@ func TestOnlyTheServerInChargeIsInQuarantine(t *testing.T) {
 			}
 			tb.all("b", "c")
 			if alone && tb.seats["b"].link != tb.seats["c"].link {
-				t.Error("the others do not share a process")
+				t.Error("the other servers do not share a process")
 			}
 		})
 	}
 }
 
-// TestProcessesForSuspectsAreBounded: one of many servers ends its process
-// without a request in flight. It is found in a few rounds, with a bounded
-// number of processes, and then ends only its own.
+// TestProcessesForSuspectsAreBounded checks that a server that crashes its process without
+// an unanswered request is isolated after a few crashes, with a bounded number of
+// processes.
 func TestProcessesForSuspectsAreBounded(t *testing.T) {
 	for servers, rounds := range map[int]int{2: 1, 16: 1, 17: 2, 60: 3, 200: 6} {
-		sitting(t, func(tb *table) {
+		withTable(t, func(tb *table) {
 			var names []string
 			for i := range servers {
 				names = append(names, fmt.Sprintf("s%03d", i))
@@ -174,12 +174,12 @@ func TestProcessesForSuspectsAreBounded(t *testing.T) {
 				lost := tb.crash(bad)
 				if len(lost) == 1 {
 					if n > rounds {
-						t.Errorf("%d servers: it took %d crashes to find the one", servers, n)
+						t.Errorf("%d servers: %d crashes were needed to isolate the server", servers, n)
 					}
 					break
 				}
 				if n > 20 {
-					t.Fatalf("%d servers: it is not found, the last crash cost %d", servers, len(lost))
+					t.Fatalf("%d servers: not isolated, the last crash affected %d", servers, len(lost))
 				}
 			}
 			if most > tb.sup.limits.groups+1 {
@@ -189,11 +189,10 @@ func TestProcessesForSuspectsAreBounded(t *testing.T) {
 	}
 }
 
-// TestIsolatedServersReturn: a server returns to the shared process with the
-// next connection after its own has run for ten minutes, and after twenty the
-// second time.
+// TestIsolatedServersReturn checks that a server returns to the shared process after its
+// own has run for ten minutes, and for twenty the second time.
 func TestIsolatedServersReturn(t *testing.T) {
-	sitting(t, func(tb *table) {
+	withTable(t, func(tb *table) {
 		for _, trial := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
 			tb.all("a", "b")
 			tb.seats["a"].requests = 1
@@ -204,25 +203,25 @@ func TestIsolatedServersReturn(t *testing.T) {
 				return tb.seats["a"].link == tb.seats["b"].link
 			}
 			if reconnect() {
-				t.Fatal("it is not isolated")
+				t.Fatal("the server is not isolated")
 			}
 			time.Sleep(trial - time.Second)
 			if reconnect() {
-				t.Errorf("it returned before %s", trial)
+				t.Errorf("the server returned before %s", trial)
 			}
 			time.Sleep(time.Second)
 			if !reconnect() {
-				t.Errorf("it did not return after %s", trial)
+				t.Errorf("the server did not return after %s", trial)
 			}
-			time.Sleep(10 * time.Minute) // the first crash counts no more
+			time.Sleep(10 * time.Minute) // the first crash expires
 		}
 	})
 }
 
-// TestBlamedServerIsTheOnlySuspect: the host ended the process because of one
-// server, whatever the others were doing.
+// TestBlamedServerIsTheOnlySuspect checks that the server because of which the host ended
+// the process is the only suspect.
 func TestBlamedServerIsTheOnlySuspect(t *testing.T) {
-	sitting(t, func(tb *table) {
+	withTable(t, func(tb *table) {
 		tb.all("a", "b", "c")
 		tb.seats["b"].requests = 1
 		tb.seats["a"].link.blame("a")

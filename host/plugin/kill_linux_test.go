@@ -24,9 +24,9 @@ import (
 
 func init() { programs["host"] = killHost }
 
-// killHost is a host that talks to one server for as long as it lives, and says
-// on standard output how that goes: "ready", with the numbers of the plugin and
-// the server, and "ended", with the code of the fault.
+// killHost is a host that uses one server until it is killed. It reports on standard
+// output: "ready" with the ids of the plugin and the server, and "ended" with the fault's
+// code.
 func killHost() {
 	if err := process.Adopt(); err != nil {
 		panic(err)
@@ -40,8 +40,8 @@ func killHost() {
 	if !strings.HasPrefix(run, "stale") {
 		s.run = run
 	}
-	s.limits.exit = 10 * time.Second // a busy machine must not look like a plugin that keeps running
-	s.limits.crashes, s.limits.backoffMost = 1<<30, s.limits.backoffFirst
+	s.limits.exit = 10 * time.Second // tolerate a busy machine
+	s.limits.crashes, s.limits.backoffMax = 1<<30, s.limits.backoffFirst
 	settings, err := json.Marshal(map[string]any{"command": []string{os.Getenv("KILL_SERVER"), run}})
 	if err != nil {
 		panic(err)
@@ -67,7 +67,7 @@ func converse(s *Supervisor, r Request) error {
 	defer c.Close(0)
 	for said := false; ; time.Sleep(time.Millisecond) {
 		if err := errors.Join(c.Write([]byte(`{"m":1}`)), c.Flush()); err != nil {
-			_, err = c.Read() // it knows why
+			_, err = c.Read() // Read returns the reason
 			return err
 		}
 		if _, err := c.Read(); err != nil {
@@ -85,7 +85,7 @@ func converse(s *Supervisor, r Request) error {
 	}
 }
 
-// A killed is a host that is about to be killed.
+// A killed is a host that the test kills.
 type killed struct {
 	*process.Process
 	t    *testing.T
@@ -133,16 +133,16 @@ func startHost(t *testing.T, kind string) *killed {
 	return k
 }
 
-// says reads up to a line that begins with a word, and returns the rest of it.
+// says reads up to a line that begins with word, and returns the rest of the line.
 func (k *killed) says(word string) []string {
 	k.t.Helper()
 	_ = k.pipe.SetReadDeadline(time.Now().Add(patience))
 	for {
 		line, err := k.out.ReadString('\n')
 		if err != nil {
-			_ = syscall.Kill(k.PID(), syscall.SIGQUIT) // it says where it is
+			_ = syscall.Kill(k.PID(), syscall.SIGQUIT) // print its stacks
 			time.Sleep(time.Second)
-			k.t.Fatalf("the host does not say %q: %v", word, err)
+			k.t.Fatalf("the host did not print %q: %v", word, err)
 		}
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == word {
 			return fields[1:]
@@ -150,7 +150,7 @@ func (k *killed) says(word string) []string {
 	}
 }
 
-// living are the processes below the host, and those that hide.
+// living returns the processes below the host, including daemons.
 func (k *killed) living() []string {
 	return append(marked(process.RunVariable+"="+k.run), marked(k.run+"-hidden")...)
 }
@@ -168,8 +168,8 @@ func killRounds(t *testing.T) int {
 	return 5
 }
 
-// TestKillBelow kills the plugin and the server of a host, at any moment: what
-// waited fails within a second, and the next connection works. R1 R2
+// TestKillBelow kills the plugin and the server of a host at random times. Waiting calls
+// must fail within a second, and the next connection must work. R1 R2
 func TestKillBelow(t *testing.T) {
 	k := startHost(t, "kill")
 	rounds := killRounds(t)
@@ -197,19 +197,19 @@ func TestKillBelow(t *testing.T) {
 		mostEnd, mostStart = patience, patience
 	}
 	if slowestEnd > mostEnd || slowestStart > mostStart {
-		t.Errorf("what waited failed after %s, and a new connection took %s", slowestEnd, slowestStart)
+		t.Errorf("waiting calls failed after %s, and a new connection took %s", slowestEnd, slowestStart)
 	}
-	t.Logf("what waited failed within %s, and a new connection took %s", slowestEnd, slowestStart)
+	t.Logf("waiting calls failed within %s, and a new connection took %s", slowestEnd, slowestStart)
 	eventually(t, "there are the last server and five of its children", func() error {
 		if list := marked(k.run); len(list) != 6 {
-			return fmt.Errorf("there are %q", list)
+			return fmt.Errorf("%q remain", list)
 		}
 		return nil
 	})
 }
 
-// TestKillHost kills the host at any moment: nothing that it started, whatever
-// that forked, outlives it by more than half a second. #3 P1 P17 P18, R20
+// TestKillHost kills the host at random times. No descendant may survive it by more than
+// half a second. #3 P1 P17 P18, R20
 func TestKillHost(t *testing.T) {
 	most := patience
 	if os.Getenv("JUNCTOR_SOAK") != "" {
@@ -221,7 +221,7 @@ func TestKillHost(t *testing.T) {
 		if n%2 == 0 {
 			k.says("ready")
 			if list := k.living(); len(list) < 5 {
-				t.Errorf("before, there are %q", list)
+				t.Errorf("before the test: %q", list)
 			}
 		}
 		time.Sleep(rand.N(100 * time.Millisecond))
@@ -233,14 +233,14 @@ func TestKillHost(t *testing.T) {
 		d := time.Since(begun)
 		slowest = max(slowest, d)
 		if d > most {
-			t.Errorf("round %d: after %s there are still %q", n, d, k.living())
+			t.Errorf("round %d: after %s %q remain", n, d, k.living())
 		}
 	}
-	t.Logf("the last one outlived its host by %s", slowest)
+	t.Logf("the last process survived its host by %s", slowest)
 }
 
-// TestKillTogether kills the host and a plugin in one moment, so that nobody is
-// there to clean up: the next host does. R21
+// TestKillTogether kills the host and a plugin at the same time. The next host must clean
+// up. R21
 func TestKillTogether(t *testing.T) {
 	k := startHost(t, "stale")
 	pids := k.says("ready")
@@ -248,11 +248,11 @@ func TestKillTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	freeze(t, k.PID()) // it does not see the plugin's end
+	freeze(t, k.PID()) // the host does not notice the plugin's end
 	kill(t, plugin, syscall.SIGKILL)
 	kill(t, k.PID(), syscall.SIGKILL)
 	k.Wait(patience)
 	takes(t, "cleaning up", time.Second, process.EndStale)
 	eventually(t, "nobody is left", func() error { return none(marked(k.run)) })
-	endAdopted() // that one hides from everybody but its parent
+	endAdopted() // daemons are known only to their parent
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A link is one running plugin process and the conversation with it. It is
-// used once: a process that ended gets a new link. Neither outlives the other.
+// A link is one running plugin process and the connection to it. Both end together. A
+// restarted process has a new link.
 type link struct {
-	name    string // of the plugin in the configuration
+	name    string // name of the plugin in the configuration
 	binary  *program
 	limits  limits
 	log     hclog.Logger
@@ -33,32 +33,32 @@ type link struct {
 	plugin  *plugin.Client
 	rpc     *plugin.RPCClient
 	wire    *wire.Client
-	pulse   pulse                    // wire, but in tests
-	sets    map[int]plugin.PluginSet // by protocol
-	version int                      // of the protocol
-	// attached says that the user started the process; see Supervisor.attach.
+	control processControl           // wire, except in tests
+	sets    map[int]plugin.PluginSet // by protocol version
+	version int                      // protocol version
+	// attached is true if the user started the process; see Supervisor.attach.
 	attached bool
 	conn     net.Conn
 
-	stuck   atomic.Bool   // a connection could not be closed in time
-	lost    chan struct{} // closed when the conversation is over
-	cleaned chan struct{} // closed when nothing is left
+	stuck   atomic.Bool   // a connection was not closed in time
+	lost    chan struct{} // closed when the connection has ended
+	cleaned chan struct{} // closed when all resources are released
 
 	mu      sync.Mutex
-	verdict *fault.Error        // guarded by mu; why the host ended the process, if it did
-	culprit string              // guarded by mu; the server that verdict is about; empty: not known
-	users   map[*user]struct{}  // guarded by mu; at the end those that were there
-	grants  map[string]sdk.Host // guarded by mu; by capability; nil when the process has ended
+	verdict *fault.Error              // guarded by mu; why the host ended the process, or nil
+	culprit string                    // guarded by mu; the server that caused verdict, or ""
+	users   map[*processUser]struct{} // guarded by mu; final after the process has ended
+	grants  map[string]sdk.Host       // guarded by mu; by capability; nil after the process has ended
 }
 
-// A pulse is the part of the conversation that is about the process.
-type pulse interface {
+// A processControl checks and stops a plugin process.
+type processControl interface {
 	Health(context.Context) error
 	Shutdown(ctx context.Context, grace time.Duration) error
 }
 
-// launch starts a process, connects to it and attaches. On an error nothing of
-// it is left.
+// launch starts a process, connects to it and attaches. It releases everything if it
+// fails.
 func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest, at *stage) (*link, error) {
 	l := s.newLink(spec)
 	l.binary = b
@@ -71,8 +71,8 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 	at.enter("answer the first call")
 	manifest, err := l.wire.Attach(ctx, s.opts.Version, "debug")
 	if err == nil && !describes(manifest, described) {
-		err = fault.New(fault.PluginBroken, "the plugin describes itself differently when it runs").
-			WithHint("its description must not depend on time, environment or arguments")
+		err = fault.New(fault.PluginBroken, "the running plugin describes itself differently").
+			WithHint("the description of a plugin must not depend on time, environment or arguments")
 	}
 	if err != nil {
 		err = l.explain(err)
@@ -82,6 +82,7 @@ func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, describe
 	return l, nil
 }
 
+// newLink returns a link without a process.
 func (s *Supervisor) newLink(spec Spec) *link {
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	return &link{
@@ -91,9 +92,9 @@ func (s *Supervisor) newLink(spec Spec) *link {
 	}
 }
 
-// start runs the process and dispenses its object.
+// start starts the process and dispenses its object.
 func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
-	useTLS := runtime.GOOS == "windows" // elsewhere the socket is in a directory of our own
+	useTLS := runtime.GOOS == "windows" // on other systems the socket is in a private directory
 	l.sets = wire.Sets(wire.HostSide(l))
 	config := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
@@ -103,7 +104,7 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 		AutoMTLS:         useTLS,
 		SkipHostEnv:      true,
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: s.opts.RunDir},
-		Logger:           hclog.NewNullLogger(), // it says nothing that is not said better here
+		Logger:           hclog.NewNullLogger(), // this package logs the same events
 	}
 	l.plugin = plugin.NewClient(config)
 	addr, err := l.plugin.Start()
@@ -114,7 +115,7 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 		return err
 	}
 	l.version = l.plugin.NegotiatedVersion()
-	return l.converse(ctx, func(ctx context.Context) (net.Conn, error) {
+	return l.establish(ctx, func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, addr.Network(), addr.String())
 		if err != nil {
@@ -127,9 +128,9 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	})
 }
 
-// converse dials a process that runs and dispenses its object. From here on the
-// end of the process ends everything else.
-func (l *link) converse(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
+// establish dials a running process and dispenses its object. From then on the end of
+// the process releases everything else.
+func (l *link) establish(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
 	ctx, died := context.WithCancel(ctx)
 	connected := make(chan struct{})
 	go func() {
@@ -147,14 +148,14 @@ func (l *link) converse(ctx context.Context, dial func(context.Context) (net.Con
 	return err
 }
 
-// connect does what go-plugin's Client would, behind a guard and with a
+// connect replaces the connection of go-plugin's Client: it adds a connFilter and a
 // deadline.
 func (l *link) connect(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
 	conn, err := dial(ctx)
 	if err != nil {
 		return err
 	}
-	g := newGuard(conn, l.over)
+	g := newConnFilter(conn, l.connectionEnded)
 	if l.attached {
 		g.pings = new(pings)
 	}
@@ -171,13 +172,14 @@ func (l *link) connect(ctx context.Context, dial func(context.Context) (net.Conn
 	}
 }
 
+// dispense performs go-plugin's part of the connection.
 func (l *link) dispense() error {
 	client, err := plugin.NewRPCClient(l.conn, l.sets[l.version])
 	if err != nil {
 		return err
 	}
 	l.rpc = client
-	// What the author's code prints once go-plugin has taken its streams.
+	// Standard output and error of the process after go-plugin has redirected them.
 	if err := client.SyncStreams(&lines{journal: l.journal}, &lines{journal: l.journal}); err != nil {
 		return err
 	}
@@ -186,29 +188,29 @@ func (l *link) dispense() error {
 		return err
 	}
 	l.wire = raw.(*wire.Client)
-	l.pulse = l.wire
-	if runtime.GOOS != "windows" { // there the conversation is encrypted, and sockets would not be
+	l.control = l.wire
+	if runtime.GOOS != "windows" { // Windows encrypts the connection, and sockets are not encrypted
 		l.wire.UseSockets(l.runner.dir)
 	}
 	return nil
 }
 
-// exited is closed when the process has ended.
+// exited returns a channel that is closed when the process has ended.
 func (l *link) exited() <-chan struct{} { return l.runner.proc.Done() }
 
-// usable reports whether there is still somebody to talk to.
+// usable reports whether the process and its connection are alive.
 func (l *link) usable() bool { return !closed(l.lost) && !closed(l.exited()) }
 
-// stop ends the process in order: its connections are closed within grace,
-// then its lifeline is cut.
+// stop stops the process gracefully. It closes its connections within grace, then its
+// lifeline, and finally kills it.
 func (l *link) stop(grace time.Duration) {
 	if l.stuck.Load() {
-		grace = 0 // it has had the time to be polite
+		grace = 0 // the grace period was already used
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace+l.limits.exit)
 	defer cancel()
-	if err := l.pulse.Shutdown(ctx, grace); err != nil {
-		l.log.Debug("shutting down", "error", err)
+	if err := l.control.Shutdown(ctx, grace); err != nil {
+		l.log.Debug("shutdown failed", "error", err)
 	}
 	if l.attached {
 		l.kill()
@@ -216,21 +218,20 @@ func (l *link) stop(grace time.Duration) {
 	}
 	l.runner.cutLifeline()
 	if !l.runner.proc.Wait(l.limits.exit) {
-		l.log.Warn("the plugin did not end and is killed")
+		l.log.Warn("the plugin did not exit and is killed")
 	}
 	l.kill()
 }
 
-// kill ends the process at once and returns when nothing of it is left.
+// kill kills the process and returns when all resources are released.
 func (l *link) kill() {
 	l.runner.proc.Kill()
 	<-l.cleaned
 }
 
-// clean collects what is left of a process that ended. It does not call the
-// Kill of go-plugin's client, which would dial the plugin's address once more,
-// and wait without end for whoever answers there; its goroutines end with the
-// process.
+// clean releases the resources of a process that has ended. It avoids Kill of
+// go-plugin's client, which would dial the plugin's address again and could block
+// forever. The client's goroutines end with the process.
 func (l *link) clean() {
 	defer close(l.cleaned)
 	l.revokeAll()
@@ -250,10 +251,10 @@ func (l *link) clean() {
 	}
 }
 
-// healthy returns when the process has ended, which it sees to when the plugin
-// does not answer.
-func (l *link) healthy() {
-	if l.attached { // it may stand at a breakpoint
+// watchHealth checks the process periodically and returns when it has ended. It ends a
+// process that does not respond.
+func (l *link) watchHealth() {
+	if l.attached { // the process may be stopped at a breakpoint
 		<-l.exited()
 		return
 	}
@@ -266,27 +267,28 @@ func (l *link) healthy() {
 		case <-t.C:
 		}
 		misses := 0
-		for misses < l.limits.misses && !l.answers() {
+		for misses < l.limits.maxMisses && !l.checkHealth() {
 			misses++
 		}
-		if misses == l.limits.misses {
-			l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not answer %d times in a row and was ended", misses))
+		if misses == l.limits.maxMisses {
+			l.condemn(fault.New(fault.PluginUnresponsive, "the plugin failed %d consecutive health checks and was killed", misses))
 		}
 	}
 }
 
-// answers asks the plugin once how it is.
-func (l *link) answers() bool {
+// checkHealth performs one health check. It returns true if the connection has ended.
+func (l *link) checkHealth() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), l.limits.healthTime)
 	defer cancel()
-	err := l.pulse.Health(ctx)
+	err := l.control.Health(ctx)
 	if err == nil || !l.usable() {
 		return true
 	}
-	l.log.Warn("the plugin does not answer", "error", err)
+	l.log.Warn("health check failed", "error", err)
 	return false
 }
 
+// closed reports whether c is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -294,4 +296,38 @@ func closed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// Grant returns the services that the holder of a capability may use. A capability is
+// the random name of one connection or authorizer. It is valid only in the process that
+// received it.
+func (l *link) Grant(capability string) (sdk.Host, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h, ok := l.grants[capability]
+	return h, ok
+}
+
+// grant makes a capability valid until it is revoked or the process ends.
+func (l *link) grant(capability string, h sdk.Host) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.grants != nil {
+		l.grants[capability] = h
+	}
+}
+
+// revoke makes a capability invalid.
+func (l *link) revoke(capability string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.grants, capability)
+}
+
+// revokeAll revokes all capabilities and rejects new ones, because the process has
+// ended.
+func (l *link) revokeAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.grants = nil
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// maxLog is how large a plugin's log file grows before it begins anew, keeping
-// one predecessor.
+// maxLog is the size at which a plugin's log file is rotated, in bytes. One previous
+// file is kept.
 const maxLog = 1 << 20
 
-// LogFile is where a plugin's log is kept.
+// LogFile returns the path of a plugin's log file.
 func LogFile(dir, name string) string { return filepath.Join(dir, "plugin-"+name+".log") }
 
-// logs are the open log files of a supervisor.
+// logs holds the open log files of a supervisor.
 type logs struct {
 	mu    sync.Mutex
 	files map[string]*logFile // guarded by mu; by plugin
@@ -29,7 +29,7 @@ func (l *logs) close() {
 	}
 }
 
-// pluginLog is the log that is kept of a plugin, as JSON.
+// pluginLog returns the logger that writes a plugin's log file as JSON.
 func (s *Supervisor) pluginLog(name string) hclog.Logger {
 	if s.opts.LogDir == "" {
 		return hclog.NewNullLogger()
@@ -47,15 +47,15 @@ func (s *Supervisor) pluginLog(name string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "plugin." + name, Level: hclog.Debug, Output: f, JSONFormat: true})
 }
 
-// A logFile is opened by the first line written to it. Several hosts may write
-// to the same file: each line is one write to its end.
+// A logFile is opened at the first write. Several hosts may append to the same file,
+// because each line is a single write.
 type logFile struct {
 	path string
 
 	mu   sync.Mutex
 	file *os.File // guarded by mu
 	size int64    // guarded by mu
-	dead bool     // guarded by mu; it cannot be written
+	dead bool     // guarded by mu; the file is closed or unusable
 }
 
 func (f *logFile) Write(line []byte) (int, error) {
@@ -70,7 +70,7 @@ func (f *logFile) Write(line []byte) (int, error) {
 		f.open()
 	}
 	if f.dead {
-		return len(line), nil // a log that cannot be kept stops nothing
+		return len(line), nil // log failures are ignored
 	}
 	n, err := f.file.Write(line)
 	f.size += int64(n)

@@ -19,8 +19,8 @@ func kept(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestLogFile: a log is created by its first line, private, grows to 1 MiB and
-// begins anew, keeping one predecessor. L15
+// TestLogFile checks that a log is created at the first write, private, and rotated at
+// 1 MiB with one previous file. L15
 func TestLogFile(t *testing.T) {
 	path := LogFile(filepath.Join(t.TempDir(), "deep", "logs"), "acme")
 	if filepath.Base(path) != "plugin-acme.log" {
@@ -29,7 +29,7 @@ func TestLogFile(t *testing.T) {
 	f := &logFile{path: path}
 	defer f.close()
 	if kept(t, path) != "" {
-		t.Error("it is there before its first line")
+		t.Error("the file exists before the first write")
 	}
 	line := bytes.Repeat([]byte("x"), 1000)
 	line[len(line)-1] = '\n'
@@ -43,15 +43,15 @@ func TestLogFile(t *testing.T) {
 		t.Errorf("%d and %d bytes are kept", len(now), len(before))
 	}
 	if _, err := os.Stat(path + ".2"); err == nil {
-		t.Error("more is kept")
+		t.Error("more than one previous file exists")
 	}
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
 
-// TestLogsTogether: several hosts write whole lines to one file.
-func TestLogsTogether(t *testing.T) {
+// TestConcurrentLogs checks that several hosts write whole lines to one file.
+func TestConcurrentLogs(t *testing.T) {
 	path := LogFile(t.TempDir(), "acme")
 	var all sync.WaitGroup
 	for range 4 {
@@ -69,8 +69,8 @@ func TestLogsTogether(t *testing.T) {
 	}
 }
 
-// TestLogCannotBeKept: a log that cannot be written stops nothing.
-func TestLogCannotBeKept(t *testing.T) {
+// TestUnwritableLog checks that log failures are ignored.
+func TestUnwritableLog(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestLogCannotBeKept(t *testing.T) {
 	f.close()
 }
 
-// TestLogClosed: what comes late changes nothing any more, as another host may
-// have the file now.
+// TestLogClosed checks that a closed log writes nothing, because another host may use the
+// file.
 func TestLogClosed(t *testing.T) {
 	path := LogFile(t.TempDir(), "acme")
 	f := &logFile{path: path}
@@ -96,12 +96,12 @@ func TestLogClosed(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 	if len(kept(t, path)) != maxLog+1 || kept(t, path+".1") != "" {
-		t.Error("it was written or moved")
+		t.Error("the file was written or renamed")
 	}
 	unused := &logFile{path: path + "unused"}
 	unused.close()
 	_, _ = unused.Write([]byte("late\n"))
 	if kept(t, path+"unused") != "" {
-		t.Error("it was created")
+		t.Error("the file was created")
 	}
 }

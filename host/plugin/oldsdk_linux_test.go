@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestOldSDK runs a plugin that was built with each SDK of before, from a frozen
-// copy of its source: a transport, an auth provider and a secret store.
+// TestOldSDK runs plugins built with each earlier SDK from a frozen copy of their source: a
+// transport, an auth provider and a secret store.
 func TestOldSDK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -40,7 +40,7 @@ func TestOldSDK(t *testing.T) {
 	}
 }
 
-// buildOld builds testdata/oldsdk with the SDK of a version.
+// buildOld builds testdata/oldsdk with an earlier version of the SDK.
 func buildOld(t *testing.T, version, to string) {
 	t.Helper()
 	from, dir := filepath.Join("..", "..", "testdata", "oldsdk"), t.TempDir()
@@ -68,7 +68,7 @@ func buildOld(t *testing.T, version, to string) {
 	}
 }
 
-// oldTransport relays messages of all sizes, and notices the plugin's end.
+// oldTransport exchanges messages of all sizes and checks that a crash is detected.
 func (h *testHost) oldTransport(spec Spec) {
 	h.t.Helper()
 	r := Request{Spec: spec, Component: "old", Server: "s", MaxMessage: 16 << 20, Settings: []byte(`{"word":"x"}`)}
@@ -90,7 +90,7 @@ func (h *testHost) oldTransport(spec Spec) {
 	h.mustOpen(r).echoes(h.t)
 }
 
-// oldAuth obtains a credential with a secret of the host's, and a refusal.
+// oldAuth obtains a credential with a secret of the host, and an error.
 func (h *testHost) oldAuth(spec Spec) {
 	h.t.Helper()
 	a := h.Authorizer(AuthRequest{Spec: spec, Component: "old", Server: "s", Grant: sdk.Host{Secrets: drawer{"key": "sesame"}}})
@@ -105,7 +105,7 @@ func (h *testHost) oldAuth(spec Spec) {
 	}
 }
 
-// oldStore keeps a secret.
+// oldStore stores a secret.
 func (h *testHost) oldStore(spec Spec) {
 	h.t.Helper()
 	v := h.Vault(StoreRequest{Spec: spec, Component: "old", Settings: []byte("{}"), Timeout: time.Minute})

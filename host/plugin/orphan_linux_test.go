@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// family opens a connection whose plugin leaves children of every kind, and
-// returns it with a function that says how many of them live.
+// family opens a connection whose plugin leaves children of every kind. It returns a
+// function that lists the living ones.
 func (h *testHost) family() (*Connection, func() []string) {
 	h.t.Helper()
 	name := fmt.Sprint("family-", os.Getpid(), "-", time.Now().UnixNano())
@@ -20,20 +20,20 @@ func (h *testHost) family() (*Connection, func() []string) {
 	living := func() []string { return append(marked(name), marked(name+"-hidden")...) }
 	eventually(h.t, "all six live", func() error {
 		if list := living(); len(list) != 6 {
-			return fmt.Errorf("there are %q", list)
+			return fmt.Errorf("%q remain", list)
 		}
 		return nil
 	})
 	return c, living
 }
 
-// TestPluginKilled: whatever a plugin forked ends when it is killed, and holds
-// up neither who reads from it nor who opens anew, though all hold its standard
-// error open. #4 #13 P2 P13 P19, L13, R1 R23
+// TestPluginKilled checks that all descendants of a killed plugin end, and that they delay
+// neither readers nor new connections, though they hold its standard error open. #4 #13
+// P2 P13 P19, L13, R1 R23
 func TestPluginKilled(t *testing.T) {
 	h := newHost(t)
 	if os.Getenv("JUNCTOR_SOAK") != "1" {
-		h.limits.exit = 10 * time.Second // as in TestLeavesNothing
+		h.limits.exit = 10 * time.Second // as in TestRestartsLeakNothing
 	}
 	c, living := h.family()
 	kill(t, h.pid(), syscall.SIGKILL)
@@ -44,7 +44,7 @@ func TestPluginKilled(t *testing.T) {
 	eventually(t, "nobody is left", func() error { return none(living()) })
 }
 
-// TestPluginStops: the same when the host stops, within three seconds. R23
+// TestPluginStops checks the same when the host stops, within three seconds. R23
 func TestPluginStops(t *testing.T) {
 	h := newHost(t)
 	_, living := h.family()
@@ -52,12 +52,12 @@ func TestPluginStops(t *testing.T) {
 	eventually(t, "nobody is left", func() error { return none(living()) })
 }
 
-// TestPluginCrashes: the same when it ends by itself.
+// TestPluginCrashes checks the same when the plugin crashes.
 func TestPluginCrashes(t *testing.T) {
 	h := newHost(t)
 	c, living := h.family()
 	other, err := h.Open(h.soon(), h.request("", "crash", "1ms"))
-	if err == nil { // it may crash before it has answered
+	if err == nil { // it may crash before its response
 		_, err = other.Read()
 	}
 	mustFail(t, err, fault.PluginExited, "the sky is falling")
@@ -66,18 +66,17 @@ func TestPluginCrashes(t *testing.T) {
 	eventually(t, "nobody is left", func() error { return none(living()) })
 }
 
-// TestLeavesNothing starts, uses and kills a plugin again and again: neither
-// descriptors nor goroutines, directories or processes add up (see
-// testHost.end), and the host remembers none of it. R2
-func TestLeavesNothing(t *testing.T) {
+// TestRestartsLeakNothing starts, uses and kills a plugin repeatedly. Descriptors,
+// goroutines, directories and processes must not accumulate (see testHost.end). R2
+func TestRestartsLeakNothing(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
 		rounds = 40
 	}
 	h := newHost(t)
-	h.limits.crashes, h.limits.backoffFirst, h.limits.backoffMost = 1<<30, 2*time.Millisecond, 2*time.Millisecond
+	h.limits.crashes, h.limits.backoffFirst, h.limits.backoffMax = 1<<30, 2*time.Millisecond, 2*time.Millisecond
 	if os.Getenv("JUNCTOR_SOAK") != "1" {
-		h.limits.exit = 10 * time.Second // a busy machine must not look like a plugin that keeps running
+		h.limits.exit = 10 * time.Second // tolerate a busy machine
 	}
 	r := h.request("", "", "")
 	for n := range rounds {
@@ -99,16 +98,16 @@ func TestLeavesNothing(t *testing.T) {
 			bad.Spec.Alone = strconv.Itoa(n % 8)
 			h.mustNotOpen(bad, fault.PluginExited)
 		case 3:
-			kill(t, h.pid(), syscall.SIGTERM) // while it closes
+			kill(t, h.pid(), syscall.SIGTERM) // during Close
 			c.Close(0)
 			<-c.link.cleaned
 		}
 		c.Close(0)
 		if _, ok := c.link.Grant(c.capability); ok {
-			t.Fatal("what was granted is remembered")
+			t.Fatal("grants remain")
 		}
 	}
 	if len(h.processes) != 3 {
-		t.Errorf("%d processes are remembered", len(h.processes))
+		t.Errorf("%d processes remain", len(h.processes))
 	}
 }

@@ -9,18 +9,17 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// TestPingsAreAnsweredForAttachedPlugins: a plugin that stands at a breakpoint
-// does not lose its host, however long. Time is real: yamux shares its timers
-// among sessions, which synctest does not allow.
+// TestPingsAreAnsweredForAttachedPlugins checks that a plugin at a breakpoint keeps its
+// host. It uses real time: yamux shares timers among sessions, which synctest forbids.
 func TestPingsAreAnsweredForAttachedPlugins(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		ours, theirs := net.Pipe()
-		g := newGuard(ours, func(error) {})
+		g := newConnFilter(ours, func(error) {})
 		if attached {
 			g.pings = new(pings)
 		}
 		silent := make(chan struct{})
-		go func() { // it reads what comes, and does nothing
+		go func() { // read without a reaction
 			defer close(silent)
 			_, _ = io.Copy(io.Discard, theirs)
 		}()

@@ -11,13 +11,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A State is where a plugin process is in its life:
+// A State is the state of a plugin process:
 //
-//	stopped -> starting -> ready -> stopped         (idle, or asked to)
-//	           starting -> backoff -> starting      (it did not start)
-//	                       ready -> backoff         (it crashed)
-//	                       backoff -> quarantined   (once too often)
-//	                       quarantined -> starting  (after a while)
+//	stopped -> starting -> ready -> stopped         (idle or stopped)
+//	           starting -> backoff -> starting      (the start failed)
+//	                       ready -> backoff         (the process crashed)
+//	                       backoff -> quarantined   (too many crashes)
+//	                       quarantined -> starting  (after the quarantine)
 type State string
 
 // The states.
@@ -29,54 +29,52 @@ const (
 	Quarantined State = "quarantined"
 )
 
-// A proc is one plugin process as the supervisor thinks of it: the same one
-// over all the restarts of the operating system's.
+// A proc is one plugin process across all its restarts.
 type proc struct {
 	sup   *Supervisor
 	spec  Spec
-	group int // guarded by sup.mu; of isolated servers; 0: all the others
+	group int // guarded by sup.mu; group of isolated servers; 0 is the shared process
 
 	mu       sync.Mutex
 	state    State         // guarded by mu
 	changed  chan struct{} // guarded by mu; closed and replaced when state changes
 	link     *link         // guarded by mu; valid when ready
-	open     int           // guarded by mu; connections
-	idle     *time.Timer   // guarded by mu; runs while ready without connections
-	retry    time.Time     // guarded by mu; when backoff or quarantine ends
+	open     int           // guarded by mu; number of users
+	idle     *time.Timer   // guarded by mu; runs while ready and unused
+	retry    time.Time     // guarded by mu; end of the backoff or quarantine
 	delays   *backoff.ExponentialBackOff
 	crashes  []time.Time // guarded by mu
-	owner    string      // guarded by mu; the server to which all crashes are charged; empty: none
-	isolated time.Time   // guarded by mu; when servers were last isolated from it
-	readied  time.Time   // guarded by mu; when it last got ready
+	owner    string      // guarded by mu; the server that caused all crashes, or ""
+	isolated time.Time   // guarded by mu; last isolation of servers from it
+	readied  time.Time   // guarded by mu; last transition to ready
 	starts   int         // guarded by mu
-	lastErr  error       // guarded by mu; why it is not ready
-	stage    stage       // of a start
+	lastErr  error       // guarded by mu; why the process is not ready
+	stage    stage       // stage of the current start
 	stopping bool        // guarded by mu
 
-	work sync.WaitGroup // starting and watching
+	work sync.WaitGroup // goroutines that start and watch
 }
 
 func newProc(s *Supervisor, spec Spec) *proc {
-	// Full jitter: anything between nothing and 100 ms, 200 ms, ... 30 s.
+	// Full jitter: a random wait below 100 ms, 200 ms, ... up to 30 s.
 	delays := &backoff.ExponentialBackOff{
-		InitialInterval: s.limits.backoffFirst / 2, MaxInterval: s.limits.backoffMost / 2, Multiplier: 2, RandomizationFactor: 1,
+		InitialInterval: s.limits.backoffFirst / 2, MaxInterval: s.limits.backoffMax / 2, Multiplier: 2, RandomizationFactor: 1,
 	}
 	delays.Reset()
 	return &proc{sup: s, spec: spec, state: Stopped, changed: make(chan struct{}), delays: delays}
 }
 
-// set changes the state. The caller holds mu.
+// set changes the state and wakes the waiting goroutines. The caller holds mu.
 func (p *proc) set(s State) {
 	p.state = s
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// get returns a link that is ready, starting the process when need be. It
-// waits through a backoff as long as ctx allows. What it returned is given
-// back with put.
+// get returns a ready link and starts the process if necessary. It waits through a
+// backoff until ctx ends. The caller calls put afterwards.
 func (p *proc) get(ctx context.Context) (*link, error) {
-	waited := false // for a start, whose failure is then the answer
+	waited := false // true after waiting for a start, whose failure is then returned
 	for {
 		p.mu.Lock()
 		l, wait, changed, err := p.next(&waited)
@@ -96,8 +94,8 @@ func (p *proc) get(ctx context.Context) (*link, error) {
 	}
 }
 
-// next does what the state allows: it returns a link, an error, or how long
-// to wait at most for the next look. The caller holds mu.
+// next acts on the current state. It returns a link, an error, or the maximum wait
+// until the next call. The caller holds mu.
 func (p *proc) next(waited *bool) (l *link, wait time.Duration, changed <-chan struct{}, err error) {
 	now := time.Now()
 	pause := p.retry.Sub(now)
@@ -105,7 +103,7 @@ func (p *proc) next(waited *bool) (l *link, wait time.Duration, changed <-chan s
 	case p.stopping:
 		return nil, 0, nil, shuttingDown()
 	case p.state == Ready && !p.link.usable():
-		return nil, p.sup.limits.start, p.changed, nil // watch is about to notice
+		return nil, p.sup.limits.start, p.changed, nil // watch is about to change the state
 	case p.state == Ready:
 		p.open++
 		p.stopIdle()
@@ -125,8 +123,7 @@ func (p *proc) next(waited *bool) (l *link, wait time.Duration, changed <-chan s
 	return nil, p.sup.limits.start + p.sup.limits.describe, p.changed, nil
 }
 
-// permanent reports whether a start failed for a reason that another start
-// will not cure.
+// permanent reports whether another start would fail for the same reason.
 func permanent(err error) bool {
 	switch fault.As(err).Code {
 	case fault.PluginNotFound, fault.PluginNotAllowed, fault.PluginChecksum, fault.PluginProtocol, fault.PluginDescribe:
@@ -135,6 +132,7 @@ func permanent(err error) bool {
 	return false
 }
 
+// notReady returns the error of a caller whose context ended while it waited.
 func (p *proc) notReady(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,20 +142,20 @@ func (p *proc) notReady(ctx context.Context) error {
 	return p.stage.late(p.spec.Name, ctx.Err())
 }
 
-// quarantined explains the quarantine. The caller holds mu.
+// quarantined returns the fault for the quarantine. The caller holds mu.
 func (p *proc) quarantined(now time.Time) error {
 	last := fault.As(p.lastErr)
-	// The text has the time of day: it is shown again later, when a duration
-	// would no longer agree with RetryAfter.
+	// The text contains the time of day. It may be shown later, when a duration would
+	// contradict RetryAfter.
 	return &fault.Error{
 		Code:   fault.PluginQuarantined,
 		Plugin: p.spec.Name, Output: last.Output, Err: p.lastErr, RetryAfter: p.retry.Sub(now),
-		Message: fmt.Sprintf("plugin %q crashed %d times within %s, last because %s", p.spec.Name, p.sup.limits.crashes, p.sup.limits.within, last.Message),
-		Hint:    fmt.Sprintf("it is tried again at %s; junctor plugin logs %s shows what it said", p.retry.Format("15:04:05 MST"), p.spec.Name),
+		Message: fmt.Sprintf("plugin %q crashed %d times within %s, most recently because %s", p.spec.Name, p.sup.limits.crashes, p.sup.limits.crashWindow, last.Message),
+		Hint:    fmt.Sprintf("the next attempt is possible at %s; run `junctor plugin logs %s`", p.retry.Format("15:04:05 MST"), p.spec.Name),
 	}
 }
 
-// start starts the process once.
+// start makes one attempt to start the process.
 func (p *proc) start() {
 	limit := p.sup.limits.start + p.sup.limits.describe
 	if p.spec.Start > 0 {
@@ -172,7 +170,7 @@ func (p *proc) start() {
 	switch {
 	case p.stopping:
 		p.set(Stopped)
-		if l != nil { // stop did not see it
+		if l != nil { // stop ran before the link existed
 			p.work.Go(func() { l.stop(0) })
 		}
 	case err != nil:
@@ -187,7 +185,7 @@ func (p *proc) start() {
 	}
 }
 
-// crashed records a crash or a start that failed. The caller holds mu.
+// crashed records a crash or a failed start. The caller holds mu.
 func (p *proc) crashed(err error) {
 	now := time.Now()
 	p.lastErr, p.link = err, nil
@@ -196,7 +194,7 @@ func (p *proc) crashed(err error) {
 	}
 	p.age(now)
 	if len(p.crashes) >= p.sup.limits.crashes {
-		p.retry = p.crashes[0].Add(p.sup.limits.within)
+		p.retry = p.crashes[0].Add(p.sup.limits.crashWindow)
 		p.set(Quarantined)
 		return
 	}
@@ -204,29 +202,29 @@ func (p *proc) crashed(err error) {
 	p.set(Backoff)
 }
 
-// age forgets crashes of long ago. The caller holds mu.
+// age removes crashes older than the crash window. The caller holds mu.
 func (p *proc) age(now time.Time) {
-	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) >= p.sup.limits.within {
+	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) >= p.sup.limits.crashWindow {
 		p.crashes = p.crashes[1:]
 	}
 }
 
-// watch looks after a process that runs, until it ends.
+// watch monitors a running process until it ends.
 func (p *proc) watch(l *link) {
-	calm := time.AfterFunc(p.sup.limits.calm, func() {
+	calm := time.AfterFunc(p.sup.limits.stableAfter, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.delays.Reset()
 	})
 	defer calm.Stop()
-	l.healthy()
+	l.watchHealth()
 	<-l.cleaned
 	p.sup.opts.orphans()
 
 	if !p.has(l) {
-		return // it was idle; another may run by now
+		return // stopped as idle; another process may be running
 	}
-	charged, owner := p.sup.isolate(p, l) // while the state is still ready, so that callers wait
+	charged, owner := p.sup.isolate(p, l) // the state is still ready, so callers wait
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopIdle()
@@ -240,22 +238,22 @@ func (p *proc) watch(l *link) {
 		} else {
 			p.owner = ""
 		}
-		p.crashed(l.gone())
-	default: // the next start need not wait: the suspects are elsewhere
-		p.link, p.lastErr, p.isolated = nil, l.gone(), time.Now()
+		p.crashed(l.exitError())
+	default: // no backoff: the suspects now use other processes
+		p.link, p.lastErr, p.isolated = nil, l.exitError(), time.Now()
 		p.delays.Reset()
 		p.set(Stopped)
 	}
 }
 
-// has reports whether l is the process that runs.
+// has reports whether l is the current link.
 func (p *proc) has(l *link) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.link == l
 }
 
-// put gives back what get returned.
+// put ends the use of a link that get returned.
 func (p *proc) put() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,14 +261,14 @@ func (p *proc) put() {
 	p.startIdle()
 }
 
-// startIdle begins to count the time without connections. The caller holds mu.
+// startIdle starts the idle timer if the process is unused. The caller holds mu.
 func (p *proc) startIdle() {
 	if p.open == 0 && p.state == Ready && p.idle == nil {
 		p.idle = time.AfterFunc(p.sup.limits.idle, p.stopIfIdle)
 	}
 }
 
-// stopIdle ends that count. The caller holds mu.
+// stopIdle stops the idle timer. The caller holds mu.
 func (p *proc) stopIdle() {
 	if p.idle != nil {
 		p.idle.Stop()
@@ -278,6 +276,7 @@ func (p *proc) stopIdle() {
 	}
 }
 
+// stopIfIdle stops the process unless it is in use again.
 func (p *proc) stopIfIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -290,13 +289,13 @@ func (p *proc) stopIfIdle() {
 	p.work.Go(func() { l.stop(time.Second) })
 }
 
-// stop ends the process for good.
+// stop stops the process permanently.
 func (p *proc) stop(grace time.Duration) {
 	p.mu.Lock()
 	p.stopping = true
 	p.stopIdle()
 	l := p.link
-	p.set(p.state) // wakes those who wait
+	p.set(p.state) // wakes the waiting goroutines
 	p.mu.Unlock()
 	if l != nil {
 		l.stop(grace)
@@ -304,7 +303,7 @@ func (p *proc) stop(grace time.Duration) {
 	p.work.Wait()
 }
 
-// status says how the process is.
+// status returns the status of the process.
 func (p *proc) status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()

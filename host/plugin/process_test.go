@@ -16,20 +16,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A fake is a proc whose processes exist in this program only, in a bubble of
-// time of its own.
+// A fake is a proc whose processes exist only in this program, in a synctest bubble.
 type fake struct {
 	*proc
 	t     *testing.T
-	begun []time.Time                     // when processes were started
-	begin func(ctx context.Context) error // may delay a start or make it fail
-	slow  time.Duration                   // how long a process takes to end once it was told to
-	deaf  atomic.Int32                    // how many questions about its health it does not hear
-	asked atomic.Int32                    // how many it was asked
+	begun []time.Time                     // times of the starts
+	begin func(ctx context.Context) error // may delay or fail a start
+	slow  time.Duration                   // time for a process to exit
+	deaf  atomic.Int32                    // health checks to ignore
+	asked atomic.Int32                    // health checks so far
 	alive []*fakeProcess
 }
 
-// bubble runs a test with a fake. Everything has ended when it returns.
+// bubble runs a test with a fake and waits until all its goroutines have ended.
 func bubble(t *testing.T, f func(t *testing.T, p *fake)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,13 +43,13 @@ func bubble(t *testing.T, f func(t *testing.T, p *fake)) {
 		s.Stop(time.Second)
 		for _, process := range p.alive {
 			if process.Ended() == "" {
-				t.Error("a process is left")
+				t.Error("a process remains")
 			}
 		}
 	})
 }
 
-// launch starts a process, or what passes for one.
+// launch starts a fake process.
 func (p *fake) launch(ctx context.Context, spec Spec, _ *stage) (*link, error) {
 	p.begun = append(p.begun, time.Now())
 	if p.begin != nil {
@@ -61,7 +60,7 @@ func (p *fake) launch(ctx context.Context, spec Spec, _ *stage) (*link, error) {
 	process := &fakeProcess{fake: p, done: make(chan struct{})}
 	p.alive = append(p.alive, process)
 	l := &link{
-		name: spec.Name, limits: p.sup.limits, log: hclog.NewNullLogger(), journal: &journal{}, pulse: process,
+		name: spec.Name, limits: p.sup.limits, log: hclog.NewNullLogger(), journal: &journal{}, control: process,
 		lost: make(chan struct{}), cleaned: make(chan struct{}),
 	}
 	l.runner = &processRunner{proc: process, journal: l.journal}
@@ -69,7 +68,7 @@ func (p *fake) launch(ctx context.Context, spec Spec, _ *stage) (*link, error) {
 	return l, nil
 }
 
-// A fakeProcess ends when it is killed, or told to.
+// A fakeProcess ends when it is killed or told to exit.
 type fakeProcess struct {
 	fake *fake
 	done chan struct{}
@@ -106,11 +105,11 @@ func (p *fakeProcess) Health(ctx context.Context) error {
 
 func (p *fakeProcess) Shutdown(context.Context, time.Duration) error {
 	time.Sleep(p.fake.slow)
-	time.AfterFunc(time.Millisecond, p.Kill) // once its lifeline is cut
+	time.AfterFunc(time.Millisecond, p.Kill) // after its lifeline is closed
 	return nil
 }
 
-// must returns the link that get must return.
+// must returns the link of get. It fails the test on an error.
 func (p *fake) must() *link {
 	p.t.Helper()
 	l, err := p.get(p.t.Context())
@@ -120,7 +119,7 @@ func (p *fake) must() *link {
 	return l
 }
 
-// is fails the test when the state is another.
+// is fails the test if the state differs.
 func (p *fake) is(want State) {
 	p.t.Helper()
 	synctest.Wait()
@@ -133,8 +132,8 @@ var errCrash = fault.New(fault.PluginHandshake, "it does not start")
 
 func fails(err error) func(context.Context) error { return func(context.Context) error { return err } }
 
-// TestBackoff: between two attempts lies any time up to 100 ms, twice as much
-// after each failure, at most 30 s. L19
+// TestBackoff checks that the wait between attempts is random, up to 100 ms, and doubles
+// after each failure, up to 30 s. L19
 func TestBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.sup.limits.crashes = math.MaxInt
@@ -155,13 +154,13 @@ func TestBackoff(t *testing.T) {
 			}
 		}
 		if shortest > 3*time.Second || longest < 27*time.Second {
-			t.Errorf("there is no jitter: between %s and %s", shortest, longest)
+			t.Errorf("no jitter: waits between %s and %s", shortest, longest)
 		}
 	})
 }
 
-// TestCalm: the backoff begins anew after a minute of running, and not before.
-func TestCalm(t *testing.T) {
+// TestBackoffReset checks that the backoff is reset after a minute of uptime.
+func TestBackoffReset(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.sup.limits.crashes = math.MaxInt
 		pause := func(run time.Duration) (longest time.Duration) {
@@ -184,16 +183,16 @@ func TestCalm(t *testing.T) {
 			return longest
 		}
 		if d := pause(59 * time.Second); d < time.Second {
-			t.Errorf("before its time the pause is %s", d)
+			t.Errorf("before a minute the wait is %s", d)
 		}
 		if d := pause(61 * time.Second); d > 100*time.Millisecond {
-			t.Errorf("after a minute the pause is %s", d)
+			t.Errorf("after a minute the wait is %s", d)
 		}
 	})
 }
 
-// TestQuarantine: after five crashes in ten minutes a plugin is left alone until
-// the first of them is ten minutes old, and then gets one more chance. L19
+// TestQuarantine checks that five crashes in ten minutes lead to quarantine until the
+// first of them is ten minutes old, and that one more attempt follows. L19
 func TestQuarantine(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		begun := time.Now()
@@ -207,7 +206,7 @@ func TestQuarantine(t *testing.T) {
 		_, err := p.get(t.Context())
 		f := fault.As(err)
 		if f.Code != fault.PluginQuarantined || f.Plugin != "p" || time.Now() != now || f.RetryAfter < 8*time.Minute ||
-			!strings.Contains(f.Message, "crashed 5 times within 10m0s, last because the plugin's process ended") || !errors.Is(f, f.Err) {
+			!strings.Contains(f.Message, "crashed 5 times within 10m0s, most recently because the plugin's process ended") || !errors.Is(f, f.Err) {
 			t.Errorf("got %+v", f)
 		}
 		if st := p.status(); st.Retry.Sub(begun) < 10*time.Minute || st.Retry.Sub(begun) > 11*time.Minute || st.Starts != 5 {
@@ -228,15 +227,15 @@ func TestQuarantine(t *testing.T) {
 		l := p.must()
 		time.Sleep(time.Hour)
 		if !l.usable() {
-			t.Error("it does not run")
+			t.Error("the process is not running")
 		}
 		p.put()
 	})
 }
 
-// TestSeldomCrashes: a plugin that crashes every three minutes is started again
-// each time.
-func TestSeldomCrashes(t *testing.T) {
+// TestRareCrashes checks that a plugin that crashes every three minutes is always
+// restarted.
+func TestRareCrashes(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		for range 40 {
 			l := p.must()
@@ -248,8 +247,8 @@ func TestSeldomCrashes(t *testing.T) {
 	})
 }
 
-// TestPermanent: a failure that another attempt does not cure is answered
-// without one while the pause lasts, is no crash, and is cured by the user.
+// TestPermanent checks that a permanent failure is returned without another attempt during
+// the backoff, does not count as a crash, and can be fixed by the user.
 func TestPermanent(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.begin = fails(fault.New(fault.PluginNotAllowed, "others may write to it").WithHint("chmod"))
@@ -270,7 +269,7 @@ func TestPermanent(t *testing.T) {
 	})
 }
 
-// TestSingleStart: however many ask, one starts it, and all learn how it went.
+// TestSingleStart checks that concurrent callers share one start and its result.
 func TestSingleStart(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.begin = func(context.Context) error { time.Sleep(time.Second); return errCrash }
@@ -294,9 +293,9 @@ func TestSingleStart(t *testing.T) {
 	})
 }
 
-// TestGivesUp: nobody waits longer than they want, for a start or a pause, and
-// each learns what there is to know.
-func TestGivesUp(t *testing.T) {
+// TestGetCancellation checks that callers stop waiting with their context, and get the
+// last error or the stage of the start.
+func TestGetCancellation(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.sup.limits.crashes = math.MaxInt
 		p.begin = func(context.Context) error { time.Sleep(10 * time.Second); return errCrash }
@@ -306,12 +305,12 @@ func TestGivesUp(t *testing.T) {
 			begun := time.Now()
 			_, err := p.get(ctx)
 			if d := time.Since(begun); d > time.Second {
-				t.Errorf("it waited for %s", d)
+				t.Errorf("get waited for %s", d)
 			}
 			return err
 		}
 		if err := asking(); !fault.Is(err, fault.PluginStartTimeout) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("while it starts: %v", err)
+			t.Errorf("during a start: %v", err)
 		}
 		time.Sleep(10 * time.Second)
 		p.is(Backoff)
@@ -321,19 +320,18 @@ func TestGivesUp(t *testing.T) {
 		}
 		for range 20 {
 			if err := asking(); !fault.Is(err, fault.PluginHandshake) {
-				t.Errorf("in a pause: %v", err)
+				t.Errorf("during a backoff: %v", err)
 			}
 		}
 	})
 }
 
-// TestJustDied: who asks in the moment after a crash gets a process, not the
-// crash.
-func TestJustDied(t *testing.T) {
+// TestGetAfterCrash checks that get right after a crash returns a new process.
+func TestGetAfterCrash(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		old := p.must()
 		orphaned := make(chan struct{})
-		p.sup.opts.Orphans = func() { <-orphaned } // it takes a while to clean up
+		p.sup.opts.Orphans = func() { <-orphaned } // delay the cleanup
 		old.runner.proc.Kill()
 		synctest.Wait()
 		got := make(chan *link)
@@ -341,14 +339,14 @@ func TestJustDied(t *testing.T) {
 		time.Sleep(time.Second)
 		close(orphaned)
 		if l := <-got; l == old || !l.usable() {
-			t.Error("it got the old one")
+			t.Error("get returned the old link")
 		}
 		p.put()
 		p.put()
 	})
 }
 
-// TestIdle: a process without connections is stopped after ten minutes.
+// TestIdle checks that an unused process is stopped after ten minutes.
 func TestIdle(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.must()
@@ -370,7 +368,7 @@ func TestIdle(t *testing.T) {
 			t.Errorf("status %+v", st)
 		}
 		if p.alive[0].Ended() == "" {
-			t.Error("it runs")
+			t.Error("the process is running")
 		}
 		p.must()
 		p.is(Ready)
@@ -378,9 +376,8 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestIdleEndsLate: the end of a process that was idle does not disturb the one
-// that was started meanwhile.
-func TestIdleEndsLate(t *testing.T) {
+// TestSlowIdleStop checks that the end of an idle process does not affect its successor.
+func TestSlowIdleStop(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		p.slow = 900 * time.Millisecond
 		old := p.must()
@@ -388,7 +385,7 @@ func TestIdleEndsLate(t *testing.T) {
 		time.Sleep(10*time.Minute + time.Millisecond)
 		p.is(Stopped)
 		if !old.usable() {
-			t.Fatal("it has ended already")
+			t.Fatal("the process has already ended")
 		}
 		l := p.must()
 		old.runner.proc.Kill()
@@ -401,8 +398,8 @@ func TestIdleEndsLate(t *testing.T) {
 	})
 }
 
-// TestStopLate: a process that gets ready after Stop is ended all the same.
-func TestStopLate(t *testing.T) {
+// TestStopDuringStart checks that a process that becomes ready after Stop is stopped.
+func TestStopDuringStart(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		started := make(chan struct{})
 		p.begin = func(context.Context) error { <-started; return nil }
@@ -416,42 +413,42 @@ func TestStopLate(t *testing.T) {
 		go func() { defer close(stopped); p.stop(time.Second) }()
 		synctest.Wait()
 		if err := <-got; !fault.Is(err, fault.UpstreamStopped) {
-			t.Errorf("who waited got %v", err)
+			t.Errorf("the waiting caller got %v", err)
 		}
 		close(started)
 		<-stopped
 		p.is(Stopped)
 		if len(p.alive) != 1 || p.alive[0].Ended() == "" {
-			t.Error("it runs")
+			t.Error("the process is running")
 		}
 	})
 }
 
-// TestHealth: a plugin is asked every five seconds, may miss two answers, and is
-// ended after three. L12
+// TestHealth checks that a plugin is checked every five seconds and killed after three
+// consecutive failures. L12
 func TestHealth(t *testing.T) {
 	bubble(t, func(t *testing.T, p *fake) {
 		l := p.must()
 		time.Sleep(time.Minute + time.Second)
 		if n := p.asked.Load(); n != 12 {
-			t.Errorf("it was asked %d times in a minute", n)
+			t.Errorf("%d health checks in a minute", n)
 		}
 		for range 5 {
 			p.deaf.Store(2)
 			time.Sleep(20 * time.Second)
 		}
 		if !l.usable() {
-			t.Fatal("two misses ended it")
+			t.Fatal("two failures ended the process")
 		}
 		p.deaf.Store(3)
 		begun := time.Now()
 		<-l.cleaned
 		if d := time.Since(begun); d > 12*time.Second {
-			t.Errorf("it took %s", d)
+			t.Errorf("detection took %s", d)
 		}
 		p.is(Backoff)
 		if err := p.status().Err; !fault.Is(err, fault.PluginUnresponsive) {
-			t.Errorf("because %v", err)
+			t.Errorf("the error is %v", err)
 		}
 		p.put()
 		p.deaf.Store(0)

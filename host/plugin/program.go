@@ -15,17 +15,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
-// FilePrefix begins the file name of every plugin's program.
+// FilePrefix is the prefix of a plugin program's file name.
 const FilePrefix = "junctor-plugin-"
 
-// BuiltinSource begins the source of the plugins that come with Junctor.
+// BuiltinSource is the prefix of the source of bundled plugins.
 const BuiltinSource = "builtin/"
 
-// maxProgram bounds what is read of a program to hash it.
+// maxProgram is the maximum size of a program, in bytes.
 const maxProgram = 1 << 30
 
-// Find returns the path of a plugin's program. A source is "builtin/NAME",
-// looked for in dirs, or the path of a directory or of the program itself.
+// Find returns the path of a plugin's program. source is "builtin/NAME", which is
+// looked up in dirs, or the path of a directory or of the program.
 func Find(source, name string, dirs []string) (string, error) {
 	if builtin, ok := strings.CutPrefix(source, BuiltinSource); ok {
 		for _, dir := range dirs {
@@ -35,7 +35,7 @@ func Find(source, name string, dirs []string) (string, error) {
 			}
 		}
 		return "", fault.New(fault.PluginNotFound, "bundled plugin %q is not installed (looked in %s)", builtin, strings.Join(dirs, ", ")).
-			WithHint("install it beside junctor, or name another with source in plugins { required }")
+			WithHint("install the plugin beside junctor, or set another source in plugins { required }")
 	}
 	info, err := os.Stat(source)
 	if err != nil {
@@ -50,13 +50,12 @@ func Find(source, name string, dirs []string) (string, error) {
 	}
 	f := fault.New(fault.PluginNotFound, "plugin %q: %s does not contain %s", name, source, fileName(name))
 	if there := pluginsIn(source); len(there) > 0 {
-		return "", f.WithHint("it contains %s; the name in plugins { required } must be that of the plugin", strings.Join(there, ", "))
+		return "", f.WithHint("the directory contains %s; the name in plugins { required } must match the plugin's name", strings.Join(there, ", "))
 	}
 	return "", f
 }
 
-// pluginsIn lists the first few programs in a directory that are named like
-// plugins.
+// pluginsIn returns up to five programs in a directory with the names of plugins.
 func pluginsIn(dir string) (names []string) {
 	paths, _ := filepath.Glob(filepath.Join(dir, FilePrefix+"*"))
 	for _, path := range paths[:min(len(paths), 5)] {
@@ -72,8 +71,8 @@ func fileName(name string) string {
 	return FilePrefix + name
 }
 
-// Dirs are the places where bundled plugins are looked for, beside the
-// program that is running.
+// Dirs returns the directories of bundled plugins: JUNCTOR_PLUGIN_DIR and directories
+// beside the running program.
 func Dirs(lookup func(string) (string, bool)) []string {
 	var dirs []string
 	if dir, ok := lookup("JUNCTOR_PLUGIN_DIR"); ok && dir != "" {
@@ -89,8 +88,8 @@ func Dirs(lookup func(string) (string, bool)) []string {
 	return dirs
 }
 
-// A program is a plugin's program that was opened and hashed. On Linux it is this open
-// file that is executed, so what stands at its path by then does not matter.
+// A program is an opened and hashed program of a plugin. Linux executes this open
+// file, so a later change at its path has no effect.
 type program struct {
 	path   string
 	file   *os.File
@@ -98,7 +97,7 @@ type program struct {
 	stat   fs.FileInfo
 }
 
-// openProgram opens and hashes a program that is fit to run.
+// openProgram opens, checks and hashes a program.
 func openProgram(path string) (*program, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -122,11 +121,11 @@ func openProgram(path string) (*program, error) {
 	return b, nil
 }
 
-// script begins a file that another program runs. Its digest would say nothing
-// about what runs, and on Linux, where an open file is executed, the other
-// program could not read it.
+// script is the beginning of a file that an interpreter runs. Its digest would not
+// cover the interpreter. On Linux the interpreter could not read an open file.
 const script = "#!"
 
+// hash computes the digest of the program. It fails for scripts and oversized files.
 func (b *program) hash() error {
 	info, err := b.file.Stat()
 	if err != nil {
@@ -138,19 +137,19 @@ func (b *program) hash() error {
 	case err != nil:
 		return fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
 	case n > maxProgram:
-		return fault.New(fault.PluginNotAllowed, "%s is larger than a plugin's program may be", b.path)
+		return fault.New(fault.PluginNotAllowed, "%s is larger than the limit of 1 GiB for a plugin's program", b.path)
 	}
 	start := make([]byte, len(script))
 	if _, err := b.file.ReadAt(start, 0); err == nil && string(start) == script {
-		return fault.New(fault.PluginNotAllowed, "%s is a script, and a plugin must be a program", b.path).
-			WithHint("name the program that the script starts")
+		return fault.New(fault.PluginNotAllowed, "%s is a script; a plugin must be a binary", b.path).
+			WithHint("configure the program that the script starts")
 	}
 	b.stat, b.digest = info, hex.EncodeToString(h.Sum(nil))
 	return nil
 }
 
-// unchanged reports whether the file that is open has not been written to
-// since it was hashed and is still the one at its path.
+// unchanged reports whether the open file has not been modified since it was hashed,
+// and is still the file at its path.
 func (b *program) unchanged() bool {
 	held, err := b.file.Stat()
 	if err != nil {
@@ -162,7 +161,7 @@ func (b *program) unchanged() bool {
 
 func (b *program) close() { _ = b.file.Close() }
 
-// allowed refuses what others than the user and root could have put there.
+// allowed rejects a program that users other than the current one and root can replace.
 func allowed(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,7 +175,7 @@ func allowed(path string) error {
 	}
 	for _, p := range []string{path, filepath.Dir(path)} {
 		if why, command := ownership.Exposed(p); why != "" {
-			return fault.New(fault.PluginNotAllowed, "plugin %s is not run: %s %s", path, p, why).
+			return fault.New(fault.PluginNotAllowed, "refused to run plugin %s: %s %s", path, p, why).
 				WithHint("run `%s %s`, or move the plugin to a directory of your own", command, p)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestPinned: a program that is not the one agreed on is not run, not even to
-// describe itself, and one that is runs. L1, #7 #11 P7 P8
+// TestPinned checks that a program with another digest never runs, not even to describe
+// itself. L1, #7 #11 P7 P8
 func TestPinned(t *testing.T) {
 	h := newHost(t)
 	path := h.copied("marker")
@@ -31,10 +31,10 @@ func TestPinned(t *testing.T) {
 	r.Spec.Path, r.Spec.SHA256 = path, digest
 	h.mustNotOpen(r, fault.PluginChecksum)
 	if _, err := os.Stat(path + ".EVIL_DESCRIBED"); err == nil {
-		t.Error("it was run")
+		t.Error("the program ran")
 	}
 
-	// Upper case is the same digest, and every start checks again.
+	// Upper case denotes the same digest, and every start checks again.
 	flip(t, path, -1)
 	r.Spec.SHA256 = strings.ToUpper(digest)
 	for range 3 {
@@ -47,10 +47,10 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// copied is the plugin as a file of its own, which the test may change.
+// copied returns a private copy of the plugin, which the test may change.
 func (h *testHost) copied(mode string) string {
 	h.t.Helper()
-	path := h.evil(mode)
+	path := h.brokenProgram(mode)
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = os.Remove(path)
@@ -64,7 +64,7 @@ func (h *testHost) copied(mode string) string {
 	return path
 }
 
-// flip changes one byte of a file, counted from the end when negative.
+// flip changes one byte of a file. A negative offset counts from the end.
 func flip(t *testing.T, path string, at int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -85,9 +85,8 @@ func flip(t *testing.T, path string, at int64) {
 	}
 }
 
-// TestChanged: a program that changed since it described itself is not run,
-// whichever way it changed; one that was merely touched or replaced by itself
-// is. L1
+// TestChanged checks that a program that changed after its description does not run. A
+// program that was touched, or replaced by a copy, runs. L1
 func TestChanged(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -137,7 +136,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// replace puts another file at path, which is what an installer does.
+// replace replaces the file at path, as an installer does.
 func replace(t *testing.T, path string, change func([]byte)) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -153,12 +152,12 @@ func replace(t *testing.T, path string, change func([]byte)) {
 	}
 }
 
-// TestSwapped: what is executed is what was hashed, however fast somebody
-// exchanges what stands at its path. L2
+// TestSwapped checks that the executed program is the hashed one, even if the file at its
+// path is replaced concurrently. L2
 func TestSwapped(t *testing.T) {
 	h := newHost(t)
 	path := filepath.Join(h.dir, "bin", FilePrefix+"swapped")
-	first, err := os.ReadFile(h.evil(""))
+	first, err := os.ReadFile(h.brokenProgram(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +175,7 @@ func TestSwapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.limits.crashes, s.limits.backoffFirst, s.limits.backoffMost = 1000, 2, 2
+	s.limits.crashes, s.limits.backoffFirst, s.limits.backoffMax = 1000, 2, 2
 
 	var stop atomic.Bool
 	swapping := make(chan struct{})
@@ -209,7 +208,7 @@ func TestSwapped(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := runs.hash(); err != nil || runs.digest != digest {
-				t.Fatalf("something else was executed: %v", err)
+				t.Fatalf("another program was executed: %v", err)
 			}
 			runs.close()
 		}
@@ -217,17 +216,17 @@ func TestSwapped(t *testing.T) {
 	}
 	stop.Store(true)
 	<-swapping
-	t.Logf("%d started, %d refused", started, refused)
+	t.Logf("%d started, %d rejected", started, refused)
 }
 
-// TestNotAllowed: a program is not run when others could have put it there, or
-// when it is no program. L18 L3
+// TestNotAllowed checks that a program does not run if other users can write it, or if it
+// is not a program. L18 L3
 func TestNotAllowed(t *testing.T) {
 	root := os.Getuid() == 0
 	for _, c := range []struct {
 		name   string
 		change func(path string) error
-		code   fault.Code // empty: it may be run
+		code   fault.Code // empty if allowed
 		words  []string
 	}{
 		{"ordinary", func(string) error { return nil }, "", nil},
@@ -260,7 +259,7 @@ func TestNotAllowed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !root && strings.Contains(strings.Join(c.words, ""), "another") {
-				t.Skip("only root can give files away")
+				t.Skip("only root can change the owner of a file")
 			}
 			h := newHost(t)
 			path := h.copied("")
@@ -302,15 +301,14 @@ func rewrite(path string, at int, c byte) error {
 	return os.WriteFile(path, b, 0o755)
 }
 
-// TestCannotRunPasses: only a reason that has to do with the program keeps it
-// from being tried again.
-func TestCannotRunPasses(t *testing.T) {
+// TestStartErrorPermanence checks that only errors of the program itself are permanent.
+func TestStartErrorPermanence(t *testing.T) {
 	b := &program{path: "/p"}
 	for err, forGood := range map[error]bool{
 		syscall.EACCES: true, syscall.ENOEXEC: true, syscall.ENOENT: true,
 		syscall.EMFILE: false, syscall.EAGAIN: false, syscall.ENOMEM: false, syscall.ETXTBSY: false,
 	} {
-		if got := permanent(cannotRun(b, &os.PathError{Op: "fork/exec", Path: "/p", Err: err})); got != forGood {
+		if got := permanent(startError(b, &os.PathError{Op: "fork/exec", Path: "/p", Err: err})); got != forGood {
 			t.Errorf("%v: permanent is %t", err, got)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestFind: a plugin's program is looked for in the places for it and nowhere
-// else, whatever its name says. L3
+// TestFind checks that programs are found only in the intended directories, whatever
+// their names are. L3
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	touch := func(elem ...string) string {
@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 		{"builtin/", "a", ""},
 		{filepath.Join(dir, "two"), "b", second},
 		{filepath.Join(dir, "two"), "x/../../sh", ""},
-		{filepath.Join(dir, "only"), "acme", ""}, // it is another plugin
+		{filepath.Join(dir, "only"), "acme", ""}, // another plugin
 		{filepath.Join(dir, "many"), "acme", ""},
 		{filepath.Join(dir, "nowhere"), "acme", ""},
 		{second, "acme", second},

@@ -2,5 +2,5 @@
 
 package plugin
 
-// racing says that everything takes ten times as long.
+// racing reports that the race detector slows everything down about ten times.
 const racing = true

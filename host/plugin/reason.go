@@ -10,25 +10,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// over is called when nothing more comes from the plugin, because it ended the
-// conversation or broke the rules. Without one the process is of no use.
-func (l *link) over(broke error) {
+// connectionEnded handles the end of the connection. broke is the protocol violation, or nil if
+// the plugin closed the connection. The process is useless without a connection.
+func (l *link) connectionEnded(broke error) {
 	close(l.lost)
 	if broke != nil {
-		l.condemn(fault.Because(fault.PluginBroken, broke, "the plugin broke the protocol"))
+		l.condemn(fault.Because(fault.PluginBroken, broke, "the plugin violated the protocol"))
 		return
 	}
 	if l.attached {
-		l.condemn(fault.New(fault.PluginExited, "the attached plugin ended the conversation").WithHint("start it again with the argument attach"))
+		l.condemn(fault.New(fault.PluginExited, "the attached plugin closed the connection").WithHint("start the plugin again with the argument attach"))
 		return
 	}
 	time.AfterFunc(l.limits.exit, func() {
-		l.condemn(fault.New(fault.PluginBroken, "the plugin ended the conversation but kept running"))
+		l.condemn(fault.New(fault.PluginBroken, "the plugin closed the connection but kept running"))
 	})
 }
 
-// condemn ends the process for a reason, unless it has ended or is ending for
-// another.
+// condemn kills the process for a reason. The first reason wins.
 func (l *link) condemn(f *fault.Error) {
 	l.mu.Lock()
 	if l.verdict == nil && !closed(l.exited()) {
@@ -38,17 +37,17 @@ func (l *link) condemn(f *fault.Error) {
 	l.runner.proc.Kill()
 }
 
-// dies reports whether the process has ended or is about to, so that an error
-// is a consequence of that.
-func (l *link) dies() bool {
+// ending reports whether the process has ended or is about to, so that an error is a
+// consequence of that.
+func (l *link) ending() bool {
 	if l.runner.proc.Wait(l.limits.exit) {
 		return true
 	}
-	return closed(l.lost) && l.runner.proc.Wait(4*l.limits.exit) // its end is certain
+	return closed(l.lost) && l.runner.proc.Wait(4*l.limits.exit) // the process is certain to end
 }
 
-// gone is the fault of a process that ended, with the last it said.
-func (l *link) gone() error {
+// exitError returns the fault for a process that has ended, with its last output.
+func (l *link) exitError() error {
 	l.runner.reading.Wait()
 	l.mu.Lock()
 	f := l.verdict
@@ -57,18 +56,18 @@ func (l *link) gone() error {
 		f = fault.New(fault.PluginExited, "the plugin's process %s", l.runner.proc.Ended())
 	}
 	told := *f
-	told.Plugin, told.Output = l.name, l.journal.last(tailShown)
+	told.Plugin, told.Output = l.name, l.journal.last(outputLines)
 	if told.Hint == "" {
-		told.Hint = "the next call starts it again"
+		told.Hint = "the next call starts the plugin again"
 	}
 	return &told
 }
 
-// tailShown is how many of a plugin's last lines an error shows.
-const tailShown = 20
+// outputLines is the number of output lines in an error.
+const outputLines = 20
 
-// explain makes an error of a call to the plugin into a fault, unless it is the
-// caller's own doing.
+// explain converts an error of a call to the plugin to a fault. It keeps the errors of
+// the caller's context.
 func (l *link) explain(err error) error {
 	if err == nil {
 		return nil
@@ -82,31 +81,31 @@ func (l *link) explain(err error) error {
 		return l.asFault(err)
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		if closed(l.exited()) {
-			return l.gone()
+			return l.exitError()
 		}
 		return err
-	case l.dies():
-		return l.gone()
+	case l.ending():
+		return l.exitError()
 	}
-	return fault.Because(fault.PluginBroken, err, "talking to the plugin")
+	return fault.Because(fault.PluginBroken, err, "communicating with the plugin")
 }
 
-// failed completes an error of starting with the plugin's last lines.
+// failed returns the fault of a failed start, with the plugin's last output.
 func (l *link) failed(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case ok:
 	case errors.Is(err, context.DeadlineExceeded):
-		f = fault.New(fault.PluginStartTimeout, "the plugin did not answer in time")
+		f = fault.New(fault.PluginStartTimeout, "the plugin did not respond in time")
 	default:
 		f = fault.Because(fault.PluginHandshake, err, "starting the plugin")
 	}
-	f.Output = l.journal.last(tailShown)
+	f.Output = l.journal.last(outputLines)
 	return f
 }
 
-// asFault gives the errors of plugins their codes, and keeps secrets out of what
-// people read of them.
+// asFault converts an error of the plugin to a fault and removes secrets from its
+// texts.
 func (l *link) asFault(err error) error {
 	if err == nil {
 		return nil
@@ -124,7 +123,7 @@ func (l *link) asFault(err error) error {
 		f.Code, f.Message = fault.UpstreamSettings, l.conceal.hide(err.Error())
 	case e.Code == sdk.NeedsLogin:
 		f.Code = fault.UpstreamLogin
-		// What the host answers to a refusal is one sentence, with what to do in it.
+		// The message of the host's services ends with the command for the login.
 		if what, do, ok := strings.Cut(f.Message, ": run `"); ok && f.Hint == "" {
 			f.Message, f.Hint = what, "run `"+do
 		}
@@ -142,15 +141,15 @@ func (l *link) asFault(err error) error {
 		f.Code = fault.UpstreamNotStarted
 	case e.Reason == "exited" || e.Reason == "closed_output":
 		f.Code = fault.UpstreamExited
-	case reasons[e.Reason] != "":
-		f.Code = reasons[e.Reason]
+	case reasonCodes[e.Reason] != "":
+		f.Code = reasonCodes[e.Reason]
 	case e.Code == sdk.Denied:
 		f.Code = fault.PluginDenied
 	}
 	return f
 }
 
-// placed adds to a fault about a setting where in the configuration that is.
+// placed adds the position in the configuration to a fault about a setting.
 func placed(err error, place func(path string) string) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Path == "" || f.At != "" || place == nil {
@@ -161,9 +160,9 @@ func placed(err error, place func(path string) string) error {
 	return &told
 }
 
-// reasons are the words of transports that go through a network, and those for
-// what keeps a secret from its auth provider.
-var reasons = map[string]fault.Code{
+// reasonCodes maps the reasons of network transports, and of secrets that an auth
+// provider cannot read, to fault codes.
+var reasonCodes = map[string]fault.Code{
 	"locked":         fault.SecretLocked,
 	"password":       fault.SecretPassword,
 	"damaged":        fault.SecretDamaged,
@@ -180,25 +179,25 @@ var reasons = map[string]fault.Code{
 	"bad_message":       fault.UpstreamBadMessage,
 }
 
-// Refusals lists what a plugin said against the settings, each complaint with
-// the path of its setting; none when err is about anything else.
-func Refusals(err error) []*sdk.Error {
+// SettingErrors returns the plugin's errors about settings, each with the path of its
+// setting. It returns nil if err is not about settings.
+func SettingErrors(err error) []*sdk.Error {
 	if !fault.Is(err, fault.UpstreamSettings) {
 		return nil
 	}
-	return complaints(err)
+	return sdkErrors(err)
 }
 
-func complaints(err error) []*sdk.Error {
+func sdkErrors(err error) []*sdk.Error {
 	switch e := err.(type) {
 	case *sdk.Error:
 		return []*sdk.Error{e}
 	case interface{ Unwrap() error }:
-		return complaints(e.Unwrap())
+		return sdkErrors(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		var all []*sdk.Error
 		for _, part := range e.Unwrap() {
-			all = append(all, complaints(part)...)
+			all = append(all, sdkErrors(part)...)
 		}
 		return all
 	}

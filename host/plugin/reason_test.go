@@ -10,8 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// TestRefusals: each of the settings that a plugin refuses arrives by itself.
-func TestRefusals(t *testing.T) {
+// TestSettingErrors checks that each rejected setting is returned separately.
+func TestSettingErrors(t *testing.T) {
 	several := errors.Join(sdk.AttrErrorf("count", "is too small"), fmt.Errorf("tags: %w", sdk.AttrErrorf(`tags["bad"]`, "is bad")))
 	for _, c := range []struct {
 		name string
@@ -22,14 +22,14 @@ func TestRefusals(t *testing.T) {
 		{"one", sdk.AttrErrorf("count", "is too small"), []string{"count: is too small"}},
 		{"several", several, []string{"count: is too small", `tags["bad"]: tags: is bad`}},
 		{"without a place", errors.Join(sdk.Errorf(sdk.Invalid, "no"), several), []string{"no", "count: is too small", `tags["bad"]: tags: is bad`}},
-		{"something else", sdk.Errorf(sdk.Unavailable, "nobody home"), nil},
+		{"something else", sdk.Errorf(sdk.Unavailable, "unavailable"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := new(link).asFault(wire.StatusOf(c.err).Err())
 			if c.want != nil && !fault.Is(err, fault.UpstreamSettings) {
 				t.Fatalf("%v", err)
 			}
-			got := Refusals(err)
+			got := SettingErrors(err)
 			if len(got) != len(c.want) {
 				t.Fatalf("got %v, want %q", got, c.want)
 			}

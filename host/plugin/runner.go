@@ -20,30 +20,29 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// A processRunner is go-plugin's way to start a process. It gives the plugin a
-// lifeline as standard input, because go-plugin would give it the host's own,
-// which carries a client's messages under "serve"; it reads standard error
-// itself; and it shows go-plugin one checked line of standard output and
-// nothing else.
+// A processRunner starts a process for go-plugin. The plugin's standard input is a
+// lifeline and not the host's own input, which carries a client's messages under
+// "serve". The runner reads standard error itself. It passes only one validated line
+// of standard output to go-plugin.
 type processRunner struct {
 	binary  *program
 	env     []string
-	dir     string // private; the socket is in it
+	dir     string // private directory of the socket
 	tls     bool
 	limits  limits
-	giveUp  <-chan struct{} // nobody waits for the handshake any more
+	giveUp  <-chan struct{} // closed when no caller waits for the handshake
 	journal *journal
 
 	proc     child
 	lifeline *os.File
 	cut      sync.Once
-	stdout   *io.PipeReader // the handshake line, then nothing until the end
+	stdout   *io.PipeReader // the handshake line, then EOF at the end of the process
 	reading  sync.WaitGroup
 }
 
 var _ runner.Runner = (*processRunner)(nil)
 
-// A child is a process that was started.
+// A child is a running process.
 type child interface {
 	PID() int
 	Done() <-chan struct{}
@@ -54,8 +53,8 @@ type child interface {
 
 var _ child = (*process.Process)(nil)
 
-// Start starts the process and waits for its handshake, so that every way this
-// can go wrong is told apart here.
+// Start starts the process and waits for its handshake, so that it can distinguish
+// all failures.
 func (r *processRunner) Start(ctx context.Context) error {
 	var pipes [6]*os.File
 	for i := 0; i < len(pipes); i += 2 {
@@ -73,11 +72,11 @@ func (r *processRunner) Start(ctx context.Context) error {
 	closeFiles([]*os.File{inR, outW, errW})
 	if err != nil {
 		closeFiles([]*os.File{inW, outR, errR})
-		return cannotRun(r.binary, err)
+		return startError(r.binary, err)
 	}
 	r.proc, r.lifeline = proc, inW
-	r.reading.Go(func() { readLines(errR, r.limits.last, r.journal) })
-	r.reading.Go(func() { hearOut(proc, errR, outR) })
+	r.reading.Go(func() { readLines(errR, r.limits.lastOutput, r.journal) })
+	r.reading.Go(func() { interruptReads(proc, errR, outR) })
 	line, err := r.handshake(ctx, outR)
 	if err != nil {
 		r.end()
@@ -93,7 +92,7 @@ func (r *processRunner) Start(ctx context.Context) error {
 	return nil
 }
 
-// readLines gives a journal what a process writes, to its end.
+// readLines copies the output of a process to a journal until it ends.
 func readLines(r *os.File, last time.Duration, j *journal) {
 	w := &lines{journal: j}
 	_, _ = io.Copy(w, process.LastWords(r, last))
@@ -101,17 +100,16 @@ func readLines(r *os.File, last time.Duration, j *journal) {
 	_ = r.Close()
 }
 
-// hearOut tells those who read from a process that it has ended. Whoever
-// inherited the pipes may hold them open; what the process wrote is in them by
-// now.
-func hearOut(proc child, pipes ...*os.File) {
+// interruptReads ends reading from the pipes when the process has ended. Descendants
+// of the process may keep the pipes open, but its own output is already in them.
+func interruptReads(proc child, pipes ...*os.File) {
 	<-proc.Done()
 	for _, p := range pipes {
 		_ = p.SetReadDeadline(time.Now())
 	}
 }
 
-// handshake waits for the first line and checks it.
+// handshake waits for the first line and validates it.
 func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string, error) {
 	type first struct {
 		line string
@@ -119,10 +117,10 @@ func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string,
 	}
 	got := make(chan first, 1)
 	r.reading.Go(func() {
-		br := bufio.NewReaderSize(process.LastWords(stdout, r.limits.last), handshakeLine)
+		br := bufio.NewReaderSize(process.LastWords(stdout, r.limits.lastOutput), handshakeLine)
 		line, err := br.ReadSlice('\n')
 		got <- first{string(line), err}
-		_, _ = io.Copy(io.Discard, br) // a plugin that goes on printing must not block
+		_, _ = io.Copy(io.Discard, br) // keep a plugin that prints more from blocking
 		_ = stdout.Close()
 	})
 	select {
@@ -145,7 +143,7 @@ func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string,
 		WithHint("see junctor plugin logs")
 }
 
-// endedEarly says how a process ended that printed nothing.
+// endedEarly returns the fault for a process that printed nothing.
 func (r *processRunner) endedEarly() error {
 	if !r.proc.Wait(r.limits.exit) {
 		return fault.New(fault.PluginHandshake, "the plugin closed its standard output without a handshake")
@@ -153,7 +151,7 @@ func (r *processRunner) endedEarly() error {
 	return fault.New(fault.PluginExited, "the plugin %s before its handshake", r.proc.Ended())
 }
 
-// end kills the process and waits for all that was read from it.
+// end kills the process and waits until all its output is read.
 func (r *processRunner) end() {
 	r.cutLifeline()
 	r.proc.Kill()
@@ -162,21 +160,21 @@ func (r *processRunner) end() {
 	r.journal.end()
 }
 
-// cutLifeline tells the plugin that it is no longer needed.
+// cutLifeline closes the plugin's standard input, which tells it to exit.
 func (r *processRunner) cutLifeline() {
 	r.cut.Do(func() { _ = r.lifeline.Close() })
 }
 
-// Stdout is the handshake line, and then open until the process ends.
+// Stdout returns a reader with the handshake line. It stays open until the process ends.
 func (r *processRunner) Stdout() io.ReadCloser { return r.stdout }
 
-// Stderr is empty: the lines are read above.
+// Stderr returns an empty reader, because readLines reads standard error.
 func (r *processRunner) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
-// Name is for go-plugin's messages.
+// Name returns the path of the program, for go-plugin's messages.
 func (r *processRunner) Name() string { return r.binary.path }
 
-// ID is the process's number.
+// ID returns the process id.
 func (r *processRunner) ID() string {
 	if r.proc == nil {
 		return ""
@@ -184,7 +182,7 @@ func (r *processRunner) ID() string {
 	return strconv.Itoa(r.proc.PID())
 }
 
-// Diagnose has nothing to add: Start said it all.
+// Diagnose returns "", because the error of Start is complete.
 func (r *processRunner) Diagnose(context.Context) string { return "" }
 
 // Wait returns when the process has ended.
@@ -193,7 +191,7 @@ func (r *processRunner) Wait(context.Context) error {
 	return nil
 }
 
-// Kill ends the process, with its group.
+// Kill kills the process and its process group.
 func (r *processRunner) Kill(context.Context) error {
 	if r.proc != nil {
 		r.end()
@@ -201,18 +199,18 @@ func (r *processRunner) Kill(context.Context) error {
 	return nil
 }
 
-// PluginToHost passes an address that Start has checked.
+// PluginToHost returns the address unchanged; Start has validated it.
 func (r *processRunner) PluginToHost(network, address string) (string, string, error) {
 	return network, address, nil
 }
 
-// HostToPlugin passes an address on.
+// HostToPlugin returns the address unchanged.
 func (r *processRunner) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }
 
-// runnerFunc is how go-plugin gets its runner: cmd holds the variables of the
-// handshake, dir is the private directory it made for the socket.
+// runnerFunc returns go-plugin's factory for the runner. cmd holds the variables of
+// the handshake, and dir is the private directory of the socket.
 func (l *link) runnerFunc(ctx context.Context, env []string, tls bool) func(hclog.Logger, *exec.Cmd, string) (runner.Runner, error) {
 	return func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
 		l.runner = &processRunner{
@@ -223,13 +221,13 @@ func (l *link) runnerFunc(ctx context.Context, env []string, tls bool) func(hclo
 	}
 }
 
-// cannotRun explains why the system refused to execute a program. Reasons that
-// have nothing to do with the program may pass.
-func cannotRun(b *program, err error) error {
+// startError returns the fault for a program that the system did not execute. It has
+// the code Internal if the cause may be temporary.
+func startError(b *program, err error) error {
 	f := fault.Because(fault.PluginNotAllowed, err, "starting plugin %s", b.path)
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return f.WithHint("the file is not executable: chmod +x %s", b.path)
+		return f.WithHint("run `chmod +x %s`: the file is not executable", b.path)
 	case errors.Is(err, syscall.ENOEXEC):
 		return f.WithHint("it is not a program for %s", platform())
 	case errors.Is(err, os.ErrNotExist):

@@ -24,8 +24,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// TestOneProcess: many servers share one process, which is started once however
-// many ask at the same time.
+// TestOneProcess checks that concurrent servers share one process, which starts once.
 func TestOneProcess(t *testing.T) {
 	h := newHost(t)
 	r := h.request("", "", "")
@@ -47,7 +46,7 @@ func TestOneProcess(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 	if running := marked(process.RunVariable + "=" + h.run); len(running) != 1 {
-		t.Errorf("running: %q", running)
+		t.Errorf("running processes: %q", running)
 	}
 	for _, c := range connections {
 		c.Close(0)
@@ -58,8 +57,8 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
-// TestAlone: a server that wants a process of its own has one, and so has every
-// other way to run a program.
+// TestAlone checks that a server with an exclusive process, and every other way to run a
+// program, has its own process.
 func TestAlone(t *testing.T) {
 	h := newHost(t)
 	r := h.request("", "", "")
@@ -82,10 +81,10 @@ func TestAlone(t *testing.T) {
 	h.mustOpen(r).echoes(t)
 }
 
-// TestEnvironment: a plugin gets the variables that every plugin gets, those
-// that are named for it, and nothing of the host's own. P5, L10
+// TestEnvironment checks that a plugin gets the inherited variables and those named for it,
+// and nothing else of the host. P5, L10
 func TestEnvironment(t *testing.T) {
-	t.Setenv("CANARY", "secret") // of this process, which the host's Lookup hides
+	t.Setenv("CANARY", "secret") // in this process; the host's Lookup hides it
 	h := newHost(t)
 	r := h.request("", "environ", "")
 	h.env["AWS_SECRET_ACCESS_KEY"], h.env["PROXY"], h.env["TZ"], h.env[process.RunVariable] = "secret", "p:1", "UTC", "outer"
@@ -125,8 +124,7 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// strangeFiles lists the files, of those in /proc/PID/fd, that a plugin should not
-// have.
+// strangeFiles returns the entries of /proc/PID/fd that a plugin should not have.
 func strangeFiles(dir string) []string {
 	var list []string
 	entries, _ := os.ReadDir(dir)
@@ -140,7 +138,7 @@ func strangeFiles(dir string) []string {
 	return list
 }
 
-// TestUmask: what is created is private whatever the umask.
+// TestUmask checks that created files are private, whatever the umask is.
 func TestUmask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	h := newHost(t)
@@ -173,13 +171,13 @@ func TestUmask(t *testing.T) {
 			return nil
 		})
 	}
-	if dirs != 5 || files != 2 { // run, its plugin-dir, logs, cache, manifests; a log and a manifest
+	if dirs != 5 || files != 2 { // directories: run, plugin-dir, logs, cache, manifests; files: a log, a manifest
 		t.Errorf("%d directories and %d files", dirs, files)
 	}
 }
 
-// TestStandardInput: a plugin that reads standard input gets neither the
-// messages of the host's own client nor in its way. #2 P6, L9
+// TestStandardInput checks that a plugin that reads standard input neither gets nor blocks
+// the messages of the host's client. #2 P6, L9
 func TestStandardInput(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -203,8 +201,8 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// TestStrayPrints: what an author prints ends in the log, as what it is, and
-// cannot fill it. #15 #16, L15
+// TestStrayPrints checks that the prints of an author are logged and cannot fill the log.
+// #15 #16, L15
 func TestStrayPrints(t *testing.T) {
 	h := newHost(t)
 	h.mustOpen(h.request("", "print", "\x1b[2J")).echoes(t)
@@ -219,14 +217,14 @@ func TestStrayPrints(t *testing.T) {
 	c := h.mustOpen(h.request("", "printflood", ""))
 	before := h.logs.size()
 	time.Sleep(1500 * time.Millisecond)
-	if grown := h.logs.size() - before; grown > 3*limit.BytesPerMinute { // as JSON, and what came in meanwhile
+	if grown := h.logs.size() - before; grown > 3*limit.BytesPerMinute { // JSON overhead, and lines of other sources
 		t.Errorf("the log grew by %d bytes", grown)
 	}
 	c.echoes(t)
 }
 
-// TestPoison: neither a line that go-plugin's reader dies of nor one that
-// pretends to be the host's own is what it wants to be. #1, L15
+// TestPoison checks that log lines can neither crash the host nor forge its own lines. #1,
+// L15
 func TestPoison(t *testing.T) {
 	h := newHost(t)
 	h.mustOpen(h.request("", "stderr", `{"@message":1}`)).echoes(t)
@@ -238,18 +236,18 @@ func TestPoison(t *testing.T) {
 		return nil
 	})
 	if strings.Contains(h.logs.String(), `"@module":"audit"`) {
-		t.Error("the line is forged")
+		t.Error("the log has the forged line")
 	}
 }
 
-// TestFlood: a plugin that writes a gigabyte (in the soak) to standard error is kept waiting
-// by nobody, fills neither memory nor log, and its last line is still known.
-// The file that is kept has two halves of at most 1 MiB. L15
+// TestFlood checks that a plugin that writes up to a gigabyte to standard error is not
+// blocked and fills neither memory nor the log. Its last line remains known. The log file
+// has two parts of at most 1 MiB. L15
 func TestFlood(t *testing.T) {
 	size := "100000000"
 	switch {
 	case racing:
-		size = "20000000" // the host is the slow one
+		size = "20000000" // limited by the host's speed
 	case os.Getenv("JUNCTOR_SOAK") != "":
 		size = "1000000000"
 	}
@@ -277,7 +275,7 @@ func TestFlood(t *testing.T) {
 	for _, suffix := range []string{"", ".1"} {
 		info, err := os.Stat(LogFile(h.opts.LogDir, "evil") + suffix)
 		if suffix != "" && errors.Is(err, fs.ErrNotExist) {
-			continue // what is logged of the flood may fit one half
+			continue // the log of the flood may fit one part
 		}
 		if err != nil || info.Size() > maxLog+2*logLine {
 			t.Errorf("kept as %+v, %v", info, err)
@@ -285,7 +283,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// resident is the memory that this process has, in bytes.
+// resident returns the memory of this process in bytes.
 func resident(t *testing.T) int {
 	t.Helper()
 	runtime.GC()
@@ -302,8 +300,8 @@ func residentNow(t *testing.T) int {
 	return atoi(fields[1]) * os.Getpagesize()
 }
 
-// watchMemory measures the memory of this process until stop is closed, and
-// then says the most it was.
+// watchMemory measures the memory of this process until stop is closed, and then sends the
+// maximum.
 func watchMemory(t *testing.T, stop <-chan struct{}) <-chan int {
 	most := make(chan int, 1)
 	go func() {
@@ -321,8 +319,8 @@ func watchMemory(t *testing.T, stop <-chan struct{}) <-chan int {
 	return most
 }
 
-// TestOpenFails: what goes wrong in an author's code is the business of one
-// server, unless it ends the process. #19
+// TestOpenFails checks that an error in an author's code affects only one server, unless it
+// ends the process. #19
 func TestOpenFails(t *testing.T) {
 	h := newHost(t)
 	neighbour := h.mustOpen(h.request("", "", ""))
@@ -343,14 +341,14 @@ func TestOpenFails(t *testing.T) {
 	if s := h.Status(); s[0].Connections != 1 || h.pid() != pid || len(neighbour.link.grants) != 1 {
 		t.Errorf("status %+v, %d grants", s, len(neighbour.link.grants))
 	}
-	h.mustNotOpen(h.request("", "exit", ""), fault.PluginExited, "exited with status 7", "the next call starts it again")
+	h.mustNotOpen(h.request("", "exit", ""), fault.PluginExited, "exited with status 7", "the next call starts the plugin again")
 	_, err := neighbour.Read()
 	mustFail(t, err, fault.PluginExited, "exited with status 7")
 	h.mustOpen(h.request("", "", "")).echoes(t)
 }
 
-// TestStuckOpen: a plugin that does not return from opening a connection that
-// was given up is ended, when nobody else needs it.
+// TestStuckOpen checks that a plugin that does not return from an abandoned Open is killed
+// if no other server uses it.
 func TestStuckOpen(t *testing.T) {
 	h := newHost(t)
 	h.limits.hangUp = 200 * time.Millisecond
@@ -368,11 +366,11 @@ func TestStuckOpen(t *testing.T) {
 	})
 	h.mustOpen(h.request("", "", "")).echoes(t)
 	if h.pid() == pid {
-		t.Error("it is the same process")
+		t.Error("the process was not replaced")
 	}
 }
 
-// TestValidate: a plugin's opinion of settings names the setting.
+// TestValidate checks that the error of a plugin names the setting.
 func TestValidate(t *testing.T) {
 	h := newHost(t)
 	spec := h.spec("", "")
@@ -390,8 +388,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestCrash: when the process ends, whoever reads learns why, with its last
-// lines, and the next Open starts it again. #12 #13 P13, R1
+// TestCrash checks that readers learn the reason of a crash with the last lines, and that
+// the next Open restarts the plugin. #12 #13 P13, R1
 func TestCrash(t *testing.T) {
 	h := newHost(t)
 	c := h.mustOpen(h.request("", "crash", "1s"))
@@ -411,7 +409,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestServerEnds: the end of a server is not the end of its plugin.
+// TestServerEnds checks that the end of a server does not end its plugin.
 func TestServerEnds(t *testing.T) {
 	h := newHost(t)
 	c := h.mustOpen(h.request("", "ended", ""))
@@ -424,15 +422,14 @@ func TestServerEnds(t *testing.T) {
 	}
 	c.send(t, `{"do":"end"}`)
 	if _, err := c.Read(); err != io.EOF {
-		t.Errorf("the end in order is %v", err)
+		t.Errorf("the orderly end is %v", err)
 	}
 	if s := h.Status(); s[0].Starts != 1 || s[0].State != Ready {
 		t.Errorf("status %+v", s)
 	}
 }
 
-// TestCapability: a plugin is granted what the connection's request says, as
-// long as it is open.
+// TestCapability checks that a grant is valid as long as its connection is open.
 func TestCapability(t *testing.T) {
 	h := newHost(t)
 	r := h.request("", "secret", "key")
@@ -449,7 +446,7 @@ func TestCapability(t *testing.T) {
 	}
 	c.Close(0)
 	if _, ok := c.link.Grant(capability); ok {
-		t.Error("it may still ask")
+		t.Error("the capability is still valid")
 	}
 	if m, err := h.mustOpen(h.request("", "secret", "key")).Read(); err != nil || strings.Contains(string(m), "treasure") {
 		t.Errorf("without a grant: %s, %v", m, err)
@@ -465,8 +462,8 @@ func (d drawer) Secret(_ context.Context, key string) ([]byte, bool, error) {
 func (d drawer) SetSecret(context.Context, string, []byte, string) error { return nil }
 func (d drawer) DeleteSecret(context.Context, string) error              { return nil }
 
-// TestForkingThread: the death signal of a plugin follows the thread that
-// started it, so that must stay, whatever other threads do. P16
+// TestForkingThread checks that the thread that started a plugin survives, because the
+// plugin's death signal depends on it. P16
 func TestForkingThread(t *testing.T) {
 	h := newHost(t)
 	var all sync.WaitGroup
@@ -474,7 +471,7 @@ func TestForkingThread(t *testing.T) {
 		r := h.request("", "threads", "")
 		r.Spec.Alone = strconv.Itoa(n)
 		all.Go(func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 			c, err := h.Open(h.soon(), r)
 			if err != nil {
 				t.Error(err)

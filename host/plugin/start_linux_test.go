@@ -13,9 +13,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// TestBrokenStart is about everything that a process can do instead of becoming
-// a plugin. Each time the fault says which it was and shows the last lines, and
-// nothing is left (see testHost.end). #1.4 #14 #21, L6 L22
+// TestBrokenStart covers processes that do not become plugins. The fault must name the
+// cause and contain the last lines, and nothing may remain (see testHost.end). #1.4 #14
+// #21, L6 L22
 func TestBrokenStart(t *testing.T) {
 	for _, c := range []struct {
 		mode  string
@@ -30,13 +30,13 @@ func TestBrokenStart(t *testing.T) {
 		{"closes", fault.PluginHandshake, []string{"closed its standard output", "who needs standard output"}},
 		{"vanishes", fault.PluginExited, []string{"exited with status 5", "that was it"}},
 		{"heir", fault.PluginExited, []string{"exited with status 6"}},
-		{"mute", fault.PluginStartTimeout, []string{"did not answer in time"}},
+		{"mute", fault.PluginStartTimeout, []string{"did not respond in time"}},
 		{"core2", fault.PluginProtocol, []string{`go-plugin "2"`}},
 		{"version99", fault.PluginProtocol, []string{`protocol "99", this host speaks 1`}},
 		{"grpc", fault.PluginProtocol, []string{"grpc"}},
-		{"nosocket", fault.PluginHandshake, []string{"not a socket of its own"}},
-		{"file", fault.PluginHandshake, []string{"not a socket of its own"}},
-		{"attachhang", fault.PluginStartTimeout, []string{"did not answer in time"}},
+		{"nosocket", fault.PluginHandshake, []string{"not a socket of the plugin"}},
+		{"file", fault.PluginHandshake, []string{"not a socket of the plugin"}},
+		{"attachhang", fault.PluginStartTimeout, []string{"did not respond in time"}},
 		{"attachexit", fault.PluginExited, []string{"exited with status 9", "no, thanks"}},
 		{"attachpanic", fault.PluginBroken, []string{"oh no"}},
 		{"attachjunk", fault.PluginBroken, []string{"describes itself differently"}},
@@ -59,24 +59,24 @@ func TestBrokenStart(t *testing.T) {
 	}
 }
 
-// TestLaterManifest: what a later SDK adds to a manifest is no lie.
+// TestLaterManifest checks that unknown members of a newer SDK are accepted.
 func TestLaterManifest(t *testing.T) {
 	h := newHost(t)
 	h.mustOpen(h.request("future", "", "")).echoes(t)
 }
 
-// TestOtherProtocol: a plugin that says that it has no protocol in common with
-// this host is not even started. L22
+// TestOtherProtocol checks that a plugin without a common protocol version never starts.
+// L22
 func TestOtherProtocol(t *testing.T) {
 	h := newHost(t)
 	r := h.request("protocol99", "", "")
 	h.mustNotOpen(r, fault.PluginProtocol, "evil 1.2.3 speaks protocol 99, this host speaks 1")
 	if _, err := os.Stat(r.Spec.Path + ".EVIL_STARTED"); err == nil {
-		t.Error("it was started")
+		t.Error("the plugin was started")
 	}
 }
 
-// TestCanary: a handshake cannot make the host talk to anybody else, nor crash
+// TestCanary checks that a handshake cannot make the host dial other addresses, or crash
 // it with a certificate. P9 P10, L7 L8
 func TestCanary(t *testing.T) {
 	dir := t.TempDir()
@@ -96,12 +96,12 @@ func TestCanary(t *testing.T) {
 	_ = unix
 	for name, n := range map[string]*atomic.Int64{"TCP": onTCP, "unix": onUnix, "abstract": onAbstract} {
 		if n.Load() > 0 {
-			t.Errorf("the host came to the %s canary %d times", name, n.Load())
+			t.Errorf("the host connected to the %s canary %d times", name, n.Load())
 		}
 	}
 }
 
-// canary listens and counts who comes.
+// canary listens and counts connections.
 func canary(t *testing.T, network, address string) (net.Addr, *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -123,11 +123,11 @@ func canary(t *testing.T, network, address string) (net.Addr, *atomic.Int64) {
 	return l.Addr(), n
 }
 
-// TestHeirStays: whoever else still answers at the socket of a plugin that
-// ended does not keep the host. #5 #6
+// TestHeirStays checks that another process that listens on the socket of an ended plugin
+// does not block the host. #5 #6
 func TestHeirStays(t *testing.T) {
 	h := newHost(t, hurried)
-	h.opts.Orphans = nil // the heir lives as long as it likes
+	h.opts.Orphans = nil // the heir is not killed
 	takes(t, "failing", 5*time.Second, func() {
 		h.mustNotOpen(Request{Spec: h.spec("heir", ""), Component: "evil"}, fault.PluginExited, "exited with status 6")
 	})
@@ -135,8 +135,8 @@ func TestHeirStays(t *testing.T) {
 	endAdopted()
 }
 
-// TestStopWhileStarting: a host that is asked to stop does not wait for a plugin
-// that does not get ready, or for a program that does not describe itself.
+// TestStopWhileStarting checks that Stop does not wait for a plugin that is not ready, or
+// for a program that does not describe itself.
 func TestStopWhileStarting(t *testing.T) {
 	for _, mode := range []string{"silent", "mute", "attachhang", "describehang"} {
 		t.Run(mode, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestStopWhileStarting(t *testing.T) {
 				}
 				return nil
 			})
-			time.Sleep(50 * time.Millisecond) // until it is where it stays
+			time.Sleep(50 * time.Millisecond) // until it blocks
 			takes(t, "Stop", 5*time.Second, func() { h.Stop(time.Second) })
 			mustFail(t, <-failed, fault.UpstreamStopped)
 		})

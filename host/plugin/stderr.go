@@ -16,29 +16,28 @@ import (
 
 const (
 	tailBytes = 64 << 10
-	logLine   = 16 << 10 // bytes of one line; the rest of it is dropped
+	logLine   = 16 << 10 // maximum bytes of one line; the rest is dropped
 )
 
-// A journal is what a plugin says for people, on standard error and with stray
-// prints. The last of it is kept for the messages of faults; the log gets as
-// much as it can bear.
+// A journal collects the text output of a plugin: standard error and stray prints. It
+// keeps the last lines for faults and forwards lines to the logs within a rate limit.
 //
-// go-plugin's own reader brings the host down over {"@message": 1}, so it gets
-// nothing to read.
+// go-plugin's own reader would crash the host on {"@message": 1}, so it gets no input.
 type journal struct {
 	logs    []hclog.Logger
 	conceal concealer
 
-	rate *limit.LineRate // nil: no limit
+	rate *limit.LineRate // nil means no limit
 
 	mu           sync.Mutex
-	tail         []byte    // guarded by mu; whole lines, up to twice what is shown
-	dropped      int       // guarded by mu; lines
-	droppedBytes int       // guarded by mu
-	told         time.Time // guarded by mu; when the log said what was dropped
+	tail         []byte    // guarded by mu; whole lines, up to twice tailBytes
+	dropped      int       // guarded by mu; dropped lines since the last report
+	droppedBytes int       // guarded by mu; their bytes
+	told         time.Time // guarded by mu; last report of dropped lines
 }
 
-// A concealer takes secrets out of what plugins say for people; nil leaves them.
+// A concealer replaces secrets in the output of plugins. A nil concealer changes
+// nothing.
 type concealer func(string) string
 
 func (c concealer) hide(text string) string {
@@ -48,7 +47,7 @@ func (c concealer) hide(text string) string {
 	return c(text)
 }
 
-// add takes a line.
+// add adds a line. crashing is true for the lines of a panic.
 func (j *journal) add(said []byte, crashing bool) {
 	line := j.conceal.hide(string(said))
 	r, ok := parseRecord([]byte(line))
@@ -81,8 +80,8 @@ func (j *journal) add(said []byte, crashing bool) {
 	}
 }
 
-// end says what was dropped. It is called when nothing more comes, and now and
-// then.
+// end reports the dropped lines. It is called at the end of the output and at
+// intervals.
 func (j *journal) end() {
 	j.mu.Lock()
 	lines, bytes := j.dropped, j.droppedBytes
@@ -99,16 +98,16 @@ func (j *journal) end() {
 	}
 }
 
-// last returns the last n lines as people read them.
+// last returns the last n lines in readable form.
 func (j *journal) last(n int) []string {
 	j.mu.Lock()
 	tail := string(j.tail)
 	j.mu.Unlock()
 	if old := len(tail) - tailBytes; old > 0 {
-		_, tail, _ = strings.Cut(tail[old:], "\n") // the rest of a line says little
+		_, tail, _ = strings.Cut(tail[old:], "\n") // drop the partial line
 	}
 	lines := strings.Split(tail, "\n")
-	lines = lines[:len(lines)-1] // after the last line end
+	lines = lines[:len(lines)-1] // drop the text after the last newline
 	lines = lines[max(0, len(lines)-n):]
 	for i, line := range lines {
 		if r, ok := parseRecord([]byte(line)); ok {
@@ -120,15 +119,14 @@ func (j *journal) last(n int) []string {
 	return lines
 }
 
-// lines is a writer that gives a journal what is written to it, line by line.
-// It never fails.
+// lines is a writer that splits its input into lines for a journal. It never fails.
 type lines struct {
 	journal  *journal
-	part     []byte // of a line whose end has not come
-	crashing bool   // a panic's stack follows its first line without levels
+	part     []byte // incomplete line
+	crashing bool   // inside a panic's stack, whose lines have no level
 }
 
-// Write takes a piece of the text.
+// Write splits b into lines.
 func (l *lines) Write(b []byte) (int, error) {
 	size := len(b)
 	for {
@@ -142,7 +140,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// end ends a line; the last one may lack its end.
+// end completes a line; the last line may lack a newline.
 func (l *lines) end() {
 	line := bytes.TrimSuffix(l.part, []byte("\r"))
 	if len(line) > 0 {
@@ -152,8 +150,8 @@ func (l *lines) end() {
 	l.part = l.part[:0]
 }
 
-// A record is a line of hclog's. The plugin decides level, message and pairs;
-// the fields that say who wrote it and when are the host's.
+// A record is a JSON log line of hclog. Level, message and pairs come from the plugin;
+// the host sets the name and the time.
 type record struct {
 	level   hclog.Level
 	message string
@@ -179,13 +177,13 @@ func parseRecord(line []byte) (record, bool) {
 	return r, true
 }
 
-// ofLibrary reports whether go-plugin wrote the record: the address at which the
-// plugin is reached, which explains nothing in an error.
+// ofLibrary reports whether go-plugin itself wrote the record. It contains the
+// plugin's address, which is useless in an error.
 func (r record) ofLibrary() bool {
 	return r.level == hclog.Debug && r.message == "plugin address" && len(r.pairs) == 4 && r.pairs[0] == "address" && r.pairs[2] == "network"
 }
 
-// String is the record as people read it.
+// String returns the record in readable form.
 func (r record) String() string {
 	var b strings.Builder
 	b.WriteString(strings.ToUpper(r.level.String()) + " " + r.message)
@@ -196,14 +194,14 @@ func (r record) String() string {
 			continue
 		}
 		if text, err := json.Marshal(r.pairs[i+1]); err == nil {
-			b.WriteString(plain(string(text))) // JSON leaves DEL and what follows it as they are
+			b.WriteString(plain(string(text))) // JSON does not escape DEL and the C1 controls
 		}
 	}
 	return b.String()
 }
 
-// plain makes one line of text of what a plugin wrote: neither a line end nor
-// an escape sequence in it reaches a log or a terminal.
+// plain returns s with control characters replaced by spaces. The result has neither
+// line breaks nor escape sequences.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' || r >= 0x7f && r < 0xa0 {

@@ -17,14 +17,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// journalled is a journal that logs as JSON.
+// journalled returns a journal that logs as JSON.
 func journalled() (*journal, *bytes.Buffer) {
 	var b bytes.Buffer
 	log := hclog.New(&hclog.LoggerOptions{Name: "plugin.p", Level: hclog.Trace, JSONFormat: true, Output: &b})
 	return &journal{logs: []hclog.Logger{log}, rate: limit.NewLineRate()}, &b
 }
 
-// logged reads what was logged, without times.
+// logged returns the log records without times.
 func logged(t *testing.T, b *bytes.Buffer) []map[string]any {
 	t.Helper()
 	var list []map[string]any
@@ -39,8 +39,8 @@ func logged(t *testing.T, b *bytes.Buffer) []map[string]any {
 	return list
 }
 
-// TestStderr: a plugin decides level, message and pairs of what it logs, and
-// nothing else. #1 #16, L15
+// TestStderr checks that a plugin controls only level, message and pairs of its log
+// records. #1 #16, L15
 func TestStderr(t *testing.T) {
 	for _, c := range []struct{ name, sent, logged, kept string }{
 		{"poison", `{"@message":1}`, `{"@level":"debug","@message":""}`, "DEBUG "},
@@ -83,7 +83,7 @@ func TestStderr(t *testing.T) {
 	}
 }
 
-// TestPanicText: the lines of a crash have no level, and are errors. #19
+// TestPanicText checks that the lines of a crash are errors. #19
 func TestPanicText(t *testing.T) {
 	for _, first := range []string{"panic: runtime error: index out of range", "fatal error: all goroutines are asleep - deadlock!"} {
 		j, b := journalled()
@@ -103,7 +103,7 @@ func TestPanicText(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line that does not end takes no memory. L6 L15
+// TestLongLine checks that an endless line uses bounded memory. L6 L15
 func TestLongLine(t *testing.T) {
 	j, b := journalled()
 	w := &lines{journal: j}
@@ -113,16 +113,16 @@ func TestLongLine(t *testing.T) {
 	_, _ = w.Write([]byte("\nshort\n"))
 	got := logged(t, b)
 	if len(got) != 2 || len(got[0]["@message"].(string)) != logLine || got[1]["@message"] != "short" || cap(w.part) > 4*logLine {
-		t.Errorf("%d lines, room for %d bytes", len(got), cap(w.part))
+		t.Errorf("%d lines, capacity %d bytes", len(got), cap(w.part))
 	}
 }
 
-// TestTail: the last 64 KiB are kept, whole lines, whatever is dropped from the
-// log. L15
+// TestTail checks that the last 64 KiB are kept as whole lines, whatever the log drops.
+// L15
 func TestTail(t *testing.T) {
 	j := &journal{}
 	if got := j.last(5); len(got) != 0 {
-		t.Errorf("at first there is %q", got)
+		t.Errorf("initially %q", got)
 	}
 	for n := range 100_000 {
 		j.add(fmt.Appendf(nil, "line %d", n), false)
@@ -132,7 +132,7 @@ func TestTail(t *testing.T) {
 		t.Errorf("%d lines, %q to %q", len(all), all[0], all[len(all)-1])
 	}
 	if size := len(strings.Join(all, "\n")); size > tailBytes || size < tailBytes-100 || cap(j.tail) > 4*tailBytes {
-		t.Errorf("%d bytes are kept, room for %d", size, cap(j.tail))
+		t.Errorf("%d bytes are kept, capacity %d", size, cap(j.tail))
 	}
 	if got := j.last(2); fmt.Sprint(got) != "[line 99998 line 99999]" {
 		t.Errorf("the last two are %q", got)
@@ -143,8 +143,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestPluginLogIsLimited: a plugin's log lines are limited by number and bytes,
-// and the log says how many were dropped. L15
+// TestPluginLogIsLimited checks that log lines are limited by number and bytes, and that the
+// log reports how many were dropped. L15
 func TestPluginLogIsLimited(t *testing.T) {
 	for _, length := range []int{1, 100, logLine} {
 		synctest.Test(t, func(t *testing.T) {
@@ -180,8 +180,8 @@ func TestPluginLogIsLimited(t *testing.T) {
 	}
 }
 
-// FuzzStderr: whatever a plugin writes, and in whatever pieces, the host stays
-// alive, and neither a line end nor a control character gets into a message.
+// FuzzStderr checks that no input crashes the host, and that messages contain neither line
+// breaks nor control characters.
 func FuzzStderr(f *testing.F) {
 	for _, s := range []string{
 		`{"@message":1}` + "\n", `{"@level":"error","@module":"audit","k":[{}]}` + "\n\n", "panic: x\n\tat y\r\n", "\x1b[2J\xff\n{", "{\n}\n",
@@ -190,7 +190,7 @@ func FuzzStderr(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sent []byte, size uint8) {
 		if bytes.Count(sent, []byte("\n")) > 1000 {
-			return // the log may drop some
+			return // the log may drop lines
 		}
 		var kept [2][]string
 		for i, n := range []int{len(sent), 1 + int(size)} {
@@ -214,13 +214,12 @@ func FuzzStderr(f *testing.F) {
 			}
 		}
 		if fmt.Sprint(kept[0]) != fmt.Sprint(kept[1]) {
-			t.Errorf("at once %q, in pieces %q", kept[0], kept[1])
+			t.Errorf("in one chunk %q, in several %q", kept[0], kept[1])
 		}
 	})
 }
 
-// TestLibraryLine: what go-plugin logs about itself is in the log, and is not
-// quoted as the plugin's last words.
+// TestLibraryLine checks that go-plugin's own records are logged but not quoted in faults.
 func TestLibraryLine(t *testing.T) {
 	j, b := journalled()
 	w := &lines{journal: j}

@@ -20,28 +20,28 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// inherited are the variables of the host that every plugin gets.
+// inherited lists the host's environment variables that every plugin receives.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TMP", "TEMP",
 	"USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "COMSPEC",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// Options are what a supervisor needs to know of its host.
+// Options configure a supervisor.
 type Options struct {
-	Version string // of the host
+	Version string // version of the host
 	Log     hclog.Logger
-	RunDir  string    // for sockets; private to the user
-	Cache   cache.Dir // for manifests
-	LogDir  string    // for the plugins' logs; empty: none are kept
+	RunDir  string    // directory for sockets; private to the user
+	Cache   cache.Dir // cache for manifests
+	LogDir  string    // directory for the plugins' logs; "" disables them
 	Lookup  func(string) (string, bool)
-	// Orphans ends what a plugin that died left behind. Only a program that
-	// adopts orphans and starts everything through sdk/process has it.
+	// Orphans kills the processes that a crashed plugin left behind. It is set only in
+	// a program that adopts orphans and starts all processes with sdk/process.
 	Orphans func()
-	// OneShot is a host that ends when it has an answer. It waits less for
-	// plugins that do not end their connections.
+	// OneShot is set in a host that exits after one operation. It waits less for
+	// plugins that do not close their connections.
 	OneShot bool
-	// Warn tells the user something; nil: the log has it.
+	// Warn reports a warning to the user. If it is nil, warnings are logged.
 	Warn func(message, hint string)
 }
 
@@ -51,17 +51,16 @@ func (o *Options) orphans() {
 	}
 }
 
-// A Spec says which program to run, and how. Specs that are equal share a
-// process.
+// A Spec describes a program and how to run it. Equal specs share a process.
 type Spec struct {
-	Name   string // of the plugin in the configuration
-	Path   string // of its program
-	SHA256 string // hex digest the program must have; empty: any
+	Name   string // name of the plugin in the configuration
+	Path   string // path of the program
+	SHA256 string // required digest in hex, or ""
 	Env    []string
-	// Alone names the one server that a process of its own is for; empty: the
-	// process is shared.
+	// Alone is the only server that may use the process. The process is shared if
+	// Alone is empty.
 	Alone string
-	// Start is how long a start may take, where that is less than usual.
+	// Start is the timeout of a start, if it is less than the default.
 	Start time.Duration
 }
 
@@ -73,21 +72,21 @@ func (s Spec) key() string {
 type Supervisor struct {
 	opts   Options
 	limits limits
-	run    string          // names this host in the environment of its descendants
-	ctx    context.Context // ends when it stops
+	run    string          // identifies this host in the environment of its descendants
+	ctx    context.Context // canceled by Stop
 	cancel context.CancelFunc
-	begin  func(context.Context, Spec, *stage) (*link, error) // start, but in tests
+	begin  func(context.Context, Spec, *stage) (*link, error) // start, except in tests
 
 	mu        sync.Mutex
-	programs  map[string]*known                // guarded by mu; by path
+	programs  map[string]*knownProgram         // guarded by mu; by path
 	processes map[string]*proc                 // guarded by mu; by Spec.key
-	isolated  map[string]map[string]*isolation // guarded by mu; by Spec.key of the shared process and server
+	isolated  map[string]map[string]*isolation // guarded by mu; by Spec.key of the shared process, and by server
 	stopped   bool                             // guarded by mu
 	logs      logs
 	concealer atomic.Pointer[concealer]
 }
 
-// New makes a supervisor that runs nothing yet.
+// New returns a supervisor without processes.
 func New(o Options) *Supervisor {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
@@ -96,7 +95,7 @@ func New(o Options) *Supervisor {
 	s := &Supervisor{
 		opts: o, limits: defaults, ctx: ctx, cancel: cancel,
 		run:      process.Run(),
-		programs: map[string]*known{}, processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
+		programs: map[string]*knownProgram{}, processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
 	}
 	if o.OneShot {
 		s.limits.hangUp = oneShotHangUp
@@ -105,15 +104,15 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// start starts one process of a plugin, if its program is still the one that
+// start starts one process of a plugin. It fails if the program has changed since it
 // was described.
 func (s *Supervisor) start(ctx context.Context, spec Spec, at *stage) (*link, error) {
 	at.enter("describe itself")
 	b, m, err := s.learn(ctx, spec.Path, spec.SHA256)
 	if err != nil {
-		return nil, untimely(err)
+		return nil, describeTimeout(err)
 	}
-	if err := speaks(m); err != nil {
+	if err := checkProtocol(m); err != nil {
 		return nil, err
 	}
 	if path, ok := s.attachSocket(spec); ok {
@@ -127,12 +126,12 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *stage) (*link, er
 	return s.launch(ctx, spec, b, m, at)
 }
 
-// A stage is what a plugin that is being started has to do next.
+// A stage is the pending step of a starting plugin.
 type stage struct{ todo atomic.Pointer[string] }
 
 func (s *stage) enter(todo string) { s.todo.Store(&todo) }
 
-// late is the fault of a start that takes longer than its caller waits.
+// late returns the fault for a start that exceeds the caller's timeout.
 func (s *stage) late(name string, err error) *fault.Error {
 	todo := "get ready"
 	if t := s.todo.Load(); t != nil {
@@ -140,23 +139,21 @@ func (s *stage) late(name string, err error) *fault.Error {
 	}
 	f := fault.New(fault.PluginStartTimeout, "plugin %q did not %s in time", name, todo)
 	f.Err = err
-	return f.WithHint("junctor plugin logs %s shows what it said; it is the plugin that is slow, not a server", name)
+	return f.WithHint("run `junctor plugin logs %s`; the plugin is slow, not the server", name)
 }
 
-// untimely makes a fault of the time that passed before a program had described
-// itself.
-func untimely(err error) error {
+// describeTimeout returns the fault for a program that did not describe itself in time.
+func describeTimeout(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return fault.Because(fault.PluginStartTimeout, err, "the plugin did not describe itself in time")
 }
 
-// reopen opens a program anew that is no longer the same file, but must be the
-// same program. A process may be about to run the file from before, so that is
-// closed in the end.
+// reopen opens a program whose file was replaced. It fails if the digest differs. A
+// process may be about to execute the old file, so it is closed only at the end.
 func (s *Supervisor) reopen(path, digest string) (*program, error) {
-	k := s.known(path)
+	k := s.knownProgram(path)
 	k.learning.Lock()
 	defer k.learning.Unlock()
 	if s.ctx.Err() != nil {
@@ -169,7 +166,7 @@ func (s *Supervisor) reopen(path, digest string) (*program, error) {
 	if b.digest != digest {
 		b.close()
 		return nil, fault.New(fault.PluginChecksum, "%s changed while junctor was running", b.path).
-			WithHint("start junctor again to use the new version")
+			WithHint("restart junctor to use the new version")
 	}
 	s.mu.Lock()
 	k.before = append(k.before, k.program)
@@ -178,15 +175,15 @@ func (s *Supervisor) reopen(path, digest string) (*program, error) {
 	return b, nil
 }
 
-// process returns the process for a spec.
+// process returns the shared process for a spec.
 func (s *Supervisor) process(spec Spec) (*proc, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.processIn(spec, 0)
 }
 
-// processIn returns the process for a group of servers; 0: the shared one. The
-// caller holds mu.
+// processIn returns the process for a group of servers; group 0 is the shared process.
+// The caller holds mu.
 func (s *Supervisor) processIn(spec Spec, group int) (*proc, error) {
 	if s.stopped {
 		return nil, shuttingDown()
@@ -203,7 +200,7 @@ func (s *Supervisor) processIn(spec Spec, group int) (*proc, error) {
 
 func shuttingDown() error { return fault.New(fault.UpstreamStopped, "junctor is shutting down") }
 
-// Validate asks a plugin for its opinion of settings, starting it when need be.
+// Validate lets a plugin validate settings. It starts the plugin if necessary.
 func (s *Supervisor) Validate(ctx context.Context, spec Spec, kind, component string, settings []byte) error {
 	p, err := s.process(spec)
 	if err != nil {
@@ -217,11 +214,10 @@ func (s *Supervisor) Validate(ctx context.Context, spec Spec, kind, component st
 	return l.explain(l.wire.Validate(ctx, kind, component, settings))
 }
 
-// Conceal sets what takes secrets out of whatever plugins say for people, from
-// now on.
+// Conceal sets the function that replaces secrets in the output of plugins.
 func (s *Supervisor) Conceal(f func(string) string) { s.concealer.Store((*concealer)(&f)) }
 
-// conceal takes secrets out of a text.
+// conceal replaces secrets in a text.
 func (s *Supervisor) conceal(text string) string {
 	if f := s.concealer.Load(); f != nil {
 		return f.hide(text)
@@ -229,10 +225,10 @@ func (s *Supervisor) conceal(text string) string {
 	return text
 }
 
-// A Status is how one plugin process is at one moment.
+// A Status is a snapshot of one plugin process.
 type Status struct {
 	Name        string
-	Alone       string // the servers it is for, joined with commas; empty: any
+	Alone       string // the servers that may use it, separated by commas; "" for all
 	Version     string
 	State       State
 	PID         int
@@ -242,7 +238,7 @@ type Status struct {
 	Err         error
 }
 
-// Status lists the processes that were ever asked for, by name.
+// Status returns a snapshot of all processes, ordered by name.
 func (s *Supervisor) Status() []Status {
 	s.mu.Lock()
 	versions, alone := map[*proc]string{}, map[*proc]string{}
@@ -269,8 +265,8 @@ func (s *Supervisor) Status() []Status {
 	return list
 }
 
-// Stop ends every process, all at the same time, and gives their connections
-// grace to end in order. Nothing can be opened afterwards.
+// Stop stops all processes concurrently. Their connections may end within grace. No
+// connection can be opened afterwards.
 func (s *Supervisor) Stop(grace time.Duration) {
 	s.cancel()
 	s.mu.Lock()
@@ -284,7 +280,7 @@ func (s *Supervisor) Stop(grace time.Duration) {
 	}
 	wg.Wait()
 	for _, k := range programs {
-		k.learning.Lock() // a program that describes itself is ending
+		k.learning.Lock() // waits for a program that is describing itself
 		if k.program != nil {
 			k.program.close()
 		}
@@ -296,8 +292,8 @@ func (s *Supervisor) Stop(grace time.Duration) {
 	s.logs.close()
 }
 
-// environment is what a plugin's process gets: the variables every plugin
-// gets, those that its configuration names, and the mark of this host.
+// environment returns the environment of a plugin: the inherited variables, the ones
+// in its configuration, and the identity of this host.
 func (s *Supervisor) environment(names []string) []string {
 	var env []string
 	seen := map[string]bool{process.RunVariable: true}
@@ -311,3 +307,41 @@ func (s *Supervisor) environment(names []string) []string {
 }
 
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
+
+// limits are the timeouts and retry limits of a supervisor.
+type limits struct {
+	start      time.Duration // for a process to start and answer the first call
+	describe   time.Duration // for a program to print its manifest
+	lastOutput time.Duration // for the last output of a process that ended
+	exit       time.Duration // for a process to exit after its lifeline is closed or its connection breaks
+	hangUp     time.Duration // for a plugin to close the stream of a closed connection
+
+	healthEvery time.Duration
+	healthTime  time.Duration // for one health check
+	maxMisses   int           // consecutive failures before the process is ended
+
+	idle time.Duration // without connections before the process is stopped
+
+	backoffFirst time.Duration
+	backoffMax   time.Duration
+	stableAfter  time.Duration // uptime after which the backoff is reset
+	crashes      int           // number of crashes ...
+	crashWindow  time.Duration // ... within this time that cause quarantine
+
+	groups   int           // groups of isolated servers; each has a process
+	trial    time.Duration // uptime before a server may return to the shared process
+	trialMax time.Duration // upper limit of trial
+}
+
+// oneShotHangUp replaces hangUp in a host that exits after one operation.
+const oneShotHangUp = 300 * time.Millisecond
+
+var defaults = limits{
+	start: 10 * time.Second, describe: 5 * time.Second,
+	lastOutput: 100 * time.Millisecond, exit: 500 * time.Millisecond, hangUp: 3 * time.Second,
+	healthEvery: 5 * time.Second, healthTime: 2 * time.Second, maxMisses: 3,
+	idle:         10 * time.Minute,
+	backoffFirst: 100 * time.Millisecond, backoffMax: 30 * time.Second, stableAfter: 60 * time.Second,
+	crashes: 5, crashWindow: 10 * time.Minute,
+	groups: 16, trial: 10 * time.Minute, trialMax: 24 * time.Hour,
+}

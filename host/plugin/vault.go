@@ -14,26 +14,25 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A StoreRequest asks for a vault.
+// A StoreRequest describes a vault.
 type StoreRequest struct {
 	Spec      Spec
-	Component string // which of the plugin's secret stores
+	Component string // the secret store of the plugin
 	Settings  []byte
-	Dir       string // a directory of the store's own
-	// Timeout bounds each operation, with the start that it may need; 3 s when
-	// it is zero. The process is ended when it passes: a key ring can hang
-	// before its program has begun.
+	Dir       string // private directory of the store
+	// Timeout limits each operation, including a start; 0 means 3 s. The process is
+	// killed after it, because a key ring can block before its program has begun.
 	Timeout time.Duration
-	// Place returns where in the configuration a setting is, by its path in an
-	// error; nil: it is not known.
+	// Place returns the position of a setting in the configuration, given its path
+	// in an error. It may be nil.
 	Place func(path string) string
 }
 
 const vaultTime = 3 * time.Second
 
-// A Vault is a vault in a plugin, that is opened when it is first used. Its
-// methods may be called concurrently. Faults wrap the plugin's own [sdk.Error],
-// whose Reason says more.
+// A Vault is a vault in a plugin. It opens on first use. Its methods may be called
+// concurrently. Its faults wrap the plugin's [sdk.Error], whose Reason is more
+// specific.
 type Vault struct {
 	component
 	timeout time.Duration
@@ -42,8 +41,7 @@ type Vault struct {
 
 var _ sdk.Vault = (*Vault)(nil)
 
-// Vault makes a vault of a plugin. It starts nothing yet. Whoever asked for it
-// closes it.
+// Vault returns a vault that has not been opened. The caller closes it.
 func (s *Supervisor) Vault(r StoreRequest) *Vault {
 	timeout := cmp.Or(r.Timeout, vaultTime)
 	r.Spec.Start = timeout
@@ -58,7 +56,7 @@ func (s *Supervisor) Vault(r StoreRequest) *Vault {
 	return v
 }
 
-// Secret reads a secret.
+// Secret returns a secret. found is false if there is none.
 func (v *Vault) Secret(ctx context.Context, key string) (value []byte, found bool, err error) {
 	err = v.ask(ctx, nil, func(ctx context.Context, remote *wire.RemoteVault) (err error) {
 		value, found, err = remote.Secret(ctx, key)
@@ -79,7 +77,7 @@ func (v *Vault) DeleteSecret(ctx context.Context, key string) error {
 	return v.ask(ctx, nil, func(ctx context.Context, remote *wire.RemoteVault) error { return remote.DeleteSecret(ctx, key) })
 }
 
-// Keys lists the keys of all that is stored.
+// Keys returns the keys of all stored secrets.
 func (v *Vault) Keys(ctx context.Context) (keys []string, err error) {
 	err = v.ask(ctx, nil, func(ctx context.Context, remote *wire.RemoteVault) (err error) {
 		keys, err = remote.Keys(ctx)
@@ -88,8 +86,8 @@ func (v *Vault) Keys(ctx context.Context) (keys []string, err error) {
 	return keys, err
 }
 
-// ask calls f with the vault in the plugin, and ends the plugin when it is
-// late. No error shows the value.
+// ask calls f with the vault in the plugin and kills the plugin if it times out. No
+// error contains the value.
 func (v *Vault) ask(outer context.Context, value []byte, f func(context.Context, *wire.RemoteVault) error) error {
 	ctx, cancel := context.WithTimeout(outer, v.timeout)
 	defer cancel()
@@ -101,24 +99,24 @@ func (v *Vault) ask(outer context.Context, value []byte, f func(context.Context,
 		return err
 	})
 	if outer.Err() == nil && timedOut(ctx, err) {
-		return v.of(v.unresponsive())
+		return v.withPlugin(v.unresponsive())
 	}
 	return placed(v.explain(err, value), v.place)
 }
 
 func (v *Vault) unresponsive() *fault.Error {
-	return fault.New(fault.PluginUnresponsive, "%s did not answer within %s and was ended", v.what, v.timeout).
-		WithHint("it may wait for a person: unlock it, or choose another with a secret_store block")
+	return fault.New(fault.PluginUnresponsive, "%s did not respond within %s and was killed", v.what, v.timeout).
+		WithHint("unlock the store if it waits for you, or select another one with a secret_store block")
 }
 
-// vaultReasons are the words of secret stores.
+// vaultReasons maps the reasons of secret stores to fault codes.
 var vaultReasons = map[string]fault.Code{
 	"locked": fault.SecretLocked, "absent": fault.SecretStore, "password": fault.SecretPassword, "damaged": fault.SecretDamaged,
 	"bad_key": fault.SecretName, "too_large": fault.SecretTooLarge,
 }
 
-// explain makes what the plugin said about the server, as far as anybody knew,
-// into something about secrets, and takes the value out of it.
+// explain converts a fault about the server to one about secrets, and removes the value
+// from it.
 func (v *Vault) explain(err error, value []byte) error {
 	f, isFault := errors.AsType[*fault.Error](err)
 	e, isTheirs := errors.AsType[*sdk.Error](err)

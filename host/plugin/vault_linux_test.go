@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// storeRequest asks a plugin for a vault that does something.
+// storeRequest returns a request for a vault with the given behaviour.
 func (h *testHost) storeRequest(mode, do string) StoreRequest {
 	h.t.Helper()
 	settings, err := json.Marshal(map[string]string{"do": do})
@@ -33,13 +33,13 @@ func (h *testHost) vault(r StoreRequest) *Vault {
 	return v
 }
 
-// TestVault: nothing runs until it is used; what is stored is there again, and
-// after the end of the process the next question starts both again.
+// TestVault checks that a vault starts on first use, stores secrets, and restarts after its
+// process has ended.
 func TestVault(t *testing.T) {
 	h := newHost(t)
 	v := h.vault(h.storeRequest("", ""))
 	if len(h.Status()) > 0 {
-		t.Errorf("before it is used: %+v", h.Status())
+		t.Errorf("before first use: %+v", h.Status())
 	}
 	large := bytes.Repeat([]byte{0, 0xff}, sdk.MaxSecret/2)
 	key := strings.Repeat("k", 200)
@@ -63,13 +63,13 @@ func TestVault(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, found, err := v.Secret(t.Context(), key); !bytes.Equal(got, large) || !found || err != nil {
-		t.Errorf("the large one has %d bytes, %t, %v", len(got), found, err)
+		t.Errorf("the large secret has %d bytes, %t, %v", len(got), found, err)
 	}
 	if got, found, err := v.Secret(t.Context(), "empty"); len(got) != 0 || got == nil || !found || err != nil {
-		t.Errorf("the empty one is %q, %t, %v", got, found, err)
+		t.Errorf("the empty secret is %q, %t, %v", got, found, err)
 	}
 	if got, found, err := v.Secret(t.Context(), "absent"); got != nil || found || err != nil {
-		t.Errorf("what is not there: %q, %t, %v", got, found, err)
+		t.Errorf("the missing secret: %q, %t, %v", got, found, err)
 	}
 	keys, err := v.Keys(t.Context())
 	slices.Sort(keys)
@@ -93,9 +93,8 @@ func TestVault(t *testing.T) {
 	mustFail(t, err, fault.UpstreamStopped)
 }
 
-// TestVaultRefuses: neither the host nor the plugin has more to take than was
-// agreed on, and both go on.
-func TestVaultRefuses(t *testing.T) {
+// TestVaultLimits checks that host and plugin reject inputs over the limits and continue.
+func TestVaultLimits(t *testing.T) {
 	h := newHost(t)
 	h.limits.backoffFirst = time.Millisecond
 	v, crowded := h.vault(h.storeRequest("", "")), h.vault(h.storeRequest("", "crowded"))
@@ -140,21 +139,19 @@ func TestVaultRefuses(t *testing.T) {
 	}
 }
 
-// TestVaultTells: a store that puts the secret into its error does not get it
-// into anything that is shown.
-func TestVaultTells(t *testing.T) {
+// TestVaultRedactsErrors checks that a secret in a store's error is never shown.
+func TestVaultRedactsErrors(t *testing.T) {
 	h := newHost(t)
 	const canary = "canary-5d1e"
 	err := h.vault(h.storeRequest("", "")).SetSecret(t.Context(), "do/tell", []byte(canary+"\n"), "")
 	f := mustFail(t, err, fault.SecretStore, "cannot store (the secret)")
 	if text := fmt.Sprintf("%+v %#v %v %s", f, f.Err, f.Err, h.logs); strings.Contains(text, canary) {
-		t.Errorf("there it is: %s", text)
+		t.Errorf("the error contains the secret: %s", text)
 	}
 }
 
-// TestVaultHangs: a store that does not answer is ended with its process in
-// time, wherever it hangs, and so is one whose program hangs before it has
-// begun, as with a mute D-Bus.
+// TestVaultHangs checks that an unresponsive store is killed in time, even if its program
+// hangs before it has begun, as with an unresponsive D-Bus.
 func TestVaultHangs(t *testing.T) {
 	const timeout = 600 * time.Millisecond
 	for _, c := range []struct {
@@ -171,7 +168,7 @@ func TestVaultHangs(t *testing.T) {
 			h := newHost(t)
 			r := h.storeRequest(c.mode, c.do)
 			r.Timeout = timeout
-			if c.mode == "" { // how long a start takes depends on the machine
+			if c.mode == "" { // the duration of a start depends on the machine
 				warm := h.storeRequest("", "")
 				warm.Timeout = timeout
 				eventually(t, "the process runs", func() error { _, err := h.vault(warm).Keys(h.soon()); return err })
@@ -193,9 +190,9 @@ func TestVaultHangs(t *testing.T) {
 	}
 }
 
-// TestVaultCallerLeaves: a caller who has less patience gets his own error, and
-// the process stays.
-func TestVaultCallerLeaves(t *testing.T) {
+// TestVaultCallerTimeout checks that a caller with a shorter timeout gets its own error, and
+// that the process survives.
+func TestVaultCallerTimeout(t *testing.T) {
 	h := newHost(t)
 	v := h.vault(h.storeRequest("", ""))
 	if _, err := v.Keys(t.Context()); err != nil {

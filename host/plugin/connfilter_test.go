@@ -31,24 +31,23 @@ func dataOn(stream uint32, payload string) string {
 	return muxFrame(frameData, 0, stream, uint32(len(payload)), payload)
 }
 
-// gobbed is a gob message of size zeros.
+// gobbed returns a gob message with size zeros.
 func gobbed(size int) string {
 	length := binary.BigEndian.AppendUint64([]byte{0xf8}, uint64(size))
 	return string(length) + strings.Repeat("\x00", size)
 }
 
-// guarded is a guard of a host that has opened the streams up to 11.
-func guarded() *guard {
-	g := newGuard(nil, func(error) {})
+// openedFilter returns a filter of a host that has opened the streams up to 11.
+func openedFilter() *connFilter {
+	g := newConnFilter(nil, func(error) {})
 	for stream := uint32(1); stream <= 11; stream += 2 {
 		_ = g.out.split([]byte(muxFrame(frameWindow, flagSYN, stream, 0, "")))
 	}
 	return g
 }
 
-// TestGuard: what a plugin sends is looked at before yamux and gob take it.
-// #9 P11 P12, L11 L14
-func TestGuard(t *testing.T) {
+// TestConnFilter checks which input of a plugin is rejected. #9 P11 P12, L11 L14
+func TestConnFilter(t *testing.T) {
 	two := func(f func(n int) string, times int) string {
 		var b strings.Builder
 		for n := range times {
@@ -58,36 +57,36 @@ func TestGuard(t *testing.T) {
 	}
 	ping := muxFrame(framePing, flagSYN, 0, 1, "")
 	for _, c := range []struct {
-		name, sent, refused string // empty: it may pass
+		name, sent, rejected string // empty if accepted
 	}{
 		{"nothing", "", ""},
 		{"a ping, as every half minute", ping, ""},
 		{"an answer to one of ours", muxFrame(framePing, 2, 0, 1, ""), ""},
-		{"more pings than anybody needs", strings.Repeat(ping, 10*extraMost), "too many frames"},
+		{"too many pings", strings.Repeat(ping, 10*extraBurst), "too many frames"},
 		{"window", muxFrame(frameWindow, 2, 11, 1<<20, ""), ""},
 		{"many windows of an open stream", strings.Repeat(muxFrame(frameWindow, 0, 11, 1, ""), 1000), ""},
 		{"the end of a stream, and what crosses with it", muxFrame(frameWindow, flagFIN, 11, 0, "") + muxFrame(frameWindow, 0, 11, 9, ""), ""},
-		{"frames of no stream", strings.Repeat(muxFrame(frameWindow, 0, 4, 9, ""), 10*extraMost), "too many frames"},
-		{"data after the end", muxFrame(frameWindow, flagFIN, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraMost), "too many frames"},
-		{"data after a reset", muxFrame(frameWindow, flagRST, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraMost), "too many frames"},
-		{"many farewells", strings.Repeat(muxFrame(frameGoAway, 0, 0, 0, ""), 10*extraMost), "too many frames"},
+		{"frames outside of open streams", strings.Repeat(muxFrame(frameWindow, 0, 4, 9, ""), 10*extraBurst), "too many frames"},
+		{"data after the end", muxFrame(frameWindow, flagFIN, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraBurst), "too many frames"},
+		{"data after a reset", muxFrame(frameWindow, flagRST, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraBurst), "too many frames"},
+		{"many go-away frames", strings.Repeat(muxFrame(frameGoAway, 0, 0, 0, ""), 10*extraBurst), "too many frames"},
 		{"a stream of its own", muxFrame(frameWindow, flagSYN, 2, 0, ""), "opened a stream"},
 		{"a stream of its own with data", muxFrame(frameData, flagSYN, 2, 0, ""), "opened a stream"},
-		{"another version", "\x01" + ping[1:], "not yamux"},
-		{"another kind", muxFrame(4, 0, 0, 0, ""), "not yamux"},
-		{"another protocol", "HTTP/1.1 400 Bad Request", "not yamux"},
+		{"another version", "\x01" + ping[1:], "invalid yamux data"},
+		{"another kind", muxFrame(4, 0, 0, 0, ""), "invalid yamux data"},
+		{"another protocol", "HTTP/1.1 400 Bad Request", "invalid yamux data"},
 		{"much on a stream of data", two(func(int) string { return dataOn(11, strings.Repeat("x", 1<<20)) }, 8), ""},
 		{"small messages", two(func(n int) string { return dataOn(1, gobbed(n)) }, 300), ""},
 		{"a large message", dataOn(7, gobbed(maxGob)), ""},
 		{"large messages", two(func(int) string { return dataOn(7, gobbed(1<<20)) }, 8), ""},
 		{"large questions to the host", two(func(int) string { return dataOn(9, gobbed(maxService)) }, 64), ""},
-		{"too large a question to the host", dataOn(9, gobbed(maxService + 1)[:9]), "131073 bytes, 131072 are allowed"},
+		{"too large a question to the host", dataOn(9, gobbed(maxService + 1)[:9]), "131073 bytes, the limit is 131072"},
 		{"too large a message", dataOn(1, gobbed(maxGob + 1)[:9]), "control message of"},
 		{"one of 2 GiB", dataOn(7, "\xfc\x80\x00\x00\x00"), "2147483648 bytes"},
 		{"one of almost no end", dataOn(9, "\xf8"+strings.Repeat("\xff", 8)), "control message of"},
-		{"a length of nine bytes", dataOn(1, "\xf7"), "not gob"},
-		{"a length of 128 bytes", dataOn(1, "\x80"), "not gob"},
-		{"the type's number of nine bytes", dataOn(1, "\x20\xf7"), "not gob"},
+		{"a length of nine bytes", dataOn(1, "\xf7"), "invalid gob data"},
+		{"a length of 128 bytes", dataOn(1, "\x80"), "invalid gob data"},
+		{"the type's number of nine bytes", dataOn(1, "\x20\xf7"), "invalid gob data"},
 		{"all the types there are", two(func(n int) string { return dataOn(1, defines(n)) }, maxTypes), ""},
 		{"more types than there are", two(func(n int) string { return dataOn(1, defines(n)) }, maxTypes+1), "types"},
 	} {
@@ -96,8 +95,8 @@ func TestGuard(t *testing.T) {
 				if size < 8 && len(c.sent) > 4<<20 {
 					continue
 				}
-				err := inspectIn(guarded(), []byte(c.sent), size)
-				if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+				err := inspectIn(openedFilter(), []byte(c.sent), size)
+				if (err == nil) != (c.rejected == "") || err != nil && !strings.Contains(err.Error(), c.rejected) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -105,7 +104,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-func inspectIn(g *guard, b []byte, size int) error {
+func inspectIn(g *connFilter, b []byte, size int) error {
 	for len(b) > 0 {
 		n := min(size, len(b))
 		if err := g.inspect(b[:n]); err != nil {
@@ -116,7 +115,7 @@ func inspectIn(g *guard, b []byte, size int) error {
 	return nil
 }
 
-// defines is a message with which gob defines a type, the nth of many.
+// defines returns a gob message that defines the nth type.
 func defines(n int) string {
 	var b bytes.Buffer
 	field := reflect.StructField{Name: fmt.Sprint("F", n), Type: reflect.TypeFor[int]()}
@@ -126,9 +125,9 @@ func defines(n int) string {
 	return string(b.Bytes()[:1+b.Bytes()[0]])
 }
 
-// TestGuardReads: the guard passes on what it allows, says once why the
-// conversation is over, and yamux is told nothing that it would print. #8
-func TestGuardReads(t *testing.T) {
+// TestConnFilterRead checks that Read passes valid input, reports the end once, and
+// returns only errors that yamux does not log. #8
+func TestConnFilterRead(t *testing.T) {
 	window, opens := muxFrame(frameWindow, 2, 11, 0, ""), muxFrame(frameWindow, flagSYN, 2, 0, "")
 	for _, c := range []struct {
 		name, sent, passes, over string
@@ -137,7 +136,7 @@ func TestGuardReads(t *testing.T) {
 		{"its end", window, window, "<nil>", io.EOF},
 		{"its end within a header", window + opens[:5], window + opens[:5], "<nil>", net.ErrClosed},
 		{"its end within data", dataOn(11, "1234567")[:15], dataOn(11, "1234567")[:15], "<nil>", io.EOF},
-		{"a violation", window + opens, window + opens[:11], "it opened a stream, which only the host does", net.ErrClosed},
+		{"a violation", window + opens, window + opens[:11], "the plugin opened a stream, which only the host may do", net.ErrClosed},
 	} {
 		ours, theirs := net.Pipe()
 		go func() {
@@ -145,7 +144,7 @@ func TestGuardReads(t *testing.T) {
 			_ = theirs.Close()
 		}()
 		var over []string
-		g := newGuard(ours, func(err error) { over = append(over, fmt.Sprint(err)) })
+		g := newConnFilter(ours, func(err error) { over = append(over, fmt.Sprint(err)) })
 		_ = g.out.split([]byte(muxFrame(frameWindow, flagSYN, 11, 0, "")))
 		var got []byte
 		var err error
@@ -158,18 +157,18 @@ func TestGuardReads(t *testing.T) {
 			t.Errorf("%s: read %q, %v", c.name, got, err)
 		}
 		if _, err := g.Read(make([]byte, 9)); err == nil || len(over) != 1 || over[0] != c.over {
-			t.Errorf("%s: over for %q, then %v", c.name, over, err)
+			t.Errorf("%s: ended with %q, then %v", c.name, over, err)
 		}
-		if n, err := g.Write([]byte("nobody reads this")); n != 17 || err != nil {
+		if n, err := g.Write([]byte("reader is missing")); n != 17 || err != nil {
 			t.Errorf("%s: written %d, %v", c.name, n, err)
 		}
 	}
 }
 
-// TestGuardJoins: a frame's header leaves with its payload, unless that is
-// large, and nothing is held that nothing follows.
-func TestGuardJoins(t *testing.T) {
-	large := strings.Repeat("x", joinMost+1)
+// TestConnFilterJoinsWrites checks that a frame header is written together with a small
+// payload, and that nothing else is held back.
+func TestConnFilterJoinsWrites(t *testing.T) {
+	large := strings.Repeat("x", joinMax+1)
 	for _, c := range []struct {
 		name   string
 		writes []string
@@ -179,15 +178,15 @@ func TestGuardJoins(t *testing.T) {
 		{"empty", []string{muxFrame(frameData, flagFIN, 11, 0, ""), muxFrame(framePing, flagSYN, 0, 1, "")},
 			[]string{muxFrame(frameData, flagFIN, 11, 0, ""), muxFrame(framePing, flagSYN, 0, 1, "")}},
 		{"window", []string{muxFrame(frameWindow, 0, 11, 512, "")}, []string{muxFrame(frameWindow, 0, 11, 512, "")}},
-		{"large", []string{muxFrame(frameData, 0, 11, joinMost+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")},
-			[]string{muxFrame(frameData, 0, 11, joinMost+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")}},
+		{"large", []string{muxFrame(frameData, 0, 11, joinMax+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")},
+			[]string{muxFrame(frameData, 0, 11, joinMax+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")}},
 		{"payload that looks like a header", []string{muxFrame(frameData, 0, 11, frameSize, ""), muxFrame(frameData, 0, 11, 5, ""), muxFrame(frameWindow, 0, 11, 1, "")},
 			[]string{dataOn(11, muxFrame(frameData, 0, 11, 5, "")), muxFrame(frameWindow, 0, 11, 1, "")}},
 		{"payload in two pieces", []string{muxFrame(frameData, 0, 11, 3, ""), "a", "bc"}, []string{muxFrame(frameData, 0, 11, 3, "") + "a", "bc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			to := &writes{}
-			g := newGuard(to, func(error) {})
+			g := newConnFilter(to, func(error) {})
 			for _, w := range c.writes {
 				if n, err := g.Write([]byte(w)); n != len(w) || err != nil {
 					t.Fatal(n, err)
@@ -200,7 +199,7 @@ func TestGuardJoins(t *testing.T) {
 	}
 }
 
-// writes is a connection that remembers what was written at a time.
+// writes is a connection that records its writes.
 type writes struct {
 	net.Conn
 	all []string
@@ -211,9 +210,9 @@ func (w *writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestGuardAllows: an ordinary plugin that opens and closes many connections
-// hardly ever sends a frame that belongs to no stream.
-func TestGuardAllows(t *testing.T) {
+// TestConnFilterAcceptsOrdinaryPlugin checks that a plugin with many short connections
+// sends few frames outside of open streams.
+func TestConnFilterAcceptsOrdinaryPlugin(t *testing.T) {
 	ours, theirs := net.Pipe()
 	server := wire.NewServer(&sdk.Plugin{
 		Name: "p", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": sdk.NewTransport(openSilent)},
@@ -223,8 +222,8 @@ func TestGuardAllows(t *testing.T) {
 	}
 	go rpcServer.ServeConn(theirs)
 	var broke error
-	g := newGuard(ours, func(err error) { broke = err })
-	client, err := plugin.NewRPCClient(g, map[string]plugin.Plugin{wire.Object: wire.HostSide(nobody{})})
+	g := newConnFilter(ours, func(err error) { broke = err })
+	client, err := plugin.NewRPCClient(g, map[string]plugin.Plugin{wire.Object: wire.HostSide(noGrants{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,16 +250,16 @@ func TestGuardAllows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if broke != nil || g.extra > extraMost/2 {
-		t.Errorf("%g frames of no stream, %v", g.extra, broke)
+	if broke != nil || g.extra > extraBurst/2 {
+		t.Errorf("%g frames outside of open streams, %v", g.extra, broke)
 	}
 }
 
-type nobody struct{}
+type noGrants struct{}
 
-func (nobody) Grant(string) (sdk.Host, bool) { return sdk.Host{}, false }
+func (noGrants) Grant(string) (sdk.Host, bool) { return sdk.Host{}, false }
 
-// silent is a server that says nothing.
+// silent is a server that sends nothing.
 type silent struct{ done chan struct{} }
 
 func openSilent(context.Context, *sdk.Server, *struct{}) (sdk.Conn, error) {
@@ -271,18 +270,18 @@ func (s *silent) Recv() ([]byte, error)       { <-s.done; return nil, io.EOF }
 func (s *silent) Send([]byte) error           { return nil }
 func (s *silent) Close(context.Context) error { close(s.done); return nil }
 
-// FuzzGuard: the verdict does not depend on the pieces that the bytes come in.
-func FuzzGuard(f *testing.F) {
+// FuzzConnFilter checks that the result does not depend on the chunks of the input.
+func FuzzConnFilter(f *testing.F) {
 	f.Add([]byte(dataOn(1, gobbed(3))+dataOn(7, defines(1))), uint8(5))
 	f.Add([]byte(muxFrame(frameWindow, flagSYN, 2, 0, "")), uint8(1))
 	f.Add([]byte(dataOn(9, "\xfc\x80\x00\x00\x00")), uint8(2))
 	f.Add([]byte(muxFrame(framePing, flagSYN, 0, 0, "")+dataOn(11, "x")), uint8(11))
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint8(3))
 	f.Fuzz(func(t *testing.T, sent []byte, size uint8) {
-		once := inspectIn(guarded(), sent, len(sent))
-		pieces := inspectIn(guarded(), sent, 1+int(size))
+		once := inspectIn(openedFilter(), sent, len(sent))
+		pieces := inspectIn(openedFilter(), sent, 1+int(size))
 		if fmt.Sprint(once) != fmt.Sprint(pieces) {
-			t.Errorf("at once %v, in pieces of %d %v", once, 1+int(size), pieces)
+			t.Errorf("in one chunk: %v; in chunks of %d: %v", once, 1+int(size), pieces)
 		}
 	})
 }
