@@ -60,7 +60,7 @@ func (s *Schema) Check(instance []byte) (problems []Problem) {
 
 func (s *Schema) check(v any) []Problem {
 	m := meter{left: maxWork, unevaluated: s.unevaluated}
-	m.visit(s.full, v)
+	m.add(s.full, v)
 	switch {
 	case m.left <= 0:
 		return whole("is too large to be validated against this schema")

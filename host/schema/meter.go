@@ -16,7 +16,8 @@ type meter struct {
 	unevaluated bool // the schema has unevaluated keywords, for which the library keeps sets
 }
 
-func (m *meter) visit(s *jsonschema.Schema, v any) {
+// add adds the cost of applying a schema to a value.
+func (m *meter) add(s *jsonschema.Schema, v any) {
 	if m.left--; m.left <= 0 || s == nil || s.Bool != nil {
 		return
 	}
@@ -42,12 +43,12 @@ func (m *meter) visit(s *jsonschema.Schema, v any) {
 func (m *meter) inPlace(s *jsonschema.Schema, v any) {
 	for _, sub := range [...]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else} {
 		if sub != nil {
-			m.visit(sub, v)
+			m.add(sub, v)
 		}
 	}
 	for _, subs := range [...][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 		for _, sub := range subs {
-			m.visit(sub, v)
+			m.add(sub, v)
 		}
 	}
 }
@@ -58,7 +59,7 @@ func (m *meter) object(s *jsonschema.Schema, v map[string]any) {
 		m.left -= len(v)
 	}
 	for _, sub := range s.DependentSchemas {
-		m.visit(sub, v)
+		m.add(sub, v)
 	}
 	additional, _ := s.AdditionalProperties.(*jsonschema.Schema)
 	for name, kid := range v {
@@ -68,7 +69,7 @@ func (m *meter) object(s *jsonschema.Schema, v map[string]any) {
 		found := false
 		if sub, ok := s.Properties[name]; ok {
 			found = true
-			m.visit(sub, kid)
+			m.add(sub, kid)
 		}
 		for re, sub := range s.PatternProperties {
 			if m.match(re, name); m.left <= 0 {
@@ -76,17 +77,17 @@ func (m *meter) object(s *jsonschema.Schema, v map[string]any) {
 			}
 			if re.MatchString(name) {
 				found = true
-				m.visit(sub, kid)
+				m.add(sub, kid)
 			}
 		}
 		if !found && additional != nil {
-			m.visit(additional, kid)
+			m.add(additional, kid)
 		}
 		if s.PropertyNames != nil {
-			m.visit(s.PropertyNames, name)
+			m.add(s.PropertyNames, name)
 		}
 		if s.UnevaluatedProperties != nil {
-			m.visit(s.UnevaluatedProperties, kid)
+			m.add(s.UnevaluatedProperties, kid)
 		}
 	}
 }
@@ -104,15 +105,15 @@ func (m *meter) array(s *jsonschema.Schema, v []any) {
 		}
 		switch {
 		case i < len(s.PrefixItems):
-			m.visit(s.PrefixItems[i], kid)
+			m.add(s.PrefixItems[i], kid)
 		case s.Items2020 != nil:
-			m.visit(s.Items2020, kid)
+			m.add(s.Items2020, kid)
 		}
 		if s.Contains != nil {
-			m.visit(s.Contains, kid)
+			m.add(s.Contains, kid)
 		}
 		if s.UnevaluatedItems != nil {
-			m.visit(s.UnevaluatedItems, kid)
+			m.add(s.UnevaluatedItems, kid)
 		}
 	}
 }

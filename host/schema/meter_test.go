@@ -58,7 +58,7 @@ func TestMeter(t *testing.T) {
 					t.Fatal(problem)
 				}
 				m := meter{left: maxWork, unevaluated: s.unevaluated}
-				m.visit(s.full, v)
+				m.add(s.full, v)
 				return maxWork - m.left, v
 			}
 			// Extrapolate from the cost of a few to the maximum; some costs grow faster than

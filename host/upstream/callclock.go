@@ -27,53 +27,53 @@ func newCallClock(d time.Duration, over func()) *callClock {
 }
 
 // pause stops the clock until resume is called as often as pause.
-func (k *callClock) pause() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.paused++; k.paused == 1 && k.timer.Stop() {
-		k.left = time.Until(k.end)
+func (c *callClock) pause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused++; c.paused == 1 && c.timer.Stop() {
+		c.left = time.Until(c.end)
 	}
 }
 
-func (k *callClock) resume() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.paused--; k.paused == 0 {
-		k.restart(k.left)
+func (c *callClock) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused--; c.paused == 0 {
+		c.restart(c.left)
 	}
 }
 
 // restart sets the deadline to d from now. The caller holds mu.
-func (k *callClock) restart(d time.Duration) {
-	if !k.stopped {
-		k.end = time.Now().Add(d)
-		k.timer.Reset(d)
+func (c *callClock) restart(d time.Duration) {
+	if !c.stopped {
+		c.end = time.Now().Add(d)
+		c.timer.Reset(d)
 	}
 }
 
 // extending returns a progress function that restarts the timeout and calls
 // progress.
-func (k *callClock) extending(progress func([]byte)) func([]byte) {
+func (c *callClock) extending(progress func([]byte)) func([]byte) {
 	return func(params []byte) {
-		k.extend()
+		c.extend()
 		if progress != nil {
 			progress(params)
 		}
 	}
 }
 
-func (k *callClock) extend() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.paused == 0 && k.extended < maxExtensions && k.timer.Stop() {
-		k.extended++
-		k.restart(k.d)
+func (c *callClock) extend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused == 0 && c.extended < maxExtensions && c.timer.Stop() {
+		c.extended++
+		c.restart(c.d)
 	}
 }
 
-func (k *callClock) stop() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.stopped = true
-	k.timer.Stop()
+func (c *callClock) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = true
+	c.timer.Stop()
 }
