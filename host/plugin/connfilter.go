@@ -41,24 +41,24 @@ const (
 )
 
 func newConnFilter(c net.Conn, over func(broke error)) *connFilter {
-	g := &connFilter{Conn: c, onEnd: over, began: time.Now(), open: map[uint32]bool{}, held: make([]byte, 0, frameSize+joinMax)}
-	g.gobs = map[uint32]*gobMeter{1: {}, 7: {}, 9: {limit: maxService}}
-	g.in.begin, g.in.payload = g.pluginFrame, g.pluginPayload
-	g.out.begin, g.out.payload = g.hostFrame, func(uint32, []byte) error { return nil }
-	return g
+	f := &connFilter{Conn: c, onEnd: over, began: time.Now(), open: map[uint32]bool{}, held: make([]byte, 0, frameSize+joinMax)}
+	f.gobs = map[uint32]*gobMeter{1: {}, 7: {}, 9: {limit: maxService}}
+	f.in.begin, f.in.payload = f.pluginFrame, f.pluginPayload
+	f.out.begin, f.out.payload = f.hostFrame, func(uint32, []byte) error { return nil }
+	return f
 }
 
 // Read implements net.Conn. It ends with the error that yamux does not log. That is
 // net.ErrClosed within a frame header, and io.EOF otherwise.
-func (g *connFilter) Read(p []byte) (int, error) {
-	torn := g.in.have > 0
-	n, err := g.receive(p)
-	broke := g.inspect(p[:n])
+func (f *connFilter) Read(p []byte) (int, error) {
+	torn := f.in.have > 0
+	n, err := f.receive(p)
+	broke := f.inspect(p[:n])
 	if broke == nil && (n > 0 || err == nil) {
 		return n, nil
 	}
-	g.ending.Do(func() { g.onEnd(broke) })
-	_ = g.Conn.Close()
+	f.ending.Do(func() { f.onEnd(broke) })
+	_ = f.Conn.Close()
 	if torn {
 		return 0, net.ErrClosed
 	}
@@ -66,100 +66,100 @@ func (g *connFilter) Read(p []byte) (int, error) {
 }
 
 // receive reads from the plugin, or from the local answers to pings.
-func (g *connFilter) receive(p []byte) (int, error) {
-	if g.pings == nil {
-		return g.Conn.Read(p)
+func (f *connFilter) receive(p []byte) (int, error) {
+	if f.pings == nil {
+		return f.Conn.Read(p)
 	}
-	between := g.in.have == 0 && g.in.left == 0
-	return g.pings.read(g.Conn, p, between)
+	between := f.in.have == 0 && f.in.left == 0
+	return f.pings.read(f.Conn, p, between)
 }
 
-func (g *connFilter) inspect(b []byte) error { return g.in.split(b) }
+func (f *connFilter) inspect(b []byte) error { return f.in.split(b) }
 
 // Write never fails, because yamux would log the error; Read ends instead. yamux writes
 // a header and its payload separately. Write joins a small payload with its header, so
 // that the plugin wakes up once per message.
-func (g *connFilter) Write(p []byte) (int, error) {
-	_ = g.out.split(p)
-	if g.pings.take(g.Conn, p) {
+func (f *connFilter) Write(p []byte) (int, error) {
+	_ = f.out.split(p)
+	if f.pings.take(f.Conn, p) {
 		return len(p), nil
 	}
-	if len(p) == frameSize && len(g.held) == 0 && g.out.left > 0 {
-		g.held = append(g.held, p...)
+	if len(p) == frameSize && len(f.held) == 0 && f.out.left > 0 {
+		f.held = append(f.held, p...)
 		return len(p), nil
 	}
 	if len(p) > joinMax {
-		g.send(g.held)
-		g.send(p)
+		f.send(f.held)
+		f.send(p)
 	} else {
-		g.send(append(g.held, p...))
+		f.send(append(f.held, p...))
 	}
-	g.held = g.held[:0]
+	f.held = f.held[:0]
 	return len(p), nil
 }
 
 // joinMax is the maximum size of a payload that is copied, in bytes.
 const joinMax = 16 << 10
 
-func (g *connFilter) send(b []byte) {
+func (f *connFilter) send(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	if _, err := g.Conn.Write(b); err != nil {
-		_ = g.Conn.Close()
+	if _, err := f.Conn.Write(b); err != nil {
+		_ = f.Conn.Close()
 	}
 }
 
 // hostFrame tracks the streams that the host opens.
-func (g *connFilter) hostFrame(h frame) error {
+func (f *connFilter) hostFrame(h frame) error {
 	if h.kind != frameData && h.kind != frameWindow {
 		return nil
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case h.flags&flagSYN != 0:
-		g.open[h.stream] = true
+		f.open[h.stream] = true
 	case h.flags&flagRST != 0:
-		delete(g.open, h.stream)
+		delete(f.open, h.stream)
 	}
 	return nil
 }
 
 // pluginFrame validates a frame of the plugin.
-func (g *connFilter) pluginFrame(h frame) error {
+func (f *connFilter) pluginFrame(h frame) error {
 	switch {
 	case h.version != 0 || h.kind > frameGoAway:
 		return errors.New("the plugin sent invalid yamux data")
 	case h.kind == framePing || h.kind == frameGoAway:
-		return g.countExtra()
+		return f.countExtra()
 	case h.flags&flagSYN != 0:
 		return errors.New("the plugin opened a stream, which only the host may do")
 	}
-	g.mu.Lock()
-	open := g.open[h.stream]
+	f.mu.Lock()
+	open := f.open[h.stream]
 	if h.flags&(flagFIN|flagRST) != 0 {
-		delete(g.open, h.stream)
+		delete(f.open, h.stream)
 	}
-	g.mu.Unlock()
+	f.mu.Unlock()
 	if !open {
-		return g.countExtra()
+		return f.countExtra()
 	}
 	return nil
 }
 
 // countExtra counts a frame outside of open streams. It fails above the limit.
-func (g *connFilter) countExtra() error {
-	g.extra++
-	if g.extra > extraBurst+extraPerSecond*time.Since(g.began).Seconds() {
+func (f *connFilter) countExtra() error {
+	f.extra++
+	if f.extra > extraBurst+extraPerSecond*time.Since(f.began).Seconds() {
 		return errors.New("the plugin sent too many frames outside of open streams")
 	}
 	return nil
 }
 
 // pluginPayload validates a piece of a frame's payload.
-func (g *connFilter) pluginPayload(stream uint32, b []byte) error {
-	if m := g.gobs[stream]; m != nil {
+func (f *connFilter) pluginPayload(stream uint32, b []byte) error {
+	if m := f.gobs[stream]; m != nil {
 		return m.inspect(b)
 	}
 	return nil

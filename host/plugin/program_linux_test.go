@@ -251,11 +251,11 @@ func TestNotAllowed(t *testing.T) {
 		{"a directory", func(p string) error { _ = os.Remove(p); return os.Mkdir(p, 0o755) }, fault.PluginNotAllowed, []string{"not a regular file"}},
 		{"a named pipe", func(p string) error { _ = os.Remove(p); return syscall.Mkfifo(p, 0o755) }, fault.PluginNotAllowed, []string{"not a regular file"}},
 		{"not executable", func(p string) error { return os.Chmod(p, 0o644) }, fault.PluginNotAllowed, []string{"not executable", "chmod +x"}},
-		{"empty", func(p string) error { return os.Truncate(p, 0) }, fault.PluginNotAllowed, []string{"not a program for linux/"}},
-		{"text", func(p string) error { return os.WriteFile(p, []byte("hello\n"), 0o755) }, fault.PluginNotAllowed, []string{"not a program for linux/"}},
+		{"empty", func(p string) error { return os.Truncate(p, 0) }, fault.PluginNotAllowed, []string{"install a build of the plugin for linux/"}},
+		{"text", func(p string) error { return os.WriteFile(p, []byte("hello\n"), 0o755) }, fault.PluginNotAllowed, []string{"install a build of the plugin for linux/"}},
 		{"a script", func(p string) error { return os.WriteFile(p, []byte("#!/bin/sh\necho\n"), 0o755) }, fault.PluginNotAllowed, []string{"is a script"}},
 		{"a script for nobody", func(p string) error { return os.WriteFile(p, []byte("#!/nowhere\n"), 0o755) }, fault.PluginNotAllowed, []string{"is a script"}},
-		{"for another machine", func(p string) error { return rewrite(p, 18, 0xee) }, fault.PluginNotAllowed, []string{"not a program for linux/"}},
+		{"for another machine", func(p string) error { return rewrite(p, 18, 0xee) }, fault.PluginNotAllowed, []string{"install a build of the plugin for linux/"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !root && strings.Contains(strings.Join(c.words, ""), "another") {

@@ -229,7 +229,7 @@ func startError(b *program, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		return f.WithHint("run `chmod +x %s`: the file is not executable", b.path)
 	case errors.Is(err, syscall.ENOEXEC):
-		return f.WithHint("it is not a program for %s", platform())
+		return f.WithHint("install a build of the plugin for %s", platform())
 	case errors.Is(err, os.ErrNotExist):
 		return f.WithHint("the file or its interpreter is missing")
 	}
