@@ -1,20 +1,19 @@
 package clientconfig
 
-// A Client is a program that uses MCP servers, and what its configuration looks
-// like.
+// A Client is a program that uses MCP servers, and the format of its configuration.
 type Client struct {
 	Name      string // on the command line
-	Title     string // for people
-	TokenLess bool   // its headers cannot refer to the environment
+	Title     string // for messages
+	TokenLess bool   // its headers cannot refer to environment variables
 
 	format  format
-	comment bool                    // its JSON may have comments, and a comma behind the last member
-	within  string                  // the member of the file that holds the servers
-	head    []member                // what stands before that in a new file
-	local   func(t Target) []member // the entry of a program
-	remote  func(t Target) []member // the entry of an address; nil: it cannot have one
-	prompt  bool                    // it asks for the token itself, by an entry in "inputs"
-	expands []string                // what begins something that it replaces
+	comment bool                    // its JSON may have comments and trailing commas
+	within  string                  // the member of the file that contains the servers
+	head    []member                // the members before that in a new file
+	local   func(t Target) []member // the entry for a command
+	remote  func(t Target) []member // the entry for a URL; nil: not supported
+	prompt  bool                    // it asks the user for the token, with an entry in "inputs"
+	expands []string                // prefixes of references that it replaces in values
 	places  map[Scope]func(h Home) []string
 }
 
@@ -26,13 +25,13 @@ const (
 	formatTOML
 )
 
-// A member is one name and its value in an object whose order is kept.
+// A member is a name and a value of an object with a fixed order.
 type member struct {
 	name  string
 	value any // string, bool, []string, []member or [][]member
 }
 
-// Clients are the clients there are, in the order in which people see them.
+// Clients are all clients, in the order of the documentation.
 var Clients = []*Client{
 	{
 		Name: "claude-code", Title: "Claude Code", within: "mcpServers", expands: []string{"${"},
@@ -81,7 +80,7 @@ var Clients = []*Client{
 		remote: func(t Target) []member {
 			entry := append([]member{{"url", t.URL}, {"enabled", true}}, bearer(t, "{env:"+t.Token+"}")...)
 			if t.Token != "" {
-				entry = append(entry, member{"oauth", false}) // else it looks for a place to log in before it sends the header
+				entry = append(entry, member{"oauth", false}) // otherwise it tries to log in before it sends the header
 			}
 			return typed("remote", entry)
 		},
@@ -89,7 +88,7 @@ var Clients = []*Client{
 	},
 }
 
-// Find returns the client of a name, or nil.
+// Find returns the client with a name, or nil.
 func Find(name string) *Client {
 	for _, c := range Clients {
 		if c.Name == name {
@@ -99,7 +98,7 @@ func Find(name string) *Client {
 	return nil
 }
 
-// Names are the names of all clients.
+// Names returns the names of all clients.
 func Names() (names []string) {
 	for _, c := range Clients {
 		names = append(names, c.Name)
@@ -107,11 +106,10 @@ func Names() (names []string) {
 	return names
 }
 
-// Remote reports whether the client can use an address, with a token or
-// without.
+// Remote reports whether the client can use a URL, with or without a token.
 func (c *Client) Remote(token bool) bool { return c.remote != nil && !(token && c.TokenLess) }
 
-// Asks reports whether the client asks for the token itself.
+// Asks reports whether the client asks the user for the token.
 func (c *Client) Asks() bool { return c.prompt }
 
 func (c *Client) entry(t Target) []member {
@@ -129,8 +127,7 @@ func program(t Target) []member {
 	return []member{{"command", t.Command[0]}, {"args", t.Command[1:]}}
 }
 
-// address is the entry of an address; token is how the client writes what
-// stands for the token.
+// address returns the entry for a URL. token is the client's reference to the token.
 func address(t Target, token string) []member {
 	return append([]member{{"url", t.URL}}, bearer(t, token)...)
 }
@@ -142,10 +139,10 @@ func bearer(t Target, token string) []member {
 	return []member{{"headers", []member{{"Authorization", "Bearer " + token}}}}
 }
 
-// inputID is the id of the question that a client asks for the token.
+// inputID returns the id of the client's question for the token.
 func inputID(t Target) string { return t.Name + "-token" }
 
-// input is that question.
+// input returns that question.
 func input(t Target) []member {
 	return []member{
 		{"type", "promptString"}, {"id", inputID(t)}, {"description", "Token for " + t.Name + " (" + t.Token + ")"}, {"password", true},

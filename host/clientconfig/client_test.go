@@ -15,16 +15,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// What a client is pointed at in the tests, by the name of a golden file's
-// part.
+// targets are the targets of the tests, by the name of a part of a golden file.
 var targets = map[string]Target{
 	"program": {Name: "junctor", Command: []string{"/opt/junctor bin/junctor", "serve", "--config", `C:\Users\Zoë "Z"\junctor.hcl`}},
 	"address": {Name: "junctor", URL: "http://127.0.0.1:7575/mcp"},
 	"token":   {Name: "gate-2", URL: "https://mcp.example.com/mcp", Token: "GATE_TOKEN"},
 }
 
-// TestFragments compares what is printed for each client with its golden file,
-// and reads it as the client does.
+// TestFragments: the fragment of each client equals its golden file and can be parsed.
 func TestFragments(t *testing.T) {
 	for _, c := range Clients {
 		t.Run(c.Name, func(t *testing.T) {
@@ -56,8 +54,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// readable reads a file with a parser that is not ours, and checks that the
-// entry is there.
+// readable parses a file with another parser and checks that it has the entry.
 func readable(t *testing.T, c *Client, text []byte, target Target) {
 	t.Helper()
 	file := map[string]any{}
@@ -78,9 +75,9 @@ func readable(t *testing.T, c *Client, text []byte, target Target) {
 	}
 }
 
-// TestTokensStayOut: whatever a client's form is, the token is where the
-// variable says, and the variable is named once.
-func TestTokensStayOut(t *testing.T) {
+// TestFragmentsContainNoToken: a fragment names the variable of the token once and
+// contains no token.
+func TestFragmentsContainNoToken(t *testing.T) {
 	for _, c := range Clients {
 		if !c.Remote(true) {
 			continue
@@ -96,7 +93,7 @@ func TestTokensStayOut(t *testing.T) {
 	}
 }
 
-func TestRefusedTargets(t *testing.T) {
+func TestUnsupportedTargets(t *testing.T) {
 	program := []string{"/bin/junctor"}
 	for name, one := range map[string]struct {
 		client string
@@ -111,9 +108,9 @@ func TestRefusedTargets(t *testing.T) {
 		"variable closes":  {"claude-code", Target{Name: "a", URL: "http://h/mcp", Token: "A}"}, "environment variable"},
 		"only programs":    {"claude-desktop", Target{Name: "a", URL: "http://h/mcp"}, "only starts programs"},
 		"no variables":     {"zed", Target{Name: "a", URL: "http://h/mcp", Token: "T"}, "takes no token"},
-		"expands path":     {"cursor", Target{Name: "a", Command: []string{"/x/${env:HOME}/junctor"}}, "would replace"},
-		"expands config":   {"opencode", Target{Name: "a", Command: []string{"/j", "/x/{file:y}"}}, "would replace"},
-		"expands address":  {"claude-code", Target{Name: "a", URL: "http://h/${X}"}, "would replace"},
+		"expands path":     {"cursor", Target{Name: "a", Command: []string{"/x/${env:HOME}/junctor"}}, "would expand"},
+		"expands config":   {"opencode", Target{Name: "a", Command: []string{"/j", "/x/{file:y}"}}, "would expand"},
+		"expands address":  {"claude-code", Target{Name: "a", URL: "http://h/${X}"}, "would expand"},
 	} {
 		c := Find(one.client)
 		if _, err := c.Fragment(one.target); err == nil || !strings.Contains(err.Error(), one.want) {

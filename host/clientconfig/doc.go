@@ -1,13 +1,11 @@
-// Package clientconfig writes the configuration with which an MCP client finds this
-// gateway.
+// Package clientconfig writes the configuration files of MCP clients, so that they find
+// this gateway.
 //
-// First a [Target] says how Junctor is reached: a program to start, or an
-// address with the variable that holds the token. Then a [Client] makes of it
-// the file of that client, in the client's own form, or merges it into the file
-// that is there. Merging edits bytes: comments, order and whatever else stands
-// in the file stay as they are, and what comes out is read again and compared
-// before anybody may write it.
+// A [Target] says how a client reaches Junctor: by a command to start or by a URL. A
+// [Client] turns it into an entry in the client's own format, as a new file or merged
+// into an existing one. Merging edits bytes: comments, order and all other content stay
+// as they are. The result is parsed again and compared before it is returned.
 //
-// Everything but [File] is a pure function. The package knows nothing of
-// Junctor's own configuration, and never sees a token.
+// All functions except those of [File] are pure. The package does not know Junctor's own
+// configuration and never sees a token.
 package clientconfig

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// An edit puts text in the place of text[start:end].
+// An edit replaces text[start:end].
 type edit struct {
 	start, end int
 	text       string
 }
 
-// apply makes edits, whose places are those in the text as it was, in order.
+// apply applies edits, in ascending order of their offsets in the original text.
 func apply(text []byte, edits ...edit) []byte {
 	var out bytes.Buffer
 	at := 0
@@ -24,14 +24,15 @@ func apply(text []byte, edits ...edit) []byte {
 	return out.Bytes()
 }
 
-// A document is a JSON file that is being edited.
+// A document is a JSON file that is edited byte by byte. hujson could patch values too, but
+// it moves comments and does not know the layout of the file.
 type document struct {
 	text  []byte
 	root  *node
 	style style
 }
 
-// read takes a JSON file to edit it.
+// read parses a JSON file for editing.
 func read(text []byte, comment bool) (*document, error) {
 	root, err := parse(text, comment)
 	if err != nil {
@@ -40,8 +41,8 @@ func read(text []byte, comment bool) (*document, error) {
 	return &document{text: text, root: root, style: styleOf(text, root)}, nil
 }
 
-// set gives the object at a path a member, making the objects on the way. All
-// that is on the way already must be an object.
+// set sets the value at a path and returns the new text. It creates missing objects on the
+// path. The existing ones must be objects.
 func (d *document) set(path []string, value any) []byte {
 	at := d.root
 	for i, name := range path {
@@ -57,14 +58,13 @@ func (d *document) set(path []string, value any) []byte {
 	}
 	text := d.style.render(value, d.indentOf(at))
 	if d.oneLine(at) && len(at.items) > 0 {
-		text = compact(value) // as it was
+		text = compact(value) // keep it on one line
 	}
 	return apply(d.text, edit{at.start, at.end, text})
 }
 
-// add puts an item behind the last one of an object or an array, in the way
-// in which the others are written. A comment that stands behind the last one
-// stays with it.
+// add appends an item to an object or an array, in the layout of the other items. A comment
+// after the last item stays with that item.
 func (d *document) add(in *node, name string, value any) []byte {
 	indent := d.indentOf(in) + d.style.unit
 	if len(in.items) == 0 {
@@ -72,7 +72,7 @@ func (d *document) add(in *node, name string, value any) []byte {
 		if d.oneLine(in) {
 			text += d.style.newline + d.indentOf(in)
 		}
-		if d.oneLine(in) && in.tail == in.start+1 { // with nothing but white space inside
+		if d.oneLine(in) && in.tail == in.start+1 { // it contains only white space
 			end = in.end - 1
 		}
 		return apply(d.text, edit{in.tail, end, text})
@@ -91,7 +91,7 @@ func (d *document) add(in *node, name string, value any) []byte {
 	return apply(d.text, edit{last, last, ","}, edit{in.tail, in.tail, text})
 }
 
-// indentOf is the white space that the line begins with in which a node does.
+// indentOf returns the white space at the beginning of the line in which a node starts.
 func (d *document) indentOf(n *node) string {
 	start := bytes.LastIndexByte(d.text[:n.start], '\n') + 1
 	rest := bytes.TrimLeft(d.text[start:], " \t")

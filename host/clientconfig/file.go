@@ -13,20 +13,19 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// A FileError says why a file was left as it is.
+// A FileError says why a file cannot be read or written.
 type FileError struct{ Path, What, Hint string }
 
 func (e *FileError) Error() string { return e.Path + ": " + e.What }
 
 // A File is a client's file as it was when it was opened.
 type File struct {
-	Path string // where it really is, behind symbolic links
-	Text []byte // nil: there is none yet
+	Path string // with symbolic links resolved
+	Text []byte // nil: the file does not exist
 	mode fs.FileMode
 }
 
-// Choose opens the first of several paths at which there is something, or else
-// the last.
+// Choose opens the first of paths that exists, or the last one to create it.
 func Choose(paths []string) (*File, error) {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err == nil {
@@ -36,12 +35,12 @@ func Choose(paths []string) (*File, error) {
 	return open(paths[len(paths)-1])
 }
 
-// open reads a file that could be replaced.
+// open reads a file and fails if it could not be replaced.
 func open(path string) (*File, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return nil, &FileError{path, "it is a link to what does not exist", "make the file, or remove the link"}
+			return nil, &FileError{path, "it is a link to a file that does not exist", "create the file, or remove the link"}
 		}
 		return &File{Path: path}, nil
 	}
@@ -53,11 +52,11 @@ func open(path string) (*File, error) {
 	case err != nil:
 		return nil, ioError(path, err)
 	case info.IsDir():
-		return nil, &FileError{path, "it is a directory, and the client has a file there", "look what made it, and move it away"}
+		return nil, &FileError{path, "it is a directory instead of a file", "move it away"}
 	case !info.Mode().IsRegular():
 		return nil, &FileError{path, "it is not a regular file", "move it away"}
 	case info.Mode()&0o200 == 0:
-		return nil, &FileError{path, "it is read-only", "make it writable, or paste the entry where the file is made from"}
+		return nil, &FileError{path, "it is read-only", "make it writable, or add the entry where the file is generated from"}
 	}
 	text, err := readAll(real)
 	if err != nil {
@@ -74,7 +73,7 @@ func readAll(path string) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, MostBytes+1))
 	if text == nil {
-		text = []byte{} // an empty file is not the same as none
+		text = []byte{} // an empty file, in contrast to no file
 	}
 	return text, err
 }
@@ -83,13 +82,12 @@ func ioError(path string, err error) *FileError {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	return &FileError{path, err.Error(), "see that you may read and write it, and its directory"}
+	return &FileError{path, err.Error(), "check that you may read and write the file and its directory"}
 }
 
-// Write replaces the file by text, and keeps the old one beside it. A file that
-// somebody else wrote since it was opened is left alone: clients write their
-// files while they run. But on Windows, where there is no way to do it, the
-// file is never seen half written.
+// Write replaces the file by text and returns the path of a backup, which it creates in
+// the same directory. It fails if the file changed since it was opened, because clients
+// write their files while they run. The replacement is atomic, except on Windows.
 func (f *File) Write(text []byte, now time.Time) (backup string, err error) {
 	if f.Text == nil {
 		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
@@ -111,7 +109,7 @@ func (f *File) Write(text []byte, now time.Time) (backup string, err error) {
 }
 
 func (f *File) changed() error {
-	return &FileError{f.Path, "somebody else changed it at the same time", "try again, or end the client first"}
+	return &FileError{f.Path, "another program changed it at the same time", "try again, or close the client first"}
 }
 
 func wrap(path string, err error) error {
@@ -121,7 +119,7 @@ func wrap(path string, err error) error {
 	return ioError(path, err)
 }
 
-// keep copies the file as it was. What is there already is never replaced.
+// keep writes a backup of the file. It never replaces an existing one.
 func (f *File) keep(now time.Time) (path string, err error) {
 	base := f.Path + ".bak-" + now.Format("20060102-150405")
 	path = base

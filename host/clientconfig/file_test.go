@@ -31,9 +31,9 @@ func content(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestReplace: the file is replaced with its permissions, behind a link, and
-// each backup has what was there.
-func TestReplace(t *testing.T) {
+// TestWriteReplacesFile: a replaced file keeps its permissions and its symbolic link.
+// Each backup has the content before.
+func TestWriteReplacesFile(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "dotfiles.json"), filepath.Join(dir, "mcp.json")
 	write(t, real, "one", 0o640)
@@ -75,12 +75,12 @@ func TestNewFile(t *testing.T) {
 		t.Errorf("%q, %v", backup, err)
 	}
 	if _, err := f.Write([]byte("newer"), noon); err == nil || content(t, path) != "new" {
-		t.Errorf("what somebody made meanwhile was replaced: %v", err)
+		t.Errorf("a file that appeared meanwhile was replaced: %v", err)
 	}
 }
 
-// TestChangedMeanwhile: clients write their files while they run.
-func TestChangedMeanwhile(t *testing.T) {
+// TestWriteFailsIfFileChanged: clients write their files while they run.
+func TestWriteFailsIfFileChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	write(t, path, "one", 0o600)
 	f, err := Choose([]string{path})

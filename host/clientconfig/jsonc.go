@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
 )
 
-// A SyntaxError says where a file cannot be understood. Line and column count
-// from 1, the column in characters.
+// A SyntaxError is the place and the reason of a file that cannot be edited. Line and
+// column count from 1, the column in characters.
 type SyntaxError struct {
 	Line, Column int
 	What         string
@@ -18,7 +22,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
 }
 
-// syntax makes the error of an offset into a text.
+// syntax returns the error at an offset into a text.
 func syntax(text []byte, offset int, format string, args ...any) *SyntaxError {
 	before := text[:min(offset, len(text))]
 	line := bytes.Count(before, []byte("\n")) + 1
@@ -26,35 +30,26 @@ func syntax(text []byte, offset int, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Line: line, Column: column, What: fmt.Sprintf(format, args...)}
 }
 
-// A node is one value of a JSON text, with its place in it.
+// A node is one value of a JSON text with its byte offsets, for editing.
 type node struct {
-	kind       byte // '{', '[', or 'v' for everything else
+	kind       byte // '{', '[', or 'v' for all other values
 	start, end int
-	names      []string // of an object: the members' names
-	items      []*node  // of an object: the members' values; of an array: the elements
-	starts     []int    // where the members, with their names, begin
-	comma      bool     // there is one behind the last item
-	tail       int      // the end of what stands last before the closing bracket, comments included
+	names      []string // of an object: the names of the members
+	items      []*node  // of an object: the values of the members; of an array: the elements
+	starts     []int    // where the members with their names begin
+	comma      bool     // the last item has a trailing comma
+	tail       int      // end of the last token or comment before the closing bracket
 }
 
-// depthMost is how deep a file may be nested.
-const depthMost = 128
+// maxDepth is the maximum nesting of a file.
+const maxDepth = 128
 
-// A reader reads JSON, with comments and trailing commas where those are
-// allowed.
-type reader struct {
-	text    []byte
-	at      int
-	last    int // the end of the last token or comment
-	comment bool
-	depth   int
-}
-
-// bom is what some editors on Windows begin a file with.
+// bom is the byte order mark, with which some editors on Windows begin a file.
 var bom = []byte("\xef\xbb\xbf")
 
-// parse reads a whole text; a text without any value is nil.
-func parse(text []byte, comment bool) (root *node, err error) {
+// parse parses a file and returns its value, or nil if it has none. Comments and trailing
+// commas are errors unless comment is set.
+func parse(text []byte, comment bool) (*node, error) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -62,179 +57,189 @@ func parse(text []byte, comment bool) (root *node, err error) {
 		}
 		i += n
 	}
-	r := &reader{text: text, comment: comment}
-	if bytes.HasPrefix(text, bom) {
-		r.at = len(bom)
+	p := &parser{text: text, comment: comment}
+	body := bytes.TrimPrefix(text, bom)
+	p.shift = len(text) - len(body)
+	if offset, found := tooDeep(body); found {
+		return nil, p.fail(offset, "nested deeper than %d", maxDepth)
 	}
-	if err := r.space(); err != nil || r.at == len(text) {
-		return nil, err
+	if !bytes.HasSuffix(body, []byte("\n")) {
+		body = append(slices.Clip(body), '\n') // hujson rejects a line comment without it
 	}
-	if root, err = r.value(); err != nil {
-		return nil, err
+	if first, end := commentsIn(body); len(bytes.TrimLeft(body[end:], " \t\r\n")) == 0 {
+		return nil, p.checkComment(0, first)
 	}
-	if err := r.space(); err != nil {
-		return nil, err
+	v, err := hujson.Parse(body)
+	if err != nil {
+		return nil, p.convertError(body, err)
 	}
-	if r.at < len(text) {
-		return nil, r.fail("something follows the end of the value")
-	}
-	return root, nil
+	return p.value(&v)
 }
 
-func (r *reader) fail(format string, args ...any) error { return syntax(r.text, r.at, format, args...) }
+// tooDeep finds the first bracket beyond maxDepth. hujson has no limit, and a file of
+// brackets would exhaust its stack.
+func tooDeep(text []byte) (offset int, found bool) {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			i += max(commentLen(text[i:]), 1) - 1
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return i, true
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return 0, false
+}
 
-func (r *reader) peek() byte {
-	if r.at < len(r.text) {
-		return r.text[r.at]
+// commentLen returns the length of the comment that text begins with, without the line
+// break after it, or 0.
+func commentLen(text []byte) int {
+	switch {
+	case bytes.HasPrefix(text, []byte("//")):
+		if n := bytes.IndexByte(text, '\n'); n >= 0 {
+			return len(bytes.TrimRight(text[:n], "\r"))
+		}
+		return len(text)
+	case bytes.HasPrefix(text, []byte("/*")):
+		if n := bytes.Index(text[2:], []byte("*/")); n >= 0 {
+			return n + 4
+		}
 	}
 	return 0
 }
 
-// space skips white space and comments.
-func (r *reader) space() error {
-	for r.at < len(r.text) {
-		switch c := r.text[r.at]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-			r.at++
-		case c == '/' && !r.comment:
-			return r.fail("a comment, which this client's JSON does not have")
-		case bytes.HasPrefix(r.text[r.at:], []byte("//")):
-			if n := bytes.IndexAny(r.text[r.at:], "\r\n"); n >= 0 {
-				r.at += n
-			} else {
-				r.at = len(r.text)
-			}
-			r.last = r.at
-		case bytes.HasPrefix(r.text[r.at:], []byte("/*")):
-			n := bytes.Index(r.text[r.at+2:], []byte("*/"))
-			if n < 0 {
-				return r.fail("a comment that does not end")
-			}
-			r.at += n + 4
-			r.last = r.at
-		default:
-			return nil
+// commentsIn returns where the comments at the beginning of text start and end: -1 and 0
+// if there are none.
+func commentsIn(text []byte) (first, end int) {
+	first = -1
+	for {
+		at := len(text) - len(bytes.TrimLeft(text[end:], " \t\r\n"))
+		n := commentLen(text[at:])
+		if n == 0 {
+			return first, end
 		}
+		if first < 0 {
+			first = at
+		}
+		end = at + n
 	}
-	return nil
 }
 
-func (r *reader) value() (*node, error) {
-	n := &node{kind: 'v', start: r.at}
-	var err error
-	switch c := r.peek(); c {
-	case '{', '[':
-		n.kind = c
-		err = r.inside(n)
-	case '"':
-		_, err = r.str()
-	default:
-		err = r.word()
+// A parser converts the values of hujson into nodes.
+type parser struct {
+	text    []byte
+	shift   int // length of the byte order mark, which hujson does not see
+	comment bool
+}
+
+func (p *parser) fail(offset int, format string, args ...any) error {
+	return syntax(p.text, p.shift+offset, format, args...)
+}
+
+// convertError converts an error of hujson, which gives line and column only as text. It
+// drops invalid literals, because they may contain secrets.
+func (p *parser) convertError(body []byte, err error) error {
+	what := strings.TrimPrefix(err.Error(), "hujson: ")
+	var line, column int
+	if _, scanErr := fmt.Sscanf(what, "line %d, column %d:", &line, &column); scanErr != nil {
+		return p.fail(0, "%s", what)
 	}
-	n.end, r.last = r.at, r.at
+	_, what, _ = strings.Cut(what, ": ")
+	if strings.HasPrefix(what, "invalid literal") {
+		what = "invalid literal"
+	}
+	offset := 0
+	for range line - 1 {
+		offset += bytes.IndexByte(body[offset:], '\n') + 1
+	}
+	return p.fail(offset+column-1, "%s", what)
+}
+
+// checkComment returns the error for a comment in an extra at an offset, if comments are
+// not allowed. first is the offset of the comment in the extra, or negative.
+func (p *parser) checkComment(offset, first int) error {
+	if first < 0 || p.comment {
+		return nil
+	}
+	return p.fail(offset+first, "a comment, which this client's JSON does not have")
+}
+
+// extra checks the white space and comments at an offset and returns the end of the last
+// comment, or the offset if there is none.
+func (p *parser) extra(x hujson.Extra, offset int) (end int, err error) {
+	first, n := commentsIn(x)
+	return offset + n, p.checkComment(offset, first)
+}
+
+func (p *parser) value(v *hujson.Value) (*node, error) {
+	if _, err := p.extra(v.BeforeExtra, v.StartOffset-len(v.BeforeExtra)); err != nil {
+		return nil, err
+	}
+	n := &node{kind: 'v', start: p.shift + v.StartOffset, end: p.shift + v.EndOffset}
+	var err error
+	switch inner := v.Value.(type) {
+	case *hujson.Object:
+		n.kind = '{'
+		for i := range inner.Members {
+			m := &inner.Members[i]
+			if _, err = p.value(&m.Name); err != nil {
+				return nil, err
+			}
+			n.names = append(n.names, m.Name.Value.(hujson.Literal).String())
+			if err = p.item(n, &m.Value, m.Name.StartOffset, i == len(inner.Members)-1); err != nil {
+				return nil, err
+			}
+		}
+		err = p.finish(n, inner.AfterExtra)
+	case *hujson.Array:
+		n.kind = '['
+		for i := range inner.Elements {
+			if err = p.item(n, &inner.Elements[i], inner.Elements[i].StartOffset, i == len(inner.Elements)-1); err != nil {
+				return nil, err
+			}
+		}
+		err = p.finish(n, inner.AfterExtra)
+	}
+	if err == nil {
+		_, err = p.extra(v.AfterExtra, v.EndOffset)
+	}
 	return n, err
 }
 
-// inside reads the members of an object or the elements of an array.
-func (r *reader) inside(n *node) error {
-	closing := byte('}')
-	if n.kind == '[' {
-		closing = ']'
+// item adds a member or an element to n. start is where it begins. In hujson, the last one
+// has an AfterExtra if a comma follows it.
+func (p *parser) item(n *node, v *hujson.Value, start int, last bool) error {
+	item, err := p.value(v)
+	if err != nil {
+		return err
 	}
-	if r.depth++; r.depth > depthMost {
-		return r.fail("nested deeper than %d", depthMost)
-	}
-	defer func() { r.depth-- }()
-	r.at++
-	r.last = r.at
-	for first := true; ; first = false {
-		if err := r.space(); err != nil {
-			return err
-		}
-		if r.peek() == closing && (first || r.comment || !n.comma) {
-			n.tail = r.last
-			r.at++
-			return nil
-		}
-		if !first && !n.comma {
-			return r.fail("a comma or %c is missing", closing)
-		}
-		if err := r.item(n); err != nil {
-			return err
-		}
-		if err := r.space(); err != nil {
-			return err
-		}
-		if n.comma = r.peek() == ','; n.comma {
-			r.at++
-			r.last = r.at
-		}
-	}
-}
-
-func (r *reader) item(n *node) error {
-	n.starts = append(n.starts, r.at)
-	if n.kind == '{' {
-		if r.peek() != '"' {
-			return r.fail("the name of a member is missing")
-		}
-		name, err := r.str()
-		if err != nil {
-			return err
-		}
-		n.names = append(n.names, name)
-		if err := r.space(); err != nil {
-			return err
-		}
-		if r.peek() != ':' {
-			return r.fail("a colon is missing")
-		}
-		r.at++
-		if err := r.space(); err != nil {
-			return err
-		}
-	}
-	v, err := r.value()
-	n.items = append(n.items, v)
-	return err
-}
-
-func (r *reader) str() (s string, err error) {
-	start := r.at
-	for r.at++; r.at < len(r.text); r.at++ {
-		switch c := r.text[r.at]; {
-		case c == '\\':
-			r.at++
-		case c < ' ':
-			return "", r.fail("a control character in a string")
-		case c == '"':
-			r.at++
-			if err := json.Unmarshal(r.text[start:r.at], &s); err != nil {
-				return "", syntax(r.text, start, "this is not a valid string")
-			}
-			return s, nil
-		}
-	}
-	return "", syntax(r.text, start, "a string that does not end")
-}
-
-// word reads a number, true, false or null.
-func (r *reader) word() error {
-	start := r.at
-	for r.at < len(r.text) && bytes.IndexByte([]byte(" \t\r\n,:]}[{\"/"), r.text[r.at]) < 0 {
-		r.at++
-	}
-	if !json.Valid(r.text[start:r.at]) {
-		if start == len(r.text) {
-			return r.fail("the file ends in the middle")
-		}
-		return syntax(r.text, start, "this is not a value of JSON")
+	n.items, n.starts = append(n.items, item), append(n.starts, p.shift+start)
+	n.comma = last && v.AfterExtra != nil
+	if n.comma && !p.comment {
+		return p.fail(v.EndOffset+len(v.AfterExtra), "a trailing comma, which this client's JSON does not have")
 	}
 	return nil
 }
 
-// plain is the value of a node without its form, for comparing. Numbers stay
-// as they are written.
+// finish sets the tail of n. x is what precedes its closing bracket.
+func (p *parser) finish(n *node, x hujson.Extra) error {
+	end, err := p.extra(x, n.end-1-p.shift-len(x))
+	n.tail = p.shift + end
+	return err
+}
+
+// plain converts a node into the types of encoding/json, for comparing. Numbers keep their
+// form.
 func (n *node) plain(text []byte) any {
 	switch {
 	case n == nil:
@@ -255,12 +260,11 @@ func (n *node) plain(text []byte) any {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text[n.start:n.end]))
 	d.UseNumber()
-	_ = d.Decode(&v) // the reader took it for valid
+	_ = d.Decode(&v) // hujson has checked the literal
 	return v
 }
 
-// find returns the member of a name, and whether it stands in the object more
-// than once.
+// find returns the member with a name, and whether the object has several of them.
 func (n *node) find(name string) (value *node, twice bool) {
 	for i, have := range n.names {
 		if have == name {

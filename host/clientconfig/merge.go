@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// MostBytes is how large a client's file may be. That of Claude Code, which
-// keeps its history there, has megabytes.
+// MostBytes is the maximum size of a client's file. The one of Claude Code contains its
+// history and has several megabytes.
 const MostBytes = 64 << 20
 
-// Fragment is a whole file that has nothing but the entry.
+// Fragment returns a new file that contains only the entry.
 func (c *Client) Fragment(t Target) ([]byte, error) {
 	if err := c.check(t); err != nil {
 		return nil, err
@@ -34,9 +34,9 @@ func (c *Client) fragment(t Target) []byte {
 // asks reports whether the entry needs a question in "inputs".
 func (c *Client) asks(t Target) bool { return c.prompt && !t.Local() && t.Token != "" }
 
-// Merge puts the entry into a file. What it returns is the same as text when
-// the entry stands there already. A [*SyntaxError] says why the file cannot
-// take it.
+// Merge adds the entry to a file or replaces it there. It returns text unchanged if the
+// file already has the entry. It fails with a [*SyntaxError] if the file cannot be
+// edited, and with an [*UnfitError] if the client does not support the target.
 func (c *Client) Merge(text []byte, t Target) ([]byte, error) {
 	if err := c.check(t); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c *Client) mergeJSON(text []byte, t Target) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.root == nil { // an empty file, or nothing but comments
+	if d.root == nil { // an empty file or one with only comments
 		return append(onItsOwnLine(text), c.fragment(t)...), nil
 	}
 	want, err := c.wanted(d, t)
@@ -73,18 +73,17 @@ func (c *Client) mergeJSON(text []byte, t Target) ([]byte, error) {
 		}
 		after = d.ask(input(t))
 	}
-	// The file is somebody else's: what was written is believed only when it
-	// reads as it should.
+	// Check the result, because the file belongs to the user.
 	if again, err := parse(after, c.comment); err != nil || !reflect.DeepEqual(again.plain(after), any(want)) {
 		return nil, errMore
 	}
 	return after, nil
 }
 
-// errMore should not happen: an edit that did more than it should.
+// errMore reports a bug in the editor.
 var errMore = errors.New("editing the file would change more than the entry")
 
-// ask adds a question to those that the client asks.
+// ask adds a question to "inputs".
 func (d *document) ask(question []member) []byte {
 	if inputs, _ := d.root.find("inputs"); inputs != nil {
 		return d.add(inputs, "", question)
@@ -92,8 +91,8 @@ func (d *document) ask(question []member) []byte {
 	return d.add(d.root, quote("inputs")+": ", [][]member{question})
 }
 
-// wanted is what the file should say afterwards. What stands in the way is
-// found here.
+// wanted returns the intended content of the file. It fails if the file has other types
+// in the places that would change.
 func (c *Client) wanted(d *document, t Target) (map[string]any, error) {
 	servers, err := d.member(d.root, "the file", c.within, '{')
 	if err != nil {
@@ -122,8 +121,8 @@ func (c *Client) wanted(d *document, t Target) (map[string]any, error) {
 	return file, nil
 }
 
-// member finds a member that stands in an object at most once and is of a kind,
-// if one is given.
+// member returns a member of an object, or nil. It fails if the name occurs twice or the
+// value is not of the given kind; 0 means any.
 func (d *document) member(in *node, called, name string, kind byte) (*node, error) {
 	if in.kind != '{' {
 		return nil, syntax(d.text, in.start, "%s should be an object", called)
@@ -131,7 +130,7 @@ func (d *document) member(in *node, called, name string, kind byte) (*node, erro
 	n, twice := in.find(name)
 	switch {
 	case twice:
-		return nil, syntax(d.text, n.start, "%q stands in %s for the second time", name, called)
+		return nil, syntax(d.text, n.start, "%q occurs twice in %s", name, called)
 	case n == nil || kind == 0 || n.kind == kind:
 		return n, nil
 	case kind == '[':
@@ -140,7 +139,7 @@ func (d *document) member(in *node, called, name string, kind byte) (*node, erro
 	return nil, syntax(d.text, n.start, "%q should be an object", name)
 }
 
-// onItsOwnLine is a text behind which a line begins.
+// onItsOwnLine returns text with a final line break.
 func onItsOwnLine(text []byte) []byte {
 	text = bytes.Clone(text)
 	if len(text) > 0 && text[len(text)-1] != '\n' && !bytes.Equal(text, bom) {

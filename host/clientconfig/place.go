@@ -2,11 +2,11 @@ package clientconfig
 
 import "path/filepath"
 
-// A Scope says for whom an entry is: the user, wherever they work, or whoever
-// works in one directory.
+// A Scope says who uses an entry: the user everywhere, or everybody who works in one
+// directory.
 type Scope string
 
-// The scopes there are.
+// The scopes.
 const (
 	User    Scope = "user"
 	Project Scope = "project"
@@ -15,7 +15,7 @@ const (
 // Scopes are the names of all scopes.
 var Scopes = []string{string(User), string(Project)}
 
-// A Home is where the files of a user's clients are.
+// A Home locates the files of a user's clients.
 type Home struct {
 	OS     string              // as in runtime.GOOS
 	Dir    string              // the home directory
@@ -23,8 +23,8 @@ type Home struct {
 	Lookup func(string) string // environment variables; unset is empty
 }
 
-// Places are the paths that the client reads in a scope, the one to make last.
-// There are none when the client has no such scope.
+// Places returns the paths that the client reads in a scope. The last is the one to
+// create. It returns nil if the client has no such scope.
 func (c *Client) Places(s Scope, h Home) []string {
 	where := c.places[s]
 	if where == nil {
@@ -41,12 +41,12 @@ func config(path ...string) func(Home) []string {
 	return func(h Home) []string { return []string{filepath.Join(append([]string{h.Config}, path...)...)} }
 }
 
-// here is a path in the directory in which the command runs.
+// here returns a path in the current directory.
 func here(path ...string) func(Home) []string {
 	return func(Home) []string { return []string{filepath.Join(path...)} }
 }
 
-// either is any of several files in that directory.
+// either returns several paths in the current directory.
 func either(names ...string) func(Home) []string {
 	return func(Home) []string { return names }
 }
@@ -59,7 +59,7 @@ func (h Home) codex() []string {
 	return []string{filepath.Join(h.or("CODEX_HOME", filepath.Join(h.Dir, ".codex")), "config.toml")}
 }
 
-// zed is not where programs of a Mac have their files.
+// zed returns Zed's path, which on macOS is not in the usual directory.
 func (h Home) zed() []string {
 	dir := filepath.Join(h.Dir, ".config", "zed")
 	switch h.OS {
@@ -71,7 +71,7 @@ func (h Home) zed() []string {
 	return []string{filepath.Join(dir, "settings.json")}
 }
 
-// openCode follows XDG on every system.
+// openCode returns OpenCode's paths, which follow XDG on every system.
 func (h Home) openCode() []string {
 	dir := filepath.Join(h.xdg(), "opencode")
 	return []string{filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")}
@@ -79,8 +79,8 @@ func (h Home) openCode() []string {
 
 func (h Home) xdg() string { return h.or("XDG_CONFIG_HOME", filepath.Join(h.Dir, ".config")) }
 
-// or is the directory that a variable names, if it names one; a relative path
-// is no answer.
+// or returns the directory in a variable, if it is an absolute path, and otherwise the
+// default.
 func (h Home) or(variable, otherwise string) string {
 	if dir := h.Lookup(variable); filepath.IsAbs(dir) {
 		return dir

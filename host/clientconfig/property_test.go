@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A writer makes a JSON file with comments at every place where one may stand.
+// A writer generates JSON files with comments at all possible places.
 type writer struct {
 	t        *rapid.T
 	b        strings.Builder
@@ -17,7 +17,7 @@ type writer struct {
 	newline  string
 }
 
-// gap writes white space and comments, each comment with a number of its own.
+// gap writes white space and comments. Each comment has its own number.
 func (w *writer) gap() {
 	for range rapid.IntRange(0, 2).Draw(w.t, "gap") {
 		w.comments++
@@ -37,7 +37,7 @@ func (w *writer) gap() {
 
 var values = []string{`1`, `-0.5e+7`, `12345678901234567890`, `true`, `null`, `""`, `"a // b"`, `"/* \" */"`, `"\u002f\\"`, `"ë😀"`}
 
-// value writes any value; those named are given to an object beside others.
+// value writes a random value. If named is set it writes an object with these members.
 func (w *writer) value(depth int, named map[string]func()) {
 	kind := rapid.IntRange(0, 2).Draw(w.t, "value")
 	switch {
@@ -79,10 +79,9 @@ func (w *writer) list(opening, closing string, n int, item func(int)) {
 	w.b.WriteString(closing)
 }
 
-// TestNothingElseChanges: whatever stands in a file, in whatever form, an entry
-// that is new to it is put in without a byte of it being lost or moved, and
-// what then stands there is read as it was.
-func TestNothingElseChanges(t *testing.T) {
+// TestMergeKeepsOtherBytes: a new entry is added to any file without a change to the
+// other bytes, and the result has the same content as before plus the entry.
+func TestMergeKeepsOtherBytes(t *testing.T) {
 	var lenient []*Client
 	for _, c := range Clients {
 		if c.comment {
@@ -109,7 +108,7 @@ func TestNothingElseChanges(t *testing.T) {
 			t.Fatalf("%v in:\n%s", err, before)
 		}
 		if !holds(string(after), before) {
-			t.Fatalf("something is lost:\n%s\n--- became\n%s", before, after)
+			t.Fatalf("bytes are missing:\n%s\n--- became\n%s", before, after)
 		}
 		for i := 1; i <= w.comments; i++ {
 			if !strings.Contains(string(after), fmt.Sprintf("c%d", i)) {
@@ -118,7 +117,7 @@ func TestNothingElseChanges(t *testing.T) {
 		}
 		again, err := c.Merge(after, target)
 		if err != nil || string(again) != string(after) {
-			t.Fatalf("a second time (%v):\n%s\n--- became\n%s", err, after, again)
+			t.Fatalf("merging again (%v):\n%s\n--- became\n%s", err, after, again)
 		}
 		replaced := target
 		replaced.Command, replaced.URL, replaced.Token = []string{"/else"}, "", ""
@@ -130,11 +129,10 @@ func TestNothingElseChanges(t *testing.T) {
 	})
 }
 
-// emptyObject may lose its white space when something is put into it.
+// An empty object may lose its white space when a member is added.
 var emptyObject = regexp.MustCompile(`\{[ \t]+\}`)
 
-// holds reports whether a text has all of another in it, in order, and beside
-// it nothing but what was put in.
+// holds reports whether other is a subsequence of text.
 func holds(text, other string) bool {
 	other = emptyObject.ReplaceAllString(other, "{}")
 	for i := range len(text) {
@@ -145,7 +143,7 @@ func holds(text, other string) bool {
 	return other == ""
 }
 
-// equalBut compares what two files say.
+// equalBut reports whether two files have the same content.
 func equalBut(c *Client, a, b []byte) bool {
 	one, err := parse(a, c.comment)
 	if err != nil {
@@ -155,8 +153,8 @@ func equalBut(c *Client, a, b []byte) bool {
 	return err == nil && fmt.Sprint(one.plain(a)) == fmt.Sprint(other.plain(b))
 }
 
-// FuzzMerge: no file makes an edit fail in a worse way than by an error, and
-// what is made of it is stable.
+// FuzzMerge: merge returns an error for invalid files, and merging twice changes nothing
+// more.
 func FuzzMerge(f *testing.F) {
 	for i, text := range []string{
 		"", "{}", "{,}", "// x", "{\"mcpServers\":{\"gate-2\":{}}, // y\n}", `{"inputs":[{}],"servers":{"a":1,},}`, "\xef\xbb\xbf{}",
@@ -175,7 +173,7 @@ func FuzzMerge(f *testing.F) {
 			return
 		}
 		if again, err := c.Merge(after, target); err != nil || string(again) != string(after) {
-			t.Fatalf("%s, a second time (%v):\n%q\n%q\n%q", c.Name, err, text, after, again)
+			t.Fatalf("%s, merging again (%v):\n%q\n%q\n%q", c.Name, err, text, after, again)
 		}
 	})
 }

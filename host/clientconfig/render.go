@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A style is how a JSON file is laid out.
+// A style is the layout of a JSON file.
 type style struct{ unit, newline string }
 
-// plainStyle is that of a new file.
+// plainStyle is the layout of a new file.
 var plainStyle = style{unit: "  ", newline: "\n"}
 
-// styleOf is how a file is laid out already.
+// styleOf returns the layout of an existing file.
 func styleOf(text []byte, root *node) style {
 	s := plainStyle
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -26,15 +26,15 @@ func styleOf(text []byte, root *node) style {
 	return s
 }
 
-// indentAt is the white space before an offset, and whether nothing else stands
-// there in its line.
+// indentAt returns the white space before an offset, and whether the line has nothing
+// else before it.
 func indentAt(text []byte, offset int) (indent string, alone bool) {
 	line := text[bytes.LastIndexByte(text[:offset], '\n')+1 : offset]
 	rest := bytes.TrimLeft(line, " \t")
 	return string(line[:len(line)-len(rest)]), len(rest) == 0
 }
 
-// render writes a value as JSON whose further lines begin with indent.
+// render encodes a value as JSON. indent begins all lines but the first.
 func (s style) render(v any, indent string) string {
 	inner := s.newline + indent + s.unit
 	switch v := v.(type) {
@@ -54,7 +54,7 @@ func (s style) render(v any, indent string) string {
 	return compact(v)
 }
 
-// compact writes a value on one line.
+// compact encodes a value on one line.
 func compact(v any) string {
 	var all []string
 	switch v := v.(type) {
@@ -77,17 +77,17 @@ func compact(v any) string {
 	return quote(v)
 }
 
-// quote writes a string or a bool. Strings of JSON are strings of TOML too, but
-// for one character that JSON leaves as it is.
+// quote encodes a string or a bool. JSON strings are also TOML strings, except for DEL,
+// which JSON does not escape.
 func quote(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // of a string or a bool there is no error
+	_ = e.Encode(v) // cannot fail for a string or a bool
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }
 
-// plainOf is what a value is for comparing.
+// plainOf converts a value into the types of encoding/json, for comparing.
 func plainOf(v any) any {
 	switch v := v.(type) {
 	case []member:

@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// A Target is what a client is pointed at: a program, or an address.
+// A Target is what a client connects to: a command or a URL.
 type Target struct {
 	Name    string   // of the entry in the client's file
-	Command []string // the program and its arguments; empty: URL counts
+	Command []string // the program and its arguments; empty: use URL
 	URL     string
-	Token   string // the environment variable that holds the token; empty: none is needed
+	Token   string // the environment variable of the token; empty: no token
 }
 
-// TokenVariable is the variable for the token where no other is known.
+// TokenVariable is the default variable for the token.
 const TokenVariable = "JUNCTOR_TOKEN"
 
 // Local reports whether the client starts a program.
 func (t Target) Local() bool { return len(t.Command) > 0 }
 
-// What names of entries and variables may look like. All clients take these
-// without quoting.
+// All clients accept names of this form without quotes.
 var (
 	entryName    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 )
 
-// An UnfitError says why a client cannot be pointed at a target. What is for
-// people: a sentence without a full stop.
+// An UnfitError says why a client does not support a target. What is a sentence without
+// a full stop.
 type UnfitError struct{ What, Hint string }
 
 func (e *UnfitError) Error() string { return e.What }
@@ -37,7 +36,7 @@ func unsupported(hint, format string, args ...any) error {
 	return &UnfitError{What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// check says why the client cannot have the target, if it cannot.
+// check returns an [*UnfitError] if the client does not support the target.
 func (c *Client) check(t Target) error {
 	switch {
 	case !entryName.MatchString(t.Name):
@@ -45,16 +44,15 @@ func (c *Client) check(t Target) error {
 	case t.Token != "" && !variableName.MatchString(t.Token):
 		return unsupported("use letters, digits and _", "%q cannot be the name of an environment variable", t.Token)
 	case !t.Local() && c.remote == nil:
-		return unsupported("leave out --http", "%s only starts programs", c.Title)
+		return unsupported("omit --http", "%s only starts programs", c.Title)
 	case !t.Local() && t.Token != "" && c.TokenLess:
 		return unsupported("use --stdio; or --token-env= and write the header by hand", "%s takes no token from an environment variable", c.Title)
 	}
-	// A client that replaces variables has no way to write one that is meant
-	// as it stands.
+	// A client that replaces references has no escape for them.
 	for _, text := range append([]string{t.URL}, t.Command...) {
 		for _, opening := range c.expands {
 			if strings.Contains(text, opening) {
-				return unsupported("choose a path or an address without it", "%s would replace what begins with %s in %s", c.Title, opening, text)
+				return unsupported("choose a path or an address without it", "%s would expand the text after %s in %s", c.Title, opening, text)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// table is the entry as a table of TOML.
+// table returns the entry as a TOML table.
 func (c *Client) table(t Target, newline string) string {
 	var b strings.Builder
 	b.WriteString("[" + c.within + "." + t.Name + "]" + newline)
@@ -32,7 +32,7 @@ func (c *Client) mergeTOML(text []byte, t Target) ([]byte, error) {
 	}
 	own := []string{c.within, t.Name}
 	if at, ok := elsewhere(body, own); ok {
-		return nil, syntax(body, at, "[%s] cannot be put beside what stands here; make it a table of its own first", strings.Join(own, "."))
+		return nil, syntax(body, at, "[%s] cannot be added, because this line defines it in another way; write it as a table first", strings.Join(own, "."))
 	}
 	servers, _ := want[c.within].(map[string]any)
 	if servers == nil {
@@ -50,8 +50,7 @@ func (c *Client) mergeTOML(text []byte, t Target) ([]byte, error) {
 	return append(bytes.Clone(mark), after...), nil
 }
 
-// replaceTable puts the table where it stands now, or else at the end. Tables
-// below it go with it.
+// replaceTable replaces the table and its subtables, or appends the table.
 func (c *Client) replaceTable(body []byte, own []string, t Target) []byte {
 	newline := styleOf(body, nil).newline
 	table := c.table(t, newline)
@@ -70,7 +69,7 @@ func (c *Client) replaceTable(body []byte, own []string, t Target) []byte {
 	return append(after, table...)
 }
 
-// readTOML reads a whole file.
+// readTOML decodes a file.
 func readTOML(body []byte) (map[string]any, error) {
 	all := map[string]any{}
 	err := toml.Unmarshal(body, &all)
@@ -84,12 +83,11 @@ func readTOML(body []byte) (map[string]any, error) {
 	return all, nil
 }
 
-// A span is a part of a text.
+// A span is a range of bytes in a text.
 type span struct{ start, end int }
 
-// tables are the parts of a file that a table and those below it take, each
-// from its header to its last line. What stands between that and the next
-// header, blank lines and comments, belongs to what comes next.
+// tables returns the ranges of a table and its subtables, each from its header to its
+// last line. Blank lines and comments before the next header belong to the next table.
 func tables(body []byte, own []string) (spans []span) {
 	open := false
 	for _, e := range expressions(body) {
@@ -109,7 +107,7 @@ func tables(body []byte, own []string) (spans []span) {
 	return spans
 }
 
-// lastLine is the end of the last line of a part that says something.
+// lastLine returns the end of the last line that is neither blank nor a comment.
 func lastLine(body []byte, s span) int {
 	for s.end > s.start {
 		start := bytes.LastIndexByte(body[:s.end-1], '\n') + 1
@@ -122,8 +120,8 @@ func lastLine(body []byte, s span) int {
 	return s.end
 }
 
-// elsewhere finds the first place where a table is given in another way than by
-// a header: by a dotted name, or inside of another value.
+// elsewhere finds the first place where a table is not defined by a header, but by a
+// dotted key or inside another value.
 func elsewhere(body []byte, own []string) (offset int, found bool) {
 	var in []string
 	for _, e := range expressions(body) {
@@ -142,19 +140,19 @@ func elsewhere(body []byte, own []string) (offset int, found bool) {
 	return 0, false
 }
 
-// below reports whether a key is another or one below it.
+// below reports whether a key is equal to another one or below it.
 func below(key, other []string) bool {
 	return len(key) >= len(other) && slices.Equal(key[:len(other)], other)
 }
 
-// An expression is a header or a key with its value.
+// An expression is a table header, or a key with its value.
 type expression struct {
 	kind unstable.Kind
 	key  []string
-	line int // the offset of the line it stands in
+	line int // offset of the start of its line
 }
 
-// expressions are those of a file that is valid.
+// expressions returns the expressions of a valid file.
 func expressions(body []byte) (all []expression) {
 	var p unstable.Parser
 	p.Reset(body)
