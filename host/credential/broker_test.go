@@ -16,9 +16,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestOneRefresh: a hundred calls that come when the credential has expired get
-// the next one from one question. AUO-10
-func TestOneRefresh(t *testing.T) {
+// TestExpiredCredentialIsRefreshedOnce: a hundred callers that find the credential
+// expired share one query. AUO-10
+func TestExpiredCredentialIsRefreshedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{takes: time.Second, authorize: func(n int) (sdk.Credential, error) { return bearer(n, time.Hour), nil }}
 		b := broker(t, Options{Auth: p})
@@ -41,9 +41,9 @@ func TestOneRefresh(t *testing.T) {
 	})
 }
 
-// TestExpiry: what is about to expire is replaced, and where that fails still
-// used as long as it is good.
-func TestExpiry(t *testing.T) {
+// TestCredentialIsReplacedBeforeExpiry: a credential is replaced shortly before it
+// expires. If that fails it is used until it expires.
+func TestCredentialIsReplacedBeforeExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var down error
 		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 10*time.Minute), down }}
@@ -64,7 +64,7 @@ func TestExpiry(t *testing.T) {
 		want("token-2", 2)
 		down = sdk.Errorf(sdk.Unavailable, "the issuer is down")
 		at(9*time.Minute + 31*time.Second)
-		want("token-2", 3) // and now it is not asked for a second
+		want("token-2", 3) // the provider is not asked again for one second
 		want("token-2", 3)
 		at(time.Second)
 		want("token-2", 4)
@@ -82,9 +82,9 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// TestShortLived: a credential that never lasts for half a minute is used all the
-// same, and for half its life the provider is left alone.
-func TestShortLived(t *testing.T) {
+// TestShortLivedCredentialIsUsedForHalfItsLife: a credential that lasts less than 30 s is
+// used for half its life before the provider is asked again.
+func TestShortLivedCredentialIsUsedForHalfItsLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lasts := []time.Duration{-time.Hour, time.Second, 20 * time.Second, skew, time.Hour}
 		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, lasts[n-1]), nil }}
@@ -101,9 +101,9 @@ func TestShortLived(t *testing.T) {
 	})
 }
 
-// TestFailures: a provider that fails is asked less and less often, and callers
-// hear at once why and when it is worth coming back.
-func TestFailures(t *testing.T) {
+// TestFailingProviderIsAskedLessOften: the broker asks a failing provider less and less
+// often. Callers receive the reason and the time of the next attempt at once.
+func TestFailingProviderIsAskedLessOften(t *testing.T) {
 	for name, failure := range map[string]error{
 		"unreachable": &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the issuer is down", Hint: "check the network"},
 		"plugin":      fault.New(fault.PluginExited, "the plugin's process ended").WithHint("see its log"),
@@ -135,11 +135,10 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestNeedsLogin: a provider that wants a person is not asked again before
-// something is stored, and everybody hears which command to run. AUO-16
-// TestDeniedStaysDenied: a provider that refuses is asked again after a minute
-// or when what it goes by changes, and nothing announces that.
-func TestDeniedStaysDenied(t *testing.T) {
+// TestDeniedIsAskedAgainAfterAMinute: the broker asks a provider that returned Denied
+// again after a minute or when the stored secrets change. The hint does not announce
+// that.
+func TestDeniedIsAskedAgainAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s stamp
 		denied := &sdk.Error{Code: sdk.Denied, Message: "not for you", Hint: "ask the owner", Path: "scopes[0]"}
@@ -164,7 +163,7 @@ func TestDeniedStaysDenied(t *testing.T) {
 	})
 }
 
-func TestNeedsLogin(t *testing.T) {
+func TestNoQueryAfterNeedsLogin(t *testing.T) {
 	for tenant, want := range map[string]string{
 		"":           "junctor login github",
 		"ada@x.org":  "junctor login github --tenant ada@x.org",
@@ -194,7 +193,7 @@ func TestNeedsLogin(t *testing.T) {
 			if n, m := p.asked(); n != 1 || m != 0 {
 				t.Errorf("asked %d and %d times", n, m)
 			}
-			s.change() // by another server
+			s.change() // the secrets of another server
 			if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.NeedsLogin {
 				t.Error(err)
 			}
@@ -213,9 +212,9 @@ func TestNeedsLogin(t *testing.T) {
 	}
 }
 
-// TestLeaving: a caller that gives up leaves, and the question goes on: its answer
-// is there for the next.
-func TestLeaving(t *testing.T) {
+// TestQueryOutlivesItsCaller: a caller whose context ends returns. Its query goes on, and
+// the next caller receives the answer.
+func TestQueryOutlivesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{takes: 10 * time.Second, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 		b := broker(t, Options{Auth: p})
@@ -236,9 +235,9 @@ func TestLeaving(t *testing.T) {
 	})
 }
 
-// TestSlow: a provider that does not answer is not waited for without end, and not at
-// all once the broker is closed.
-func TestSlow(t *testing.T) {
+// TestQueryTimesOut: a query ends at its timeout. A closed broker does not wait for it at
+// all.
+func TestQueryTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{takes: time.Hour, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 		b := broker(t, Options{Auth: p, Timeout: 20 * time.Second})
@@ -259,8 +258,8 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestForget: after a login in this process nothing that was there before counts.
-func TestForget(t *testing.T) {
+// TestForgetDropsRefusals: after Forget, earlier refusals do not count.
+func TestForgetDropsRefusals(t *testing.T) {
 	p := &provider{
 		authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil },
 		challenge: func(int) (sdk.ChallengeResult, error) {
@@ -292,9 +291,9 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestPurposes: credentials for one thing are not used for another, and there
-// are not many.
-func TestPurposes(t *testing.T) {
+// TestPurposesHaveTheirOwnCredentials: each purpose has its own credential, and the
+// number of purposes is bounded.
+func TestPurposesHaveTheirOwnCredentials(t *testing.T) {
 	p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 	b := broker(t, Options{Auth: p})
 	for i, r := range []struct {
@@ -320,28 +319,29 @@ func TestPurposes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(b.held); n > heldMost {
+	if n := len(b.entries); n > maxEntries {
 		t.Errorf("%d are kept", n)
 	}
 }
 
-// TestFreshPurposes: what fails is not forgotten by asking for something else.
-func TestFreshPurposes(t *testing.T) {
+// TestNewPurposesDoNotEvictFailures: entries with a failure are not evicted in favour of
+// new purposes.
+func TestNewPurposesDoNotEvictFailures(t *testing.T) {
 	p := &provider{authorize: func(int) (sdk.Credential, error) { return sdk.Credential{}, sdk.Errorf(sdk.NeedsLogin, "") }}
 	b := broker(t, Options{Auth: p})
 	for i := range 100 {
 		_, err := b.Authorize(t.Context(), sdk.AuthRequest{URL: fmt.Sprint("https://x/", i)})
-		if want := sdk.NeedsLogin; i < heldMost && sdk.CodeOf(err) != want || i >= heldMost && sdk.CodeOf(err) != sdk.Denied {
+		if want := sdk.NeedsLogin; i < maxEntries && sdk.CodeOf(err) != want || i >= maxEntries && sdk.CodeOf(err) != sdk.Denied {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
-	if n, _ := p.asked(); n != heldMost {
+	if n, _ := p.asked(); n != maxEntries {
 		t.Errorf("asked %d times", n)
 	}
 }
 
-// TestConcealed: whoever prints knows what not to, before anybody has it.
-func TestConcealed(t *testing.T) {
+// TestSecretsAreConcealed: Conceal receives the secrets before Authorize returns them.
+func TestSecretsAreConcealed(t *testing.T) {
 	var concealed []string
 	p := &provider{authorize: func(int) (sdk.Credential, error) {
 		return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer abc", "X-Key": "def"}, Query: map[string]string{"key": "ghi"}}, nil

@@ -11,125 +11,125 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// skew is how long before it expires a credential is replaced: the clocks of
-// servers differ, and requests take their time. One that is short-lived is used
-// for half its life, or every request would be a refresh.
+// skew is how long before its expiry a credential is replaced. It covers the
+// difference between clocks and the duration of requests. A short-lived credential
+// is used for half its life, so that not every request causes a refresh.
 const skew = 30 * time.Second
 
-// cachedCredential is one credential and what is known about it. Its methods are called
-// with the broker's lock held, and do nothing but change it.
+// cachedCredential is one credential and its history. Its methods are called with
+// the broker's mu held and have no effect outside the entry.
 type cachedCredential struct {
 	server, tenant string
-	request        sdk.AuthRequest // that it is for
+	request        sdk.AuthRequest // its purpose
 	used           time.Time
-	asking         *question // under way; nil: none
+	pending        *query // in flight; may be nil
 
-	cred    *sdk.Credential // nil: none
-	mark    [32]byte        // of the last one there was
-	margin  time.Duration   // before it expires, in which it is replaced
-	stamp   string          // of what was stored when it was obtained
-	trouble *failureState   // nil: none
+	cred    *sdk.Credential // may be nil
+	mark    [32]byte        // fingerprint of the latest credential
+	margin  time.Duration   // before the expiry, in which the credential is replaced
+	stamp   string          // Changed when the credential was obtained
+	failure *failureState   // may be nil
 	pause   time.Duration   // after the last failure of the provider
 
-	refusals
-	scope wider
-	fixed bool // the provider once had nothing to renew it with
+	rejections
+	scope scopeChallenges
+	fixed bool // the provider once had no replacement
 
-	kind   string // of State
+	kind   string // as in State
 	since  time.Time
 	scopes []string
 }
 
-// keyOf is what a credential is for.
+// keyOf returns the purpose of a request: its resource, scopes and subject.
 func keyOf(r sdk.AuthRequest) string {
 	scopes := slices.Sorted(slices.Values(r.Scopes))
 	resource, _, _ := strings.Cut(cmp.Or(r.Resource, r.URL), "#")
 	key, err := json.Marshal([]any{resource, scopes, r.Subject})
 	if err != nil {
-		panic(err) // texts only
+		panic(err) // cannot happen: the values are strings
 	}
 	return string(key)
 }
 
-// answer is what can be said without asking: a credential, an error, or neither.
-func (h *cachedCredential) answer(stamp string, now time.Time) (*sdk.Credential, error) {
+// cached returns the answer that needs no query: a credential or an error. It
+// returns neither if the provider has to be asked.
+func (cc *cachedCredential) cached(stamp string, now time.Time) (*sdk.Credential, error) {
 	switch {
-	case h.trouble.holds(stamp, now) && h.valid(now):
-	case h.trouble.holds(stamp, now):
-		return nil, h.trouble.error(now)
-	case h.cred == nil || h.cred.PerRequest || stamp != h.stamp || !h.cred.Expires.IsZero() && h.cred.Expires.Sub(now) <= h.margin:
+	case cc.failure.holds(stamp, now) && cc.valid(now):
+	case cc.failure.holds(stamp, now):
+		return nil, cc.failure.error(now)
+	case cc.cred == nil || cc.cred.PerRequest || stamp != cc.stamp || !cc.cred.Expires.IsZero() && cc.cred.Expires.Sub(now) <= cc.margin:
 		return nil, nil
 	}
-	h.hand(now)
-	return h.cred, nil
+	cc.recordUse(now)
+	return cc.cred, nil
 }
 
-// valid reports whether there is a credential that the server may still take.
-func (h *cachedCredential) valid(now time.Time) bool {
-	return h.cred != nil && !h.cred.PerRequest && (h.cred.Expires.IsZero() || now.Before(h.cred.Expires))
+// valid reports whether the credential has not expired yet.
+func (cc *cachedCredential) valid(now time.Time) bool {
+	return cc.cred != nil && !cc.cred.PerRequest && (cc.cred.Expires.IsZero() || now.Before(cc.cred.Expires))
 }
 
-// obtained takes what the provider gave, and reports whether it is of use: it is
-// not when it is what was refused to the end. stamp is from after the question.
-func (h *cachedCredential) obtained(c sdk.Credential, stamp string, now time.Time) error {
+// obtained stores the provider's credential. It returns an error if the server has
+// already refused this one for good. stamp is Changed after the query.
+func (cc *cachedCredential) obtained(c sdk.Credential, stamp string, now time.Time) error {
 	mark := markOf(c)
-	if t := h.trouble; t != nil && t.lasting {
-		if mark == h.bad {
-			t.again(stamp, now)
+	if t := cc.failure; t != nil && t.lasting {
+		if mark == cc.bad {
+			t.extend(stamp, now)
 			return t.error(now)
 		}
-		h.strikes = min(h.strikes, strikesMost-1) // something changed, which is worth one attempt
+		cc.strikes = min(cc.strikes, strikesMost-1) // a change of the stored secrets is worth one attempt
 	}
-	if mark != h.mark {
-		h.replaced(now)
-		h.scope = wider{}
+	if mark != cc.mark {
+		cc.replaced(now)
+		cc.scope = scopeChallenges{}
 	}
-	c.Name = h.name
-	h.cred, h.mark, h.stamp, h.trouble, h.pause = &c, mark, stamp, nil, 0
-	h.margin = min(skew, max(0, c.Expires.Sub(now)/2))
-	h.turn("ready", now)
+	c.Name = cc.name
+	cc.cred, cc.mark, cc.stamp, cc.failure, cc.pause = &c, mark, stamp, nil, 0
+	cc.margin = min(skew, max(0, c.Expires.Sub(now)/2))
+	cc.setKind("ready", now)
 	return nil
 }
 
-// failed takes the provider's error. The stamps are from before the question, so
-// that nothing that changed meanwhile is missed, and from after it, for a provider
-// that says that what it was given is of no use: what it wrote itself is no reason
-// to ask it again at once.
-func (h *cachedCredential) failed(err error, before, after string, now time.Time) *sdk.Error {
+// failed records the provider's error and returns what callers receive. A
+// NeedsLogin keeps before, so that no change during the query is missed. Other
+// errors keep after: the provider's own writes are no reason to ask it again.
+func (cc *cachedCredential) failed(err error, before, after string, now time.Time) *sdk.Error {
 	e := asError(err)
 	if e.Code == sdk.NeedsLogin {
-		return h.wants(e.Message, before, now)
+		return cc.requireLogin(e.Message, before, now)
 	}
-	h.pause = min(max(2*h.pause, pauseFirst), pauseLast)
+	cc.pause = min(max(2*cc.pause, pauseFirst), pauseLast)
 	denied := e.Code == sdk.Denied
 	if denied {
-		h.pause = pauseLast
+		cc.pause = pauseLast
 	}
-	h.trouble = &failureState{kind: "failed", err: e, until: now.Add(h.pause), stamp: after, merely: e.Code != sdk.AuthRequired && !denied, final: denied}
-	h.turn("failed", now)
-	return h.trouble.error(now)
+	cc.failure = &failureState{kind: "failed", err: e, until: now.Add(cc.pause), stamp: after, temporary: e.Code != sdk.AuthRequired && !denied, final: denied}
+	cc.setKind("failed", now)
+	return cc.failure.error(now)
 }
 
-// wants takes note that only a person can help. What there was is not presented
-// any longer: whoever logged out means it.
-func (h *cachedCredential) wants(reason, stamp string, now time.Time) *sdk.Error {
-	h.cred = nil
-	h.trouble = &failureState{kind: "needs_login", err: needsLogin(reason, h.server, h.tenant), lasting: true, stamp: stamp}
-	h.turn("needs_login", now)
-	return h.trouble.error(now)
+// requireLogin records that only a login can help. It drops the credential, because
+// a person who logged out does not want it presented again.
+func (cc *cachedCredential) requireLogin(reason, stamp string, now time.Time) *sdk.Error {
+	cc.cred = nil
+	cc.failure = &failureState{kind: "needs_login", err: needsLogin(reason, cc.server, cc.tenant), lasting: true, stamp: stamp}
+	cc.setKind("needs_login", now)
+	return cc.failure.error(now)
 }
 
-func (h *cachedCredential) turn(kind string, now time.Time) {
-	if h.kind != kind {
-		h.kind, h.since = kind, now
+func (cc *cachedCredential) setKind(kind string, now time.Time) {
+	if cc.kind != kind {
+		cc.kind, cc.since = kind, now
 	}
 }
 
-// markOf tells credentials apart.
+// markOf returns the fingerprint of a credential.
 func markOf(c sdk.Credential) [32]byte {
-	text, err := json.Marshal([]any{c.Headers, c.Query}) // sorted by name
+	text, err := json.Marshal([]any{c.Headers, c.Query}) // maps are encoded in sorted order
 	if err != nil {
-		panic(err) // texts only
+		panic(err) // cannot happen: the values are strings
 	}
 	return sha256.Sum256(text)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestChangedFile: what somebody put in the place of a refused token is presented
-// with the next request, however often and however long ago the old one was
-// refused; the same again is not.
-func TestChangedFile(t *testing.T) {
+// TestChangedTokenIsPresented: a new token is presented with the next request after the
+// stored secrets change, no matter how often the old one was refused. The refused token
+// is not.
+func TestChangedTokenIsPresented(t *testing.T) {
 	for name, refused := range map[string]int{"once": 1, "to the end": 100} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestChangedFile(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				before := presented
-				s.change() // touched, and the same is in it
+				s.change() // the file was written with the same token
 				_, _ = call(t, b, takes)
 				if refused > strikesMost && presented != before {
 					t.Error("what was refused to the end was presented again")
@@ -50,10 +50,10 @@ func TestChangedFile(t *testing.T) {
 	}
 }
 
-// TestStoredInPieces: a login that is stored while the provider reads is not
-// missed: what the provider still has is the refused token, and the stamp is new
-// already. A provider that itself writes each time is no reason to ask on.
-func TestStoredInPieces(t *testing.T) {
+// TestSecretsChangeDuringQuery: the stored secrets change while the provider reads them:
+// it returns the refused token, although Changed is new already. The broker asks again,
+// but not without end if the provider itself writes with each call.
+func TestSecretsChangeDuringQuery(t *testing.T) {
 	for name, writes := range map[string]int{"a login": 1, "a provider that writes": 1000} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestStoredInPieces(t *testing.T) {
 				p := &provider{challenge: retry, authorize: func(int) (sdk.Credential, error) {
 					cred := bearer(has, time.Hour)
 					if left > 0 {
-						s.change() // behind its back
+						s.change() // while the provider reads
 						if left--; left == 0 {
 							has = "new"
 						}
@@ -95,9 +95,9 @@ func TestStoredInPieces(t *testing.T) {
 	}
 }
 
-// TestNothingToPresent: a provider that was given nothing of use is asked again
-// when that changed, and not because of what it writes itself.
-func TestNothingToPresent(t *testing.T) {
+// TestProviderIsAskedAgainAfterChange: a provider that has nothing to present is asked
+// again when the stored secrets change, but not because of its own writes.
+func TestProviderIsAskedAgainAfterChange(t *testing.T) {
 	for name, writes := range map[string]bool{"reads": false, "writes": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

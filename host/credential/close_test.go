@@ -9,18 +9,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestClose: whoever waits when a broker is closed leaves at once. What the
-// provider has begun, a refresh say, may come to its end within a moment, and the
-// lock is held until it has; what has not begun never does.
-func TestClose(t *testing.T) {
+// TestCloseDrainsQueries: callers that wait when a broker is closed return at once. A
+// query in flight may complete within drainTimeout and holds the lock until then. A query
+// that waits for the lock never starts.
+func TestCloseDrainsQueries(t *testing.T) {
 	for name, test := range map[string]struct {
-		takes  time.Duration // the provider
+		takes  time.Duration // duration of the provider's call
 		busy   bool          // another process has the lock
 		closes time.Duration // how long closing takes
-		ends   bool          // the provider came to its end
+		ends   bool          // the provider's call completed
 	}{
 		"nearly there": {takes: 2 * time.Second, closes: time.Second, ends: true},
-		"hanging":      {takes: time.Hour, closes: lastTime},
+		"hanging":      {takes: time.Hour, closes: drainTimeout},
 		"not begun":    {busy: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,12 +1,13 @@
-// Package credential keeps what is presented to one server, and decides when
-// the auth provider is asked for more.
+// Package credential caches the credentials for one server and decides when to
+// ask its auth provider for others.
 //
-// Transports ask for every request, and are answered from memory until the
-// credential expires. Then one caller's question is everybody's, also between
-// processes. A refusal is taken to the provider once; a server that goes on to
-// refuse is left alone after three of them, and a provider that says that only
-// a person can help is not asked again before something has changed.
+// Transports call [Broker.Authorize] for every request. The broker answers from
+// memory until the credential expires. Then one query to the provider serves all
+// concurrent callers, and a lock file keeps other processes from asking too.
 //
-// What the provider needs to obtain a credential, a refresh token say, never
-// comes here.
+// The broker passes each 401 to the provider once. After three refusals in a row it
+// presents nothing more to the server until the provider has other credentials.
+// After NeedsLogin it asks the provider again only when stored secrets change.
+//
+// Refresh tokens and other inputs of the provider never reach this package.
 package credential

@@ -13,55 +13,55 @@ import (
 )
 
 const (
-	pauseFirst = time.Second // after a failure of the provider, doubled each time
-	pauseLast  = time.Minute
-	lookFirst  = time.Minute // until a provider that cannot renew is asked whether it has something else
-	lookLast   = time.Hour
+	pauseFirst   = time.Second // after a failure of the provider; doubled each time
+	pauseLast    = time.Minute
+	recheckFirst = time.Minute // until a provider that cannot renew is asked for other credentials
+	recheckLast  = time.Hour
 )
 
-// A failureState is why there is no credential. While it holds nobody is asked, and
-// everybody hears the same.
+// A failureState is the reason why there is no credential. While it is active the
+// broker returns the same error to all callers and does not ask the provider.
 type failureState struct {
-	kind string // of State: "failed", "refused" or "needs_login"
+	kind string // as in State: "failed", "refused" or "needs_login"
 	err  *sdk.Error
 
-	until time.Time     // zero: for good
-	look  time.Duration // that until was in the future by, of one that lasts
+	until   time.Time     // zero: no end
+	recheck time.Duration // the last delay before until, if lasting
 
-	// stamp is of what the provider goes by. When it changes it is worth asking,
-	// unless the provider merely failed. One that lasts is over only when the
-	// provider then has something that was not refused yet.
-	stamp   string
-	merely  bool
-	lasting bool
-	final   bool // until is not announced: time alone will not help
+	// stamp is Changed when the state began. A change ends the state unless
+	// temporary is set. A lasting state then continues if the provider returns
+	// the credential that was already refused.
+	stamp     string
+	temporary bool
+	lasting   bool
+	final     bool // do not announce until: waiting alone does not help
 }
 
-func (t *failureState) holds(stamp string, now time.Time) bool {
+func (f *failureState) holds(stamp string, now time.Time) bool {
 	switch {
-	case t == nil:
+	case f == nil:
 		return false
-	case !t.merely && stamp != t.stamp:
+	case !f.temporary && stamp != f.stamp:
 		return false
 	}
-	return t.until.IsZero() || now.Before(t.until)
+	return f.until.IsZero() || now.Before(f.until)
 }
 
-// again makes a trouble hold on that was looked into without a result.
-func (t *failureState) again(stamp string, now time.Time) {
-	t.stamp = stamp
-	if !t.until.IsZero() {
-		t.look = min(2*t.look, lookLast)
-		t.until = now.Add(t.look)
+// extend continues a state after a query that brought no other credential.
+func (f *failureState) extend(stamp string, now time.Time) {
+	f.stamp = stamp
+	if !f.until.IsZero() {
+		f.recheck = min(2*f.recheck, recheckLast)
+		f.until = now.Add(f.recheck)
 	}
 }
 
-// error is what a caller hears, with when it is worth coming back.
-func (t *failureState) error(now time.Time) *sdk.Error {
-	e := *t.err
-	if !t.lasting && !t.final && t.until.After(now) {
-		later := "it is tried again in " + t.until.Sub(now).Round(time.Second).String()
-		if wait := t.until.Sub(now); wait < time.Second {
+// error returns the error for callers. Its hint says when a retry is due.
+func (f *failureState) error(now time.Time) *sdk.Error {
+	e := *f.err
+	if !f.lasting && !f.final && f.until.After(now) {
+		later := "it is tried again in " + f.until.Sub(now).Round(time.Second).String()
+		if wait := f.until.Sub(now); wait < time.Second {
 			later = "it is tried again in a moment"
 		}
 		e.Hint = strings.TrimPrefix(e.Hint+"; "+later, "; ")
@@ -69,23 +69,23 @@ func (t *failureState) error(now time.Time) *sdk.Error {
 	return &e
 }
 
-// result is what a transport hears that was refused meanwhile.
-func (t *failureState) result(now time.Time) (sdk.ChallengeResult, error) {
-	if t.kind == "failed" {
-		return sdk.ChallengeResult{}, t.error(now)
+// result returns the answer to a transport whose credential was refused meanwhile.
+func (f *failureState) result(now time.Time) (sdk.ChallengeResult, error) {
+	if f.kind == "failed" {
+		return sdk.ChallengeResult{}, f.error(now)
 	}
-	return sdk.ChallengeResult{NeedsLogin: t.kind == "needs_login", Reason: t.err.Message}, nil
+	return sdk.ChallengeResult{NeedsLogin: f.kind == "needs_login", Reason: f.err.Message}, nil
 }
 
-// needsLogin says that somebody has to log in, and how.
+// needsLogin returns the error that asks for a login and names the command.
 func needsLogin(reason, server, tenant string) *sdk.Error {
 	return &sdk.Error{
 		Code: sdk.NeedsLogin, Reason: "needs_login",
-		Message: cmp.Or(reason, "nobody is logged in"), Hint: "run `" + command(server, tenant) + "`",
+		Message: cmp.Or(reason, "not logged in"), Hint: "run `" + command(server, tenant) + "`",
 	}
 }
 
-// command is how somebody logs in.
+// command returns the login command for a server and tenant, quoted for a shell.
 func command(server, tenant string) string {
 	if tenant == "" {
 		return "junctor login " + server
@@ -98,7 +98,7 @@ func command(server, tenant string) string {
 	return "junctor login " + server + " --tenant " + tenant
 }
 
-// refusedByServer says that the server does not take what the provider has.
+// refusedByServer returns the error for credentials that the server refuses.
 func refusedByServer(reason, server, tenant string) *sdk.Error {
 	return &sdk.Error{
 		Code: sdk.AuthRequired, Reason: "refused", Message: cmp.Or(reason, "the server refuses the credentials"),
@@ -106,22 +106,21 @@ func refusedByServer(reason, server, tenant string) *sdk.Error {
 	}
 }
 
-// secretReasons are the words for what is wrong with a secret that stands in the
-// provider's settings.
+// secretReasons are the reasons for faults of a secret in the provider's settings.
 var secretReasons = map[fault.Code]string{
 	fault.SecretLocked: "locked", fault.SecretPassword: "password", fault.SecretDamaged: "damaged",
 	fault.SecretStore: "secret_store", fault.SecretUnknown: "secret_unknown",
 }
 
-// asError makes one of sdk's of whatever a provider's call ended with. What the
-// host says of the plugin's process is nothing but that it could not be reached.
+// asError converts the error of a provider's call into an sdk.Error. Faults of the
+// plugin's process become [sdk.Unavailable].
 func asError(err error) *sdk.Error {
 	e, ok := errors.AsType[*sdk.Error](err)
 	f, isFault := errors.AsType[*fault.Error](err)
 	switch {
 	case ok:
 		e = &sdk.Error{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Path: e.Path, Output: e.Output}
-		if isFault { // which has it without what must not be printed
+		if isFault { // the fault has the same texts with secrets redacted
 			e.Message, e.Hint, e.Output = strings.TrimPrefix(f.Message, e.Path+": "), f.Hint, f.Output
 		}
 	case isFault:
@@ -134,7 +133,7 @@ func asError(err error) *sdk.Error {
 		e = sdk.Errorf(sdk.Unavailable, "the auth provider failed: %v", err)
 	}
 	if e.Code == sdk.Unimplemented {
-		e.Code = sdk.Unavailable // to a transport it would mean that there is no auth provider
+		e.Code = sdk.Unavailable // transports read Unimplemented as "there is no auth provider"
 	}
 	return e
 }

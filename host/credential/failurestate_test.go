@@ -9,9 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestLastLines: what a provider's program printed last is what people look for
-// when it fails. It passes as the host conceals it.
-func TestLastLines(t *testing.T) {
+// TestOutputIsRedacted: the last output of a provider's program is passed on with secrets
+// redacted.
+func TestOutputIsRedacted(t *testing.T) {
 	said := &sdk.Error{Code: sdk.Unavailable, Message: "gcloud ended with status 1", Output: []string{"token s3cret is bad", "log in first"}}
 	concealed := &fault.Error{Code: fault.UpstreamUnavailable, Message: said.Message, Err: said, Output: []string{"token *** is bad", "log in first"}}
 	for _, c := range []struct {
@@ -28,9 +28,9 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// TestConcealedReason: a provider's words are passed on as the host conceals
-// them, to a transport that is another's and in the state.
-func TestConcealedReason(t *testing.T) {
+// TestMessageIsRedacted: messages and hints of a provider are passed on with secrets
+// redacted.
+func TestMessageIsRedacted(t *testing.T) {
 	said := &sdk.Error{Code: sdk.Invalid, Path: "token", Message: "s3cret is bad", Hint: "s3cret is not a token"}
 	e := asError(&fault.Error{Code: fault.UpstreamSettings, Message: "token: *** is bad", Hint: "*** is not a token", Path: "token", Err: said})
 	if e.Code != sdk.Invalid || e.Path != "token" || e.Message != "*** is bad" || e.Hint != "*** is not a token" {

@@ -14,22 +14,22 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A child is another process with the same secrets: it asks once, as the test
-// does at the same time.
+// The test starts child processes with the same secrets. Each asks for a credential
+// once, at the same time as the test.
 const childVar = "CREDENTIAL_TEST_DIR"
 
 func isChild() bool { return os.Getenv(childVar) != "" }
 
 func child() {
-	b := stored(os.Getenv(childVar))
+	b := newFileBroker(os.Getenv(childVar))
 	defer b.Close()
 	c, err := b.Authorize(context.Background(), request)
 	fmt.Print(c.Headers["Authorization"], err)
 }
 
-// stored is a broker whose provider keeps its token in a file, and takes a while
-// to write it.
-func stored(dir string) *Broker {
+// newFileBroker returns a broker whose provider stores its token in a file and needs
+// 100 ms to write it.
+func newFileBroker(dir string) *Broker {
 	file := filepath.Join(dir, "token")
 	p := &provider{authorize: func(int) (sdk.Credential, error) {
 		if b, err := os.ReadFile(file); err == nil {
@@ -47,8 +47,8 @@ func stored(dir string) *Broker {
 	return New(Options{Server: "github", Auth: p, Lock: LockFile(filepath.Join(dir, "locks", "lock"))})
 }
 
-// TestProcesses: processes that share their secrets refresh once.
-func TestProcesses(t *testing.T) {
+// TestProcessesRefreshOnce: processes that share their secrets refresh once.
+func TestProcessesRefreshOnce(t *testing.T) {
 	dir := t.TempDir()
 	answers := make(chan string)
 	for range 3 {
@@ -59,7 +59,7 @@ func TestProcesses(t *testing.T) {
 			answers <- fmt.Sprint(string(out), err)
 		}()
 	}
-	b := stored(dir)
+	b := newFileBroker(dir)
 	defer b.Close()
 	c, err := b.Authorize(t.Context(), request)
 	if err != nil || c.Headers["Authorization"] != "Bearer token-stored" {
@@ -75,36 +75,9 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestLockFile: one at a time, for as long as ctx lasts.
-func TestLockFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a", "b", "lock")
-	release, err := LockFile(path)(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
-	defer cancel()
-	if _, err := LockFile(path)(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
-	time.AfterFunc(50*time.Millisecond, release)
-	begun := time.Now()
-	again, err := LockFile(path)(t.Context())
-	if d := time.Since(begun); err != nil || d > 10*time.Second {
-		t.Fatalf("%v after %s", err, d)
-	}
-	again()
-	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LockFile(filepath.Join(filepath.Dir(path), "file", "lock"))(t.Context()); err == nil {
-		t.Error("a lock below a file")
-	}
-}
-
-// TestNoLock: a lock that cannot be had is no reason to go without; one that
-// somebody else keeps is.
-func TestNoLock(t *testing.T) {
+// TestBrokerWithoutLock: the broker goes on without a lock that cannot be taken. It fails
+// if another process holds the lock.
+func TestBrokerWithoutLock(t *testing.T) {
 	p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, time.Second), nil }}
 	b := broker(t, Options{Auth: p, Lock: func(context.Context) (func(), error) { return nil, errors.New("read only") }})
 	for range 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A signer makes a credential for each request, of its method and URL.
+// A signer returns a credential for the method and URL of each request.
 type signer struct {
 	provider
 	down error
@@ -25,8 +25,8 @@ func (s *signer) Authorize(_ context.Context, r sdk.AuthRequest) (sdk.Credential
 	return sdk.Credential{Headers: map[string]string{"Authorization": fmt.Sprint(r.Method, " ", r.URL, " ", s.authorized)}, PerRequest: true}, s.down
 }
 
-// TestPerRequestCredentialsAreNotKept: each request has its own, also when many
-// ask at once, and one that failed gets none of before.
+// TestPerRequestCredentialsAreNotKept: each request has its own credential, also when
+// many callers ask at once. After a failure no earlier credential is used.
 func TestPerRequestCredentialsAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &signer{}

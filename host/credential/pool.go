@@ -9,75 +9,76 @@ import (
 )
 
 const (
-	restTime   = time.Hour      // without use, after which a broker is given up
-	grudgeTime = 24 * time.Hour // the same of one that remembers a refusal, which keeps the server in peace
-	sweepEvery = 5 * time.Minute
+	idleTime        = time.Hour      // unused brokers are closed after this time
+	idleTimeRefused = 24 * time.Hour // the same for brokers that remember a refusal, so that the server is not asked again
+	sweepEvery      = 5 * time.Minute
 )
 
-// A Key is whose credentials a broker keeps.
+// A Key identifies a broker in a [Pool].
 type Key struct{ Server, Tenant string }
 
-// A Pool keeps brokers. They are made when they are needed and given up when they
-// were not for long: there may be as many as servers and tenants, and what they
-// know can be had again, for the provider has kept what is worth it. The zero
-// value is one that is empty. Its methods may be called concurrently.
+// A Pool creates brokers on demand and closes those that are idle. There may be one
+// for each pair of server and tenant. A closed broker loses nothing of value,
+// because providers persist their own state. The zero value is an empty pool. Its
+// methods may be called concurrently.
 type Pool struct {
 	mu     sync.Mutex
-	all    map[Key]*member // guarded by mu
-	closed bool            // guarded by mu
+	all    map[Key]*poolEntry // guarded by mu
+	closed bool               // guarded by mu
 }
 
-// A member is a broker and how it is used; guarded by the pool's mu.
-type member struct {
+// A poolEntry is a broker and its use. The pool's mu guards it.
+type poolEntry struct {
 	broker *Broker
-	end    func() // ends its provider
+	end    func() // closes the provider
 	users  int    // calls in flight
 	used   time.Time
 }
 
-func (m *member) close() {
+func (m *poolEntry) close() {
 	m.broker.Close()
 	m.end()
 }
 
-// Credentials are those of a key, for as long as anybody likes to ask. open makes
-// the broker, and what ends its provider, whenever there is none.
+// Credentials returns the credentials of a key. The value stays usable when the
+// pool closes the broker. open creates a broker and the function that closes its
+// provider; the pool calls it whenever the key has no broker.
 func (p *Pool) Credentials(k Key, open func() (b *Broker, end func())) sdk.Credentials {
-	return &borrower{pool: p, key: k, open: open}
+	return &pooledCredentials{pool: p, key: k, open: open}
 }
 
-type borrower struct {
+type pooledCredentials struct {
 	pool *Pool
 	key  Key
 	open func() (*Broker, func())
 }
 
-func (b *borrower) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
-	broker, done := b.pool.borrow(b.key, b.open)
+func (b *pooledCredentials) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
+	broker, done := b.pool.acquire(b.key, b.open)
 	defer done()
 	return broker.Authorize(ctx, r)
 }
 
-func (b *borrower) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
-	broker, done := b.pool.borrow(b.key, b.open)
+func (b *pooledCredentials) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
+	broker, done := b.pool.acquire(b.key, b.open)
 	defer done()
 	return broker.Challenge(ctx, c)
 }
 
-// borrow returns the broker of a key, which stays until done.
-func (p *Pool) borrow(k Key, open func() (*Broker, func())) (b *Broker, done func()) {
+// acquire returns the broker of a key. It stays open until the caller calls done.
+func (p *Pool) acquire(k Key, open func() (*Broker, func())) (b *Broker, done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := p.all[k]
 	if m == nil {
-		m = new(member)
+		m = new(poolEntry)
 		m.broker, m.end = open()
 		if p.closed {
-			m.close() // nothing was started; the broker answers that it is closed
+			m.close() // it has started nothing, and answers Canceled from now on
 			return m.broker, func() {}
 		}
 		if p.all == nil {
-			p.all = map[Key]*member{}
+			p.all = map[Key]*poolEntry{}
 		}
 		p.all[k] = m
 	}
@@ -90,7 +91,7 @@ func (p *Pool) borrow(k Key, open func() (*Broker, func())) (b *Broker, done fun
 	}
 }
 
-// find returns the broker of a key where there is one, which does not count as use.
+// find returns the broker of a key, or nil. It does not count as use.
 func (p *Pool) find(k Key) *Broker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +101,7 @@ func (p *Pool) find(k Key) *Broker {
 	return nil
 }
 
-// State says how it stands with the credentials of a key, without asking anybody.
+// State returns the state of a key's credentials without asking the provider.
 func (p *Pool) State(k Key) State {
 	if b := p.find(k); b != nil {
 		return b.State()
@@ -108,14 +109,14 @@ func (p *Pool) State(k Key) State {
 	return State{Kind: "unknown"}
 }
 
-// Forget makes the broker of a key ask anew.
+// Forget drops what the broker of a key has cached.
 func (p *Pool) Forget(k Key) {
 	if b := p.find(k); b != nil {
 		b.Forget()
 	}
 }
 
-// Tenants are those on whose behalf a server was reached lately.
+// Tenants returns the tenants of a server that have a broker now.
 func (p *Pool) Tenants(server string) (tenants []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +128,7 @@ func (p *Pool) Tenants(server string) (tenants []string) {
 	return tenants
 }
 
-// Attend gives up brokers that rest, until ctx ends.
+// Attend closes idle brokers every five minutes until ctx ends.
 func (p *Pool) Attend(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -142,10 +143,10 @@ func (p *Pool) Attend(ctx context.Context) {
 }
 
 func (p *Pool) sweep(now time.Time) {
-	var over []*member
+	var over []*poolEntry
 	p.mu.Lock()
 	for k, m := range p.all {
-		if m.users == 0 && m.broker.rests(now.Sub(m.used)) {
+		if m.users == 0 && m.broker.idle(now.Sub(m.used)) {
 			over = append(over, m)
 			delete(p.all, k)
 		}
@@ -154,9 +155,9 @@ func (p *Pool) sweep(now time.Time) {
 	closeAll(over)
 }
 
-// Close ends all of them. Whoever asks after that is told so.
+// Close closes all brokers. Later requests fail with [sdk.Canceled].
 func (p *Pool) Close() {
-	var all []*member
+	var all []*poolEntry
 	p.mu.Lock()
 	for _, m := range p.all {
 		all = append(all, m)
@@ -166,7 +167,7 @@ func (p *Pool) Close() {
 	closeAll(all)
 }
 
-func closeAll(all []*member) {
+func closeAll(all []*poolEntry) {
 	var wg sync.WaitGroup
 	for _, m := range all {
 		wg.Go(m.close)
@@ -174,15 +175,15 @@ func closeAll(all []*member) {
 	wg.Wait()
 }
 
-// rests reports whether a broker can be given up that was not used for a while.
-func (b *Broker) rests(unused time.Duration) bool {
+// idle reports whether a broker that was unused for a time can be closed.
+func (b *Broker) idle(unused time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	limit := restTime
-	for _, h := range b.held {
-		if h.strikes > 0 || h.trouble != nil || h.scope.strikes > 0 {
-			limit = grudgeTime
+	limit := idleTime
+	for _, cc := range b.entries {
+		if cc.strikes > 0 || cc.failure != nil || cc.scope.strikes > 0 {
+			limit = idleTimeRefused
 		}
 	}
-	return b.asking == 0 && unused > limit
+	return b.inFlight == 0 && unused > limit
 }

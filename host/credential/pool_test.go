@@ -12,13 +12,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A crowd is a pool of brokers of one provider, with what is open of it.
-type crowd struct {
+// A testPool is a pool of brokers of one provider. It counts the open ones.
+type testPool struct {
 	Pool
 	opened, open atomic.Int32
 }
 
-func (c *crowd) of(tenant string, p *provider) sdk.Credentials {
+func (c *testPool) of(tenant string, p *provider) sdk.Credentials {
 	return c.Credentials(Key{"github", tenant}, func() (*Broker, func()) {
 		c.opened.Add(1)
 		c.open.Add(1)
@@ -26,9 +26,9 @@ func (c *crowd) of(tenant string, p *provider) sdk.Credentials {
 	})
 }
 
-// crowded attends a crowd until the test ends, which it does with nothing open.
-func crowded(t *testing.T) *crowd {
-	c := new(crowd)
+// newTestPool attends a pool until the test ends and checks that all brokers closed.
+func newTestPool(t *testing.T) *testPool {
+	c := new(testPool)
 	ctx := t.Context()
 	done := make(chan struct{})
 	go func() { c.Attend(ctx); close(done) }()
@@ -41,11 +41,11 @@ func crowded(t *testing.T) *crowd {
 	return c
 }
 
-// TestCrowd: of thousands of tenants in a week those are kept that came within the
-// hour, and one who comes back is served as before.
-func TestCrowd(t *testing.T) {
+// TestPoolClosesIdleBrokers: of the tenants of a week, the pool keeps those of the last
+// hour. A tenant that returns later gets a new broker.
+func TestPoolClosesIdleBrokers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := crowded(t)
+		c := newTestPool(t)
 		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 		first := c.of("tenant-0", p)
 		most := int32(0)
@@ -72,11 +72,11 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// TestCrowdInFlight: a call that takes long keeps its broker, and so does a
-// question that nobody waits for any more, which may hold a refresh token.
-func TestCrowdInFlight(t *testing.T) {
+// TestPoolKeepsBusyBrokers: a slow call keeps its broker open. So does a query without a
+// waiting caller, since its result may contain a refresh token.
+func TestPoolKeepsBusyBrokers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := crowded(t)
+		c := newTestPool(t)
 		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }, takes: 3 * time.Hour}
 		slow := func(tenant string) sdk.Credentials {
 			return c.Credentials(Key{"github", tenant}, func() (*Broker, func()) {
@@ -111,11 +111,12 @@ func TestCrowdInFlight(t *testing.T) {
 	})
 }
 
-// TestCrowdRefused: what a server refused is not tried anew because nobody called
-// for an hour: of an hourly call, three are refused in a day.
-func TestCrowdRefused(t *testing.T) {
+// TestPoolRemembersRefusals: a broker remembers a refusal longer than an hour without
+// use. Of hourly calls to a server that refuses everything, at most four present a
+// credential.
+func TestPoolRemembersRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := crowded(t)
+		c := newTestPool(t)
 		p := &provider{challenge: retry, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 		presented := 0
 		for range 48 {
@@ -139,12 +140,12 @@ func TestCrowdRefused(t *testing.T) {
 	})
 }
 
-// TestCrowdClosed: after the end nobody is served, and nothing is left open.
-func TestCrowdClosed(t *testing.T) {
-	c := new(crowd)
+// TestPoolClose: a closed pool serves no calls and has no open brokers.
+func TestPoolClose(t *testing.T) {
+	c := new(testPool)
 	p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 	one := c.of("acme", p)
-	c.Forget(Key{"github", "acme"}) // of which there is none
+	c.Forget(Key{"github", "acme"}) // no broker yet
 	if _, err := one.Authorize(t.Context(), request); err != nil {
 		t.Error(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A provider is an auth provider whose answers the test says. n counts from 1.
+// A provider is an auth provider with answers set by the test. n counts from 1.
 type provider struct {
 	authorize func(n int) (sdk.Credential, error)
 	challenge func(n int) (sdk.ChallengeResult, error)
@@ -48,7 +48,7 @@ func (p *provider) Challenge(ctx context.Context, c sdk.Challenge) (sdk.Challeng
 	}
 }
 
-// asked is how often each question was put.
+// asked returns how often each method was called.
 func (p *provider) asked() (authorized, challenged int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func bearer(token any, lasts time.Duration) sdk.Credential {
 	return c
 }
 
-// A stamp is what Changed says.
+// A stamp implements Options.Changed.
 type stamp struct {
 	mu sync.Mutex
 	n  int // guarded by mu
@@ -91,15 +91,14 @@ func broker(t *testing.T, o Options) *Broker {
 
 var request = sdk.AuthRequest{Method: "POST", URL: "https://mcp.example.com/mcp", Resource: "https://mcp.example.com/mcp"}
 
-// call does what a transport does for one request. takes says what the server
-// thinks of a credential.
+// call does what a transport does for one request. takes returns the server's status
+// for a credential.
 func call(t *testing.T, b *Broker, takes func(authorization string) (status int)) (status int, err error) {
 	t.Helper()
 	return callAs(t, b, false, takes)
 }
 
-// callAs is call; named says that the transport tells which credential was
-// refused, as those of before did not.
+// callAs is call. named says that the transport names the refused credential.
 func callAs(t *testing.T, b *Broker, named bool, takes func(authorization string) (status int)) (status int, err error) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {

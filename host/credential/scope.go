@@ -8,75 +8,72 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// askedMost is how many different wishes of a server are remembered; each beyond
-// is a strike.
+// askedMost is how many different challenges are remembered. Each further one counts
+// as a strike.
 const askedMost = 16
 
-// wider remembers what a server asked for beyond the credential that it has,
-// with status 403. The credential stays good for everything else, and is not
-// given up for it.
-type wider struct {
-	asked   map[[32]byte]sdk.ChallengeResult // by what the server said
+// scopeChallenges remembers the challenges with status 403: the server wants more scopes
+// than the credential has. The credential stays valid for other requests.
+type scopeChallenges struct {
+	asked   map[[32]byte]sdk.ChallengeResult // by digest of WWW-Authenticate
 	strikes int
 	last    sdk.ChallengeResult
-	trouble *failureState // with asking about it; nil: none
+	failure *failureState // of the last query about a challenge; may be nil
 }
 
-// tooNarrow decides about a refusal of something for which the credential does
-// not do, unless the provider has to be asked. crosses says that it may be about
-// the credential before.
-func (h *cachedCredential) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
-	w := &h.scope
-	earlier, known := w.asked[saidOf(c)]
+// tooNarrow answers a 403 without the provider, if possible; done reports whether it
+// did. crosses says that the refusal may be about the replaced credential.
+func (cc *cachedCredential) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
+	s := &cc.scope
+	earlier, known := s.asked[saidOf(c)]
 	switch {
 	case crosses:
 		return sdk.ChallengeResult{Retry: true}, nil, true
-	case w.trouble.holds("", now):
-		return res, w.trouble.error(now), true
+	case s.failure.holds("", now):
+		return res, s.failure.error(now), true
 	case known && !earlier.Retry:
 		return earlier, nil, true
-	case known || c.Attempt > 1: // it has what it wanted, and asks for it again
-		w.strikes++
+	case known || c.Attempt > 1: // the server asks again for a scope it was given
+		s.strikes++
 	}
-	if c.Attempt > 1 || w.strikes >= strikesMost {
-		res = w.last
+	if c.Attempt > 1 || s.strikes >= strikesMost {
+		res = s.last
 		res.Retry = false
 		if res.Reason == "" {
-			res.Reason = "the server goes on to ask for more than it was given"
+			res.Reason = "the server keeps asking for scopes that the credential already has"
 		}
 		return res, nil, true
 	}
-	w.note(c, sdk.ChallengeResult{Retry: true}) // unless the answer is another
+	s.note(c, sdk.ChallengeResult{Retry: true}) // until the provider's answer replaces it
 	return res, nil, false
 }
 
-// failed takes note that it could not be found out, which says nothing about the
-// credential.
-func (w *wider) failed(c sdk.Challenge, err error, now time.Time) error {
-	delete(w.asked, saidOf(c))
-	w.trouble = &failureState{kind: "failed", err: asError(err), until: now.Add(pauseLast), merely: true}
-	return w.trouble.error(now)
+// failed records that the provider could not be asked. The credential stays valid.
+func (s *scopeChallenges) failed(c sdk.Challenge, err error, now time.Time) error {
+	delete(s.asked, saidOf(c))
+	s.failure = &failureState{kind: "failed", err: asError(err), until: now.Add(pauseLast), temporary: true}
+	return s.failure.error(now)
 }
 
-// note remembers what became of it.
-func (w *wider) note(c sdk.Challenge, res sdk.ChallengeResult) {
+// note records the answer to a challenge.
+func (s *scopeChallenges) note(c sdk.Challenge, res sdk.ChallengeResult) {
 	said := saidOf(c)
-	if _, known := w.asked[said]; !known && len(w.asked) >= askedMost || res.NeedsLogin {
-		w.strikes++
+	if _, known := s.asked[said]; !known && len(s.asked) >= askedMost || res.NeedsLogin {
+		s.strikes++
 	}
-	if w.asked == nil {
-		w.asked = map[[32]byte]sdk.ChallengeResult{}
+	if s.asked == nil {
+		s.asked = map[[32]byte]sdk.ChallengeResult{}
 	}
-	if len(w.asked) < askedMost {
-		w.asked[said] = res
+	if len(s.asked) < askedMost {
+		s.asked[said] = res
 	}
-	w.last = res
+	s.last = res
 }
 
 func saidOf(c sdk.Challenge) [32]byte {
 	text, err := json.Marshal(c.WWWAuthenticate)
 	if err != nil {
-		panic(err) // texts only
+		panic(err) // cannot happen: the values are strings
 	}
 	return sha256.Sum256(text)
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// start starts a process that writes n keys.
+// start starts a child process that writes n keys.
 func start(t *testing.T, path, name string, n int) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -29,10 +29,10 @@ func start(t *testing.T, path, name string, n int) (*exec.Cmd, *bufio.Scanner) {
 	return c, bufio.NewScanner(out)
 }
 
-// TestFileKilled kills a process that writes, at any moment: what it said was
-// stored is there, and the file can be read.
-func TestFileKilled(t *testing.T) {
-	path := somewhere(t)
+// TestKilledWriterLosesNothing: a process is killed while it writes, at different
+// moments. Every key that it reported as stored is there.
+func TestKilledWriterLosesNothing(t *testing.T) {
+	path := secretsPath(t)
 	for round := range 8 {
 		name := fmt.Sprint("round", round, "-")
 		c, lines := start(t, path, name, 1000)
@@ -40,8 +40,7 @@ func TestFileKilled(t *testing.T) {
 		for lines.Scan() {
 			stored, _ = strconv.Atoi(lines.Text())
 			if stored == 1 {
-				// Somewhere within the next writes, of some milliseconds each:
-				// the only use of time is to hit many places.
+				// The delay varies within the next writes, of some milliseconds each.
 				time.AfterFunc(time.Duration(round)*7*time.Millisecond, func() { _ = c.Process.Kill() })
 			}
 		}
@@ -60,10 +59,10 @@ func TestFileKilled(t *testing.T) {
 	}
 }
 
-// TestFileShared has three processes write at once.
-func TestFileShared(t *testing.T) {
+// TestProcessesWriteAtOnce: three processes write at once, and no key is lost.
+func TestProcessesWriteAtOnce(t *testing.T) {
 	const each = 20
-	path := somewhere(t)
+	path := secretsPath(t)
 	var all []*exec.Cmd
 	for _, name := range []string{"a", "b", "c"} {
 		c, lines := start(t, path, name, each)

@@ -11,59 +11,61 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/filelock"
 )
 
-// load reads the file and returns the message in it, or nil when there is no
-// file. A file that others could read is made private; one that they could
-// have written is refused.
+// load reads the file and returns its age message, or nil if there is no file. If
+// other users could read the file, load makes it private. It fails if they could
+// have written it.
 func (f *File) load() (message []byte, err error) {
 	info, err := os.Lstat(f.opts.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.rememberAside()
+		f.warnMovedAside()
 		return nil, nil
 	}
 	if err != nil {
 		return nil, f.unusable(err)
 	}
-	if err := f.guard(info); err != nil {
+	if err := f.checkPermissions(info); err != nil {
 		return nil, err
 	}
 	text, err := readFile(f.opts.Path)
 	if err != nil {
 		return nil, f.unusable(err)
 	}
-	message, err = vet(text)
+	message, err = parseFile(text)
 	if errors.Is(err, errNewer) {
 		return nil, fault.New(fault.SecretStore, "%s was %s", f.opts.Path, err).
-			WithHint("use that version; or move the file away to begin anew")
+			WithHint("use that version; or move the file away to start with an empty one")
 	}
 	return message, err
 }
 
-// guard looks at who may do what with the file.
-func (f *File) guard(info fs.FileInfo) error {
+// checkPermissions fails unless the file is regular, belongs to this user and lies
+// in a directory that only this user may write to.
+func (f *File) checkPermissions(info fs.FileInfo) error {
 	path, dir := f.opts.Path, filepath.Dir(f.opts.Path)
 	if !info.Mode().IsRegular() {
 		return fault.New(fault.SecretStore, "%s is not a regular file", path).
 			WithHint("move it away, or choose another path in the secret_store block")
 	}
-	if !ours(info) {
-		return fault.New(fault.SecretStore, "%s belongs to somebody else", path).
+	if !ownedByUser(info) {
+		return fault.New(fault.SecretStore, "%s belongs to another user", path).
 			WithHint("move it away, or choose another path in the secret_store block")
 	}
 	if at, err := os.Stat(dir); err != nil {
 		return f.unusable(err)
-	} else if othersWrite(at) {
-		return fault.New(fault.SecretStore, "others may write to %s, where the encrypted file is", dir).
+	} else if writableByOthers(at) {
+		return fault.New(fault.SecretStore, "other users may write to %s, the directory of the encrypted file", dir).
 			WithHint("chmod 700 %s", dir)
 	}
-	if !othersTouch(info) {
+	if !accessibleByOthers(info) {
 		return nil
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return f.unusable(err)
 	}
-	f.warn(fmt.Sprintf("others could use the encrypted file %s, whose mode was %04o", path, info.Mode().Perm()), "it is 0600 now; see who changed it")
+	f.warn(fmt.Sprintf("other users had access to the encrypted file %s: its mode was %04o", path, info.Mode().Perm()), "it is 0600 now; find out what changed it")
 	return nil
 }
 
@@ -73,10 +75,10 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, mostFile+1))
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// lock makes the directory, and waits until no other process writes.
+// lock creates the directory and takes the lock of the encrypted file.
 func (f *File) lock(ctx context.Context) (unlock func(), err error) {
 	dir := filepath.Dir(f.opts.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -84,16 +86,37 @@ func (f *File) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	if at, err := os.Stat(dir); err != nil {
 		return nil, f.unusable(err)
-	} else if othersWrite(at) {
-		return nil, fault.New(fault.SecretStore, "others may write to %s, where the encrypted file would be", dir).
+	} else if writableByOthers(at) {
+		return nil, fault.New(fault.SecretStore, "other users may write to %s, the directory of the encrypted file", dir).
 			WithHint("chmod 700 %s", dir)
 	}
-	return lockFile(ctx, f.opts.Path+".lock")
+	path := f.opts.Path + ".lock"
+	within, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	unlock, err = filelock.Lock(within, path)
+	switch {
+	case err == nil:
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		err = errLockHeld
+	}
+	return nil, lockFault(path, err)
 }
 
-// replace writes a file whole or not at all. The caller has the lock, so the
-// name of the new file can be a fixed one, and what a killed process left of it
-// is written over.
+// lockPatience is how long a call waits for the lock. Its holder writes one small file.
+const lockPatience = 10 * time.Second
+
+var errLockHeld = errors.New("another process holds the lock")
+
+func lockFault(path string, err error) error {
+	return fault.Because(fault.SecretStore, err, "locking %s", path).
+		WithHint("check that you may write to the file, and that no other junctor process hangs")
+}
+
+// replace writes a file atomically. The caller holds the lock, so the temporary
+// file has a fixed name, and one that a killed process left is overwritten.
 func replace(path string, text []byte) error {
 	next := path + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,9 +144,9 @@ func replace(path string, text []byte) error {
 	return nil
 }
 
-// putAside renames a file that is damaged, unless another process did, or
-// replaced it meanwhile: then the caller tries again.
-func (f *File) putAside(ctx context.Context) error {
+// lockAndMoveAside renames a damaged file and returns the error about it. If another
+// process has replaced the file meanwhile it keeps it and asks the caller to retry.
+func (f *File) lockAndMoveAside(ctx context.Context) error {
 	unlock, err := f.lock(ctx)
 	if err != nil {
 		return err
@@ -134,43 +157,43 @@ func (f *File) putAside(ctx context.Context) error {
 		_, err = f.open(message)
 	}
 	if errors.Is(err, errDamaged) {
-		return f.moveAway(err)
+		return f.moveAside(err)
 	}
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.SecretStore, "another process replaced the encrypted file %s", f.opts.Path).WithHint("try again")
+	return fault.New(fault.SecretStore, "another process replaced the encrypted file %s meanwhile", f.opts.Path).WithHint("try again")
 }
 
-// aside is what stands between the name of the file and when it was renamed.
-const aside = ".damaged-"
+// damagedSuffix separates the name of the file from the time of its renaming.
+const damagedSuffix = ".damaged-"
 
-func (f *File) moveAway(why error) error {
-	to := f.opts.Path + aside + time.Now().UTC().Format("20060102T150405.000000000")
+func (f *File) moveAside(why error) error {
+	to := f.opts.Path + damagedSuffix + time.Now().UTC().Format("20060102T150405.000000000")
 	if err := os.Rename(f.opts.Path, to); err != nil {
 		return f.unusable(err)
 	}
-	f.said = true
-	return fault.New(fault.SecretDamaged, "the encrypted file %s is %s; it was kept as %s", f.opts.Path, why, to).
-		WithHint("put a good copy back as %s; or begin anew with `junctor secret set` and `junctor login`", f.opts.Path)
+	f.warned = true
+	return fault.New(fault.SecretDamaged, "the encrypted file %s is %s; it was moved to %s", f.opts.Path, why, to).
+		WithHint("put a good copy back as %s; or start again with `junctor secret set` and `junctor login`", f.opts.Path)
 }
 
-// rememberAside says once that there was a file: its absence is no news to
-// nobody who has not seen the error.
-func (f *File) rememberAside() {
-	if f.said {
+// warnMovedAside warns once if a damaged file was moved damagedSuffix earlier, for users who
+// have not seen that error.
+func (f *File) warnMovedAside() {
+	if f.warned {
 		return
 	}
-	f.said = true
-	found, _ := filepath.Glob(globQuote(f.opts.Path) + aside + "*")
+	f.warned = true
+	found, _ := filepath.Glob(globQuote(f.opts.Path) + damagedSuffix + "*")
 	if len(found) == 0 {
 		return
 	}
-	f.warn("there are no secrets any more: the encrypted file was damaged and is kept as "+found[len(found)-1],
+	f.warn("there are no secrets: the encrypted file was damaged and moved to "+found[len(found)-1],
 		"put a good copy back as "+f.opts.Path+"; or save the secrets again, and remove the damaged file")
 }
 
-// globQuote makes a pattern that matches one path.
+// globQuote returns a pattern that matches exactly one path.
 func globQuote(path string) string {
 	var b []rune
 	for _, r := range path {

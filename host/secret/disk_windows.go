@@ -5,14 +5,14 @@ import (
 	"os"
 )
 
-// A file in a user's profile is private by its inherited access list, which
-// modes say nothing of.
-func ours(fs.FileInfo) bool        { return true }
-func private(fs.FileInfo) bool     { return true }
-func othersWrite(fs.FileInfo) bool { return false }
-func othersTouch(fs.FileInfo) bool { return false }
+// Files in a user's profile are private by their inherited access list, which mode
+// bits do not show.
+func ownedByUser(fs.FileInfo) bool        { return true }
+func private(fs.FileInfo) bool            { return true }
+func writableByOthers(fs.FileInfo) bool   { return false }
+func accessibleByOthers(fs.FileInfo) bool { return false }
 
 func syncDir(string) {}
 
-// claimDescriptor finds none: Windows hands on handles, not descriptors.
+// claimDescriptor returns nil: Windows passes on handles, not descriptors.
 func claimDescriptor(int) *os.File { return nil }

@@ -1,17 +1,16 @@
-// Package secret keeps secrets at rest: what people save by hand, and what auth
-// providers must not forget.
+// Package secret stores secrets at rest: those that users save, and the state of
+// auth providers.
 //
-// A [Keeper] has one or more stores, best first: usually the key ring of the
-// desktop, which is a plugin, and a [File], which is one encrypted file. The
-// first one that is there keeps everything; a store that is there and cannot be
-// used now is an error and never a reason to begin a second one, for then a
-// person would look for a secret in the wrong place.
+// A [Keeper] has one or more stores in order of preference: usually the key ring of
+// the desktop, which is a plugin, and a [File], which is one encrypted file. The
+// first store that exists holds everything. A store that exists but fails is an
+// error. The Keeper then does not use the next store, because users would look for
+// a secret in the wrong place.
 //
-// Nobody sees the store itself. An auth provider gets a [Scope], whose names
-// are its own: a key is made of who asks and for which server, resource and
-// tenant, so a changed address finds nothing. A person gets [User]. Names are
-// hashed: a store may fold letters, or have ideas about slashes.
+// Auth providers use a [Keeper.Scope] and users a [User]; neither can access the
+// other's keys. The key of a scope is derived from the plugin, server, resource and
+// tenant, so a server with a changed address finds nothing. Names are hashed, since
+// a store may fold case or treat slashes specially.
 //
-// Nothing here prints a secret, and nothing is kept in memory but the key of
-// the file that is open.
+// The package prints no secrets. It keeps only the key of the open file in memory.
 package secret

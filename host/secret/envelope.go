@@ -14,32 +14,32 @@ import (
 	"filippo.io/age"
 )
 
-// A file is one line of text and a message of age's. The line is
+// A file is one line of text and an age message. The line is
 //
 //	junctor secrets VERSION SHA256
 //
-// with the digest of the message, so that a damaged file and a wrong password
-// are told apart: encryption alone makes them the same.
+// with the digest of the message. It tells a damaged file from a wrong password,
+// which age alone cannot.
 const (
 	magic   = "junctor secrets "
 	version = 1
 
-	mostEffort = 20
+	maxWorkFactor = 20
 
-	mostFile = 16 << 20
+	maxFile = 16 << 20
 )
 
-// effort is what a password costs whoever guesses: 2^15 rounds of scrypt, which
-// take 32 MiB and a tenth of a second. Tests that are not about it take less.
-var effort = 15
+// scryptWorkFactor makes guessing a password expensive: 2^15 rounds of scrypt, which
+// take 32 MiB and 0.1 s. Most tests use less.
+var scryptWorkFactor = 15
 
 var (
 	errDamaged  = errors.New("damaged")
-	errPassword = errors.New("the password is not the right one")
+	errPassword = errors.New("wrong password")
 	errNewer    = errors.New("written by a newer version")
 )
 
-// content is what is encrypted, as JSON.
+// content is the plaintext, encoded as JSON.
 type content struct {
 	Items map[string]item `json:"items"`
 }
@@ -49,7 +49,7 @@ type item struct {
 	Label string `json:"label,omitempty"`
 }
 
-// seal encrypts what there is.
+// seal encrypts content and returns the file.
 func seal(c *content, p *passphrase) ([]byte, error) {
 	plain, err := json.Marshal(c)
 	if err != nil {
@@ -72,27 +72,28 @@ func seal(c *content, p *passphrase) ([]byte, error) {
 	return append([]byte(line), message.Bytes()...), nil
 }
 
-// vet finds the message in a file, without a password.
-func vet(file []byte) (message []byte, err error) {
+// parseFile checks the first line of a file and returns the age message. It needs no
+// password.
+func parseFile(file []byte) (message []byte, err error) {
 	line, message, ok := bytes.Cut(file, []byte("\n"))
 	rest, ours := strings.CutPrefix(string(line), magic)
 	made, sum, two := strings.Cut(rest, " ")
 	number, err := strconv.Atoi(made)
 	switch {
-	case len(file) > mostFile:
-		return nil, fmt.Errorf("%w: it has more than %d bytes", errDamaged, mostFile)
+	case len(file) > maxFile:
+		return nil, fmt.Errorf("%w: it exceeds %d bytes", errDamaged, maxFile)
 	case !ours || !two || err != nil || number < 1:
-		return nil, fmt.Errorf("%w: it does not begin as such a file does", errDamaged)
+		return nil, fmt.Errorf("%w: its first line is not that of an encrypted file of Junctor", errDamaged)
 	case number > version:
 		return nil, fmt.Errorf("%w of Junctor, in format %d", errNewer, number)
 	}
 	if got := sha256.Sum256(message); !ok || hex.EncodeToString(got[:]) != sum {
-		return nil, fmt.Errorf("%w: it is not as long as it was, or was changed", errDamaged)
+		return nil, fmt.Errorf("%w: its digest does not match", errDamaged)
 	}
 	return message, nil
 }
 
-// unseal decrypts a message that was vetted.
+// unseal decrypts a message from parseFile.
 func unseal(message []byte, p *passphrase) (*content, error) {
 	r, err := age.Decrypt(bytes.NewReader(message), p)
 	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
@@ -101,14 +102,14 @@ func unseal(message []byte, p *passphrase) (*content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", errDamaged, err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, mostFile))
+	plain, err := io.ReadAll(io.LimitReader(r, maxFile))
 	defer clear(plain)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", errDamaged, err)
 	}
 	c := new(content)
 	if err := json.Unmarshal(plain, c); err != nil {
-		return nil, fmt.Errorf("%w: it holds no secrets", errDamaged)
+		return nil, fmt.Errorf("%w: its content is not JSON", errDamaged)
 	}
 	if c.Items == nil {
 		c.Items = map[string]item{}

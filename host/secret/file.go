@@ -11,30 +11,30 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// FileOptions say where the encrypted file is.
+// FileOptions configure a [File].
 type FileOptions struct {
 	Path string // absolute
-	// Password is asked when the password is needed for the first time: not
-	// for reading while there is no file. Fresh means that there is none, so
-	// that a person types it twice.
+	// Password returns the password when it is first needed. Reading does not
+	// need it while there is no file. fresh means that the file is about to be
+	// created, so a person has to type the password twice.
 	Password func(ctx context.Context, fresh bool) ([]byte, error)
 	Warn     func(msg, hint string)
 }
 
-// A File is a [Store] in one file, encrypted with a password by age. It is
-// replaced whole, under a lock that other processes respect, so a process that
-// is killed leaves the old one or the new one.
+// A File is a [Store] in one file, which age encrypts with a password. It replaces
+// the file atomically and under a lock between processes. A killed process leaves
+// the old or the new file. Its methods may be called concurrently.
 type File struct {
-	opts FileOptions
-	turn chan struct{} // holds one token; whoever has it may use pass and said
-	pass *passphrase
-	said bool // that an older file was put aside
+	opts   FileOptions
+	token  chan struct{} // holds one token; its holder may use pass and warned
+	pass   *passphrase
+	warned bool // that a damaged file was moved aside
 }
 
-// OpenFile makes a File. Nothing is read before it is used.
+// OpenFile returns a File. It does not read the file yet.
 func OpenFile(o FileOptions) *File {
-	f := &File{opts: o, turn: make(chan struct{}, 1)}
-	f.turn <- struct{}{}
+	f := &File{opts: o, token: make(chan struct{}, 1)}
+	f.token <- struct{}{}
 	return f
 }
 
@@ -48,7 +48,7 @@ func (f *File) Secret(ctx context.Context, key string) (value []byte, found bool
 	return i.Value, found, nil
 }
 
-// Keys lists all keys.
+// Keys returns all keys.
 func (f *File) Keys(ctx context.Context) ([]string, error) {
 	c, err := f.read(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *File) Keys(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(c.Items)), nil
 }
 
-// SetSecret stores a value.
+// SetSecret stores a value, in place of an earlier one.
 func (f *File) SetSecret(ctx context.Context, key string, value []byte, label string) error {
 	return f.edit(ctx, func(c *content) bool {
 		c.Items[key] = item{Value: value, Label: label}
@@ -65,7 +65,7 @@ func (f *File) SetSecret(ctx context.Context, key string, value []byte, label st
 	})
 }
 
-// DeleteSecret forgets a value, if there is one.
+// DeleteSecret deletes a value. It succeeds if there is none.
 func (f *File) DeleteSecret(ctx context.Context, key string) error {
 	return f.edit(ctx, func(c *content) bool {
 		_, found := c.Items[key]
@@ -74,51 +74,51 @@ func (f *File) DeleteSecret(ctx context.Context, key string) error {
 	})
 }
 
-// enter waits for this process's turn.
-func (f *File) enter(ctx context.Context) (leave func(), err error) {
+// acquire waits until no other call of this File is in progress, or ctx ends.
+func (f *File) acquire(ctx context.Context) (release func(), err error) {
 	select {
-	case <-f.turn:
-		return func() { f.turn <- struct{}{} }, nil
+	case <-f.token:
+		return func() { f.token <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// read returns what there is. It takes no lock: the file is replaced whole.
+// read returns the content. It takes no lock, because the file is replaced atomically.
 func (f *File) read(ctx context.Context) (*content, error) {
-	leave, err := f.enter(ctx)
+	release, err := f.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	message, err := f.load()
 	if errors.Is(err, errDamaged) {
-		return nil, f.putAside(ctx)
+		return nil, f.lockAndMoveAside(ctx)
 	}
 	if err != nil || message == nil {
 		return &content{}, err
 	}
-	if err := f.ask(ctx, false); err != nil {
+	if err := f.ensurePassword(ctx, false); err != nil {
 		return nil, err
 	}
 	c, err := f.open(message)
 	if errors.Is(err, errDamaged) {
-		return nil, f.putAside(ctx)
+		return nil, f.lockAndMoveAside(ctx)
 	}
 	return c, err
 }
 
-// edit changes what there is. The password is asked for before the file is
-// locked, for a person takes their time.
+// edit changes the content. It asks for the password before it takes the lock,
+// because a person may need long to type.
 func (f *File) edit(ctx context.Context, change func(*content) bool) error {
-	leave, err := f.enter(ctx)
+	release, err := f.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	message, err := f.load()
 	if errors.Is(err, errDamaged) {
-		return f.putAside(ctx)
+		return f.lockAndMoveAside(ctx)
 	}
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (f *File) edit(ctx context.Context, change func(*content) bool) error {
 	if message == nil && !change(&content{Items: map[string]item{}}) {
 		return nil
 	}
-	if err := f.ask(ctx, message == nil); err != nil {
+	if err := f.ensurePassword(ctx, message == nil); err != nil {
 		return err
 	}
 	unlock, err := f.lock(ctx)
@@ -137,7 +137,7 @@ func (f *File) edit(ctx context.Context, change func(*content) bool) error {
 	return f.rewrite(change)
 }
 
-// rewrite changes the file that is locked.
+// rewrite applies a change to the file. The caller holds the lock.
 func (f *File) rewrite(change func(*content) bool) error {
 	c := &content{Items: map[string]item{}}
 	message, err := f.load()
@@ -145,7 +145,7 @@ func (f *File) rewrite(change func(*content) bool) error {
 		c, err = f.open(message)
 	}
 	if errors.Is(err, errDamaged) {
-		return f.moveAway(err)
+		return f.moveAside(err)
 	}
 	if err != nil || !change(c) {
 		return err
@@ -154,9 +154,9 @@ func (f *File) rewrite(change func(*content) bool) error {
 	if err != nil {
 		return f.unusable(err)
 	}
-	if len(text) > mostFile {
-		return fault.New(fault.SecretTooLarge, "the encrypted file %s has no room for more", f.opts.Path).
-			WithHint("remove secrets that nobody needs: `junctor secret list`")
+	if len(text) > maxFile {
+		return fault.New(fault.SecretTooLarge, "the encrypted file %s would exceed %d MiB", f.opts.Path, maxFile>>20).
+			WithHint("remove secrets that you no longer need: `junctor secret list`")
 	}
 	if err := replace(f.opts.Path, text); err != nil {
 		return f.unusable(err)
@@ -164,19 +164,19 @@ func (f *File) rewrite(change func(*content) bool) error {
 	return nil
 }
 
-// open decrypts a message. A password that is wrong is forgotten.
+// open decrypts a message. It forgets a wrong password.
 func (f *File) open(message []byte) (*content, error) {
 	c, err := unseal(message, f.pass)
 	if errors.Is(err, errPassword) {
 		f.pass = nil
-		return nil, fault.New(fault.SecretPassword, "the password is not the one that %s was made with", f.opts.Path).
-			WithHint("nothing was changed; try again with the right password. Without it the file cannot be read: remove it to begin anew")
+		return nil, fault.New(fault.SecretPassword, "the password does not open %s", f.opts.Path).
+			WithHint("try again with the right password; nothing was changed. If it is lost, remove the file to start with an empty one")
 	}
 	return c, err
 }
 
-// ask makes sure that there is a password.
-func (f *File) ask(ctx context.Context, fresh bool) error {
+// ensurePassword asks for the password unless it is known.
+func (f *File) ensurePassword(ctx context.Context, fresh bool) error {
 	if f.pass != nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (f *File) ask(ctx context.Context, fresh bool) error {
 	}
 	defer clear(password)
 	if len(password) == 0 {
-		return fault.New(fault.SecretLocked, "the password for %s is empty", f.opts.Path).WithHint("%s", ways)
+		return fault.New(fault.SecretLocked, "the password for %s is empty", f.opts.Path).WithHint("%s", passwordHint)
 	}
 	f.pass, err = newPassphrase(password)
 	return err
@@ -194,7 +194,7 @@ func (f *File) ask(ctx context.Context, fresh bool) error {
 
 func (f *File) unusable(err error) error {
 	return fault.Because(fault.SecretStore, err, "the encrypted file %s cannot be used", f.opts.Path).
-		WithHint("see that you may write to %s, and that there is room", filepath.Dir(f.opts.Path))
+		WithHint("check that you may write to %s and that the disk has space", filepath.Dir(f.opts.Path))
 }
 
 func (f *File) warn(msg, hint string) {

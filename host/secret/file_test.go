@@ -13,20 +13,21 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/filelock"
 )
 
-// heard collects warnings.
-type heard []string
+// warnings collects warnings.
+type warnings []string
 
-func (h *heard) warn(msg, hint string) { *h = append(*h, msg+" ("+hint+")") }
+func (w *warnings) warn(msg, hint string) { *w = append(*w, msg+" ("+hint+")") }
 
-func newFile(t *testing.T, path string) (*File, *heard) {
+func newFile(t *testing.T, path string) (*File, *warnings) {
 	t.Helper()
-	h := new(heard)
-	return OpenFile(FileOptions{Path: path, Password: saying("correct horse"), Warn: h.warn}), h
+	h := new(warnings)
+	return OpenFile(FileOptions{Path: path, Password: fixedPassword("correct horse"), Warn: h.warn}), h
 }
 
-func somewhere(t *testing.T) string { return filepath.Join(t.TempDir(), "secrets", "secrets.age") }
+func secretsPath(t *testing.T) string { return filepath.Join(t.TempDir(), "secrets", "secrets.age") }
 
 func mustSet(t *testing.T, s Store, key, value string) {
 	t.Helper()
@@ -51,8 +52,8 @@ func wantCode(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-func TestFileKeeps(t *testing.T) {
-	path := somewhere(t)
+func TestFileStoresSecrets(t *testing.T) {
+	path := secretsPath(t)
 	f, warned := newFile(t, path)
 	mustSet(t, f, "a", "hunter2-canary")
 	mustSet(t, f, "b", "")
@@ -68,7 +69,7 @@ func TestFileKeeps(t *testing.T) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil || bytes.Contains(text, []byte("canary")) || bytes.Contains(text, []byte("label")) {
-		t.Fatalf("%v, or something stands in the clear: %q", err, text)
+		t.Fatalf("%v, or it contains plaintext: %q", err, text)
 	}
 	for at, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700 | os.ModeDir} {
 		if info, err := os.Stat(at); err != nil || info.Mode() != want {
@@ -80,11 +81,11 @@ func TestFileKeeps(t *testing.T) {
 	}
 }
 
-// TestFileAsks checks when the password is wanted at all: who has no secrets
-// is never asked.
-func TestFileAsks(t *testing.T) {
+// TestFileAsksForPasswordOnce: the password is asked for once, and never while there are
+// no secrets.
+func TestFileAsksForPasswordOnce(t *testing.T) {
 	var asked []bool
-	f := OpenFile(FileOptions{Path: somewhere(t), Password: func(_ context.Context, fresh bool) ([]byte, error) {
+	f := OpenFile(FileOptions{Path: secretsPath(t), Password: func(_ context.Context, fresh bool) ([]byte, error) {
 		asked = append(asked, fresh)
 		return []byte("pw"), nil
 	}})
@@ -104,10 +105,10 @@ func TestFileAsks(t *testing.T) {
 	}
 }
 
-func TestFileIsOpenedFast(t *testing.T) {
-	effort = realEffort
-	defer func() { effort = 10 }()
-	path := somewhere(t)
+func TestFileCachesItsKey(t *testing.T) {
+	scryptWorkFactor = realWorkFactor
+	defer func() { scryptWorkFactor = 10 }()
+	path := secretsPath(t)
 	f, _ := newFile(t, path)
 	mustSet(t, f, "a", "1")
 	again, _ := newFile(t, path)
@@ -124,7 +125,7 @@ func TestFileIsOpenedFast(t *testing.T) {
 }
 
 func TestFileWrongPassword(t *testing.T) {
-	path := somewhere(t)
+	path := secretsPath(t)
 	f, _ := newFile(t, path)
 	mustSet(t, f, "a", "1")
 	before, _ := os.ReadFile(path)
@@ -134,19 +135,19 @@ func TestFileWrongPassword(t *testing.T) {
 		"write":  func(f *File) error { return f.SetSecret(t.Context(), "b", []byte("2"), "") },
 		"delete": func(f *File) error { return f.DeleteSecret(t.Context(), "a") },
 	} {
-		wrong := OpenFile(FileOptions{Path: path, Password: saying("wrong")})
+		wrong := OpenFile(FileOptions{Path: path, Password: fixedPassword("wrong")})
 		wantCode(t, try(wrong), fault.SecretPassword)
 		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 			t.Fatalf("%s changed the file", name)
 		}
-		wrong.opts.Password = saying("correct horse") // typed again
+		wrong.opts.Password = fixedPassword("correct horse") // the user types it again
 		mustHave(t, wrong, "a", "1")
 	}
-	wantCode(t, OpenFile(FileOptions{Path: path, Password: saying("")}).SetSecret(t.Context(), "b", nil, ""), fault.SecretLocked)
+	wantCode(t, OpenFile(FileOptions{Path: path, Password: fixedPassword("")}).SetSecret(t.Context(), "b", nil, ""), fault.SecretLocked)
 }
 
-func TestFileDamaged(t *testing.T) {
-	path := somewhere(t)
+func TestDamagedFileIsMovedAside(t *testing.T) {
+	path := secretsPath(t)
 	f, _ := newFile(t, path)
 	mustSet(t, f, "a", "1")
 	good, _ := os.ReadFile(path)
@@ -162,7 +163,7 @@ func TestFileDamaged(t *testing.T) {
 		"the head":           flipped(120),
 		"the secrets":        flipped(len(good) - 3),
 		"a page of zeros":    make([]byte, 4096),
-		"somebody else's":    []byte("token = \"abc\"\n"),
+		"another format":     []byte("token = \"abc\"\n"),
 		"version nothing":    bytes.Replace(good, []byte(magic+"1 "), []byte(magic+"0 "), 1),
 		"version of letters": bytes.Replace(good, []byte(magic+"1 "), []byte(magic+"x "), 1),
 	} {
@@ -175,17 +176,17 @@ func TestFileDamaged(t *testing.T) {
 	}
 }
 
-// damage checks that a damaged file is kept, said by whoever finds it, and said
-// once more by whoever finds nothing.
+// damage checks that a damaged file is moved aside with an error, and that the next
+// process warns about it.
 func damage(t *testing.T, bad []byte, use func(*File) error) {
-	path := somewhere(t)
+	path := secretsPath(t)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, bad, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	f, warned := newFile(t, path)
 	err := use(f)
 	wantCode(t, err, fault.SecretDamaged)
-	kept, _ := filepath.Glob(path + aside + "*")
+	kept, _ := filepath.Glob(path + damagedSuffix + "*")
 	if len(kept) != 1 || !strings.Contains(err.Error(), kept[0]) {
 		t.Fatalf("kept %q, said %v", kept, err)
 	}
@@ -203,9 +204,9 @@ func damage(t *testing.T, bad []byte, use func(*File) error) {
 	}
 }
 
-// TestFileForged is a file whose line of text is right and whose message is
+// TestUnsealDamagedMessage: the first line of the file is valid and the age message is
 // not.
-func TestFileForged(t *testing.T) {
+func TestUnsealDamagedMessage(t *testing.T) {
 	p, err := newPassphrase([]byte("correct horse"))
 	if err != nil {
 		t.Fatal(err)
@@ -230,8 +231,8 @@ func TestFileForged(t *testing.T) {
 	}
 }
 
-func TestFileRefused(t *testing.T) {
-	good := somewhere(t)
+func TestFileRejectsUnsafePaths(t *testing.T) {
+	good := secretsPath(t)
 	f, _ := newFile(t, good)
 	mustSet(t, f, "a", "1")
 	text, _ := os.ReadFile(good)
@@ -247,7 +248,7 @@ func TestFileRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := somewhere(t)
+			path := secretsPath(t)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), prepare(path)); err != nil {
 				t.Fatal(err)
 			}
@@ -261,8 +262,8 @@ func TestFileRefused(t *testing.T) {
 	}
 }
 
-func TestFileMended(t *testing.T) {
-	path := somewhere(t)
+func TestFileBecomesPrivate(t *testing.T) {
+	path := secretsPath(t)
 	f, warned := newFile(t, path)
 	mustSet(t, f, "a", "1")
 	if err := os.Chmod(path, 0o644); err != nil {
@@ -275,11 +276,11 @@ func TestFileMended(t *testing.T) {
 	}
 }
 
-// TestFileHeld waits for a lock no longer than the caller does.
-func TestFileHeld(t *testing.T) {
-	f, _ := newFile(t, somewhere(t))
+// TestFileWaitsForLock: a call waits for the lock no longer than its context.
+func TestFileWaitsForLock(t *testing.T) {
+	f, _ := newFile(t, secretsPath(t))
 	mustSet(t, f, "a", "1")
-	release, err := lockFile(t.Context(), f.opts.Path+".lock")
+	release, err := filelock.Lock(t.Context(), f.opts.Path+".lock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func TestFileHeld(t *testing.T) {
 	if err := f.SetSecret(ctx, "a", []byte("2"), ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	mustHave(t, f, "a", "1") // readers wait for nobody
+	mustHave(t, f, "a", "1") // readers take no lock
 	release()
 	mustSet(t, f, "a", "2")
 	if _, _, err := f.Secret(ctx, "a"); err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -296,11 +297,11 @@ func TestFileHeld(t *testing.T) {
 	}
 }
 
-func TestFileFull(t *testing.T) {
-	f, _ := newFile(t, somewhere(t))
+func TestFileTooLarge(t *testing.T) {
+	f, _ := newFile(t, secretsPath(t))
 	mustSet(t, f, "a", "1")
 	err := f.rewrite(func(now *content) bool {
-		now.Items["large"] = item{Value: make([]byte, mostFile)}
+		now.Items["large"] = item{Value: make([]byte, maxFile)}
 		return true
 	})
 	wantCode(t, err, fault.SecretTooLarge)
@@ -309,10 +310,10 @@ func TestFileFull(t *testing.T) {
 
 func TestGlobQuote(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*?c")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "f"+aside+"1"), nil, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "f"+damagedSuffix+"1"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := filepath.Glob(globQuote(filepath.Join(dir, "f")) + aside + "*"); err != nil || len(found) != 1 {
+	if found, err := filepath.Glob(globQuote(filepath.Join(dir, "f")) + damagedSuffix + "*"); err != nil || len(found) != 1 {
 		t.Error(fmt.Sprint(found, err))
 	}
 }

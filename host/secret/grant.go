@@ -1,31 +1,36 @@
 package secret
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/filelock"
 )
 
-// A Recipient is where a user's secret goes: one server of one configuration, as
-// long as it is reached the same way. A secret is handed out to the recipients
-// that it was granted to and to nobody else, because a configuration may name
-// any secret and send it anywhere.
+// A Recipient identifies the destination of a user's secret: one server of one
+// configuration, reached in one way. A secret is handed only to the recipients it was
+// granted to, because a configuration may name any secret and send it anywhere.
 type Recipient struct {
-	Config string `json:"config"` // canonical path; empty: the user's own configuration
+	Config string `json:"config"` // canonical path; empty: the user configuration
 	Server string `json:"server"` // empty: see Pending
 	To     string `json:"to"`     // digest of the program's arguments or the URL's origin
 }
 
-// Pending is the grant of a secret that its configuration does not use yet. The
-// first use turns it into grants for the servers that use the secret then.
+// Pending returns the grant of a secret that the configuration does not use yet. The
+// first use replaces it with grants for the servers that use the secret then.
 func Pending(config string) Recipient { return Recipient{Config: config} }
 
-// maxRecipients bounds the grants of one secret.
-const maxRecipients = 64
+const (
+	maxRecipients = 64 // of one secret
 
-// A grants record is kept beside the secret.
+	grantsLock = "grants.lock" // in Options.Stamps
+)
+
+// grants is stored beside the secret.
 type grants struct {
 	Name       string      `json:"name"`
 	Recipients []Recipient `json:"recipients"`
@@ -42,37 +47,69 @@ func (u *User) Granted(ctx context.Context, name string) ([]Recipient, error) {
 			return err
 		}
 		if json.Unmarshal(text, &g) != nil || g.Name != name {
-			g = grants{} // not written by this program: it grants nothing
+			g = grants{} // not written by Junctor: it grants nothing
 		}
 		return nil
 	})
 	return g.Recipients, err
 }
 
-// Grant adds recipients to those of a secret.
+// Grant adds recipients to those of a secret. It fails if a secret would have more
+// than 64.
 func (u *User) Grant(ctx context.Context, name string, to ...Recipient) error {
+	add := func(known []Recipient) []Recipient {
+		for _, r := range to {
+			if !slices.Contains(known, r) {
+				known = append(known, r)
+			}
+		}
+		return known
+	}
+	// The first read may ask the user for a password, for which no other process
+	// should have to wait.
 	known, err := u.Granted(ctx, name)
+	if err != nil || len(add(slices.Clip(known))) == len(known) {
+		return err
+	}
+	unlock, err := u.lockGrants(ctx)
 	if err != nil {
 		return err
 	}
-	all := known
-	for _, r := range to {
-		if !slices.Contains(all, r) {
-			all = append(all, r)
-		}
+	defer unlock()
+	if known, err = u.Granted(ctx, name); err != nil {
+		return err
 	}
-	if len(all) == len(known) {
-		return nil
-	}
-	return u.keepGrants(ctx, name, all)
+	return u.storeGrants(ctx, name, add(known))
 }
 
-func (u *User) keepGrants(ctx context.Context, name string, all []Recipient) error {
+// lockGrants takes the lock that excludes other changes of grants, and returns the
+// function that releases it. It fails if another process holds the lock for 10 s. If the
+// file cannot be locked, on a network share for example, it returns without a lock.
+func (u *User) lockGrants(ctx context.Context) (unlock func(), err error) {
+	if u.keeper.opts.Stamps == "" {
+		return func() {}, nil
+	}
+	path := filepath.Join(u.keeper.opts.Stamps, grantsLock)
+	within, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	unlock, err = filelock.Lock(within, path)
+	switch {
+	case err == nil:
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		return nil, lockFault(path, errLockHeld)
+	}
+	return func() {}, nil
+}
+
+func (u *User) storeGrants(ctx context.Context, name string, all []Recipient) error {
 	if err := checkUserName(name); err != nil {
 		return err
 	}
 	if len(all) > maxRecipients {
-		return fault.New(fault.SecretTooLarge, "the secret %q is granted to %d servers already", name, maxRecipients).
+		return fault.New(fault.SecretTooLarge, "the secret %q would be granted to more than %d servers", name, maxRecipients).
 			WithHint("remove it with `junctor secret remove %s` and save it again", name)
 	}
 	text, err := json.Marshal(grants{Name: name, Recipients: all})
@@ -82,48 +119,51 @@ func (u *User) keepGrants(ctx context.Context, name string, all []Recipient) err
 	return u.keeper.do(ctx, func(st Store) error { return st.SetSecret(ctx, grantsKey(name), text, "Junctor: who may use "+name) })
 }
 
-// GetFor returns a secret for a recipient that it was granted to. users returns
-// the recipients in the same configuration that use the secret; they replace a
-// pending grant.
+// GetFor returns a secret for a recipient. It fails with [fault.SecretUngranted] unless
+// the secret was granted to the recipient. users returns the recipients in the same
+// configuration that use the secret; they replace a pending grant.
 func (u *User) GetFor(ctx context.Context, name string, r Recipient, users func() []Recipient) ([]byte, error) {
 	value, err := u.Get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	granted, err := u.Granted(ctx, name)
-	if err != nil {
+	if err := u.checkGrant(ctx, name, r, users); err != nil {
 		clear(value)
 		return nil, err
 	}
-	if slices.Contains(granted, r) {
-		return value, nil
+	return value, nil
+}
+
+func (u *User) checkGrant(ctx context.Context, name string, r Recipient, users func() []Recipient) error {
+	granted, err := u.Granted(ctx, name)
+	switch {
+	case err != nil || slices.Contains(granted, r):
+		return err
+	case !slices.Contains(granted, Pending(r.Config)):
+		return ungranted(name, r)
 	}
-	if i := slices.Index(granted, Pending(r.Config)); i >= 0 {
-		all := slices.Concat(slices.Delete(granted, i, i+1), users(), []Recipient{r})
-		slices.SortFunc(all, compareRecipients)
-		if err := u.keepGrants(ctx, name, slices.Compact(all)); err != nil {
-			clear(value)
-			return nil, err
-		}
-		return value, nil
+	unlock, err := u.lockGrants(ctx)
+	if err != nil {
+		return err
 	}
-	clear(value)
-	return nil, ungranted(name, r)
+	defer unlock()
+	if granted, err = u.Granted(ctx, name); err != nil || slices.Contains(granted, r) {
+		return err // another process may have replaced the pending grant
+	}
+	i := slices.Index(granted, Pending(r.Config))
+	if i < 0 {
+		return ungranted(name, r)
+	}
+	all := slices.Concat(slices.Delete(granted, i, i+1), users(), []Recipient{r})
+	slices.SortFunc(all, compareRecipients)
+	return u.storeGrants(ctx, name, slices.Compact(all))
 }
 
 func compareRecipients(a, b Recipient) int {
-	for _, pair := range [][2]string{{a.Config, b.Config}, {a.Server, b.Server}, {a.To, b.To}} {
-		if pair[0] != pair[1] {
-			if pair[0] < pair[1] {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.Config, b.Config), cmp.Compare(a.Server, b.Server), cmp.Compare(a.To, b.To))
 }
 
 func ungranted(name string, r Recipient) error {
-	return fault.New(fault.SecretUngranted, "the secret %q was not granted to the server %q of this configuration, or the server is reached another way than when it was", name, r.Server).
-		WithHint("if the server may have it, run `junctor secret grant %s`", name)
+	return fault.New(fault.SecretUngranted, "the secret %q is not granted to the server %q of this configuration, or its address or command changed since the grant", name, r.Server).
+		WithHint("to grant it, run `junctor secret grant %s`", name)
 }

@@ -2,42 +2,46 @@ package secret
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Options are what a [Keeper] needs to know.
+// Options configure a [Keeper].
 type Options struct {
-	// Stores, best first. They are asked only when something is wanted.
+	// Stores, in order of preference. They are called on demand.
 	Stores []Named
-	// Strict means that only the first store will do: it was chosen by name.
+	// Strict means that only the first store may be used, because the
+	// configuration names it.
 	Strict bool
-	// Stamps is a directory for the stamps of [Keeper.Changed]; empty: there
-	// are none, and nothing ever seems to change.
+	// Stamps is a directory for the versions of [Keeper.Changed] and for the lock
+	// of the grants. Empty means no versions, so that nothing seems to change,
+	// and no lock.
 	Stamps string
-	// Warn is told, once, when another store than the first is used. Once means
-	// once and for all, whatever process it was told by, as long as the reason
-	// stays the same: a person is told, who runs one command after the other.
+	// Warn is called when a later store is used than the first. With Once it is
+	// called once per reason over all processes, for users who run one command
+	// after another.
 	Warn func(msg, hint string)
 	Once bool
 }
 
-// A Keeper keeps secrets in the first store that is there. Its methods may be
-// called concurrently.
+// A Keeper stores secrets in the first store that exists. Its methods may be called
+// concurrently.
 type Keeper struct {
 	opts Options
-	// first is the store to ask. Once it answered, settled is one more than its
-	// index, and it is not passed over any more, whatever happens to it.
+	// first is the index of the store to call. settled is first + 1 after that
+	// store has answered, and 0 before. A settled Keeper never changes its store.
 	first, settled atomic.Int32
-	untold         atomic.Pointer[string] // the mark of a warning that is to be remembered
-	why            atomic.Pointer[string] // the store before was passed over
+	pendingNotice  atomic.Pointer[string] // digest of a warning, to be remembered when the store works
+	why            atomic.Pointer[string] // why the store before first is not used
 }
 
-// New makes a Keeper, which asks no store yet.
+// New returns a Keeper. It calls no store yet.
 func New(o Options) *Keeper { return &Keeper{opts: o} }
 
-// Where is the name of the store that is in use, or would be.
+// Where returns the name of the store that is used or would be used next.
 func (k *Keeper) Where() string {
 	if len(k.opts.Stores) == 0 {
 		return ""
@@ -45,8 +49,8 @@ func (k *Keeper) Where() string {
 	return k.opts.Stores[k.first.Load()].Name
 }
 
-// Found is the store that is in use, and why not the one that comes before it. It
-// is empty as long as none was asked.
+// Found returns the name of the store in use and why the one before it is not used.
+// Both are empty while no store was called.
 func (k *Keeper) Found() (store, why string) {
 	if k.settled.Load() == 0 {
 		return "", ""
@@ -57,8 +61,8 @@ func (k *Keeper) Found() (store, why string) {
 	return k.Where(), why
 }
 
-// do asks the store in use. While none has answered yet, one that says that it
-// is not there is passed over.
+// do calls op with the store in use. Until a store has answered, do skips those that
+// do not exist.
 func (k *Keeper) do(ctx context.Context, op func(Store) error) error {
 	for i := int(k.first.Load()); i < len(k.opts.Stores); i++ {
 		s := k.opts.Stores[i]
@@ -66,7 +70,7 @@ func (k *Keeper) do(ctx context.Context, op func(Store) error) error {
 		if !absent(err) {
 			switch {
 			case err == nil:
-				k.worked(i)
+				k.recordSuccess(i)
 			case ctx.Err() == nil:
 				k.settled.Store(int32(i + 1))
 			}
@@ -75,19 +79,51 @@ func (k *Keeper) do(ctx context.Context, op func(Store) error) error {
 		if k.settled.Load() == int32(i+1) || k.opts.Strict || i+1 == len(k.opts.Stores) {
 			return explain(ctx, s.Name, err)
 		}
-		k.pass(i, err)
+		k.skip(i, err)
 	}
-	return fault.New(fault.SecretStore, "there is no place to keep secrets in").
-		WithHint("set HOME or JUNCTOR_HOME, so that there is a directory for them")
+	return fault.New(fault.SecretStore, "there is no store for secrets").
+		WithHint("set HOME or JUNCTOR_HOME, which decide on the directory of the encrypted file")
 }
 
-// pass goes on to the next store. Whoever does it first says so.
-func (k *Keeper) pass(i int, why error) {
+// skip moves on to the next store. Of concurrent calls one warns.
+func (k *Keeper) skip(i int, why error) {
 	if !k.first.CompareAndSwap(int32(i), int32(i+1)) {
 		return
 	}
 	from, to := k.opts.Stores[i].Name, k.opts.Stores[i+1].Name
 	reason := from + " cannot be used: " + why.Error()
 	k.why.Store(&reason)
-	k.tell(reason+"; secrets are kept in "+to, "this is said once; a secret_store \"file\" block makes it your choice, whatever key rings there are")
+	k.warn(reason+"; secrets are stored in "+to, "this is said once; a secret_store \"file\" block always selects the encrypted file")
+}
+
+// noticeFile is the file that holds the digest of the last warning about a skipped
+// store, beside the versions. The next command then does not repeat the warning. It
+// is written only when the other store works. Otherwise users need both messages
+// each time.
+const noticeFile = "notice"
+
+// warn warns about a skipped store, unless an earlier process did.
+func (k *Keeper) warn(msg, hint string) {
+	if k.opts.Warn == nil {
+		return
+	}
+	if k.opts.Once && k.opts.Stamps != "" {
+		mark := digest(msg)
+		if k.readVersion(noticeFile) == mark {
+			return
+		}
+		k.pendingNotice.Store(&mark)
+	}
+	k.opts.Warn(msg, hint)
+}
+
+// recordSuccess records that store i answered.
+func (k *Keeper) recordSuccess(i int) {
+	first := k.settled.Swap(int32(i+1)) == 0
+	if mark := k.pendingNotice.Swap(nil); mark != nil {
+		k.writeVersion(noticeFile, *mark)
+	}
+	if first && i == 0 && k.opts.Once && k.opts.Stamps != "" {
+		_ = os.Remove(filepath.Join(k.opts.Stamps, noticeFile)) // so that its next failure is reported
+	}
 }

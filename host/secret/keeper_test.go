@@ -14,30 +14,32 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A shelf is a store that says what it is told to say.
-type shelf struct {
+// A memoryStore is a store in memory that can be told to fail.
+type memoryStore struct {
 	mu    sync.Mutex
 	items map[string]string // guarded by mu
-	err   error             // guarded by mu; of every call
+	err   error             // guarded by mu; returned by every call
 	calls int               // guarded by mu
 }
 
-func newShelf(err error) *shelf { return &shelf{items: map[string]string{}, err: err} }
+func newMemoryStore(err error) *memoryStore {
+	return &memoryStore{items: map[string]string{}, err: err}
+}
 
-func (s *shelf) enter() (leave func(), err error) {
+func (s *memoryStore) enter() (leave func(), err error) {
 	s.mu.Lock()
 	s.calls++
 	return s.mu.Unlock, s.err
 }
 
-func (s *shelf) Secret(_ context.Context, key string) ([]byte, bool, error) {
+func (s *memoryStore) Secret(_ context.Context, key string) ([]byte, bool, error) {
 	leave, err := s.enter()
 	defer leave()
 	v, ok := s.items[key]
 	return []byte(v), ok, err
 }
 
-func (s *shelf) SetSecret(_ context.Context, key string, value []byte, _ string) error {
+func (s *memoryStore) SetSecret(_ context.Context, key string, value []byte, _ string) error {
 	leave, err := s.enter()
 	defer leave()
 	if err == nil {
@@ -46,14 +48,14 @@ func (s *shelf) SetSecret(_ context.Context, key string, value []byte, _ string)
 	return err
 }
 
-func (s *shelf) DeleteSecret(_ context.Context, key string) error {
+func (s *memoryStore) DeleteSecret(_ context.Context, key string) error {
 	leave, err := s.enter()
 	defer leave()
 	delete(s.items, key)
 	return err
 }
 
-func (s *shelf) Keys(context.Context) ([]string, error) {
+func (s *memoryStore) Keys(context.Context) ([]string, error) {
 	leave, err := s.enter()
 	defer leave()
 	return slices.Collect(maps.Keys(s.items)), err
@@ -63,9 +65,9 @@ func reason(word string) error {
 	return &sdk.Error{Code: sdk.Unavailable, Reason: word, Message: "it is " + word}
 }
 
-func newKeeper(t *testing.T, strict bool, stores ...Store) (*Keeper, *heard) {
+func newKeeper(t *testing.T, strict bool, stores ...Store) (*Keeper, *warnings) {
 	t.Helper()
-	h := new(heard)
+	h := new(warnings)
 	o := Options{Strict: strict, Stamps: filepath.Join(t.TempDir(), "stamps"), Warn: h.warn}
 	for i, s := range stores {
 		o.Stores = append(o.Stores, Named{[]string{"the key ring", "the encrypted file"}[i], s})
@@ -73,12 +75,12 @@ func newKeeper(t *testing.T, strict bool, stores ...Store) (*Keeper, *heard) {
 	return New(o), h
 }
 
-// TestChoice is which store is used, and what is said about it.
-func TestChoice(t *testing.T) {
+// TestKeeperChoosesStore: the first store that exists is used, and warnings name it.
+func TestKeeperChoosesStore(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		strict bool
-		want   fault.Code // "": the second store keeps it
+		want   fault.Code // empty: the second store is used
 	}{
 		"not there":                     {reason("absent"), false, ""},
 		"not there, as the plugin says": {fault.Because(fault.SecretStore, reason("absent"), "plugin"), false, ""},
@@ -91,7 +93,7 @@ func TestChoice(t *testing.T) {
 		"anything else":                 {errors.New("broken"), false, fault.SecretStore},
 	} {
 		t.Run(name, func(t *testing.T) {
-			first, second := newShelf(c.err), newShelf(nil)
+			first, second := newMemoryStore(c.err), newMemoryStore(nil)
 			k, warned := newKeeper(t, c.strict, first, second)
 			for range 3 {
 				err := k.User().Set(t.Context(), "a", []byte("1"))
@@ -112,10 +114,9 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestChoiceStays does not go on to the next store when the one in use goes
-// away.
-func TestChoiceStays(t *testing.T) {
-	first, second := newShelf(nil), newShelf(nil)
+// TestKeeperKeepsItsStore: a store that was used once is not replaced when it disappears.
+func TestKeeperKeepsItsStore(t *testing.T) {
+	first, second := newMemoryStore(nil), newMemoryStore(nil)
 	k, warned := newKeeper(t, false, first, second)
 	if err := k.User().Set(t.Context(), "a", []byte("1")); err != nil {
 		t.Fatal(err)
@@ -130,8 +131,8 @@ func TestChoiceStays(t *testing.T) {
 	wantCode(t, err, fault.SecretStore)
 }
 
-func TestChoiceOfMany(t *testing.T) {
-	k, warned := newKeeper(t, false, newShelf(reason("absent")), newShelf(nil))
+func TestKeeperWarnsOnce(t *testing.T) {
+	k, warned := newKeeper(t, false, newMemoryStore(reason("absent")), newMemoryStore(nil))
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -146,9 +147,9 @@ func TestChoiceOfMany(t *testing.T) {
 	}
 }
 
-// TestOwners changes each field of an owner: none sees what another has.
-func TestOwners(t *testing.T) {
-	store := newShelf(nil)
+// TestOwnersShareNoSecrets: owners that differ in one field share no secrets.
+func TestOwnersShareNoSecrets(t *testing.T) {
+	store := newMemoryStore(nil)
 	k, _ := newKeeper(t, false, store)
 	owners := []Owner{
 		{"", "oauth", "github", "https://a/", ""},
@@ -186,10 +187,10 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// TestKeys are the same in every version: what was stored is found again. They
-// say nothing of whose they are.
-func TestKeys(t *testing.T) {
-	store := newShelf(nil)
+// TestKeysAreStable: the keys are the same in every version of Junctor and reveal no
+// names.
+func TestKeysAreStable(t *testing.T) {
+	store := newMemoryStore(nil)
 	k, _ := newKeeper(t, false, store)
 	long := strings.Repeat("N", MostName)
 	for _, name := range []string{"token", long, "../../x"} {
@@ -212,8 +213,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	k, _ := newKeeper(t, false, newShelf(nil))
+func TestNameRules(t *testing.T) {
+	k, _ := newKeeper(t, false, newMemoryStore(nil))
 	for _, name := range []string{"a", "GITHUB_TOKEN", "a/b", "0..", "a.b-c_d/", strings.Repeat("x", MostName)} {
 		if err := k.User().Set(t.Context(), name, []byte("v "+name)); err != nil {
 			t.Error(err)
@@ -232,7 +233,7 @@ func TestNames(t *testing.T) {
 			wantCode(t, err, fault.SecretName)
 		}
 	}
-	// What keyring() does not take in a configuration is no name for a person's.
+	// keyring() does not accept these names in a configuration.
 	for _, name := range []string{"..", "a@b", "~!@#$%^&*()", "-a", "/a", "a;b", `a"b`} {
 		_, get := k.User().Get(t.Context(), name)
 		for _, err := range []error{get, k.User().Set(t.Context(), name, nil), k.User().Remove(t.Context(), name)} {
@@ -244,9 +245,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTold: a plugin hears of the store what a person can do about it, and that
-// it is no mistake of anybody's code.
-func TestTold(t *testing.T) {
+// TestPluginsReceiveStoreErrors: plugins receive the message and hint of a store's error,
+// with the code Unavailable.
+func TestPluginsReceiveStoreErrors(t *testing.T) {
 	for err, reason := range map[error]string{
 		fault.New(fault.SecretLocked, "it is locked").WithHint("unlock it"):               "locked",
 		fault.New(fault.SecretPassword, "it is another one").WithHint("unlock it"):        "password",
@@ -254,7 +255,7 @@ func TestTold(t *testing.T) {
 		fault.New(fault.SecretStore, "the disk is full").WithHint("unlock it"):            "secret_store",
 		&sdk.Error{Code: sdk.Internal, Reason: "locked", Message: "m", Hint: "unlock it"}: "locked",
 	} {
-		k, _ := newKeeper(t, true, newShelf(err))
+		k, _ := newKeeper(t, true, newMemoryStore(err))
 		s := k.Scope(Owner{})
 		_, _, read := s.Secret(t.Context(), "a")
 		for _, err := range []error{read, s.SetSecret(t.Context(), "a", nil, ""), s.DeleteSecret(t.Context(), "a")} {
@@ -267,21 +268,21 @@ func TestTold(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
-	k, _ := newKeeper(t, false, newShelf(nil))
+func TestSizeLimits(t *testing.T) {
+	k, _ := newKeeper(t, false, newMemoryStore(nil))
 	s := k.Scope(Owner{})
-	if err := errors.Join(s.SetSecret(t.Context(), "a", make([]byte, MostValue), ""), k.User().Set(t.Context(), "a", make([]byte, mostUser))); err != nil {
+	if err := errors.Join(s.SetSecret(t.Context(), "a", make([]byte, MostValue), ""), k.User().Set(t.Context(), "a", make([]byte, maxUserValue))); err != nil {
 		t.Error(err)
 	}
 	wantCode(t, s.SetSecret(t.Context(), "a", make([]byte, MostValue+1), ""), fault.SecretTooLarge)
-	wantCode(t, k.User().Set(t.Context(), "a", make([]byte, mostUser+1)), fault.SecretTooLarge)
-	if mostUser+MostName+1 > MostValue {
+	wantCode(t, k.User().Set(t.Context(), "a", make([]byte, maxUserValue+1)), fault.SecretTooLarge)
+	if maxUserValue+MostName+1 > MostValue {
 		t.Error("a person's secret does not fit with its name")
 	}
 }
 
-func TestUser(t *testing.T) {
-	file, _ := newFile(t, somewhere(t))
+func TestUserSecrets(t *testing.T) {
+	file, _ := newFile(t, secretsPath(t))
 	k, _ := newKeeper(t, false, file)
 	u := k.User()
 	if names, err := u.List(t.Context()); err != nil || len(names) != 0 {
@@ -309,10 +310,10 @@ func TestUser(t *testing.T) {
 	wantCode(t, err, fault.SecretUnknown)
 }
 
-// TestUserForeign reads what was put into the store by somebody else, under a
-// key of ours.
-func TestUserForeign(t *testing.T) {
-	store := newShelf(nil)
+// TestUserRejectsForeignValues: the store holds values under our keys that Junctor did
+// not write.
+func TestUserRejectsForeignValues(t *testing.T) {
+	store := newMemoryStore(nil)
 	k, _ := newKeeper(t, false, store)
 	store.items[userKey("a")] = "b\nvalue"
 	store.items[userKey("c")] = "no line"
@@ -325,26 +326,26 @@ func TestUserForeign(t *testing.T) {
 	}
 }
 
-// TestRemoveDamaged gets rid of what cannot be read.
+// TestRemoveDamaged: a value that cannot be read can be removed.
 func TestRemoveDamaged(t *testing.T) {
-	store := &torn{newShelf(nil)}
+	store := &damagedStore{newMemoryStore(nil)}
 	k, _ := newKeeper(t, false, store)
 	if err := k.User().Remove(t.Context(), "a"); err != nil {
 		t.Error(err)
 	}
 }
 
-// torn is a store whose values cannot be read.
-type torn struct{ *shelf }
+// A damagedStore is a store whose values cannot be read.
+type damagedStore struct{ *memoryStore }
 
-func (t *torn) Secret(context.Context, string) ([]byte, bool, error) {
+func (t *damagedStore) Secret(context.Context, string) ([]byte, bool, error) {
 	return nil, false, reason("damaged")
 }
 
-func TestChanged(t *testing.T) {
-	store := newShelf(nil)
+func TestChangedAfterWrites(t *testing.T) {
+	store := newMemoryStore(nil)
 	k, _ := newKeeper(t, false, store)
-	other := New(k.opts) // in another process
+	other := New(k.opts) // as in another process
 	ann, bob := Owner{Tenant: "ann"}, Owner{Tenant: "bob"}
 	for name, c := range map[string]struct {
 		do       func() error

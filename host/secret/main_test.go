@@ -9,20 +9,20 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childFile is set in a process of this test that writes to the file it names,
-// keys that begin with childName.
+// childFile is set in a child process of the tests. The child writes keys that begin
+// with childName to that file.
 const (
 	childFile = "SECRET_TEST_FILE"
 	childName = "SECRET_TEST_NAME"
 	childMost = "SECRET_TEST_MOST"
 )
 
-// realEffort is what everybody but these tests takes.
-var realEffort int
+// realWorkFactor is the work factor outside of tests.
+var realWorkFactor int
 
-// child writes one key after the other and prints each once it is stored.
+// child writes keys one after the other and prints each number once it is stored.
 func child(path, name, most string) error {
-	f := OpenFile(FileOptions{Path: path, Password: saying("correct horse")})
+	f := OpenFile(FileOptions{Path: path, Password: fixedPassword("correct horse")})
 	var n int
 	if _, err := fmt.Sscan(most, &n); err != nil {
 		return err
@@ -37,7 +37,7 @@ func child(path, name, most string) error {
 }
 
 func TestMain(m *testing.M) {
-	realEffort, effort = effort, 10
+	realWorkFactor, scryptWorkFactor = scryptWorkFactor, 10
 	if path := os.Getenv(childFile); path != "" {
 		if err := child(path, os.Getenv(childName), os.Getenv(childMost)); err != nil {
 			fmt.Fprintln(os.Stderr, "child:", err)
@@ -48,6 +48,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func saying(password string) func(context.Context, bool) ([]byte, error) {
+func fixedPassword(password string) func(context.Context, bool) ([]byte, error) {
 	return func(context.Context, bool) ([]byte, error) { return []byte(password), nil }
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestNotice: one command after the other, in processes of their own, tells a
-// person once that there is no key ring, and again when the reason is another or
-// there was one meanwhile. Where nothing works it is told each time.
-func TestNotice(t *testing.T) {
+// TestWarningIsGivenOncePerReason: several processes in a row warn once that there is no
+// key ring, and again when the reason changes or the key ring worked meanwhile. They warn
+// each time while no store works.
+func TestWarningIsGivenOncePerReason(t *testing.T) {
 	stamps := filepath.Join(t.TempDir(), "stamps")
 	run := func(once bool, ring, file error) (told int, store, why string) {
-		h := new(heard)
-		k := New(Options{Stamps: stamps, Warn: h.warn, Once: once, Stores: []Named{{"the key ring", newShelf(ring)}, {"the encrypted file", newShelf(file)}}})
+		h := new(warnings)
+		k := New(Options{Stamps: stamps, Warn: h.warn, Once: once, Stores: []Named{{"the key ring", newMemoryStore(ring)}, {"the encrypted file", newMemoryStore(file)}}})
 		if store, why = k.Found(); store != "" || why != "" {
 			t.Errorf("before anything is asked it is in %q, %q", store, why)
 		}
@@ -32,17 +32,17 @@ func TestNotice(t *testing.T) {
 		told       int
 	}{
 		{true, gone, reason("locked"), 1},
-		{true, gone, reason("locked"), 1}, // it is why the other is asked
+		{true, gone, reason("locked"), 1}, // each time, because the second store fails as well
 		{true, gone, nil, 1},
 		{true, gone, nil, 0},
 		{true, gone, reason("locked"), 0},
 		{true, collection, nil, 1},
 		{true, collection, nil, 0},
-		{false, collection, nil, 1}, // the log of a service
+		{false, collection, nil, 1}, // Once is not set, as for a server
 		{true, nil, nil, 0},
-		{true, collection, nil, 1}, // there was one
+		{true, collection, nil, 1}, // the key ring worked before
 		{true, collection, nil, 0},
-		{true, reason("locked"), nil, 0}, // an error, and no warning
+		{true, reason("locked"), nil, 0}, // an error instead of a warning
 	} {
 		told, store, why := run(c.once, c.ring, c.file)
 		passed := c.told > 0 || why != ""

@@ -6,11 +6,10 @@ import (
 	"filippo.io/age"
 )
 
-// A passphrase opens and closes files. It remembers the key of the last file,
-// which the password and the salt in the file's head lead to in a tenth of a
-// second: a file that did not change is opened again at once.
-//
-// One file has one, and uses it one call at a time.
+// A passphrase encrypts and decrypts files. It caches the key of the last file, which
+// scrypt needs 0.1 s to derive from the password and the salt. An unchanged file is
+// thus opened at once. Each File has its own passphrase and uses it for one call at
+// a time.
 type passphrase struct {
 	recipient *age.ScryptRecipient
 	identity  *age.ScryptIdentity
@@ -28,12 +27,12 @@ func newPassphrase(password []byte) (*passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.SetWorkFactor(effort)
-	i.SetMaxWorkFactor(mostEffort)
+	r.SetWorkFactor(scryptWorkFactor)
+	i.SetMaxWorkFactor(maxWorkFactor)
 	return &passphrase{recipient: r, identity: i}, nil
 }
 
-// Wrap is called by age for a file that is written.
+// Wrap implements age.Recipient for a file that is written.
 func (p *passphrase) Wrap(key []byte) ([]*age.Stanza, error) {
 	head, err := p.recipient.Wrap(key)
 	if err == nil {
@@ -42,9 +41,9 @@ func (p *passphrase) Wrap(key []byte) ([]*age.Stanza, error) {
 	return head, err
 }
 
-// Unwrap is called by age for a file that is read.
+// Unwrap implements age.Identity for a file that is read.
 func (p *passphrase) Unwrap(heads []*age.Stanza) ([]byte, error) {
-	if len(heads) == 1 && p.head != nil && same(heads[0], p.head) {
+	if len(heads) == 1 && p.head != nil && equalStanza(heads[0], p.head) {
 		return slices.Clone(p.key), nil
 	}
 	key, err := p.identity.Unwrap(heads)
@@ -54,6 +53,6 @@ func (p *passphrase) Unwrap(heads []*age.Stanza) ([]byte, error) {
 	return key, err
 }
 
-func same(a, b *age.Stanza) bool {
+func equalStanza(a, b *age.Stanza) bool {
 	return a.Type == b.Type && slices.Equal(a.Args, b.Args) && slices.Equal(a.Body, b.Body)
 }

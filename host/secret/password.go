@@ -13,30 +13,31 @@ import (
 )
 
 const (
-	mostPassword = 4 << 10
-	// fdPatience is how long whoever gave a descriptor may take to write.
+	maxPassword = 4 << 10
+	// fdPatience is how long a read from the descriptor may take.
 	fdPatience = 5 * time.Second
 
 	fileVariable = "JUNCTOR_SECRETS_PASSWORD_FILE"
 	fdVariable   = "JUNCTOR_SECRETS_PASSWORD_FD"
 
-	ways = "give it in a file that only you can read (password_file in the secret_store block, or " + fileVariable +
+	passwordHint = "give it in a file that only you can read (password_file in the secret_store block, or " + fileVariable +
 		"), by a descriptor (password_fd, or " + fdVariable + "), or run the command on a terminal, which asks"
 )
 
-// PasswordOptions are the ways to the password of the encrypted file.
+// PasswordOptions are the sources of the password of the encrypted file.
 type PasswordOptions struct {
 	File   string // password_file
-	FD     int    // password_fd; 0: none, 3 or more
+	FD     int    // password_fd; 0 means none, otherwise at least 3
 	Lookup func(string) (string, bool)
-	// Prompt asks a person, twice when confirm is set; nil where there is none.
+	// Prompt asks a person, twice if confirm is set. It may be nil.
 	Prompt func(ctx context.Context, confirm bool) ([]byte, error)
 }
 
-// Passwords finds the password by the first way there is: configured file,
-// configured descriptor, the two variables in this order, a person. It takes
-// the descriptor at once, lest a program that is started inherit it, and reads
-// it when the password is asked for; from then on it has the text.
+// Passwords returns a function that reads the password from the first source of:
+// File, FD, the variables JUNCTOR_SECRETS_PASSWORD_FILE and
+// JUNCTOR_SECRETS_PASSWORD_FD, Prompt. Passwords claims the descriptor at once, so
+// that no child process inherits it. The returned function reads it on the first
+// call and keeps the text for later ones.
 func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte, error) {
 	file, number := o.File, o.FD
 	var wrong error
@@ -45,7 +46,7 @@ func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte,
 		if text, ok := o.Lookup(fdVariable); ok && file == "" && text != "" {
 			var err error
 			if number, err = strconv.Atoi(text); err != nil || number < 3 {
-				wrong = fault.New(fault.SecretLocked, "%s is %q, which is no descriptor", fdVariable, text).
+				wrong = fault.New(fault.SecretLocked, "%s is %q, not the number of a descriptor", fdVariable, text).
 					WithHint("3 or more, as in: junctor … 3<file")
 			}
 		}
@@ -61,11 +62,11 @@ func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte,
 		return o.Prompt
 	}
 	return func(context.Context, bool) ([]byte, error) {
-		return nil, fault.New(fault.SecretLocked, "there is no password for the encrypted file of secrets").WithHint("%s", ways)
+		return nil, fault.New(fault.SecretLocked, "there is no password for the encrypted file of secrets").WithHint("%s", passwordHint)
 	}
 }
 
-// passwordFile reads the first line of a file that only we can read.
+// passwordFile reads the first line of a file that only this user can read.
 func passwordFile(path string) ([]byte, error) {
 	hint := "the first line of a file that only you can read is the password: chmod 600 " + path
 	info, err := os.Stat(path)
@@ -74,10 +75,10 @@ func passwordFile(path string) ([]byte, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fault.New(fault.SecretLocked, "the password file %s is not a regular file", path).
-			WithHint("a pipe is given by its descriptor: password_fd, or %s", fdVariable)
+			WithHint("to read from a pipe, pass its descriptor: password_fd, or %s", fdVariable)
 	}
 	if !private(info) {
-		return nil, fault.New(fault.SecretLocked, "others may use the password file %s, whose mode is %04o", path, info.Mode().Perm()).
+		return nil, fault.New(fault.SecretLocked, "other users may read or write the password file %s: its mode is %04o", path, info.Mode().Perm()).
 			WithHint("%s", hint)
 	}
 	f, err := os.Open(path)
@@ -88,36 +89,36 @@ func passwordFile(path string) ([]byte, error) {
 	return firstLine(f, "the password file "+path)
 }
 
-// descriptors are the passwords of descriptors: a number means what it did when
-// the program began, and later another file may have it.
+// descriptors holds the passwords read from descriptors, by number. A number is valid
+// only once: after the descriptor is closed another file may get it.
 var descriptors = struct {
-	mu   sync.Mutex
-	read map[int]func(context.Context, bool) ([]byte, error) // guarded by mu
-}{read: map[int]func(context.Context, bool) ([]byte, error){}}
+	mu      sync.Mutex
+	readers map[int]func(context.Context, bool) ([]byte, error) // guarded by mu
+}{readers: map[int]func(context.Context, bool) ([]byte, error){}}
 
 func passwordFD(number int) func(context.Context, bool) ([]byte, error) {
 	descriptors.mu.Lock()
 	defer descriptors.mu.Unlock()
-	if descriptors.read[number] == nil {
-		descriptors.read[number] = readOnce(number)
+	if descriptors.readers[number] == nil {
+		descriptors.readers[number] = readOnce(number)
 	}
-	return descriptors.read[number]
+	return descriptors.readers[number]
 }
 
-// readOnce reads a descriptor when it is first asked, and closes it.
+// readOnce returns a function that reads a descriptor on its first call and closes it.
 func readOnce(number int) func(context.Context, bool) ([]byte, error) {
 	var f *os.File
-	if number >= 3 { // the first three are the protocol's and the terminal's
+	if number >= 3 { // 0 to 2 are the protocol's and the terminal's
 		f = claimDescriptor(number)
 	}
-	turn := make(chan struct{}, 1)
-	turn <- struct{}{}
+	token := make(chan struct{}, 1)
+	token <- struct{}{}
 	var password []byte
 	var failed error
 	return func(ctx context.Context, _ bool) ([]byte, error) {
 		select {
-		case <-turn:
-			defer func() { turn <- struct{}{} }()
+		case <-token:
+			defer func() { token <- struct{}{} }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -135,9 +136,9 @@ func readOnce(number int) func(context.Context, bool) ([]byte, error) {
 	}
 }
 
-// firstLine reads until the end of the line, or of the input.
+// firstLine reads up to the end of the line or of the input.
 func firstLine(r io.Reader, from string) ([]byte, error) {
-	var line [mostPassword + 1]byte
+	var line [maxPassword + 1]byte
 	defer clear(line[:])
 	n := 0
 	for n < len(line) && !bytes.ContainsRune(line[:n], '\n') {
@@ -147,16 +148,16 @@ func firstLine(r io.Reader, from string) ([]byte, error) {
 			break
 		}
 		if err != nil {
-			return nil, fault.Because(fault.SecretLocked, err, "reading %s", from).WithHint("%s", ways)
+			return nil, fault.Because(fault.SecretLocked, err, "reading %s", from).WithHint("%s", passwordHint)
 		}
 	}
 	text, _, _ := bytes.Cut(line[:n], []byte("\n"))
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	switch {
 	case len(text) == 0:
-		return nil, fault.New(fault.SecretLocked, "%s has no password in its first line", from).WithHint("%s", ways)
-	case len(text) > mostPassword:
-		return nil, fault.New(fault.SecretLocked, "the first line of %s has more than %d bytes", from, mostPassword).WithHint("%s", ways)
+		return nil, fault.New(fault.SecretLocked, "the first line of %s is empty", from).WithHint("%s", passwordHint)
+	case len(text) > maxPassword:
+		return nil, fault.New(fault.SecretLocked, "the first line of %s exceeds %d bytes", from, maxPassword).WithHint("%s", passwordHint)
 	}
 	return bytes.Clone(text), nil
 }

@@ -40,7 +40,7 @@ func TestPasswordOrder(t *testing.T) {
 	}
 }
 
-func TestPasswordRefused(t *testing.T) {
+func TestPasswordErrors(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string, mode os.FileMode, text string) string {
 		path := filepath.Join(dir, name)
@@ -69,9 +69,9 @@ func TestPasswordRefused(t *testing.T) {
 	} {
 		switch name {
 		case "a file that all write":
-			_ = os.Chmod(o.File, 0o602) // whatever the umask
+			_ = os.Chmod(o.File, 0o602) // whatever the umask is
 		case "a file that a group reads":
-			_ = os.Chown(o.File, -1, 4321) // root's own group may; others cannot do this, and need not
+			_ = os.Chown(o.File, -1, 4321) // root's own group may read it; other users cannot change the group
 		}
 		got, err := Passwords(o)(t.Context(), false)
 		if got != nil || strings.Contains(fmt.Sprintf("%v %+v", err, fault.As(err)), "canary") {
@@ -81,6 +81,6 @@ func TestPasswordRefused(t *testing.T) {
 	}
 	if _, err := Passwords(PasswordOptions{})(t.Context(), false); !strings.Contains(fault.As(err).Hint, fileVariable) ||
 		!strings.Contains(fault.As(err).Hint, fdVariable) || !strings.Contains(fault.As(err).Hint, "terminal") {
-		t.Errorf("the hint names not all ways: %v", fault.As(err).Hint)
+		t.Errorf("the hint names not all passwordHint: %v", fault.As(err).Hint)
 	}
 }

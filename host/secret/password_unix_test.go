@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// pipe returns the number of a descriptor, that is nobody's File.
+// pipe returns the number of a descriptor that no os.File owns.
 func pipe(t *testing.T, text string, end bool) int {
 	t.Helper()
 	var fds [2]int
@@ -41,13 +41,13 @@ func TestPasswordDescriptor(t *testing.T) {
 		"nothing":      {"", "", true},
 		"an empty one": {"\n", "", true},
 	} {
-		clear(descriptors.read)
+		clear(descriptors.readers)
 		fd := pipe(t, c.text, c.end)
 		password := Passwords(PasswordOptions{FD: fd})
 		if flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); flags&syscall.FD_CLOEXEC == 0 {
 			t.Errorf("%s: programs that are started get the descriptor", name)
 		}
-		for range 3 { // it can be read only once, and asked for often
+		for range 3 { // it can be read only once
 			password = Passwords(PasswordOptions{FD: fd})
 			got, err := password(t.Context(), false)
 			if string(got) != c.want || (c.want == "") != fault.Is(err, fault.SecretLocked) {
@@ -56,7 +56,7 @@ func TestPasswordDescriptor(t *testing.T) {
 			clear(got)
 		}
 	}
-	clear(descriptors.read)
+	clear(descriptors.readers)
 	fd := strconv.Itoa(pipe(t, "env\n", true))
 	lookup := func(name string) (string, bool) { v, ok := map[string]string{fdVariable: fd}[name]; return v, ok }
 	if got, err := Passwords(PasswordOptions{Lookup: lookup})(t.Context(), true); err != nil || string(got) != "env" {
@@ -64,11 +64,11 @@ func TestPasswordDescriptor(t *testing.T) {
 	}
 }
 
-// TestPasswordNotGiven: a number that whoever started the program gave nothing
-// for may be that of a file which the program opened itself. Its text is no
-// password, and it goes on being what it was.
-func TestPasswordNotGiven(t *testing.T) {
-	clear(descriptors.read)
+// TestPasswordIgnoresOwnDescriptors: a number that the parent process did not pass may
+// belong to a file that this process opened itself. It is not read as a password, and the
+// file stays open.
+func TestPasswordIgnoresOwnDescriptors(t *testing.T) {
+	clear(descriptors.readers)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -87,9 +87,8 @@ func TestPasswordNotGiven(t *testing.T) {
 	}
 }
 
-// TestPasswordSilent waits for a descriptor that nobody writes to, but not for
-// ever.
-func TestPasswordSilent(t *testing.T) {
+// TestPasswordReadTimesOut: a read from a silent descriptor ends.
+func TestPasswordReadTimesOut(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

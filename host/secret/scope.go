@@ -6,25 +6,26 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An Owner is whose secrets they are. An owner who differs in one field sees none
-// of them: a server whose address changed begins anew, and a configuration finds
-// nothing of another's.
+// An Owner identifies the secrets of one auth provider for one server. Owners that
+// differ in any field share no secrets. A server with a changed address starts without
+// secrets, and so does another configuration.
 type Owner struct {
-	Config   string // canonical path of the configuration; empty: the user's own
-	Plugin   string // the auth provider's
-	Server   string // the server block's label
+	Config   string // canonical path of the configuration; empty: the user configuration
+	Plugin   string // name of the auth provider
+	Server   string // label of the server block
 	Resource string // how the server is reached
-	Tenant   string // empty: everybody's
+	Tenant   string // empty: all tenants
 }
 
 func (o Owner) id() string { return digest(o.Config, o.Plugin, o.Server, o.Resource, o.Tenant) }
 
-// digest is 128 bits over parts that cannot run into each other.
+// digest returns a 128-bit hash of parts. Their lengths are hashed too.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -36,7 +37,7 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Scope is what an auth provider sees of the store.
+// Scope returns the secrets of one owner, for its auth provider.
 func (k *Keeper) Scope(o Owner) sdk.Secrets { return &scope{keeper: k, owner: o.id()} }
 
 type scope struct {
@@ -62,7 +63,7 @@ func (s *scope) Secret(ctx context.Context, name string) (value []byte, found bo
 		return err
 	})
 	if err != nil || !found {
-		return nil, false, told(err)
+		return nil, false, asPluginError(err)
 	}
 	return value, true, nil
 }
@@ -76,20 +77,20 @@ func (s *scope) SetSecret(ctx context.Context, name string, value []byte, label 
 		return tooLarge(name, len(value), MostValue)
 	}
 	err = s.keeper.do(ctx, func(st Store) error {
-		if err := s.room(ctx, st, key); err != nil {
+		if err := s.checkQuota(ctx, st, key); err != nil {
 			return err
 		}
 		return st.SetSecret(ctx, key, value, cleanLabel(label))
 	})
 	if err == nil {
-		s.keeper.stamp(s.owner)
+		s.keeper.bumpVersion(s.owner)
 	}
-	return told(err)
+	return asPluginError(err)
 }
 
-// told puts what plugins understand into a fault about the store: it is nobody's
-// mistake, and who logs in has to hear what to do about it.
-func told(err error) error {
+// asPluginError adds to a fault of the store an sdk.Error with the same message and
+// hint, which plugins understand and show to the user.
+func asPluginError(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
@@ -115,12 +116,42 @@ func (s *scope) DeleteSecret(ctx context.Context, name string) error {
 	}
 	err = s.keeper.do(ctx, func(st Store) error { return st.DeleteSecret(ctx, key) })
 	if err == nil {
-		s.keeper.stamp(s.owner)
+		s.keeper.bumpVersion(s.owner)
 	}
-	return told(err)
+	return asPluginError(err)
 }
 
-// checkName refuses what cannot be typed or shown.
+// maxOwned is the number of secrets that one owner may have. An auth provider needs a
+// handful. The limit keeps a faulty one from filling the store.
+const maxOwned = 64
+
+// checkQuota fails if the owner would exceed maxOwned. If the store cannot list its
+// keys it returns nil, because losing a refresh token would be worse.
+func (s *scope) checkQuota(ctx context.Context, st Store, key string) error {
+	switch _, found, err := st.Secret(ctx, key); {
+	case found || damaged(err): // it is replaced
+		return nil
+	case err != nil:
+		return err
+	}
+	keys, err := st.Keys(ctx)
+	if err != nil {
+		return nil
+	}
+	owned := 0
+	for _, k := range keys {
+		if strings.HasPrefix(k, prefix+s.owner+"/") {
+			owned++
+		}
+	}
+	if owned < maxOwned {
+		return nil
+	}
+	return fault.New(fault.SecretTooLarge, "the auth provider already has %d secrets for one server, the most it may have", owned).
+		WithHint("report it to the author of the plugin; a logout may remove them")
+}
+
+// checkName fails if a name contains anything but visible ASCII characters.
 func checkName(name string) error {
 	wrong := name == "" || len(name) > MostName
 	for i := 0; i < len(name); i++ {
@@ -135,13 +166,13 @@ func checkName(name string) error {
 
 func tooLarge(name string, size, most int) error {
 	return fault.New(fault.SecretTooLarge, "the secret %q has %d bytes", name, size).
-		WithHint("a secret has at most %d bytes; keep larger ones in a file of their own", most)
+		WithHint("a secret has at most %d bytes; keep a larger one in a file", most)
 }
 
-// cleanLabel makes a label one line of visible characters.
+// cleanLabel removes all but visible ASCII characters and cuts the label to maxLabel.
 func cleanLabel(label string) string {
-	b := make([]byte, 0, min(len(label), mostLabel))
-	for i := 0; i < len(label) && len(b) < mostLabel; i++ {
+	b := make([]byte, 0, min(len(label), maxLabel))
+	for i := 0; i < len(label) && len(b) < maxLabel; i++ {
 		if c := label[i]; c >= ' ' && c <= '~' {
 			b = append(b, c)
 		}

@@ -8,36 +8,35 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Bounds of what is kept. A store never sees anything larger.
+// Limits on keys and values. The stores never receive larger ones.
 const (
-	MostValue = sdk.MaxSecret
-	MostName  = 128           // bytes of a name
-	mostLabel = 256           // bytes of what a person sees in a key chain
-	mostUser  = 16_000        // bytes of a secret that a person keeps; its name is stored with it
-	prefix    = "junctor/v1/" // of every key
+	MostValue    = sdk.MaxSecret
+	MostName     = 128           // bytes of a name
+	maxLabel     = 256           // bytes of a label, which key ring applications show
+	maxUserValue = 16_000        // bytes of a user's secret; the name is stored in front of it
+	prefix       = "junctor/v1/" // of every key
 )
 
-// A Store is where secrets are: [sdk.Vault] says what its methods promise.
+// A Store stores secrets. [sdk.Vault] documents its methods.
 type Store interface {
 	sdk.Secrets
 	Keys(ctx context.Context) ([]string, error)
 }
 
-// A Named store has a name that people know it by.
+// A Named store is a store with a name for messages.
 type Named struct {
 	Name string // "the key ring", "the encrypted file ~/secrets.age"
 	Store
 }
 
-// absent reports whether an error says that there is no such store here. A
-// plugin that is not installed is one.
+// absent reports whether an error means that the store does not exist here, or that
+// its plugin is not installed.
 func absent(err error) bool {
 	e, ok := errors.AsType[*sdk.Error](err)
 	return ok && e.Reason == "absent" || fault.Is(err, fault.PluginNotFound)
 }
 
-// explain makes a fault of what a store said. The end of the caller's patience
-// stays what it is.
+// explain converts a store's error into a fault, unless ctx has ended.
 func explain(ctx context.Context, store string, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -49,12 +48,12 @@ func explain(ctx context.Context, store string, err error) error {
 	if !ok {
 		e = sdk.Errorf(sdk.Internal, "%v", err)
 	}
-	code, hint := fault.SecretStore, "another place is chosen with a secret_store block: secret_store \"file\" {} is an encrypted file"
+	code, hint := fault.SecretStore, "choose another store with a secret_store block: secret_store \"file\" {} is an encrypted file"
 	switch e.Reason {
 	case "locked":
-		code, hint = fault.SecretLocked, "unlock it and try again; or choose another place with a secret_store block"
+		code, hint = fault.SecretLocked, "unlock it and try again; or choose another store with a secret_store block"
 	case "password":
-		code, hint = fault.SecretPassword, "try again with the password that it was made with"
+		code, hint = fault.SecretPassword, "try again with the right password"
 	case "damaged":
 		code, hint = fault.SecretDamaged, "save the secret again with `junctor secret set`, or log in again with `junctor login`"
 	}
@@ -64,7 +63,7 @@ func explain(ctx context.Context, store string, err error) error {
 	return fault.Because(code, err, "%s", store).WithHint("%s", hint)
 }
 
-// damaged reports whether an error says that what is stored cannot be read.
+// damaged reports whether an error means that the stored value cannot be read.
 func damaged(err error) bool {
 	e, ok := errors.AsType[*sdk.Error](err)
 	return ok && e.Reason == "damaged"

@@ -11,22 +11,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// userScope stands in the keys where the digest of an owner stands otherwise,
-// which it cannot be taken for.
+// userScope takes the place of an owner's digest in the keys of a user. No digest
+// can equal it.
 const userScope = "user"
 
-// A User is a person's own secrets, by the names that keyring("name") and
-// `junctor secret` have for them. The name is kept in front of the value, so
-// that what is there can be listed.
+// A User accesses the user's own secrets under the names of keyring("name") and
+// `junctor secret`. The name is stored in front of the value, so that List can
+// return it.
 type User struct{ keeper *Keeper }
 
-// User is what a person sees of the store.
+// User returns the user's own secrets.
 func (k *Keeper) User() *User { return &User{keeper: k} }
 
 func userKey(name string) string { return prefix + userScope + "/" + digest(name) }
 
-// userName is what keyring() takes in a configuration: what could be kept under
-// another name could not be used there.
+// userName matches the names that keyring() accepts in a configuration.
 var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func checkUserName(name string) error {
@@ -37,7 +36,7 @@ func checkUserName(name string) error {
 	return nil
 }
 
-// Get returns the secret of a name.
+// Get returns a secret. It fails with [fault.SecretUnknown] if there is none.
 func (u *User) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := checkUserName(name); err != nil {
 		return nil, err
@@ -57,45 +56,50 @@ func (u *User) Get(ctx context.Context, name string) ([]byte, error) {
 	}
 	called, value, ok := bytes.Cut(value, []byte("\n"))
 	if !ok || string(called) != name {
-		return nil, u.foreign()
+		return nil, u.foreignValue(name)
 	}
 	return value, nil
 }
 
-// Set keeps a secret, in place of the one that was there.
+// Set stores a secret, in place of an earlier one.
 func (u *User) Set(ctx context.Context, name string, value []byte) error {
 	if err := checkUserName(name); err != nil {
 		return err
 	}
-	if len(value) > mostUser {
-		return tooLarge(name, len(value), mostUser)
+	if len(value) > maxUserValue {
+		return tooLarge(name, len(value), maxUserValue)
 	}
 	with := append([]byte(name+"\n"), value...)
 	defer clear(with)
 	err := u.keeper.do(ctx, func(st Store) error { return st.SetSecret(ctx, userKey(name), with, "Junctor: "+name) })
 	if err == nil {
-		u.keeper.stamp(userScope)
+		u.keeper.bumpVersion(userScope)
 	}
 	return err
 }
 
-// Remove forgets a secret, which must be there.
+// Remove deletes a secret and its grants. It fails if there is no such secret.
 func (u *User) Remove(ctx context.Context, name string) error {
 	if err := checkUserName(name); err != nil {
 		return err
 	}
-	err := u.keeper.do(ctx, func(st Store) error {
+	unlock, err := u.lockGrants(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	err = u.keeper.do(ctx, func(st Store) error {
 		_, found, err := st.Secret(ctx, userKey(name))
 		if err == nil && !found {
 			return u.unknown(name)
 		}
-		if err != nil && !damaged(err) { // what is damaged can be removed
+		if err != nil && !damaged(err) { // damaged values can be removed
 			return err
 		}
 		return errors.Join(st.DeleteSecret(ctx, userKey(name)), st.DeleteSecret(ctx, grantsKey(name)))
 	})
 	if err == nil {
-		u.keeper.stamp(userScope)
+		u.keeper.bumpVersion(userScope)
 	}
 	return err
 }
@@ -131,11 +135,11 @@ func (u *User) List(ctx context.Context) ([]string, error) {
 
 func (u *User) unknown(name string) error {
 	return fault.New(fault.SecretUnknown, "there is no secret %q in %s", name, u.keeper.Where()).
-		WithHint("save it with `junctor secret set %s`; `junctor secret list` shows what there is", name)
+		WithHint("save it with `junctor secret set %s`; `junctor secret list` shows the names", name)
 }
 
-// foreign is a value that we did not write.
-func (u *User) foreign() error {
-	return fault.New(fault.SecretDamaged, "what %s has for the secret was not written by this program", u.keeper.Where()).
+// foreignValue returns the error for a value that Junctor did not write.
+func (u *User) foreignValue(name string) error {
+	return fault.New(fault.SecretDamaged, "the value of the secret %q in %s was not written by Junctor", name, u.keeper.Where()).
 		WithHint("save it again with `junctor secret set`")
 }

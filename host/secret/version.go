@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 )
 
-// mostStamp bounds what is read of a stamp.
-const mostStamp = 64
+// maxVersion bounds how much of a version file is read, in bytes.
+const maxVersion = 64
 
-// Changed is a stamp of what an owner has, and of what the user has, which any
-// auth provider may read: it is another one after every change, also of another
-// process. It costs two small files; no store is asked.
+// Changed returns a version of an owner's secrets and of the user's secrets, which
+// any auth provider may read. It differs after every change by any process. It reads
+// two small files and calls no store.
 func (k *Keeper) Changed(o Owner) string {
-	return k.readStamp(o.id()) + "/" + k.readStamp(userScope)
+	return k.readVersion(o.id()) + "/" + k.readVersion(userScope)
 }
 
-func (k *Keeper) readStamp(of string) string {
+func (k *Keeper) readVersion(of string) string {
 	if k.opts.Stamps == "" {
 		return ""
 	}
@@ -26,15 +26,15 @@ func (k *Keeper) readStamp(of string) string {
 		return ""
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, mostStamp))
+	text, _ := io.ReadAll(io.LimitReader(f, maxVersion))
 	return string(text)
 }
 
-// stamp says that something changed. Whoever cannot be told finds out later:
-// what was stored is stored.
-func (k *Keeper) stamp(of string) { k.writeStamp(of, rand.Text()) }
+// bumpVersion gives the secrets of an owner a new version. Errors are ignored: the
+// secret is stored, and other processes only notice it later.
+func (k *Keeper) bumpVersion(of string) { k.writeVersion(of, rand.Text()) }
 
-func (k *Keeper) writeStamp(of, text string) {
+func (k *Keeper) writeVersion(of, text string) {
 	if k.opts.Stamps == "" || os.MkdirAll(k.opts.Stamps, 0o700) != nil {
 		return
 	}

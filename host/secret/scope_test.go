@@ -9,19 +9,19 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestQuota: an auth provider that goes on storing under new names is stopped,
-// and nobody else feels it; what it has it may still replace.
-func TestQuota(t *testing.T) {
-	store := newShelf(nil)
+// TestSecretsPerOwnerAreLimited: an auth provider can store maxOwned secrets and replace
+// them. Other owners are not affected.
+func TestSecretsPerOwnerAreLimited(t *testing.T) {
+	store := newMemoryStore(nil)
 	k, _ := newKeeper(t, false, store)
 	greedy, other := k.Scope(Owner{Plugin: "greedy"}), k.Scope(Owner{Plugin: "other"})
-	for i := range mostOwned {
+	for i := range maxOwned {
 		if err := greedy.SetSecret(t.Context(), fmt.Sprint("s", i), []byte("v"), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err := greedy.SetSecret(t.Context(), "more", []byte("v"), "")
-	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unavailable || !fault.Is(err, fault.SecretTooLarge) || len(store.items) != mostOwned {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unavailable || !fault.Is(err, fault.SecretTooLarge) || len(store.items) != maxOwned {
 		t.Errorf("%v, with %d stored", err, len(store.items))
 	}
 	if err := errors.Join(

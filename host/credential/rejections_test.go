@@ -19,9 +19,9 @@ func nothing(int) (sdk.ChallengeResult, error) {
 	return sdk.ChallengeResult{Reason: "it is what there is"}, nil
 }
 
-// TestParallelRefusals: twenty requests that are refused the same credential are
-// one question, also those whose refusal comes late. AUO-10, B19
-func TestParallelRefusals(t *testing.T) {
+// TestParallelRefusalsShareOneQuery: twenty requests that are refused the same credential
+// cause one query, also if some refusals arrive late. AUO-10, B19
+func TestParallelRefusalsShareOneQuery(t *testing.T) {
 	t.Run("unnamed", func(t *testing.T) { parallelRefusals(t, false) })
 	t.Run("named", func(t *testing.T) { parallelRefusals(t, true) })
 }
@@ -56,9 +56,9 @@ func parallelRefusals(t *testing.T, named bool) {
 	})
 }
 
-// TestRevokedAgain: a token that is revoked soon after it was used is replaced
-// like the one before, because the transport says that it is another one.
-func TestRevokedAgain(t *testing.T) {
+// TestNamedCredentialIsReplacedAgain: a token that is revoked soon after its first use is
+// replaced like the one before, because the transport names it.
+func TestNamedCredentialIsReplacedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{challenge: retry}
 		p.authorize = func(int) (sdk.Credential, error) {
@@ -86,13 +86,13 @@ func TestRevokedAgain(t *testing.T) {
 	})
 }
 
-// TestADay counts what a day of calls, one every ten seconds, costs a server that
-// refuses everything, and its issuer.
-func TestADay(t *testing.T) {
+// TestRefusingServerGetsFewRequests: a server that refuses everything, and its issuer,
+// get few requests from a day of calls, one every ten seconds.
+func TestRefusingServerGetsFewRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		authorize                          func(n, challenged int) (sdk.Credential, error)
 		challenge                          func(int) (sdk.ChallengeResult, error)
-		writes                             bool // each question stores something, as a refresh does
+		writes                             bool // each query stores something, as a refresh does
 		presented, challenged, least, most int
 	}{
 		"renews": {
@@ -147,9 +147,9 @@ func TestADay(t *testing.T) {
 	}
 }
 
-// TestABurst: neither do many calls at once, without a pause, cost more than three
-// rounds of what was under way.
-func TestABurst(t *testing.T) {
+// TestBurstCostsFewQueries: many concurrent calls without a pause cost at most three
+// queries.
+func TestBurstCostsFewQueries(t *testing.T) {
 	const callers = 20
 	for name, challenge := range map[string]func(int) (sdk.ChallengeResult, error){
 		"renews": retry, "has one": nothing,
@@ -190,8 +190,9 @@ func TestABurst(t *testing.T) {
 	}
 }
 
-// TestLoggedOut: what somebody logged out of, elsewhere, is not presented again.
-func TestLoggedOut(t *testing.T) {
+// TestNoCredentialAfterLogout: a credential is not presented after a logout in another
+// process.
+func TestNoCredentialAfterLogout(t *testing.T) {
 	var s stamp
 	out := false
 	p := &provider{authorize: func(n int) (sdk.Credential, error) {
@@ -213,9 +214,9 @@ func TestLoggedOut(t *testing.T) {
 	}
 }
 
-// TestSilenceEnds: what ends the silence is a credential that was not refused yet,
-// and nothing else. It then is worth one attempt.
-func TestSilenceEnds(t *testing.T) {
+// TestBlockEndsWithOtherCredential: a blocked server gets requests again when there is a
+// credential that it has not refused. The new credential gets one attempt.
+func TestBlockEndsWithOtherCredential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s stamp
 		has, good := "old", ""
@@ -247,7 +248,7 @@ func TestSilenceEnds(t *testing.T) {
 		s.change()
 		hour(0)
 		has = "other"
-		hour(0) // nobody said so
+		hour(0) // the change is not announced yet
 		s.change()
 		hour(1)
 		has, good = "new", "new"
@@ -260,9 +261,9 @@ func TestSilenceEnds(t *testing.T) {
 	})
 }
 
-// TestFixedIsLookedAt: a provider that cannot renew what it has may be given
-// something else, by a file that changes.
-func TestFixedIsLookedAt(t *testing.T) {
+// TestFixedCredentialIsRechecked: a provider that cannot renew is asked again later,
+// because a person may have replaced its file.
+func TestFixedCredentialIsRechecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		has := "old"
 		p := &provider{challenge: nothing, authorize: func(int) (sdk.Credential, error) { return bearer(has, 0), nil }}
@@ -290,9 +291,9 @@ func TestFixedIsLookedAt(t *testing.T) {
 	})
 }
 
-// TestRevokedDaily: a credential that is taken for a while and then is not was
-// good, and its end counts for nothing later.
-func TestRevokedDaily(t *testing.T) {
+// TestAcceptedCredentialResetsStrikes: a credential that was accepted for a while does
+// not count as refused when it is revoked.
+func TestAcceptedCredentialResetsStrikes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{challenge: retry}
 		p.authorize = func(int) (sdk.Credential, error) {
@@ -317,9 +318,9 @@ func TestRevokedDaily(t *testing.T) {
 	})
 }
 
-// TestAlreadyRenewed: where somebody else has stored something better since, it
-// is taken, and the provider does not renew that as well.
-func TestAlreadyRenewed(t *testing.T) {
+// TestCredentialRenewedElsewhere: if another process stored a newer credential, the
+// broker uses it and does not ask for a renewal.
+func TestCredentialRenewedElsewhere(t *testing.T) {
 	var s stamp
 	has := "old"
 	p := &provider{challenge: retry, authorize: func(int) (sdk.Credential, error) { return bearer(has, 0), nil }}
@@ -337,9 +338,9 @@ func TestAlreadyRenewed(t *testing.T) {
 	}
 }
 
-// TestScope: a credential that does not do for one thing stays good for others.
-// B22
-func TestScope(t *testing.T) {
+// TestMissingScopeKeepsCredential: a credential that lacks a scope for one request stays
+// valid for others. B22
+func TestMissingScopeKeepsCredential(t *testing.T) {
 	for name, c := range map[string]struct {
 		challenge         func(int) (sdk.ChallengeResult, error)
 		challenged, tried int
@@ -375,8 +376,9 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestScopeIsWidened: and where the provider widens it, the request is done.
-func TestScopeIsWidened(t *testing.T) {
+// TestRequestSucceedsWithMoreScopes: a request succeeds when the provider returns a
+// credential with more scopes.
+func TestRequestSucceedsWithMoreScopes(t *testing.T) {
 	p := &provider{challenge: func(int) (sdk.ChallengeResult, error) {
 		return sdk.ChallengeResult{Retry: true, Scopes: []string{"a"}}, nil
 	}}
