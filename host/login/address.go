@@ -9,18 +9,17 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// The longest address that is opened.
+// maxAddress is the length of the longest address that is opened, in bytes.
 const maxAddress = 8 << 10
 
-// Address checks an address that a stranger wants a person to see, and returns
-// it as it may be handed to a browser and printed: ASCII, without any character
-// that a shell or a terminal would take for something else. Only https is
-// accepted, and http to the loopback where the server itself is there.
+// Address checks an untrusted address of a page and returns the form to open and to
+// print. That form is ASCII and has no characters with a meaning to a shell or a
+// terminal. Address accepts https only, and http to the loopback if loopback is set.
 func Address(raw string, loopback bool) (string, error) {
 	u, problem := vetted(raw, loopback)
 	if problem != "" {
 		return "", &sdk.Error{
-			Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of a page to open %s: %s", problem, shown(raw)),
+			Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of the page to open %s: %s", problem, shown(raw)),
 			Hint: "the server or its authorization server names this address; a browser is only sent to https addresses",
 		}
 	}
@@ -32,25 +31,25 @@ func vetted(raw string, loopback bool) (address, problem string) {
 	case len(raw) > maxAddress:
 		return "", fmt.Sprintf("is longer than %d bytes", maxAddress)
 	case strings.HasPrefix(raw, "-"):
-		return "", "begins with a dash, as options do"
+		return "", "begins with a dash, like an option"
 	case strings.ContainsFunc(raw, func(r rune) bool { return r == ' ' || strange(r) || r == '\uFFFD' }):
-		return "", "holds blanks or control characters"
+		return "", "contains blanks or control characters"
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return "", "is not one"
+		return "", "is not a valid URL"
 	}
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return "", "is not https"
 	case u.User != nil:
-		return "", "holds a user name"
+		return "", "contains a user name"
 	case u.Opaque != "" || !hostname(u.Hostname()) || u.Host != hostOf(u):
-		return "", "has no host that can be shown as it is"
+		return "", "has no valid ASCII host name"
 	case u.Scheme == "http" && !onLoopback(u.Hostname()):
 		return "", "is not https"
 	case u.Scheme == "http" && !loopback:
-		return "", "leads to this machine, on which the server is not"
+		return "", "leads to this machine, but the server is on another one"
 	}
 	address = u.Scheme + "://" + strings.ToLower(u.Host) + encoded(u.EscapedPath(), inPath)
 	if u.RawQuery != "" {
@@ -62,8 +61,8 @@ func vetted(raw string, loopback bool) (address, problem string) {
 	return address, ""
 }
 
-// hostOf is what stands between the slashes, put together again: nothing else
-// may stand there.
+// hostOf rebuilds the host from its parts. Addresses with anything else in that place
+// are rejected.
 func hostOf(u *url.URL) string {
 	host := u.Hostname()
 	if strings.Contains(host, ":") {
@@ -75,8 +74,8 @@ func hostOf(u *url.URL) string {
 	return host
 }
 
-// hostname accepts an address, or a name in ASCII letters. One with others is
-// to be given in punycode, which shows a person that it has such.
+// hostname accepts IP addresses and names in ASCII letters. Other letters must be given
+// in punycode, so that users notice them.
 func hostname(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return !strings.Contains(host, "%")
@@ -100,15 +99,14 @@ func asciiLetter(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// What stays as it is, beside letters and digits and what is encoded already.
-// Nothing of it means something to a shell or in a desktop file, but for the
-// "&" that parts a query.
+// These characters are not encoded, beside letters, digits and escapes. Except for the
+// "&" between parameters, none has a meaning to a shell or in a desktop file.
 const (
 	inPath  = "-._~/:@,=+"
 	inQuery = "-._~/:@,=+?&"
 )
 
-// encoded percent-encodes everything but letters, digits and what is kept.
+// encoded percent-encodes everything but letters, digits and the characters in kept.
 func encoded(s, kept string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -128,8 +126,8 @@ func isEscape(s string) bool {
 	return len(s) >= 3 && hex(s[1]) && hex(s[2])
 }
 
-// shown is an address that was refused, for people: quoted, short, and without
-// what may be a secret.
+// shown formats a rejected address for an error: quoted, shortened, and without the
+// query and the user name, which may be secret.
 func shown(raw string) string {
 	raw, _, _ = strings.Cut(raw, "?")
 	if at := strings.LastIndexByte(raw, '@'); at >= 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestAddress: what a stranger may have a browser open, and what becomes of it.
+// TestAddress: addresses are normalized, and http is accepted only to the loopback.
 func TestAddress(t *testing.T) {
 	for raw, want := range map[string]string{
 		"https://login.example.com/authorize?client_id=a&state=b%20c": "https://login.example.com/authorize?client_id=a&state=b%20c",
@@ -36,7 +36,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// evil are addresses that nobody opens, wherever the server is.
+// evil are addresses that are rejected wherever the server is.
 var evil = []string{
 	"", "x", "/a", "//a/b", "https:", "https://", "https:a", "https:///a", "https://:443/",
 	"javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x", "ftp://a/", "ms-msdt:/id", "chrome://settings", "mailto:a@b",
@@ -48,7 +48,7 @@ var evil = []string{
 	"https://a/" + strings.Repeat("x", maxAddress),
 }
 
-func TestEvilAddresses(t *testing.T) {
+func TestAddressRejects(t *testing.T) {
 	for _, raw := range evil {
 		for _, loopback := range []bool{false, true} {
 			got, err := Address(raw, loopback)
@@ -67,7 +67,7 @@ func TestEvilAddresses(t *testing.T) {
 	}
 }
 
-// TestHints: a service is known by its exact host, and by nothing like it.
+// TestHints: a service is known by its exact host only.
 func TestHints(t *testing.T) {
 	known := map[string]bool{}
 	for host, h := range services {

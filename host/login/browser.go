@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// OpenURL shows a page: in the browser where there is one, and always as an
-// address, because the browser that opens may be the wrong one.
+// OpenURL opens a page in the browser if there is one. It always prints the address
+// too, because the wrong browser may open.
 func (t *Terminal) OpenURL(ctx context.Context, url, why string) error {
 	address, err := Address(url, t.Loopback)
 	if err != nil {
@@ -30,8 +30,8 @@ func (t *Terminal) OpenURL(ctx context.Context, url, why string) error {
 	if server := plain(t.Server); !strings.Contains(intro, server) {
 		intro = strings.TrimSuffix(server+": "+intro, ": ")
 	}
-	if t.alone != "" {
-		t.printf("%s\nOpen this page of %s in a browser (none is opened here: %s):\n\n  %s\n\n", intro, host, t.alone, address)
+	if t.headless != "" {
+		t.printf("%s\nOpen this page of %s in a browser (none is opened here: %s):\n\n  %s\n\n", intro, host, t.headless, address)
 		return nil
 	}
 	t.printf("%s\nOpening a page of %s in the browser. If none appears, open it yourself:\n\n  %s\n\n", intro, host, address)
@@ -41,7 +41,7 @@ func (t *Terminal) OpenURL(ctx context.Context, url, why string) error {
 	return ctx.Err()
 }
 
-// browse starts the browser and watches it for a moment.
+// browse starts the browser and reports an early exit.
 func (t *Terminal) browse(ctx context.Context, address string) error {
 	env := t.browserEnv()
 	argv := t.browser()
@@ -66,8 +66,8 @@ func (t *Terminal) browse(ctx context.Context, address string) error {
 	return nil
 }
 
-// browser is the program that opens addresses, with its arguments. BROWSER
-// holds a program and perhaps arguments, parted by blanks; no shell reads it.
+// browser returns the program that opens addresses, with its arguments. BROWSER holds a
+// program and optional arguments, separated by blanks. No shell reads it.
 func (t *Terminal) browser() []string {
 	if named, _ := t.Lookup("BROWSER"); strings.TrimSpace(named) != "" {
 		return strings.Fields(named)
@@ -81,8 +81,8 @@ func (t *Terminal) browser() []string {
 	return []string{"xdg-open"}
 }
 
-// find finds a program in PATH. Directories that are not absolute do not
-// count: they belong to whoever owns the present one.
+// find looks a program up in PATH. It ignores relative directories, because other users
+// may own the current one.
 func (t *Terminal) find(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -111,8 +111,8 @@ func (t *Terminal) find(name string) (string, error) {
 	return "", fmt.Errorf("there is no %s in PATH", name)
 }
 
-// browserVariables are what a browser needs to find its person's session: none
-// of them holds a secret.
+// browserVariables are the variables that a browser needs to find the user's session.
+// They hold no secrets.
 var browserVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "TMPDIR", "TMP", "TEMP",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION", "DESKTOP_STARTUP_ID",

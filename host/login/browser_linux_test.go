@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// recorder is a browser that writes down its arguments and its environment.
+// recorder returns a browser that records its arguments and its environment.
 func recorder(t *testing.T, more string) (program, record string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -24,13 +24,13 @@ func recorder(t *testing.T, more string) (program, record string) {
 	return program, record
 }
 
-// at is a desktop where BROWSER is the given text.
+// at returns the environment of a desktop with the given BROWSER.
 func at(browser string) func(string) (string, bool) {
 	set := map[string]string{"BROWSER": browser, "PATH": os.Getenv("PATH"), "DISPLAY": ":9", "HOME": "/nonexistent", "AWS_SECRET_ACCESS_KEY": "s3cret", "JUNCTOR_PASSWORD": "s3cret"}
 	return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
 }
 
-// recorded waits for the browser to have run.
+// recorded waits until the browser has run.
 func recorded(t *testing.T, record string) (args []string, env string) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(5 * time.Millisecond) {
@@ -51,14 +51,14 @@ func recorded(t *testing.T, record string) (args []string, env string) {
 	return nil, ""
 }
 
-// TestBrowser: the address is one argument of the program that BROWSER names,
-// whatever it holds, and the program sees no secret.
-func TestBrowser(t *testing.T) {
+// TestOpenURLStartsBrowser: the address is one argument of the program in BROWSER, and
+// the program gets no secret variables.
+func TestOpenURLStartsBrowser(t *testing.T) {
 	const hurt = "/tmp/junctor-person-pwn"
 	_ = os.Remove(hurt)
 	for name, c := range map[string]struct {
 		url, want string
-		before    string // arguments that BROWSER holds
+		before    string // arguments in BROWSER
 	}{
 		"plain":      {"https://login.example.com/a?b=c&d=e", "https://login.example.com/a?b=c&d=e", ""},
 		"two in one": {"https://a/;calc&x", "https://a/%3Bcalc%26x", ""},
@@ -84,18 +84,18 @@ func TestBrowser(t *testing.T) {
 			}
 			for _, want := range []string{"demo: log in", "\n  " + c.want + "\n", "If none appears"} {
 				if !strings.Contains(seen.String(), want) {
-					t.Errorf("the person does not see %q:\n%s", want, seen)
+					t.Errorf("the user does not see %q:\n%s", want, seen)
 				}
 			}
 		})
 	}
 	if _, err := os.Stat(hurt); err == nil {
-		t.Error("a shell has read an address")
+		t.Error("a shell interpreted the address")
 	}
 }
 
-// TestBrowserEvil: no browser runs for an address that is refused.
-func TestBrowserEvil(t *testing.T) {
+// TestOpenURLRejectsAddresses: no browser runs for a rejected address.
+func TestOpenURLRejectsAddresses(t *testing.T) {
 	program, record := recorder(t, "")
 	seen := &screen{}
 	term, err := New(Options{Out: seen, Lookup: at(program)})
@@ -109,18 +109,19 @@ func TestBrowserEvil(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(record); err == nil {
-		t.Error("a browser ran")
+		t.Error("a browser was started")
 	}
 	if _, err := os.Stat("/tmp/pwn"); err == nil {
-		t.Error("a shell has read an address")
+		t.Error("a shell interpreted the address")
 	}
 	if seen.String() != "" {
-		t.Errorf("the person sees %q", seen)
+		t.Errorf("the user sees %q", seen)
 	}
 }
 
-// TestNoBrowser: where none is opened, or none works, the address does.
-func TestNoBrowser(t *testing.T) {
+// TestOpenURLPrintsAddress: the address is printed if no browser is opened or if it
+// fails.
+func TestOpenURLPrintsAddress(t *testing.T) {
 	program, record := recorder(t, "")
 	broken := filepath.Join(t.TempDir(), "browser")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
@@ -148,11 +149,11 @@ func TestNoBrowser(t *testing.T) {
 		}
 		for _, want := range []string{c.says, "\n  https://xn--pple-43d.com/?a=b\n", "of xn--pple-43d.com", "demo: log[31m in now\n"} {
 			if !strings.Contains(seen.String(), want) {
-				t.Errorf("%s: the person does not see %q:\n%s", name, want, seen)
+				t.Errorf("%s: the user does not see %q:\n%s", name, want, seen)
 			}
 		}
 	}
 	if _, err := os.Stat(record); err == nil {
-		t.Error("a browser ran")
+		t.Error("a browser was started")
 	}
 }

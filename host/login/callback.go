@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,28 +17,27 @@ import (
 )
 
 const (
-	clientTime   = 5 * time.Second // for a client to send its request
-	maxRequest   = 60 << 10        // of request line and headers; net/http adds 4 KiB
-	maxConns     = 128             // at the same time; more are closed at once
-	maxRedirects = 8               // that nobody has waited for yet
+	clientTimeout = 5 * time.Second // for a client to send its request
+	maxRequest    = 60 << 10        // of request line and headers; net/http adds 4 KiB
+	maxConns      = 128             // at the same time; more are closed at once
+	maxRedirects  = 8               // accepted before a call of Wait
 )
 
-// A callback listens for the redirect at the end of a login. What is not that
-// gets a 404, and waiting goes on.
+// A callback listens for the redirect at the end of a login. Other requests get 404.
 type callback struct {
-	term    *Terminal
-	path    string
-	hosts   [2]string // what the redirect may have in its Host header
-	server  *http.Server
-	room    chan struct{} // holds one for each redirect that nobody has waited for yet
-	queries chan string
-	done    chan struct{} // closed when the server has ended
-	once    sync.Once
-	asked   atomic.Bool // the person was told what to paste
-	given   atomic.Bool // somebody got an answer
+	term     *Terminal
+	path     string
+	hosts    [2]string // accepted Host headers
+	server   *http.Server
+	slots    chan struct{} // holds one token for each redirect in queries
+	queries  chan string
+	done     chan struct{} // closed when the server has ended
+	once     sync.Once
+	hinted   atomic.Bool // the user was told what to paste
+	answered atomic.Bool // Wait returned an answer
 }
 
-// Callback listens on the loopback, from now on.
+// Callback starts to listen on the loopback interface.
 func (t *Terminal) Callback(ctx context.Context, path string) (sdk.Callback, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -53,25 +53,25 @@ func (t *Terminal) Callback(ctx context.Context, path string) (sdk.Callback, err
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	c := &callback{
 		term: t, path: path, hosts: [2]string{"127.0.0.1:" + port, "localhost:" + port},
-		room: make(chan struct{}, maxRedirects), queries: make(chan string, maxRedirects), done: make(chan struct{}),
+		slots: make(chan struct{}, maxRedirects), queries: make(chan string, maxRedirects), done: make(chan struct{}),
 	}
 	c.server = &http.Server{
-		Handler: c, ReadTimeout: clientTime, WriteTimeout: clientTime, MaxHeaderBytes: maxRequest,
+		Handler: c, ReadTimeout: clientTimeout, WriteTimeout: clientTimeout, MaxHeaderBytes: maxRequest,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	c.server.SetKeepAlivesEnabled(false)
 	go func() {
 		defer close(c.done)
-		_ = c.server.Serve(&bounded{Listener: l, room: make(chan struct{}, maxConns)})
+		_ = c.server.Serve(&boundedListener{Listener: l, slots: make(chan struct{}, maxConns)})
 	}()
 	return c, nil
 }
 
-// URL is the address to redirect to. It holds the number of the loopback
-// because a name may lead elsewhere.
+// URL returns the address to redirect to. It has the loopback's IP address, since a name
+// may resolve to something else.
 func (c *callback) URL() string { return "http://" + c.hosts[0] + c.path }
 
-// named reports whether a host is this listener's. Browsers leave out port 80.
+// named reports whether a Host header names this listener. Browsers leave out port 80.
 func (c *callback) named(host string) bool {
 	if strings.HasSuffix(c.hosts[0], ":80") && !strings.Contains(host, ":") {
 		host += ":80"
@@ -79,8 +79,8 @@ func (c *callback) named(host string) bool {
 	return host == c.hosts[0] || host == c.hosts[1]
 }
 
-// ServeHTTP takes redirects. A page of somebody else that makes a browser come
-// here shows itself by what the browser says of it, or by the name it used.
+// ServeHTTP accepts redirects. It rejects requests that other web sites cause, by their
+// Sec-Fetch-Dest and Host headers.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	dest := r.Header.Get("Sec-Fetch-Dest")
 	if r.Method != http.MethodGet || r.URL.Path != c.path || r.URL.IsAbs() || r.URL.RawQuery == "" ||
@@ -89,12 +89,12 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select {
-	case c.room <- struct{}{}:
+	case c.slots <- struct{}{}:
 	default:
 		page(w, http.StatusServiceUnavailable, pageBusy)
 		return
 	}
-	// The page goes out first: whoever waits closes the listener.
+	// Write the page first: the caller of Wait closes the listener.
 	if r.URL.Query().Get("error") != "" {
 		page(w, http.StatusOK, pageDeclined)
 	} else {
@@ -103,19 +103,19 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.queries <- r.URL.RawQuery
 }
 
-// Wait returns the query of the next redirect. Without a browser it may also
-// be pasted. Who waits again did not take the one before.
+// Wait returns the query of the next redirect. Without a browser the user may also paste
+// it. A second call means that the caller rejected the first answer.
 func (c *callback) Wait(ctx context.Context) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	if c.given.Swap(false) {
-		c.term.printf("That was an answer to another login than this one. Still waiting.\n")
+	if c.answered.Swap(false) {
+		c.term.printf("That answer belongs to another login. Still waiting.\n")
 	}
-	var pasted chan pasting
+	var pasted chan pasteResult
 	if c.term.pastes() {
 		ctx, cancel := context.WithCancel(ctx)
-		pasted = make(chan pasting, 1)
+		pasted = make(chan pasteResult, 1)
 		var reading sync.WaitGroup
 		reading.Go(func() { c.term.paste(ctx, c, pasted) })
 		defer reading.Wait()
@@ -124,19 +124,19 @@ func (c *callback) Wait(ctx context.Context) (string, error) {
 	for {
 		select {
 		case q := <-c.queries:
-			<-c.room
-			c.given.Store(true)
+			<-c.slots
+			c.answered.Store(true)
 			return q, nil
 		case p := <-pasted:
-			if p.ended && c.term.deserted() && len(c.queries) == 0 {
-				return "", deserted()
+			if p.ended && c.term.unattended() && len(c.queries) == 0 {
+				return "", unattended()
 			}
 			if p.ended {
-				pasted = nil // the listener may still hear something
-				c.term.printf("Nothing can be pasted here: the input has ended. Waiting for a browser on this machine.\n")
+				pasted = nil // a redirect may still arrive
+				c.term.printf("The input has ended, so nothing can be pasted. Waiting for a browser on this machine.\n")
 				continue
 			}
-			c.given.Store(p.err == nil)
+			c.answered.Store(p.err == nil)
 			return p.query, p.err
 		case <-c.done:
 			return "", sdk.Errorf(sdk.Canceled, "the listener is closed")
@@ -153,35 +153,59 @@ func (c *callback) Close() error {
 	return nil
 }
 
-// A bounded listener has a bounded number of connections, so that clients that
-// only connect do not use up what others need.
-type bounded struct {
+// A boundedListener limits the number of connections.
+type boundedListener struct {
 	net.Listener
-	room chan struct{}
+	slots chan struct{}
 }
 
-func (b *bounded) Accept() (net.Conn, error) {
+func (b *boundedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := b.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
 		select {
-		case b.room <- struct{}{}:
-			return &counted{Conn: conn, leave: func() { <-b.room }}, nil
+		case b.slots <- struct{}{}:
+			return &countedConn{Conn: conn, release: func() { <-b.slots }}, nil
 		default:
 			_ = conn.Close()
 		}
 	}
 }
 
-type counted struct {
+type countedConn struct {
 	net.Conn
-	once  sync.Once
-	leave func()
+	once    sync.Once
+	release func()
 }
 
-func (c *counted) Close() error {
-	defer c.once.Do(c.leave)
+func (c *countedConn) Close() error {
+	defer c.once.Do(c.release)
 	return c.Conn.Close()
+}
+
+// The pages contain no scripts, nothing from the request and nothing from other sites.
+const (
+	pageHead = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+		`<title>Junctor</title><style>body{font:1.1em/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1em;` +
+		`color-scheme:light dark}h1{font-size:1.4em}</style></head><body>`
+	pageDone = pageHead + `<h1>Back to the terminal</h1><p>Junctor has received the answer and finishes the login there. ` +
+		`You can close this page.</p></body></html>`
+	pageDeclined = pageHead + `<h1>The login was not completed</h1><p>The service answered with an error, or the request was declined. ` +
+		`The terminal says more. You can close this page.</p></body></html>`
+	pageBusy = pageHead + `<h1>Too many answers</h1><p>See the terminal.</p></body></html>`
+)
+
+func page(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(text))) // so that the page is complete when it is flushed
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+	_ = http.NewResponseController(w).Flush()
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// patience is how long a test waits for what should come at once.
+// patience is how long a test waits for an immediate result.
 const patience = 10 * time.Second
 
 // nowhere is an environment without a display.
 func nowhere(string) (string, bool) { return "", false }
 
-// desktop is one with a browser.
+// desktop is an environment with a browser.
 func desktop(name string) (string, bool) {
 	if name == "BROWSER" {
 		return "/bin/true", true
@@ -51,7 +51,7 @@ func listening(t *testing.T, o Options, path string) sdk.Callback {
 	return c
 }
 
-// waiting waits for the redirect, but not for ever.
+// waiting returns the redirect, or fails after patience.
 func waiting(t *testing.T, c sdk.Callback) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -63,17 +63,17 @@ func waiting(t *testing.T, c sdk.Callback) string {
 	return query
 }
 
-// quiet says that there is nothing to wait for.
+// quiet checks that there is no redirect.
 func quiet(t *testing.T, c sdk.Callback) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if query, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("something came: %q, %v", query, err)
+		t.Errorf("unexpected redirect: %q, %v", query, err)
 	}
 }
 
-// get sends a request as a browser does.
+// get sends a request like a browser.
 func get(t *testing.T, method, address string, change func(*http.Request)) (status int, body string, h http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
@@ -96,9 +96,9 @@ func get(t *testing.T, method, address string, change func(*http.Request)) (stat
 	return resp.StatusCode, string(text), resp.Header
 }
 
-// TestWholePage: the page is whole, although the listener is closed as soon as
-// the redirect is there.
-func TestWholePage(t *testing.T) {
+// TestPageIsComplete: the page is complete although the caller of Wait closes the
+// listener at once.
+func TestPageIsComplete(t *testing.T) {
 	for range 100 {
 		c := listening(t, Options{}, "callback")
 		closed := make(chan struct{})
@@ -114,7 +114,7 @@ func TestWholePage(t *testing.T) {
 	}
 }
 
-// TestCallback: each redirect is one answer, and the pages repeat nothing.
+// TestCallback: each redirect is one answer, and the pages repeat no parameters.
 func TestCallback(t *testing.T) {
 	c := listening(t, Options{}, "callback")
 	if !strings.HasPrefix(c.URL(), "http://127.0.0.1:") || !strings.HasSuffix(c.URL(), "/callback") {
@@ -152,12 +152,12 @@ func TestCallback(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 	if _, err := net.Dial("tcp", strings.Split(c.URL(), "/")[2]); err == nil {
-		t.Error("after the end somebody still listens")
+		t.Error("the listener is open after Close")
 	}
 }
 
-// TestStray: whatever else comes is answered with 404, and waiting goes on.
-func TestStray(t *testing.T) {
+// TestCallbackIgnoresOtherRequests: other requests get 404, and Wait goes on.
+func TestCallbackIgnoresOtherRequests(t *testing.T) {
 	c := listening(t, Options{}, "/mcp/callback")
 	root, _, _ := strings.Cut(c.URL(), "/mcp")
 	for _, stray := range []struct {
@@ -194,9 +194,9 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// TestDefaultPort: browsers and people leave out the port that http has anyway.
-func TestDefaultPort(t *testing.T) {
-	c := &callback{path: "/callback", hosts: [2]string{"127.0.0.1:80", "localhost:80"}, room: make(chan struct{}, 3), queries: make(chan string, 3)}
+// TestCallbackAcceptsDefaultPort: browsers and users leave out port 80.
+func TestCallbackAcceptsDefaultPort(t *testing.T) {
+	c := &callback{path: "/callback", hosts: [2]string{"127.0.0.1:80", "localhost:80"}, slots: make(chan struct{}, 3), queries: make(chan string, 3)}
 	for host, status := range map[string]int{
 		"127.0.0.1": 200, "localhost": 200, "127.0.0.1:80": 200, "evil.example": 404, "127.0.0.1:8080": 404, "": 404,
 	} {
@@ -210,8 +210,8 @@ func TestDefaultPort(t *testing.T) {
 	}
 }
 
-// TestRaw sends what no browser does.
-func TestRaw(t *testing.T) {
+// TestCallbackIgnoresMalformedRequests: these requests come from no browser.
+func TestCallbackIgnoresMalformedRequests(t *testing.T) {
 	c := listening(t, Options{}, "/callback")
 	host := strings.Split(c.URL(), "/")[2]
 	for name, request := range map[string]string{
@@ -227,7 +227,7 @@ func TestRaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = conn.SetDeadline(time.Now().Add(patience))
-		_, _ = io.WriteString(conn, request) // who is refused may not read it all
+		_, _ = io.WriteString(conn, request) // the server may close before it has read all
 		line, _ := bufio.NewReader(conn).ReadString('\n')
 		if line != "" && !strings.Contains(line, " 4") {
 			t.Errorf("%s: %q", name, line)
@@ -237,9 +237,9 @@ func TestRaw(t *testing.T) {
 	quiet(t, c)
 }
 
-// TestSlowClients: those that connect and say nothing, or next to nothing, keep
-// nobody from being heard.
-func TestSlowClients(t *testing.T) {
+// TestSlowConnectionsDoNotBlock: connections that send nothing, or too slowly, do not
+// block other requests.
+func TestSlowConnectionsDoNotBlock(t *testing.T) {
 	c := listening(t, Options{}, "/callback")
 	host := strings.Split(c.URL(), "/")[2]
 	for i := range 64 {
@@ -260,8 +260,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestFlood: connections and redirects that nobody takes are bounded.
-func TestFlood(t *testing.T) {
+// TestCallbackLimits: the numbers of connections and of waiting redirects are bounded.
+func TestCallbackLimits(t *testing.T) {
 	c := listening(t, Options{}, "/callback")
 	for i := range maxRedirects + 2 {
 		status, _, _ := get(t, "GET", fmt.Sprintf("%s?code=%d", c.URL(), i), nil)
@@ -273,7 +273,7 @@ func TestFlood(t *testing.T) {
 	for range maxRedirects {
 		got = append(got, waiting(t, c))
 	}
-	slices.Sort(got) // who got a page first need not be heard first
+	slices.Sort(got) // the answers may be in another order than the requests
 	for i, query := range got {
 		if query != fmt.Sprintf("code=%d", i) {
 			t.Errorf("got %q", got)
@@ -305,8 +305,9 @@ func isTimeout(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// TestPortsBusy: the next port is taken, and when there is none it says which.
-func TestPortsBusy(t *testing.T) {
+// TestBusyPortsAreSkipped: a busy port is skipped. The error names the range if all are
+// busy.
+func TestBusyPortsAreSkipped(t *testing.T) {
 	first, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +324,7 @@ func TestPortsBusy(t *testing.T) {
 	if !ok || e.Code != sdk.Unavailable || e.Reason != "callback_ports" || !strings.Contains(e.Message, "port "+busy+" of 127.0.0.1") || e.Hint == "" {
 		t.Errorf("got %v", err)
 	}
-	// Of a range that begins with it, any other may be busy as well.
+	// Other ports of the range may be busy as well.
 	l, err := portRange{port, min(port+20, 65535)}.listen()
 	if err != nil {
 		t.Skipf("nothing is free behind port %d: %v", port, err)
@@ -334,8 +335,8 @@ func TestPortsBusy(t *testing.T) {
 	_ = l.Close()
 }
 
-// TestCallbackRefused: paths that could mean something else.
-func TestCallbackRefused(t *testing.T) {
+// TestCallbackPaths: paths with special characters are rejected.
+func TestCallbackPaths(t *testing.T) {
 	term, err := New(Options{Ports: "0"})
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +354,7 @@ func TestCallbackRefused(t *testing.T) {
 	}
 }
 
-// TestWaitEnds: by its context, and by the end of the listener.
+// TestWaitEnds: Wait ends with its context and with the listener.
 func TestWaitEnds(t *testing.T) {
 	c := listening(t, Options{}, "/callback")
 	quiet(t, c)
@@ -369,11 +370,11 @@ func TestWaitEnds(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	case <-time.After(patience):
-		t.Fatal("it waits for ever")
+		t.Fatal("Wait does not return")
 	}
 }
 
-// redirected is the query as a client would escape it.
+// redirected returns an escaped query with a code and a state.
 func redirected(code, state string) string {
 	return url.Values{"code": {code}, "state": {state}}.Encode()
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Client is the person behind a client of the gateway, who is shown one page
-// by that client and comes back from it to a listener on this machine. No
-// question can be asked.
+// A Client reaches the user through an MCP client of the gateway. The MCP client shows
+// one page, which redirects to a listener on this machine. A Client cannot ask
+// questions.
 //
-// Only a login that ends at the listener is shown: whoever else is sent to the
-// page, by whomever, comes back to a machine of their own. A login with a code
-// that is entered elsewhere has no such end.
+// It shows a page only if the login ends at the listener. Anybody else who opens the
+// page is redirected to their own machine, so their login is not taken for the user's.
+// A login with a code that is entered elsewhere has no such protection.
 type Client struct {
 	term    *Terminal
 	show    func(address string)
-	returns atomic.Bool // there is a listener
+	returns atomic.Bool // Callback was called
 }
 
 var _ sdk.Person = (*Client)(nil)
 
-// NewClient makes a Client of Options, of which what is about a terminal does
-// not count. show is handed the address, which was checked, and does not wait.
+// NewClient returns a Client. It ignores the options for a terminal. show receives the
+// checked address and must not block.
 func NewClient(o Options, show func(address string)) (*Client, error) {
 	o.In, o.Out, o.NoBrowser = nil, nil, true
 	t, err := New(o)
@@ -33,14 +33,14 @@ func NewClient(o Options, show func(address string)) (*Client, error) {
 	return &Client{term: t, show: show}, nil
 }
 
-// OpenURL has the client show the page.
+// OpenURL passes the page to the MCP client.
 func (c *Client) OpenURL(ctx context.Context, url, _ string) error {
 	address, err := Address(url, c.term.Loopback)
 	if err != nil {
 		return err
 	}
 	if !c.returns.Load() {
-		return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal", Message: "the login does not end on this machine, so it needs a terminal to begin on"}
+		return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal", Message: "this login does not return to this machine, so it needs a terminal"}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,12 +49,12 @@ func (c *Client) OpenURL(ctx context.Context, url, _ string) error {
 	return nil
 }
 
-// Prompt has nobody to ask.
+// Prompt fails, because there is no terminal.
 func (c *Client) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string, error) {
 	return c.term.Prompt(ctx, p)
 }
 
-// Callback listens on the loopback, from now on.
+// Callback starts to listen on the loopback interface.
 func (c *Client) Callback(ctx context.Context, path string) (sdk.Callback, error) {
 	cb, err := c.term.Callback(ctx, path)
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestClient: the person behind a client is shown a page only where the way back
-// leads to this machine, and is asked nothing.
+// TestClient: a Client shows a page only if the login returns to this machine, and asks
+// no questions.
 func TestClient(t *testing.T) {
 	var shown []string
 	c, err := NewClient(Options{Server: "demo", Ports: "0"}, func(address string) { shown = append(shown, address) })
@@ -51,6 +51,6 @@ func TestClient(t *testing.T) {
 		t.Errorf("the way back: %q, %v", q, err)
 	}
 	if _, err := NewClient(Options{Ports: "x"}, nil); err == nil {
-		t.Error("ports that are none")
+		t.Error("invalid ports were accepted")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// The keys that a line is edited with.
+// These keys edit a line.
 const (
 	keyInterrupt = 3 // Ctrl-C
 	keyEnd       = 4 // Ctrl-D
@@ -24,14 +24,14 @@ const (
 	keyDelete    = 127
 )
 
-// An input reads lines: from a terminal, where it does the editing itself, so
-// that a line may be longer than the system's own editing allows and a wait
-// for one can be given up, or from a pipe.
+// An input reads lines from a terminal or a pipe. At a terminal it does the editing
+// itself, so that lines may be longer than the system's line editor allows and a read
+// can be cancelled.
 type input struct {
 	file     *os.File
 	terminal bool
-	turn     chan struct{} // holds one token: who has it reads
-	early    []byte        // belongs to who has the turn; read, but behind the line that was wanted
+	token    chan struct{} // holds one token; its holder reads
+	buffered []byte        // bytes read beyond the last line; guarded by token
 	wait     waiter
 }
 
@@ -39,18 +39,17 @@ func newInput(f *os.File) *input {
 	if f == nil {
 		return nil
 	}
-	in := &input{file: f, turn: make(chan struct{}, 1), wait: newWaiter(f)}
+	in := &input{file: f, token: make(chan struct{}, 1), wait: newWaiter(f)}
 	in.terminal = term.IsTerminal(in.wait.number())
-	in.turn <- struct{}{}
+	in.token <- struct{}{}
 	return in
 }
 
-// line shows a prompt and reads a line. It returns io.EOF when there is none
-// any more.
-func (in *input) line(ctx context.Context, out io.Writer, prompt string, echo bool) (string, error) {
+// readLine shows a prompt and reads a line. It returns io.EOF at the end of the input.
+func (in *input) readLine(ctx context.Context, out io.Writer, prompt string, echo bool) (string, error) {
 	select {
-	case <-in.turn:
-		defer func() { in.turn <- struct{}{} }()
+	case <-in.token:
+		defer func() { in.token <- struct{}{} }()
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -69,34 +68,34 @@ func (in *input) line(ctx context.Context, out io.Writer, prompt string, echo bo
 		_, _ = io.WriteString(out, "\n")
 	}()
 	_, _ = io.WriteString(out, prompt)
-	e := &edit{out: out, echo: echo}
+	e := &lineEditor{out: out, echo: echo}
 	for {
-		if rest, done, err := e.take(in.early); done || err != nil {
-			in.early = rest
+		if rest, done, err := e.take(in.buffered); done || err != nil {
+			in.buffered = rest
 			return string(e.text), err
 		}
-		if in.early, err = in.more(ctx); err != nil {
+		if in.buffered, err = in.more(ctx); err != nil {
 			return "", err
 		}
 	}
 }
 
-// piped reads a line that nobody types.
+// piped reads a line from a pipe.
 func (in *input) piped(ctx context.Context) (string, error) {
 	for {
-		if i := bytes.IndexByte(in.early, '\n'); i >= 0 {
-			line := string(in.early[:i])
-			in.early = in.early[i+1:]
+		if i := bytes.IndexByte(in.buffered, '\n'); i >= 0 {
+			line := string(in.buffered[:i])
+			in.buffered = in.buffered[i+1:]
 			return line, nil
 		}
-		if len(in.early) > maxLine {
+		if len(in.buffered) > maxLine {
 			return "", tooLong()
 		}
 		b, err := in.more(ctx)
-		in.early = append(in.early, b...)
-		if errors.Is(err, io.EOF) && len(in.early) > 0 {
-			line := string(in.early)
-			in.early = nil
+		in.buffered = append(in.buffered, b...)
+		if errors.Is(err, io.EOF) && len(in.buffered) > 0 {
+			line := string(in.buffered)
+			in.buffered = nil
 			return line, nil
 		}
 		if err != nil {
@@ -105,7 +104,7 @@ func (in *input) piped(ctx context.Context) (string, error) {
 	}
 }
 
-// more reads what there is, once there is something.
+// more waits for input and reads what is available.
 func (in *input) more(ctx context.Context) ([]byte, error) {
 	b, err := in.wait.read(ctx)
 	switch {
@@ -123,16 +122,16 @@ func tooLong() error {
 	return sdk.Errorf(sdk.Invalid, "a line on the terminal has at most %d bytes", maxLine)
 }
 
-// An edit is a line that is being typed.
-type edit struct {
-	out  io.Writer
-	echo bool
-	text []byte
-	keys int // of an escape sequence that is being skipped
+// A lineEditor edits the line that is being typed.
+type lineEditor struct {
+	out    io.Writer
+	echo   bool
+	text   []byte
+	escape int // position in an escape sequence that is skipped; 0: none
 }
 
-// take takes typed bytes until the line is complete, and returns those behind.
-func (e *edit) take(b []byte) (rest []byte, done bool, err error) {
+// take processes typed bytes until the line is complete and returns the remaining ones.
+func (e *lineEditor) take(b []byte) (rest []byte, done bool, err error) {
 	for i, c := range b {
 		if e.skipped(c) {
 			continue
@@ -151,7 +150,7 @@ func (e *edit) take(b []byte) (rest []byte, done bool, err error) {
 		case keyKill:
 			e.erase(len(e.text))
 		case keyEscape:
-			e.keys = 1
+			e.escape = 1
 		default:
 			if c < ' ' {
 				continue
@@ -168,28 +167,28 @@ func (e *edit) take(b []byte) (rest []byte, done bool, err error) {
 	return nil, false, nil
 }
 
-// skipped takes the keys that are sequences, arrows for example, out: ESC, then
-// one character, or "[" or "O" and everything up to a letter or "~".
-func (e *edit) skipped(c byte) bool {
+// skipped reports whether c belongs to an escape sequence, for example of an arrow key:
+// ESC and one character, or ESC, "[" or "O", and everything up to a letter or "~".
+func (e *lineEditor) skipped(c byte) bool {
 	switch {
-	case e.keys == 0:
+	case e.escape == 0:
 		return false
-	case c < ' ': // no sequence after all
-		e.keys = 0
+	case c < ' ': // not a sequence
+		e.escape = 0
 		return false
-	case e.keys == 1 && (c == '[' || c == 'O'):
-		e.keys = 2
-	case e.keys == 1 || c >= 0x40:
-		e.keys = 0
+	case e.escape == 1 && (c == '[' || c == 'O'):
+		e.escape = 2
+	case e.escape == 1 || c >= 0x40:
+		e.escape = 0
 	}
 	return true
 }
 
-// erase takes characters off the end.
-func (e *edit) erase(n int) {
+// erase removes n characters from the end.
+func (e *lineEditor) erase(n int) {
 	for ; n > 0 && len(e.text) > 0; n-- {
 		last := len(e.text) - 1
-		for last > 0 && e.text[last]&0xc0 == 0x80 { // inside a character of several bytes
+		for last > 0 && e.text[last]&0xc0 == 0x80 { // a continuation byte of UTF-8
 			last--
 		}
 		e.text = e.text[:last]
@@ -199,5 +198,5 @@ func (e *edit) erase(n int) {
 	}
 }
 
-// glance is how often a wait looks whether it was given up.
-const glance = 50 * time.Millisecond
+// pollInterval is the time between two checks whether a read was cancelled.
+const pollInterval = 50 * time.Millisecond

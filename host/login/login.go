@@ -1,10 +1,10 @@
-// Package login reaches the human, for one login. At a terminal it opens
-// pages in the browser, asks questions, and waits on the loopback for the
-// redirect that ends a login. Where there is no browser it prints addresses
-// and takes a redirect that is pasted.
+// Package login interacts with the user during one login. At a terminal it opens pages
+// in the browser, asks questions, and listens on the loopback interface for the redirect
+// at the end of the login. Without a browser it prints addresses and accepts a pasted
+// redirect.
 //
-// Only verbs that a person has started have a terminal. What serves opens nothing
-// and asks nothing: at most it hands a client the page to log in on.
+// Only commands that a user has started have a [Terminal]. Servers open no pages and ask
+// no questions. At most they pass an address to an MCP client, with a [Client].
 package login
 
 import (
@@ -14,34 +14,35 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Options are what a Terminal works with.
+// Options configure a [Terminal].
 type Options struct {
-	In  *os.File  // where the person types; nil: nowhere
-	Out io.Writer // where the person reads; never standard output, which carries what was asked for
+	In  *os.File  // where the user types; nil: no input
+	Out io.Writer // where the user reads; never standard output, which carries results
 
-	Server    string                      // who the login is for
+	Server    string                      // the server to log in to
 	Loopback  bool                        // the server is on this machine, so its pages may be too
 	NoBrowser bool                        // pages are never opened, only printed
-	Ports     string                      // of the callback: one, a range a-b, or 0 for any; empty: 8085-8099
+	Ports     string                      // of the callback: one port, a range a-b, or 0 for any; empty: 8085-8099
 	Lookup    func(string) (string, bool) // environment variables; nil: this process's
 }
 
-// A Terminal is the person at a terminal. Its methods may be called
-// concurrently; questions are asked one after the other.
+// A Terminal is the user's terminal. Its methods may be called concurrently; questions
+// are asked one after the other.
 type Terminal struct {
 	Options
-	ports portRange
-	alone string // why no browser is opened; empty: one is
-	in    *input
+	ports    portRange
+	headless string // why no browser is opened; empty: it is opened
+	in       *input
 }
 
 var _ sdk.Person = (*Terminal)(nil)
 
-// New makes a Terminal. It fails when the ports are not any.
+// New returns a Terminal. It fails if Options.Ports is invalid.
 func New(o Options) (*Terminal, error) {
 	ports, err := parsePorts(o.Ports)
 	if err != nil {
@@ -51,20 +52,20 @@ func New(o Options) (*Terminal, error) {
 		o.Lookup = os.LookupEnv
 	}
 	t := &Terminal{Options: o, ports: ports, in: newInput(o.In)}
-	t.alone = headless(o.NoBrowser, o.Lookup, runtime.GOOS)
+	t.headless = headless(o.NoBrowser, o.Lookup, runtime.GOOS)
 	return t, nil
 }
 
-// CI reports whether the environment says that no person is at this machine. Who
-// sets CI to false says that one is.
+// CI reports whether the variable CI is set to anything but "0" and "false": then no
+// user is at this machine.
 func CI(lookup func(string) (string, bool)) bool {
 	v, _ := lookup("CI")
 	return v != "" && v != "0" && !strings.EqualFold(v, "false")
 }
 
-// headless finds out whether there is a browser that the person would see. Who
-// names one in BROWSER knows better than what the display variables say, but
-// not better than who wants none.
+// headless returns why no browser can be opened, or "" if one can. A program in BROWSER
+// counts for more than the display variables. --no-browser, NO_BROWSER and CI count for
+// more than BROWSER.
 func headless(never bool, lookup func(string) (string, bool), system string) string {
 	set := func(name string) bool { v, _ := lookup(name); return v != "" }
 	switch {
@@ -84,19 +85,18 @@ func headless(never bool, lookup func(string) (string, bool), system string) str
 	return ""
 }
 
-// printf shows something to the person. What strangers wrote passes through
-// plain first.
+// printf writes to the user. Untrusted text must pass through plain first.
 func (t *Terminal) printf(format string, args ...any) {
 	if t.Out != nil {
 		_, _ = fmt.Fprintf(t.Out, format, args...)
 	}
 }
 
-// The most that is shown of what a plugin or a server says.
+// textShown is the number of characters that is shown of untrusted text.
 const textShown = 300
 
-// plain makes one short line of ASCII-safe text of what strangers wrote: no
-// control characters, nothing that hides or reorders what is seen.
+// plain turns untrusted text into one short line without control characters and without
+// characters that hide or reorder others.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -114,6 +114,16 @@ func plain(s string) string {
 	return s
 }
 
-// browserStart is how long a browser is watched: one that cannot be used
-// mostly says so within that.
+// browserStart is how long browse waits for an early exit of the browser.
 const browserStart = time.Second
+
+// strange reports whether a terminal interprets or hides a character.
+func strange(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0: // C0, DEL, C1
+		return true
+	case r >= 0xe0000 && r <= 0xe007f: // tags
+		return true
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+}

@@ -7,6 +7,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// What the first start of a program begins lasts as long as this one.
+	// The goroutine that starts programs lasts as long as the process.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"))
 }

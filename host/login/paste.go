@@ -10,51 +10,51 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A pasting is what came of asking for a redirect on the terminal.
-type pasting struct {
+// A pasteResult is the result of asking for a redirect at the terminal.
+type pasteResult struct {
 	query string
 	err   error
-	ended bool // nothing more can be pasted
+	ended bool // the input has ended
 }
 
-// pastes reports whether a redirect may be pasted: where the person's browser
-// is on another machine, on which the loopback is another one too.
-func (t *Terminal) pastes() bool { return t.alone != "" && t.in != nil }
+// pastes reports whether a redirect may be pasted. It may if no browser is opened here:
+// the user's browser is then on another machine, with another loopback interface.
+func (t *Terminal) pastes() bool { return t.headless != "" && t.in != nil }
 
-// deserted reports whether nobody can finish a login once the input has ended. On
-// a machine that says CI no browser runs that would come back to the listener.
-// Anywhere else it may: whoever reads the address over a pipe, from an editor for
-// example, can open it on this very machine, or over a port that SSH forwards.
-func (t *Terminal) deserted() bool {
+// unattended reports whether the login cannot be completed once the input has ended.
+// With CI set no browser on this machine will return to the listener. Otherwise one
+// may: a user can open the address from the output of an editor, or over a port that
+// SSH forwards.
+func (t *Terminal) unattended() bool {
 	return CI(t.Lookup) && !t.in.terminal
 }
 
-func deserted() error {
+func unattended() error {
 	return &sdk.Error{
-		Code: sdk.Unavailable, Reason: "nobody", Message: "nobody can finish this login: CI is set, so no browser is expected on this machine, and the input has ended",
-		Hint: "write the address that the login ends at to standard input, or use credentials that need nobody: a token in auth \"bearer\", or grant = \"client_credentials\"",
+		Code: sdk.Unavailable, Reason: "nobody", Message: "this login cannot be completed: CI is set, so no browser is expected on this machine, and the input has ended",
+		Hint: "write the address that the login ends at to standard input, or use credentials that need no login: a token in auth \"bearer\", or grant = \"client_credentials\"",
 	}
 }
 
-// paste asks for the redirect until it gets one.
-func (t *Terminal) paste(ctx context.Context, c *callback, to chan<- pasting) {
-	if !c.asked.Swap(true) {
-		t.printf("If the browser says in the end that it cannot connect to 127.0.0.1, paste the address of that page here:\n")
+// paste asks for the redirect until the user enters one.
+func (t *Terminal) paste(ctx context.Context, c *callback, to chan<- pasteResult) {
+	if !c.hinted.Swap(true) {
+		t.printf("If the browser finally reports that it cannot connect to 127.0.0.1, paste the address of that page here:\n")
 	}
 	for {
-		line, err := t.in.line(ctx, t.Out, "> ", true)
+		line, err := t.in.readLine(ctx, t.Out, "> ", true)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == io.EOF:
-			to <- pasting{ended: true}
+			to <- pasteResult{ended: true}
 			return
 		case err != nil:
-			to <- pasting{err: err}
+			to <- pasteResult{err: err}
 			return
 		}
 		if query, problem := c.read(line); problem == "" {
-			to <- pasting{query: query}
+			to <- pasteResult{query: query}
 			return
 		} else if strings.TrimSpace(line) != "" {
 			t.printf("%s\n", problem)
@@ -62,10 +62,10 @@ func (t *Terminal) paste(ctx context.Context, c *callback, to chan<- pasting) {
 	}
 }
 
-// read takes the query out of what was pasted, or says what is wrong with it.
+// read extracts the query from pasted text, or says what is wrong with the text.
 func (c *callback) read(text string) (query, problem string) {
 	text = strings.Trim(strings.TrimSpace(text), `<>"'`)
-	wanted := fmt.Sprintf("This login ends at an address that begins with %s? and holds a code.", c.URL())
+	wanted := fmt.Sprintf("This login ends at an address that begins with %s? and contains a code.", c.URL())
 	query = strings.TrimPrefix(text, "?")
 	if strings.Contains(text, "://") || strings.HasPrefix(text, c.hosts[0]) || strings.HasPrefix(text, c.hosts[1]) {
 		if !strings.Contains(text, "://") {
@@ -83,14 +83,14 @@ func (c *callback) read(text string) (query, problem string) {
 	values, err := url.ParseQuery(query)
 	switch {
 	case err != nil || !values.Has("code") && !values.Has("error"):
-		return "", "There is no code in that. " + wanted + ` The part that follows the "?" is enough.`
+		return "", "That has no code. " + wanted + ` The part that follows the "?" is enough.`
 	case values.Has("code") && !values.Has("state"):
-		return "", "There is a code but no state in that: a part of it is missing. " + wanted
+		return "", "That has a code but no state: a part of it is missing. " + wanted
 	}
 	return query, ""
 }
 
-// errInterrupted is the person's Ctrl-C.
+// errInterrupted is the error after Ctrl-C.
 func errInterrupted() error {
-	return &sdk.Error{Code: sdk.Canceled, Reason: "interrupted", Message: "the person ended the login"}
+	return &sdk.Error{Code: sdk.Canceled, Reason: "interrupted", Message: "the login was interrupted"}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A screen is what the person saw.
+// A screen records what the user sees.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -32,7 +32,7 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// typed is a pipe with what somebody writes into it.
+// typed returns a pipe that contains text, and its writer.
 func typed(t *testing.T, text string) (*os.File, io.Writer) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -46,8 +46,8 @@ func typed(t *testing.T, text string) (*os.File, io.Writer) {
 	return r, w
 }
 
-// TestPaste: without a browser the address may be pasted, or its query. What is
-// something else is told apart, and asked for again.
+// TestPaste: without a browser the user may paste the address or its query. Other text
+// gets an explanation.
 func TestPaste(t *testing.T) {
 	seen := &screen{}
 	in, w := typed(t, "")
@@ -103,8 +103,8 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// TestPasteOrRedirect: whoever comes first ends the waiting, and what was typed
-// too late is there for the next question.
+// TestPasteOrRedirect: either a redirect or a pasted address ends Wait. Text that was
+// typed too late stays for the next question.
 func TestPasteOrRedirect(t *testing.T) {
 	in, w := typed(t, "")
 	c := listening(t, Options{In: in, Out: &screen{}, Lookup: nowhere}, "/callback")
@@ -113,7 +113,7 @@ func TestPasteOrRedirect(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	quiet(t, c)
-	if _, err := io.WriteString(w, "code=3&state=4"); err != nil { // not a whole line yet
+	if _, err := io.WriteString(w, "code=3&state=4"); err != nil { // no complete line yet
 		t.Fatal(err)
 	}
 	quiet(t, c)
@@ -127,28 +127,27 @@ func TestPasteOrRedirect(t *testing.T) {
 	}
 }
 
-// TestWaitAgain: who waits again did not take the answer, and the person hears
-// of that.
-func TestWaitAgain(t *testing.T) {
+// TestSecondWaitRejectsFirstAnswer: after a second call of Wait the user learns that the
+// first answer was rejected.
+func TestSecondWaitRejectsFirstAnswer(t *testing.T) {
 	seen := &screen{}
 	in, _ := typed(t, "code=1&state=wrong\ncode=2&state=right\n")
 	c := listening(t, Options{In: in, Out: seen, Lookup: nowhere}, "/callback")
-	const told = "That was an answer to another login than this one. Still waiting.\n"
+	const told = "That answer belongs to another login. Still waiting.\n"
 	for i, want := range []string{"code=1&state=wrong", "code=2&state=right"} {
 		if got := waiting(t, c); got != want || strings.Count(seen.String(), told) != i {
-			t.Errorf("got %q; the person sees\n%s", got, seen)
+			t.Errorf("got %q; the user sees\n%s", got, seen)
 		}
 	}
 	quiet(t, c)
 	quiet(t, c)
 	if strings.Count(seen.String(), told) != 2 || strings.Count(seen.String(), "paste the address") != 1 {
-		t.Errorf("the person sees\n%s", seen)
+		t.Errorf("the user sees\n%s", seen)
 	}
 }
 
-// TestPasteEnds: a pipe that has ended leaves the listener, and one that never
-// ends a line is not kept.
-func TestPasteEnds(t *testing.T) {
+// TestPasteFromPipe: Wait goes on at the end of a pipe. A line without an end is limited.
+func TestPasteFromPipe(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -163,15 +162,15 @@ func TestPasteEnds(t *testing.T) {
 	for _, in := range []*os.File{null, last} {
 		out := &screen{}
 		c := listening(t, Options{In: in, Out: out, Lookup: nowhere}, "/callback")
-		for begun := time.Now(); !strings.Contains(out.String(), "Nothing can be pasted here") && time.Since(begun) < patience; {
+		for begun := time.Now(); !strings.Contains(out.String(), "so nothing can be pasted") && time.Since(begun) < patience; {
 			quiet(t, c)
 		}
 		get(t, "GET", c.URL()+"?code=1", nil)
 		if got := waiting(t, c); got != "code=1" {
 			t.Errorf("got %q", got)
 		}
-		if !strings.Contains(out.String(), "Nothing can be pasted here") {
-			t.Errorf("nobody is told that nothing can be pasted: %q", out)
+		if !strings.Contains(out.String(), "so nothing can be pasted") {
+			t.Errorf("the user is not told that nothing can be pasted: %q", out)
 		}
 	}
 	long, _ := typed(t, strings.Repeat("x", maxLine+2))
@@ -183,9 +182,9 @@ func TestPasteEnds(t *testing.T) {
 	}
 }
 
-// TestDeserted: where CI is set nobody is waited for once the input has ended, but
-// what was written there before that counts.
-func TestDeserted(t *testing.T) {
+// TestUnattendedLoginFails: with CI set Wait fails at the end of the input, unless a
+// redirect was written before.
+func TestUnattendedLoginFails(t *testing.T) {
 	ci := func(name string) (string, bool) { return "1", name == "CI" }
 	for written, want := range map[string]string{"": "", "nonsense\n": "", "code=1&state=2\n": "code=1&state=2", "code=1&state=2": "code=1&state=2"} {
 		in, w := typed(t, written)
@@ -198,7 +197,7 @@ func TestDeserted(t *testing.T) {
 			t.Errorf("%q: got %q, %v", written, got, err)
 		}
 	}
-	in, w := typed(t, "") // somebody may still write
+	in, w := typed(t, "") // more input may follow
 	c := listening(t, Options{In: in, Out: &screen{}, Lookup: ci}, "/callback")
 	quiet(t, c)
 	if _, err := io.WriteString(w, "code=3&state=4\n"); err != nil {
@@ -209,20 +208,20 @@ func TestDeserted(t *testing.T) {
 	}
 }
 
-// TestPasteOnlyHeadless: with a browser nobody reads what is typed.
-func TestPasteOnlyHeadless(t *testing.T) {
+// TestPasteOnlyWithoutBrowser: with a browser no input is read.
+func TestPasteOnlyWithoutBrowser(t *testing.T) {
 	in, _ := typed(t, "code=1&state=2\n")
 	c := listening(t, Options{In: in}, "/callback")
 	quiet(t, c)
 	b := make([]byte, 4)
 	_ = in.SetReadDeadline(time.Now().Add(patience))
 	if n, err := in.Read(b); err != nil || string(b[:n]) != "code" {
-		t.Errorf("somebody has read it: %q, %v", b[:n], err)
+		t.Errorf("the input was read: %q, %v", b[:n], err)
 	}
 }
 
-// TestPromptRefused: a question needs a terminal, and has bounds.
-func TestPromptRefused(t *testing.T) {
+// TestPromptLimits: a prompt needs a terminal and has a limited number of fields.
+func TestPromptLimits(t *testing.T) {
 	in, _ := typed(t, "answer\n")
 	for _, in := range []*os.File{nil, in} {
 		term, err := New(Options{In: in, Out: io.Discard})

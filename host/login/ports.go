@@ -9,11 +9,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A portRange is the ports that the callback may use, tried in order. 0 to 0
-// is any that is free.
+// A portRange is the range of ports for the callback, tried in order. 0 to 0 means any
+// free port.
 type portRange struct{ first, last int }
 
-// Authorization servers that want redirects to be registered are given these.
+// usualPorts are the ports to register at authorization servers that require it.
 var usualPorts = portRange{8085, 8099}
 
 func (r portRange) String() string {
@@ -35,14 +35,14 @@ func parsePorts(s string) (portRange, error) {
 	last, err2 := strconv.ParseUint(strings.TrimSpace(high), 10, 16)
 	if err1 != nil || err2 != nil || first > last || isRange && first == 0 {
 		return portRange{}, &sdk.Error{
-			Code: sdk.Invalid, Reason: "callback_ports", Message: fmt.Sprintf("%q does not say which ports the callback may use", s),
+			Code: sdk.Invalid, Reason: "callback_ports", Message: fmt.Sprintf("%q is not a port or range for the callback", s),
 			Hint: `write one port, a range such as "8085-8099", or 0 for any port that is free`,
 		}
 	}
 	return portRange{int(first), int(last)}, nil
 }
 
-// listen takes the first port that is free.
+// listen listens on the first free port.
 func (r portRange) listen() (net.Listener, error) {
 	var last error
 	for port := r.first; port <= r.last; port++ {
@@ -53,7 +53,7 @@ func (r portRange) listen() (net.Listener, error) {
 		last = err
 	}
 	return nil, &sdk.Error{
-		Code: sdk.Unavailable, Reason: "callback_ports", Message: fmt.Sprintf("nothing can listen for the end of the login: %s of 127.0.0.1 cannot be used (%v)", r, last),
-		Hint: "end what uses them, or configure another port or range for the callback; 0 takes any, where the authorization server allows that",
+		Code: sdk.Unavailable, Reason: "callback_ports", Message: fmt.Sprintf("cannot listen for the end of the login: %s of 127.0.0.1 cannot be used (%v)", r, last),
+		Hint: "end the programs that use them, or configure another port or range for the callback; 0 means any free port, if the authorization server allows that",
 	}
 }

@@ -9,11 +9,11 @@ import (
 
 const (
 	maxFields = 16       // of one prompt
-	maxLine   = 16 << 10 // of one answer, and of what is pasted
+	maxLine   = 16 << 10 // bytes of one answer or pasted text
 )
 
-// Prompt asks for the fields one after the other. It needs a terminal: what is
-// in a pipe was not meant for a question that nobody knew of.
+// Prompt asks for the fields one after the other. It fails without a terminal: input from
+// a pipe is not meant as the answer to an unexpected question.
 func (t *Terminal) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string, error) {
 	switch {
 	case len(p.Fields) > maxFields:
@@ -30,7 +30,7 @@ func (t *Terminal) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string,
 		if label == "" {
 			label = plain(f.Name)
 		}
-		answer, err := t.in.line(ctx, t.Out, label+": ", !f.Secret)
+		answer, err := t.in.readLine(ctx, t.Out, label+": ", !f.Secret)
 		if err == io.EOF {
 			err = errInterrupted()
 		}
@@ -42,10 +42,19 @@ func (t *Terminal) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string,
 	return answers, nil
 }
 
-// noTerminal is the error of a question that cannot be asked.
+// noTerminal returns the error for a question without a terminal.
 func noTerminal() error {
 	return &sdk.Error{
-		Code: sdk.Unimplemented, Reason: "no_terminal", Message: "there is a question, and no terminal to ask it on",
+		Code: sdk.Unimplemented, Reason: "no_terminal", Message: "this needs an answer from you, but there is no terminal",
 		Hint: "run the command on a terminal, or write the value into the configuration, with env(), file() or keyring()",
 	}
+}
+
+// Line shows a prompt, which must be safe to print, and returns the typed line. It
+// returns io.EOF at the end of the input and fails without a terminal.
+func (t *Terminal) Line(ctx context.Context, prompt string) (string, error) {
+	if t.in == nil || !t.in.terminal {
+		return "", noTerminal()
+	}
+	return t.in.readLine(ctx, t.Out, prompt, true)
 }

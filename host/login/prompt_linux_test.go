@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// pty opens a terminal: the side of the program, and that of the person.
+// pty opens a pseudo-terminal and returns both sides.
 func pty(t *testing.T) (program, person *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -39,7 +39,7 @@ func pty(t *testing.T) (program, person *os.File) {
 	return program, person
 }
 
-// echoes reports whether the terminal itself prints what is typed.
+// echoes reports whether the terminal echoes input.
 func echoes(t *testing.T, f *os.File) bool {
 	t.Helper()
 	var set *unix.Termios
@@ -54,17 +54,17 @@ func echoes(t *testing.T, f *os.File) bool {
 }
 
 // types writes each text once the screen ends with the prompt before it.
-func types(t *testing.T, person io.Writer, seen *screen, talk ...[2]string) {
+func types(t *testing.T, person io.Writer, seen *screen, steps ...[2]string) {
 	from := 0
-	for _, turn := range talk {
-		for begun := time.Now(); !strings.HasSuffix(seen.String()[from:], turn[0]); time.Sleep(time.Millisecond) {
+	for _, step := range steps {
+		for begun := time.Now(); !strings.HasSuffix(seen.String()[from:], step[0]); time.Sleep(time.Millisecond) {
 			if time.Since(begun) > patience {
-				t.Errorf("no prompt %q: %q", turn[0], seen)
+				t.Errorf("no prompt %q: %q", step[0], seen)
 				return
 			}
 		}
 		from = len(seen.String())
-		for rest := turn[1]; rest != ""; { // a terminal takes about 4 KiB at once
+		for rest := step[1]; rest != ""; { // a terminal takes about 4 KiB at once
 			n := min(len(rest), 1<<10)
 			_, _ = io.WriteString(person, rest[:n])
 			rest = rest[n:]
@@ -72,8 +72,8 @@ func types(t *testing.T, person io.Writer, seen *screen, talk ...[2]string) {
 	}
 }
 
-// TestPrompt: fields are asked for in order, lines can be edited, and what is
-// secret is not shown, nor cut where the system's own lines end.
+// TestPrompt: fields are asked for in order and lines can be edited. Secrets are not
+// shown, and may be longer than the system's limit for lines.
 func TestPrompt(t *testing.T) {
 	program, human := pty(t)
 	seen := &screen{}
@@ -108,25 +108,25 @@ func TestPrompt(t *testing.T) {
 		}
 	}
 	if !strings.Contains(seen.String(), "Acme[2J login\nYour name: J") {
-		t.Errorf("the person sees %q", seen)
+		t.Errorf("the user sees %q", seen)
 	}
 	if !echoes(t, program) {
 		t.Error("the terminal is left without its echo")
 	}
 }
 
-// TestPromptEnds: by Ctrl-C, by its context, and by a line that is too long;
-// the terminal is as before.
+// TestPromptEnds: Ctrl-C, the context and a line that is too long end a prompt. The
+// terminal's settings are restored.
 func TestPromptEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		typed string
 		code  sdk.Code
 		is    error
 	}{
-		"interrupted":  {"abc\x03def\r", sdk.Canceled, nil},
-		"no more":      {"\x04", sdk.Canceled, nil},
-		"too long":     {strings.Repeat("x", maxLine+1), sdk.Invalid, nil},
-		"nobody there": {"abc", "", context.DeadlineExceeded},
+		"interrupted": {"abc\x03def\r", sdk.Canceled, nil},
+		"no more":     {"\x04", sdk.Canceled, nil},
+		"too long":    {strings.Repeat("x", maxLine+1), sdk.Invalid, nil},
+		"no answer":   {"abc", "", context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program, human := pty(t)
@@ -145,7 +145,7 @@ func TestPromptEnds(t *testing.T) {
 			work.Go(func() {
 				if c.is == nil {
 					types(t, human, seen, [2]string{"token: ", c.typed})
-				} else { // the prompt may be gone before anybody looks
+				} else { // the prompt may already be gone
 					_, _ = io.WriteString(human, c.typed)
 				}
 			})
@@ -161,9 +161,9 @@ func TestPromptEnds(t *testing.T) {
 	}
 }
 
-// TestPasteTerminal: at a terminal the redirect may be longer than a line that
-// the system edits, and Ctrl-C ends the login.
-func TestPasteTerminal(t *testing.T) {
+// TestPasteAtTerminal: at a terminal a pasted redirect may be longer than the system's
+// limit for lines. Ctrl-C ends the login.
+func TestPasteAtTerminal(t *testing.T) {
 	program, human := pty(t)
 	seen := &screen{}
 	c := listening(t, Options{In: program, Out: seen, Lookup: nowhere}, "/callback")

@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// A waiter reads from a file. Nothing interrupts a read of a console here: the
-// goroutine that is at it is left behind, what it gets goes to who asks next,
-// and it ends with the process.
+// A waiter reads from a file. On this system a read of a console cannot be interrupted.
+// A cancelled read goes on in its goroutine, and the next call receives its result.
 type waiter struct {
 	file *os.File
 	got  chan outcome
@@ -35,7 +34,7 @@ func (w waiter) read(ctx context.Context) ([]byte, error) {
 			n, err := w.file.Read(b)
 			w.got <- outcome{b[:n], err}
 		}()
-	default: // one is under way
+	default: // a read is in progress
 	}
 	select {
 	case o := <-w.got:

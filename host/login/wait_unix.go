@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A waiter reads from a file, but only when there is something to read, so
-// that nobody is left behind in a read that nothing ends.
+// A waiter reads from a file only when input is available, so that no goroutine blocks in
+// a read.
 type waiter struct {
 	file *os.File
 	fd   int
@@ -20,7 +20,7 @@ type waiter struct {
 
 func newWaiter(f *os.File) waiter {
 	w := waiter{file: f, fd: -1}
-	// Fd would make the file one whose reads block.
+	// File.Fd would set the file to blocking mode.
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { w.fd = int(fd) })
 	}
@@ -33,7 +33,7 @@ func (w waiter) read(ctx context.Context) ([]byte, error) {
 	b := make([]byte, 4<<10)
 	for ctx.Err() == nil {
 		ready := []unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(ready, int(glance.Milliseconds()))
+		n, err := unix.Poll(ready, int(pollInterval.Milliseconds()))
 		switch {
 		case errors.Is(err, unix.EINTR) || err == nil && n == 0:
 			continue
