@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A Change is a difference between a tool block and the program.
+// A Change is a difference between a tool block and the current program.
 type Change struct {
 	Tool string `json:"tool,omitempty"`
-	// Kind is "broken" where the block asks for what the program no longer
-	// does, "new" where the program does what the block does not offer, and
-	// "unknown" where the program could not be looked at.
+	// Kind is "broken" if the program no longer supports what the block uses, "new"
+	// if the program supports more than the block offers, and "unknown" if the program
+	// could not be inspected.
 	Kind string `json:"kind"`
 	What string `json:"what"`
 }
@@ -24,7 +24,7 @@ const (
 	Unknown = "unknown"
 )
 
-// A block is what is compared of a tool block.
+// A block is the part of a tool block that is compared.
 type block struct {
 	Name      string   `json:"name"`
 	Argv      []string `json:"argv"`
@@ -36,7 +36,7 @@ type block struct {
 	} `json:"argument"`
 }
 
-// plain reports whether the block has no options.
+// plain reports whether the block uses no options.
 func (b *block) plain() bool {
 	for _, a := range b.Arguments {
 		if a.Flag != "" {
@@ -46,9 +46,9 @@ func (b *block) plain() bool {
 	return !slices.ContainsFunc(b.Argv, func(e string) bool { return len(e) > 2 && strings.HasPrefix(e, "--") })
 }
 
-// Words are the first words of the commands that tool blocks run, each once:
-// what has to be known of the program to compare them. all is true when one
-// block runs the program itself.
+// Words returns the first words of the commands in the tool blocks, each once, and the
+// maximum number of words. The program has to be inspected this far for a comparison. all
+// is true if a block runs the program itself.
 func Words(blocks []json.RawMessage) (first []string, depth int, all bool) {
 	for _, raw := range blocks {
 		var b block
@@ -66,23 +66,23 @@ func Words(blocks []json.RawMessage) (first []string, depth int, all bool) {
 	return first, depth, all
 }
 
-// Compare says how tool blocks, as the plugin's settings have them, differ from
-// what the program does now.
+// Compare returns the differences between tool blocks, as in the plugin's settings, and the
+// current program. It fails if a block is malformed.
 func Compare(blocks []json.RawMessage, p *Program) ([]Change, error) {
 	var changes []Change
 	for _, raw := range blocks {
 		var b block
 		if err := json.Unmarshal(raw, &b); err != nil {
-			return nil, fmt.Errorf("a tool block has an unexpected shape: %w", err)
+			return nil, fmt.Errorf("a tool block has an unexpected form: %w", err)
 		}
 		c := comparison{block: &b}
 		switch t := p.find(words(b.Argv)); {
 		case t == nil && p.Short:
-			c.say(Unknown, "command %q was not seen, and there was no time to look at everything", strings.Join(words(b.Argv), " "))
+			c.say(Unknown, "command %q was not found before the time ran out", strings.Join(words(b.Argv), " "))
 		case t == nil:
 			c.say(Broken, "%s has no command %q", p.Name, strings.Join(words(b.Argv), " "))
 		case !t.Command.known() && !b.plain():
-			c.say(Unknown, "command %q did not say which options it has", strings.Join(t.Command.Path, " "))
+			c.say(Unknown, "command %q does not document its options", strings.Join(t.Command.Path, " "))
 		default:
 			c.command, c.offered = &t.Command, t.offers()
 			c.dangerous = slices.Concat(t.Dangerous, t.Offered)
@@ -93,20 +93,20 @@ func Compare(blocks []json.RawMessage, p *Program) ([]Change, error) {
 	return changes, nil
 }
 
-// always are options that every program has and no tool offers.
+// always are options that most programs have and no tool offers.
 var always = map[string]bool{"--help": true, "-h": true, "--version": true, "-V": true}
 
-// A comparison is of one block.
+// A comparison is the comparison of one block.
 type comparison struct {
 	block     *block
 	command   *Command
-	offered   func(*Option) bool // whether a block that is written now would
+	offered   func(*Option) bool // reports whether a new block would offer the option
 	dangerous []Finding
 	changes   []Change
 	used      []*Option
 }
 
-// isDangerous reports whether an option is one that no tool gets by itself.
+// isDangerous reports whether an option is left out of new blocks as dangerous.
 func (c *comparison) isDangerous(o *Option) bool {
 	return slices.ContainsFunc(c.dangerous, func(f Finding) bool {
 		return slices.ContainsFunc(f.Names, func(name string) bool { return slices.Contains(o.Names, name) })
@@ -138,7 +138,7 @@ func (c *comparison) options() {
 			continue
 		}
 		if o.Required {
-			c.say(Broken, "option %s has to be given now", o.Names[0])
+			c.say(Broken, "option %s is now required", o.Names[0])
 			continue
 		}
 		if c.offered(o) && !c.isDangerous(o) {
@@ -150,7 +150,7 @@ func (c *comparison) options() {
 	}
 }
 
-// flag compares an argument that is an option.
+// flag compares an argument for an option.
 func (c *comparison) flag(flag, kind string, values []string) {
 	o := c.command.option(flag)
 	if o == nil {
@@ -163,7 +163,7 @@ func (c *comparison) flag(flag, kind string, values []string) {
 	case takes && !o.takesValue():
 		c.say(Broken, "option %s no longer takes a value", flag)
 	case !takes && o.takesValue() && !o.Value.Optional && flag != o.Negation:
-		c.say(Broken, "option %s takes a value now", flag)
+		c.say(Broken, "option %s now takes a value", flag)
 	}
 	if kind != "enum" || len(o.Value.Choices) == 0 {
 		return
@@ -184,7 +184,7 @@ func (c *comparison) flag(flag, kind string, values []string) {
 	}
 }
 
-// fixed compares an option that stands in the argument list itself.
+// fixed compares an option in the argument list.
 func (c *comparison) fixed(flag string, joined bool) {
 	o := c.command.option(flag)
 	if o == nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Finding is an option or a command that does more than its name promises.
+// A Finding is an option or a command with a dangerous effect.
 type Finding struct {
 	Names   []string `json:"names,omitempty"`   // of an option
 	Command []string `json:"command,omitempty"` // of a whole command
 	Does    string   `json:"does"`              // such as "runs a program"
 }
 
-// spelling is how the attribute dangerous names the finding.
+// spelling returns the name of the finding in the attribute dangerous.
 func (f *Finding) spelling() string {
 	if len(f.Names) > 0 {
 		return f.Names[0]
@@ -21,10 +21,10 @@ func (f *Finding) spelling() string {
 	return fmt.Sprintf("%q", strings.Join(f.Command, " "))
 }
 
-// listLine is how long a line of a list of findings may be.
+// listLine is the maximum length of a line in a list of findings, in bytes.
 const listLine = 90
 
-// findings lists findings by what they do, in lines that begin with head.
+// findings lists findings by effect, in lines that begin with head.
 func findings(head string, all []Finding) []string {
 	var order []string
 	by := map[string][]string{}
@@ -55,7 +55,7 @@ func findings(head string, all []Finding) []string {
 	return lines
 }
 
-// dangers are the remarks about dangerous options of a tool.
+// dangers returns the remarks about dangerous options of a tool.
 func (t *Tool) dangers() []string {
 	lines := findings("dangerous, left out: ", t.Dangerous)
 	return append(lines, findings("dangerous, offered: ", t.Offered)...)

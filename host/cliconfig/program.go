@@ -1,5 +1,5 @@
-// Package cliconfig turns what the cli plugin found out about a program into HCL for
-// people to review and keep, and says what has changed since they did.
+// Package cliconfig writes HCL for a program that the cli plugin has inspected, for users to
+// review and keep. It also compares such HCL with the current program.
 package cliconfig
 
 import (
@@ -11,42 +11,42 @@ import (
 	"github.com/junctor-mcp/junctor/host/tokens"
 )
 
-// ModelMeta is the name in _meta under which the cli plugin tells what its tools
-// were made from, when it is asked to.
+// ModelMeta is the name in _meta of the cli plugin's description of a program. The plugin
+// sends it on request only.
 const ModelMeta = "junctor/model"
 
-// Question is the params of a tools/list that asks for that.
+// Question are the params of a tools/list request for the description.
 var Question = []byte(`{"_meta":{"` + ModelMeta + `":true}}`)
 
-// A Program is what is known about a program.
+// A Program is the description of a program.
 type Program struct {
 	Name       string   `json:"program"`
 	Version    string   `json:"version,omitempty"`
 	Digest     string   `json:"digest,omitempty"` // hex sha256
 	Incomplete []string `json:"incomplete,omitempty"`
-	Short      bool     `json:"short,omitempty"`   // there may be more, for which there was no time
-	Failure    string   `json:"failure,omitempty"` // how the program failed when it was asked for help
+	Short      bool     `json:"short,omitempty"`   // the inspection ran out of time
+	Failure    string   `json:"failure,omitempty"` // how the program failed when asked for help
 	Tools      []Tool   `json:"tools"`
-	// Dangerous are commands that are left out.
+	// Dangerous are commands that have no tool.
 	Dangerous []Finding `json:"dangerous,omitempty"`
 }
 
-// A Tool is one command of the program, and the tool block that offers it.
+// A Tool is one command of the program with its tool block.
 type Tool struct {
 	Name       string          `json:"name"`
 	Command    Command         `json:"command"`
 	AccessFrom string          `json:"access_from,omitempty"`
-	LeftOut    []string        `json:"left_out,omitempty"` // options that the block does not have
-	Tokens     int             `json:"tokens,omitempty"`   // about so many are what a model is shown of it
+	LeftOut    []string        `json:"left_out,omitempty"` // options that are not in the block
+	Tokens     int             `json:"tokens,omitempty"`   // estimated tokens of the tool in a model's context
 	Block      json.RawMessage `json:"block"`
-	Dangerous  []Finding       `json:"dangerous,omitempty"`         // options that are left out
-	Offered    []Finding       `json:"offered_dangerous,omitempty"` // and those that are not
-	DataCodes  []int           `json:"data_codes,omitempty"`        // exit codes that are an answer
-	Ordered    bool            `json:"ordered,omitempty"`           // has an expression, which is not offered
-	Tried      string          `json:"tried,omitempty"`             // what came of running it once
+	Dangerous  []Finding       `json:"dangerous,omitempty"`         // dangerous options that are not in the block
+	Offered    []Finding       `json:"offered_dangerous,omitempty"` // dangerous options that are in the block
+	DataCodes  []int           `json:"data_codes,omitempty"`        // exit codes that are a result and no error
+	Ordered    bool            `json:"ordered,omitempty"`           // has an expression, which the block does not offer
+	Tried      string          `json:"tried,omitempty"`             // result of running it once
 }
 
-// A Command is what a tool was made from, as far as it matters here.
+// A Command is the part of a command's description that is used here.
 type Command struct {
 	Path       []string `json:"path"`
 	Options    []Option `json:"options,omitempty"`
@@ -60,7 +60,7 @@ type Option struct {
 	Names    []string `json:"names"`
 	Negation string   `json:"negation,omitempty"`
 	Required bool     `json:"required,omitempty"`
-	// Inherited is true for an option of the whole program, or a command above.
+	// Inherited is set for options of the program or of a parent command.
 	Inherited bool `json:"inherited,omitempty"`
 	Value     struct {
 		Kind     string   `json:"kind"`
@@ -71,8 +71,8 @@ type Option struct {
 
 func (o *Option) takesValue() bool { return o.Value.Kind != "bool" && o.Value.Kind != "count" }
 
-// Read reads the result of a tools/list that was asked with [Question]. complete
-// is false while the plugin is still finding out.
+// Read reads the result of a tools/list request with [Question]. complete is false while the
+// plugin is still inspecting the program.
 func Read(result []byte) (p Program, complete bool, err error) {
 	var list struct {
 		Tools []struct {
@@ -88,7 +88,7 @@ func Read(result []byte) (p Program, complete bool, err error) {
 		} `json:"_meta"`
 	}
 	if err := json.Unmarshal(result, &list); err != nil {
-		return p, false, fmt.Errorf("the plugin's list of tools has an unexpected shape: %w", err)
+		return p, false, fmt.Errorf("the plugin's list of tools has an unexpected form: %w", err)
 	}
 	if list.Meta.Model == nil {
 		return p, false, nil
@@ -105,7 +105,7 @@ func Read(result []byte) (p Program, complete bool, err error) {
 	return p, true, nil
 }
 
-// Costly says that the tools cost a model much; empty: they do not.
+// Costly returns a warning if the tools use many tokens, or "".
 func (p *Program) Costly() string {
 	all, much := 0, 0
 	for _, t := range p.Tools {
@@ -123,8 +123,7 @@ func (p *Program) Costly() string {
 	return ""
 }
 
-// find returns the command that an argument list begins with: the one with the
-// most words. nil where there is none.
+// find returns the tool whose command is the longest prefix of words, or nil.
 func (p *Program) find(words []string) *Tool {
 	var best *Tool
 	for i := range p.Tools {
@@ -136,8 +135,8 @@ func (p *Program) find(words []string) *Tool {
 	return best
 }
 
-// offers says which options the tool's block has. Those that are of no use to a
-// model, or that cannot be expressed, are known but not in it.
+// offers returns a function that reports whether the tool's block has an option. The block
+// omits options that are useless to a model or cannot be expressed.
 func (t *Tool) offers() func(*Option) bool {
 	var fresh block
 	if json.Unmarshal(t.Block, &fresh) != nil {
@@ -152,12 +151,11 @@ func (t *Tool) offers() func(*Option) bool {
 	}
 }
 
-// known reports whether the command explained itself, and does not only stand in
-// a list.
+// known reports whether the command's own help was read, and not only a list of commands.
 func (c *Command) known() bool { return c.Source != "list" && c.Source != "none" }
 
-// option returns the option of a spelling, nil where there is none. One that is
-// called so comes before one that says no in this way.
+// option returns the option with a name, or nil. Names of options take precedence over
+// negations.
 func (c *Command) option(spelling string) *Option {
 	var no *Option
 	for i := range c.Options {
@@ -172,7 +170,7 @@ func (c *Command) option(spelling string) *Option {
 	return no
 }
 
-// words are the elements of an argument list that can be the name of a command.
+// words returns the first elements of an argument list that may be names of commands.
 func words(argv []string) []string {
 	for i, e := range argv {
 		if strings.HasPrefix(e, "-") || strings.Contains(strings.ReplaceAll(e, `\{`, ""), "{") {

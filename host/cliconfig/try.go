@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Read reports whether a tool block is said to read only.
+// Read reports whether the tool block declares read access.
 func (t *Tool) Read() bool {
 	var b struct{ Access string }
 	return json.Unmarshal(t.Block, &b) == nil && b.Access == "read"
 }
 
-// An argument is what is needed of an argument block to make up a value.
+// An argument is the part of an argument block that determines a value.
 type argument struct {
 	Name, Type, Flag string
 	Values           []string
@@ -19,9 +19,9 @@ type argument struct {
 	Minimum          *float64
 }
 
-// Harmless returns arguments with which a tool can be tried, the least first:
-// those that have to be given, then these and the first positional, which many
-// programs call optional and need all the same.
+// Harmless returns arguments with which the tool can be tried: first the required ones,
+// then these and the first positional one. Many programs document that one as optional
+// although they need it.
 func (t *Tool) Harmless() []json.RawMessage {
 	var b struct {
 		Arguments []argument `json:"argument"`
@@ -43,7 +43,7 @@ func (t *Tool) Harmless() []json.RawMessage {
 	return tries
 }
 
-// harmless is a value that an argument can have.
+// harmless returns a valid value for the argument.
 func (a *argument) harmless() any {
 	var v any = "."
 	switch a.Type {
@@ -71,16 +71,16 @@ func (a *argument) harmless() any {
 func object(members map[string]any) json.RawMessage {
 	text, err := json.Marshal(members)
 	if err != nil {
-		panic(err) // strings and numbers can always be rendered
+		panic(err) // strings and numbers can always be encoded
 	}
 	return text
 }
 
-// triedMost is how much is told of what a program said.
+// triedMost is the maximum length of a program's output in a remark, in bytes.
 const triedMost = 200
 
-// Tried reads the answer to a call of a tool. It returns "" where it worked, else
-// the beginning of what went wrong.
+// Tried reads the result of a tool call. It returns "" after a success and the beginning of
+// the error output otherwise.
 func Tried(result []byte) string {
 	var r struct {
 		IsError bool `json:"isError"`
@@ -88,7 +88,7 @@ func Tried(result []byte) string {
 		Output  struct{ Stderr string } `json:"structuredContent"`
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
-		return "the answer has an unexpected shape"
+		return "the result has an unexpected form"
 	}
 	if !r.IsError {
 		return ""

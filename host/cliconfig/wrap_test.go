@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// toolSchema is a plugin's schema as far as it matters here.
+// toolSchema is the part of a plugin's schema that is used here.
 var toolSchema = sdk.Schema{
 	Attributes: []sdk.Attribute{{Name: "command"}},
 	Blocks: []sdk.Block{{Name: "tool", List: true, Label: "name", Schema: sdk.Schema{
@@ -23,9 +23,8 @@ var toolSchema = sdk.Schema{
 	}}},
 }
 
-// TestServer: whatever a program prints about itself stays text, in comments
-// and in strings.
-func TestServer(t *testing.T) {
+// TestServerEscapesOutput: output of a program only appears in comments and strings.
+func TestServerEscapesOutput(t *testing.T) {
 	hostile := "x\" }\n${env(\"HOME\")} %{ if true } \x1b[2J \u2028 \u202e server \"evil\" {\r\n"
 	block, err := json.Marshal(map[string]any{
 		"name": "t", "description": hostile, "argv": []string{"${file(\"/etc/passwd\")}", "{a}"}, "access": "write",
@@ -67,7 +66,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestRead: what is no list of the plugin's is said to be none.
+// TestRead: malformed results are errors.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"tools":[]}`: "false 0",
@@ -87,8 +86,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestCompare: what a program no longer does is broken, what it does besides is
-// new, and what has not changed is neither.
+// TestCompare: changes are reported as broken or new, and equal options are not reported.
 func TestCompare(t *testing.T) {
 	var p Program
 	program := `{"program":"git","tools":[
@@ -110,9 +108,9 @@ func TestCompare(t *testing.T) {
 		`{"argv":["log"],"argument":[{"type":"bool","flag":"--no-all"},{"type":"bool","flag":"--color"},{"type":"string","flag":"--count"}]}`:                                                                    ``,
 		`{"argv":["log","--count={n}","--all","--","--gone"]}`:                   `new not offered: --color`,
 		`{"argv":["log","--gone={n}"],"argument":[{"type":"bool","flag":"-x"}]}`: `broken option -x is gone; broken option --gone is gone; new not offered: --all --count --color`,
-		`{"argv":["log","--all=x"],"argument":[{"type":"string","flag":"-a"},{"type":"bool","flag":"-n"},{"type":"enum","flag":"--color","values":["always","auto"]}]}`: `broken option -a no longer takes a value; broken option -n takes a value now; ` +
+		`{"argv":["log","--all=x"],"argument":[{"type":"string","flag":"-a"},{"type":"bool","flag":"-n"},{"type":"enum","flag":"--color","values":["always","auto"]}]}`: `broken option -a no longer takes a value; broken option -n now takes a value; ` +
 			`broken option --color no longer takes "auto"; new option --color also takes never; broken option --all no longer takes a value`,
-		`{"argv":["remote","add"]}`:    `broken option --name has to be given now`,
+		`{"argv":["remote","add"]}`:    `broken option --name is now required`,
 		`{"argv":["remote","{what}"]}`: ``,
 		`{"argv":["clean"]}`:           `new not offered: --fast`,
 		`{"argv":["clean"],"argument":[{"type":"bool","flag":"--fast"}]}`: ``,
@@ -152,9 +150,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestDangersAreSaid: what is left out is written down by what it does, and is no
-// news for a comparison.
-func TestDangersAreSaid(t *testing.T) {
+// TestDangerousOptionsAreListed: dangerous options are listed by effect, and a comparison
+// does not report them as new.
+func TestDangerousOptionsAreListed(t *testing.T) {
 	tool := Tool{Name: "log", Block: []byte(`{"name":"log","description":"d"}`), DataCodes: []int{1}, Tried: "tried: it works", Ordered: true,
 		Dangerous: []Finding{{Names: []string{"--output", "-o"}, Does: "writes files"}, {Names: []string{"--exec"}, Does: "runs a program"}, {Names: []string{"-x"}, Does: "writes files"}},
 		Offered:   []Finding{{Names: []string{"--config"}, Does: "loads configuration or code"}},
@@ -167,7 +165,7 @@ func TestDangersAreSaid(t *testing.T) {
 	}
 	for _, line := range []string{
 		`# dangerous, left out: "bisect run" (runs a program)`, "    # dangerous, left out: --output, -x (writes files)", "    # dangerous, left out: --exec (runs a program)",
-		"    # dangerous, offered: --config (loads configuration or code)", "    # exit status 1 is an answer and no error", "    # tried: it works", "    # left out: its expression",
+		"    # dangerous, offered: --config (loads configuration or code)", "    # exit status 1 is a result and no error", "    # tried: it works", "    # left out: its expression",
 	} {
 		if !strings.Contains("\n"+string(text), "\n"+line) {
 			t.Errorf("there is no line %q in\n%s", line, text)
@@ -180,9 +178,9 @@ func TestDangersAreSaid(t *testing.T) {
 	}
 }
 
-// TestHarmless: a tool is tried with what has to be given, then with its first
-// positional as well.
-func TestHarmless(t *testing.T) {
+// TestHarmlessArguments: the arguments for a trial are the required ones, then also the
+// first positional one.
+func TestHarmlessArguments(t *testing.T) {
 	for block, want := range map[string]string{
 		`{}`: `[{}]`,
 		`{"argument":[{"name":"a","flag":"-a"},{"name":"f","type":"path","repeat":true}]}`:                                                                   `[{},{"f":["."]}]`,
@@ -197,7 +195,7 @@ func TestHarmless(t *testing.T) {
 	}
 	for result, want := range map[string]string{
 		`{"content":[{"text":"x"}]}`: "", `{"isError":true,"content":[{"text":"refused"}]}`: "refused", `{"isError":true,"content":[],"structuredContent":{"stderr":"a\nb"}}`: "a b",
-		`{"isError":true}`: "it failed and printed nothing", `7`: "the answer has an unexpected shape",
+		`{"isError":true}`: "it failed and printed nothing", `7`: "the result has an unexpected form",
 	} {
 		if got := Tried([]byte(result)); got != want {
 			t.Errorf("%s: %q", result, got)

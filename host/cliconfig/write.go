@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Server writes a server block whose transport has the settings, in the order of
-// the schema, and behind them what is known of the program.
+// Server returns a server block for a transport with settings, in the order of the schema,
+// followed by the tool blocks of p. p may be nil.
 func Server(name, transport string, schema sdk.Schema, settings map[string]json.RawMessage, p *Program) ([]byte, error) {
 	file := hclwrite.NewEmptyFile()
 	if p != nil {
@@ -38,10 +38,10 @@ func Server(name, transport string, schema sdk.Schema, settings map[string]json.
 	return hclwrite.Format(file.Bytes()), nil
 }
 
-// summary says which program it was and what could not be looked at.
+// summary returns a comment about the program and what is missing.
 func summary(p *Program) []string {
-	lines := []string{fmt.Sprintf("%s, as it describes itself. Review what it may do before you use this; junctor wrap --check", p.Name),
-		"says later whether it still does."}
+	lines := []string{fmt.Sprintf("%s, as described by its help. Review what it may do before you use this; junctor wrap --check", p.Name),
+		"reports later changes of the program."}
 	if p.Version != "" {
 		lines = append(lines, "version: "+p.Version)
 	}
@@ -55,33 +55,33 @@ func summary(p *Program) []string {
 	return lines
 }
 
-// leftOutShown is how many options that were left out a remark names.
+// leftOutShown is the maximum number of omitted options in a remark.
 const leftOutShown = 8
 
-// remarks say how sure one can be of a tool.
+// remarks returns a comment about the source and the reliability of a tool.
 func remarks(t *Tool) []string {
 	line := fmt.Sprintf("from %s, %.0f %% understood", t.Command.Source, 100*t.Command.Confidence)
 	switch t.AccessFrom {
 	case "", "unknown":
-		line += "; what it does to the world is not known, so it counts as writing"
+		line += "; its effect is unknown, so it counts as writing"
 	case "configuration":
 		line += "; access as configured"
 	case "table":
-		line += "; access as known of the program"
+		line += "; access from the table of known programs"
 	case "danger":
-		line += "; it counts as writing because of a dangerous option, or paths outside of cwd"
+		line += "; counts as writing because of a dangerous option, or paths outside of cwd"
 	default:
 		line += "; access guessed from the " + t.AccessFrom
 	}
 	lines := append([]string{line}, t.dangers()...)
 	if n := len(t.LeftOut); n > 0 {
-		lines = append(lines, fmt.Sprintf("options left out, which --common 0 would write: %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
+		lines = append(lines, fmt.Sprintf("options left out (--common 0 includes them): %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
 	}
 	if t.Ordered {
-		lines = append(lines, "left out: its expression, whose parts act in their order; write a tool block for each that is needed")
+		lines = append(lines, "left out: its expression, in which the order matters; write a tool block for each one that you need")
 	}
 	if len(t.DataCodes) > 0 {
-		lines = append(lines, fmt.Sprintf("exit status %s is an answer and no error", strings.Trim(fmt.Sprint(t.DataCodes), "[]")))
+		lines = append(lines, fmt.Sprintf("exit status %s is a result and no error", strings.Trim(fmt.Sprint(t.DataCodes), "[]")))
 	}
 	if t.Tried != "" {
 		lines = append(lines, t.Tried)
@@ -92,7 +92,7 @@ func remarks(t *Tool) []string {
 	return lines
 }
 
-// commentMost is how long a line of a comment may be.
+// commentMost is the maximum length of a comment line, in characters.
 const commentMost = 160
 
 func comment(body *hclwrite.Body, lines ...string) {
@@ -110,7 +110,7 @@ func comment(body *hclwrite.Body, lines ...string) {
 	}
 }
 
-// attributes writes what is set and is not the default.
+// attributes writes the attributes that are set and differ from their defaults.
 func attributes(body *hclwrite.Body, schema sdk.Schema, set map[string]json.RawMessage) error {
 	for _, a := range schema.Attributes {
 		raw := set[a.Name]
@@ -130,8 +130,8 @@ func attributes(body *hclwrite.Body, schema sdk.Schema, set map[string]json.RawM
 	return nil
 }
 
-// printable takes characters out of texts that could not be reviewed, because
-// an editor does not show them or shows others in their place.
+// printable removes characters that cannot be reviewed, because an editor does not show them
+// or shows others instead.
 func printable(v cty.Value) cty.Value {
 	clean, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
 		if v.Type() != cty.String || v.IsNull() {
@@ -150,7 +150,7 @@ func printable(v cty.Value) cty.Value {
 	return clean
 }
 
-// nested writes the blocks of a schema that stand in set.
+// nested writes the blocks of the schema that occur in set.
 func nested(body *hclwrite.Body, schema sdk.Schema, set map[string]json.RawMessage) error {
 	for _, b := range schema.Blocks {
 		raw := set[b.Name]
