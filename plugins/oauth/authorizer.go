@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	skew      = 30 * time.Second // before it expires a token counts as expired
-	visitTime = 15 * time.Second // that one question to a server may take
-	// lostTime bounds a refresh, which is not given up halfway: a refresh token
-	// that was used and whose successor nobody waited for is lost.
-	lostTime = 20 * time.Second
+	skew        = 30 * time.Second // a token counts as expired this long before its expiry
+	requestTime = 15 * time.Second // limit of one request to a server
+	// refreshTime bounds a refresh. A refresh is not cancelled: the old refresh token
+	// would be spent and the new one lost.
+	refreshTime = 20 * time.Second
 )
 
-// An authorizer obtains tokens for one server.
+// An authorizer obtains tokens for one server. It implements the methods of an auth plugin.
 type authorizer struct {
 	settings
 	name string
@@ -28,22 +28,22 @@ type authorizer struct {
 	host sdk.Host
 	log  hclog.Logger
 
-	logins chan struct{} // held by who logs in or out
-	turn   chan struct{} // held by who reads or changes what follows, also while it waits for a server: others leave when their context ends
+	logins chan struct{} // held during a login or logout
+	busy   chan struct{} // held while the fields below are used, also during requests; waiters leave when their context ends
 
-	server    *url.URL
-	visitor   *httpclient.DiscoveryClient
-	hint      challenge // the last one
-	wanted    bool      // the server is known to want a login
-	site      *site     // what was found out after it
-	held      *login    // the last that was read or obtained
-	unkept    bool      // held could not be stored
-	presented string    // the access token that was handed out last
-	refused   string    // the one that the server refused last
-	renewed   string    // the one that was obtained because of that
-	moved     string    // the one that another authorization server issued than the one of now
-	bound     string    // the authorization server that was given a secret of the settings, for nobody
-	attempted []string  // scopes that were asked for, for nobody, after a refusal
+	server     *url.URL
+	visitor    *httpclient.DiscoveryClient
+	hint       challenge  // from the latest refusal
+	wanted     bool       // the server has asked for credentials
+	discovered *discovery // result of the discovery
+	latest     *login     // the login read or obtained last
+	unsaved    bool       // login could not be stored
+	presented  string     // the access token presented last
+	refused    string     // the access token that the server refused last
+	renewed    string     // the access token obtained after that refusal
+	moved      string     // an access token of an authorization server that the server no longer uses
+	bound      string     // the issuer that received secrets of the settings, for grants without a user
+	attempted  []string   // scopes requested after a refusal, for grants without a user
 }
 
 var (
@@ -52,18 +52,18 @@ var (
 	_ sdk.AuthStatuser = (*authorizer)(nil)
 )
 
-// settle learns where the server is.
-func (a *authorizer) settle(address string) error {
+// setServer sets the URL of the server.
+func (a *authorizer) setServer(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return sdk.Errorf(sdk.Invalid, "the server has no URL that OAuth could be about")
+		return sdk.Errorf(sdk.Invalid, "the server has no URL with a host")
 	}
 	var conf *httpclient.TLS
 	if a.TLS != nil {
 		conf = &httpclient.TLS{CA: a.TLS.CA}
 	}
 	v, err := httpclient.NewDiscoveryClient(httpclient.DiscoveryOptions{
-		Home: u, AllowPrivate: a.AllowPrivate, TLS: conf, Dir: a.dir, Agent: "junctor-plugin-oauth/" + version, Timeout: visitTime,
+		Home: u, AllowPrivate: a.AllowPrivate, TLS: conf, Dir: a.dir, Agent: "junctor-plugin-oauth/" + version, Timeout: requestTime,
 	})
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *authorizer) settle(address string) error {
 	return nil
 }
 
-// Close gives back connections. Whoever is still waiting for an answer goes on.
+// Close closes idle connections. Requests in flight complete.
 func (a *authorizer) Close() error {
 	if a.visitor != nil {
 		a.visitor.Close()
@@ -80,7 +80,7 @@ func (a *authorizer) Close() error {
 	return nil
 }
 
-// take waits for a turn.
+// take acquires a semaphore, or fails when ctx ends.
 func take(ctx context.Context, turn chan struct{}) error {
 	select {
 	case turn <- struct{}{}:
@@ -90,18 +90,18 @@ func take(ctx context.Context, turn chan struct{}) error {
 	}
 }
 
-// Authorize returns the token that is held, a fresh one in its place when it has
-// expired, or nothing at all as long as the server has not asked for one.
+// Authorize returns the access token, refreshed if it has expired. It returns an empty
+// credential while the server has not asked for one.
 func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
-	if err := take(ctx, a.turn); err != nil {
+	if err := take(ctx, a.busy); err != nil {
 		return sdk.Credential{}, err
 	}
-	defer func() { <-a.turn }()
+	defer func() { <-a.busy }()
 	if err := a.sameServer(r.URL); err != nil {
 		return sdk.Credential{}, err
 	}
 	if !a.person() {
-		return a.authorizeAlone(ctx)
+		return a.authorizeMachine(ctx)
 	}
 	l, err := a.current(ctx)
 	if err != nil {
@@ -109,13 +109,13 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 	}
 	switch {
 	case l == nil && !a.wanted:
-		return sdk.Credential{}, nil // perhaps the server needs none; else its refusal says what it needs
+		return sdk.Credential{}, nil // the server may need no token; otherwise its refusal says what it needs
 	case l == nil:
-		return sdk.Credential{}, needsLogin("nobody is logged in")
+		return sdk.Credential{}, needsLogin("not logged in")
 	case l.Access == a.refused && l.Refresh == "":
 		return sdk.Credential{}, needsLogin("the server refused the token, and there is no refresh token")
 	case l.Access == a.moved:
-		return sdk.Credential{}, needsLogin("the server has another authorization server than the one that was logged in to")
+		return sdk.Credential{}, needsLogin("the server now uses another authorization server than at the login")
 	case l.fresh() && l.Access != a.refused:
 		return a.present(), nil
 	case l.Refresh == "":
@@ -127,23 +127,23 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 	return a.present(), nil
 }
 
-// present hands out what is held.
+// present returns the credential of the login.
 func (a *authorizer) present() sdk.Credential {
-	a.presented = a.held.Access
-	return a.held.credential()
+	a.presented = a.latest.Access
+	return a.latest.credential()
 }
 
-// sameServer refuses to hand out a token for another server than the one it was
-// obtained for, and learns which one that is.
+// sameServer fails if a request is for another server than the tokens. The first request
+// sets the server.
 func (a *authorizer) sameServer(address string) error {
 	if a.server == nil {
-		return a.settle(address)
+		return a.setServer(address)
 	}
 	if address == "" {
 		return nil
 	}
 	if u, err := url.Parse(address); err != nil || !httpclient.SameOrigin(u, a.server) {
-		return &sdk.Error{Code: sdk.Denied, Reason: "other_server", Message: "the token is for " + a.server.Host + " and for no other server"}
+		return &sdk.Error{Code: sdk.Denied, Reason: "other_server", Message: "the token is only for " + a.server.Host + ""}
 	}
 	return nil
 }
@@ -152,13 +152,13 @@ func needsLogin(why string) *sdk.Error {
 	return &sdk.Error{Code: sdk.NeedsLogin, Reason: "needs_login", Message: why}
 }
 
-// Status says who is logged in, without asking anybody but the store.
+// Status returns the state of the login. It reads only the store.
 func (a *authorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
-	if err := take(ctx, a.turn); err != nil {
+	if err := take(ctx, a.busy); err != nil {
 		return sdk.AuthStatus{}, err
 	}
-	defer func() { <-a.turn }()
-	l := a.held
+	defer func() { <-a.busy }()
+	l := a.latest
 	if a.person() {
 		if a.server == nil {
 			return sdk.AuthStatus{State: "unknown"}, nil

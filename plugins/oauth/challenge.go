@@ -1,26 +1,28 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// scopesMost is how long scopes may be, all together.
+// scopesMost is the maximum length of all scopes together, in bytes.
 const scopesMost = 2 << 10
 
-// A challenge is what a server says about the credentials that it wants (RFC
-// 6750 §3, RFC 9728 §5.1).
+// A challenge is the content of WWW-Authenticate headers (RFC 6750 §3, RFC 9728 §5.1).
 type challenge struct {
 	seen     bool
-	Metadata string // where the resource's metadata is
+	Metadata string // URL of the resource's metadata
 	Scopes   []string
 	Error    string
 }
 
-// readChallenge reads the headers one by one: the library gives up on all of
-// them when one is not well formed, and proxies add strange ones.
+// readChallenge parses each header separately. oauthex rejects all headers if one is
+// malformed, and proxies add malformed ones.
 func readChallenge(headers []string) challenge {
 	c := challenge{seen: true}
 	for _, h := range headers[:min(len(headers), 16)] {
@@ -49,7 +51,7 @@ func readChallenge(headers []string) challenge {
 	return c
 }
 
-// scopesOf takes a list of scopes apart, and leaves out what is none.
+// scopesOf splits a list of scopes and drops invalid ones.
 func scopesOf(text string) []string {
 	if len(text) > scopesMost {
 		return nil
@@ -57,20 +59,118 @@ func scopesOf(text string) []string {
 	return union(nil, strings.Fields(text))
 }
 
-// union returns what is in a, and then what is in b besides, each once.
+// union returns the valid scopes of a and b, each once, up to scopesMost.
 func union(a, b []string) []string {
 	var all []string
-	room := scopesMost
+	left := scopesMost
 	for _, s := range slices.Concat(a, b) {
-		if isScope(s) && len(s) < room && !slices.Contains(all, s) {
+		if isScope(s) && len(s) < left && !slices.Contains(all, s) {
 			all = append(all, s)
-			room -= len(s) + 1
+			left -= len(s) + 1
 		}
 	}
 	return all
 }
 
-// isScope is RFC 6749 §3.3, with a bound.
+// isScope reports whether s is a scope by RFC 6749 §3.3 of at most 256 bytes.
 func isScope(s string) bool {
 	return s != "" && len(s) <= 256 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+}
+
+// Challenge answers a refusal. It never waits for a user.
+func (a *authorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
+	if err := take(ctx, a.busy); err != nil {
+		return sdk.ChallengeResult{}, err
+	}
+	defer func() { <-a.busy }()
+	if err := a.sameServer(c.URL); err != nil {
+		return sdk.ChallengeResult{}, err
+	}
+	said := readChallenge(c.WWWAuthenticate)
+	switch {
+	case c.Status == 401:
+		a.hint, a.wanted = said, true
+		return a.unauthorized(ctx, c.Attempt)
+	case c.Status == 403 && said.Error == "insufficient_scope":
+		if said.Metadata == "" {
+			said.Metadata = a.hint.Metadata
+		}
+		a.hint = said
+		return a.insufficient(ctx)
+	}
+	return sdk.ChallengeResult{Reason: "the server refuses this request for the login"}, nil
+}
+
+// unauthorized answers status 401: the token is missing, expired or invalid.
+func (a *authorizer) unauthorized(ctx context.Context, attempt int) (sdk.ChallengeResult, error) {
+	if !a.person() {
+		return a.renewMachine(ctx, nil, attempt)
+	}
+	l, err := a.current(ctx)
+	switch {
+	case err != nil:
+		return sdk.ChallengeResult{}, err
+	case l == nil:
+		return a.wantsLogin("not logged in"), nil
+	case a.presented != "" && a.presented != l.Access && l.fresh():
+		return sdk.ChallengeResult{Retry: true, Reason: "there is a newer token"}, nil
+	}
+	a.refused = l.Access
+	switch {
+	case l.Refresh == "":
+		return a.wantsLogin("the server refused the token, and there is no refresh token"), nil
+	case attempt > 1 && l.Access == a.renewed:
+		return a.wantsLogin("the server refuses new tokens"), nil
+	}
+	// The server may use another authorization server now, which makes the token
+	// worthless (U7). The login is kept until the next one anyway, because a failing
+	// server may return anything.
+	s, err := a.discover(ctx, a.hint)
+	if err != nil {
+		return sdk.ChallengeResult{}, err
+	}
+	if s.AS.Issuer != l.Issuer || s.Resource != l.Resource {
+		a.moved = l.Access
+		return a.wantsLogin("the server now uses another authorization server than at the login"), nil
+	}
+	a.discovered = s
+	if err := a.refresh(ctx); err != nil {
+		if sdk.CodeOf(err) == sdk.NeedsLogin {
+			return a.wantsLogin(err.Error()), nil
+		}
+		return sdk.ChallengeResult{}, err
+	}
+	a.renewed = a.latest.Access
+	return sdk.ChallengeResult{Retry: true, Scopes: a.latest.Scopes}, nil
+}
+
+// insufficient answers status 403: the token is valid but lacks a scope.
+func (a *authorizer) insufficient(ctx context.Context) (sdk.ChallengeResult, error) {
+	l := a.latest
+	if a.person() {
+		var err error
+		if l, err = a.current(ctx); err != nil {
+			return sdk.ChallengeResult{}, err
+		}
+	}
+	var have []string
+	if l != nil {
+		have = l.Scopes
+	}
+	want := union(have, a.hint.Scopes)
+	if len(want) == len(have) && l != nil {
+		// Without new scopes another login would not help.
+		return sdk.ChallengeResult{Reason: "the server refuses the request, and names no scope that the login lacks", Scopes: want}, nil
+	}
+	if !a.person() {
+		return a.renewMachine(ctx, want, 1)
+	}
+	a.remember(ctx, want)
+	res := a.wantsLogin("the server asks for more scopes than the login has")
+	res.Scopes = want
+	return res, nil
+}
+
+func (a *authorizer) wantsLogin(why string) sdk.ChallengeResult {
+	return sdk.ChallengeResult{NeedsLogin: true, Reason: why, Scopes: slices.Clone(a.hint.Scopes)}
 }

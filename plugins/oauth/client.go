@@ -14,27 +14,27 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Where a client's identity comes from, in the order of preference.
+// The sources of a client's identity, in the order of preference.
 const (
-	byHand     = "settings"
-	byDocument = "document"
-	byItself   = "registration"
-	byPrompt   = "prompt"
+	fromSettings     = "settings"
+	fromDocument     = "document"
+	fromRegistration = "registration"
+	fromPrompt       = "prompt"
 )
 
-// A client is who we are to one authorization server.
+// A client is an OAuth client, registered at one authorization server.
 type client struct {
 	From     string    `json:"from"`
 	ID       string    `json:"id"`
-	Secret   string    `json:"secret,omitzero"` // not of one that stands in the settings
-	Auth     string    `json:"auth,omitzero"`   // how it shows who it is; empty: as the server likes
-	Key      bool      `json:"key,omitzero"`    // it has the private key of the settings
+	Secret   string    `json:"secret,omitzero"` // not stored for clients of the settings
+	Auth     string    `json:"auth,omitzero"`   // authentication method; empty: see method
+	Key      bool      `json:"key,omitzero"`    // it uses the private key of the settings
 	Redirect string    `json:"redirect,omitzero"`
-	Until    time.Time `json:"until,omitzero"` // its secret is good
+	Until    time.Time `json:"until,omitzero"` // when its secret expires
 }
 
-// method is how the client authenticates at the token endpoint. The library
-// would ask twice to find out; the metadata says it, and its default is basic.
+// method returns how the client authenticates at the token endpoint. x/oauth2 tries two
+// methods to find out. The metadata names them, and the default is client_secret_basic.
 func (c *client) method(as *issuer) string {
 	known := as.TokenEndpointAuthMethodsSupported
 	switch {
@@ -50,29 +50,29 @@ func (c *client) method(as *issuer) string {
 	return "client_secret_post"
 }
 
-// configured is the client that was registered by hand; nil when there is none.
+// configured returns the client in the settings, or nil.
 func (a *authorizer) configured() *client {
 	if a.ClientID == "" {
 		return nil
 	}
-	return &client{From: byHand, ID: a.ClientID, Secret: a.ClientSecret, Auth: a.ClientAuth, Key: a.PrivateKey != ""}
+	return &client{From: fromSettings, ID: a.ClientID, Secret: a.ClientSecret, Auth: a.ClientAuth, Key: a.PrivateKey != ""}
 }
 
-// given is the client that the settings name: that of a person, or that of a
-// document where the authorization server reads it; nil when there is none.
-func (a *authorizer) given(as *issuer) *client {
+// fromConfiguration returns the client in the settings, or that of the metadata document if
+// the authorization server supports these, or nil.
+func (a *authorizer) fromConfiguration(as *issuer) *client {
 	if c := a.configured(); c != nil || a.ClientMetadataURL == "" || !as.ClientIDMetadataDocumentSupported {
 		return c
 	}
-	return &client{From: byDocument, ID: a.ClientMetadataURL, Auth: "none"}
+	return &client{From: fromDocument, ID: a.ClientMetadataURL, Auth: "none"}
 }
 
-// become returns who we are at an authorization server: who the settings say,
-// then who the document says, then who we were the last time; else the client
-// registers, and where it cannot, the person is asked. The library prefers the
-// document, and registers every time.
-func (a *authorizer) become(ctx context.Context, as *issuer, redirect string) (*client, error) {
-	if c := a.given(as); c != nil {
+// resolveClient returns the client for an authorization server: the one of the settings or
+// of the metadata document, then a stored one. Otherwise it registers a client, or asks the
+// user for one if that is not possible. oauthex would prefer the document and register
+// every time.
+func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect string) (*client, error) {
+	if c := a.fromConfiguration(as); c != nil {
 		return c, nil
 	}
 	if c, err := a.entered(ctx, as); err != nil || c != nil && c.Redirect == redirect {
@@ -88,32 +88,31 @@ func (a *authorizer) become(ctx context.Context, as *issuer, redirect string) (*
 	}
 	switch {
 	case a.Registration == "never":
-		return a.enter(ctx, as, redirect, "registration is set to never")
+		return a.promptForClient(ctx, as, redirect, "registration is set to never")
 	case as.RegistrationEndpoint == "":
-		return a.enter(ctx, as, redirect, "the authorization server lets no client register itself")
+		return a.promptForClient(ctx, as, redirect, "the authorization server does not register clients")
 	}
 	fresh, err := a.register(ctx, as, redirect)
-	if r, ok := err.(*refusal); ok {
-		return a.enter(ctx, as, redirect, fmt.Sprintf("the registration was refused (%s)", r.Code))
+	if r, ok := err.(*oauthError); ok {
+		return a.promptForClient(ctx, as, redirect, fmt.Sprintf("the registration failed (%s)", r.Code))
 	}
 	if err != nil {
 		return nil, err
 	}
-	// A store that does not take the client would not take the login either: nobody
-	// is sent through one for nothing.
+	// Fail before the user logs in if the store does not work: it could not keep the
+	// login either.
 	if err := a.write(ctx, clientKey(as.Issuer), fresh, "OAuth client of Junctor at "+hostOf(as.Issuer)); err != nil {
-		return nil, unkept("a login could not be kept, so none was begun", err)
+		return nil, unkept("a login could not be stored, so it was not started", err)
 	}
 	return fresh, nil
 }
 
-// An application is what a registration says about this client (RFC 7591 §2).
-// The library's type has no word for "no response types", and leaving the member
-// out means "code".
+// An application is the client metadata of a registration (RFC 7591 §2). The type of
+// oauthex cannot express an empty list of response types, and leaving it out means "code".
 type application struct {
 	Name      string   `json:"client_name"`
 	Software  string   `json:"software_id"`
-	Type      string   `json:"application_type"` // OpenID Connect takes "web" for granted, and then refuses the loopback
+	Type      string   `json:"application_type"` // the default of OpenID Connect is "web", for which servers reject the loopback
 	Redirects []string `json:"redirect_uris,omitempty"`
 	Grants    []string `json:"grant_types"`
 	Responses []string `json:"response_types"`
@@ -121,15 +120,15 @@ type application struct {
 	Scope     string   `json:"scope,omitzero"`
 }
 
-// application describes this client. Its redirect address is a listener that
-// exists already: nobody else can have the port.
+// application returns the metadata of this client. The listener at redirect exists
+// already, so no other process can have its port.
 func (a *authorizer) application(as *issuer, redirect string) *application {
 	m := &application{
 		Name: "Junctor", Software: "junctor", Type: "native", Redirects: []string{redirect},
-		Grants: []string{byCode, "refresh_token"}, Responses: []string{"code"}, Auth: "none", Scope: strings.Join(a.Scopes, " "),
+		Grants: []string{grantCode, "refresh_token"}, Responses: []string{"code"}, Auth: "none", Scope: strings.Join(a.Scopes, " "),
 	}
-	if a.Grant == byDevice {
-		m.Redirects, m.Grants, m.Responses = nil, []string{deviceGrant, "refresh_token"}, []string{}
+	if a.Grant == grantDevice {
+		m.Redirects, m.Grants, m.Responses = nil, []string{deviceGrantType, "refresh_token"}, []string{}
 	}
 	if known := as.TokenEndpointAuthMethodsSupported; len(known) > 0 && !slices.Contains(known, "none") {
 		for _, method := range []string{"client_secret_basic", "client_secret_post"} {
@@ -142,8 +141,8 @@ func (a *authorizer) application(as *issuer, redirect string) *application {
 	return m
 }
 
-// register registers the client (RFC 7591). The library's function shows what
-// the server said, which may hold the secret, and knows numbers in one spelling.
+// register registers the client (RFC 7591). The function of oauthex puts the server's
+// reply, which may contain the secret, into its errors, and accepts fewer number formats.
 func (a *authorizer) register(ctx context.Context, as *issuer, redirect string) (*client, error) {
 	u, err := a.visitor.URL("the registration endpoint", as.RegistrationEndpoint)
 	if err != nil {
@@ -169,11 +168,11 @@ func (a *authorizer) register(ctx context.Context, as *issuer, redirect string) 
 	case res.Status >= 500 || res.Status == http.StatusTooManyRequests:
 		return nil, unavailable(u, res.Status)
 	case res.Status != http.StatusOK && res.Status != http.StatusCreated:
-		return nil, &refusal{Code: readCode(reply.Error), Host: u.Host}
-	case broken || len(reply.ID) > idMost || reply.ID == "" || len(reply.Secret) > secretLong:
-		return nil, badReply(u, "to the registration holds no client")
+		return nil, &oauthError{Code: readCode(reply.Error), Host: u.Host}
+	case broken || len(reply.ID) > idMost || reply.ID == "" || len(reply.Secret) > secretMax:
+		return nil, badReply(u, "to the registration contains no client")
 	}
-	c := &client{From: byItself, ID: reply.ID, Secret: reply.Secret, Redirect: redirect}
+	c := &client{From: fromRegistration, ID: reply.ID, Secret: reply.Secret, Redirect: redirect}
 	if reply.Until > 0 && reply.Until < 1<<40 {
 		c.Until = time.Unix(int64(reply.Until), 0).UTC()
 	}
@@ -181,13 +180,12 @@ func (a *authorizer) register(ctx context.Context, as *issuer, redirect string) 
 	case "none", "client_secret_basic", "client_secret_post":
 		c.Auth = reply.Auth
 	case "":
-		// Whoever says nothing has accepted what was asked for, unless there is a
-		// secret, which would be of no use then.
+		// Without a method in the reply the requested one counts, unless there is a secret.
 		if reply.Secret == "" {
 			c.Auth = "none"
 		}
 	default:
-		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("%s registered a client that has to authenticate in a way it cannot", u.Host)}
+		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("%s registered a client with an unsupported authentication method", u.Host)}
 	}
 	return c, nil
 }

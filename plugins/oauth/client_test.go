@@ -17,11 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// TestRegistration: what the client says about itself, and that its redirect
-// address was a listener already when it said so. AUO-05
+// TestRegistration: a registration contains this metadata, and the listener at its
+// redirect address exists already. AUO-05
 func TestRegistration(t *testing.T) {
 	v := newVendor(t)
-	d := sit(t, v, nil, `{"scopes":["files:read","mail"]}`)
+	d := newFixture(t, v, nil, `{"scopes":["files:read","mail"]}`)
 	listening, registered := false, []byte(nil)
 	v.Instead("/register", func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]any
@@ -37,7 +37,7 @@ func TestRegistration(t *testing.T) {
 	})
 	d.login(t)
 	if !listening {
-		t.Error("nobody listens at the redirect address")
+		t.Error("no listener at the redirect address")
 	}
 	golden := filepath.Join("testdata", "registration.golden")
 	if *update {
@@ -63,9 +63,9 @@ func marshal(t testing.TB, v any) []byte {
 	return append(b, '\n')
 }
 
-// TestClients: who the client is, in the order of the specification, and how it
-// shows that.
-func TestClients(t *testing.T) {
+// TestClientSources: clients are chosen in the order of the specification and use the
+// expected method.
+func TestClientSources(t *testing.T) {
 	const document = "https://app.example/client.json"
 	methods := func(m ...string) func(map[string]any) {
 		return set("token_endpoint_auth_methods_supported", m)
@@ -78,7 +78,7 @@ func TestClients(t *testing.T) {
 		settings, id string
 		meta         func(map[string]any)
 		reply        map[string]any // to the registration
-		basic, post  string         // the secret that is shown
+		basic, post  string         // the secret sent in a header or in the form
 		registered   int
 	}{
 		"by hand":             {settings: `{"client_id":"a b","client_secret":"s:1"}`, id: "a b", basic: "a+b:s%3A1"},
@@ -102,7 +102,7 @@ func TestClients(t *testing.T) {
 			}
 			answer(w, 201, m)
 		})
-		d := sit(t, v, nil, one.settings)
+		d := newFixture(t, v, nil, one.settings)
 		if _, err := d.Login(t.Context(), nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -122,8 +122,9 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestNoClient: who may not register, and has no terminal, learns what to do.
-func TestNoClient(t *testing.T) {
+// TestErrorsWithoutClient: without a client and without a terminal the error says what to
+// do.
+func TestErrorsWithoutClient(t *testing.T) {
 	refuse := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -140,10 +141,10 @@ func TestNoClient(t *testing.T) {
 		"nowhere":                {meta: without("registration_endpoint"), want: "no_client"},
 		"refused":                {register: refuse(400, `{"error":"invalid_redirect_uri","error_description":"\u001b[2J"}`), want: "no_client"},
 		"refused without words":  {register: refuse(403, `<html>`), want: "no_client"},
-		"trouble":                {register: refuse(500, `{}`), want: "http_status"},
+		"unavailable":            {register: refuse(500, `{}`), want: "http_status"},
 		"no id":                  {register: refuse(201, `{"client_secret":"s3cret"}`), want: "bad_reply"},
 		"broken":                 {register: refuse(201, `{"client_id":"a","client_secret":"s3cret"`), want: "bad_reply"},
-		"a method nobody can":    {register: refuse(201, `{"client_id":"a","token_endpoint_auth_method":"tls_client_auth"}`), want: "bad_reply"},
+		"an unsupported method":  {register: refuse(201, `{"client_id":"a","token_endpoint_auth_method":"tls_client_auth"}`), want: "bad_reply"},
 		"an id beyond all sizes": {register: refuse(201, `{"client_id":"`+strings.Repeat("a", 5000)+`"}`), want: "bad_reply"},
 	} {
 		v := newVendor(t)
@@ -154,8 +155,8 @@ func TestNoClient(t *testing.T) {
 		if one.settings == "" {
 			one.settings = `{}`
 		}
-		d := sit(t, v, nil, one.settings)
-		d.authorizer.host.Person = nobody{d.authorizer.host.Person}
+		d := newFixture(t, v, nil, one.settings)
+		d.authorizer.host.Person = noTerminal{d.authorizer.host.Person}
 		_, err := d.Login(t.Context(), nil)
 		if reason(err) != one.want || strings.ContainsAny(err.Error(), "\x1b") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v, want %s", name, err, one.want)
@@ -163,19 +164,19 @@ func TestNoClient(t *testing.T) {
 	}
 }
 
-// TestClientRemembered: a client registers once, and again when the
-// authorization server is another one, no longer knows it, or its secret ends.
-func TestClientRemembered(t *testing.T) {
+// TestClientIsStored: a client registers once. It registers again after a move of the
+// server, after invalid_client, and before its secret expires.
+func TestClientIsStored(t *testing.T) {
 	v := newVendor(t)
 	host := &plugintest.Host{Browser: plugintest.Follow}
 	services := host.Services()
 	services.Person = newTablet("8085")
-	log := func() *desk {
+	log := func() *fixture {
 		a, err := startWith(t, v.URL, services, `{}`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &desk{authorizer: a, host: host, vendor: v}
+		return &fixture{authorizer: a, host: host, vendor: v}
 	}
 	log().login(t)
 	log().login(t)
@@ -183,7 +184,7 @@ func TestClientRemembered(t *testing.T) {
 		t.Fatalf("registered %d times for two logins", n)
 	}
 
-	// The authorization server has forgotten the client.
+	// The authorization server no longer knows the client.
 	v.Instead("/token", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 401, map[string]any{"error": "invalid_client"})
 	})
@@ -213,7 +214,7 @@ func TestClientRemembered(t *testing.T) {
 		t.Errorf("registered %d times, logged in as %q", n, v.logins()[len(v.logins())-1].Get("client_id"))
 	}
 
-	// A secret that ends soon is as good as none.
+	// A secret that expires soon is not used.
 	key := clientKey(v.Issuer)
 	var c client
 	if err := json.Unmarshal([]byte(host.Secrets()[key]), &c); err != nil {
@@ -227,11 +228,11 @@ func TestClientRemembered(t *testing.T) {
 	}
 }
 
-// TestOtherSettings: a login is worth nothing for another server, resource,
-// authorization server or client. U7, AUO-11
-func TestOtherSettings(t *testing.T) {
+// TestLoginIsBound: a login is not used for another server, resource, authorization
+// server or client. U7, AUO-11
+func TestLoginIsBound(t *testing.T) {
 	v := newVendor(t)
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
 	elsewhere, hits := canary(t)
 	if _, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: "http://127.0.0.1:" + elsewhere + "/mcp"}); reason(err) != "other_server" || hits.Load() > 0 {
@@ -257,7 +258,7 @@ func TestOtherSettings(t *testing.T) {
 	for key := range damaged {
 		d.host.Keep(key, `{"access":`)
 	}
-	if cred, err := sit(t, v, d.host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil || len(cred.Headers) > 0 {
+	if cred, err := newFixture(t, v, d.host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil || len(cred.Headers) > 0 {
 		t.Errorf("a damaged login: %v, %v", cred, err)
 	}
 }

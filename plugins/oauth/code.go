@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	portsMost = 16 // that are tried for the one that was registered by hand
-	strayMost = 20 // answers that belong to no login of ours, before we stop listening
+	portsMost = 16 // attempts to get the registered port
+	strayMost = 20 // answers to other logins before the login fails
 )
 
-// byCode is the authorization code grant with PKCE.
-func (a *authorizer) byCode(ctx context.Context, s *site, scopes []string) (*login, error) {
+// loginWithCode performs the authorization code grant with PKCE.
+func (a *authorizer) loginWithCode(ctx context.Context, s *discovery, scopes []string) (*login, error) {
 	if !slices.Contains(s.AS.CodeChallengeMethodsSupported, "S256") {
 		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, without which a login can be stolen", hostOf(s.AS.Issuer)),
-			Hint: "whoever runs it has to turn it on and list it in code_challenge_methods_supported",
+			Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, which protects logins from theft", hostOf(s.AS.Issuer)),
+			Hint: "its operator has to enable it and list it in code_challenge_methods_supported",
 		}
 	}
 	endpoint, err := a.visitor.URL("the authorization endpoint", s.AS.AuthorizationEndpoint)
@@ -36,7 +36,7 @@ func (a *authorizer) byCode(ctx context.Context, s *site, scopes []string) (*log
 		return nil, err
 	}
 	defer listener.Close()
-	c, err := a.become(ctx, s.AS, redirect)
+	c, err := a.resolveClient(ctx, s.AS, redirect)
 	if err != nil {
 		return nil, err
 	}
@@ -52,23 +52,23 @@ func (a *authorizer) byCode(ctx context.Context, s *site, scopes []string) (*log
 		query.Set("scope", strings.Join(scopes, " "))
 	}
 	if strings.Contains(" "+query.Get("scope")+" ", " offline_access ") {
-		query.Set("prompt", "consent") // OpenID Connect Core §11 grants it only then
+		query.Set("prompt", "consent") // OpenID Connect Core §11 requires it
 	}
 	page := *endpoint
 	page.RawQuery = query.Encode()
 	if err := a.host.Person.OpenURL(ctx, page.String(), "log in to "+a.name+sentBy(s.AS, &page)); err != nil {
 		return nil, err
 	}
-	// The time is the person's: a slow authorization server takes none of it.
+	// The timeout covers only the user: a slow token endpoint does not use it up.
 	tooLate := a.tooLate()
 	asked, cancel := context.WithTimeoutCause(ctx, a.LoginTimeout, tooLate)
 	defer cancel()
 	code, err := a.wait(asked, listener, s.AS, state)
 	if err != nil {
-		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline // the host, who waits, has the same clock
-		if c.From == byItself && (late || ctx.Err() != nil) {
-			// Many servers show a client that they no longer know a page, and send
-			// nobody back.
+		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline // the host's own timeout may end first
+		if c.From == fromRegistration && (late || ctx.Err() != nil) {
+			// Many servers show an error page for a client that they no longer know, and
+			// never redirect.
 			a.dropClient(context.WithoutCancel(ctx), c, s.AS.Issuer)
 		}
 		if late {
@@ -77,18 +77,17 @@ func (a *authorizer) byCode(ctx context.Context, s *site, scopes []string) (*log
 		return nil, err
 	}
 	t, err := a.token(ctx, s.AS, c, url.Values{
-		"grant_type": {byCode}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
+		"grant_type": {grantCode}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
 	})
 	if err != nil {
 		return nil, a.loginError(ctx, err, c, s.AS)
 	}
-	return a.login(s, c, t, scopes), nil
+	return a.newLogin(s, c, t, scopes), nil
 }
 
-// sentBy tells a person who names a page that is somebody else's: an authorization
-// server that sends people to the page of another may be after what they allow
-// there. Where that one does not say who it is in the end (RFC 9207), only a person
-// can notice.
+// sentBy names the authorization server if its page is on another host. Such a page may
+// grant access to something else. If that host does not identify itself in its response
+// (RFC 9207), only the user can notice.
 func sentBy(as *issuer, page *url.URL) string {
 	if by := hostOf(as.Issuer); !strings.EqualFold(by, page.Host) {
 		return " (" + by + " sends you to a page of " + page.Host + ")"
@@ -96,9 +95,9 @@ func sentBy(as *issuer, page *url.URL) string {
 	return ""
 }
 
-// listen opens the listener for the end of the login, before anybody is told
-// of it. Where its address was registered by hand, it has to have that port: the
-// others that the host gives are held meanwhile, so that it gives another.
+// listen opens the listener for the redirect. If the redirect address is registered, it
+// needs that port: listen keeps the other listeners open until it gets it, so that the host
+// tries further ports.
 func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, string, error) {
 	address := a.RedirectURL
 	if address == "" {
@@ -131,10 +130,10 @@ func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 		}
 		defer listener.Close()
 	}
-	const busy = ", which is not free, or not among the ports of the callback"
+	const busy = ", which is in use, or not among the ports of the callback"
 	e := &sdk.Error{
 		Code: sdk.Unavailable, Reason: "callback_port", Path: "redirect_url", Message: "names port " + want.Port() + busy,
-		Hint: "log in with --callback-port " + want.Port() + ", and end what listens there",
+		Hint: "log in with --callback-port " + want.Port() + ", and end the program that listens there",
 	}
 	if a.RedirectURL == "" {
 		e.Path, e.Message = "", "the client that was entered is registered with port "+want.Port()+busy
@@ -143,8 +142,8 @@ func (a *authorizer) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 	return nil, "", e
 }
 
-// wait waits for the person to come back. What others send to the listener does
-// not end the login.
+// wait waits for the redirect and returns the code. Answers to other logins are ignored, up
+// to strayMost.
 func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer, state string) (string, error) {
 	for range strayMost {
 		text, err := listener.Wait(ctx)
@@ -153,16 +152,15 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		}
 		q, err := url.ParseQuery(text)
 		if err != nil || len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
-			a.log.Warn("an answer to another login than this one was ignored")
+			a.log.Warn("ignored an answer to another login")
 			continue
 		}
-		// RFC 9207: who sent the person back is compared before anything else that
-		// was said is looked at.
+		// RFC 9207: compare the issuer before the rest of the response is used.
 		iss := q["iss"]
 		if len(iss) > 1 || len(iss) == 1 && iss[0] != as.Issuer || len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
 			return "", &sdk.Error{
-				Code: sdk.Denied, Reason: "issuer_mismatch", Message: "the login was answered by another authorization server than the one that was asked",
-				Hint: "do not try again before whoever runs the server has looked at it",
+				Code: sdk.Denied, Reason: "issuer_mismatch", Message: "another authorization server answered the login",
+				Hint: "report it to the operator of the server before you try again",
 			}
 		}
 		switch code := q.Get("error"); {
@@ -176,5 +174,5 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		}
 		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: "the authorization server ended the login without a code and without an error"}
 	}
-	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("%d answers to other logins arrived, so this one was ended", strayMost)}
+	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("the login was ended after %d answers to other logins", strayMost)}
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code"
 
 const (
-	pollEvery = 5 * time.Second // where the server does not say
+	pollEvery = 5 * time.Second // without an interval from the server
 	pollMost  = time.Minute
 )
 
-// Tests are in a hurry; a server that says it is, is not believed.
+// Shorter intervals from the server are ignored. Tests reduce these values.
 var pollLeast, pollSlower = time.Second, 5 * time.Second
 
-var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout", Message: "the code expired before anybody had entered it", Hint: "run the login again, which gets another code"}
+var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout", Message: "the code expired before it was entered", Hint: "run the login again to get another code"}
 
-// byDevice is the device grant (RFC 8628): the person logs in wherever there is
-// a browser, with a code.
-func (a *authorizer) byDevice(ctx context.Context, s *site, scopes []string) (*login, error) {
+// loginWithDevice performs the device grant (RFC 8628): the user enters a code in a browser
+// on any device.
+func (a *authorizer) loginWithDevice(ctx context.Context, s *discovery, scopes []string) (*login, error) {
 	if s.AS.DeviceEndpoint == "" {
-		return nil, &sdk.Error{Code: sdk.Invalid, Path: "grant", Message: fmt.Sprintf("the authorization server %s has no device login", hostOf(s.AS.Issuer)), Hint: "use grant = \"authorization_code\""}
+		return nil, &sdk.Error{Code: sdk.Invalid, Path: "grant", Message: fmt.Sprintf("the authorization server %s does not support the device grant", hostOf(s.AS.Issuer)), Hint: "use grant = \"authorization_code\""}
 	}
-	c, err := a.become(ctx, s.AS, "")
+	c, err := a.resolveClient(ctx, s.AS, "")
 	if err != nil {
 		return nil, err
 	}
@@ -78,38 +78,38 @@ func (a *authorizer) byDevice(ctx context.Context, s *site, scopes []string) (*l
 	if err != nil {
 		return nil, a.loginError(ctx, err, c, s.AS)
 	}
-	return a.login(s, c, t, scopes), nil
+	return a.newLogin(s, c, t, scopes), nil
 }
 
-// isUserCode keeps what is printed to what a person can type.
+// isUserCode reports whether a code can be printed and typed.
 func isUserCode(code string) bool {
 	return code != "" && len(code) <= 32 && !strings.ContainsFunc(code, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == ' ')
 	})
 }
 
-// poll asks for the tokens until the person has decided, or asked has ended: a
-// request that is on its way then may still bring them.
-func (a *authorizer) poll(ctx, asked context.Context, s *site, c *client, device string, every time.Duration) (*tokenReply, error) {
+// poll requests the tokens until the user has decided or asked ends. A request in flight at
+// that time may still succeed, since it uses ctx.
+func (a *authorizer) poll(ctx, asked context.Context, s *discovery, c *client, device string, every time.Duration) (*tokenReply, error) {
 	for {
 		select {
 		case <-time.After(every):
 		case <-asked.Done():
 			return nil, context.Cause(asked)
 		}
-		t, err := a.token(ctx, s.AS, c, url.Values{"grant_type": {deviceGrant}, "device_code": {device}, "resource": {s.Resource}})
+		t, err := a.token(ctx, s.AS, c, url.Values{"grant_type": {deviceGrantType}, "device_code": {device}, "resource": {s.Resource}})
 		switch {
 		case err == nil:
 			return t, nil
-		case refusedWith(err, "authorization_pending"):
-		case refusedWith(err, "slow_down"):
+		case hasCode(err, "authorization_pending"):
+		case hasCode(err, "slow_down"):
 			every = min(every+pollSlower, pollMost)
-		case refusedWith(err, "access_denied"):
+		case hasCode(err, "access_denied"):
 			return nil, &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined", Hint: "run the login again to decide otherwise"}
-		case refusedWith(err, "expired_token"):
+		case hasCode(err, "expired_token"):
 			return nil, codeExpired
 		case sdk.CodeOf(err) == sdk.Unavailable:
-			every = min(2*every, pollMost) // RFC 8628 §3.5, of a connection that timed out
+			every = min(2*every, pollMost) // RFC 8628 §3.5, after a connection timeout
 		default:
 			return nil, err
 		}

@@ -9,20 +9,20 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// hurry makes polling quick.
+// hurry shortens the polling intervals.
 func hurry(t *testing.T) {
 	least, slower := pollLeast, pollSlower
 	pollLeast, pollSlower = time.Millisecond, time.Millisecond
 	t.Cleanup(func() { pollLeast, pollSlower = least, slower })
 }
 
-// TestDevice: the person types a code elsewhere, and the tokens come.
-func TestDevice(t *testing.T) {
+// TestDeviceLogin: the user enters the code on another device, and the login succeeds.
+func TestDeviceLogin(t *testing.T) {
 	hurry(t)
 	usual := map[string]any{"device_code": "dc", "user_code": "ABCD-1234", "verification_uri": "http://127.0.0.1:1/device", "expires_in": 600, "interval": 0.001}
 	for name, one := range map[string]struct {
 		change  func(m map[string]any)
-		answers []string // of the token endpoint, before it has tokens
+		answers []string // errors of the token endpoint before it returns tokens
 		want    string
 		opened  string
 	}{
@@ -63,7 +63,7 @@ func TestDevice(t *testing.T) {
 			answer(w, 400, map[string]any{"error": code})
 		})
 		host := &plugintest.Host{}
-		d := sit(t, v, host, `{"grant":"device"}`)
+		d := newFixture(t, v, host, `{"grant":"device"}`)
 		_, err := d.Login(t.Context(), nil)
 		if reason(err) != one.want {
 			t.Errorf("%s: %v, want %s", name, err, one.want)
@@ -80,17 +80,18 @@ func TestDevice(t *testing.T) {
 		if status, err := d.request(t); status != 200 || err != nil {
 			t.Errorf("%s: afterwards: %d, %v", name, status, err)
 		}
-		if body := string(v.Requests("/register")[0].Body); !strings.Contains(body, deviceGrant) || strings.Contains(body, "redirect_uris") || !strings.Contains(body, `"response_types":[]`) {
+		if body := string(v.Requests("/register")[0].Body); !strings.Contains(body, deviceGrantType) || strings.Contains(body, "redirect_uris") || !strings.Contains(body, `"response_types":[]`) {
 			t.Errorf("%s: registered with %s", name, body)
 		}
 	}
 }
 
-// TestNoDevice: an authorization server without it says so.
-func TestNoDevice(t *testing.T) {
+// TestDeviceGrantUnsupported: the error names an authorization server without the device
+// grant.
+func TestDeviceGrantUnsupported(t *testing.T) {
 	v := newVendor(t)
-	d := sit(t, v, nil, `{"grant":"device"}`)
-	if _, err := d.Login(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no device login") {
+	d := newFixture(t, v, nil, `{"grant":"device"}`)
+	if _, err := d.Login(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "does not support the device grant") {
 		t.Errorf("got %v", err)
 	}
 }

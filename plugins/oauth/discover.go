@@ -16,41 +16,41 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// The library's types are used here and its functions are not: it compares
-// issuers up to a slash and never looks for S256, goes to the loopback for any
-// server, wants PKCE where no browser takes part, and makes one text of every
-// error, so that a refused address cannot be told from a server that is down.
+// This file uses the types of oauthex but not its functions. These compare issuers without
+// a trailing slash, do not check for S256, connect to the loopback for any server, and
+// require PKCE for grants without a browser. Their errors do not tell a rejected address
+// from an unreachable server.
 
-// A site is what is known of who guards the server.
-type site struct {
-	Resource string   // what tokens are to be for
-	Scopes   []string // that the server publishes
+// A discovery is the result of the discovery for one server.
+type discovery struct {
+	Resource string   // resource indicator of tokens
+	Scopes   []string // from the server's metadata
 	AS       *issuer
 }
 
-// An issuer is an authorization server, as it describes itself.
+// An issuer is the metadata of an authorization server.
 type issuer struct {
 	oauthex.AuthServerMeta
 	DeviceEndpoint string `json:"device_authorization_endpoint"`
-	// Assumed is true for a server of revision 2025-03-26 that publishes nothing:
-	// its endpoints are where that revision says.
+	// Assumed is set for servers of revision 2025-03-26 without metadata, which have
+	// endpoints at fixed paths.
 	Assumed bool `json:"-"`
 }
 
-// errAbsent says that there is no such document.
+// errAbsent means that a metadata document does not exist.
 var errAbsent = errors.New("not there")
 
-// find finds out who guards the server: the server says (RFC 9728), or it is
-// one of revision 2025-03-26 and its own authorization server.
-func (a *authorizer) find(ctx context.Context, hint challenge) (*site, error) {
+// discover finds the authorization server: the one in the server's metadata (RFC 9728), or
+// the server itself by revision 2025-03-26.
+func (a *authorizer) discover(ctx context.Context, hint challenge) (*discovery, error) {
 	if a.server == nil {
-		return nil, &sdk.Error{Code: sdk.Invalid, Message: "the transport of this server has no url, so there is nothing to log in to"}
+		return nil, &sdk.Error{Code: sdk.Invalid, Message: "the transport of this server has no url, so it has no login"}
 	}
-	prm, err := a.protected(ctx, hint.Metadata)
+	prm, err := a.resourceMetadata(ctx, hint.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	s := &site{Resource: canonical(a.server)}
+	s := &discovery{Resource: canonical(a.server)}
 	var named []string
 	if prm != nil {
 		s.Resource, s.Scopes, named = prm.Resource, union(nil, prm.ScopesSupported), prm.AuthorizationServers
@@ -60,29 +60,29 @@ func (a *authorizer) find(ctx context.Context, hint challenge) (*site, error) {
 	}
 	switch {
 	case a.Issuer == "" && len(named) == 0:
-		s.AS, err = a.assumed(ctx)
+		s.AS, err = a.legacyIssuer(ctx)
 	case a.Issuer == "":
-		s.AS, err = a.metadata(ctx, named[0])
+		s.AS, err = a.issuerMetadata(ctx, named[0])
 	case len(named) > 0 && !slices.ContainsFunc(named, func(n string) bool { return strings.TrimSuffix(n, "/") == strings.TrimSuffix(a.Issuer, "/") }):
 		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "issuer_mismatch", Message: "the server names other authorization servers than the one in issuer",
-			Hint: "change issuer if the server has moved; a client that was registered by hand has to be registered anew then",
+			Code: sdk.Denied, Reason: "issuer_mismatch", Message: "the server does not name the authorization server in issuer",
+			Hint: "change issuer if the server has moved, and register the client there",
 		}
 	default:
-		s.AS, err = a.metadata(ctx, a.Issuer)
+		s.AS, err = a.issuerMetadata(ctx, a.Issuer)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := a.known(ctx, s.AS); err != nil {
+	if err := a.checkBinding(ctx, s.AS); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// protected fetches what the server publishes about itself; nil when that is
-// nothing. Where its refusal named an address, it is there or nowhere.
-func (a *authorizer) protected(ctx context.Context, named string) (*oauthex.ProtectedResourceMetadata, error) {
+// resourceMetadata fetches the metadata of the server. It returns nil if there is none. If
+// a challenge named its URL it must be there.
+func (a *authorizer) resourceMetadata(ctx context.Context, named string) (*oauthex.ProtectedResourceMetadata, error) {
 	const what, wellKnown = "the server's metadata", "/.well-known/oauth-protected-resource"
 	places := []string{named}
 	if named == "" {
@@ -104,13 +104,13 @@ func (a *authorizer) protected(ctx context.Context, named string) (*oauthex.Prot
 		}
 		switch {
 		case err == errAbsent:
-			return nil, badMetadata(what, u, "is not where the server says")
+			return nil, badMetadata(what, u, "does not exist, although the server names it")
 		case err != nil:
 			return nil, err
-		case !a.isOurs(prm.Resource):
+		case !a.coversServer(prm.Resource):
 			return nil, &sdk.Error{
-				Code: sdk.Denied, Reason: "resource_mismatch", Message: fmt.Sprintf("%s at %s is about another server", what, u.Host),
-				Hint: "set resource if the server's name for itself is another one than its URL",
+				Code: sdk.Denied, Reason: "resource_mismatch", Message: fmt.Sprintf("%s at %s describes another server", what, u.Host),
+				Hint: "set resource if the server's identifier differs from its URL",
 			}
 		}
 		return &prm, nil
@@ -118,9 +118,9 @@ func (a *authorizer) protected(ctx context.Context, named string) (*oauthex.Prot
 	return nil, nil
 }
 
-// isOurs reports whether a resource identifier is that of the server: its URL,
-// or what stands above it at the same origin.
-func (a *authorizer) isOurs(resource string) bool {
+// coversServer reports whether a resource identifier is the server's URL or a parent of it
+// at the same origin.
+func (a *authorizer) coversServer(resource string) bool {
 	if a.Resource != "" && resource == a.Resource {
 		return true
 	}
@@ -132,8 +132,8 @@ func (a *authorizer) isOurs(resource string) bool {
 	return path == above || strings.HasPrefix(path, above+"/")
 }
 
-// canonical is the server's URL as a resource indicator. Its query stays here:
-// some servers have keys in there.
+// canonical returns the server's URL as a resource indicator, without its query, which may
+// contain keys.
 func canonical(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "/" {
@@ -142,16 +142,16 @@ func canonical(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + path
 }
 
-// metadata fetches the metadata of an authorization server, in the order of the
-// specification. A document of another issuer is as good as none.
-func (a *authorizer) metadata(ctx context.Context, id string) (*issuer, error) {
+// issuerMetadata fetches the metadata of an authorization server from the well-known URLs in
+// the order of the specification. It ignores documents of other issuers.
+func (a *authorizer) issuerMetadata(ctx context.Context, id string) (*issuer, error) {
 	const what = "the authorization server"
 	u, err := a.visitor.URL(what, id)
 	if err != nil {
 		return nil, err
 	}
 	mismatch := false
-	for _, place := range places(u) {
+	for _, place := range wellKnownURLs(u) {
 		as, err := a.describe(ctx, what, place, "")
 		switch {
 		case err == errAbsent:
@@ -165,38 +165,38 @@ func (a *authorizer) metadata(ctx context.Context, id string) (*issuer, error) {
 	}
 	if mismatch {
 		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s is that of another authorization server", u.Host),
-			Hint: "whoever runs the server has to name its authorization server exactly as that one names itself; set issuer to say it yourself",
+			Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", u.Host),
+			Hint: "the operator of the server has to name the exact issuer of the authorization server; or set issuer yourself",
 		}
 	}
 	return nil, badMetadata(what, u, "publishes no metadata")
 }
 
-// places are where the metadata of an issuer may be.
-func places(u *url.URL) []*url.URL {
+// wellKnownURLs returns the possible URLs of an issuer's metadata.
+func wellKnownURLs(u *url.URL) []*url.URL {
 	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 	path := strings.TrimSuffix(u.Path, "/")
 	if path == "" {
-		return []*url.URL{at(u, oauth), at(u, openid)}
+		return []*url.URL{withPath(u, oauth), withPath(u, openid)}
 	}
-	return []*url.URL{at(u, oauth+path), at(u, openid+path), at(u, path+openid)}
+	return []*url.URL{withPath(u, oauth+path), withPath(u, openid+path), withPath(u, path+openid)}
 }
 
-func at(u *url.URL, path string) *url.URL {
+func withPath(u *url.URL, path string) *url.URL {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}
 }
 
-// assumed is revision 2025-03-26: the server is its own authorization server,
-// and what it does not publish is at fixed places.
-func (a *authorizer) assumed(ctx context.Context) (*issuer, error) {
+// legacyIssuer returns the authorization server by revision 2025-03-26: the server itself,
+// with its metadata or with endpoints at fixed paths.
+func (a *authorizer) legacyIssuer(ctx context.Context) (*issuer, error) {
 	root, err := a.visitor.URL("the server", a.server.Scheme+"://"+a.server.Host)
 	if err != nil {
 		return nil, err
 	}
-	as, err := a.describe(ctx, "the authorization server", at(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
+	as, err := a.describe(ctx, "the authorization server", withPath(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
 	switch {
 	case err == nil && as.Issuer != root.String():
-		return nil, &sdk.Error{Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s is that of another authorization server", root.Host)}
+		return nil, &sdk.Error{Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", root.Host)}
 	case err == nil:
 		return as, a.checkEndpoints(as)
 	case err != errAbsent:
@@ -204,10 +204,10 @@ func (a *authorizer) assumed(ctx context.Context) (*issuer, error) {
 	}
 	as = &issuer{Assumed: true}
 	as.Issuer = root.String()
-	as.AuthorizationEndpoint = at(root, "/authorize").String()
-	as.TokenEndpoint = at(root, "/token").String()
-	as.RegistrationEndpoint = at(root, "/register").String()
-	as.CodeChallengeMethodsSupported = []string{"S256"} // which that revision requires of every server
+	as.AuthorizationEndpoint = withPath(root, "/authorize").String()
+	as.TokenEndpoint = withPath(root, "/token").String()
+	as.RegistrationEndpoint = withPath(root, "/register").String()
+	as.CodeChallengeMethodsSupported = []string{"S256"} // the revision requires it
 	return as, nil
 }
 
@@ -219,8 +219,8 @@ func (a *authorizer) describe(ctx context.Context, what string, u *url.URL, revi
 	return as, nil
 }
 
-// checkEndpoints looks at every address that may be used, before any is. Only
-// the token endpoint is needed by everybody.
+// checkEndpoints checks the URLs of all endpoints before one is used. Only the token endpoint
+// is required.
 func (a *authorizer) checkEndpoints(as *issuer) error {
 	for _, e := range [][2]string{
 		{"the authorization endpoint", as.AuthorizationEndpoint}, {"the registration endpoint", as.RegistrationEndpoint},
@@ -237,7 +237,7 @@ func (a *authorizer) checkEndpoints(as *issuer) error {
 	return err
 }
 
-// document fetches JSON. errAbsent means that there is none at that place.
+// document fetches a JSON document. It returns errAbsent if there is none at the URL.
 func (a *authorizer) document(ctx context.Context, what string, u *url.URL, revision string, into any) error {
 	h := http.Header{"Accept": {"application/json"}}
 	if revision != "" {
@@ -252,16 +252,16 @@ func (a *authorizer) document(ctx context.Context, what string, u *url.URL, revi
 	case res.Status != http.StatusOK:
 		return unavailable(u, res.Status)
 	case !strings.HasPrefix(strings.TrimSpace(string(res.Body)), "{"):
-		return errAbsent // some sites answer everything with their front page
+		return errAbsent // some sites answer all paths with their front page
 	}
 	if err := json.Unmarshal(res.Body, into); err != nil {
-		return badMetadata(what, u, "is not valid: broken JSON, a repeated name, or a member of the wrong type")
+		return badMetadata(what, u, "is not valid: malformed JSON, a repeated name, or a member of the wrong type")
 	}
 	return nil
 }
 
 func badMetadata(what string, u *url.URL, why string) *sdk.Error {
-	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_metadata", Message: fmt.Sprintf("%s at %s %s", what, u.Host, why), Hint: "report it to whoever runs the server"}
+	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_metadata", Message: fmt.Sprintf("%s at %s %s", what, u.Host, why), Hint: "report it to the operator of the server"}
 }
 
 func unavailable(u *url.URL, status int) *sdk.Error {

@@ -11,9 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// TestPlaces: where the documents may be, in the order of the specification; a
-// place that has none leads to the next. AUO-03, AUO-04
-func TestPlaces(t *testing.T) {
+// TestMetadataLocations: the documents are looked up in the order of the specification.
+// AUO-03, AUO-04
+func TestMetadataLocations(t *testing.T) {
 	const (
 		below  = "/.well-known/oauth-protected-resource/mcp"
 		root   = "/.well-known/oauth-protected-resource"
@@ -22,10 +22,10 @@ func TestPlaces(t *testing.T) {
 	)
 	front := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<!doctype html>")) }
 	for name, one := range map[string]struct {
-		challenge string // empty: no metadata in it
-		prm       string // where it is; empty: nowhere
+		challenge string // empty: no resource_metadata
+		prm       string // its path; empty: none
 		issuer    string // its path
-		meta      string // where it is
+		meta      string // path of the metadata
 		resource  string // empty: the server's URL
 		asked     []string
 		instead   map[string]http.HandlerFunc
@@ -60,7 +60,7 @@ func TestPlaces(t *testing.T) {
 			v.Instead(path, h)
 		}
 		v.Redirect = func(q url.Values) { q.Set("iss", v.Issuer+one.issuer) }
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		var asked []string
 		for _, r := range v.Requests("") {
@@ -77,9 +77,9 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestBefore: a server of revision 2025-03-26 is its own authorization server,
-// and its endpoints are where they always were, unless it says otherwise.
-func TestBefore(t *testing.T) {
+// TestRevision20250326: a server of revision 2025-03-26 is its own authorization server.
+// Its endpoints are at fixed paths unless its metadata names others.
+func TestRevision20250326(t *testing.T) {
 	for _, publishes := range []bool{true, false} {
 		v := newVendor(t)
 		v.Challenge = "Bearer"
@@ -111,7 +111,7 @@ func TestBefore(t *testing.T) {
 				answer(w, 200, meta)
 			})
 		}
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		if status, err := d.request(t); status != 200 || err != nil {
 			t.Errorf("publishes: %t: %d, %v", publishes, status, err)
@@ -126,15 +126,15 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// TestPinned: the authorization server that is configured is the only one, and
-// what it calls itself is what counts.
-func TestPinned(t *testing.T) {
+// TestConfiguredIssuer: only the configured issuer is used, and its metadata must name
+// the same issuer.
+func TestConfiguredIssuer(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{"issuer":"%s"}`: "", `{"issuer":"%s/"}`: "issuer_mismatch", `{"issuer":"https://other.example"}`: "issuer_mismatch",
 		`{"issuer":"%s","resource":"https://mcp.example/name"}`: "",
 	} {
 		v := newVendor(t)
-		d := sit(t, v, nil, strings.ReplaceAll(settings, "%s", v.Issuer))
+		d := newFixture(t, v, nil, strings.ReplaceAll(settings, "%s", v.Issuer))
 		_, err := d.Login(t.Context(), nil)
 		if reason(err) != want || want == "" && err != nil {
 			t.Errorf("%s: %v", settings, err)
@@ -145,8 +145,8 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// TestNoURL: a server without an address is nothing to log in to.
-func TestNoURL(t *testing.T) {
+// TestServerWithoutURL: a server without a URL has no login.
+func TestServerWithoutURL(t *testing.T) {
 	a, err := startWith(t, "", sdk.Host{}, `{}`)
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// A vendor is a server and the authorization server that guards it, in the words
-// of these tests.
+// A vendor is a server with its authorization server.
 type vendor struct{ *plugintest.Vendor }
 
 func newVendor(t testing.TB) *vendor {
@@ -23,11 +22,11 @@ func newVendor(t testing.TB) *vendor {
 	return &vendor{plugintest.NewVendor(t)}
 }
 
-// seen counts the requests to a path.
+// seen returns the number of requests to a path.
 func (v *vendor) seen(path string) int { return len(v.Requests(path)) }
 
-// logins are what the page was asked, forms what the token endpoint was, each
-// with who showed a secret in a header as "basic".
+// logins returns the forms of the authorization endpoint and forms those of the token
+// endpoint. The field "basic" has the secret of an Authorization header.
 func (v *vendor) logins() []url.Values { return formsOf(v.Requests("/authorize")) }
 func (v *vendor) forms() []url.Values  { return formsOf(v.Requests("/token")) }
 
@@ -45,15 +44,15 @@ func formsOf(all []plugintest.VendorRequest) (forms []url.Values) {
 
 func answer(w http.ResponseWriter, status int, m map[string]any) { plugintest.Reply(status, m)(w, nil) }
 
-// A desk is a person with the plugin.
-type desk struct {
+// A fixture is the plugin with a user.
+type fixture struct {
 	*authorizer
 	host   *plugintest.Host
 	vendor *vendor
 }
 
-// sit starts the plugin for the vendor's server.
-func sit(t testing.TB, v *vendor, host *plugintest.Host, attributes string) *desk {
+// newFixture starts the plugin for the vendor's server.
+func newFixture(t testing.TB, v *vendor, host *plugintest.Host, attributes string) *fixture {
 	t.Helper()
 	if host == nil {
 		host = &plugintest.Host{Browser: plugintest.Follow}
@@ -62,7 +61,7 @@ func sit(t testing.TB, v *vendor, host *plugintest.Host, attributes string) *des
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{authorizer: a, host: host, vendor: v}
+	return &fixture{authorizer: a, host: host, vendor: v}
 }
 
 func startWith(t testing.TB, address string, host sdk.Host, attributes string) (*authorizer, error) {
@@ -75,9 +74,9 @@ func startWith(t testing.TB, address string, host sdk.Host, attributes string) (
 	return a.(*authorizer), nil
 }
 
-// request sends a request as a transport would: with a credential, and once
-// more when the answer to a refusal is promising.
-func (d *desk) request(t testing.TB) (status int, err error) {
+// request sends a request like a transport: with a credential, and again after a oauthError
+// if the plugin says so.
+func (d *fixture) request(t testing.TB) (status int, err error) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		r := sdk.AuthRequest{Method: "POST", URL: d.vendor.URL}
@@ -107,8 +106,8 @@ func (d *desk) request(t testing.TB) (status int, err error) {
 	}
 }
 
-// login logs in, or ends the test.
-func (d *desk) login(t testing.TB, scopes ...string) {
+// login logs in and fails the test after an error.
+func (d *fixture) login(t testing.TB, scopes ...string) {
 	t.Helper()
 	if _, err := d.Login(t.Context(), scopes); err != nil {
 		t.Fatalf("logging in: %v", err)

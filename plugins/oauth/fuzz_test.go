@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzChallenge: whatever a server says about the credentials that it wants,
-// what is kept of it is bounded and can be sent again.
+// FuzzChallenge: the parsed challenge of any header is bounded and can be sent again.
 func FuzzChallenge(f *testing.F) {
 	for _, seed := range []string{
 		`Bearer realm="x", resource_metadata="https://a/", scope="a b", error="insufficient_scope"`, `Basic, Bearer scope=a`, `Bearer ="`, "Bearer a=\"\\",

@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// canary is an address that nobody may connect to.
+// canary returns a port that must not receive connections.
 func canary(t testing.TB) (port string, hits *atomic.Int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,9 +55,9 @@ func without(name string) func(map[string]any) {
 	return func(m map[string]any) { delete(m, name) }
 }
 
-// TestEvilMetadata: what a server or its authorization server publishes leads a
-// login nowhere else than to a clear end. U1, U2, U4, U6, AUO-03, AUO-04
-func TestEvilMetadata(t *testing.T) {
+// TestHostileMetadata: a login with hostile metadata ends with an error and connects to
+// no other address. U1, U2, U4, U6, AUO-03, AUO-04
+func TestHostileMetadata(t *testing.T) {
 	port, hits := canary(t)
 	huge := strings.Repeat(" ", 2<<20)
 	body := func(text string) http.HandlerFunc {
@@ -68,7 +68,7 @@ func TestEvilMetadata(t *testing.T) {
 	}
 	for name, one := range map[string]struct {
 		prm, meta func(map[string]any)
-		path      string // that is answered instead
+		path      string // replaced by instead
 		instead   http.HandlerFunc
 		want      string
 	}{
@@ -105,7 +105,7 @@ func TestEvilMetadata(t *testing.T) {
 		"two resources":             {path: plugintest.ResourcePath, instead: body(`{"resource":"a","resource":"b"}`), want: "bad_metadata"},
 		"no document":               {path: plugintest.ResourcePath, instead: http.NotFound, want: "bad_metadata"},
 		"a page":                    {path: plugintest.MetadataPath, instead: body(`<html>`), want: "bad_metadata"},
-		"trouble":                   {path: plugintest.MetadataPath, instead: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, want: "http_status"},
+		"unavailable":               {path: plugintest.MetadataPath, instead: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, want: "http_status"},
 		"a redirect":                {path: plugintest.ResourcePath, instead: away, want: "redirect_refused"},
 		"metadata elsewhere":        {path: plugintest.MetadataPath, instead: away, want: "redirect_refused"},
 		"a registration elsewhere":  {path: "/register", instead: away, want: "redirect_refused"},
@@ -116,7 +116,7 @@ func TestEvilMetadata(t *testing.T) {
 		if one.path != "" {
 			v.Instead(one.path, one.instead)
 		}
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		_, err := d.Login(t.Context(), nil)
 		if reason(err) != one.want {
 			t.Errorf("%s: %v (%s), want %s", name, err, reason(err), one.want)
@@ -138,8 +138,9 @@ func TestEvilMetadata(t *testing.T) {
 	}
 }
 
-// TestPublicServer: a server in the open leads nowhere that is not. U2
-func TestPublicServer(t *testing.T) {
+// TestPublicServerNamesPrivateAddresses: a public server cannot name private addresses.
+// U2
+func TestPublicServerNamesPrivateAddresses(t *testing.T) {
 	port, hits := canary(t)
 	host := &plugintest.Host{}
 	for address, want := range map[string]string{
@@ -178,13 +179,13 @@ func TestPublicServer(t *testing.T) {
 	}
 }
 
-// TestSlowServer: whoever asked leaves when their time is up.
-func TestSlowServer(t *testing.T) {
+// TestCallEndsWithItsContext: a call returns when its context ends.
+func TestCallEndsWithItsContext(t *testing.T) {
 	v := newVendor(t)
 	end := make(chan struct{})
 	defer close(end)
 	v.Instead(plugintest.ResourcePath, func(http.ResponseWriter, *http.Request) { <-end })
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := d.Login(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
@@ -192,9 +193,8 @@ func TestSlowServer(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers: whoever else answers the login gets nothing for it. U5,
-// RFC 9207
-func TestWrongAnswers(t *testing.T) {
+// TestForgedRedirects: answers of other authorization servers are rejected. U5, RFC 9207
+func TestForgedRedirects(t *testing.T) {
 	for name, one := range map[string]struct {
 		back func(q url.Values)
 		meta func(m map[string]any)
@@ -204,7 +204,7 @@ func TestWrongAnswers(t *testing.T) {
 		"nearly the issuer":   {back: func(q url.Values) { q.Set("iss", q.Get("iss")+"/") }, want: "issuer_mismatch"},
 		"no issuer":           {back: func(q url.Values) { q.Del("iss") }, want: "issuer_mismatch"},
 		"two issuers":         {back: func(q url.Values) { q.Add("iss", "https://evil.example") }, want: "issuer_mismatch"},
-		"one nobody promised": {back: func(q url.Values) { q.Set("iss", "https://evil.example") }, meta: without("authorization_response_iss_parameter_supported"), want: "issuer_mismatch"},
+		"not announced":       {back: func(q url.Values) { q.Set("iss", "https://evil.example") }, meta: without("authorization_response_iss_parameter_supported"), want: "issuer_mismatch"},
 		"an error of another": {back: func(q url.Values) { q.Set("iss", "https://evil.example"); q.Set("error", "access_denied") }, want: "issuer_mismatch"},
 		"declined":            {back: func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }, want: "login_declined"},
 		"an error":            {back: func(q url.Values) { q.Set("error", "server_error"); q.Set("error_description", "call 555") }, want: "login_refused"},
@@ -214,7 +214,7 @@ func TestWrongAnswers(t *testing.T) {
 	} {
 		v := newVendor(t)
 		v.Redirect, v.Metadata = one.back, one.meta
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		_, err := d.Login(t.Context(), nil)
 		if reason(err) != one.want || strings.ContainsAny(err.Error(), "\x1b5") {
 			t.Errorf("%s: %v, want %s", name, err, one.want)

@@ -10,10 +10,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Login walks a person through a login.
+// Login lets the user log in and returns the name of their account.
 func (a *authorizer) Login(ctx context.Context, scopes []string) (string, error) {
 	if !a.person() {
-		return "", &sdk.Error{Code: sdk.Unimplemented, Message: "the grant " + a.Grant + " needs no person and has no login"}
+		return "", &sdk.Error{Code: sdk.Unimplemented, Message: "the grant " + a.Grant + " has no login"}
 	}
 	if err := take(ctx, a.logins); err != nil {
 		return "", err
@@ -24,26 +24,26 @@ func (a *authorizer) Login(ctx context.Context, scopes []string) (string, error)
 		return "", err
 	}
 	var l *login
-	if a.Grant == byDevice {
-		l, err = a.byDevice(ctx, s, want)
+	if a.Grant == grantDevice {
+		l, err = a.loginWithDevice(ctx, s, want)
 	} else {
-		l, err = a.byCode(ctx, s, want)
+		l, err = a.loginWithCode(ctx, s, want)
 	}
 	if err != nil {
 		return "", err
 	}
-	return l.Account, a.keep(ctx, l, s)
+	return l.Account, a.adopt(ctx, l, s)
 }
 
-// tooLate is the end of a login that a person was asked for and did not finish.
+// tooLate returns the error for a login that the user did not complete in time.
 func (a *authorizer) tooLate() error {
 	return &sdk.Error{
-		Code: sdk.Deadline, Reason: "login_timeout", Message: "nobody finished the login within " + readable(a.LoginTimeout),
+		Code: sdk.Deadline, Reason: "login_timeout", Message: "the login was not completed within " + readable(a.LoginTimeout),
 		Hint: "run the login again; login_timeout in the auth block gives more time",
 	}
 }
 
-// readable is a duration without its zeros.
+// readable formats a duration without trailing zero units.
 func readable(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -55,38 +55,38 @@ func readable(d time.Duration) string {
 	return text
 }
 
-// prepare finds out where to log in, and which scopes to ask for. Requests go on
-// while the person thinks, so the turn is given back.
-func (a *authorizer) prepare(ctx context.Context, scopes []string) (*site, []string, error) {
-	if err := take(ctx, a.turn); err != nil {
+// prepare discovers the authorization server and chooses the scopes. It releases the
+// semaphore at the end, so that requests go on while the user logs in.
+func (a *authorizer) prepare(ctx context.Context, scopes []string) (*discovery, []string, error) {
+	if err := take(ctx, a.busy); err != nil {
 		return nil, nil, err
 	}
-	defer func() { <-a.turn }()
+	defer func() { <-a.busy }()
 	if a.server != nil && !a.hint.seen {
-		hint, err := a.ask(ctx)
+		hint, err := a.probe(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		a.hint = hint
 	}
-	s, err := a.find(ctx, a.hint)
+	s, err := a.discover(ctx, a.hint)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.site = s
+	a.discovered = s
 	want := a.choose(s)
 	if l, err := a.load(ctx); err != nil {
 		return nil, nil, err
 	} else if l != nil && l.Issuer == s.AS.Issuer {
-		want = union(want, l.Scopes) // who logs in again does not lose what was granted
+		want = union(want, l.Scopes) // a new login keeps the scopes of the old one
 	}
 	return s, a.offline(s.AS, union(union(want, a.remembered(ctx)), scopes)), nil
 }
 
-// choose is the specification's order: what the configuration says, what the
-// server asked for, what it publishes about itself. What the authorization
-// server could grant besides is nobody's business.
-func (a *authorizer) choose(s *site) []string {
+// choose returns the scopes in the order of the specification: those of the settings, of
+// the server's challenge, or of its metadata. It never requests all scopes that the
+// authorization server supports.
+func (a *authorizer) choose(s *discovery) []string {
 	switch {
 	case len(a.Scopes) > 0:
 		return a.Scopes
@@ -96,8 +96,8 @@ func (a *authorizer) choose(s *site) []string {
 	return s.Scopes
 }
 
-// offline adds the scope that some authorization servers want for a refresh
-// token. Alone it would replace what is granted by default.
+// offline adds offline_access, which some authorization servers require for a refresh token.
+// It does so only next to other scopes, because alone it would replace the default ones.
 func (a *authorizer) offline(as *issuer, scopes []string) []string {
 	for _, s := range as.ScopesSupported {
 		if s == "offline_access" && len(scopes) > 0 {
@@ -107,9 +107,9 @@ func (a *authorizer) offline(as *issuer, scopes []string) []string {
 	return scopes
 }
 
-// ask provokes the refusal that says where to log in: whoever logs in before
-// the first request has not seen one. Neither request changes anything.
-func (a *authorizer) ask(ctx context.Context) (challenge, error) {
+// probe sends requests without a token to get a challenge, for a login before the first
+// request. These requests change nothing on the server.
+func (a *authorizer) probe(ctx context.Context) (challenge, error) {
 	u, err := a.visitor.URL("the server", a.server.String())
 	if err != nil {
 		return challenge{}, err
@@ -127,54 +127,53 @@ func (a *authorizer) ask(ctx context.Context) (challenge, error) {
 	return challenge{seen: true}, nil
 }
 
-// loginError explains why there were no tokens in the end.
+// loginError explains why a login returned no tokens.
 func (a *authorizer) loginError(ctx context.Context, err error, c *client, as *issuer) error {
-	switch refused := refusedWith(err, "invalid_client", "unauthorized_client"); {
-	case refused && c.From == byPrompt:
+	switch refused := hasCode(err, "invalid_client", "unauthorized_client"); {
+	case refused && c.From == fromPrompt:
 		a.dropClient(ctx, c, as.Issuer)
-		return &sdk.Error{Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses the client that was entered: " + err.Error(), Hint: "run the login again: it asks for the client again"}
-	case refused && c.From == byItself:
+		return &sdk.Error{Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses the entered client: " + err.Error(), Hint: "run the login again: it asks for the client again"}
+	case refused && c.From == fromRegistration:
 		a.dropClient(ctx, c, as.Issuer)
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten", Message: "the authorization server no longer knows this client", Hint: "run the login again: it registers anew"}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten", Message: "the authorization server no longer knows this client", Hint: "run the login again: it registers the client again"}
 	}
 	return a.clientError(err)
 }
 
-// login puts together what was obtained.
-func (a *authorizer) login(s *site, c *client, t *tokenReply, asked []string) *login {
+// newLogin returns a login with the tokens of a reply.
+func (a *authorizer) newLogin(s *discovery, c *client, t *tokenReply, asked []string) *login {
 	return &login{
 		Server: canonical(a.server), Resource: s.Resource, Issuer: s.AS.Issuer, Assumed: s.AS.Assumed, Client: *c,
 		Access: t.Access, Refresh: t.Refresh, Expires: t.expiry(), Scopes: t.scopes(asked), Account: account(t.IDToken),
 	}
 }
 
-// keep makes a login the one that is used from now on. One that cannot be stored
-// is over with this process, which whoever logged in has to know.
-func (a *authorizer) keep(ctx context.Context, l *login, s *site) error {
-	if err := take(ctx, a.turn); err != nil {
+// adopt makes a login the current one and stores it. If it cannot be stored it is valid only
+// in this process, and adopt returns an error that says so.
+func (a *authorizer) adopt(ctx context.Context, l *login, s *discovery) error {
+	if err := take(ctx, a.busy); err != nil {
 		return err
 	}
-	defer func() { <-a.turn }()
-	a.site = s
-	if l.Client.From == byPrompt {
-		// A store that does not take it does not take the login either, and that
-		// is said.
-		_ = a.write(ctx, a.enteredKey(), &entered{Issuer: l.Issuer, Client: l.Client}, "OAuth client of Junctor at "+hostOf(l.Issuer))
+	defer func() { <-a.busy }()
+	a.discovered = s
+	if l.Client.From == fromPrompt {
+		// An error also occurs below and is returned there.
+		_ = a.write(ctx, a.enteredKey(), &enteredClient{Issuer: l.Issuer, Client: l.Client}, "OAuth client of Junctor at "+hostOf(l.Issuer))
 	}
 	err := a.save(ctx, l)
 	if err == nil {
 		err = a.bind(ctx, l.Issuer)
 	}
 	if err != nil {
-		return unkept("the login succeeded and could not be kept", err)
+		return unkept("the login succeeded but could not be stored", err)
 	}
 	if err := a.host.Secrets.DeleteSecret(ctx, a.scopesKey()); err != nil {
-		a.log.Debug("the scopes that were asked for could not be deleted", "error", err)
+		a.log.Debug("could not delete the requested scopes", "error", err)
 	}
 	return nil
 }
 
-// unkept explains what the store said, with what to do about it.
+// unkept adds a message to the error of a store.
 func unkept(what string, err error) error {
 	e := &sdk.Error{Code: sdk.CodeOf(err), Message: what + ": " + err.Error()}
 	if of, ok := errors.AsType[*sdk.Error](err); ok {

@@ -8,11 +8,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// TestLogin: a server that nobody knows, one command, and from then on every
-// request is let in, in this process and in the next.
+// TestLogin: after one login at an unknown server all requests succeed, in this process
+// and in the next.
 func TestLogin(t *testing.T) {
 	v := newVendor(t)
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	if st, err := d.Status(t.Context()); err != nil || st.State != "needs_login" {
 		t.Fatalf("at first the status is %v, %v", st, err)
 	}
@@ -45,7 +45,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("asked with %v and %v", login, token)
 	}
 
-	next := sit(t, v, d.host, `{}`)
+	next := newFixture(t, v, d.host, `{}`)
 	before := v.seen("")
 	if status, err := next.request(t); status != 200 || err != nil {
 		t.Errorf("in another process: %d, %v", status, err)

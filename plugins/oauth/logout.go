@@ -5,17 +5,17 @@ import (
 	"net/url"
 )
 
-// Logout makes the tokens worthless where the authorization server offers that
-// (RFC 7009), and forgets them in any case.
+// Logout revokes the tokens if the authorization server supports that (RFC 7009), and
+// deletes them in any case.
 func (a *authorizer) Logout(ctx context.Context) error {
 	if err := take(ctx, a.logins); err != nil {
 		return err
 	}
 	defer func() { <-a.logins }()
-	if err := take(ctx, a.turn); err != nil {
+	if err := take(ctx, a.busy); err != nil {
 		return err
 	}
-	defer func() { <-a.turn }()
+	defer func() { <-a.busy }()
 	if a.server == nil {
 		return nil
 	}
@@ -24,13 +24,13 @@ func (a *authorizer) Logout(ctx context.Context) error {
 		return err
 	}
 	former := l
-	if l == nil { // the settings may have changed since the login, and the tokens be good all the same
+	if l == nil { // the settings may have changed since the login
 		former = a.former(ctx)
 	}
 	if former != nil {
 		a.revoke(ctx, former)
 	}
-	a.held, a.unkept, a.refused = nil, false, ""
+	a.latest, a.unsaved, a.refused = nil, false, ""
 	a.wanted = a.wanted || l != nil
 	for _, key := range []string{a.loginKey(), a.scopesKey(), a.enteredKey(), a.boundKey()} {
 		if err := a.host.Secrets.DeleteSecret(ctx, key); err != nil {
@@ -40,15 +40,15 @@ func (a *authorizer) Logout(ctx context.Context) error {
 	return nil
 }
 
-// former is a login that the settings of now are not for; nil when there is none
-// at this server, or nothing to authenticate its client with.
+// former returns a stored login that the settings no longer match. It returns nil if there
+// is no login for this server or its client is unknown.
 func (a *authorizer) former(ctx context.Context) *login {
 	l := new(login)
 	found, err := a.read(ctx, a.loginKey(), l)
 	if err != nil || !found || !visible(l.Access) || l.Server != canonical(a.server) {
 		return nil
 	}
-	if l.Client.From == byHand {
+	if l.Client.From == fromSettings {
 		if l.Client.ID != a.ClientID {
 			return nil
 		}
@@ -57,11 +57,11 @@ func (a *authorizer) former(ctx context.Context) *login {
 	return l
 }
 
-// revoke revokes the refresh token first: the access token often ends with it.
+// revoke revokes the refresh token first, which often ends the access token as well.
 func (a *authorizer) revoke(ctx context.Context, l *login) {
 	as, err := a.issuerOf(ctx, l)
 	if err != nil {
-		a.log.Warn("the tokens could not be revoked, and stay good until they expire", "error", err)
+		a.log.Warn("could not revoke the tokens, which stay valid until they expire", "error", err)
 		return
 	}
 	if as.RevocationEndpoint == "" {
@@ -73,7 +73,7 @@ func (a *authorizer) revoke(ctx context.Context, l *login) {
 		}
 		form := url.Values{"token": {t[1]}, "token_type_hint": {t[0]}}
 		if _, _, err := a.post(ctx, "the revocation endpoint", as.RevocationEndpoint, as, &l.Client, form); err != nil {
-			a.log.Warn("a token could not be revoked, and stays good until it expires", "which", t[0], "error", err)
+			a.log.Warn("could not revoke a token, which stays valid until it expires", "which", t[0], "error", err)
 		}
 	}
 }

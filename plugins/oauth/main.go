@@ -1,7 +1,6 @@
-// Command junctor-plugin-oauth obtains credentials with OAuth 2.1, as the
-// revisions of MCP from 2025-03-26 to 2026-07-28 say: it finds out who guards a
-// server, becomes a client there, lets a person log in, and keeps the tokens
-// fresh from then on.
+// Command junctor-plugin-oauth obtains credentials with OAuth 2.1, as required by the
+// MCP revisions 2025-03-26 to 2026-07-28. It discovers the authorization server, obtains a
+// client identity, lets the user log in, and refreshes the tokens.
 package main
 
 import (
@@ -19,34 +18,34 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/serve"
 )
 
-// version is the plugin's own; CHANGELOG.md says what changed.
+// version is the version of the plugin; see CHANGELOG.md.
 const version = "0.1.0"
 
-// The grants, in the words of the configuration.
+// The grants, as named in the configuration.
 const (
-	byCode     = "authorization_code"
-	byDevice   = "device"
-	bySecret   = "client_credentials"
-	byExchange = "token_exchange"
-	byJWT      = "jwt_bearer"
+	grantCode              = "authorization_code"
+	grantDevice            = "device"
+	grantClientCredentials = "client_credentials"
+	grantTokenExchange     = "token_exchange"
+	grantJWTBearer         = "jwt_bearer"
 )
 
 type settings struct {
-	Grant             string        `hcl:"grant" doc:"How tokens are obtained: a person logs in with a browser (authorization_code) or on another device (device), or nobody is needed: client_credentials, token_exchange (RFC 8693) and jwt_bearer (RFC 7523)." enum:"authorization_code,device,client_credentials,token_exchange,jwt_bearer" default:"authorization_code"`
+	Grant             string        `hcl:"grant" doc:"How tokens are obtained: a user logs in with a browser (authorization_code) or on another device (device), or no user is involved: client_credentials, token_exchange (RFC 8693) and jwt_bearer (RFC 7523)." enum:"authorization_code,device,client_credentials,token_exchange,jwt_bearer" default:"authorization_code"`
 	Scopes            []string      `hcl:"scopes,optional" doc:"The scopes to ask for. Unset: those that the server asks for."`
 	ClientID          string        `hcl:"client_id,optional" doc:"The client that was registered by hand. Unset: the client registers itself."`
 	ClientSecret      string        `hcl:"client_secret,optional" doc:"Its secret." sensitive:"true" requires:"client_id" conflicts:"private_key"`
 	PrivateKey        string        `hcl:"private_key,optional" doc:"Its private key in PEM, for private_key_jwt: RSA, P-256, P-384 or Ed25519." sensitive:"true" requires:"client_id"`
-	ClientAuth        string        `hcl:"client_auth,optional" doc:"How the client shows who it is. Unset: as the authorization server's metadata says." enum:"client_secret_basic,client_secret_post,private_key_jwt,none"`
+	ClientAuth        string        `hcl:"client_auth,optional" doc:"How the client authenticates. Unset: as the authorization server's metadata says." enum:"client_secret_basic,client_secret_post,private_key_jwt,none"`
 	ClientMetadataURL string        `hcl:"client_metadata_url,optional" doc:"The address of a client ID metadata document, which is then the client's id where the authorization server supports that."`
-	Registration      string        `hcl:"registration" doc:"Whether the client may register itself (RFC 7591) where it has no other identity." enum:"auto,never" default:"auto"`
+	Registration      string        `hcl:"registration" doc:"Whether the client may register itself (RFC 7591) if it has no other identity." enum:"auto,never" default:"auto"`
 	Issuer            string        `hcl:"issuer,optional" doc:"The only authorization server to trust. Unset: the one that the server names."`
 	Resource          string        `hcl:"resource,optional" doc:"The resource indicator (RFC 8707). Unset: what the server publishes, or its URL."`
 	Audience          string        `hcl:"audience,optional" doc:"The audience of a token exchange."`
 	SubjectToken      string        `hcl:"subject_token,optional" doc:"The token to exchange, or the assertion of jwt_bearer." sensitive:"true"`
 	SubjectTokenType  string        `hcl:"subject_token_type" doc:"What kind of token subject_token is." default:"urn:ietf:params:oauth:token-type:access_token"`
 	RedirectURL       string        `hcl:"redirect_url,optional" doc:"The redirect address that was registered by hand, http://127.0.0.1:PORT/PATH. Unset: a free port from 8085 to 8099."`
-	LoginTimeout      time.Duration `hcl:"login_timeout" doc:"How long a person has for a login, from 1s to 1h." default:"5m"`
+	LoginTimeout      time.Duration `hcl:"login_timeout" doc:"How long a user has for a login, from 1s to 1h." default:"5m"`
 	AllowPrivate      bool          `hcl:"allow_private,optional" doc:"Allows the authorization server to be at a private, link-local or loopback address."`
 	TLS               *trust        `hcl:"tls,block" doc:"How to check the certificates of the authorization server and of the server's metadata."`
 }
@@ -55,7 +54,7 @@ type trust struct {
 	CA string `hcl:"ca,optional" doc:"A file with the certificates, in PEM, of the authorities to trust instead of the system's."`
 }
 
-// Validate checks what the schema cannot say.
+// Validate checks what the schema cannot express.
 func (s *settings) Validate() error {
 	var errs []error
 	wrong := func(path, format string, args ...any) {
@@ -77,10 +76,10 @@ func (s *settings) Validate() error {
 			wrong(fmt.Sprintf("scopes[%d]", i), "is not a scope: visible ASCII without spaces, quotes and backslashes")
 		}
 	}
-	if (s.Grant == byExchange || s.Grant == byJWT) && s.SubjectToken == "" {
+	if (s.Grant == grantTokenExchange || s.Grant == grantJWTBearer) && s.SubjectToken == "" {
 		wrong("subject_token", "is needed for the grant %s", s.Grant)
 	}
-	if s.Grant == bySecret && (s.ClientID == "" || s.ClientSecret == "" && s.PrivateKey == "") {
+	if s.Grant == grantClientCredentials && (s.ClientID == "" || s.ClientSecret == "" && s.PrivateKey == "") {
 		wrong("client_id", "is needed with client_secret or private_key for the grant client_credentials")
 	}
 	if s.LoginTimeout < time.Second || s.LoginTimeout > time.Hour {
@@ -101,18 +100,18 @@ func (s *settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// person reports whether the grant needs one.
-func (s *settings) person() bool { return s.Grant == byCode || s.Grant == byDevice }
+// person reports whether a user has to log in for the grant.
+func (s *settings) person() bool { return s.Grant == grantCode || s.Grant == grantDevice }
 
 func start(_ context.Context, s *sdk.AuthServer, c *settings) (sdk.Authorizer, error) {
 	a := &authorizer{
 		settings: *c, name: s.Name, dir: s.Dir, host: s.Host, log: s.Log,
-		turn: make(chan struct{}, 1), logins: make(chan struct{}, 1),
+		busy: make(chan struct{}, 1), logins: make(chan struct{}, 1),
 	}
 	if s.URL == "" {
-		return a, nil // the first request tells
+		return a, nil // the first request has the URL
 	}
-	if err := a.settle(s.URL); err != nil {
+	if err := a.setServer(s.URL); err != nil {
 		return nil, err
 	}
 	return a, nil

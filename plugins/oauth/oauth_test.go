@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// machine is the plugin where nobody logs in: the secret is in the settings.
+// machine starts the plugin with a grant without a user.
 func machine(t *testing.T) plugintest.Auth {
 	v := newVendor(t)
 	v.Tokens = func(_ url.Values, m map[string]any) { m["access_token"] = "at-machine" }
@@ -53,6 +53,5 @@ func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), machine(t)) }
 
 func TestProgram(t *testing.T) { plugintest.Binary(t, plugintest.Build(t, "."), machine(t)) }
 
-// TestDocuments: the changelog knows the version that stands in the code, and
-// the README every setting.
-func TestDocuments(t *testing.T) { docscheck.Check(t, plugin()) }
+// TestDocumentation: the changelog has the version and the README has every setting.
+func TestDocumentation(t *testing.T) { docscheck.Check(t, plugin()) }

@@ -10,19 +10,20 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A tablet is a person whose browser does not follow redirects but tells where
-// they lead, after whatever strays are to be told first. Its listeners have the
-// ports of a list, one after the other, and then none.
-type tablet struct {
+// A manualBrowser is a user whose browser reports redirects instead of following them,
+// after some answers to other logins. Its listeners have the given ports in order.
+type manualBrowser struct {
 	strays []string
 	ports  []string
 	open   int
 	heard  chan string
 }
 
-func newTablet(ports ...string) *tablet { return &tablet{ports: ports, heard: make(chan string, 100)} }
+func newTablet(ports ...string) *manualBrowser {
+	return &manualBrowser{ports: ports, heard: make(chan string, 100)}
+}
 
-func (p *tablet) OpenURL(ctx context.Context, address, _ string) error {
+func (p *manualBrowser) OpenURL(ctx context.Context, address, _ string) error {
 	client := &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -46,20 +47,20 @@ func (p *tablet) OpenURL(ctx context.Context, address, _ string) error {
 	return nil
 }
 
-func (p *tablet) Prompt(context.Context, sdk.Prompt) (map[string]string, error) {
-	return nil, sdk.Errorf(sdk.Canceled, "nobody answers")
+func (p *manualBrowser) Prompt(context.Context, sdk.Prompt) (map[string]string, error) {
+	return nil, sdk.Errorf(sdk.Canceled, "no answer")
 }
 
-func (p *tablet) Callback(_ context.Context, path string) (sdk.Callback, error) {
+func (p *manualBrowser) Callback(_ context.Context, path string) (sdk.Callback, error) {
 	if p.open == len(p.ports) {
 		return nil, sdk.Errorf(sdk.Unavailable, "every port is busy")
 	}
 	p.open++
-	return &told{tablet: p, url: "http://127.0.0.1:" + p.ports[p.open-1] + path}, nil
+	return &told{manualBrowser: p, url: "http://127.0.0.1:" + p.ports[p.open-1] + path}, nil
 }
 
 type told struct {
-	*tablet
+	*manualBrowser
 	url string
 }
 
@@ -76,17 +77,16 @@ func (c *told) Wait(ctx context.Context) (string, error) {
 
 func (c *told) Close() error { c.open--; return nil }
 
-// sitWith starts the plugin for a person.
-func sitWith(t testing.TB, v *vendor, p *tablet, attributes string) *desk {
+// newFixtureWith starts the plugin for a user.
+func newFixtureWith(t testing.TB, v *vendor, p *manualBrowser, attributes string) *fixture {
 	t.Helper()
-	d := sit(t, v, nil, attributes)
+	d := newFixture(t, v, nil, attributes)
 	d.authorizer.host.Person = p
 	return d
 }
 
-// TestStrays: what belongs to another login does not end this one, and does not
-// keep it for ever either. AUO-06
-func TestStrays(t *testing.T) {
+// TestAnswersToOtherLogins: answers to other logins are ignored, up to a limit. AUO-06
+func TestAnswersToOtherLogins(t *testing.T) {
 	strays := []string{"", "code=x", "code=x&state=", "code=x&state=wrong", "state=%zz", "error=access_denied&state=wrong", "state=a&state=b"}
 	for name, one := range map[string]struct {
 		strays []string
@@ -96,7 +96,7 @@ func TestStrays(t *testing.T) {
 	} {
 		v, p := newVendor(t), newTablet("8085")
 		p.strays = one.strays
-		d := sitWith(t, v, p, `{}`)
+		d := newFixtureWith(t, v, p, `{}`)
 		if _, err := d.Login(t.Context(), nil); reason(err) != one.want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -106,8 +106,8 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// TestRedirectURL: an address that was registered by hand is the one that is
-// used, or the login says why not. AUO-07
+// TestRedirectURL: a registered redirect address is used, or the error says why not.
+// AUO-07
 func TestRedirectURL(t *testing.T) {
 	for _, one := range []struct {
 		url   string
@@ -120,7 +120,7 @@ func TestRedirectURL(t *testing.T) {
 		{"http://127.0.0.1:8085/callback", nil, "callback_port"},
 	} {
 		v, p := newVendor(t), newTablet(one.ports...)
-		d := sitWith(t, v, p, `{"client_id":"me","redirect_url":"`+one.url+`"}`)
+		d := newFixtureWith(t, v, p, `{"client_id":"me","redirect_url":"`+one.url+`"}`)
 		if _, err := d.Login(t.Context(), nil); reason(err) != one.want {
 			t.Errorf("%s: %v", one.url, err)
 		}
@@ -133,11 +133,11 @@ func TestRedirectURL(t *testing.T) {
 	}
 }
 
-// TestNobodyLogsIn: a login that nobody can finish ends when its time does, and
-// the next one does not trust the client that may be to blame.
-func TestNobodyLogsIn(t *testing.T) {
+// TestLoginNotCompleted: a login ends at its timeout, and the next one registers a new
+// client.
+func TestLoginNotCompleted(t *testing.T) {
 	v, p := newVendor(t), newTablet("8085")
-	d := sitWith(t, v, p, `{}`)
+	d := newFixtureWith(t, v, p, `{}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	v.Instead("/authorize", func(w http.ResponseWriter, _ *http.Request) {
@@ -152,26 +152,27 @@ func TestNobodyLogsIn(t *testing.T) {
 	}
 }
 
-// A reader is a person who reads why a page is to be opened.
+// A reader is a user who records why a page is opened.
 type reader struct {
-	*tablet
+	*manualBrowser
 	why string
 }
 
 func (r *reader) OpenURL(ctx context.Context, address, why string) error {
 	r.why = why
-	return r.tablet.OpenURL(ctx, address, why)
+	return r.manualBrowser.OpenURL(ctx, address, why)
 }
 
-// TestSentElsewhere: whoever is sent to a page of somebody else is told by whom.
-func TestSentElsewhere(t *testing.T) {
+// TestPageOfAnotherHost: the user is told which authorization server sends them to a page
+// of another host.
+func TestPageOfAnotherHost(t *testing.T) {
 	for name, endpoint := range map[string]func(v *vendor) string{
 		"its own":    func(v *vendor) string { return v.Issuer + "/authorize" },
 		"of another": func(v *vendor) string { return strings.Replace(v.Issuer, "127.0.0.1", "localhost", 1) + "/authorize" },
 	} {
 		v, p := newVendor(t), newTablet("8085")
 		v.Metadata = set("authorization_endpoint", endpoint(v))
-		d, r := sitWith(t, v, p, `{}`), &reader{tablet: p}
+		d, r := newFixtureWith(t, v, p, `{}`), &reader{manualBrowser: p}
 		d.authorizer.host.Person = r
 		d.login(t)
 		want := "log in to vendor"

@@ -12,10 +12,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// nobody is a person without a terminal.
-type nobody struct{ sdk.Person }
+// noTerminal is a user without a terminal.
+type noTerminal struct{ sdk.Person }
 
-func (nobody) Prompt(context.Context, sdk.Prompt) (map[string]string, error) {
+func (noTerminal) Prompt(context.Context, sdk.Prompt) (map[string]string, error) {
 	return nil, &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal", Message: "there is a question, and no terminal to ask it on"}
 }
 
@@ -26,34 +26,34 @@ func hintOf(err error) string {
 	return ""
 }
 
-// enters is a person who types a client.
+// enters returns a user who enters a client.
 func enters(id, secret string) *plugintest.Host {
 	return &plugintest.Host{Browser: plugintest.Follow, Answers: map[string]string{"client_id": id, "client_secret": secret}}
 }
 
-// at makes the listener of a login have a port of its own, as that of the host.
-func (d *desk) at(ports ...string) *desk {
-	d.authorizer.host.Person = &booth{Person: d.authorizer.host.Person, tablet: newTablet(ports...)}
+// at sets the ports of the listeners.
+func (d *fixture) at(ports ...string) *fixture {
+	d.authorizer.host.Person = &promptUser{Person: d.authorizer.host.Person, manualBrowser: newTablet(ports...)}
 	return d
 }
 
-// A booth is a person who types, with the browser of a tablet.
-type booth struct {
+// A promptUser is a user with a terminal and a manualBrowser.
+type promptUser struct {
 	sdk.Person
-	tablet *tablet
+	manualBrowser *manualBrowser
 }
 
-func (b *booth) OpenURL(ctx context.Context, address, why string) error {
-	return b.tablet.OpenURL(ctx, address, why)
+func (b *promptUser) OpenURL(ctx context.Context, address, why string) error {
+	return b.manualBrowser.OpenURL(ctx, address, why)
 }
 
-func (b *booth) Callback(ctx context.Context, path string) (sdk.Callback, error) {
-	return b.tablet.Callback(ctx, path)
+func (b *promptUser) Callback(ctx context.Context, path string) (sdk.Callback, error) {
+	return b.manualBrowser.Callback(ctx, path)
 }
 
-// TestEntered: where no client can be had, the person is asked for one, once,
-// until a logout. AUO-01, AUO-05
-func TestEntered(t *testing.T) {
+// TestEnteredClient: without another client the user is asked for one, once until a
+// logout. AUO-01, AUO-05
+func TestEnteredClient(t *testing.T) {
 	for name, one := range map[string]struct {
 		settings string
 		meta     func(map[string]any)
@@ -61,10 +61,10 @@ func TestEntered(t *testing.T) {
 		secret   string
 		title    []string
 	}{
-		"not offered":    {meta: without("registration_endpoint"), title: []string{"lets no client register itself"}},
-		"refused":        {register: plugintest.Reply(400, map[string]any{"error": "access_denied"}), secret: "s3cret", title: []string{"refused (access_denied)"}},
+		"not offered":    {meta: without("registration_endpoint"), title: []string{"does not register clients"}},
+		"refused":        {register: plugintest.Reply(400, map[string]any{"error": "access_denied"}), secret: "s3cret", title: []string{"failed (access_denied)"}},
 		"never":          {settings: `{"registration":"never"}`, secret: "s3cret", title: []string{"set to never"}},
-		"no document":    {settings: `{"client_metadata_url":"https://app.example/c"}`, meta: without("registration_endpoint"), title: []string{"lets no client"}},
+		"no document":    {settings: `{"client_metadata_url":"https://app.example/c"}`, meta: without("registration_endpoint"), title: []string{"does not register clients"}},
 		"documented":     {meta: both(without("registration_endpoint"), set("service_documentation", "https://docs.example/apps")), title: []string{" (see https://docs.example/apps)"}},
 		"a script in it": {meta: both(without("registration_endpoint"), set("service_documentation", "javascript:alert(1)")), title: []string{"/callback, and enter"}},
 	} {
@@ -77,7 +77,7 @@ func TestEntered(t *testing.T) {
 			one.settings = `{}`
 		}
 		host := enters(" by-hand ", one.secret)
-		sit(t, v, host, one.settings).at("8085").login(t)
+		newFixture(t, v, host, one.settings).at("8085").login(t)
 		asked := host.Prompts()
 		if len(asked) != 1 {
 			t.Fatalf("%s: asked %d times", name, len(asked))
@@ -95,8 +95,8 @@ func TestEntered(t *testing.T) {
 			t.Errorf("%s: logged in with %v and %v", name, v.logins()[0], form)
 		}
 
-		// The next process knows it, with the port that was registered.
-		next := sit(t, v, host, one.settings).at("8090", "8085")
+		// The next process knows the client and uses its port.
+		next := newFixture(t, v, host, one.settings).at("8090", "8085")
 		next.login(t)
 		if len(host.Prompts()) != 1 || v.logins()[1].Get("redirect_uri") != "http://127.0.0.1:8085/callback" {
 			t.Errorf("%s: asked again, or came back to %s", name, v.logins()[1].Get("redirect_uri"))
@@ -112,7 +112,7 @@ func TestEntered(t *testing.T) {
 		if left := host.Secrets(); len(left) > 0 {
 			t.Errorf("%s: after the logout there is %v", name, left)
 		}
-		sit(t, v, host, one.settings).at("8090").login(t)
+		newFixture(t, v, host, one.settings).at("8090").login(t)
 		if len(host.Prompts()) != 2 {
 			t.Errorf("%s: the logout did not forget the client", name)
 		}
@@ -127,9 +127,9 @@ func both(changes ...func(map[string]any)) func(map[string]any) {
 	}
 }
 
-// TestNotEntered: a person who does not answer, or with nonsense, ends the
-// login, and nothing is remembered.
-func TestNotEntered(t *testing.T) {
+// TestInvalidClientInput: missing or invalid input ends the login, and no client is
+// stored.
+func TestInvalidClientInput(t *testing.T) {
 	for name, one := range map[string]struct {
 		host *plugintest.Host
 		code sdk.Code
@@ -145,7 +145,7 @@ func TestNotEntered(t *testing.T) {
 	} {
 		v := newVendor(t)
 		v.Metadata = without("registration_endpoint")
-		d := sit(t, v, one.host, `{}`)
+		d := newFixture(t, v, one.host, `{}`)
 		_, err := d.Login(t.Context(), nil)
 		if sdk.CodeOf(err) != one.code || reason(err) != one.want || strings.Contains(err.Error(), "geheim") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", name, err)
@@ -156,13 +156,12 @@ func TestNotEntered(t *testing.T) {
 	}
 }
 
-// TestNobodyToAsk: without a terminal the login ends with all that can be done
-// about it.
-func TestNobodyToAsk(t *testing.T) {
+// TestPromptWithoutTerminal: without a terminal the error lists all alternatives.
+func TestPromptWithoutTerminal(t *testing.T) {
 	v := newVendor(t)
 	v.Metadata = both(without("registration_endpoint"), set("service_documentation", "https://docs.example/apps"))
-	d := sit(t, v, nil, `{}`)
-	d.authorizer.host.Person = nobody{d.authorizer.host.Person}
+	d := newFixture(t, v, nil, `{}`)
+	d.authorizer.host.Person = noTerminal{d.authorizer.host.Person}
 	_, err := d.Login(t.Context(), nil)
 	if reason(err) != "no_client" {
 		t.Fatalf("got %v", err)
@@ -174,15 +173,15 @@ func TestNobodyToAsk(t *testing.T) {
 	}
 }
 
-// TestEnteredWrongly: a client that is not taken is asked for again, and one
-// that was taken is not lost to a bad day.
-func TestEnteredWrongly(t *testing.T) {
+// TestRefusedClientIsAskedForAgain: a refused client is asked for again. An accepted one
+// is kept after temporary errors.
+func TestRefusedClientIsAskedForAgain(t *testing.T) {
 	v := newVendor(t)
 	v.Metadata = without("registration_endpoint")
 	host := enters("mistyped", "")
 	refuse := plugintest.Reply(401, map[string]any{"error": "invalid_client"})
 	v.Instead("/token", refuse)
-	d := sit(t, v, host, `{}`).at("8085")
+	d := newFixture(t, v, host, `{}`).at("8085")
 	for times := 1; times <= 2; times++ {
 		if _, err := d.Login(t.Context(), nil); reason(err) != "client_refused" || !strings.Contains(hintOf(err), "asks for the client again") {
 			t.Errorf("a client that is refused: %v", err)
@@ -197,18 +196,18 @@ func TestEnteredWrongly(t *testing.T) {
 
 	kept := maps.Clone(host.Secrets())
 	v.Instead("/token", plugintest.Reply(503, nil))
-	if _, err := sit(t, v, host, `{}`).at("8085").Login(t.Context(), nil); sdk.CodeOf(err) != sdk.Unavailable || !maps.Equal(host.Secrets(), kept) {
-		t.Errorf("trouble: %v, left %v", err, host.Secrets())
+	if _, err := newFixture(t, v, host, `{}`).at("8085").Login(t.Context(), nil); sdk.CodeOf(err) != sdk.Unavailable || !maps.Equal(host.Secrets(), kept) {
+		t.Errorf("unavailable: %v, left %v", err, host.Secrets())
 	}
-	if _, err := sit(t, v, host, `{}`).at("8090").Login(t.Context(), nil); reason(err) != "callback_port" || !strings.Contains(hintOf(err), "--callback-port 8085") {
+	if _, err := newFixture(t, v, host, `{}`).at("8090").Login(t.Context(), nil); reason(err) != "callback_port" || !strings.Contains(hintOf(err), "--callback-port 8085") {
 		t.Errorf("without its port: %v", err)
 	}
 	v.Instead("/token", refuse)
-	if _, err := sit(t, v, host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.NeedsLogin || len(host.Secrets()) > 0 {
+	if _, err := newFixture(t, v, host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.NeedsLogin || len(host.Secrets()) > 0 {
 		t.Errorf("a client that is no longer known: %v, left %v", err, host.Secrets())
 	}
 
-	// Another authorization server is told nothing of it.
+	// Another authorization server does not receive the client.
 	v.Instead("/token", nil)
 	d.login(t)
 	before := len(host.Prompts())
@@ -219,9 +218,9 @@ func TestEnteredWrongly(t *testing.T) {
 	}
 }
 
-// TestEnteredForADevice: a login on another device needs a client as well, and
-// no redirect address.
-func TestEnteredForADevice(t *testing.T) {
+// TestEnteredClientForDevice: a device login asks for a client too, but has no redirect
+// address.
+func TestEnteredClientForDevice(t *testing.T) {
 	hurry(t)
 	v := newVendor(t)
 	v.Metadata = both(without("registration_endpoint"), func(m map[string]any) { m["device_authorization_endpoint"] = v.Issuer + "/device" })
@@ -229,7 +228,7 @@ func TestEnteredForADevice(t *testing.T) {
 	host := enters("by-hand", "")
 	host.Browser = nil
 	for range 2 {
-		sit(t, v, host, `{"grant":"device"}`).login(t)
+		newFixture(t, v, host, `{"grant":"device"}`).login(t)
 	}
 	asked := host.Prompts()
 	if len(asked) != 1 || strings.Contains(asked[0].Title, "redirect") || v.forms()[1].Get("client_id") != "by-hand" {

@@ -8,11 +8,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// refresh replaces what is held by something fresh. Whatever goes wrong on the
-// way leaves the login as it is, unless the authorization server says that it is
-// over.
+// refresh replaces the access token. After an error the login stays as it is, unless the
+// authorization server has ended it.
 func (a *authorizer) refresh(ctx context.Context) error {
-	l := a.held
+	l := a.latest
 	as, err := a.issuerOf(ctx, l)
 	if err != nil {
 		return err
@@ -20,22 +19,22 @@ func (a *authorizer) refresh(ctx context.Context) error {
 	if err := inTime(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lostTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTime)
 	defer cancel()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}, "resource": {l.Resource}}
 	t, err := a.token(ctx, as, &l.Client, form)
 	if err != nil {
-		a.site = nil // what it publishes may have changed
+		a.discovered = nil // the metadata may have changed
 	}
-	now, changed := a.meanwhile(ctx, l)
+	now, changed := a.changedSince(ctx, l)
 	switch {
-	case changed && now != nil && (err == nil || refusedWith(err, "invalid_grant", "invalid_client")):
-		a.held = now
+	case changed && now != nil && (err == nil || hasCode(err, "invalid_grant", "invalid_client")):
+		a.latest = now
 		return nil
-	case refusedWith(err, "invalid_grant"):
+	case hasCode(err, "invalid_grant"):
 		a.forget(ctx)
-		return needsLogin("the login has ended: the authorization server refuses to renew it")
-	case refusedWith(err, "invalid_client") && (l.Client.From == byItself || l.Client.From == byPrompt):
+		return needsLogin("the login has ended: the authorization server does not renew it")
+	case hasCode(err, "invalid_client") && (l.Client.From == fromRegistration || l.Client.From == fromPrompt):
 		a.forget(ctx)
 		a.dropClient(ctx, &l.Client, l.Issuer)
 		return needsLogin("the authorization server no longer knows this client")
@@ -45,34 +44,34 @@ func (a *authorizer) refresh(ctx context.Context) error {
 	next := *l
 	next.Access, next.Expires, next.Scopes = t.Access, t.expiry(), t.scopes(l.Scopes)
 	if t.Refresh != "" {
-		next.Refresh = t.Refresh // where none is returned, the old one stays good (RFC 6749 §6)
+		next.Refresh = t.Refresh // otherwise the old one stays valid (RFC 6749 §6)
 	}
 	if changed {
 		a.revoke(ctx, &next)
-		a.held = nil
-		return needsLogin("somebody logged out")
+		a.latest = nil
+		return needsLogin("another process logged out")
 	}
-	_ = a.save(ctx, &next) // which has said what is wrong; the token is good
+	_ = a.save(ctx, &next) // save has logged the error, and the token is valid
 	return nil
 }
 
-// inTime refuses to begin what the host would stop waiting for before it is done:
-// it would let go of the lock, and another process use the refresh token again.
+// inTime fails if the host would stop waiting before a refresh is complete. The host would
+// release its lock, and another process would use the same refresh token.
 func inTime(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if ends, ok := ctx.Deadline(); ok && time.Until(ends) < lostTime {
-		return &sdk.Error{Code: sdk.Deadline, Reason: "no_time", Message: "there is not enough time left to renew the login"}
+	if ends, ok := ctx.Deadline(); ok && time.Until(ends) < refreshTime {
+		return &sdk.Error{Code: sdk.Deadline, Reason: "no_time", Message: "too little time is left to renew the login"}
 	}
 	return nil
 }
 
-// meanwhile reads the login again, and reports whether it is another one than
-// before. The lock keeps out other refreshes, and neither logins nor logouts,
-// which a refresh must not undo.
-func (a *authorizer) meanwhile(ctx context.Context, l *login) (now *login, changed bool) {
-	if a.unkept {
+// changedSince reads the login again and reports whether another process replaced or deleted
+// it. The host's lock excludes other refreshes, but not logins and logouts, which a refresh
+// must not undo.
+func (a *authorizer) changedSince(ctx context.Context, l *login) (now *login, changed bool) {
+	if a.unsaved {
 		return l, false
 	}
 	now, err := a.load(ctx)
@@ -82,48 +81,46 @@ func (a *authorizer) meanwhile(ctx context.Context, l *login) (now *login, chang
 	return now, now == nil || now.Access != l.Access || now.Refresh != l.Refresh
 }
 
-// issuerOf returns the authorization server of a login. The server itself is
-// not asked who that is now: its refusal is the moment for that.
+// issuerOf returns the authorization server of a login. It does not ask the server for its
+// current one; a refusal leads to that.
 func (a *authorizer) issuerOf(ctx context.Context, l *login) (*issuer, error) {
-	if a.site != nil && a.site.AS.Issuer == l.Issuer {
-		return a.site.AS, nil
+	if a.discovered != nil && a.discovered.AS.Issuer == l.Issuer {
+		return a.discovered.AS, nil
 	}
-	find := func() (*issuer, error) { return a.metadata(ctx, l.Issuer) }
+	find := func() (*issuer, error) { return a.issuerMetadata(ctx, l.Issuer) }
 	if l.Assumed {
-		find = func() (*issuer, error) { return a.assumed(ctx) }
+		find = func() (*issuer, error) { return a.legacyIssuer(ctx) }
 	}
 	as, err := find()
 	if err == nil {
-		a.site = &site{Resource: l.Resource, AS: as}
+		a.discovered = &discovery{Resource: l.Resource, AS: as}
 	}
 	return as, err
 }
 
-// dropClient forgets a client that registered itself or was entered: the next
-// login registers anew, or asks for one.
+// dropClient deletes a registered or entered client, so that the next login gets a new one.
 func (a *authorizer) dropClient(ctx context.Context, c *client, issuer string) {
 	key := clientKey(issuer)
-	if c.From == byPrompt {
+	if c.From == fromPrompt {
 		key = a.enteredKey()
 	}
 	if err := a.host.Secrets.DeleteSecret(ctx, key); err != nil {
-		a.log.Warn("a client that is of no use any more could not be deleted", "error", err)
+		a.log.Warn("could not delete a client that is no longer valid", "error", err)
 	}
 }
 
-// clientError explains the refusals that no login helps against, and those that
-// only one does.
+// clientError adds a hint to errors about the client and to those about the grant.
 func (a *authorizer) clientError(err error) error {
 	switch {
-	case refusedWith(err, "invalid_client", "unauthorized_client"):
+	case hasCode(err, "invalid_client", "unauthorized_client"):
 		return &sdk.Error{
 			Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses this client: " + err.Error(),
-			Hint: "check client_id, client_secret or private_key, client_auth, and what the client is allowed there",
+			Hint: "check client_id, client_secret or private_key, client_auth, and the permissions of the client",
 		}
-	case refusedWith(err, "temporarily_unavailable", "server_error", "slow_down"):
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the authorization server has trouble: " + err.Error()}
+	case hasCode(err, "temporarily_unavailable", "server_error", "slow_down"):
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the authorization server is unavailable: " + err.Error()}
 	}
-	if r, ok := err.(*refusal); ok {
+	if r, ok := err.(*oauthError); ok {
 		return &sdk.Error{Code: sdk.AuthRequired, Reason: "token_refused", Message: "the authorization server issues no token: " + r.Error()}
 	}
 	return err

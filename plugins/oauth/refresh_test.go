@@ -14,11 +14,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// stale makes every token one that has expired when it arrives.
+// stale makes all tokens expired when they arrive.
 func stale(_ url.Values, m map[string]any) { m["expires_in"] = 20 }
 
-// TestRefresh: an expired token is renewed unseen, for the same resource and as
-// the same client, whatever the server does with the refresh token.
+// TestRefresh: an expired token is refreshed for the same resource and client, with or
+// without a new refresh token.
 func TestRefresh(t *testing.T) {
 	for name, reply := range map[string]func(form url.Values, m map[string]any){
 		"a refresh token that rotates": stale,
@@ -32,7 +32,7 @@ func TestRefresh(t *testing.T) {
 	} {
 		v := newVendor(t)
 		v.Tokens = reply
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		for range 3 {
 			if status, err := d.request(t); status != 200 || err != nil {
@@ -51,13 +51,13 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestTokensWithoutEnd: a life that is not said, or cannot be meant, is not a
-// reason to renew.
-func TestTokensWithoutEnd(t *testing.T) {
+// TestTokensWithoutLifetime: a token without a valid lifetime is used until it is
+// refused.
+func TestTokensWithoutLifetime(t *testing.T) {
 	for name, life := range map[string]any{"none": nil, "zero": 0, "negative": -1, "nonsense": "soon", "too long": 1e300} {
 		v := newVendor(t)
 		v.Tokens = func(_ url.Values, m map[string]any) { m["expires_in"] = life }
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		if status, err := d.request(t); status != 200 || err != nil || len(v.grants("refresh_token")) > 0 {
 			t.Errorf("%s: %d, %v", name, status, err)
@@ -65,17 +65,18 @@ func TestTokensWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestManyCallers: a hundred calls with an expired token are one refresh.
-func TestManyCallers(t *testing.T) {
+// TestConcurrentCallsRefreshOnce: a hundred calls with an expired token cause one
+// refresh.
+func TestConcurrentCallsRefreshOnce(t *testing.T) {
 	v := newVendor(t)
 	v.Tokens = func(form url.Values, m map[string]any) {
 		if form.Get("grant_type") == "authorization_code" {
 			stale(form, m)
 		}
 	}
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
-	other := sit(t, v, d.host, `{}`) // another process with the same store, later
+	other := newFixture(t, v, d.host, `{}`) // another process with the same store, later
 	var callers sync.WaitGroup
 	for range 100 {
 		callers.Go(func() {
@@ -93,9 +94,8 @@ func TestManyCallers(t *testing.T) {
 	}
 }
 
-// TestRefreshRefused: a login is over when the authorization server says so,
-// and only then.
-func TestRefreshRefused(t *testing.T) {
+// TestRefreshErrors: only certain errors of the authorization server end a login.
+func TestRefreshErrors(t *testing.T) {
 	fail := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -113,10 +113,10 @@ func TestRefreshRefused(t *testing.T) {
 		{"invalid_client", fail(401, `{"error":"invalid_client"}`), sdk.NeedsLogin, true},
 		{"invalid_scope", fail(400, `{"error":"invalid_scope"}`), sdk.AuthRequired, false},
 		{"a reply that is lost", lost, sdk.Unavailable, false},
-		{"trouble", fail(503, `{"error":"invalid_grant"}`), sdk.Unavailable, false},
+		{"unavailable", fail(503, `{"error":"invalid_grant"}`), sdk.Unavailable, false},
 		{"too many requests", fail(429, `{"error":"invalid_grant"}`), sdk.Unavailable, false},
 		{"a page", fail(200, `<html>`), sdk.Unavailable, false},
-		{"a refusal without a reason", fail(400, `no`), sdk.Unavailable, false},
+		{"a oauthError without a reason", fail(400, `no`), sdk.Unavailable, false},
 		{"two tokens", fail(200, `{"access_token":"a","access_token":"b"}`), sdk.Unavailable, false},
 		{"no token", fail(200, `{"token_type":"Bearer"}`), sdk.Unavailable, false},
 		{"a token with a line break", fail(200, `{"access_token":"a\r\nX: y"}`), sdk.Unavailable, false},
@@ -124,7 +124,7 @@ func TestRefreshRefused(t *testing.T) {
 	} {
 		v := newVendor(t)
 		v.Tokens = stale
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		v.Instead("/token", one.answer)
 		for range 2 {
@@ -144,9 +144,9 @@ func TestRefreshRefused(t *testing.T) {
 	}
 }
 
-// TestRefreshGoesOn: who asked has gone, and the refresh token that came is not
-// lost.
-func TestRefreshGoesOn(t *testing.T) {
+// TestRefreshOutlivesItsCaller: a refresh completes and its token is stored after its
+// caller has left.
+func TestRefreshOutlivesItsCaller(t *testing.T) {
 	v := newVendor(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	v.Tokens = func(form url.Values, m map[string]any) {
@@ -155,28 +155,28 @@ func TestRefreshGoesOn(t *testing.T) {
 			cancel()
 		}
 	}
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
 	_, _ = d.Authorize(ctx, sdk.AuthRequest{URL: v.URL})
-	next := sit(t, v, d.host, `{}`)
+	next := newFixture(t, v, d.host, `{}`)
 	if status, err := next.request(t); status != 200 || err != nil {
 		t.Errorf("afterwards: %d, %v", status, err)
 	}
 	if _, err := d.Authorize(ctx, sdk.AuthRequest{URL: v.URL}); !errors.Is(err, context.Canceled) {
-		t.Errorf("whoever has gone already got %v", err)
+		t.Errorf("the cancelled call returned %v", err)
 	}
 }
 
-// TestRevokedToken: a token that is refused before its time is renewed, once.
-func TestRevokedToken(t *testing.T) {
+// TestRefusedTokenIsRefreshedOnce: a refused token is refreshed once before its expiry.
+func TestRefusedTokenIsRefreshedOnce(t *testing.T) {
 	v := newVendor(t)
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
 	v.Expire()
 	if status, err := d.request(t); status != 200 || err != nil {
 		t.Fatalf("%d, %v", status, err)
 	}
-	// From now on the server refuses whatever it is given.
+	// From here on the server refuses all tokens.
 	v.Challenge = v.Bearer(`, error="invalid_token"`)
 	v.Instead("/mcp", v.Refuse)
 	before := v.seen("/token")
@@ -188,9 +188,8 @@ func TestRevokedToken(t *testing.T) {
 	}
 }
 
-// TestUnkept: what the store does not take any more is used as long as the
-// plugin runs.
-func TestUnkept(t *testing.T) {
+// TestUnsavedLoginIsUsed: a login that cannot be stored is used until the process ends.
+func TestUnsavedLoginIsUsed(t *testing.T) {
 	v := newVendor(t)
 	host := &plugintest.Host{Browser: plugintest.Follow}
 	services := host.Services()
@@ -199,7 +198,7 @@ func TestUnkept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{authorizer: a, host: host, vendor: v}
+	d := &fixture{authorizer: a, host: host, vendor: v}
 	v.Tokens = stale
 	if _, err := d.Login(t.Context(), nil); reason(err) != "locked" || !strings.Contains(err.Error(), "succeeded") {
 		t.Errorf("the login says %v", err)
@@ -216,8 +215,8 @@ func TestUnkept(t *testing.T) {
 	}
 }
 
-// TestUnkeepable: where nothing can be kept, nobody is sent through a login.
-func TestUnkeepable(t *testing.T) {
+// TestNoLoginWithoutStore: if the store does not work the user is not sent to a login.
+func TestNoLoginWithoutStore(t *testing.T) {
 	v := newVendor(t)
 	host := &plugintest.Host{Browser: plugintest.Follow}
 	services := host.Services()
@@ -227,7 +226,7 @@ func TestUnkeepable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = a.Login(t.Context(), nil)
-	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "locked" || e.Hint != "unlock it" || !strings.Contains(e.Message, "none was begun") {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "locked" || e.Hint != "unlock it" || !strings.Contains(e.Message, "it was not started") {
 		t.Errorf("the login says %v", err)
 	}
 	if len(host.Opened()) > 0 {
@@ -235,7 +234,7 @@ func TestUnkeepable(t *testing.T) {
 	}
 }
 
-// full is a store without room for what begins so.
+// A full store rejects keys with a prefix.
 type full struct {
 	sdk.Secrets
 	prefix string
@@ -248,8 +247,8 @@ func (f full) SetSecret(ctx context.Context, key string, value []byte, label str
 	return f.Secrets.SetSecret(ctx, key, value, label)
 }
 
-// TestExpiry: half a minute before its time a token is not presented any more.
-func TestExpiry(t *testing.T) {
+// TestTokenExpiresEarly: a token is not presented in the last 30 s before its expiry.
+func TestTokenExpiresEarly(t *testing.T) {
 	for left, want := range map[time.Duration]bool{time.Hour: true, skew + time.Second: true, skew - time.Second: false, -time.Hour: false} {
 		if l := (&login{Expires: time.Now().Add(left)}); l.fresh() != want {
 			t.Errorf("%s before: %t", left, !want)

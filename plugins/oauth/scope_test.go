@@ -10,19 +10,19 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// forbid refuses a token without a scope, with a challenge that names it.
-func (v *vendor) forbid(t testing.TB, d *desk, header string) (sdk.ChallengeResult, error) {
+// forbid reports a missing scope with the given challenge.
+func (v *vendor) forbid(t testing.TB, d *fixture, header string) (sdk.ChallengeResult, error) {
 	t.Helper()
 	return d.Challenge(t.Context(), sdk.Challenge{
 		AuthRequest: sdk.AuthRequest{URL: v.URL}, Status: http.StatusForbidden, WWWAuthenticate: []string{header}, Attempt: 1,
 	})
 }
 
-// TestStepUp: a server that asks for more is given what there was and what it
-// asks for, by the next login, wherever that takes place.
+// TestStepUp: the next login requests the old scopes and those that the server asked for,
+// also in another process.
 func TestStepUp(t *testing.T) {
 	v := newVendor(t)
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
 	more := v.Bearer(`, error="insufficient_scope", scope="write admin"`)
 	for range 2 {
@@ -34,7 +34,7 @@ func TestStepUp(t *testing.T) {
 	if cred, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil || len(cred.Headers) != 1 {
 		t.Errorf("what the login can do is over: %v", err)
 	}
-	next := sit(t, v, d.host, `{}`)
+	next := newFixture(t, v, d.host, `{}`)
 	next.login(t)
 	if got := v.logins()[1].Get("scope"); got != "read write admin" {
 		t.Errorf("asked for %q", got)
@@ -44,7 +44,7 @@ func TestStepUp(t *testing.T) {
 			t.Error("what was asked for is asked for again next time")
 		}
 	}
-	// The server refuses all the same: there is nothing left to ask for.
+	// The server refuses again, and there is no further scope to request.
 	for _, one := range []string{more, v.Bearer(`, error="insufficient_scope"`), v.Bearer(""), "", `Basic realm="x"`, strings.Repeat("x", 10<<10)} {
 		if res, err := v.forbid(t, next, one); err != nil || res.NeedsLogin || res.Retry || res.Reason == "" {
 			t.Errorf("%.40q: %+v, %v", one, res, err)
@@ -55,7 +55,7 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// TestChallenges: what is read out of headers that others made.
+// TestChallenges: headers are parsed leniently.
 func TestChallenges(t *testing.T) {
 	many := make([]string, 100)
 	for i := range many {
@@ -83,13 +83,13 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// TestLogout: what there was is worth nothing any more, here and there.
+// TestLogout: a logout revokes and deletes the tokens.
 func TestLogout(t *testing.T) {
 	for name, one := range map[string]struct {
 		meta    func(map[string]any)
 		revoke  http.HandlerFunc
 		revoked int
-		now     string // the settings of who logs out, where they are others
+		now     string // the settings at the logout, if they differ
 	}{
 		"offered":     {revoked: 2},
 		"of before":   {revoked: 2, now: `{"client_id":"by-hand"}`},
@@ -101,9 +101,9 @@ func TestLogout(t *testing.T) {
 		if one.revoke != nil {
 			v.Instead("/revoke", one.revoke)
 		}
-		d := sit(t, v, nil, `{}`)
+		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
-		next := sit(t, v, d.host, cmp.Or(one.now, `{}`)) // another process logs out
+		next := newFixture(t, v, d.host, cmp.Or(one.now, `{}`)) // another process logs out
 		if err := next.Logout(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -127,8 +127,8 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-// TestScopes: what is asked for is what is configured, else what the server
-// asks for, else what it publishes; never what could be had. AUO-18
+// TestScopes: the requested scopes are the configured ones, otherwise those of the
+// challenge, otherwise those of the metadata, but never all supported ones. AUO-18
 func TestScopes(t *testing.T) {
 	could := []string{"read", "write", "admin"}
 	for _, one := range []struct {
@@ -152,7 +152,7 @@ func TestScopes(t *testing.T) {
 		if one.challenge != "" {
 			v.Challenge = v.Bearer(`, scope="` + one.challenge + `"`)
 		}
-		d := sit(t, v, nil, one.settings)
+		d := newFixture(t, v, nil, one.settings)
 		d.login(t, one.arguments...)
 		if got := v.logins()[0].Get("scope"); got != one.want || one.want == "" && v.logins()[0].Has("scope") {
 			t.Errorf("%+v: asked for %q", one, got)

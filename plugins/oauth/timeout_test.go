@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// TestLoginTimeout: what a person may be given, and how it is said.
+// TestLoginTimeout: the limits of login_timeout and its format in messages.
 func TestLoginTimeout(t *testing.T) {
 	for text, says := range map[string]string{
 		"1s": "1s", "90s": "1m30s", "5m": "5m", "1h": "1h", "30m": "30m", "0s": "", "-1s": "", "999ms": "", "1h1s": "", "61m": "", "soon": "", "": "",
@@ -18,37 +18,37 @@ func TestLoginTimeout(t *testing.T) {
 		if (err == nil) != (says != "") {
 			t.Errorf("%q: %v", text, err)
 		}
-		if err == nil && a.tooLate().Error() != "nobody finished the login within "+says {
+		if err == nil && a.tooLate().Error() != "the login was not completed within "+says {
 			t.Errorf("%q is told as %q", text, a.tooLate())
 		}
 	}
 }
 
-// TestUsualTimeout: without the setting it is five minutes, as the documents say.
-func TestUsualTimeout(t *testing.T) {
+// TestDefaultLoginTimeout: the default of login_timeout is five minutes.
+func TestDefaultLoginTimeout(t *testing.T) {
 	a, err := startWith(t, "https://mcp.example.com/mcp", sdk.Host{}, `{}`)
 	if err != nil || a.LoginTimeout != 5*time.Minute {
 		t.Errorf("%v, %v", a, err)
 	}
 }
 
-// TestLoginEnds: nobody is waited for longer than the settings say, and what the
-// authorization server takes is not the person's time.
-func TestLoginEnds(t *testing.T) {
+// TestLoginTimesOut: a login ends at login_timeout. The time of the token endpoint does
+// not count.
+func TestLoginTimesOut(t *testing.T) {
 	hurry(t)
-	nobody := func(string) error { return nil }
+	ignore := func(string) error { return nil }
 	for name, one := range map[string]struct {
 		settings string
 		browser  func(string) error
-		slow     string // an address that takes longer than a person has
+		slow     string // a path that answers later than login_timeout
 		expires  int
 		want     string
 	}{
-		"nobody":           {settings: `{"login_timeout":"1s"}`, browser: nobody, want: "nobody finished the login within 1s"},
-		"nobody elsewhere": {settings: `{"login_timeout":"1s","grant":"device"}`, browser: nobody, expires: 600, want: "nobody finished the login within 1s"},
-		"a short code":     {settings: `{"grant":"device"}`, browser: nobody, expires: 1, want: codeExpired.Error()},
-		"slow to register": {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/register"},
-		"slow tokens":      {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/token"},
+		"not completed":             {settings: `{"login_timeout":"1s"}`, browser: ignore, want: "the login was not completed within 1s"},
+		"not completed on a device": {settings: `{"login_timeout":"1s","grant":"device"}`, browser: ignore, expires: 600, want: "the login was not completed within 1s"},
+		"a short code":              {settings: `{"grant":"device"}`, browser: ignore, expires: 1, want: codeExpired.Error()},
+		"slow to register":          {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/register"},
+		"slow tokens":               {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +68,7 @@ func TestLoginEnds(t *testing.T) {
 					v.Usual(w, r)
 				})
 			}
-			_, err := sit(t, v, &plugintest.Host{Browser: one.browser}, one.settings).Login(t.Context(), nil)
+			_, err := newFixture(t, v, &plugintest.Host{Browser: one.browser}, one.settings).Login(t.Context(), nil)
 			if (err == nil) != (one.want == "") || err != nil && err.Error() != one.want {
 				t.Errorf("%v, want %q", err, one.want)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,11 +20,11 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// tokenMost is how long a token may be: two of them and the rest are kept as
+// tokenMost is the maximum length of a token: two tokens and the other fields must fit into
 // one secret.
 const tokenMost = 7 << 10
 
-// A tokenReply is what a token endpoint answers (RFC 6749 §5.1 and §5.2).
+// A tokenReply is the reply of a token endpoint (RFC 6749 §5.1 and §5.2).
 type tokenReply struct {
 	Access  string         `json:"access_token"`
 	Type    string         `json:"token_type"`
@@ -29,37 +32,36 @@ type tokenReply struct {
 	Scope   *string        `json:"scope"`
 	IDToken string         `json:"id_token"`
 	Issued  string         `json:"issued_token_type"`
-	Expires jsontext.Value `json:"expires_in"` // a number, and from some servers a string
+	Expires jsontext.Value `json:"expires_in"` // a number; some servers send a string
 	Error   string         `json:"error"`
 }
 
-// A refusal is an error that an authorization server names. Only the code is
-// kept: the sentence beside it is a stranger's.
-type refusal struct {
+// An oauthError is an error code of an authorization server. It does not keep the
+// description, which is untrusted text.
+type oauthError struct {
 	Code string
 	Host string
 }
 
-func (r *refusal) Error() string { return fmt.Sprintf("%s answered %s", r.Host, r.Code) }
+func (r *oauthError) Error() string { return fmt.Sprintf("%s answered %s", r.Host, r.Code) }
 
-// refusedWith reports whether an error is a refusal with one of the codes.
-func refusedWith(err error, codes ...string) bool {
-	r, ok := errors.AsType[*refusal](err)
+// hasCode reports whether an error is an oauthError with one of the codes.
+func hasCode(err error, codes ...string) bool {
+	r, ok := errors.AsType[*oauthError](err)
 	return ok && slices.Contains(codes, r.Code)
 }
 
-// readCode keeps an error code that may be shown.
+// readCode returns an error code if it is safe to print.
 func readCode(code string) string {
 	if code == "" || len(code) > 64 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return "an error without a name"
+		return "an unnamed error"
 	}
 	return code
 }
 
-// token asks a token endpoint. Every grant goes through here, and not through
-// x/oauth2: that leaves resource out of a refresh, cannot sign assertions, tries
-// two kinds of client authentication one after the other, which spends a code,
-// and puts what a server said into its errors.
+// token sends a request to the token endpoint. It does not use x/oauth2, which omits resource
+// from a refresh, cannot send assertions, and puts the server's reply into its errors. It
+// also tries two methods of client authentication, which spends the code.
 func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.Values) (*tokenReply, error) {
 	res, u, err := a.post(ctx, "the token endpoint", as.TokenEndpoint, as, c, form)
 	if err != nil {
@@ -71,11 +73,11 @@ func (a *authorizer) token(ctx context.Context, as *issuer, c *client, form url.
 	case broken:
 		return nil, badReply(u, "is not valid JSON")
 	case t.Error != "":
-		return nil, &refusal{Code: readCode(t.Error), Host: u.Host}
+		return nil, &oauthError{Code: readCode(t.Error), Host: u.Host}
 	case !visible(t.Access) || t.Refresh != "" && !visible(t.Refresh):
-		return nil, badReply(u, "holds no token that could be presented")
+		return nil, badReply(u, "contains no valid token")
 	case t.Type != "" && !strings.EqualFold(t.Type, "bearer"):
-		return nil, badReply(u, "holds a token of another type than Bearer")
+		return nil, badReply(u, "contains a token of another type than Bearer")
 	}
 	return &t, nil
 }
@@ -85,18 +87,18 @@ func visible(token string) bool {
 }
 
 func badReply(u *url.URL, why string) *sdk.Error {
-	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("the answer of %s %s", u.Host, why), Hint: "report it to whoever runs the server"}
+	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("the answer of %s %s", u.Host, why), Hint: "report it to the operator of the server"}
 }
 
-// post sends a form as the client and returns the body of the answer, which is
-// that of a success or names an error.
+// post sends a form with the client's authentication and returns the body of a success. Other
+// replies become an oauthError or sdk.Unavailable.
 func (a *authorizer) post(ctx context.Context, what, address string, as *issuer, c *client, form url.Values) ([]byte, *url.URL, error) {
 	u, err := a.visitor.URL(what, address)
 	if err != nil {
 		return nil, nil, err
 	}
 	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
-	if err := a.identify(as, c, h, form); err != nil {
+	if err := a.authenticate(as, c, h, form); err != nil {
 		return nil, nil, err
 	}
 	res, err := a.visitor.Ask(ctx, http.MethodPost, u, h, form.Encode())
@@ -110,13 +112,13 @@ func (a *authorizer) post(ctx context.Context, what, address string, as *issuer,
 		Error string `json:"error"`
 	}
 	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error != "" {
-		return nil, nil, &refusal{Code: readCode(e.Error), Host: u.Host}
+		return nil, nil, &oauthError{Code: readCode(e.Error), Host: u.Host}
 	}
 	return nil, nil, unavailable(u, res.Status)
 }
 
-// identify adds to a request who the client is (RFC 6749 §2.3).
-func (a *authorizer) identify(as *issuer, c *client, h http.Header, form url.Values) error {
+// authenticate adds the client's authentication to a request (RFC 6749 §2.3).
+func (a *authorizer) authenticate(as *issuer, c *client, h http.Header, form url.Values) error {
 	switch c.method(as) {
 	case "client_secret_basic":
 		pair := http.Request{Header: h}
@@ -140,9 +142,8 @@ func (a *authorizer) identify(as *issuer, c *client, h http.Header, form url.Val
 	return nil
 }
 
-// expiry is when a token that was just issued expires; zero when that is not
-// said. A life of zero seconds cannot be meant: such a token would never be
-// presented, so it is until it is refused.
+// expiry returns when a new token expires, or zero if the reply does not say. It ignores a
+// lifetime below one second, since such a token could never be presented.
 func (t *tokenReply) expiry() time.Time {
 	text := strings.Trim(string(t.Expires), `"`)
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 1 {
@@ -151,10 +152,38 @@ func (t *tokenReply) expiry() time.Time {
 	return time.Time{}
 }
 
-// scopes are those that were granted; what is not said is what was asked for.
+// scopes returns the granted scopes; if the reply has none, the requested ones.
 func (t *tokenReply) scopes(asked []string) []string {
 	if t.Scope == nil {
 		return union(nil, asked)
 	}
 	return scopesOf(*t.Scope)
+}
+
+// account returns the name of the user from an ID token, for display only. It does not
+// verify the signature, because the token comes directly from the token endpoint (OpenID
+// Connect Core §3.1.3.7).
+func account(idToken string) string {
+	parts := strings.Split(idToken, ".")
+	if len(parts) != 3 || len(idToken) > 64<<10 {
+		return ""
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return ""
+	}
+	var claims struct {
+		Email string `json:"email"`
+		Name  string `json:"preferred_username"`
+		Sub   string `json:"sub"`
+	}
+	if json.Unmarshal(b, &claims) != nil {
+		return ""
+	}
+	for _, who := range []string{claims.Email, claims.Name, claims.Sub} {
+		if who != "" && len(who) <= 256 && utf8.ValidString(who) && !strings.ContainsFunc(who, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return who
+		}
+	}
+	return ""
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// TestBound: a secret of the settings goes to the authorization server that took
-// it first, and to no other that the server names later.
-func TestBound(t *testing.T) {
+// TestSecretsStayWithFirstIssuer: secrets of the settings go only to the authorization
+// server that accepted them first.
+func TestSecretsStayWithFirstIssuer(t *testing.T) {
 	for name, one := range map[string]struct {
 		then string // the settings after the move; ISSUER is the new one
-		out  bool   // logged out before
+		out  bool   // a logout before the move
 		want string
 	}{
 		"moved":             {`{"client_id":"me","client_secret":"s3cret"}`, false, "issuer_mismatch"},
@@ -24,9 +24,9 @@ func TestBound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVendor(t)
-			d := sit(t, v, nil, `{"client_id":"me","client_secret":"s3cret"}`)
+			d := newFixture(t, v, nil, `{"client_id":"me","client_secret":"s3cret"}`)
 			d.login(t)
-			d.login(t) // the same one, again
+			d.login(t) // the same server again
 			if one.out {
 				if err := d.Logout(t.Context()); err != nil {
 					t.Fatal(err)
@@ -34,7 +34,7 @@ func TestBound(t *testing.T) {
 			}
 			v.Move(t)
 			before := len(v.logins()) + len(v.forms())
-			_, err := sit(t, v, d.host, strings.ReplaceAll(one.then, "ISSUER", v.Issuer)).Login(t.Context(), nil)
+			_, err := newFixture(t, v, d.host, strings.ReplaceAll(one.then, "ISSUER", v.Issuer)).Login(t.Context(), nil)
 			asked := len(v.logins()) + len(v.forms()) - before
 			if reason(err) != one.want || (one.want != "") != (asked == 0) {
 				t.Errorf("%v, asked %d times", err, asked)
@@ -51,9 +51,9 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestBoundAlone: so it is where nobody logs in, for as long as the process lasts,
-// for there may be no store.
-func TestBoundAlone(t *testing.T) {
+// TestMachineSecretsStayWithFirstIssuer: for grants without a user the process remembers
+// the issuer, since there may be no store.
+func TestMachineSecretsStayWithFirstIssuer(t *testing.T) {
 	for name, settings := range map[string]string{
 		"a secret":     `{"grant":"client_credentials","client_id":"me","client_secret":"s"}`,
 		"a token":      `{"grant":"token_exchange","client_id":"me","subject_token":"abc"}`,
@@ -61,7 +61,7 @@ func TestBoundAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVendor(t)
-			d := sit(t, v, &plugintest.Host{}, settings)
+			d := newFixture(t, v, &plugintest.Host{}, settings)
 			if status, err := d.request(t); status != 200 || err != nil {
 				t.Fatalf("%d, %v", status, err)
 			}

@@ -22,9 +22,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// TestAlone: grants that need nobody get their tokens when the server asks for
-// one, renew them, and keep nothing.
-func TestAlone(t *testing.T) {
+// TestMachineGrants: grants without a user obtain a token when the server asks for one,
+// renew it, and store nothing.
+func TestMachineGrants(t *testing.T) {
 	for name, one := range map[string]struct {
 		settings string
 		form     map[string]string
@@ -39,7 +39,7 @@ func TestAlone(t *testing.T) {
 	} {
 		v := newVendor(t)
 		v.Tokens = stale
-		d := sit(t, v, &plugintest.Host{}, one.settings)
+		d := newFixture(t, v, &plugintest.Host{}, one.settings)
 		for range 2 {
 			if status, err := d.request(t); status != 200 || err != nil {
 				t.Fatalf("%s: %d, %v", name, status, err)
@@ -65,23 +65,23 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestAlonePinned: where the authorization server is configured, nothing is
-// asked without a token.
-func TestAlonePinned(t *testing.T) {
+// TestMachineGrantWithIssuer: with a configured issuer no request is sent without a
+// token.
+func TestMachineGrantWithIssuer(t *testing.T) {
 	v := newVendor(t)
 	settings := `{"grant":"client_credentials","client_id":"me","client_secret":"s","issuer":"` + v.Issuer + `"}`
-	d := sit(t, v, &plugintest.Host{}, settings)
+	d := newFixture(t, v, &plugintest.Host{}, settings)
 	if status, err := d.request(t); status != 200 || err != nil || v.seen("/mcp") != 1 {
 		t.Errorf("%d, %v", status, err)
 	}
 	v.Instead(plugintest.ResourcePath, plugintest.Reply(200, map[string]any{"resource": v.URL, "authorization_servers": []string{"https://as.example"}}))
-	if _, err := sit(t, v, &plugintest.Host{}, settings).request(t); reason(err) != "issuer_mismatch" {
+	if _, err := newFixture(t, v, &plugintest.Host{}, settings).request(t); reason(err) != "issuer_mismatch" {
 		t.Errorf("another authorization server: %v", err)
 	}
 }
 
-// TestAloneRefused: no token is asked for in circles.
-func TestAloneRefused(t *testing.T) {
+// TestMachineGrantRefused: repeated refusals do not cause endless requests for tokens.
+func TestMachineGrantRefused(t *testing.T) {
 	const settings = `{"grant":"client_credentials","client_id":"me","client_secret":"hunter2"}`
 	refuse := func(code string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -91,18 +91,18 @@ func TestAloneRefused(t *testing.T) {
 	for code, want := range map[string]string{"invalid_client": "client_refused", "unauthorized_client": "client_refused", "invalid_scope": "token_refused", "hunter2 ": "token_refused"} {
 		v := newVendor(t)
 		v.Instead("/token", refuse(code))
-		_, err := sit(t, v, &plugintest.Host{}, settings).request(t)
+		_, err := newFixture(t, v, &plugintest.Host{}, settings).request(t)
 		if reason(err) != want || strings.Contains(err.Error(), "hunter2") || v.seen("/token") != 1 {
 			t.Errorf("%s: %v, asked %d times", code, err, v.seen("/token"))
 		}
 	}
 	v := newVendor(t)
 	v.Instead("/mcp", v.Refuse)
-	if status, err := sit(t, v, &plugintest.Host{}, settings).request(t); status != 401 || err != nil || v.seen("/token") != 1 {
+	if status, err := newFixture(t, v, &plugintest.Host{}, settings).request(t); status != 401 || err != nil || v.seen("/token") != 1 {
 		t.Errorf("a server that refuses everything: %d, %v, asked %d times", status, err, v.seen("/token"))
 	}
 	v = newVendor(t)
-	d := sit(t, v, &plugintest.Host{}, settings)
+	d := newFixture(t, v, &plugintest.Host{}, settings)
 	if _, err := d.request(t); err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,8 @@ func TestAloneRefused(t *testing.T) {
 	}
 }
 
-// TestAssertion: what the key signs can be checked with it, and is about one
-// request to this authorization server.
+// TestAssertion: an assertion is signed by the key and has the claims of one request to
+// this authorization server.
 func TestAssertion(t *testing.T) {
 	p256, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	p384, _ := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
@@ -160,7 +160,7 @@ func TestAssertion(t *testing.T) {
 			m["token_endpoint_auth_methods_supported"], m["token_endpoint_auth_signing_alg_values_supported"] = []string{"private_key_jwt"}, one.algs
 		}
 		settings, _ := json.Marshal(map[string]string{"grant": "client_credentials", "client_id": "me", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))})
-		_, err = sit(t, v, &plugintest.Host{}, string(settings)).request(t)
+		_, err = newFixture(t, v, &plugintest.Host{}, string(settings)).request(t)
 		if one.alg == "" {
 			if sdk.CodeOf(err) != sdk.Invalid || len(v.forms()) > 0 {
 				t.Errorf("a key that the server does not know: %v", err)

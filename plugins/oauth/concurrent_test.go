@@ -12,25 +12,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// TestMeanwhile: what somebody decides while a token is renewed, in another
-// process that no lock keeps out, is not undone: a logout stays one, and a new
-// login counts, whatever becomes of the old one.
-func TestMeanwhile(t *testing.T) {
+// TestLoginChangesDuringRefresh: a login or logout in another process during a refresh is
+// not undone, although no lock excludes it.
+func TestLoginChangesDuringRefresh(t *testing.T) {
 	refused := plugintest.Reply(http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
 	for name, test := range map[string]struct {
-		in     bool // somebody logs in, and not out
-		refuse bool // the old refresh token is of no use
+		in     bool // a login instead of a logout
+		refuse bool // the old refresh token is refused
 		code   sdk.Code
 	}{
 		"a logout":                        {code: sdk.NeedsLogin},
-		"a logout, and a refusal":         {refuse: true, code: sdk.NeedsLogin},
+		"a logout, and a oauthError":      {refuse: true, code: sdk.NeedsLogin},
 		"another login":                   {in: true},
 		"another login, and the old ends": {in: true, refuse: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVendor(t)
 			v.Tokens = stale
-			d := sit(t, v, nil, `{}`)
+			d := newFixture(t, v, nil, `{}`)
 			d.login(t)
 			key := d.loginKey()
 			decide := func() {
@@ -66,19 +65,19 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestNoTime: a refresh that could not be over before the host stops waiting, and
-// lets other processes refresh, is not begun.
-func TestNoTime(t *testing.T) {
+// TestRefreshNeedsTime: a refresh does not start if the host would stop waiting before it
+// is complete.
+func TestRefreshNeedsTime(t *testing.T) {
 	v := newVendor(t)
 	v.Tokens = stale
-	d := sit(t, v, nil, `{}`)
+	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
-	ctx, cancel := context.WithTimeout(t.Context(), lostTime-time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), refreshTime-time.Second)
 	defer cancel()
 	if _, err := d.Authorize(ctx, sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.Deadline || len(v.grants("refresh_token")) > 0 {
 		t.Errorf("%v after %d refreshes", err, len(v.grants("refresh_token")))
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), lostTime+time.Second)
+	ctx, cancel = context.WithTimeout(t.Context(), refreshTime+time.Second)
 	defer cancel()
 	if _, err := d.Authorize(ctx, sdk.AuthRequest{URL: v.URL}); err != nil {
 		t.Error(err)

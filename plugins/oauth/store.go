@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/junctor-mcp/junctor/sdk"
+)
+
+// secretMost is the maximum size of a secret (sdk.Secrets).
+const secretMost = 16 << 10
+
+// A login is a set of tokens and what they are bound to. It is used only for the same
+// server, resource, authorization server and client.
+type login struct {
+	Server   string    `json:"server"`
+	Resource string    `json:"resource"`
+	Issuer   string    `json:"issuer"`
+	Assumed  bool      `json:"assumed,omitzero"` // see issuer
+	Client   client    `json:"client"`
+	Access   string    `json:"access"`
+	Refresh  string    `json:"refresh,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"`
+	Scopes   []string  `json:"scopes,omitempty"`
+	Account  string    `json:"account,omitzero"`
+}
+
+// fresh reports whether there is an access token that has not expired.
+func (l *login) fresh() bool {
+	return l != nil && (l.Expires.IsZero() || time.Until(l.Expires) > skew)
+}
+
+func (l *login) credential() sdk.Credential {
+	return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer " + l.Access}, Expires: l.Expires, Account: l.Account}
+}
+
+// matches reports whether a login fits the current settings.
+func (a *authorizer) matches(l *login) bool {
+	if l.Server != canonical(a.server) || a.Resource != "" && l.Resource != a.Resource || a.Issuer != "" && l.Issuer != a.Issuer {
+		return false
+	}
+	if a.ClientID != "" || l.Client.From == fromSettings {
+		return l.Client.From == fromSettings && l.Client.ID == a.ClientID
+	}
+	return l.Client.From != fromDocument || l.Client.ID == a.ClientMetadataURL
+}
+
+// load reads the login from the store. It returns nil if there is none that matches.
+func (a *authorizer) load(ctx context.Context) (*login, error) {
+	if a.server == nil {
+		return nil, nil
+	}
+	l := new(login)
+	found, err := a.read(ctx, a.loginKey(), l)
+	if err != nil || !found || !visible(l.Access) || !a.matches(l) {
+		return nil, err
+	}
+	if c := a.configured(); c != nil {
+		l.Client = *c // its secret is not stored
+	}
+	return l, nil
+}
+
+// current returns the login. It reads the store each time, because other processes refresh
+// it, log in and log out.
+func (a *authorizer) current(ctx context.Context) (*login, error) {
+	if a.unsaved && a.latest != nil {
+		return a.latest, nil
+	}
+	l, err := a.load(ctx)
+	if err != nil && a.latest.fresh() {
+		return a.latest, nil
+	}
+	if err == nil {
+		a.wanted = a.wanted || a.latest != nil || l != nil
+		a.latest = l
+	}
+	return l, err
+}
+
+// save stores a login. One that cannot be stored is used until the process ends.
+func (a *authorizer) save(ctx context.Context, l *login) error {
+	kept := *l
+	if kept.Client.From == fromSettings {
+		kept.Client.Secret = ""
+	}
+	a.latest, a.refused = l, ""
+	err := a.write(ctx, a.loginKey(), &kept, "OAuth login of Junctor to "+a.server.Host)
+	a.unsaved = err != nil
+	return err
+}
+
+// forget deletes a login that is no longer valid.
+func (a *authorizer) forget(ctx context.Context) {
+	a.latest, a.unsaved, a.refused = nil, false, ""
+	if err := a.host.Secrets.DeleteSecret(ctx, a.loginKey()); err != nil {
+		a.log.Warn("could not delete a login that is no longer valid", "error", err)
+	}
+}
+
+// remember stores the scopes for the next login, which may happen in another process. It
+// does not write the same scopes again, because every write counts as a change of the
+// stored secrets.
+func (a *authorizer) remember(ctx context.Context, scopes []string) {
+	if slices.Equal(a.remembered(ctx), scopes) {
+		return
+	}
+	_ = a.write(ctx, a.scopesKey(), scopes, "scopes that "+a.server.Host+" asked for")
+}
+
+func (a *authorizer) remembered(ctx context.Context) []string {
+	var scopes []string
+	if found, err := a.read(ctx, a.scopesKey(), &scopes); err != nil || !found {
+		return nil
+	}
+	return union(nil, scopes)
+}
+
+// Keys are short, because some stores limit their length.
+func (a *authorizer) loginKey() string   { return "login-" + short(canonical(a.server)) }
+func (a *authorizer) scopesKey() string  { return "scopes-" + short(canonical(a.server)) }
+func (a *authorizer) enteredKey() string { return "entered-" + short(canonical(a.server)) }
+func clientKey(issuer string) string     { return "client-" + short(issuer) }
+
+func short(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// read reads and decodes a value. It treats a malformed one as missing.
+func (a *authorizer) read(ctx context.Context, key string, into any) (found bool, err error) {
+	b, found, err := a.host.Secrets.Secret(ctx, key)
+	if err != nil || !found {
+		return false, err
+	}
+	if json.Unmarshal(b, into) != nil {
+		a.log.Warn("ignored a malformed secret of this plugin", "key", key)
+		return false, nil
+	}
+	return true, nil
+}
+
+func (a *authorizer) write(ctx context.Context, key string, v any, label string) error {
+	b, err := json.Marshal(v)
+	if err == nil && len(b) > secretMost {
+		err = sdk.Errorf(sdk.Invalid, "it has %d bytes; a secret has at most %d", len(b), secretMost)
+	}
+	if err == nil {
+		err = a.host.Secrets.SetSecret(ctx, key, b, label)
+	}
+	if err != nil {
+		a.log.Warn("could not store a secret, which is lost when the plugin ends", "what", label, "error", err)
+	}
+	return err
+}
+
+// sendsSecrets reports whether authorization servers receive a secret of the settings.
+//
+// Without issuer the settings do not say which authorization server a client secret or
+// subject token belongs to. It is bound to the first one that accepted it, and no other
+// one receives it. Otherwise an attacker who controls the server could name their own. A
+// private key is never sent, and its assertions are valid for one issuer only.
+func (s *settings) sendsSecrets() bool { return s.ClientSecret != "" || s.SubjectToken != "" }
+
+// checkBinding fails if the secrets of the settings are bound to another issuer.
+func (a *authorizer) checkBinding(ctx context.Context, as *issuer) error {
+	if !a.sendsSecrets() || a.Issuer != "" {
+		return nil
+	}
+	before, err := a.boundTo(ctx)
+	if err != nil || before == "" || before == as.Issuer {
+		return err
+	}
+	return &sdk.Error{
+		Code: sdk.Denied, Reason: "issuer_mismatch",
+		Message: fmt.Sprintf("the server names the authorization server %s, but the client's secret belongs to %s", hostOf(as.Issuer), hostOf(before)),
+		Hint:    "if the server has moved, register a client there and set issuer in the auth block",
+	}
+}
+
+// boundTo returns the issuer that the secrets of the settings are bound to, or "". For
+// grants without a user there may be no store, so the process remembers it.
+func (a *authorizer) boundTo(ctx context.Context) (string, error) {
+	if !a.person() {
+		return a.bound, nil
+	}
+	var b binding
+	if found, err := a.read(ctx, a.boundKey(), &b); err != nil || !found || b.Client != a.ClientID {
+		return "", err
+	}
+	return b.Issuer, nil
+}
+
+// A binding stores the issuer of a client. It is void for other clients.
+type binding struct {
+	Client string `json:"client"`
+	Issuer string `json:"issuer"`
+}
+
+// bind binds the secrets of the settings to an issuer.
+func (a *authorizer) bind(ctx context.Context, issuer string) error {
+	switch {
+	case !a.sendsSecrets():
+		return nil
+	case a.person():
+		return a.write(ctx, a.boundKey(), &binding{Client: a.ClientID, Issuer: issuer}, "OAuth client of Junctor at "+hostOf(issuer))
+	}
+	a.bound = issuer
+	return nil
+}
+
+func (a *authorizer) boundKey() string { return "bound-" + short(canonical(a.server)) }
