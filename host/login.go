@@ -46,7 +46,7 @@ func (a *App) Login(ctx context.Context, s *config.Server, tenant string, p sdk.
 		return err
 	})
 	if err != nil && context.Cause(ctx) == errLoginTimeout {
-		return "", a.locateAuth(s, fault.New(fault.LoginFailed, "the login was not finished within %s", limit).WithHint("run the login again"))
+		return "", a.locateAuth(s, fault.New(fault.LoginFailed, "the login was not completed within %s", limit).WithHint("run the login again"))
 	}
 	return account, err
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// An answerer is the person at the terminal, for what servers ask in the course
-// of a verb. Questions are asked one after the other. Without a terminal it
-// offers nothing and reports each question that it declines.
+// An answerer asks the user at the terminal what servers ask during a verb. Questions are
+// asked one after the other. Without a terminal it declares no capabilities and reports
+// each question that it declines.
 type answerer struct {
 	e           *env
 	interactive bool
 
-	turn chan struct{}   // holds one token: who has it asks
-	gone bool            // the person wants no more questions; belongs to who has the turn
-	keys *login.Terminal // what is typed, which may be early for the next question; belongs to who has the turn
+	turn chan struct{}   // holds one token; its holder asks
+	gone bool            // the user wants no more questions; guarded by turn
+	keys *login.Terminal // input, which may contain the next answer already; guarded by turn
 
 	mu   sync.Mutex
-	told map[string]bool // guarded by mu; what was said of questions that were not asked
+	told map[string]bool // guarded by mu; the questions that were reported as declined
 }
 
 var _ gateway.LocalClient = (*answerer)(nil)
@@ -35,12 +35,12 @@ var _ gateway.LocalClient = (*answerer)(nil)
 func newAnswerer(e *env) *answerer {
 	a := &answerer{e: e, turn: make(chan struct{}, 1), told: map[string]bool{}}
 	a.turn <- struct{}{}
-	// Completions see what the verbs at a terminal were given.
+	// Completions need the same capabilities as verbs at a terminal.
 	a.interactive = e.completing || e.canAsk()
 	return a
 }
 
-// Capabilities returns forms and pages at a terminal, and nothing elsewhere.
+// Capabilities returns forms and pages with a terminal, and nothing without.
 func (a *answerer) Capabilities() []byte {
 	if !a.interactive {
 		return []byte("{}")
@@ -48,8 +48,8 @@ func (a *answerer) Capabilities() []byte {
 	return []byte(`{"elicitation":{"form":{},"url":{}}}`)
 }
 
-// Refused prints that a question of a server was declined, and why, once for each
-// server and method.
+// Refused prints that a question of a server was declined, and why, once for each server
+// and method.
 func (a *answerer) Refused(server, method, why string) {
 	a.mu.Lock()
 	told := a.told[server+" "+method]
@@ -59,18 +59,18 @@ func (a *answerer) Refused(server, method, why string) {
 		return
 	}
 	if method == mcp.MethodElicit && !a.interactive {
-		why = "there is no terminal to ask on"
+		why = "there is no terminal"
 	}
-	a.e.note(server, fmt.Sprintf("it asked for an answer to %.64q, which was declined: %.200s", method, why))
+	a.e.note(server, fmt.Sprintf("its request %.64q was declined: %.200s", method, why))
 }
 
-// errDeclined is a person's no, and errGone the end of their patience.
+// errDeclined is the user's no, and errGone the end of the questions.
 var (
 	errDeclined = errors.New("declined")
 	errGone     = errors.New("cancelled")
 )
 
-// Answer asks the person what a server wants to know.
+// Answer asks the user a server's question and returns the result or an error object.
 func (a *answerer) Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
 	select {
 	case <-a.turn:
@@ -111,7 +111,7 @@ func (a *answerer) Answer(ctx context.Context, server, method string, params []b
 	return mcp.SetMember([]byte(`{"action":"accept"}`), "content", content), nil
 }
 
-// terminal is the person's, for one question of a server.
+// terminal returns a questioner for one question of a server.
 func (a *answerer) terminal(server string) (*questioner, error) {
 	local := false
 	for _, s := range a.e.app.Config.Servers {
@@ -131,10 +131,10 @@ func (a *answerer) terminal(server string) (*questioner, error) {
 	return &questioner{server: server, out: out, line: a.keys.Line, open: p.OpenURL, local: local}, nil
 }
 
-// A questioner puts one question of a server to a person.
+// A questioner asks the user one question of a server.
 type questioner struct {
 	server string
-	local  bool // its pages may be on this machine
+	local  bool // the server is on this machine, so its pages may be too
 	out    io.Writer
 	line   func(ctx context.Context, prompt string) (string, error)
 	open   func(ctx context.Context, url, why string) error
@@ -142,14 +142,14 @@ type questioner struct {
 
 func (q *questioner) printf(format string, args ...any) { fmt.Fprintf(q.out, format, args...) }
 
-// The most that is shown of a server's words.
+// The maximum length of a server's texts, in characters.
 const (
 	messageShown = 2000
 	labelShown   = 200
 )
 
-// words is a server's text, cut, and further in than any line of ours.
-func words(text string, most int) string {
+// serverText returns a server's text, shortened and indented.
+func serverText(text string, most int) string {
 	text = strings.TrimSpace(safe(text))
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + " …"
@@ -157,15 +157,17 @@ func words(text string, most int) string {
 	return oneText(text)
 }
 
-// short is a server's text on one line.
-func short(text string) string { return strings.Join(strings.Fields(words(text, labelShown)), " ") }
+// short returns a server's text on one line.
+func short(text string) string {
+	return strings.Join(strings.Fields(serverText(text, labelShown)), " ")
+}
 
-// agree asks a question of ours that is answered with yes, no or cancel.
+// agree asks a question of Junctor: yes, no or cancel. unsaid is the answer to an empty line.
 func (q *questioner) agree(ctx context.Context, question string, unsaid string) error {
 	for {
 		text, err := q.line(ctx, question)
 		if err != nil {
-			return gone(err)
+			return asGone(err)
 		}
 		switch word := strings.ToLower(strings.TrimSpace(text)); {
 		case word == "" && unsaid != "":
@@ -181,29 +183,29 @@ func (q *questioner) agree(ctx context.Context, question string, unsaid string) 
 	}
 }
 
-// gone is the end of a question by Ctrl-C, by the end of the input, or in time.
-func gone(err error) error {
+// asGone converts the end of the input into errGone.
+func asGone(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errGone
 	}
 	return err
 }
 
-// page asks whether to open a page of a server. The error of the protocol is
-// that of an address which no browser is sent to.
+// page asks whether to open a page of a server. It returns an error object for an address
+// that must not be opened.
 func (q *questioner) page(ctx context.Context, params []byte) (rpcErr []byte, err error) {
 	raw, _ := mcp.TextMember(params, "url")
 	message, _ := mcp.TextMember(params, "message")
 	address, err := login.Address(raw, q.local)
 	if err != nil {
-		q.printf("server %q wants a page to be opened that is refused: %s\n", q.server, words(err.Error(), messageShown))
-		why := "the address is refused"
+		q.printf("server %q wants to open a page with a rejected address: %s\n", q.server, serverText(err.Error(), messageShown))
+		why := "the address is rejected"
 		if e, ok := errors.AsType[*sdk.Error](err); ok {
 			why = e.Message
 		}
 		return mcp.ErrorObject(mcp.CodeInvalidParams, why, map[string]string{"reason": "address"}), nil
 	}
-	q.printf("server %q asks to open a page: %s\n\n  %s\n\n", q.server, words(message, messageShown), address)
+	q.printf("server %q asks to open a page: %s\n\n  %s\n\n", q.server, serverText(message, messageShown), address)
 	if err := q.agree(ctx, "Open it? [y/N/c] ", "n"); err != nil {
 		return nil, err
 	}

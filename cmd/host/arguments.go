@@ -14,21 +14,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// arguments makes the arguments of a call from the words of the command line.
-// The error is errSilent when there are none, though the tool needs some.
+// arguments builds the arguments of a call from the words of the command line. It fails
+// with errSilent if the tool needs arguments and there are none.
 func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]byte, error) {
 	switch {
 	case len(words) == 0 && needsArguments(input):
-		return e.offered(ctx, inputWait)
+		return e.pipedArguments(ctx, inputWait)
 	case len(words) == 0 && len(schema.Properties(input)) > 0:
-		args, err := e.offered(ctx, optionalWait)
+		args, err := e.pipedArguments(ctx, optionalWait)
 		if errors.Is(err, errSilent) {
 			return []byte("{}"), nil
 		}
 		return args, err
 	case len(words) == 0:
-		// A tool that lists no arguments leaves standard input to others: a shell
-		// may read it line by line, and call the tool for each.
+		// A tool without properties leaves standard input alone. A shell may read
+		// it line by line and call the tool for each line.
 		return []byte("{}"), nil
 	case len(words) > 1:
 	case words[0] == "-", words[0] == "@-":
@@ -45,16 +45,16 @@ func (e *env) arguments(ctx context.Context, input []byte, words []string) ([]by
 	return typed(input, words)
 }
 
-// unlisted warns of arguments that the tool does not list and does not refuse.
+// unlisted warns of arguments that are not in the tool's schema, which allows them.
 func (e *env) unlisted(t *catalog.Tool, args []byte) {
 	for _, p := range schema.Unlisted(t.Input, args) {
-		if !slices.Contains(t.Pinned(), p.Path) { // the call fails because of it
-			e.warn(t.Exposed+": "+p.String(), "it is sent all the same, because the tool's schema allows others")
+		if !slices.Contains(t.Pinned(), p.Path) { // a pinned argument makes the call fail
+			e.warn(t.Exposed+": "+p.String(), "it is sent anyway, because the tool's schema allows other arguments")
 		}
 	}
 }
 
-// typed makes arguments of words, as a schema types them.
+// typed converts words into arguments of the types in a schema.
 func typed(input []byte, words []string) ([]byte, error) {
 	args, problems := schema.Arguments(input, words)
 	if len(problems) > 0 {
@@ -64,7 +64,7 @@ func typed(input []byte, words []string) ([]byte, error) {
 	return args, nil
 }
 
-// problemLines is a line for each problem.
+// problemLines returns one line for each problem.
 func problemLines(problems []schema.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {
@@ -82,12 +82,11 @@ func needsArguments(input []byte) bool {
 	return false
 }
 
-// promptSchema is what the arguments of a prompt are: texts.
+// promptSchema is the schema of prompt arguments: strings.
 var promptSchema = []byte(`{"type":"object","additionalProperties":{"type":"string"}}`)
 
-// promptArguments makes the arguments of a prompt from the words of the command
-// line. A value that was written as JSON and is no text is given as the text it
-// was written in.
+// promptArguments builds the arguments of a prompt from the words of the command line. A
+// JSON value other than a string becomes its JSON text.
 func promptArguments(words []string) (map[string]string, error) {
 	raw, problems := schema.Arguments(promptSchema, words)
 	if len(problems) > 0 {

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// canned is an MCP server for scripts. Its answers stand in a file: by method,
-// and for what names an item by method and name, as in "tools/call shot". One
-// that is an array is an error's code, message and data. It has nothing to say
-// about anything else.
+// canned is an MCP server for scripts. A file has its answers by method, and for named items
+// by method and name, as in "tools/call shot". An array is an error's code, message and
+// data. Other requests get an empty answer.
 func canned() {
 	text, err := os.ReadFile(os.Args[1])
 	var answers map[string]json.RawMessage
@@ -36,8 +35,8 @@ func canned() {
 	}
 }
 
-// cannedAnswer is the member of a response that answers. The tool "echo" gives
-// back its request.
+// cannedAnswer returns the member of the response with the answer. The tool "echo" returns
+// its request.
 func cannedAnswer(name, request string, answers map[string]json.RawMessage) string {
 	answer, ok := answers[name]
 	switch {

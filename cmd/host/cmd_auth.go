@@ -30,7 +30,7 @@ whose they are, which scopes they have, when they expire and where they are kept
 	return verb
 }
 
-// authJSON is how it stands with a server's credentials, for programs.
+// authJSON is the JSON form of a server's credentials.
 type authJSON struct {
 	Server   string     `json:"server"`
 	Provider string     `json:"provider"`
@@ -72,9 +72,9 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 	}
 	e.authTable(list)
 	if store, why := app.Secrets.Found(); why != "" {
-		e.printf("\nsecrets are kept in %s: %s\n", store, why)
+		e.printf("\nsecrets are stored in %s: %s\n", store, why)
 	} else if store != "" {
-		e.printf("\nsecrets are kept in %s\n", store)
+		e.printf("\nsecrets are stored in %s\n", store)
 	}
 	for _, a := range list {
 		if a.err != nil {
@@ -84,9 +84,9 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 	return reported(first)
 }
 
-// authTable prints on whose behalf only where that makes a difference.
+// authTable prints a table, with a column of tenants if there are any.
 func (e *env) authTable(list []*authJSON) {
-	head := []string{"SERVER", "PROVIDER", "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "KEPT IN"}
+	head := []string{"SERVER", "PROVIDER", "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "STORED IN"}
 	shared := !slices.ContainsFunc(list, func(a *authJSON) bool { return a.Tenant != "" })
 	if !shared {
 		head = slices.Insert(head, 1, "TENANT")
@@ -102,7 +102,7 @@ func (e *env) authTable(list []*authJSON) {
 	e.table(head, rows)
 }
 
-// authServers are the servers that are named, or all that have credentials.
+// authServers returns the named servers, or all that have credentials.
 func (e *env) authServers(ctx context.Context, names []string, tenant string) (*host.App, []*config.Server, error) {
 	app, err := e.load(ctx)
 	if err != nil {
@@ -152,7 +152,7 @@ func dash(text string) string {
 	return text
 }
 
-// expiry says when something expires, as seen from now.
+// expiry formats the time until t.
 func expiry(t *time.Time) string {
 	switch {
 	case t == nil:

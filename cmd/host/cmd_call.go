@@ -19,7 +19,7 @@ import (
 
 type callOptions struct {
 	timeout time.Duration
-	timed   bool // the timeout was given
+	timed   bool // --timeout was given
 	full    bool
 	output  string
 }
@@ -65,7 +65,7 @@ its page. Ctrl-D cancels. Without a terminal, and under CI, such a question is d
 
 func (e *env) call(ctx context.Context, name string, words []string, o callOptions) error {
 	if o.timed && o.timeout <= 0 {
-		return fault.New(fault.Usage, "nothing ends within %s", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
+		return fault.New(fault.Usage, "the timeout %s is not positive", o.timeout).WithHint("--timeout is a duration such as 30s or 2m")
 	}
 	app, err := e.load(ctx)
 	if err != nil {
@@ -100,8 +100,8 @@ func (e *env) call(ctx context.Context, name string, words []string, o callOptio
 	return e.printCall(t, reply, o)
 }
 
-// printCall prints or saves what a tool returned. An error of the tool's is
-// printed, and makes one of ours.
+// printCall prints or saves the result of a tool. It prints a result with isError and
+// returns an error for it.
 func (e *env) printCall(t *catalog.Tool, reply upstream.Reply, o callOptions) error {
 	if err := e.answered(t.Server, reply); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (e *env) printCall(t *catalog.Tool, reply upstream.Reply, o callOptions) er
 	if o.output != "" && !failed {
 		return e.save(reply.Result, o.output, o.full)
 	}
-	if err := e.printResult(reply.Result, shown{full: o.full, saves: !failed}); err != nil {
+	if err := e.printResult(reply.Result, printOptions{full: o.full, saves: !failed}); err != nil {
 		return err
 	}
 	if failed {
@@ -119,16 +119,16 @@ func (e *env) printCall(t *catalog.Tool, reply upstream.Reply, o callOptions) er
 	return nil
 }
 
-// bounded is ctx for what the timeout counts for before the call.
+// bounded returns ctx with the timeout, for the steps before the call.
 func (o callOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !o.timed {
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, o.timeout,
-		fault.New(fault.CallTimeout, "the arguments were not there within %s", o.timeout).WithHint("raise --timeout"))
+		fault.New(fault.CallTimeout, "the arguments did not arrive within %s", o.timeout).WithHint("raise --timeout"))
 }
 
-// callTool calls a tool, and shows on a terminal how far it is.
+// callTool calls a tool and shows its progress on a terminal.
 func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args []byte, o callOptions) (upstream.Reply, error) {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
@@ -137,7 +137,7 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 	wait := e.spin("calling " + t.Exposed)
 	var notes []string
 	defer func() {
-		wait.stop() // before anything else is printed
+		wait.stop() // before other output
 		for _, text := range notes {
 			e.note(t.Server, text)
 		}
@@ -153,10 +153,10 @@ func (e *env) callTool(ctx context.Context, app *host.App, t *catalog.Tool, args
 	return app.Gateway.CallLocally(ctx, call)
 }
 
-// answered makes a fault of a reply that is not a result.
+// answered returns the fault for a reply that is not a result.
 func (e *env) answered(server string, reply upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
-		return fault.In(server, fault.New(fault.CallInput, "the server wants something from the user first, whom the command line cannot ask").
+		return fault.In(server, fault.New(fault.CallInput, "the server requires input from the user that the command line cannot ask for").
 			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))
 	}
 	rpcError := reply.Error

@@ -18,8 +18,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// exporting is what the flags of export say.
-type exporting struct {
+// exportOptions holds the flags of export.
+type exportOptions struct {
 	http          string
 	remote, stdio bool // --http, with an address or without, and --stdio
 	token         string
@@ -29,12 +29,12 @@ type exporting struct {
 }
 
 func (e *env) exportVerb() *cobra.Command {
-	var x exporting
+	var x exportOptions
 	cmd := &cobra.Command{
 		Use:   "export CLIENT",
 		Short: "Print or install the configuration with which a client finds this gateway",
 		Long: `Print the configuration that points an MCP client at Junctor, as a whole file of that client: over HTTP when the
-configuration has an http block, else by starting junctor serve. A token never stands in it: the client reads it from an
+configuration has an http block, else by starting junctor serve. It contains no token: the client reads it from an
 environment variable, or asks for it. The clients are
 ` + strings.Join(clientconfig.Names(), ", ") + `.
 
@@ -59,17 +59,17 @@ that the configuration reads with env() have to be set for it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x.remote, x.tokenGiven = cmd.Flags().Changed("http"), cmd.Flags().Changed("token-env")
 			if x.write && x.dryRun {
-				return fault.New(fault.Usage, "--write writes, and --dry-run does not").WithHint("leave out --write to see what it would change")
+				return fault.New(fault.Usage, "--write and --dry-run exclude each other").WithHint("omit --write to see the changes")
 			}
 			if !x.write && !x.dryRun && cmd.Flags().Changed("scope") {
-				return fault.New(fault.Usage, "--scope says where --write writes").WithHint("add --write or --dry-run")
+				return fault.New(fault.Usage, "--scope has no effect without --write or --dry-run").WithHint("add --write or --dry-run")
 			}
 			return e.export(cmd.Context(), x, args[0])
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.http, "http", "", "point at an address: --http=URL, or --http alone for where the configuration listens")
-	f.Lookup("http").NoOptDefVal = " " // nobody types that
+	f.Lookup("http").NoOptDefVal = " " // a value that users do not type
 	f.BoolVar(&x.stdio, "stdio", false, "start junctor serve, whatever the configuration says")
 	f.StringVar(&x.token, "token-env", "", "environment variable in which the client finds the token; the one that the configuration reads if not given")
 	f.StringVar(&x.name, "name", "junctor", "name of the entry")
@@ -81,11 +81,11 @@ that the configuration reads with env() have to be set for it.`,
 	return cmd
 }
 
-// export prints or installs what a client needs.
-func (e *env) export(ctx context.Context, x exporting, client string) error {
+// export prints or installs the configuration of a client.
+func (e *env) export(ctx context.Context, x exportOptions, client string) error {
 	c := clientconfig.Find(client)
 	if c == nil {
-		return meant(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names()),
+		return withSuggestion(fault.New(fault.Usage, "there is no client %q", client), suggest.Nearest(client, clientconfig.Names()),
 			"clients are "+strings.Join(clientconfig.Names(), ", "))
 	}
 	t, err := e.target(ctx, x, c)
@@ -104,7 +104,7 @@ func (e *env) export(ctx context.Context, x exporting, client string) error {
 		return exportFault(err)
 	}
 	if x.remote && t.Token != "" && overNetwork(t.URL) {
-		e.remark("%s sends the token as it is to %s, and whoever is in between reads it: use https", c.Title, t.URL)
+		e.remark("%s sends the token unencrypted to %s: use https", c.Title, t.URL)
 	}
 	switch {
 	case t.Local() || t.Token == "":
@@ -116,10 +116,9 @@ func (e *env) export(ctx context.Context, x exporting, client string) error {
 	return nil
 }
 
-// install puts the entry into the client's file, or shows what that would
-// change.
-func (e *env) install(x exporting, c *clientconfig.Client, t clientconfig.Target) error {
-	paths, err := places(c, clientconfig.Scope(x.scope), e.get)
+// install adds the entry to the client's file, or shows the change.
+func (e *env) install(x exportOptions, c *clientconfig.Client, t clientconfig.Target) error {
+	paths, err := clientPaths(c, clientconfig.Scope(x.scope), e.get)
 	if err != nil {
 		return err
 	}
@@ -131,13 +130,13 @@ func (e *env) install(x exporting, c *clientconfig.Client, t clientconfig.Target
 	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
 		at := fmt.Sprintf("%s:%d:%d", f.Path, bad.Line, bad.Column)
 		return &fault.Error{Code: fault.ExportFile, Message: bad.What, At: at,
-			Hint: "nothing was changed; mend the file, or put in by hand what junctor export " + c.Name + " prints"}
+			Hint: "nothing was changed; correct the file, or add by hand what junctor export " + c.Name + " prints"}
 	}
 	if err != nil {
 		return err
 	}
 	if f.Text != nil && string(text) == string(f.Text) {
-		e.exported(c, t, f, "", false, "%s has this entry already", safe(f.Path))
+		e.reportExport(c, t, f, "", false, "%s has this entry already", safe(f.Path))
 		return nil
 	}
 	if x.dryRun {
@@ -149,17 +148,17 @@ func (e *env) install(x exporting, c *clientconfig.Client, t clientconfig.Target
 		return err
 	}
 	if backup == "" {
-		e.exported(c, t, f, "", true, "%s is new, with the entry %s", safe(f.Path), t.Name)
+		e.reportExport(c, t, f, "", true, "%s is new, with the entry %s", safe(f.Path), t.Name)
 	} else {
-		e.exported(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", safe(f.Path), t.Name, safe(backup))
+		e.reportExport(c, t, f, backup, true, "%s has the entry %s now; as it was: %s", safe(f.Path), t.Name, safe(backup))
 	}
 	return nil
 }
 
-// places are where a client's file may be.
-func places(c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) ([]string, error) {
+// clientPaths returns the paths of a client's file.
+func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(string) string) ([]string, error) {
 	if scope != clientconfig.User && scope != clientconfig.Project {
-		return nil, meant(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.Scopes),
+		return nil, withSuggestion(fault.New(fault.Usage, "there is no scope %q", scope), suggest.Nearest(string(scope), clientconfig.Scopes),
 			"scopes are "+strings.Join(clientconfig.Scopes, " and "))
 	}
 	h := clientconfig.Home{OS: runtime.GOOS, Lookup: get}
@@ -174,7 +173,7 @@ func places(c *clientconfig.Client, scope clientconfig.Scope, get func(string) s
 	}
 	paths := c.Places(scope, h)
 	if paths == nil {
-		return nil, fault.New(fault.Usage, "%s has no file for a %s", c.Title, scope).WithHint("leave out --scope")
+		return nil, fault.New(fault.Usage, "%s has no file for a %s", c.Title, scope).WithHint("omit --scope")
 	}
 	for i, path := range paths {
 		abs, err := filepath.Abs(path)
@@ -186,8 +185,8 @@ func places(c *clientconfig.Client, scope clientconfig.Scope, get func(string) s
 	return paths, nil
 }
 
-// changes is the difference that an entry makes. Lines that stay are left out:
-// what others keep in such a file may be secret.
+// changes returns the added and removed lines. It omits the other lines of the file, which
+// may contain secrets.
 func changes(f *clientconfig.File, text []byte) []byte {
 	var shown strings.Builder
 	for line := range strings.Lines(string(diff.Diff(f.Path, f.Text, f.Path, text))) {
@@ -198,7 +197,7 @@ func changes(f *clientconfig.File, text []byte) []byte {
 	return []byte(shown.String())
 }
 
-// exportFault gives errors of the package export a place in the table.
+// exportFault converts errors of the package clientconfig into faults.
 func exportFault(err error) error {
 	if bad, ok := errors.AsType[*clientconfig.UnfitError](err); ok {
 		return fault.New(fault.Usage, "%s", bad.What).WithHint("%s", bad.Hint)
@@ -209,8 +208,8 @@ func exportFault(err error) error {
 	return err
 }
 
-// exported says what was done to a file.
-func (e *env) exported(c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
+// reportExport reports what was done to a file.
+func (e *env) reportExport(c *clientconfig.Client, t clientconfig.Target, f *clientconfig.File, backup string, written bool, format string, args ...any) {
 	if e.json {
 		done := map[string]any{"client": c.Name, "file": f.Path, "name": t.Name, "written": written}
 		if backup != "" {
@@ -222,7 +221,7 @@ func (e *env) exported(c *clientconfig.Client, t clientconfig.Target, f *clientc
 	fmt.Fprintf(e.stderr, format+"\n", args...)
 }
 
-// remark prints what the user should know about what was done.
+// remark prints a note about the result.
 func (e *env) remark(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if e.json {

@@ -25,7 +25,7 @@ func (e *env) inspectVerb() *cobra.Command {
 	}
 }
 
-// inspection is what inspect prints for programs.
+// inspection is the JSON form of inspect.
 type inspection struct {
 	Name         string          `json:"name"`
 	Server       string          `json:"server"`

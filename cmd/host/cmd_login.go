@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// portsVariable is where the ports of the callback come from without the flag.
+// portsVariable is the variable for the ports of the callback.
 const portsVariable = "JUNCTOR_CALLBACK_PORTS"
 
 func (e *env) loginVerb() *cobra.Command {
@@ -24,7 +24,7 @@ func (e *env) loginVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
 		Short: "Log in to a server, as its auth block says",
-		Long: `Log in to a server, as its auth block says, and keep what that obtains in the key ring or an encrypted file.
+		Long: `Log in to a server, as its auth block says, and store the credentials in the key ring or an encrypted file.
 
 The page to log in on opens in the browser. Without one, and with --no-browser, NO_BROWSER or CI set, its address
 is printed: open it anywhere, and paste the address that it leads to in the end.`,
@@ -49,8 +49,7 @@ type loginOptions struct {
 	ports, tenant string
 }
 
-// tenantFlag is for verbs about the credentials of a server that is not shared
-// by all.
+// tenantFlag adds --tenant, for servers whose credentials are not shared.
 func tenantFlag(cmd *cobra.Command, tenant *string) {
 	cmd.Flags().StringVar(tenant, "tenant", "", `on whose behalf: TENANT where the server has share = "tenant", TENANT/SUBJECT with "session" (default: your own)`)
 	_ = cmd.RegisterFlagCompletionFunc("tenant", cobra.NoFileCompletions)
@@ -87,7 +86,7 @@ func (e *env) login(ctx context.Context, name string, o loginOptions) error {
 	if account != "" {
 		as = " as " + account
 	}
-	e.printf("logged in to %s%s; kept in %s\n", s.Name, as, app.Secrets.Where())
+	e.printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets.Where())
 	return nil
 }
 
@@ -95,7 +94,7 @@ func (e *env) logoutVerb() *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:   "logout SERVER",
-		Short: "Forget what a login obtained, and revoke it where the server can",
+		Short: "Delete the credentials of a login, and revoke them if the server supports it",
 		Args:  takes("SERVER"), ValidArgsFunction: e.completes(completeLogin),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			app, s, tenant, err := e.authServer(cmd.Context(), args[0], tenant)
@@ -116,8 +115,7 @@ func (e *env) logoutVerb() *cobra.Command {
 	return cmd
 }
 
-// authServer finds a server that has an auth block, and on whose behalf a verb
-// is about it.
+// authServer returns the app, a server with an auth block, and the tenant to act for.
 func (e *env) authServer(ctx context.Context, name, tenant string) (*host.App, *config.Server, string, error) {
 	app, err := e.load(ctx)
 	if err != nil {
@@ -127,7 +125,7 @@ func (e *env) authServer(ctx context.Context, name, tenant string) (*host.App, *
 	return app, s, tenant, err
 }
 
-// authServerOf is authServer in a configuration that is loaded.
+// authServerOf is authServer for a loaded configuration.
 func authServerOf(app *host.App, name, tenant string) (*config.Server, string, error) {
 	s, err := serverNamed(app, name)
 	if err == nil {
@@ -144,36 +142,36 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 		}
 		return nil, "", f.WithHint("write auth \"oauth\" { } or auth \"bearer\" { ... } in its block")
 	case tenant != "" && s.Share == "global":
-		return nil, "", fault.New(fault.Usage, "server %q is shared by all, so its credentials are nobody's in particular", name).
-			WithHint(`leave --tenant out, or write share = "tenant" in the server's block`)
+		return nil, "", fault.New(fault.Usage, "server %q is shared by all tenants, so its credentials belong to no tenant", name).
+			WithHint(`omit --tenant, or write share = "tenant" in the server's block`)
 	case tenant != "" && s.Share == "session" && !ofPerson(tenant):
-		return nil, "", fault.New(fault.Usage, "server %q has credentials for each person, and %q names a tenant alone", name, tenant).
-			WithHint("write --tenant %s/SUBJECT, as the error says that the person gets", tenant)
+		return nil, "", fault.New(fault.Usage, "server %q has credentials for each user, but %q names only a tenant", name, tenant).
+			WithHint("write --tenant %s/SUBJECT, as in the error that the user gets", tenant)
 	case tenant == "":
 		tenant = host.Tenant(s, authn.Local())
 	}
 	return s, tenant, nil
 }
 
-// ofPerson reports whether a text is TENANT/SUBJECT.
+// ofPerson reports whether a text has the form TENANT/SUBJECT.
 func ofPerson(tenant string) bool {
 	of, subject, both := strings.Cut(tenant, "/")
 	return both && of != "" && subject != ""
 }
 
-// nothingToLogIn says what to do instead where the provider needs no person.
+// nothingToLogIn adds a hint to the error of a provider without a login.
 func nothingToLogIn(err error, s *config.Server) error {
 	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unimplemented || e.Reason != "" {
 		return err
 	}
 	f := *fault.As(err)
 	if f.Code = fault.Usage; f.Hint == "" {
-		f.Hint = fmt.Sprintf("it obtains credentials by itself: `junctor status %s` tries them", s.Name)
+		f.Hint = fmt.Sprintf("it obtains credentials by itself: run `junctor status %s` to try them", s.Name)
 	}
 	return &f
 }
 
-// completeLogin offers the servers that one can log in to.
+// completeLogin completes servers with an auth block.
 func completeLogin(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
 	if len(before) > 0 {
 		return nil, false

@@ -49,7 +49,7 @@ func (e *env) pluginVerb() *cobra.Command {
 	return verb
 }
 
-// pluginJSON is a plugin for programs.
+// pluginJSON is the JSON form of a plugin.
 type pluginJSON struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`
@@ -61,7 +61,7 @@ type pluginJSON struct {
 	Auths        []string `json:"auths,omitempty"`
 	SecretStores []string `json:"secret_stores,omitempty"`
 	At           string   `json:"at,omitempty"`
-	// Error says why the plugin cannot be used; what is not known of it is empty.
+	// Error says why the plugin cannot be used. Unknown fields are empty then.
 	Error *errorJSON `json:"error,omitempty"`
 
 	err error
@@ -92,9 +92,8 @@ func (e *env) pluginList(ctx context.Context) error {
 	return nil
 }
 
-// plugins are those of the configuration, where there is one, and the bundled
-// ones. A plugin that cannot be described has its error in the list and does not
-// keep the others from being listed.
+// plugins returns the plugins of the configuration, if there is one, and the bundled ones. A
+// plugin that cannot be described is listed with its error.
 func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	found := map[string]pluginJSON{}
 	e.unusable = func(p config.Plugin, err error) {
@@ -105,7 +104,7 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 	case fault.Is(err, fault.ConfigMissing):
 	case err != nil:
 		return nil, err
-	case app == nil && len(found) == 0: // it is not about plugins
+	case app == nil && len(found) == 0: // the errors are not about plugins
 		diags.Render(safeWriter{e.stderr})
 		return nil, reported(diags.Err())
 	}
@@ -164,7 +163,7 @@ func unusable(name, source, at string, err error) pluginJSON {
 	return pluginJSON{Name: name, Source: source, At: at, Error: errorOf(&f), err: &f}
 }
 
-// supervisor is one that belongs to no configuration.
+// supervisor returns the app's supervisor, or one without a configuration.
 func (e *env) supervisor() (*plugin.Supervisor, error) {
 	if e.app != nil {
 		return e.app.Supervisor, nil
@@ -211,8 +210,8 @@ func (e *env) pluginDescribe(ctx context.Context, word string) error {
 	return nil
 }
 
-// pluginPath finds the program of a plugin by the name it has in the
-// configuration, that of a bundled one, or its path.
+// pluginPath finds the program of a plugin by its name in the configuration, by the name of
+// a bundled plugin, or by its path.
 func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 	if strings.ContainsRune(word, filepath.Separator) {
 		return plugin.Find(word, filepath.Base(word), nil)
@@ -228,7 +227,7 @@ func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return "", meant(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "junctor plugin list shows those there are")
+	return "", withSuggestion(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "junctor plugin list shows those there are")
 }
 
 // printSchema prints the settings of a block.
@@ -259,7 +258,7 @@ func (e *env) printSchema(s *sdk.Schema, margin string) {
 	}
 }
 
-// typeName writes a type of the configuration language as people do.
+// typeName returns the name of a type of the configuration language.
 func typeName(raw json.RawMessage) string {
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) == nil && len(parts) == 2 {
@@ -268,7 +267,7 @@ func typeName(raw json.RawMessage) string {
 	return strings.Trim(string(raw), `"`)
 }
 
-// pluginLogs prints the end of a plugin's log.
+// pluginLogs prints the last lines of a plugin's log.
 func (e *env) pluginLogs(name string, n int) error {
 	if n < 0 {
 		return fault.New(fault.Usage, "%d lines cannot be shown", n)
@@ -310,10 +309,10 @@ func (e *env) pluginLogs(name string, n int) error {
 	return nil
 }
 
-// longestLogLine is more than any line of a log has.
+// longestLogLine is the maximum length of a line in a log, in bytes.
 const longestLogLine = 1 << 20
 
-// readableLog writes a line of a log as people read it.
+// readableLog formats a line of a log for people.
 func readableLog(line string) string {
 	var fields map[string]any
 	if json.Unmarshal([]byte(line), &fields) != nil {
@@ -333,7 +332,7 @@ func readableLog(line string) string {
 	return safe(b.String())
 }
 
-// compactJSON is JSON without white space.
+// compactJSON returns JSON without white space.
 func compactJSON(text json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, text) != nil {

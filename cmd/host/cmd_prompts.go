@@ -27,7 +27,7 @@ func (e *env) promptsVerb() *cobra.Command {
 	return cmd
 }
 
-// promptJSON is a prompt for programs.
+// promptJSON is the JSON form of a prompt.
 type promptJSON struct {
 	Name        string             `json:"name"`
 	Server      string             `json:"server"`
@@ -111,5 +111,5 @@ func (e *env) prompt(ctx context.Context, name string, words []string, full bool
 	if err := e.answered(p.Server, reply); err != nil {
 		return err
 	}
-	return e.printResult(reply.Result, shown{full: full})
+	return e.printResult(reply.Result, printOptions{full: full})
 }

@@ -27,7 +27,7 @@ func (e *env) resourcesVerb() *cobra.Command {
 	return cmd
 }
 
-// resourceJSON is a resource, or a template of some, for programs.
+// resourceJSON is the JSON form of a resource or a resource template.
 type resourceJSON struct {
 	URI         string `json:"uri,omitempty"`
 	Template    string `json:"uriTemplate,omitempty"`
@@ -127,5 +127,5 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if output != "" {
 		return e.save(reply.Result, output, full)
 	}
-	return e.printResult(reply.Result, shown{full: full, saves: true})
+	return e.printResult(reply.Result, printOptions{full: full, saves: true})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +19,9 @@ import (
 
 func (e *env) secretVerb() *cobra.Command {
 	verb := &cobra.Command{
-		Use: "secret", Short: "Keep secrets that the configuration names with keyring()", Args: takesVerb,
-		Long: `Keep secrets in the key ring of this machine or, where there is none, in an encrypted file, for
-keyring("NAME") in the configuration. What auth providers obtain is kept there as well and is not listed.
+		Use: "secret", Short: "Store secrets that the configuration names with keyring()", Args: takesVerb,
+		Long: `Store secrets in the key ring of this machine or, without one, in an encrypted file, for
+keyring("NAME") in the configuration. The credentials of auth providers are stored there too and are not listed.
 
 A secret is handed only to the servers that it was granted to: those that use it in the configuration that is loaded when
 it is set, each with the program and arguments, or the host, that it has then. Another configuration, or another program,
@@ -29,10 +30,9 @@ needs "junctor secret grant".`,
 	}
 	verb.AddCommand(
 		&cobra.Command{
-			Use: "set NAME", Short: "Keep a secret: typed at a prompt, or all of standard input", Args: takes("NAME"),
-			Long: `Keep a secret, in place of one of the same name. It is typed at a prompt, without being shown, or read from
-standard input, of which the last line break is left out. It never stands on the command line, where every user of
-the machine could see it.`,
+			Use: "set NAME", Short: "Store a secret: typed at a prompt, or all of standard input", Args: takes("NAME"),
+			Long: `Store a secret, in place of one of the same name. It is typed at a prompt, without being shown, or read from
+standard input, without its last line break. It is no argument, because every user of the machine could see it there.`,
 			Example:           "  junctor secret set github\n  pass show github | junctor secret set github",
 			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE:              func(cmd *cobra.Command, args []string) error { return e.secretSet(cmd.Context(), args[0]) },
@@ -47,15 +47,15 @@ the machine could see it.`,
 			RunE: func(cmd *cobra.Command, _ []string) error { return e.secretList(cmd.Context()) },
 		},
 		&cobra.Command{
-			Use: "remove NAME", Short: "Forget a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			Use: "remove NAME", Short: "Remove a secret", Args: takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error { return e.secretRemove(cmd.Context(), args[0]) },
 		},
 	)
 	return verb
 }
 
-// secrets opens what keeps the secrets: what the configuration says, if there
-// is one.
+// secrets opens the secret store of the configuration, or the default one without a
+// configuration.
 func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
 	app, err := e.loadAny(ctx, false)
 	if err != nil {
@@ -67,13 +67,13 @@ func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
 	return e.ownSecrets()
 }
 
-// ownSecrets opens the secrets where there is no configuration.
+// ownSecrets opens the default secret store.
 func (e *env) ownSecrets() (*host.Secrets, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, err
 	}
 	if err := process.Adopt(); err != nil {
-		e.log.Warn("what plugins leave behind will not be found", "error", err)
+		e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 	}
 	o := e.options()
 	sup := host.NewSupervisor(o)
@@ -92,9 +92,9 @@ func (e *env) secretSet(ctx context.Context, name string) error {
 	}
 	defer clear(value)
 	if len(value) == 0 {
-		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("junctor secret remove %s forgets one", name)
+		return fault.New(fault.Usage, "the secret %q is empty", name).WithHint("to delete it run `junctor secret remove %s`", name)
 	}
-	// The grants come first: without the secret they give nothing.
+	// Grant first: without the secret a grant has no effect.
 	if err := s.User().Grant(ctx, name, e.firstRecipients(name)...); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (e *env) secretSet(ctx context.Context, name string) error {
 	if e.machine() {
 		return e.printJSON(map[string]string{"name": name, "stored": s.Where()})
 	}
-	e.printf("kept %s in %s\n", name, s.Where())
+	e.printf("stored %s in %s\n", name, s.Where())
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (e *env) readSecret(ctx context.Context, name string) ([]byte, error) {
 	return bytes.TrimSuffix(value, []byte("\r")), nil
 }
 
-// ask asks for one thing at the terminal, without showing what is typed.
+// ask asks for a value at the terminal and does not echo it.
 func (e *env) ask(ctx context.Context, label string) (string, error) {
 	p, err := login.New(login.Options{In: e.stdin, Out: safeWriter{e.stderr}, Lookup: e.lookup})
 	if err != nil {
@@ -135,8 +135,7 @@ func (e *env) ask(ctx context.Context, label string) (string, error) {
 	return answers["value"], nil
 }
 
-// password asks for the password of the encrypted file, twice when it is to
-// be one.
+// password asks for the password of the encrypted file, twice for a new one.
 func (e *env) password(ctx context.Context, confirm bool) ([]byte, error) {
 	if !confirm {
 		text, err := e.ask(ctx, "Password of the encrypted file of secrets")
@@ -148,7 +147,7 @@ func (e *env) password(ctx context.Context, confirm bool) ([]byte, error) {
 	}
 	second, err := e.ask(ctx, "The same again")
 	if err == nil && first != second {
-		err = fault.New(fault.Usage, "the two passwords are not the same; nothing was written")
+		err = fault.New(fault.Usage, "the two passwords differ; nothing was written")
 	}
 	return []byte(first), err
 }
@@ -170,7 +169,7 @@ func (e *env) secretGet(ctx context.Context, name string) error {
 		e.printf("%s\n", value)
 		return nil
 	}
-	_, err = e.stdout.Write(value) // for the program behind the pipe, which wants nothing else
+	_, err = e.stdout.Write(value) // exactly the value, for a program at the other end of a pipe
 	return err
 }
 
@@ -206,6 +205,70 @@ func (e *env) secretRemove(ctx context.Context, name string) error {
 	if e.machine() {
 		return e.printJSON(map[string]string{"name": name})
 	}
-	e.printf("forgot %s\n", name)
+	e.printf("removed %s\n", name)
 	return nil
+}
+
+func (e *env) secretGrantVerb() *cobra.Command {
+	var servers []string
+	cmd := &cobra.Command{
+		Use: "grant NAME", Short: "Let servers of the configuration have a secret", Args: takes("NAME"),
+		Long: `Let the servers of the configuration that use a secret have it, as they are reached now: with this program and
+these arguments, or at this host. It is needed for another configuration than the one for which the secret was set, and
+after a server's command or host has changed.`,
+		Example:           "  junctor secret grant github\n  junctor secret grant github --server issues",
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.secretGrant(cmd.Context(), args[0], servers) },
+	}
+	cmd.Flags().StringArrayVar(&servers, "server", nil, "a server that may have it; repeatable; all that use it if not given")
+	_ = cmd.RegisterFlagCompletionFunc("server", e.completes(completeServers))
+	return cmd
+}
+
+func (e *env) secretGrant(ctx context.Context, name string, servers []string) error {
+	app, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := app.Secrets.User().Get(ctx, name); err != nil {
+		return err
+	}
+	var to []secret.Recipient
+	for _, r := range app.Recipients(name) {
+		if len(servers) == 0 || slices.Contains(servers, r.Server) {
+			to = append(to, r)
+		}
+	}
+	if len(to) == 0 {
+		return fault.New(fault.Usage, "no server of %s uses keyring(%q)", app.Config.Path, name).
+			WithHint("check the names; the configuration is the one that --config names, or the one found here")
+	}
+	if err := app.Secrets.User().Grant(ctx, name, to...); err != nil {
+		return err
+	}
+	names := []string{}
+	for _, r := range to {
+		if !slices.Contains(names, r.Server) {
+			names = append(names, r.Server)
+		}
+	}
+	if e.machine() {
+		return e.printJSON(map[string]any{"name": name, "servers": names})
+	}
+	for _, s := range names {
+		e.printf("granted %s to %s\n", name, s)
+	}
+	return nil
+}
+
+// firstRecipients returns the recipients of a new secret: the servers of the configuration
+// that use it, or a pending grant for the first ones that will.
+func (e *env) firstRecipients(name string) []secret.Recipient {
+	if e.app == nil {
+		return []secret.Recipient{secret.Pending("")}
+	}
+	if all := e.app.Recipients(name); len(all) > 0 {
+		return all
+	}
+	return []secret.Recipient{secret.Pending(e.app.ConfigID())}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// whereConfigured stands for --http without an address, in the help as well.
+// whereConfigured is the value of --http without an address, also in the help.
 const whereConfigured = "configured"
 
 func (e *env) serveVerb() *cobra.Command {
@@ -29,7 +31,7 @@ Without --http it serves the client that started this process, on standard input
 is written there, and the log goes to standard error. The end of standard input, or SIGTERM, ends it in order.
 
 With --http it serves any number of clients at http://ADDRESS/mcp, as the block gateway { http { } } says; the
-address may be host:port or unix:PATH. SIGTERM ends it in order: nobody new is let in, and calls in flight have
+address may be host:port or unix:PATH. SIGTERM ends it in order: new requests are rejected, and calls in flight have
 time to end.
 
 Servers are started when they are first needed.`,
@@ -38,7 +40,7 @@ Servers are started when they are first needed.`,
   junctor serve --http=127.0.0.1:9000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && address == whereConfigured {
-				return fault.New(fault.Usage, "%q stands apart from --http", args[0]).WithHint("write --http=%s", args[0])
+				return fault.New(fault.Usage, "%q is separated from --http by a space", args[0]).WithHint("write --http=%s", args[0])
 			}
 			return takes()(cmd, args)
 		},
@@ -63,7 +65,7 @@ func (e *env) serve(ctx context.Context) error {
 	}
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams), "version", version)
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
-		e.log.Warn("the client went away", "error", err)
+		e.log.Warn("the client disconnected", "error", err)
 	}
 	return nil
 }
@@ -76,7 +78,7 @@ func (e *env) serveHTTP(ctx context.Context, address string) error {
 			return loaded
 		}
 		if address == whereConfigured {
-			address = h.Listen // nobody has looked at it yet
+			address = h.Listen // not checked yet
 		}
 		h, all = h.WithAddress(address, loaded)
 		return all
@@ -86,20 +88,20 @@ func (e *env) serveHTTP(ctx context.Context, address string) error {
 	}
 	defer e.ignoreHangup()()
 	return app.ServeHTTP(ctx, h, func(at net.Addr) {
-		said := append([]any{"address", at.String()}, reached(at, h)...)
+		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
 		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams), "version", version)...)
 	})
 }
 
-// ignoreHangup keeps SIGHUP, which is to mean that the configuration should be
-// read again, from ending the process before it does.
+// ignoreHangup keeps SIGHUP from ending the process. Users send it to reload a
+// configuration, which is not supported.
 func (e *env) ignoreHangup() (stop func()) {
 	hangups, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		defer close(done)
 		for range hangups {
-			e.log.Warn("SIGHUP is ignored: this version reads its configuration once; start it again to use another")
+			e.log.Warn("SIGHUP is ignored: the configuration is read only once; restart junctor to use another")
 		}
 	}()
 	return func() {
@@ -109,11 +111,10 @@ func (e *env) ignoreHangup() (stop func()) {
 	}
 }
 
-// prepare loads what is to be served, for as long as the process lives. look, if
-// there is one, decides what is said of the configuration.
+// prepare loads the configuration to serve. look, if not nil, replaces the diagnostics.
 func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*host.App, error) {
-	signal.Ignore(syscall.SIGPIPE) // a client that went away is an error of writing
-	process.EndStale()             // a host that was killed with its plugins could not do it
+	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
+	process.EndStale()             // plugins of a host that was killed
 	app, diags, err := e.tryLoad(ctx, false)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 	if err := e.required(ctx, app); err != nil {
 		return nil, err
 	}
-	// A second signal does not wait for anything.
+	// A second signal ends the process without waiting.
 	context.AfterFunc(ctx, func() {
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
@@ -141,7 +142,7 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 	return app, nil
 }
 
-// required connects the servers without which there is no point in serving.
+// required connects the servers with required = true.
 func (e *env) required(ctx context.Context, app *host.App) error {
 	for _, s := range app.Config.Servers {
 		if s.Enabled && s.Required {
@@ -151,4 +152,29 @@ func (e *env) required(ctx context.Context, app *host.App) error {
 		}
 	}
 	return nil
+}
+
+// endpointAttrs returns log attributes with the URL for clients. An unspecified address is replaced
+// by a placeholder.
+func endpointAttrs(at net.Addr, h config.HTTP) []any {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok {
+		return nil // a socket, whose path is logged already
+	}
+	endpoint := url.URL{Scheme: "http", Host: tcp.String(), Path: mcpPath}
+	if h.TLS != nil {
+		endpoint.Scheme = "https"
+	}
+	if !tcp.IP.IsUnspecified() {
+		return []any{"endpoint", endpoint.String()}
+	}
+	endpoint.Host = net.JoinHostPort("ADDRESS", strconv.Itoa(tcp.Port))
+	which := "any address of this machine"
+	if tcp.IP.To4() != nil {
+		which = "any IPv4 address of this machine"
+	}
+	if len(h.Hosts) > 0 {
+		which += ", or one of hosts"
+	}
+	return []any{"endpoint", endpoint.String(), "at", which}
 }

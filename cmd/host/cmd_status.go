@@ -32,7 +32,7 @@ cannot be reached.`,
 	return cmd
 }
 
-// serverStatus is how one server is, for programs.
+// serverStatus is the JSON form of a server's status.
 type serverStatus struct {
 	Server     string          `json:"server"`
 	OK         bool            `json:"ok"`
@@ -55,8 +55,7 @@ type serverStatus struct {
 	err error
 }
 
-// needsAuth is the state of a server that is in order but for the credentials
-// it wants.
+// needsAuth is the state of a server that only lacks credentials.
 const needsAuth = upstream.State("needs_auth")
 
 func (e *env) status(ctx context.Context, args []string, offline bool) error {
@@ -74,7 +73,7 @@ func (e *env) status(ctx context.Context, args []string, offline bool) error {
 	wait := e.spin("connecting")
 	var wg sync.WaitGroup
 	for i, s := range servers {
-		list[i] = e.begun(app, s)
+		list[i] = e.initialStatus(app, s)
 		if s.Enabled && !offline {
 			wg.Go(func() { connect(ctx, app, list[i]) })
 		}
@@ -82,13 +81,13 @@ func (e *env) status(ctx context.Context, args []string, offline bool) error {
 	wg.Wait()
 	wait.stop()
 	for _, st := range list {
-		counted(app, st)
+		addCounts(app, st)
 	}
 	return e.printStatus(list)
 }
 
-// begun is what is known of a server without connecting to it.
-func (e *env) begun(app *host.App, s *config.Server) *serverStatus {
+// initialStatus returns the status of a server before a connection.
+func (e *env) initialStatus(app *host.App, s *config.Server) *serverStatus {
 	st := &serverStatus{Server: s.Name, At: s.At.String(), State: "disabled", OK: true}
 	if !s.Enabled {
 		return st
@@ -102,7 +101,7 @@ func (e *env) begun(app *host.App, s *config.Server) *serverStatus {
 	return st
 }
 
-// connect connects to a server and measures it.
+// connect connects to a server and measures the time.
 func connect(ctx context.Context, app *host.App, st *serverStatus) {
 	u := app.Upstreams[st.Server]
 	start := time.Now()
@@ -130,8 +129,8 @@ func connect(ctx context.Context, app *host.App, st *serverStatus) {
 	}
 }
 
-// counted adds what the catalog knows of the server.
-func counted(app *host.App, st *serverStatus) {
+// addCounts adds the numbers of items in the catalog.
+func addCounts(app *host.App, st *serverStatus) {
 	since, known := app.Catalog.Known(st.Server)
 	if !known {
 		return

@@ -16,22 +16,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// listFlags are shared by the verbs that list something.
+// listFlags are the flags of verbs that list items.
 type listFlags struct {
 	refresh bool
-	tools   bool // the lists of tools have to be complete
-	cost    bool // what the tools cost a model is shown
+	tools   bool // wait until the lists of tools are complete
+	cost    bool // show the costs of tools in tokens
 }
 
 func (f *listFlags) add(e *env, cmd *cobra.Command) {
 	e.rootFlag(cmd, "")
-	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers, instead of believing what they said before")
+	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
 }
 
-// lists makes sure that the lists of the wanted servers are known, says which
-// could not be had, and has the rest shown: of reports whether a server is one
-// of the wanted. A server that fails decides the exit status when it was named,
-// or when there is nothing to show; one whose list is cut off always does.
+// lists fetches the lists of the wanted servers, reports errors and calls show. of reports
+// whether a server is wanted. The error of a server decides the exit status if the server
+// was named or nothing can be shown. An incomplete list always decides it.
 func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(app *host.App, of func(server string) bool) error) error {
 	app, err := e.load(ctx)
 	if err != nil {
@@ -66,7 +65,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	} else if len(args) == 0 {
 		decisive = nil
 	}
-	// A list without anything in it would look like an answer.
+	// An empty list would look like a result.
 	if fault.Is(decisive, fault.ListUnknown) && len(servers) == 1 {
 		return reported(decisive)
 	}
@@ -76,9 +75,8 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	return reported(decisive)
 }
 
-// tellUnfinished prints which lists of tools are not complete, and returns the
-// error that decides the exit status: of a server of which nothing is known, if
-// there is one.
+// tellUnfinished prints which lists of tools are incomplete. It returns the error that
+// decides the exit status, preferably one of a server whose list is unknown.
 func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
 	for _, name := range servers {
 		err := unfinishedError(app, name)
@@ -93,8 +91,8 @@ func (e *env) tellUnfinished(app *host.App, servers []string) (decisive error) {
 	return decisive
 }
 
-// tellFailed prints why servers failed. It returns the error that counts most,
-// and whether anything is known of any server.
+// tellFailed prints why servers failed. It returns the most important error and whether the
+// list of any server is known.
 func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
 	required := false
 	for _, s := range servers {
@@ -112,13 +110,13 @@ func (e *env) tellFailed(app *host.App, servers []*config.Server, failed map[str
 	return decisive, some
 }
 
-// notes prints what people should know about the lists.
+// notes prints the notes about lists.
 func (e *env) notes(app *host.App, of func(server string) bool) {
 	for _, n := range app.Catalog.Snapshot().Notes {
 		switch {
 		case !of(n.Server):
 		case n.At != "":
-			e.doubt(n)
+			e.warnSetting(n)
 		default:
 			e.note(n.Server, n.String())
 		}
@@ -142,7 +140,7 @@ func (e *env) toolsVerb() *cobra.Command {
 	return cmd
 }
 
-// toolJSON is a tool for programs.
+// toolJSON is the JSON form of a tool.
 type toolJSON struct {
 	Name         string          `json:"name"`
 	Server       string          `json:"server"`

@@ -19,9 +19,9 @@ func (e *env) trustVerb() *cobra.Command {
 		Use:   "trust [PATH]",
 		Short: "Trust the configuration in a directory",
 		Long: `Show what a configuration would run, read and contact, and ask whether to trust it. A junctor.hcl that is found in
-the current directory is used only after that, because somebody else may have written it. When it changes, or a file
-that it includes, or a plugin's program that it names, Junctor shows what is new and asks again. What programs do that
-the configuration runs is not covered.
+the current directory is used only after that, because you may not have written it. When it changes, or a file
+that it includes, or a plugin's program that it names, Junctor shows what is new and asks again. The behaviour of
+the programs that the configuration runs is not covered.
 
 PATH is a configuration or its directory; the current directory if not given. Where there is no terminal, --yes trusts
 it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --json prints both.`,
@@ -43,13 +43,13 @@ it. In CI, JUNCTOR_TRUST=PATH:SHA256 trusts one content of one configuration; --
 	}
 	f := cmd.Flags()
 	f.BoolVar(&list, "list", false, "list the configurations that are trusted")
-	f.BoolVar(&revoke, "revoke", false, "trust the configuration no longer")
+	f.BoolVar(&revoke, "revoke", false, "stop trusting the configuration")
 	f.BoolVar(&yes, "yes", false, "trust it without asking")
 	cmd.MarkFlagsMutuallyExclusive("list", "revoke", "yes")
 	return cmd
 }
 
-// configurationAt is the configuration that a path means.
+// configurationAt returns the configuration at a path, which may be its directory.
 func configurationAt(path string) config.Location {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if inside := filepath.Join(path, config.FoundName); fileExists(inside) {
@@ -64,7 +64,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// trustJSON is a configuration and whether it is trusted, for programs.
+// trustJSON is the JSON form of a configuration and its trust.
 type trustJSON struct {
 	Path    string     `json:"path"`
 	SHA256  string     `json:"sha256"`
@@ -101,7 +101,7 @@ func (e *env) trustOne(ctx context.Context, path string, yes bool) error {
 		err = e.askTrust(ctx, r, known)
 	default:
 		e.showReview(r, known)
-		err = fault.New(fault.Usage, "there is no terminal to ask at").WithHint("read the configuration, then run `junctor trust --yes`")
+		err = fault.New(fault.Usage, "there is no terminal for the question").WithHint("read the configuration, then run `junctor trust --yes`")
 	}
 	if err != nil {
 		return err
@@ -123,12 +123,12 @@ func (e *env) printTrust(r *trust.Review, what string) error {
 func (e *env) trustRevoke(path string) error {
 	at := configurationAt(path)
 	canonical, err := at.Canonical()
-	if err != nil { // it may be gone
+	if err != nil { // the file may not exist any more
 		if canonical, err = filepath.Abs(at.Path); err != nil {
 			return err
 		}
 	}
-	store, err := e.trusts()
+	store, err := e.trustStore()
 	if err != nil {
 		return err
 	}
@@ -137,16 +137,16 @@ func (e *env) trustRevoke(path string) error {
 	case err != nil:
 		return err
 	case !was:
-		return fault.New(fault.Usage, "%s was not trusted", canonical).WithHint("junctor trust --list lists what is")
+		return fault.New(fault.Usage, "%s was not trusted", canonical).WithHint("`junctor trust --list` lists the trusted ones")
 	case e.machine():
 		return e.printJSON(trustJSON{Path: canonical})
 	}
-	e.printf("%s is trusted no longer\n", canonical)
+	e.printf("%s is no longer trusted\n", canonical)
 	return nil
 }
 
 func (e *env) trustList() error {
-	store, err := e.trusts()
+	store, err := e.trustStore()
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (e *env) trustList() error {
 	return nil
 }
 
-// trustState says what has become of a configuration that was trusted.
+// trustState returns the state of a trusted configuration.
 func (e *env) trustState(r trust.Record) string {
 	if !fileExists(r.Path) {
 		return "gone"

@@ -25,11 +25,11 @@ configuration that was found in the current directory and is not trusted, only t
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return e.validate(cmd.Context(), deep) },
 	}
-	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server, and compare what is said of tools with the lists that are known")
+	cmd.Flags().BoolVar(&deep, "deep", false, "let the plugins check the settings too, which starts them but no server, and compare the settings of tools with the known lists")
 	return cmd
 }
 
-// validation is what validate prints for programs.
+// validation is the JSON form of validate.
 type validation struct {
 	Valid       bool             `json:"valid"`
 	Path        string           `json:"path,omitempty"`
@@ -73,8 +73,7 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 	return reported(result)
 }
 
-// validateSyntax reports on a configuration that is not trusted: its text was
-// parsed, and nothing else was done with it.
+// validateSyntax reports on a configuration that is not trusted and was only parsed.
 func (e *env) validateSyntax(diags config.Diagnostics, untrusted error) error {
 	untrusted = hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
 	v := validationOf(nil, diags)
@@ -97,9 +96,8 @@ func validationOf(app *host.App, diags config.Diagnostics) validation {
 	return v
 }
 
-// tellDiagnostics prints what the other verbs have to say about the
-// configuration, if anything: with --json what validate says, in one line like
-// all errors.
+// tellDiagnostics prints diagnostics for other verbs than validate: with --json as one line
+// in the form of validate.
 func (e *env) tellDiagnostics(app *host.App, diags config.Diagnostics) {
 	switch {
 	case len(diags) == 0:
@@ -124,7 +122,7 @@ func (e *env) printValidation(v validation, diags config.Diagnostics, failed map
 	return nil
 }
 
-// diagnosticJSON is a diagnostic for programs, such as editors.
+// diagnosticJSON is the JSON form of a diagnostic, for example for editors.
 type diagnosticJSON struct {
 	Severity string     `json:"severity"`
 	Summary  string     `json:"summary"`

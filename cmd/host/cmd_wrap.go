@@ -20,14 +20,14 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// cliTransport is the transport that wraps programs.
+// cliTransport is the transport for programs.
 const cliTransport = "cli"
 
 // commonDefault is the default of the plugin's attribute common.
 const commonDefault = 20
 
-// wrapping is what the flags of wrap say.
-type wrapping struct {
+// wrapOptions holds the flags of wrap.
+type wrapOptions struct {
 	name                             string
 	only, except, globals, dangerous []string
 	read, env, passEnv               []string
@@ -37,14 +37,14 @@ type wrapping struct {
 }
 
 func (e *env) wrapVerb() *cobra.Command {
-	w := wrapping{}
+	w := wrapOptions{}
 	cmd := &cobra.Command{
 		Use:   "wrap PROGRAM [ARGUMENT…] | wrap --check [SERVER…]",
 		Short: "Write down what a command-line program can do, as tools to review",
 		Long: `Run a program for its help, find out which commands and options it has, and print a server block with a tool
 block for each command: its arguments with their types, whether it reads or writes, how sure that is, and what could not
-be understood. Review it, delete what should not be offered, and keep it as part of the configuration. Nothing can be
-asked of the program then but what stands there.
+be understood. Review it, delete what should not be offered, and keep it as part of the configuration. The gateway
+then offers only what is in these blocks.
 
 Options that run programs, reach files anywhere or load configuration are left out and named in comments; --dangerous
 brings one back. With --try each tool that only reads is run once, in this directory, with harmless arguments; the exit
@@ -68,7 +68,7 @@ exit status is 1 when a block asks for something that is gone.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SetInterspersed(false) // what follows the program is its own
+	f.SetInterspersed(false) // flags after the program are arguments of the program
 	f.StringVar(&w.name, "name", "", "label of the server block; the program's name if not given")
 	f.StringArrayVar(&w.only, "only", nil, `a command to look at, with all below it, such as "container *"; repeatable`)
 	f.StringArrayVar(&w.except, "except", nil, "a command to leave out, with all below it; repeatable")
@@ -85,8 +85,8 @@ exit status is 1 when a block asks for something that is gone.`,
 	return cmd
 }
 
-// wrap finds out what a program can do and prints it as HCL.
-func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
+// wrap inspects a program and prints it as HCL.
+func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	switch {
 	case w.common < 0:
 		return fault.New(fault.Usage, "--common must be at least 0")
@@ -103,7 +103,7 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 	}
 	p, err := e.explore(ctx, app, server, server.Transport.Settings)
 	if err != nil {
-		return nowhere(err)
+		return withoutPlace(err)
 	}
 	failed := 0
 	if w.try {
@@ -114,7 +114,7 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 	if e.json {
 		return errors.Join(e.printJSON(p), triedError(p.Name, failed))
 	}
-	settings, err := w.lasting()
+	settings, err := w.callSettings()
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 		e.warn(why, "write fewer with --only, or with a lower --common; delete what should not be offered")
 	}
 	if len(p.Tools) == 0 {
-		return fault.New(fault.UpstreamUnsupported, "nothing that %s can do was understood", command[0]).
+		return fault.New(fault.UpstreamUnsupported, "no command of %s was understood", command[0]).
 			WithHint("write tool blocks by hand; docs/wrapping-clis.md shows how")
 	}
 	if p.Failure != "" {
@@ -140,9 +140,9 @@ func (e *env) wrap(ctx context.Context, w wrapping, command []string) error {
 	return triedError(p.Name, failed)
 }
 
-// draft makes an app of a configuration with one server, which wraps the
-// program as it is found from here.
-func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.App, *config.Server, error) {
+// draft loads a temporary configuration with one server for the program, as found from the
+// current directory.
+func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host.App, *config.Server, error) {
 	name := w.name
 	if name == "" {
 		name = labelOf(command[0])
@@ -154,7 +154,7 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
-	settings, err := w.lasting()
+	settings, err := w.callSettings()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,9 +187,8 @@ func (e *env) draft(ctx context.Context, w wrapping, command []string) (*host.Ap
 	return app, app.Config.Servers[0], nil
 }
 
-// nowhere takes the place out of an error: what a draft holds stands in no file
-// of the user's.
-func nowhere(err error) error {
+// withoutPlace removes the place from an error about a draft, which is in no file of the user.
+func withoutPlace(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
@@ -203,23 +202,23 @@ var label = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 var notLabel = regexp.MustCompile(`[^a-z0-9-]+`)
 
-// labelMost is how long a label may be.
+// labelMost is the maximum length of a label.
 const labelMost = 64
 
-// labelOf makes a label of a program's name.
+// labelOf derives a label from a program's name.
 func labelOf(program string) string {
 	base := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
 	name := strings.Trim(notLabel.ReplaceAllString(base, "-"), "-")
 	switch {
 	case name == "":
 		return "program"
-	case name[0] < 'a': // a digit, as of 7z: labels begin with a letter
+	case name[0] < 'a': // a digit, as in 7z; labels begin with a letter
 		name = "program-" + name
 	}
 	return strings.TrimRight(name[:min(len(name), labelMost)], "-")
 }
 
-// explore asks the plugin what a program can do, until it knows.
+// explore asks the plugin for the description of a program until it is complete.
 func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, settings []byte) (p cliconfig.Program, err error) {
 	wait := e.spin("looking at " + s.Name)
 	defer wait.stop()
@@ -230,12 +229,12 @@ func (e *env) explore(ctx context.Context, app *host.App, s *config.Server, sett
 	return p, err
 }
 
-// cliSchema describes the settings of the transport that wraps programs.
+// cliSchema returns the schema of the transport cli.
 func (e *env) cliSchema(app *host.App, s *config.Server) sdk.Schema {
 	return app.Manifest(s).Transports[s.Transport.Component]
 }
 
-// checked is what wrap --check prints of a server for programs.
+// checked is the JSON form of wrap --check for one server.
 type checked struct {
 	Server  string             `json:"server"`
 	Program string             `json:"program"`
@@ -268,13 +267,13 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 		e.printChecked(all)
 	}
 	if err == nil && broken > 0 {
-		return fault.New(fault.WrapChanged, "something that %s asked for is gone", count(broken, "tool block")).
-			WithHint("junctor wrap PROGRAM prints what there is now")
+		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses", count(broken, "tool block")).
+			WithHint("junctor wrap PROGRAM prints the current tool blocks")
 	}
 	return err
 }
 
-// brokenTools counts the tool blocks that ask for what is gone.
+// brokenTools counts the tool blocks with broken changes.
 func brokenTools(changes []cliconfig.Change) int {
 	tools := map[string]bool{}
 	for _, c := range changes {
@@ -285,7 +284,7 @@ func brokenTools(changes []cliconfig.Change) int {
 	return len(tools)
 }
 
-// wrapped are the servers that have tool blocks, or those that were named.
+// wrapped returns the named servers, or all with tool blocks.
 func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 	var found []*config.Server
 	for _, s := range app.Config.Servers {
@@ -312,7 +311,7 @@ func toolBlocks(s *config.Server) []json.RawMessage {
 	return settings.Tools
 }
 
-// compare asks for what the tool blocks of a server need to know.
+// compare inspects the program of a server and compares its tool blocks.
 func (e *env) compare(ctx context.Context, app *host.App, s *config.Server) (checked, error) {
 	blocks := toolBlocks(s)
 	settings := map[string]json.RawMessage{}
@@ -323,12 +322,12 @@ func (e *env) compare(ctx context.Context, app *host.App, s *config.Server) (che
 	delete(settings, "probe")
 	first, depth, all := cliconfig.Words(blocks)
 	settings["depth"] = asJSON(max(depth, 1))
-	settings["dangerous"] = asJSON([]string{"-*", "**"}) // a block may have what is left out by itself
+	settings["dangerous"] = asJSON([]string{"-*", "**"}) // the blocks may have options that are left out by default
 	if !all {
 		settings["only"] = asJSON(first)
 	}
 	p, err := e.explore(ctx, app, s, asJSON(settings))
-	if err != nil && !all { // a command that is gone is no reason not to look at the others
+	if err != nil && !all { // one missing command should not hide the others
 		delete(settings, "only")
 		p, err = e.explore(ctx, app, s, asJSON(settings))
 	}
@@ -356,7 +355,7 @@ func (e *env) printChecked(all []checked) {
 func asJSON(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings, numbers and what was JSON before can always be rendered
+		panic(err) // strings, numbers and raw JSON can always be encoded
 	}
 	return text
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A completer completes the words of a command line, from what is known
-// already: nothing is started for a completion. The words before are given,
-// and the one that is being typed.
+// A completer returns completions for a word, given the words before it. It uses only known
+// data and starts no program. more means that no space should follow.
 type completer func(app *host.App, before []string, typed string) (words []cobra.Completion, more bool)
 
-// completes makes a completer one of cobra's. Where more follows what is
-// completed, the shell puts no space behind it.
+// completes converts a completer into a cobra.CompletionFunc. The shell adds no space if
+// more of the word follows.
 func (e *env) completes(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		e.completing = true
@@ -36,9 +35,8 @@ func (e *env) completes(c completer) cobra.CompletionFunc {
 	}
 }
 
-// loadKnown loads the configuration when that needs neither a question nor a
-// plugin's program: it is nil for one that is not trusted, and for plugins that
-// were never described.
+// loadKnown loads the configuration if that needs neither a question nor a plugin's program.
+// It returns nil if the configuration is not trusted or a plugin is not described yet.
 func (e *env) loadKnown(ctx context.Context) *host.App {
 	at, content, diags, err := e.locate(ctx, false)
 	if err != nil || diags.HasErrors() {
@@ -51,8 +49,8 @@ func (e *env) loadKnown(ctx context.Context) *host.App {
 	return app
 }
 
-// offer adds a word, unless it holds what a shell or a terminal could take for
-// something else: servers choose many of them.
+// offer adds a word unless it has characters with a meaning to a shell or a terminal, since
+// servers choose many of the words.
 func offer(words []cobra.Completion, word, about string) []cobra.Completion {
 	if word == "" || safe(word) != word || strings.ContainsAny(word, "\n\t") {
 		return words
@@ -89,8 +87,8 @@ func completeTool(app *host.App, before []string, _ string) (words []cobra.Compl
 	return words, false
 }
 
-// completeArguments completes key= for what was not given yet, and behind the =
-// the values where there are only a few.
+// completeArguments completes key= for the missing arguments, and the value if there are
+// few possible ones.
 func completeArguments(properties []schema.Property, before []string, typed string) (words []cobra.Completion, more bool) {
 	key, _, valued := strings.Cut(typed, "=")
 	for _, p := range properties {
@@ -106,7 +104,7 @@ func completeArguments(properties []schema.Property, before []string, typed stri
 	return words, !valued
 }
 
-// given reports whether key=value or key:=JSON stands among the words.
+// given reports whether the words contain key=value or key:=JSON.
 func given(words []string, key string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		k, _, _ := strings.Cut(w, "=")
@@ -114,8 +112,8 @@ func given(words []string, key string) bool {
 	})
 }
 
-// values are the few that an argument can have; of JSON only those that a shell
-// leaves alone.
+// values returns the possible values of an argument if there are few. For JSON it returns
+// only those without a meaning to a shell.
 func values(p schema.Property, json bool) []string {
 	switch {
 	case slices.Contains(strings.Split(p.Type, "|"), "boolean"):
@@ -154,8 +152,7 @@ func promptProperties(p *catalog.Prompt) (properties []schema.Property) {
 	return properties
 }
 
-// completeResource completes the URI of a resource, with its server for who
-// began to write that.
+// completeResource completes the URI of a resource, with its server if that is typed.
 func completeResource(app *host.App, before []string, typed string) (words []cobra.Completion, _ bool) {
 	if len(before) > 0 {
 		return nil, false
@@ -172,7 +169,7 @@ func completeResource(app *host.App, before []string, typed string) (words []cob
 	return words, false
 }
 
-// completeServers completes the names of servers that were not named yet.
+// completeServers completes servers that are not named yet.
 func completeServers(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
 	for _, s := range app.Config.Servers {
 		if !slices.Contains(before, s.Name) {

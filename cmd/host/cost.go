@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 )
 
-// toolCost is what "tools --cost" prints of a tool for programs.
+// toolCost is the JSON form of a tool's cost.
 type toolCost struct {
 	Name   string `json:"name"`
 	Server string `json:"server"`
@@ -17,21 +17,21 @@ type toolCost struct {
 	Tokens int    `json:"tokens"`
 }
 
-// serverCost is the sum of a server.
+// serverCost is the cost of all tools of a server.
 type serverCost struct {
 	Server string `json:"server"`
 	Tools  int    `json:"tools"`
 	Tokens int    `json:"tokens"`
 }
 
-// listCost is everything that "tools --cost" prints.
+// listCost is the JSON form of "tools --cost".
 type listCost struct {
 	Tools   []toolCost   `json:"tools"`
 	Servers []serverCost `json:"servers"`
 	Tokens  int          `json:"tokens"`
 }
 
-// costOf estimates what tools cost a model, the most expensive first.
+// costOf estimates the tokens of tools, the most expensive first.
 func costOf(tools []*catalog.Tool) listCost {
 	all := listCost{Tools: []toolCost{}, Servers: []serverCost{}, Tokens: catalog.Cost(tools)}
 	byServer := map[string][]*catalog.Tool{}
@@ -47,8 +47,7 @@ func costOf(tools []*catalog.Tool) listCost {
 	return all
 }
 
-// costNotes says of which servers the tools, as far as they are known, cost a
-// model much.
+// costNotes warns about servers whose known tools need many tokens.
 func (e *env) costNotes(app *host.App) {
 	byServer := map[string][]*catalog.Tool{}
 	for _, t := range app.Catalog.Snapshot().Tools {
@@ -61,7 +60,7 @@ func (e *env) costNotes(app *host.App) {
 	}
 }
 
-// printCost prints what tools cost a model: each tool, then each server, then all.
+// printCost prints the cost of each tool, of each server, and the sum.
 func (e *env) printCost(tools []*catalog.Tool) error {
 	all := costOf(tools)
 	if e.machine() {

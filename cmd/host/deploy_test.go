@@ -12,9 +12,9 @@ import (
 
 var deployDir = filepath.Join("..", "..", "examples", "deploy")
 
-// TestDeployQuotes: docs/deploy.md quotes every file of examples/deploy as it
-// is, and no other code but commands.
-func TestDeployQuotes(t *testing.T) {
+// TestDeployPageQuotesRecipes: docs/deploy.md quotes each file of examples/deploy
+// unchanged, and otherwise only commands.
+func TestDeployPageQuotesRecipes(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "deploy.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,8 +46,8 @@ func deployFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestDeployConfigurations: the configurations of the recipes are valid, with a
-// token and never without.
+// TestDeployConfigurations: the configurations of the recipes are valid with a token and
+// invalid without.
 func TestDeployConfigurations(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -60,7 +60,7 @@ func TestDeployConfigurations(t *testing.T) {
 	for _, file := range files {
 		for _, token := range []string{"", "0123456789abcdef0123456789abcdef"} {
 			cmd := exec.Command(program, "-c", file, "validate")
-			cmd.Args[0] = "junctor" // which this program is under that name
+			cmd.Args[0] = "junctor" // this binary runs junctor under that name
 			cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+t.TempDir(), "JUNCTOR_TOKEN="+token)
 			out, err := cmd.CombinedOutput()
 			if (err == nil) != (token != "") {
@@ -70,14 +70,14 @@ func TestDeployConfigurations(t *testing.T) {
 	}
 }
 
-// TestDeployTimeouts: nginx waits longer than a stream is silent, and systemd
-// and Kubernetes longer than calls in flight may take.
+// TestDeployTimeouts: nginx waits longer than a stream is silent. systemd and Kubernetes
+// wait longer than calls in flight may take.
 func TestDeployTimeouts(t *testing.T) {
 	for _, one := range []struct {
 		file, pattern string
 		above         time.Duration
 	}{
-		{"nginx.conf", `proxy_read_timeout (\w+);`, 15*time.Second + time.Minute}, // the keepalive, and a call
+		{"nginx.conf", `proxy_read_timeout (\w+);`, 15*time.Second + time.Minute}, // the keepalive and a call
 		{"junctor.service", `TimeoutStopSec=(\w+)`, 10 * time.Second},
 		{"kubernetes.yaml", `terminationGracePeriodSeconds: (\w+)`, 15 * time.Second},
 	} {

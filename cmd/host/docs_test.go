@@ -22,10 +22,10 @@ import (
 
 var update = flag.Bool("update", false, "write the reference pages instead of comparing them")
 
-// generated begins every page that this test writes.
+// generated is the first line of the pages that this test writes.
 const generated = "<!-- Written by `make docs` from the code. -->\n"
 
-// TestDocs compares the reference pages with what the code says.
+// TestDocs: the reference pages match the code.
 func TestDocs(t *testing.T) {
 	page(t, "cli.md", cliPage())
 	page(t, "errors.md", errorsPage())
@@ -55,7 +55,7 @@ func page(t *testing.T, name, want string) {
 	}
 }
 
-// cliPage is the command line, from the verbs themselves.
+// cliPage returns the reference of the command line.
 func cliPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "\n# Command line\n\nStandard output carries only what was asked for: tables and text on a terminal, JSON when it is piped or with\n`--json`. Everything else goes to standard error. The JSON only grows.\n")
@@ -97,7 +97,7 @@ func verb(b *strings.Builder, c *cobra.Command) {
 	flags(&own, c.LocalNonPersistentFlags())
 	use := strings.TrimPrefix(c.UseLine(), "junctor ")
 	if own.Len() == 0 {
-		use = strings.TrimSuffix(use, " [flags]") // --help alone is not worth a word
+		use = strings.TrimSuffix(use, " [flags]") // --help alone is not mentioned
 	}
 	fmt.Fprintf(b, "\n### junctor %s\n\n%s.\n", use, c.Short)
 	if c.Long != "" {
@@ -112,7 +112,7 @@ func verb(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// flags writes the table of a set of flags, if there are any but --help.
+// flags writes the table of a set of flags, except --help.
 func flags(b *strings.Builder, set *pflag.FlagSet) {
 	var rows strings.Builder
 	set.VisitAll(func(f *pflag.Flag) {
@@ -129,10 +129,10 @@ func flags(b *strings.Builder, set *pflag.FlagSet) {
 	}
 }
 
-// errorsPage explains every code.
+// errorsPage returns the reference of the error codes.
 func errorsPage() string {
 	var b strings.Builder
-	b.WriteString(generated + "\n# Error codes\n\nEvery error has a code that never changes its meaning. It stands in the last line of what is printed, in `error.code`\nof the JSON, and in `data.code` of what a client of `junctor serve` gets.\n")
+	b.WriteString(generated + "\n# Error codes\n\nEvery error has a code that never changes its meaning. It is in the last line of an error, in `error.code`\nof the JSON, and in `data.code` of what a client of `junctor serve` gets.\n")
 	for _, code := range slices.Sorted(maps.Keys(fault.Codes)) {
 		e := fault.Codes[code]
 		fmt.Fprintf(&b, "\n## %s\n\n%s Exit status %d.\n\nWhat to do: %s\n", code, e.Meaning, e.Exit, e.Do)
@@ -168,7 +168,7 @@ func manifestOf(t *testing.T, name string) sdk.Manifest {
 	return m
 }
 
-// transportPage is the reference of one transport.
+// transportPage returns the reference of a transport.
 func transportPage(t *testing.T, m sdk.Manifest, name string, s sdk.Schema) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n# transport %q\n\nPlugin `%s` %s.\n", generated, name, m.Name, m.Version)
@@ -179,7 +179,7 @@ func transportPage(t *testing.T, m sdk.Manifest, name string, s sdk.Schema) stri
 	return b.String()
 }
 
-// guideOf is what the plugin's README says before and behind its settings.
+// guideOf returns the parts of a plugin's README before and after its settings.
 func guideOf(t *testing.T, m sdk.Manifest) (intro, guide string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "plugins", m.Name, "README.md"))

@@ -18,8 +18,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// An env is what the verbs share: the streams, the global flags, and the app
-// once it is loaded. Standard output carries only what was asked for.
+// An env is the state that the verbs share: the streams, the global flags, and the app once
+// it is loaded. Standard output carries only results.
 type env struct {
 	stdin          *os.File
 	stdout         *output
@@ -28,12 +28,12 @@ type env struct {
 	lookup         func(string) (string, bool)
 
 	screen screen
-	roots  []string // directories that servers are told of
+	roots  []string // directories to report as roots
 
 	json       bool
 	text       bool
-	serving    bool // nobody is asked anything
-	completing bool // a shell completes a word: nothing is started or asked
+	serving    bool // ask no questions
+	completing bool // a shell completes a word: start nothing and ask nothing
 	config     string
 	logFlag    string
 
@@ -41,9 +41,9 @@ type env struct {
 	logs *logQueue // nil: the log is written at once
 	dirs host.Dirs
 	app  *host.App
-	sup  stopper // when there is no app
+	sup  stopper // if there is no app
 
-	noted    func()                           // ends the notes about slow starts; nil: there are none
+	noted    func()                           // stops the notes about slow starts; may be nil
 	unusable func(p config.Plugin, err error) // see host.Options; may be nil
 }
 
@@ -75,16 +75,16 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return e.fail(err)
 }
 
-// machine reports whether output is for programs.
+// machine reports whether to print JSON.
 func (e *env) machine() bool { return e.json || !e.outTTY && !e.text }
 
-// get reads an environment variable; unset is empty.
+// get returns an environment variable, or "".
 func (e *env) get(name string) string {
 	v, _ := e.lookup(name)
 	return v
 }
 
-// findDirs finds the directories, once.
+// findDirs sets dirs on the first call.
 func (e *env) findDirs() error {
 	if e.dirs.Run != "" {
 		return nil
@@ -94,7 +94,7 @@ func (e *env) findDirs() error {
 	return err
 }
 
-// options are what the host needs to know.
+// options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
 		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving,
@@ -123,8 +123,8 @@ func (e *env) load(ctx context.Context) (*host.App, error) {
 	return app, nil
 }
 
-// loadAny is load for verbs that also work without a configuration: the App is
-// nil when there is none.
+// loadAny is load for verbs that also work without a configuration. It returns nil without
+// one.
 func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
 	app, diags, err := e.tryLoad(ctx, all)
 	switch {
@@ -139,8 +139,8 @@ func (e *env) loadAny(ctx context.Context, all bool) (*host.App, error) {
 	return app, nil
 }
 
-// tryLoad is load for those who look at the diagnostics themselves. The user is
-// asked to trust a configuration that was found.
+// tryLoad is load for callers that print the diagnostics. It asks the user to trust a
+// configuration that was found.
 func (e *env) tryLoad(ctx context.Context, all bool) (*host.App, config.Diagnostics, error) {
 	at, content, diags, err := e.locate(ctx, true)
 	if err != nil || diags.HasErrors() {
@@ -149,15 +149,14 @@ func (e *env) tryLoad(ctx context.Context, all bool) (*host.App, config.Diagnost
 	return e.loadAt(ctx, at, content, all)
 }
 
-// loadAt loads the configuration at a location, or its content where that was
-// trusted.
+// loadAt loads the configuration at a location. content is the trusted content, or nil.
 func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Content, all bool) (*host.App, config.Diagnostics, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, nil, err
 	}
 	if !e.completing {
 		if err := process.Adopt(); err != nil {
-			e.log.Warn("what plugins leave behind will not be found", "error", err)
+			e.log.Warn("processes that plugins leave behind will not be ended", "error", err)
 		}
 	}
 	o := e.options()
@@ -170,7 +169,7 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	return app, diags, nil
 }
 
-// leave ends everything this process started.
+// leave ends everything that this process started.
 func (e *env) leave() {
 	if e.noted != nil {
 		e.noted()
@@ -190,10 +189,10 @@ func (e *env) leave() {
 	}
 }
 
-// leaveTime bounds the end of what did not end when it was asked to.
+// leaveTime is how long leave waits for programs that ignore the request to end.
 const leaveTime = 400 * time.Millisecond
 
-// root is the command that all verbs hang on.
+// root returns the command with all verbs.
 func (e *env) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "junctor",
@@ -205,7 +204,7 @@ func (e *env) root() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				e.completing = true
-				return nil // a shell that completes a word has no use for a log
+				return nil // a shell does not show a log
 			}
 			e.serving = cmd.Name() == "serve"
 			if err := e.findRoots(); err != nil {
@@ -251,7 +250,7 @@ func (e *env) root() *cobra.Command {
 	return root
 }
 
-// begin is junctor without a verb: what there is, or how to begin.
+// begin runs junctor without a verb: the help, or how to write a configuration.
 func (e *env) begin(cmd *cobra.Command) error {
 	if _, err := config.Find(e.config, e.lookup); err == nil {
 		return cmd.Help()

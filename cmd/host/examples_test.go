@@ -17,25 +17,25 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An example is used as its reader would: in a directory with what it needs.
+// An example is run in a directory with the files and programs that it needs.
 type example struct {
-	run    []string // what to run with it; the output must contain the last word
-	needs  string   // a program that must be in PATH; without it the file is only validated, in CI it is an error
-	lacks  []string // what "validate" says that this version does not have
-	guest  bool     // the program is one that few machines have: without it the file is only validated, in CI as well
+	run    []string // the arguments; the output must contain the last one
+	needs  string   // a program in PATH; without it the file is only validated, and fails in CI
+	lacks  []string // features that validate must report as unsupported
+	guest  bool     // the program is rare: without it the file is only validated, also in CI
 	addr   bool     // needs an MCP server on a TCP address
 	http   bool     // needs MCP servers over HTTP
-	plugin bool     // needs the third party's transport
+	plugin bool     // needs the third-party transport
 
-	refuses [][]string // what must fail; the output must contain the last word
+	refuses [][]string // commands that must fail; the output must contain the last argument
 }
 
 var examples = map[string]example{
 	"demo.hcl":        {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"gateway.hcl":     {run: []string{"call", "demo__add", "a=2", "b=40", `"sum":42`}},
 	"views.hcl":       {run: []string{"call", "office__welcome", "name=Ada", "Guten Tag, Ada!"}},
-	"files.hcl":       {}, // host/interoptest, which has servers from npm, runs it
-	"several.hcl":     {}, // and this one
+	"files.hcl":       {}, // host/interoptest runs it with servers from npm
+	"several.hcl":     {}, // likewise
 	"third-party.hcl": {run: []string{"call", "remote__greet", "Hello from afar"}, addr: true, plugin: true},
 	"wrap.hcl": {run: []string{"call", "disk__usage", "path=.", `\t.`}, needs: "du", refuses: [][]string{
 		{"call", "disk__usage", "path=..", "leads out of the directory"},
@@ -54,11 +54,11 @@ var examples = map[string]example{
 	"cage.hcl":     {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
 	"language.hcl": {lacks: []string{"confirm", "policy"}, plugin: true},
 	"bearer.hcl":   {run: []string{"call", "remote__greet", "Hello from afar"}, http: true},
-	"command.hcl":  {}, // gcloud is on few machines
-	"oauth.hcl":    {}, // logins are tested with an authorization server
+	"command.hcl":  {}, // gcloud is rarely installed
+	"oauth.hcl":    {}, // logins are tested with a test authorization server
 }
 
-// TestExamples runs every file in examples/. One that is not in the table fails.
+// TestExamples: every file in examples/ is in the table and works.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -95,10 +95,10 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// A site is where an example is used.
+// A site is the directory of an example.
 type site struct{ dir, junctor, config string }
 
-// place lays out a checkout in which the example finds what it names.
+// place creates a directory with everything that an example refers to.
 func place(t *testing.T, file, bin, acme string, ex example) site {
 	t.Helper()
 	root := t.TempDir()
@@ -197,7 +197,7 @@ func (ex example) try(t *testing.T, at site) {
 	}
 }
 
-// listenMCP serves MCP, a message a line, to whoever connects.
+// listenMCP starts an MCP server on a TCP address, with one message per line.
 func listenMCP(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -219,7 +219,7 @@ func listenMCP(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// serveMCP serves MCP over both transports that HTTP has.
+// serveMCP starts MCP servers for both HTTP transports.
 func serveMCP(t *testing.T) (streamable, old string) {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "afar", Version: "1"}, nil)

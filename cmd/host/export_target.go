@@ -14,14 +14,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// mcpPath is where the endpoint is.
+// mcpPath is the path of the endpoint.
 const mcpPath = "/mcp"
 
-// target decides what a client is pointed at. The configuration is loaded only
-// when something in it counts.
-func (e *env) target(ctx context.Context, x exporting, c *clientconfig.Client) (clientconfig.Target, error) {
+// target returns the target of a client. It loads the configuration only if needed.
+func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Client) (clientconfig.Target, error) {
 	if x.stdio || !x.remote && !c.Remote(false) {
-		return e.started(x)
+		return e.stdioTarget(x)
 	}
 	t := clientconfig.Target{Name: x.name, Token: x.token}
 	var err error
@@ -33,7 +32,7 @@ func (e *env) target(ctx context.Context, x exporting, c *clientconfig.Client) (
 			return t, nil
 		}
 		if _, err := config.Find(e.config, e.lookup); err != nil {
-			return t, nil // somebody else's gateway, and nothing is known of its tokens
+			return t, nil // a gateway without a local configuration; its tokens are unknown
 		}
 	}
 	app, err := e.load(ctx)
@@ -46,18 +45,18 @@ func (e *env) target(ctx context.Context, x exporting, c *clientconfig.Client) (
 	}
 	switch {
 	case !x.remote && !h.Given:
-		return e.started(x)
+		return e.stdioTarget(x)
 	case !x.remote && !c.Remote(t.Token != ""):
-		e.remark("%s takes no token from an environment variable, so it starts a junctor of its own", c.Title)
-		return e.started(x)
+		e.remark("%s takes no token from an environment variable, so it starts its own junctor", c.Title)
+		return e.stdioTarget(x)
 	case t.URL == "":
-		t.URL, err = e.listening(h)
+		t.URL, err = e.listenURL(h)
 	}
 	return t, err
 }
 
-// started is the program that serves the configuration.
-func (e *env) started(x exporting) (clientconfig.Target, error) {
+// stdioTarget returns the target that starts junctor serve.
+func (e *env) stdioTarget(x exportOptions) (clientconfig.Target, error) {
 	t := clientconfig.Target{Name: x.name}
 	at, err := config.Find(e.config, e.lookup)
 	if err != nil {
@@ -75,8 +74,8 @@ func (e *env) started(x exporting) (clientconfig.Target, error) {
 	return t, nil
 }
 
-// tokenVariable is the environment variable that a client's token is in: the
-// one that the gateway reads it from, where it does.
+// tokenVariable returns the variable of the client's token: the one that the gateway reads,
+// or the default.
 func tokenVariable(h config.HTTP) string {
 	for _, a := range h.Auth {
 		if t, ok := a.Settings.(config.StaticToken); ok && t.Variable != "" {
@@ -89,12 +88,11 @@ func tokenVariable(h config.HTTP) string {
 	return ""
 }
 
-// endpoint is an address as a user gives it. Without a path it is that of a
-// gateway.
+// endpoint checks an address that the user typed, and adds the default path.
 func endpoint(given string) (string, error) {
 	u, err := url.Parse(given)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fault.New(fault.Usage, "--http=%s is no address of a gateway", given).
+		return "", fault.New(fault.Usage, "--http=%s is not the address of a gateway", given).
 			WithHint("write --http=https://HOST[:PORT][/PATH], without a name, a password or a query")
 	}
 	if u.Path == "" || u.Path == "/" {
@@ -103,8 +101,7 @@ func endpoint(given string) (string, error) {
 	return u.String(), nil
 }
 
-// overNetwork reports whether what is sent to an address leaves this machine
-// without TLS.
+// overNetwork reports whether requests to an address leave this machine without TLS.
 func overNetwork(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
@@ -114,15 +111,15 @@ func overNetwork(address string) bool {
 	return u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
-// listening is the address under which clients reach what listens.
-func (e *env) listening(h config.HTTP) (string, error) {
+// listenURL returns the URL of the configured listener.
+func (e *env) listenURL(h config.HTTP) (string, error) {
 	host, port, err := net.SplitHostPort(h.Listen)
 	if err != nil || strings.HasPrefix(h.Listen, "unix:") {
 		return "", fault.New(fault.Usage, "the gateway listens on %s, where this client cannot reach it", h.Listen).
-			WithHint("--http=URL names the address of what stands in front of it; --stdio starts junctor serve instead")
+			WithHint("--http=URL names the address of the proxy in front of it; --stdio starts junctor serve instead")
 	}
 	if port == "0" {
-		return "", fault.New(fault.Usage, "the gateway chooses a port when it starts").WithHint("give it one in listen, or use --http=URL")
+		return "", fault.New(fault.Usage, "the gateway listens on a random port").WithHint("set a port in listen, or use --http=URL")
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -137,9 +134,9 @@ func (e *env) listening(h config.HTTP) (string, error) {
 		scheme = "https"
 	}
 	if h.Plaintext && h.TLS == nil {
-		e.remark("something in front of the gateway has TLS; --http=URL names its address")
+		e.remark("a proxy in front of the gateway provides TLS; --http=URL names its address")
 	}
-	if _, _, err := net.SplitHostPort(host); err != nil { // one of hosts may have a port already
+	if _, _, err := net.SplitHostPort(host); err != nil { // an entry of hosts may have a port
 		host = net.JoinHostPort(strings.Trim(host, "[]"), port)
 	}
 	return (&url.URL{Scheme: scheme, Host: host, Path: mcpPath}).String(), nil

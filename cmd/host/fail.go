@@ -11,11 +11,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/gateway"
 )
 
-// errReported marks an error whose text people have seen already; its exit
-// status still counts.
+// errReported marks errors that were printed already. Their exit status still counts.
 var errReported = errors.New("reported")
 
-// reported keeps an error's exit status without its being printed again.
+// reported marks an error as printed.
 func reported(err error) error {
 	if err == nil {
 		return nil
@@ -23,7 +22,7 @@ func reported(err error) error {
 	return errors.Join(errReported, err)
 }
 
-// fail prints an error, in its four parts, and returns the exit status.
+// fail prints an error and returns the exit status.
 func (e *env) fail(err error) int {
 	if err == nil {
 		return fault.ExitDone
@@ -35,7 +34,7 @@ func (e *env) fail(err error) int {
 	return fault.Exit(err)
 }
 
-// commandLine gives errors that are not faults yet a place in the table.
+// commandLine converts other errors into faults.
 func commandLine(err error) error {
 	if bad, ok := errors.AsType[*gateway.BadArguments](err); ok {
 		return fault.New(fault.CallArguments, "%s%s", bad.Error(), problemLines(bad.Problems)).
@@ -44,12 +43,11 @@ func commandLine(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, errReported) {
 		return err
 	}
-	// What is left comes from the parser of the command line.
+	// The remaining errors come from the parser of the command line.
 	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("junctor help")
 }
 
-// faultOf is the fault that an error is. One that only wraps a fault says first
-// what was being done.
+// faultOf returns the fault in an error, with the message of the whole error.
 func faultOf(err error) *fault.Error {
 	f := fault.As(err)
 	doing, ok := strings.CutSuffix(err.Error(), f.Error())
@@ -61,8 +59,8 @@ func faultOf(err error) *fault.Error {
 	return &copied
 }
 
-// hinted gives an error of this code another hint. Whoever made the error did
-// not know what was typed.
+// hinted replaces the hint of an error with this code, because only the verb knows what the
+// user typed.
 func hinted(err error, code fault.Code, hint string) error {
 	err = commandLine(err)
 	f := faultOf(err)
@@ -82,7 +80,7 @@ func (e *env) tell(err error) {
 	}
 }
 
-// note prints what people should know about a server.
+// note prints a note about a server.
 func (e *env) note(server, text string) {
 	if e.json {
 		e.printStderrJSON("note", map[string]string{"server": server, "message": text})
@@ -91,8 +89,8 @@ func (e *env) note(server, text string) {
 	fmt.Fprintf(e.stderr, "note: server %q: %s\n", server, oneText(text))
 }
 
-// doubt prints what the configuration says of a server and does not fit it.
-func (e *env) doubt(n catalog.Note) {
+// warnSetting prints a setting of a server that does not fit the server.
+func (e *env) warnSetting(n catalog.Note) {
 	if e.json {
 		e.printStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
 		return
@@ -103,7 +101,7 @@ func (e *env) doubt(n catalog.Note) {
 	}
 }
 
-// warn prints what people should know that is about no server.
+// warn prints a warning that is not about a server.
 func (e *env) warn(text, hint string) {
 	if e.json {
 		e.printStderrJSON("warning", map[string]string{"message": text, "hint": hint})
@@ -144,17 +142,16 @@ func (e *env) printError(err error) {
 	fmt.Fprint(e.stderr, b.String())
 }
 
-// oneText makes text fit to be one part of an error. Its further lines stand
-// further in than any part begins: what a server says cannot look like a hint
-// or a place that is ours.
+// oneText indents the further lines of a text more than any part of an error. Text of a
+// server can then not pass for a hint or a place.
 func oneText(text string) string {
 	return strings.ReplaceAll(safe(text), "\n", "\n      ")
 }
 
-// outputShown is how many of a server's last lines an error shows.
+// outputShown is the number of a server's last lines in an error.
 const outputShown = 20
 
-// errorJSON is the form of an error for programs. It only grows.
+// errorJSON is the JSON form of an error. Fields are only added.
 type errorJSON struct {
 	Code       fault.Code `json:"code"`
 	Message    string     `json:"message"`
@@ -177,7 +174,7 @@ func errorOf(err error) *errorJSON {
 	}
 }
 
-// printStderrJSON prints one thing for programs that read standard error.
+// printStderrJSON prints an object with one member on standard error.
 func (e *env) printStderrJSON(what string, v any) {
 	e.printStderrLine(map[string]any{what: v})
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestCauses: an error says what led to it once, outermost first, whoever
-// wrapped it.
-func TestCauses(t *testing.T) {
+// TestErrorPrintsCausesOnce: an error prints each of its causes once, outermost first.
+func TestErrorPrintsCausesOnce(t *testing.T) {
 	root := errors.New("permission denied")
 	inner := fault.Because(fault.UpstreamUnavailable, root, "opening the socket").WithHint("look at its mode")
 	for name, c := range map[string]struct {
@@ -43,7 +42,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestWarnings: what a verb says about a configuration that it can use.
+// TestWarnings: warnings about a usable configuration are printed.
 func TestWarnings(t *testing.T) {
 	diags := config.Diagnostics{{Severity: config.Warning, Summary: "old", Code: fault.ConfigInvalid}}
 	for asJSON, want := range map[bool]string{

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// A field is what a server says is wrong at one place of the arguments.
+// A field is a validation error for one place in the arguments.
 type field struct{ path, message string }
 
-// byField shows a server's own validation error with one line for each field,
-// below what the server says first. Servers check arguments with a handful of
-// libraries, whose texts are made for programs. Text that does not fit one of
-// them as a whole stays as it is: nothing is lost.
+// byField formats a server's validation error with one line for each field, after the
+// server's first words. It knows the texts of several validation libraries. Other text is
+// returned unchanged, so that nothing is lost.
 func byField(text string) string {
 	if head, fields := fieldsOf(text); fields != nil {
 		return fieldLines(head, fields)
@@ -23,8 +22,8 @@ func byField(text string) string {
 	return text
 }
 
-// errorByField is byField for an error's message and data. It returns the data
-// that the message does not show.
+// errorByField is byField for the message and data of an error. It returns the data that the
+// message does not contain.
 func errorByField(message string, data []byte) (string, []byte) {
 	head, fields := fieldsOf(message)
 	told := issues(data)
@@ -40,8 +39,7 @@ func errorByField(message string, data []byte) (string, []byte) {
 	return message, data
 }
 
-// fieldsOf takes a validation error apart; no fields: it is not one of those
-// that are known.
+// fieldsOf parses a validation error. It returns no fields if the text has no known form.
 func fieldsOf(text string) (head string, fields []field) {
 	for _, form := range []func(string) (string, []field){issueList, sdkLines, pydanticList, schemaChain} {
 		if head, fields = form(text); fields != nil {
@@ -66,8 +64,8 @@ func fieldLines(head string, fields []field) string {
 	return strings.Join(lines, "\n")
 }
 
-// An issue is an element of the lists that Zod, Pydantic, Ajv and the output
-// format of JSON Schema have.
+// An issue is an element of the lists of Zod, Pydantic, Ajv and the output format of JSON
+// Schema.
 type issue struct {
 	Path, Loc                      []any
 	InstancePath, InstanceLocation *string
@@ -76,13 +74,13 @@ type issue struct {
 		AdditionalProperty *string
 		AllowedValues      json.RawMessage
 	}
-	// What each of several schemas has against it: more than a line.
+	// Errors of several alternative schemas, too many for one line.
 	UnionErrors, Errors []any
 }
 
 var jsonBegins = regexp.MustCompile(`[\[{]\s*["{]`)
 
-// issueList is a list of issues behind some words, as in Zod's own messages.
+// issueList parses a list of issues after some words, as in Zod's messages.
 func issueList(text string) (head string, fields []field) {
 	at := jsonBegins.FindStringIndex(text)
 	if at == nil || strings.Contains(strings.TrimSpace(text[:at[0]]), "\n") {
@@ -91,7 +89,7 @@ func issueList(text string) (head string, fields []field) {
 	return text[:at[0]], issues([]byte(text[at[0]:]))
 }
 
-// issues reads a list of issues, or the object that holds nothing else.
+// issues parses a list of issues, or an object that contains only that list.
 func issues(raw []byte) (fields []field) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) == nil {
@@ -119,7 +117,7 @@ func issues(raw []byte) (fields []field) {
 }
 
 func (i issue) field() (f field, ok bool) {
-	f.message = i.Message + i.Msg + i.Error // each library has one of them
+	f.message = i.Message + i.Msg + i.Error // each library uses one of them
 	at := i.Path
 	switch {
 	case i.Path != nil:
@@ -142,7 +140,7 @@ func (i issue) field() (f field, ok bool) {
 	return f, strings.TrimSpace(f.message) != "" && len(i.UnionErrors)+len(i.Errors) == 0
 }
 
-// pointed are the tokens of a JSON pointer.
+// pointed returns the tokens of a JSON pointer.
 func pointed(pointer string) (tokens []any) {
 	if pointer == "" {
 		return nil
@@ -154,7 +152,7 @@ func pointed(pointer string) (tokens []any) {
 	return tokens
 }
 
-// indexed is a token that is written like a member's name and may be an index.
+// indexed returns a token as a number if it may be an index.
 func indexed(token string) any {
 	if n, err := strconv.ParseUint(token, 10, 32); err == nil {
 		return float64(n)
@@ -164,8 +162,7 @@ func indexed(token string) any {
 
 var plainName = regexp.MustCompile(`^[\w$@-]+$`)
 
-// dotted writes a path the way people do: a.b[0]. An element that is not a name
-// or a number stands for any item.
+// dotted formats a path as a.b[0]. Elements other than strings and numbers become [].
 func dotted(path []any) string {
 	var b strings.Builder
 	for _, token := range path {

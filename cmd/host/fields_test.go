@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestByField compares what people read of servers' validation errors with
-// testdata/fields.txtar, which -update rewrites.
+// TestByField: formatted validation errors match testdata/fields.txtar, which -update
+// rewrites.
 func TestByField(t *testing.T) {
 	const path = "testdata/fields.txtar"
 	archive, err := txtar.ParseFile(path)
@@ -31,8 +31,7 @@ func TestByField(t *testing.T) {
 	}
 }
 
-// TestErrorByField: what stands in an error's data is shown once, and what is
-// not understood stays.
+// TestErrorByField: known data of an error is printed once, and other data is kept.
 func TestErrorByField(t *testing.T) {
 	const list = `[{"path":["a"],"message":"Required"}]`
 	for name, c := range map[string]struct{ message, data, shown, rest string }{
@@ -53,8 +52,8 @@ func TestErrorByField(t *testing.T) {
 	}
 }
 
-// FuzzByField: whatever a server says stays as it is, or becomes one line and
-// indented ones.
+// FuzzByField: a text either stays unchanged or becomes one line followed by indented
+// ones.
 func FuzzByField(f *testing.F) {
 	archive, err := txtar.ParseFile("testdata/fields.txtar")
 	if err != nil {

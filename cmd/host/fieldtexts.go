@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// The texts of validation errors that are not JSON. Each function returns no
-// fields for a text that is not of its form.
+// The functions in this file parse validation errors that are not JSON. They return no
+// fields for other texts.
 
 var (
 	sdkBegins = regexp.MustCompile(`^[^\n]*?Invalid (?:arguments|structured content) for (?:tool|prompt) [^\s:]+: `)
 	sdkLine   = regexp.MustCompile(`^(.+) at (\S+)$`)
 )
 
-// sdkLines is how the TypeScript SDK writes Zod's issues: a line for
-// each, "MESSAGE at PATH".
+// sdkLines parses Zod's issues as written by the TypeScript SDK: lines "MESSAGE at PATH".
 func sdkLines(text string) (head string, fields []field) {
 	head = sdkBegins.FindString(text)
 	if head == "" {
@@ -40,8 +39,8 @@ var (
 	pydanticEnds   = regexp.MustCompile(` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])]$`)
 )
 
-// pydanticList is how Pydantic writes errors: below the number of them a line
-// that says where, an indented one that says what, and one about a page.
+// pydanticList parses Pydantic's errors: their number, then for each a line with the place,
+// an indented line with the message, and one with a link.
 func pydanticList(text string) (head string, fields []field) {
 	m := pydanticBegins.FindStringSubmatch(text)
 	if m == nil {
@@ -54,7 +53,7 @@ func pydanticList(text string) (head string, fields []field) {
 		if !strings.HasPrefix(lines[0], "  ") {
 			f.path, lines = pydanticPlace(lines[0]), lines[1:]
 		}
-		n := 0 // lines of the message, all but the last of which do not end it
+		n := 0 // number of lines in the message
 		for n < len(lines) && !pydanticEnds.MatchString(lines[n]) {
 			n++
 		}
@@ -74,8 +73,7 @@ func pydanticList(text string) (head string, fields []field) {
 	return head, fields
 }
 
-// pydanticPlace is a place, which Pydantic writes as a.0.b, and its version 1 as
-// a -> 0 -> b.
+// pydanticPlace parses a place: a.0.b, or a -> 0 -> b in version 1 of Pydantic.
 func pydanticPlace(line string) string {
 	var path []any
 	for name := range strings.SplitSeq(strings.ReplaceAll(line, " -> ", "."), ".") {
@@ -90,8 +88,8 @@ var (
 	chainNames  = regexp.MustCompile(`^(?:required: missing|unexpected additional) properties:? \[(.*)\]$`)
 )
 
-// schemaChain is how the Go SDK's validator writes an error: the schemas on the
-// way to the first one that something does not fit.
+// schemaChain parses errors of the Go SDK's validator: the chain of schemas down to the one
+// that failed.
 func schemaChain(text string) (head string, fields []field) {
 	begin := chainBegins.FindString(text)
 	if begin == "" || strings.Contains(text, "\n") {
@@ -103,7 +101,7 @@ func schemaChain(text string) (head string, fields []field) {
 	last := ""
 	for m := chainLink.FindStringSubmatch(rest); m != nil; m = chainLink.FindStringSubmatch(rest) {
 		pointer := strings.TrimPrefix(m[1], "root")
-		// A step to a definition leads to no other place.
+		// A step into a definition does not change the place.
 		if step, ok := strings.CutPrefix(pointer, last+"/"); ok && !strings.HasPrefix(step, "$defs/") && !strings.HasPrefix(step, "definitions/") {
 			path = append(path, schemaStep(pointed(step))...)
 		}
@@ -119,7 +117,7 @@ func schemaChain(text string) (head string, fields []field) {
 	return head, fields
 }
 
-// schemaStep is where a step within a schema leads to in what it describes.
+// schemaStep returns the place that a step within a schema describes.
 func schemaStep(step []any) (path []any) {
 	for i := 0; i < len(step); i++ {
 		switch step[i] {
@@ -139,8 +137,8 @@ func schemaStep(step []any) (path []any) {
 	return path
 }
 
-// chainMembers are the members that a text says are missing, or too many, and
-// what to say of each.
+// chainMembers returns the missing or unexpected members in a text, and the message for
+// each.
 func chainMembers(text string) (names []string, message string) {
 	m := chainNames.FindStringSubmatch(text)
 	if m == nil {

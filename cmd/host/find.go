@@ -13,8 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// split takes SERVER/NAME apart, when what stands before the slash is a
-// configured server.
+// split splits SERVER/NAME if the part before the slash is a configured server.
 func split(app *host.App, word string) (server, name string, ok bool) {
 	server, name, ok = strings.Cut(word, "/")
 	if !ok {
@@ -28,8 +27,8 @@ func split(app *host.App, word string) (server, name string, ok bool) {
 	return "", word, false
 }
 
-// splitResource is split for resources, which may also be written @SERVER:URI,
-// as in the prompts of many clients. No URI begins so.
+// splitResource is split for resources. It also accepts @SERVER:URI, which many clients use in
+// prompts. URIs cannot begin with "@".
 func splitResource(app *host.App, word string) (server, uri string, named bool, err error) {
 	short, ok := strings.CutPrefix(word, "@")
 	if !ok {
@@ -47,13 +46,12 @@ func splitResource(app *host.App, word string) (server, uri string, named bool, 
 	return server, uri, true, err
 }
 
-// find looks something up in the catalog: with what is known, then after
-// asking the servers it could belong to. None of the others is asked: what they
-// offer has other names.
+// find looks up an item in the catalog. If it is unknown, find asks the servers that can
+// have it by their prefixes, and no others.
 func find[T any](ctx context.Context, app *host.App, word string, look func(s *catalog.Snapshot, server, name string) (T, bool)) (T, error) {
 	server, name, named := split(app, word)
 	var none T
-	owners, prefixed := owning(app, word)
+	owners, prefixed := possibleServers(app, word)
 	if named {
 		if err := enabled(app, server); err != nil {
 			return none, err
@@ -69,7 +67,7 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
-	// What a server offers may have changed since another process asked it.
+	// The cached list may be older than the last change of the server.
 	var doubtful []string
 	for _, s := range owners {
 		if failed[s] == nil && !app.Catalog.Fresh(s) {
@@ -80,12 +78,12 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
-	left := finish(ctx, app, owners, func() bool { _, ok := look(app.Catalog.Snapshot(), server, name); return ok }, nil)
+	left := awaitLists(ctx, app, owners, func() bool { _, ok := look(app.Catalog.Snapshot(), server, name); return ok }, nil)
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
 	if len(left) > 0 {
-		return none, unfinishedError(app, left[0]) // it could be what is missing
+		return none, unfinishedError(app, left[0]) // the item may be in the rest of this list
 	}
 	if prefix, _, ok := strings.Cut(word, separator); ok && !named && !prefixed {
 		if err := enabled(app, prefix); err != nil {
@@ -94,13 +92,13 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 	}
 	for _, s := range owners {
 		if failed[s] != nil {
-			return none, failed[s] // it could be what this server has
+			return none, failed[s] // this server may have the item
 		}
 	}
 	return none, nil
 }
 
-// ask asks servers for their lists; none named is none.
+// ask fetches the lists of servers. Without names it does nothing.
 func ask(ctx context.Context, how func(context.Context, ...string) map[string]error, servers []string) map[string]error {
 	if len(servers) == 0 {
 		return map[string]error{}
@@ -108,13 +106,12 @@ func ask(ctx context.Context, how func(context.Context, ...string) map[string]er
 	return how(ctx, servers...)
 }
 
-// separator stands between a server's prefix and a name of its own.
+// separator is between the prefix of a server and the item's own name.
 const separator = "__"
 
-// owning returns the enabled servers that an exposed name can belong to: the
-// one whose prefix it has, or else those without a prefix. The rules for
-// prefixes leave no other.
-func owning(app *host.App, exposed string) (names []string, prefixed bool) {
+// possibleServers returns the enabled servers that can have an exposed name: the one with its prefix,
+// or all without a prefix. Prefixes are unambiguous.
+func possibleServers(app *host.App, exposed string) (names []string, prefixed bool) {
 	for _, s := range app.Config.Servers {
 		switch {
 		case !s.Enabled:
@@ -137,7 +134,7 @@ func enabled(app *host.App, server string) error {
 	return nil
 }
 
-// findTool finds a tool by the name a person typed.
+// findTool finds a tool by the name that the user typed.
 func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalog.Tool, error) {
 	t, err := find(ctx, app, word, func(s *catalog.Snapshot, server, name string) (*catalog.Tool, bool) {
 		if server != "" {
@@ -159,8 +156,7 @@ func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalo
 	})
 }
 
-// leftOut is the fault of a tool that the server has and that is not offered;
-// nil for any other name.
+// leftOut returns the fault for a tool that the server has but that is not offered, or nil.
 func leftOut(app *host.App, word string) error {
 	server, name, _ := split(app, word)
 	why, ok := app.Catalog.Snapshot().LeftOut(server, name)
@@ -173,7 +169,7 @@ func leftOut(app *host.App, word string) error {
 	return &fault.Error{Code: fault.UpstreamUnsupported, Message: why.Text, Server: why.Server}
 }
 
-// findPrompt finds a prompt by the name a person typed.
+// findPrompt finds a prompt by the name that the user typed.
 func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*catalog.Prompt, error) {
 	p, err := find(ctx, app, word, func(s *catalog.Snapshot, server, name string) (*catalog.Prompt, bool) {
 		if server != "" {
@@ -192,34 +188,34 @@ func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*cata
 	})
 }
 
-// unknown is the fault of a name that nothing has. Where not even the server is
-// known that was meant, all are asked for what they have that is called alike.
+// unknown returns the fault for an unknown name. If the server is unknown too, it fetches the
+// lists of all servers for a suggestion.
 func unknown(ctx context.Context, app *host.App, kind, word string, names func() []string) error {
 	best := nearestItem(word, names())
 	hint := "junctor " + kind + "s lists them"
 	_, _, named := split(app, word)
-	if _, prefixed := owning(app, word); best == "" && !named && !prefixed {
+	if _, prefixed := possibleServers(app, word); best == "" && !named && !prefixed {
 		failed := app.Catalog.Ensure(ctx)
 		best = nearestItem(word, names())
 		if len(failed) > 0 {
 			hint += "; these servers could not be asked: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
 		}
 	}
-	return meant(fault.New(fault.NameUnknown, "there is no %s %q", kind, word), best, hint)
+	return withSuggestion(fault.New(fault.NameUnknown, "there is no %s %q", kind, word), best, hint)
 }
 
-// meant gives a fault a hint that begins with what was probably meant.
-func meant(f *fault.Error, best, hint string) error {
+// withSuggestion sets a hint that begins with a suggestion.
+func withSuggestion(f *fault.Error, best, hint string) error {
 	if best != "" {
 		hint = "did you mean " + best + "? " + hint
 	}
 	return f.WithHint("%s", hint)
 }
 
-// nearestItem returns the listed name that a mistyped one was probably meant to
-// be: an exposed name, which may be given without its prefix, or SERVER/NAME.
+// nearestItem returns the name that is most similar to a mistyped one. Names are compared
+// with and without their prefix, and as SERVER/NAME.
 func nearestItem(word string, names []string) string {
-	whole := map[string]string{} // by what is compared
+	whole := map[string]string{} // by compared text
 	var compared []string
 	add := func(text, name string) {
 		if _, taken := whole[text]; !taken {
@@ -247,11 +243,10 @@ func serverNamed(app *host.App, name string) (*config.Server, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, meant(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "junctor status lists them")
+	return nil, withSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "junctor status lists them")
 }
 
-// wanted returns the servers that a verb is about: those named, or all that
-// are enabled.
+// wanted returns the named servers, or all enabled ones.
 func wanted(app *host.App, names []string) ([]*config.Server, error) {
 	var list []*config.Server
 	if len(names) == 0 {

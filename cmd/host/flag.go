@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -10,15 +12,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A singleValue is the value of a flag that is given at most once: a second,
-// different one is an error instead of replacing the first.
+// A singleValue is the value of a flag that may be given once. A second, different value is
+// an error.
 type singleValue struct {
 	pflag.Value
 	name  string
 	given *string
 }
 
-// errTwice is a flag that has two values.
+// errTwice is the error for a flag with two values.
 type errTwice struct{ name, first, second string }
 
 func (e *errTwice) Error() string {
@@ -33,8 +35,7 @@ func (v *singleValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// singleValues makes every flag of a command and of its verbs one that is given
-// once, apart from lists.
+// singleValues makes all flags of a command and its subcommands single values, except lists.
 func singleValues(cmd *cobra.Command) {
 	once := func(f *pflag.Flag) {
 		_, list := f.Value.(pflag.SliceValue)
@@ -42,7 +43,7 @@ func singleValues(cmd *cobra.Command) {
 		if !list && !done {
 			f.Value = &singleValue{Value: f.Value, name: f.Name}
 			if f.DefValue == "0s" {
-				f.DefValue = "0" // which the help takes for no default, whatever the type
+				f.DefValue = "0" // the help omits this default for every type
 			}
 		}
 	}
@@ -54,10 +55,33 @@ func singleValues(cmd *cobra.Command) {
 	}
 }
 
-// flagFault is the fault of flags that cannot be understood.
+// flagFault converts an error of the flag parser into a fault.
 func flagFault(cmd *cobra.Command, err error) error {
 	if twice, ok := errors.AsType[*errTwice](err); ok {
 		return fault.New(fault.Usage, "%s", twice).WithHint("keep one of them")
 	}
 	return fault.New(fault.Usage, "%s", err).WithHint("%s", helpOn(cmd))
+}
+
+// rootFlag adds --root.
+func (e *env) rootFlag(cmd *cobra.Command, about string) {
+	cmd.Flags().StringArrayVar(&e.roots, "root", nil, "a directory that servers are told of when they ask for roots"+about+"; may be repeated")
+	_ = cmd.MarkFlagDirname("root")
+}
+
+// findRoots makes the roots absolute. It fails if one is not an existing directory.
+func (e *env) findRoots() error {
+	for i, path := range e.roots {
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() {
+			return fault.New(fault.Usage, "--root %s is not a directory", path)
+		}
+		if err == nil {
+			e.roots[i], err = filepath.Abs(path)
+		}
+		if err != nil {
+			return fault.New(fault.Usage, "--root: %s", err)
+		}
+	}
+	return nil
 }

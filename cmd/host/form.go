@@ -16,25 +16,25 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A formField is one property of a server's form. The gateway has vetted the form.
+// A formField is one property of a server's form, which the gateway has checked.
 type formField struct {
 	name, title, about, kind, format string
-	choices                          []choice // empty: anything of its kind
-	unset                            []byte   // its default; nil: none
+	choices                          []choice // empty: any value of the type
+	unset                            []byte   // the default; may be nil
 	required                         bool
 	schema                           []byte
 }
 
 type choice struct{ value, title string }
 
-// form asks for each property of a form, and returns the answers as one object.
+// form asks for each property of a form and returns the answers as an object.
 func (q *questioner) form(ctx context.Context, params []byte) (content []byte, err error) {
 	message, _ := mcp.TextMember(params, "message")
 	fields := formFields(mcp.Member(params, "requestedSchema"))
-	q.printf("server %q asks: %s\n", q.server, words(message, messageShown))
+	q.printf("server %q asks: %s\n", q.server, serverText(message, messageShown))
 	for _, f := range fields {
 		if f.secret() {
-			q.printf("It asks for %q. A form is no place for secrets, so it was declined.\n", short(f.called()))
+			q.printf("It asks for %q. Forms must not ask for secrets, so it was declined.\n", short(f.called()))
 			return nil, errDeclined
 		}
 	}
@@ -57,8 +57,8 @@ func (q *questioner) form(ctx context.Context, params []byte) (content []byte, e
 	return content, q.agree(ctx, fmt.Sprintf("Send the answers to server %q? [Y/n/c] ", q.server), "y")
 }
 
-// ask asks for one property until the answer fits. The value is nil when a
-// property that is not required is left out.
+// ask asks for one property until the answer is valid. It returns nil if an optional
+// property is left out.
 func (q *questioner) ask(ctx context.Context, f formField) ([]byte, error) {
 	if f.about != "" {
 		q.printf("%s\n", short(f.about))
@@ -73,7 +73,7 @@ func (q *questioner) ask(ctx context.Context, f formField) ([]byte, error) {
 	for {
 		text, err := q.line(ctx, f.prompt())
 		if err != nil {
-			return nil, gone(err)
+			return nil, asGone(err)
 		}
 		value, problem := f.parse(strings.TrimSpace(text))
 		if problem == "" {
@@ -90,7 +90,7 @@ func (f formField) called() string {
 	return f.name
 }
 
-// prompt is the line on which the answer is typed.
+// prompt returns the prompt for the answer.
 func (f formField) prompt() string {
 	text := short(f.called())
 	switch {
@@ -116,28 +116,28 @@ func (f formField) prompt() string {
 	return text + ": "
 }
 
-// secretName is how a field is called that asks for what no form may ask for.
+// secretName matches names of fields for secrets, which forms must not ask for.
 var secretName = regexp.MustCompile(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\b(pin|otp|cvv|cvc)\b`)
 
-// secret reports whether a text is asked for that sounds like a secret.
+// secret reports whether the field seems to ask for a secret.
 func (f formField) secret() bool {
 	return f.kind == "string" && len(f.choices) == 0 && (secretName.MatchString(f.name) || secretName.MatchString(f.title))
 }
 
-// parse makes a value of what was typed, or says what is wrong with it.
+// parse converts an answer into a value, or returns what is wrong with it.
 func (f formField) parse(text string) (value []byte, problem string) {
 	if text == "" {
 		switch {
 		case f.unset != nil:
 			return f.unset, ""
 		case f.required:
-			return nil, "an answer is needed; Ctrl-D cancels"
+			return nil, "an answer is required; Ctrl-D cancels"
 		}
 		return nil, ""
 	}
 	value, problem = f.typed(text)
 	if problem == "" {
-		problem = f.misfit(value)
+		problem = f.invalid(value)
 	}
 	if problem == "" && f.kind == "string" {
 		problem = badFormat(f.format, text)
@@ -145,7 +145,7 @@ func (f formField) parse(text string) (value []byte, problem string) {
 	return value, problem
 }
 
-// typed makes a value of the field's kind.
+// typed converts an answer into a value of the field's type.
 func (f formField) typed(text string) (value []byte, problem string) {
 	switch {
 	case f.kind == "array":
@@ -157,7 +157,7 @@ func (f formField) typed(text string) (value []byte, problem string) {
 			}
 			values = append(values, v)
 		}
-		b, _ := json.Marshal(values) // strings can always be rendered
+		b, _ := json.Marshal(values) // strings can always be encoded
 		return b, ""
 	case len(f.choices) > 0:
 		v, problem := f.choose(text)
@@ -174,13 +174,12 @@ func (f formField) typed(text string) (value []byte, problem string) {
 		return mcp.AppendText(nil, text), ""
 	}
 	if !json.Valid([]byte(text)) || strings.IndexAny(text[:1], "-0123456789") < 0 {
-		return nil, "that is no number"
+		return nil, "that is not a number"
 	}
 	return []byte(text), ""
 }
 
-// choose returns the value of a choice that is given by its number, its value or
-// its title.
+// choose returns the choice with a number, value or title.
 func (f formField) choose(text string) (value, problem string) {
 	for _, c := range f.choices {
 		if text == c.value {
@@ -198,8 +197,8 @@ func (f formField) choose(text string) (value, problem string) {
 	return "", fmt.Sprintf("choose 1 to %d", len(f.choices))
 }
 
-// misfit says how a value does not fit the schema of the field.
-func (f formField) misfit(value []byte) string {
+// invalid returns how a value violates the schema of the field, or "".
+func (f formField) invalid(value []byte) string {
 	wrapped := mcp.SetMember([]byte(`{"type":"object"}`), "properties", mcp.SetMember(nil, f.name, f.schema))
 	s, err := schema.Compile(wrapped)
 	if err != nil {
@@ -211,7 +210,7 @@ func (f formField) misfit(value []byte) string {
 	return ""
 }
 
-// badFormat says how a text is not of one of the formats that forms have.
+// badFormat returns how a text violates a format, or "".
 func badFormat(format, text string) string {
 	var err error
 	switch format {
@@ -235,7 +234,7 @@ func badFormat(format, text string) string {
 	return ""
 }
 
-// formFields reads the properties of a form, in the order they are written.
+// formFields parses the properties of a form, in their order.
 func formFields(form []byte) []formField {
 	var needed []string
 	_ = mcp.Decode(mcp.Member(form, "required"), &needed)
@@ -244,7 +243,7 @@ func formFields(form []byte) []formField {
 		f := formField{name: name, schema: raw, required: slices.Contains(needed, name)}
 		typed := raw
 		if either := mcp.Member(raw, "anyOf"); either != nil && mcp.Member(raw, "type") == nil {
-			typed = notNull(either) // the form of an optional property that libraries write
+			typed = notNull(either) // libraries write this form for optional properties
 		}
 		f.kind, _ = mcp.TextMember(typed, "type")
 		f.format, _ = mcp.TextMember(typed, "format")
@@ -262,7 +261,7 @@ func formFields(form []byte) []formField {
 	return fields
 }
 
-// notNull returns the first of several schemas that is not for null.
+// notNull returns the first schema whose type is not null.
 func notNull(either []byte) []byte {
 	for s := range mcp.Elements(either) {
 		if kind, _ := mcp.TextMember(s, "type"); kind != "null" {
@@ -272,8 +271,8 @@ func notNull(either []byte) []byte {
 	return nil
 }
 
-// choicesOf reads the values that a schema allows: an enum with its names, or
-// the entries of oneOf or anyOf.
+// choicesOf returns the values that a schema allows: an enum with its names, or the entries
+// of oneOf or anyOf.
 func choicesOf(s []byte, titled string) []choice {
 	var values, names []string
 	_ = mcp.Decode(mcp.Member(s, "enum"), &values)

@@ -19,9 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asker is an MCP server that asks back before it answers, and one that does
-// not answer until nobody waits. What it learns it leaves as files, in the
-// directory that is its argument.
+// asker is an MCP server with a tool that asks questions and one that waits for its
+// cancellation. It records what happens in files in the directory of its argument.
 func asker() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "asker", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -48,8 +47,8 @@ func asker() {
 	}
 }
 
-// TestDeployJunctor runs junctor itself with the recipe's configuration, behind
-// nginx with the recipe's.
+// TestDeployJunctor: Junctor and nginx work together with the configurations of the
+// recipe.
 func TestDeployJunctor(t *testing.T) {
 	if _, err := exec.LookPath("nginx"); err != nil {
 		if os.Getenv("JUNCTOR_REQUIRE_PROXY") == "nginx" {
@@ -131,7 +130,7 @@ func (f front) send(t *testing.T, ctx context.Context, message string, header ..
 	return f.do(t, ctx, http.MethodPost, "/mcp", strings.NewReader(message), header...)
 }
 
-// refused: nginx hides from Junctor neither who asks nor from which page.
+// refused: nginx passes the credentials and the origin to Junctor.
 func (f front) refused(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for name, header := range map[string][]string{"token": {"Authorization", "Bearer wrong"}, "origin": {"Origin", "https://evil.example.com"}} {
@@ -141,7 +140,7 @@ func (f front) refused(t *testing.T) {
 	}
 }
 
-// open begins a session of the legacy era.
+// open starts a legacy session.
 func (f front) open(t *testing.T) (session []string) {
 	t.Helper()
 	resp := f.send(t, t.Context(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -156,8 +155,8 @@ func (f front) open(t *testing.T) (session []string) {
 	return session
 }
 
-// askedBack: each question arrives while the stream stays open, because the
-// next one, and the result, come only after it was answered.
+// askedBack: each question arrives while the stream is open, because the next one and the
+// result follow its answer.
 func (f front) askedBack(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -194,7 +193,7 @@ func (f front) askedBack(t *testing.T) {
 	t.Fatalf("%s: the stream ended (%v): %q", resp.Status, lines.Err(), unread)
 }
 
-// large: a message of 1 MiB, the most that the configuration allows, is taken.
+// large: a message of 1 MiB, the configured maximum, is accepted.
 func (f front) large(t *testing.T) {
 	session := f.open(t)
 	message := `{"jsonrpc":"2.0","id":3,"method":"ping","params":{"_meta":{"pad":"%s"}}}`
@@ -209,8 +208,7 @@ func (f front) large(t *testing.T) {
 	}
 }
 
-// goneAway: the server learns that a client of the modern era does not wait any
-// more.
+// goneAway: the server learns that a modern client has disconnected.
 func (f front) goneAway(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

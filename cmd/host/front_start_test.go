@@ -23,8 +23,7 @@ import (
 	"time"
 )
 
-// replaced is a recipe with other addresses in it, each of which stands there
-// once.
+// replaced returns a recipe with some texts replaced, each of which must occur once.
 func replaced(t *testing.T, name string, pairs ...string) string {
 	t.Helper()
 	text := deployFile(t, name)
@@ -37,7 +36,7 @@ func replaced(t *testing.T, name string, pairs ...string) string {
 	return text
 }
 
-// nginxFront runs nginx with the recipe, TLS included, on a socket.
+// nginxFront runs nginx with the recipe, including TLS, on a socket.
 func nginxFront(t *testing.T, backend string) front {
 	dir := socketDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -60,8 +59,7 @@ func nginxFront(t *testing.T, backend string) front {
 	return frontAt(t, at("front.sock"), "https://mcp.example.com", &tls.Config{RootCAs: roots})
 }
 
-// caddyFront runs Caddy with the recipe, without the certificate that it would
-// get from an authority, on a socket.
+// caddyFront runs Caddy with the recipe on a socket, with a local certificate.
 func caddyFront(t *testing.T, backend string) front {
 	dir := socketDir(t)
 	socket := filepath.Join(dir, "front.sock")
@@ -76,7 +74,7 @@ func caddyFront(t *testing.T, backend string) front {
 	return frontAt(t, socket, "http://mcp.example.com", nil)
 }
 
-// socketDir is a directory whose name is short enough for sockets.
+// socketDir returns a directory with a path that is short enough for sockets.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "front-")
@@ -87,7 +85,7 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-// runFront starts a proxy, and ends it with the test.
+// runFront starts a proxy and stops it after the test.
 func runFront(t *testing.T, program string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -107,7 +105,7 @@ func runFront(t *testing.T, program string, args ...string) {
 	})
 }
 
-// frontAt waits for a proxy and returns a client of it.
+// frontAt waits for a proxy and returns a client for it.
 func frontAt(t *testing.T, socket, url string, secure *tls.Config) front {
 	t.Helper()
 	var d net.Dialer
@@ -127,7 +125,7 @@ func frontAt(t *testing.T, socket, url string, secure *tls.Config) front {
 	return front{url, &http.Client{Transport: transport, Timeout: 2 * patience}}
 }
 
-// certificate makes one for the name of the recipes.
+// certificate creates a certificate for the host of the recipes.
 func certificate(t *testing.T, certPath, keyPath string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

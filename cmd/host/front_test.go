@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// A front is a proxy that runs with a recipe, and a client of it.
+// A front is a running proxy with a client.
 type front struct {
 	url    string
 	client *http.Client
 }
 
-// fronts are the proxies whose recipes are run, where they are installed.
+// fronts are the proxies that are tested if they are installed.
 var fronts = map[string]func(t *testing.T, backend string) front{"nginx": nginxFront, "caddy": caddyFront}
 
-// TestDeployFronts runs the recipes of proxies in front of a server of this
-// test: what it sends arrives piece by piece, and what clients do reaches it.
-func TestDeployFronts(t *testing.T) {
+// TestDeployProxies: the proxies of the recipes stream both directions and pass headers
+// on.
+func TestDeployProxies(t *testing.T) {
 	for name, start := range fronts {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
@@ -55,14 +55,14 @@ func TestDeployFronts(t *testing.T) {
 	}
 }
 
-// patience bounds what should happen at once.
+// patience is how long a test waits for an immediate result.
 const patience = 20 * time.Second
 
-// A backend stands where Junctor would.
+// A backend is a server in the place of Junctor.
 type backend struct {
-	events  chan string   // each is sent when the test says so
-	arrived chan struct{} // the first bytes of a body are there
-	gone    chan struct{} // a client went away
+	events  chan string   // sent when the test asks for it
+	arrived chan struct{} // the first bytes of a body arrived
+	gone    chan struct{} // a client disconnected
 	dropped atomic.Int32
 }
 
@@ -127,9 +127,8 @@ func (f front) do(t *testing.T, ctx context.Context, method, path string, body i
 	return resp
 }
 
-// stream: an event is there before the next is sent, small ones and one that is
-// larger than any buffer. When the client goes away the server learns of it,
-// though nobody sends anything.
+// stream: each event, small or larger than any buffer, arrives before the next is sent. The
+// server learns that the client disconnected, although no data is sent.
 func (f front) stream(t *testing.T, b *backend) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -160,11 +159,11 @@ func (f front) stream(t *testing.T, b *backend) {
 	select {
 	case <-b.gone:
 	case <-time.After(patience):
-		t.Fatal("the server does not learn that the client went away")
+		t.Fatal("the server does not learn that the client disconnected")
 	}
 }
 
-// post: an answer passes as it is, and so does what the client says of itself.
+// post: the response and the headers of the request pass unchanged.
 func (f front) post(t *testing.T) {
 	want := map[string]string{"Origin": "https://app.example.com", "Authorization": "Bearer t", "Mcp-Session-Id": "s-0",
 		"Mcp-Protocol-Version": "2025-11-25", "Last-Event-Id": "7"}
@@ -185,7 +184,7 @@ func (f front) post(t *testing.T) {
 	}
 }
 
-// sizes: bodies of the default size and of the largest that can be allowed.
+// sizes: bodies of the default and of the maximum size are accepted.
 func (f front) sizes(t *testing.T) {
 	for _, size := range []int{0, 1 << 20, 16 << 20} {
 		body := make([]byte, size)
@@ -199,7 +198,7 @@ func (f front) sizes(t *testing.T) {
 	}
 }
 
-// upload: the beginning of a body is there before its end is sent.
+// upload: the beginning of a body arrives before its end is sent.
 func (f front) upload(t *testing.T, b *backend) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -219,7 +218,7 @@ func (f front) upload(t *testing.T, b *backend) {
 	}
 }
 
-// once: a request whose connection broke is not sent again.
+// once: a request whose connection failed is not repeated.
 func (f front) once(t *testing.T, b *backend) {
 	if resp := f.do(t, t.Context(), http.MethodPost, "/mcp", strings.NewReader("{}"), "X-Drop", "yes"); resp.StatusCode != http.StatusBadGateway {
 		t.Error(resp.Status)
@@ -229,7 +228,7 @@ func (f front) once(t *testing.T, b *backend) {
 	}
 }
 
-// elsewhere: nothing but the endpoint is open to the world.
+// elsewhere: only the endpoint is accessible.
 func (f front) elsewhere(t *testing.T) {
 	for _, path := range []string{"/", "/mcp/", "/readyz", "/mcp/../readyz", "/metrics"} {
 		if resp := f.do(t, t.Context(), http.MethodPost, path, nil); resp.StatusCode != http.StatusNotFound || resp.Header.Get("Saw-Proto") != "" {

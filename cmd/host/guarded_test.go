@@ -9,8 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// guarded starts an MCP server that wants the token "the-good-token", and
-// returns its address.
+// guarded starts an MCP server that requires the token "the-good-token".
 func guarded(t *testing.T) string {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "guarded", Version: "1"}, nil)
@@ -18,7 +17,7 @@ func guarded(t *testing.T) string {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "come in"}}}, nil, nil
 	})
 	inside := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer the-good-token" {
 			w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -26,6 +25,6 @@ func guarded(t *testing.T) string {
 		}
 		inside.ServeHTTP(w, r)
 	}))
-	t.Cleanup(door.Close)
-	return door.URL + "/mcp"
+	t.Cleanup(server.Close)
+	return server.URL + "/mcp"
 }

@@ -12,10 +12,9 @@ import (
 
 var goBlocks = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestGuides compiles the Go files of the guides as their readers do: each
-// guide's in a module of its own, which finds this one by a replace line. What
-// is no whole file is not looked at.
-func TestGuides(t *testing.T) {
+// TestGuidesCompile: the complete Go files in each guide compile in a module with a
+// replace line for this one.
+func TestGuidesCompile(t *testing.T) {
 	for guide, want := range map[string][]string{
 		"README.md":                    {"main.go"},
 		"docs/plugins.md":              {"main.go", "main_test.go"},
@@ -50,8 +49,8 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// outsideModule makes a module that needs what a third party's does, so that
-// everything is in the module cache already.
+// outsideModule creates a module with the requirements of a third-party module, which are
+// all in the module cache.
 func outsideModule(t *testing.T) string {
 	t.Helper()
 	dir, outsiders := t.TempDir(), filepath.Join("..", "..", "testdata", "thirdparty")
@@ -82,9 +81,9 @@ func run(t *testing.T, dir, program string, args ...string) {
 	}
 }
 
-// TestExamplesSayWhatToBuild: who follows the command at the top of an example
-// gets what the example needs, where it looks for it.
-func TestExamplesSayWhatToBuild(t *testing.T) {
+// TestExamplesNameTheirBuildCommand: the command at the top of an example builds what the
+// example needs, in the right place.
+func TestExamplesNameTheirBuildCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}

@@ -16,19 +16,18 @@ import (
 
 const (
 	maxArguments = 16 << 20
-	// inputWait is how long something may take to come on standard input that
-	// nobody said would. It is for a pipeline whose first program thinks for a
-	// moment; under a supervisor whose pipe is open and silent, it is what a
-	// call costs that lacks an argument.
+	// inputWait is how long a call without arguments waits for standard input, if
+	// the tool needs some. It suits a pipeline whose first program starts slowly.
+	// Under a supervisor with a silent open pipe the call fails after it.
 	inputWait = 3 * time.Second
-	// optionalWait is the same for a tool that can be called without arguments,
-	// where the wait buys nothing most of the time.
+	// optionalWait is the same for tools without required arguments, for which
+	// input is unlikely.
 	optionalWait = 300 * time.Millisecond
 )
 
-// interruptible reads, and gives up when ctx ends, with its cause. Nothing
-// interrupts a read of standard input or the opening of a named pipe: the
-// goroutine that is at it is left behind, and ends with the process.
+// interruptible calls read and returns early with the cause when ctx ends. Reads of standard
+// input and opening a named pipe cannot be interrupted, so the goroutine may stay until the
+// process ends.
 func interruptible(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type outcome struct {
 		b   []byte
@@ -47,7 +46,7 @@ func interruptible(ctx context.Context, read func() ([]byte, error)) ([]byte, er
 	}
 }
 
-// readStdin reads arguments that were said to be on standard input.
+// readStdin reads arguments from standard input.
 func (e *env) readStdin(ctx context.Context) ([]byte, error) {
 	if isTerminal(e.stdin) {
 		fmt.Fprintln(e.stderr, "reading arguments from standard input")
@@ -55,12 +54,12 @@ func (e *env) readStdin(ctx context.Context) ([]byte, error) {
 	return readObject(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
 }
 
-// errSilent is standard input on which nothing comes.
+// errSilent is the error for a standard input without data.
 var errSilent = fmt.Errorf("nothing came on standard input within %s", inputWait)
 
-// offered reads arguments that somebody may have put on standard input without
-// saying so: into a file or a pipe.
-func (e *env) offered(ctx context.Context, wait time.Duration) ([]byte, error) {
+// pipedArguments reads arguments from standard input if that is a file or a pipe, although the
+// command line does not mention it.
+func (e *env) pipedArguments(ctx context.Context, wait time.Duration) ([]byte, error) {
 	info, err := e.stdin.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice != 0 || e.readBefore(info) {
 		return []byte("{}"), nil
@@ -77,7 +76,7 @@ func (e *env) offered(ctx context.Context, wait time.Duration) ([]byte, error) {
 		return nil, context.Cause(ctx)
 	case brief.Err() != nil:
 		return nil, errSilent
-	case err != nil: // most often its end
+	case err != nil: // usually the end of the input
 		return []byte("{}"), nil
 	}
 	return readObject(ctx, "standard input", func() (io.ReadCloser, error) {
@@ -85,9 +84,8 @@ func (e *env) offered(ctx context.Context, wait time.Duration) ([]byte, error) {
 	})
 }
 
-// readBefore reports whether standard input is a file of which another program has
-// read a part, such as the loop of a shell that calls a tool for each line. The rest
-// belongs to that program.
+// readBefore reports whether standard input is a file that another program has read in part,
+// such as a shell that calls a tool for each line. The rest belongs to that program.
 func (e *env) readBefore(info os.FileInfo) bool {
 	if !info.Mode().IsRegular() {
 		return false
@@ -96,7 +94,7 @@ func (e *env) readBefore(info os.FileInfo) bool {
 	return err == nil && at > 0
 }
 
-// readObject opens something and reads the one JSON object in it.
+// readObject opens a source and reads one JSON object.
 func readObject(ctx context.Context, from string, open func() (io.ReadCloser, error)) ([]byte, error) {
 	b, err := interruptible(ctx, func() ([]byte, error) {
 		r, err := open()
@@ -115,10 +113,10 @@ func readObject(ctx context.Context, from string, open func() (io.ReadCloser, er
 	return object(b, from)
 }
 
-// byteOrderMark is what some editors and shells put before a text.
+// byteOrderMark precedes the text of some editors and shells.
 var byteOrderMark = []byte("\uFEFF")
 
-// object checks that a text is one JSON object. No text at all is an empty one.
+// object checks that a text is one JSON object. An empty text is an empty object.
 func object(b []byte, from string) ([]byte, error) {
 	if b = bytes.TrimPrefix(b, byteOrderMark); len(bytes.TrimSpace(b)) == 0 {
 		return []byte("{}"), nil
@@ -127,14 +125,14 @@ func object(b []byte, from string) ([]byte, error) {
 		return nil, fault.New(fault.Usage, "the arguments from %s are longer than %d bytes", from, maxArguments)
 	}
 	if err := mcp.Scan(b); err != nil {
-		f := fault.New(fault.Usage, "what %s holds %s", from, err)
+		f := fault.New(fault.Usage, "the text from %s %s", from, err)
 		if syntax := json.Unmarshal(b, new(any)); syntax != nil {
 			f.Message += ": " + syntax.Error()
 		}
 		return nil, f
 	}
 	if b = bytes.TrimSpace(b); b[0] != '{' {
-		return nil, fault.New(fault.Usage, "arguments are a JSON object, which %s does not hold", from)
+		return nil, fault.New(fault.Usage, "the arguments from %s are not a JSON object", from)
 	}
 	return b, nil
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// TestSilentInput calls a tool that lacks its arguments, with a standard input
-// that is open and on which nothing comes, as under a supervisor.
-func TestSilentInput(t *testing.T) {
+// TestCallWithSilentInput: a call without arguments ends although standard input is open
+// and silent, as under a supervisor.
+func TestCallWithSilentInput(t *testing.T) {
 	site := silentSite(t)
 	for name, c := range map[string]struct {
 		args []string
-		stop os.Signal // sent while it reads
+		stop os.Signal // sent during the read
 		code fault.Code
 		says string
 	}{
@@ -32,7 +32,7 @@ func TestSilentInput(t *testing.T) {
 		"a pipe":          {[]string{"call", "demo__add", "@pipe"}, os.Interrupt, fault.Interrupted, ""},
 		"unasked":         {[]string{"call", "demo__add"}, nil, fault.CallArguments, "hint: nothing came on standard input within 3s; - waits for it"},
 		"unasked, ended":  {[]string{"call", "demo__add"}, os.Interrupt, fault.Interrupted, ""},
-		"timed":           {[]string{"call", "--timeout", "300ms", "demo__add", "-"}, nil, fault.CallTimeout, "the arguments were not there within 300ms"},
+		"timed":           {[]string{"call", "--timeout", "300ms", "demo__add", "-"}, nil, fault.CallTimeout, "the arguments did not arrive within 300ms"},
 		"timed, unasked":  {[]string{"call", "--timeout", "300ms", "demo__add"}, nil, fault.CallArguments, "a is required"},
 		"nothing is read": {[]string{"call", "demo__fail"}, nil, fault.CallToolError, ""},
 	} {
@@ -51,7 +51,7 @@ func TestSilentInput(t *testing.T) {
 			}
 			defer stdin.Close()
 			if c.stop != nil {
-				time.Sleep(2 * time.Second) // until it reads; who was not told where the arguments are waits for 3 s
+				time.Sleep(2 * time.Second) // until it reads; without an announcement it waits for 3 s
 				if err := cmd.Process.Signal(c.stop); err != nil {
 					t.Fatal(err)
 				}
@@ -71,9 +71,8 @@ func TestSilentInput(t *testing.T) {
 	}
 }
 
-// TestSlowInput gives arguments to a call that nobody told where they are, late
-// and in two parts.
-func TestSlowInput(t *testing.T) {
+// TestCallWithSlowInput: arguments on standard input may arrive late and in two parts.
+func TestCallWithSlowInput(t *testing.T) {
 	site := silentSite(t)
 	cmd := exec.Command("junctor", "call", "demo__add")
 	cmd.Dir, cmd.Env = site.dir, site.env
@@ -92,13 +91,13 @@ func TestSlowInput(t *testing.T) {
 	}
 }
 
-// silent is where the calls are made.
+// silent is the directory of the calls.
 type silent struct {
 	dir string
 	env []string
 }
 
-// silentSite makes a directory with a configuration whose lists are known.
+// silentSite creates a directory with a configuration and cached lists.
 func silentSite(t *testing.T) silent {
 	t.Helper()
 	site := silent{dir: t.TempDir()}

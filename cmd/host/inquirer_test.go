@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// inquirer is an MCP server for scripts, of the era that its first argument
-// names. Its tool "ask" puts to the user what the file says that is its second
-// argument, {"method":…,"params":…} each, and returns the answers as they came.
+// inquirer is an MCP server for scripts. Its first argument is the era. Its tool "ask" asks
+// the user the questions in the file of its second argument, each
+// {"method":…,"params":…}, and returns the answers.
 func inquirer() {
 	text, err := os.ReadFile(os.Args[2])
 	var questions []json.RawMessage
@@ -69,7 +69,7 @@ func (s *inquiry) serve(line []byte) {
 	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
 }
 
-// inputRequired asks for everything at once.
+// inputRequired returns a result that asks all questions at once.
 func (s *inquiry) inputRequired() string {
 	asked := map[string]json.RawMessage{}
 	for i, q := range s.questions {
@@ -79,8 +79,7 @@ func (s *inquiry) inputRequired() string {
 	return string(b)
 }
 
-// answers is the result of the call: what was heard, in the order of the
-// questions.
+// answers returns the result of the call: the answers in the order of the questions.
 func (s *inquiry) answers(given map[string]json.RawMessage) string {
 	var heard []any
 	for _, key := range slices.Sorted(maps.Keys(given)) {
@@ -94,7 +93,7 @@ func (s *inquiry) answers(given map[string]json.RawMessage) string {
 	return string(b)
 }
 
-// ask puts one question after the other, as servers of the old era do.
+// ask asks one question after the other, like servers of the legacy era.
 func (s *inquiry) ask() (heard []any) {
 	for i, q := range s.questions {
 		var parts struct{ Method, Params json.RawMessage }

@@ -16,10 +16,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// logLevels are what --log and JUNCTOR_LOG may be.
+// logLevels are the values of --log and JUNCTOR_LOG.
 var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
-// logLevel is how much was asked to be logged.
+// logLevel returns the level of --log or JUNCTOR_LOG.
 func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 	name, from := e.logFlag, "--log"
 	if name == "" {
@@ -30,17 +30,16 @@ func (e *env) logLevel(fallback hclog.Level) (hclog.Level, error) {
 	}
 	level := hclog.LevelFromString(name)
 	if level == hclog.NoLevel {
-		return fallback, fault.New(fault.Usage, "%s names no log level: %q", from, name).
+		return fallback, fault.New(fault.Usage, "%s: %q is not a log level", from, name).
 			WithHint("the levels are %s", strings.Join(logLevels, ", "))
 	}
 	return level, nil
 }
 
-// startLog makes the logger, and turns whatever else writes to standard error
-// into lines of it: libraries below go-plugin do. A program that serves tells
-// more, and waits for nobody to read it. The others say in their error what
-// went wrong, and log when they are asked to: a plugin that panics has a whole
-// stack to tell, which its own log file has anyway.
+// startLog creates the logger. It also redirects other writes to standard error, by libraries
+// below go-plugin, into the log. Servers log more by default and through a queue. Other
+// verbs log on request only, since their errors say what failed. A plugin's own log file
+// has its stack after a panic.
 func (e *env) startLog(serves bool) error {
 	fallback, out := hclog.Off, e.stderr
 	if serves {
@@ -75,16 +74,15 @@ func (e *env) startLog(serves bool) error {
 	return nil
 }
 
-// logRoom is how many bytes of a log may wait for whoever reads it.
-const logRoom = 1 << 20
+// maxQueuedLog is the maximum size of the queued log, in bytes.
+const maxQueuedLog = 1 << 20
 
-// A logQueue passes on what is written to it without making anybody wait, not
-// even when nobody reads it: what there is no room for is lost, which the log
-// then says. Every goroutine writes to the log, those included that a client
-// waits for, and many clients never read a server's standard error.
+// A logQueue writes the log without blocking its callers. If the reader of standard error is
+// too slow it drops lines and reports their number. Many clients never read a server's
+// standard error, and requests must not wait for it.
 type logQueue struct {
 	out  io.Writer
-	done chan struct{} // closed when nothing is written any more
+	done chan struct{} // closed when all is written
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -104,7 +102,7 @@ func newLogQueue(out io.Writer) *logQueue {
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.held+len(line) > logRoom {
+	if q.closed || q.held+len(line) > maxQueuedLog {
 		q.lost++
 		return len(line), nil
 	}
@@ -131,12 +129,12 @@ func (q *logQueue) run() {
 			_, _ = q.out.Write(line)
 		}
 		if lost > 0 {
-			fmt.Fprintf(q.out, "%d lines of the log were lost because nobody read them\n", lost)
+			fmt.Fprintf(q.out, "%d lines of the log were dropped because standard error was not read\n", lost)
 		}
 	}
 }
 
-// close writes what waits, at most for d.
+// close writes the queued lines, for at most d.
 func (q *logQueue) close(d time.Duration) {
 	q.mu.Lock()
 	q.closed = true

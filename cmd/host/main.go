@@ -1,5 +1,5 @@
-// Command junctor joins MCP clients to MCP servers: on the command line, and
-// as one MCP server that has everything the configured ones have.
+// Command junctor connects MCP clients to MCP servers: on the command line, and as one
+// MCP server that offers the tools, resources and prompts of all configured ones.
 package main
 
 import (
@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// version is set by the build.
+// version is overridden by the build.
 var version = "0.1.0-dev"
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		// The heap is small and what passes through it is large: collecting
-		// less often costs little memory and saves most of the time.
+		// The live heap is small and the messages are large. A higher GOGC costs
+		// little memory and saves most of the time of the garbage collector.
 		debug.SetGCPercent(400)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal does not wait for what is cleaned up
+	context.AfterFunc(ctx, stop) // a second signal ends the process without cleaning up
 	e := newEnv()
 	status := e.run(ctx, os.Args[1:])
 	e.leave()

@@ -9,9 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// An output is standard output. It remembers the first write that failed, which
-// most of those who print do not look at: what was asked for is not lost in
-// silence.
+// An output is standard output. It records the first error of a write, because most callers
+// ignore it.
 type output struct {
 	file *os.File
 	err  error
@@ -25,22 +24,22 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// fault is what goes wrong when output is lost; nil when nothing was. Whoever
-// closed a pipe has read enough, and is told nothing.
+// fault returns the fault for lost output, or nil. After EPIPE it prints nothing, because
+// the reader has closed the pipe.
 func (o *output) fault() error {
 	switch {
 	case o.err == nil:
 		return nil
 	case errors.Is(o.err, syscall.EPIPE):
-		return reported(unwritten("standard output", o.err))
+		return reported(writeFault("standard output", o.err))
 	}
-	return unwritten("standard output", o.err)
+	return writeFault("standard output", o.err)
 }
 
-// unwritten is the fault of output that could not be written to a place.
-func unwritten(place string, err error) *fault.Error {
+// writeFault returns the fault for output that could not be written.
+func writeFault(place string, err error) *fault.Error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return fault.New(fault.Output, "writing %s: %s", place, err).WithHint("make room, or write it somewhere else")
+	return fault.New(fault.Output, "writing %s: %s", place, err).WithHint("free space, or write it somewhere else")
 }

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// What a model is shown beyond these crowds out everything else, so people
-	// are warned, and told how to get the rest.
+	// Larger results displace other content in a model's context. Users get a
+	// warning at the first limit and shortened text at the second.
 	warnTokens = 10_000
 	cutTokens  = 25_000
 )
 
-// shown is how a result is shown to people.
-type shown struct {
-	full  bool // however long it is
-	saves bool // the verb can save it
+// printOptions are the options for printing a result.
+type printOptions struct {
+	full  bool // print it in full
+	saves bool // the verb has --output
 }
 
-// printResult prints what a call, a read or a prompt returned: the bytes as
-// they came for programs, their text for people.
-func (e *env) printResult(result []byte, how shown) error {
+// printResult prints the result of a call, a read or a prompt: unchanged for programs, as
+// text for people.
+func (e *env) printResult(result []byte, how printOptions) error {
 	if e.machine() {
 		e.warnSize(len(result))
 		_, err := fmt.Fprintf(e.stdout, "%s\n", bytes.TrimSpace(result))
@@ -49,7 +49,7 @@ func (e *env) warnSize(n int) {
 	}
 }
 
-// cut shortens text beyond what is useful.
+// cut shortens long text and warns about it.
 func (e *env) cut(text string) string {
 	about := tokens.Estimate(len(text))
 	if about > warnTokens {
@@ -65,8 +65,7 @@ func (e *env) cut(text string) string {
 	return fmt.Sprintf("%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, --json all unchanged]", text[:shown], len(text), shown)
 }
 
-// resultText is what people read of a result. advice is about what cannot be
-// read.
+// resultText returns the text of a result. advice is added to binary content.
 func resultText(result []byte, advice string) string {
 	var parts []string
 	failed := string(mcp.Member(result, "isError")) == "true"
@@ -93,7 +92,7 @@ func resultText(result []byte, advice string) string {
 	return strings.Join(parts, "\n")
 }
 
-// contentText is what people read of one content block.
+// contentText returns the text of one content block.
 func contentText(c []byte, advice string) string {
 	switch kind, _ := mcp.TextMember(c, "type"); kind {
 	case "text":
@@ -114,7 +113,7 @@ func contentText(c []byte, advice string) string {
 	}
 }
 
-// resourceText is what people read of a resource's contents.
+// resourceText returns the text of a resource's contents.
 func resourceText(c []byte, advice string) string {
 	if text, ok := mcp.TextMember(c, "text"); ok {
 		return text
@@ -125,7 +124,7 @@ func resourceText(c []byte, advice string) string {
 	return fmt.Sprintf("[binary: %s %s, %d bytes%s]", uri, mime, decodedLen(blob), advice)
 }
 
-// decodedLen is how many bytes a base64 text stands for.
+// decodedLen returns the length of decoded base64.
 func decodedLen(text string) int {
 	return len(strings.TrimRight(text, "=")) * 3 / 4
 }

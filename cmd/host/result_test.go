@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestCut: what is cut is said, and no character is cut in two, wherever the
-// limit falls.
-func TestCut(t *testing.T) {
+// TestCutReportsWhatIsMissing: shortened text says so and contains only whole characters.
+func TestCutReportsWhatIsMissing(t *testing.T) {
 	const limit = 100_000
 	for ahead := range 4 {
 		text := strings.Repeat("x", ahead) + strings.Repeat("€", limit/3+10)

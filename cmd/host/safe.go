@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// safe makes text of strangers fit for a terminal: no escape sequences, no
-// control characters but line ends and tabs, nothing that hides or reorders
-// what is seen. Everything that is printed for people passes through it; JSON
-// does not need it, because it escapes control characters.
+// safe makes untrusted text safe for a terminal. It removes escape sequences, control
+// characters except line breaks and tabs, and characters that hide or reorder others. All
+// text output passes through it. JSON does not need it, because it escapes control
+// characters.
 func safe(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, suspicious) < 0 {
@@ -40,7 +40,7 @@ func suspicious(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// A safeWriter writes what safe leaves of whole writes.
+// A safeWriter applies safe to each write.
 type safeWriter struct{ w io.Writer }
 
 func (s safeWriter) Write(b []byte) (int, error) {

@@ -10,26 +10,25 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A block is one piece of a result.
+// A block is one part of a result.
 type block struct {
-	bytes  []byte // nil: there is nothing to save, only something to say
+	bytes  []byte // nil: nothing to save
 	binary bool
-	said   string // what people read of it
+	said   string // its text for people
 }
 
-// save writes what a result holds to a file: the one piece that is not text,
-// such as an image beside which its caption goes to standard error, or else
-// all the text. A result that one file cannot take is printed as without a
-// file, before the error: asking again could do something twice.
+// save writes a result to a file: its only binary part, such as an image, or all of its text.
+// The other parts go to standard error. If one file is not enough it prints the result
+// before the error, because a second call could have side effects.
 func (e *env) save(result []byte, path string, full bool) error {
 	content, rest, err := savable(result)
 	if err == nil {
 		if werr := os.WriteFile(path, content, 0o644); werr != nil {
-			err = unwritten(path, werr)
+			err = writeFault(path, werr)
 		}
 	}
 	if err != nil {
-		if perr := e.printResult(result, shown{full: full}); perr != nil {
+		if perr := e.printResult(result, printOptions{full: full}); perr != nil {
 			return perr
 		}
 		return err
@@ -43,7 +42,7 @@ func (e *env) save(result []byte, path string, full bool) error {
 	return nil
 }
 
-// savable is what of a result goes to a file, and what people read of the rest.
+// savable returns the content for the file and the text of the other parts.
 func savable(result []byte) (content []byte, rest []string, err error) {
 	blocks, err := blocksOf(result)
 	if err != nil {
@@ -60,7 +59,7 @@ func savable(result []byte) (content []byte, rest []string, err error) {
 	}
 	switch {
 	case binaries > 1:
-		return nil, nil, fault.New(fault.Output, "the result has %d pieces that are not text, and one file was named", binaries).
+		return nil, nil, fault.New(fault.Output, "the result has %d binary parts, but there is only one file", binaries).
 			WithHint("--json prints all of them, in base64")
 	case binaries+texts == 0:
 		return nil, nil, fault.New(fault.Output, "the result has nothing to save")
@@ -78,7 +77,7 @@ func savable(result []byte) (content []byte, rest []string, err error) {
 	return content, rest, nil
 }
 
-// blocksOf takes a result apart. What is only structured is one piece of text.
+// blocksOf splits a result into blocks. A result with only structured content is one block.
 func blocksOf(result []byte) (blocks []block, err error) {
 	for c := range mcp.Elements(mcp.Member(result, "content")) {
 		b := block{said: contentText(c, "")}
@@ -125,12 +124,11 @@ func resourceBlock(c []byte) (b block, err error) {
 	return b, err
 }
 
-// decoded is what a base64 text stands for. Some servers leave out the end of
-// it, which says nothing.
+// decoded decodes base64 with or without padding, which some servers omit.
 func decoded(text string) ([]byte, error) {
 	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "=\r\n"))
 	if err != nil {
-		return nil, fault.New(fault.UpstreamBadMessage, "what the server sent is not valid base64")
+		return nil, fault.New(fault.UpstreamBadMessage, "the server sent invalid base64")
 	}
 	return b, nil
 }

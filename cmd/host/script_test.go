@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,18 +15,16 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 )
 
-// TestMain makes this test binary the junctor command of the scripts, and the
-// servers for them and for TestDeployJunctor.
+// TestMain runs this binary as the junctor command, or as a server for the tests.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "visitor": visitor})
+	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "browser": browser})
 }
 
-// sequential are the scripts about what one command after the other prints or
-// writes. The race detector makes every start slow and has nothing to find in
-// them that it does not find in the others.
+// sequential are scripts that run one command after the other. The race detector makes them
+// slow and finds nothing there that it does not find in other scripts.
 var sequential = []string{"auth", "auth_file", "auth_login", "begin", "completion", "environment", "export", "fields", "forged", "lists", "names", "output", "promises", "save", "secret", "start", "thirdparty", "validate"}
 
-// scripts are the files to run.
+// scripts returns the files to run.
 func scripts(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
@@ -40,8 +39,8 @@ func scripts(t *testing.T) []string {
 	})
 }
 
-// TestScripts runs the command line as users do: testdata/script/*.txtar, each
-// in a directory of its own, with the real plugins and real servers.
+// TestScripts: the scripts in testdata/script run the command line in directories of
+// their own, with the real plugins and servers.
 func TestScripts(t *testing.T) {
 	bin := t.TempDir()
 	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "keyring", "oauth"} {
@@ -68,8 +67,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("VENDOR", vendor.URL)
 			e.Setenv("CALLBACK", port)
 			e.Setenv("GOOD", "the-good-token")
-			// Scripts name their configuration, so that it need not be trusted;
-			// those about trust and about finding it clear this variable.
+			// The configuration is named, so that it needs no trust. Scripts about trust
+			// and about finding it clear this variable.
 			if _, err := os.Stat(filepath.Join(e.WorkDir, "junctor.hcl")); err == nil {
 				e.Setenv("JUNCTOR_CONFIG", "junctor.hcl")
 			}
@@ -84,7 +83,7 @@ func build(t *testing.T, out, pkg string) {
 	buildIn(t, ".", out, pkg)
 }
 
-// buildIn is build for a module below the root of the repository.
+// buildIn is build for a module in a subdirectory of the repository.
 func buildIn(t *testing.T, dir, out, pkg string) {
 	t.Helper()
 	cmd := exec.Command("go", "build", "-o", out, pkg)
@@ -94,7 +93,7 @@ func buildIn(t *testing.T, dir, out, pkg string) {
 	}
 }
 
-// status runs a command and compares its exit status: "status 3 junctor call x".
+// status runs a command and checks its exit status: "status 3 junctor call x".
 func status(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N command [args…]")
@@ -110,4 +109,50 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if fmt.Sprint(got) != want {
 		ts.Fatalf("exit status %d, want %s", got, want)
 	}
+}
+
+// isJSON checks that a file, stdout or stderr is a JSON document with certain values:
+// "json stdout 0.name=x".
+func isJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 {
+		ts.Fatalf("usage: json FILE [PATH=VALUE…]")
+	}
+	var doc any
+	text := ts.ReadFile(args[0])
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		ts.Fatalf("%s is not one JSON document: %v\n%s", args[0], err, text)
+	}
+	for _, word := range args[1:] {
+		path, want, _ := strings.Cut(word, "=")
+		got := lookup(doc, strings.Split(path, "."))
+		text, ok := got.(string)
+		if !ok {
+			b, _ := json.Marshal(got)
+			text = string(b)
+		}
+		if (text == want) == neg {
+			ts.Fatalf("%s is %q, want %q (%v)", path, text, want, !neg)
+		}
+	}
+}
+
+func lookup(doc any, path []string) any {
+	for _, name := range path {
+		switch at := doc.(type) {
+		case map[string]any:
+			doc = at[name]
+		case []any:
+			i := 0
+			for _, c := range name {
+				i = i*10 + int(c-'0')
+			}
+			if i >= len(at) {
+				return nil
+			}
+			doc = at[i]
+		default:
+			return nil
+		}
+	}
+	return doc
 }

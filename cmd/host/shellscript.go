@@ -8,21 +8,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A shellScript says how the completion script of one shell is generated, and
-// where that script evaluates the command line that is being typed.
+// A shellScript describes the completion script of one shell and the line in it that
+// evaluates the typed command line.
 type shellScript struct {
 	generate func(root *cobra.Command, out *bytes.Buffer, describe bool) error
 	evaluate string // one line of the script
-	guarded  string // takes its place; %s is evaluate
+	guarded  string // replaces evaluate; %s is evaluate
 }
 
-// Completion must run nothing but "junctor __complete". The scripts that Cobra
-// generates evaluate the words of the command line, which expands ~ and $HOME, but
-// runs what stands in $(...) and truncates what follows > as well. A line with
-// such words gets no completion: ":1" is Cobra's directive for an error.
+// Completion must run only "junctor __complete". Cobra's scripts evaluate the words of the
+// command line. That expands ~ and $HOME, but also runs $(...) and truncates files after >.
+// The changed scripts do not complete such lines: ":1" is Cobra's directive for an error.
 //
-// In Bash and Zsh the shell itself splits the line at ; | and & outside of quotes.
-// In fish and PowerShell a quoted one would be evaluated without its quotes.
+// Bash and Zsh split the line at unquoted ; | and &. In fish and PowerShell a quoted one
+// would be evaluated without its quotes.
 var shellScripts = map[string]shellScript{
 	"bash": {
 		generate: func(root *cobra.Command, out *bytes.Buffer, describe bool) error {

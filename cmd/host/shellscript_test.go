@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// TestShells types into real shells at a terminal. TAB completes the name of a
-// server, and runs nothing of what stands on the line.
-func TestShells(t *testing.T) {
+// TestCompletionRunsNothing: in real shells at a terminal, TAB completes the name of a
+// server and runs no part of the command line.
+func TestCompletionRunsNothing(t *testing.T) {
 	if _, err := exec.LookPath("script"); err != nil {
 		t.Skip("there is no script(1) to make a terminal with")
 	}
@@ -26,7 +26,7 @@ func TestShells(t *testing.T) {
 		shell   string
 		command string
 		setUp   string
-		attacks []string // %s is a file that must not be there afterwards
+		attacks []string // %s is a file that must not exist afterwards
 	}{
 		{
 			"bash", "bash --norc --noprofile -i", "source /usr/share/bash-completion/bash_completion; source <(junctor completion bash)",
@@ -54,9 +54,9 @@ func TestShells(t *testing.T) {
 				s.clear()
 				s.keys("junctor tools " + strings.ReplaceAll(attack, "%s", marker(i)) + " \t")
 				s.clear()
-				s.enter("") // TAB was answered
+				s.enter("") // TAB was handled
 			}
-			s.typed("junctor tools \t", "demo ") // as it still is
+			s.typed("junctor tools \t", "demo ") // completion still works
 			for i, attack := range c.attacks {
 				if _, err := os.Stat(filepath.Join(site.dir, marker(i))); err == nil {
 					t.Errorf("TAB ran %s", attack)
@@ -66,14 +66,14 @@ func TestShells(t *testing.T) {
 	}
 }
 
-// A shell runs at a terminal.
+// A shell is a shell at a terminal.
 type shell struct {
 	t       *testing.T
 	stdin   io.Writer
 	entered int
 
 	mu     sync.Mutex
-	screen bytes.Buffer // what was printed since the last wait
+	screen bytes.Buffer // output since the last wait
 }
 
 func startShell(t *testing.T, site silent, command string) *shell {
@@ -116,23 +116,23 @@ func (s *shell) keys(text string) {
 	}
 }
 
-// clear empties the line that is being typed.
+// clear empties the current line.
 func (s *shell) clear() { s.keys("\x15") }
 
-// enter runs one line and waits until it has ended.
+// enter runs a line and waits until it ends.
 func (s *shell) enter(line string) {
 	s.t.Helper()
 	s.entered++
 	if line != "" {
 		line += "; "
 	}
-	// What is typed is echoed, which is not what is printed.
+	// The echo of the line must differ from its output.
 	end := "end" + strings.Repeat("-", s.entered) + "."
 	s.keys(line + "echo end''" + strings.Repeat("-", s.entered) + ".\r")
 	s.wait(end)
 }
 
-// typed types keys and waits for what the shell makes of them.
+// typed types keys and waits for the expected line.
 func (s *shell) typed(keys, want string) {
 	s.t.Helper()
 	s.keys(keys)

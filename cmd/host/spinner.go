@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,23 +17,21 @@ const (
 	spinWidth = 76
 )
 
-// A spinner shows on a terminal that something takes long, and how far it is
-// when the server says so. It writes to standard error and cleans up behind
-// itself.
+// A spinner shows on a terminal that an operation takes long, and its progress if the server
+// reports it. It writes to standard error and removes itself.
 type spinner struct {
 	out  io.Writer
 	turn *screen
 	end  chan struct{}
 	done sync.WaitGroup
 	once sync.Once
-	seen bool // there is a terminal
+	seen bool // it is shown
 
 	mu   sync.Mutex
 	text string // guarded by mu
 }
 
-// spin begins to wait. Off a terminal, on one that only prints, and under CI,
-// nothing is shown.
+// spin starts a spinner. It shows nothing without a terminal, on a dumb one, and with CI set.
 func (e *env) spin(text string) *spinner {
 	s := &spinner{out: e.stderr, turn: &e.screen, end: make(chan struct{}), text: text}
 	if e.errTTY && e.get("TERM") != "dumb" && !login.CI(e.lookup) {
@@ -42,7 +41,7 @@ func (e *env) spin(text string) *spinner {
 	return s
 }
 
-// show replaces the text. It returns false where nothing is shown.
+// show replaces the text. It returns false if the spinner is not shown.
 func (s *spinner) show(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +71,7 @@ func (s *spinner) run() {
 	}
 }
 
-// progress takes a progress notification.
+// progress shows a progress notification.
 func (s *spinner) progress(params []byte) {
 	var p struct {
 		Progress float64 `json:"progress"`
@@ -94,8 +93,50 @@ func (s *spinner) progress(params []byte) {
 	s.text = text
 }
 
-// stop removes the spinner. It may be called more than once.
+// stop removes the spinner. It may be called several times.
 func (s *spinner) stop() {
 	s.once.Do(func() { close(s.end) })
 	s.done.Wait()
+}
+
+// A screen is the terminal that the spinner and questions share. While a question is open
+// nothing else is shown.
+type screen struct {
+	once sync.Once
+	turn chan struct{} // holds one token; its holder writes
+	used bool          // the last line shows the spinner; guarded by turn
+}
+
+func (s *screen) start() {
+	s.once.Do(func() {
+		s.turn = make(chan struct{}, 1)
+		s.turn <- struct{}{}
+	})
+}
+
+// show calls write unless a question is open.
+func (s *screen) show(write func()) {
+	s.start()
+	select {
+	case <-s.turn:
+		s.used = true
+		write()
+		s.turn <- struct{}{}
+	default:
+	}
+}
+
+// take clears the last line for a question. The caller calls release after the question.
+func (s *screen) take(ctx context.Context, out io.Writer) (release func(), err error) {
+	s.start()
+	select {
+	case <-s.turn:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.used {
+		fmt.Fprint(out, "\r\x1b[K")
+		s.used = false
+	}
+	return func() { s.turn <- struct{}{} }, nil
 }

@@ -11,19 +11,19 @@ import (
 
 const (
 	startLookEvery = 500 * time.Millisecond
-	startNoteAfter = 5 * time.Second // of a start that goes on
+	startNoteAfter = 5 * time.Second // from the beginning of a start
 	startNoteEvery = 30 * time.Second
 )
 
-// noteStarts notes on standard error which servers take long to start, and why
-// that may be, until stop is called.
+// noteStarts prints notes about servers that take long to start, with possible reasons, until
+// stop is called.
 func (e *env) noteStarts(app *host.App) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() {
 		tick := time.NewTicker(startLookEvery)
 		defer tick.Stop()
-		noted := map[string]time.Duration{} // of the start, when it was noted last
+		noted := map[string]time.Duration{} // duration of the start at its last note
 		for {
 			select {
 			case <-tick.C:
@@ -46,7 +46,7 @@ func (e *env) noteStarts(app *host.App) (stop func()) {
 	return sync.OnceFunc(func() { close(end); work.Wait() })
 }
 
-// noteStart notes how one start goes on.
+// noteStart prints a note about one start.
 func (e *env) noteStart(server string, s upstream.StartStatus) {
 	text := "it is starting"
 	if s.Launcher != "" {
@@ -57,7 +57,7 @@ func (e *env) noteStart(server string, s upstream.StartStatus) {
 		text += ": " + oneLine(s.Line, 80)
 	}
 	if e.errTTY && !e.json {
-		fmt.Fprint(e.stderr, "\r\x1b[K") // of the spinner
+		fmt.Fprint(e.stderr, "\r\x1b[K") // clears the spinner
 	}
 	e.note(server, text)
 }

@@ -13,10 +13,10 @@ import (
 const (
 	columnGap    = 2
 	narrowest    = 60
-	withoutWidth = 120 // where the terminal's width is not known
+	withoutWidth = 120 // if the width of the terminal is unknown
 )
 
-// printJSON prints one document, without changing the raw parts in it.
+// printJSON prints one document. Raw parts are not changed.
 func (e *env) printJSON(v any) error {
 	enc := json.NewEncoder(e.stdout)
 	enc.SetEscapeHTML(false)
@@ -29,8 +29,7 @@ func (e *env) printf(format string, args ...any) {
 	fmt.Fprint(e.stdout, safe(fmt.Sprintf(format, args...)))
 }
 
-// table prints rows in columns; the last column takes what is left of the
-// width.
+// table prints rows in columns. The last column gets the remaining width.
 func (e *env) table(header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -61,7 +60,7 @@ func (e *env) table(header []string, rows [][]string) {
 	_, _ = io.WriteString(e.stdout, b.String())
 }
 
-// width is how many columns there are.
+// width returns the number of columns of the terminal.
 func (e *env) width() int {
 	if w, _, err := term.GetSize(int(e.stdout.file.Fd())); err == nil && w > 0 {
 		return max(w, narrowest)

@@ -15,11 +15,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
-// trustVariable trusts configurations in CI: PATH:SHA256 pairs.
+// trustVariable names the variable that trusts configurations in CI: PATH:SHA256 pairs.
 const trustVariable = "JUNCTOR_TRUST"
 
-// trusts returns the store of trusted configurations.
-func (e *env) trusts() (trust.Store, error) {
+// trustStore returns the store of trusted configurations.
+func (e *env) trustStore() (trust.Store, error) {
 	if err := e.findDirs(); err != nil {
 		return trust.Store{}, err
 	}
@@ -35,10 +35,10 @@ func (e *env) review(at config.Location) (*trust.Review, config.Diagnostics, err
 	return trust.Read(at, e.lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
 }
 
-// trusted returns the content of a configuration that was found and that the
-// user has trusted; nil for one that was named, which needs no trust. Without
-// trust it asks at a terminal, unless may is false, and fails elsewhere. The
-// diagnostics say why the text cannot be read.
+// trusted returns the content of a configuration that was found and that the user trusts. It
+// returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
+// a terminal, unless may is false, and fails without one. The diagnostics say why the text
+// cannot be read.
 func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*config.Content, config.Diagnostics, error) {
 	if !at.Found {
 		return nil, nil, nil
@@ -48,7 +48,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 		return nil, nil, err
 	}
 	if e.completing && known == nil && e.get(trustVariable) == "" {
-		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // without hashing programs at each key
+		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // completion does not hash programs after each key
 	}
 	r, diags, err := e.review(at)
 	if err != nil || r == nil {
@@ -66,10 +66,9 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 	return r.Content, nil, store.Put(r.Record(time.Now()))
 }
 
-// known returns the store of trusted configurations and its record of the one at
-// a location.
+// known returns the store of trusted configurations and the record for a location, or nil.
 func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
-	store, err := e.trusts()
+	store, err := e.trustStore()
 	if err != nil {
 		return store, nil, err
 	}
@@ -81,17 +80,17 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 	return store, known, err
 }
 
-// canAsk reports whether there is a person at a terminal.
+// canAsk reports whether questions can be asked at a terminal.
 func (e *env) canAsk() bool { return isTerminal(e.stdin) && e.errTTY && !login.CI(e.lookup) }
 
-// untrusted returns the error about a configuration that the user has not trusted.
+// untrusted returns the error for a configuration that is not trusted.
 func untrusted(r *trust.Review, known *trust.Record) error {
 	text := "%s was found in the current directory and is not trusted"
 	if known != nil {
 		text = "%s has changed since it was trusted"
 	}
 	return fault.New(fault.ConfigUntrusted, text, r.Path).
-		WithHint("nothing of it was run or looked up; read it, then run `junctor trust`")
+		WithHint("nothing in it was run or looked up; read it, then run `junctor trust`")
 }
 
 // askTrust shows what a configuration would do and asks whether to trust it.
@@ -112,7 +111,7 @@ func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record
 	return untrusted(r, known)
 }
 
-// showReview prints what a configuration would do, or what is new of that.
+// showReview prints the effects of a configuration, or their changes since it was trusted.
 func (e *env) showReview(r *trust.Review, known *trust.Record) {
 	w := safeWriter{e.stderr}
 	if known == nil {
@@ -123,7 +122,7 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 	} else {
 		e.showChange(w, r, known)
 	}
-	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", inAll(r.Items()))
+	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", countByKind(r.Items()))
 	for _, p := range r.Programs {
 		if p.Problem != "" {
 			fmt.Fprintf(w, "The plugin %s cannot be used: %s\n", p.Plugin, p.Problem)
@@ -131,9 +130,9 @@ func (e *env) showReview(r *trust.Review, known *trust.Record) {
 	}
 }
 
-// inAll counts the items of an outline by their first word, so that a list that is
-// longer than the screen hides none of its kinds.
-func inAll(items []string) string {
+// countByKind counts the items of an outline by their first word. The summary shows all kinds even if
+// the list is longer than the screen.
+func countByKind(items []string) string {
 	var kinds, counts []string
 	count := map[string]int{}
 	for _, item := range items {
@@ -166,8 +165,8 @@ func (e *env) showChange(w safeWriter, r *trust.Review, known *trust.Record) {
 	}
 }
 
-// locate finds the configuration that a verb is about, and its content if that
-// has to be trusted. Diagnostics without content are why it cannot be read.
+// locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
+// without content say why it cannot be read.
 func (e *env) locate(ctx context.Context, may bool) (config.Location, *config.Content, config.Diagnostics, error) {
 	at, err := config.Find(e.config, e.lookup)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// finishTime is how long a verb waits for servers that are still finding out
-	// which tools they have.
+	// finishTime is how long a verb waits for servers that are still discovering
+	// their tools.
 	finishTime = 2 * time.Minute
-	// finishPause is the time between two questions to such a server, which
-	// answers when it knows more. It doubles while there is no news.
+	// finishPause is the time between two requests to such a server. It doubles
+	// while there is no progress.
 	finishPause     = 200 * time.Millisecond
 	finishPauseMost = 5 * time.Second
 )
 
-// finish asks servers for their lists of tools until all are complete, until
-// enough reports true, or for finishTime. told is called with each step; it and
-// enough may be nil. finish returns the servers whose lists are not complete.
-func finish(ctx context.Context, app *host.App, servers []string, enough func() bool, told func(server string, u *upstream.Unfinished)) []string {
+// awaitLists requests the lists of tools of servers until all are complete, enough returns true,
+// or finishTime is over. It calls told after each progress; told and enough may be nil. It
+// returns the servers whose lists are incomplete.
+func awaitLists(ctx context.Context, app *host.App, servers []string, enough func() bool, told func(server string, u *upstream.Unfinished)) []string {
 	limited, cancel := context.WithTimeout(ctx, finishTime)
 	defer cancel()
-	ended := map[string]bool{} // those that failed, or go on with the next start only
+	ended := map[string]bool{} // failed, or continues only after a restart
 	last := map[string]upstream.Unfinished{}
 	for wait := finishPause; ; wait = min(2*wait, finishPauseMost) {
 		left := unfinished(app, servers)
@@ -60,15 +60,15 @@ func finish(ctx context.Context, app *host.App, servers []string, enough func() 
 	}
 }
 
-// unfinished are those of the servers whose lists of tools are not complete.
+// unfinished returns the servers whose lists of tools are incomplete.
 func unfinished(app *host.App, servers []string) []string {
 	return slices.DeleteFunc(slices.Clone(servers), func(name string) bool { return app.Catalog.Unfinished(name) == nil })
 }
 
-// finishTools is finish for a verb that lists tools. It shows how far the servers
-// are: on a terminal the spinner does, elsewhere a line for each step.
+// finishTools is awaitLists for verbs that list tools. It shows the progress in the spinner, or
+// as notes without a terminal.
 func (e *env) finishTools(ctx context.Context, app *host.App, servers []string, wait *spinner) []string {
-	return finish(ctx, app, servers, nil, func(server string, u *upstream.Unfinished) {
+	return awaitLists(ctx, app, servers, nil, func(server string, u *upstream.Unfinished) {
 		if text := progressOf(u); !wait.show(server + ": " + text) {
 			e.note(server, text)
 		}
@@ -77,13 +77,13 @@ func (e *env) finishTools(ctx context.Context, app *host.App, servers []string, 
 
 func progressOf(u *upstream.Unfinished) string {
 	if u.Total == 0 {
-		return "the program has not said yet which commands it has"
+		return "the commands of the program are not known yet"
 	}
-	return fmt.Sprintf("%d of %d commands have been looked at", u.Known, u.Total)
+	return fmt.Sprintf("%d of %d commands have been inspected", u.Known, u.Total)
 }
 
-// unfinishedError says that a server's list of tools is not complete: with
-// [fault.ListUnknown] when nothing is known, else with [fault.ListPartial].
+// unfinishedError returns the error for an incomplete list of tools: [fault.ListUnknown] if no
+// tool is known, otherwise [fault.ListPartial].
 func unfinishedError(app *host.App, server string) error {
 	u := app.Catalog.Unfinished(server)
 	if u == nil {
@@ -91,7 +91,7 @@ func unfinishedError(app *host.App, server string) error {
 	}
 	f := fault.New(fault.ListPartial, "the list of tools is not complete: %s", progressOf(u))
 	if !slices.ContainsFunc(app.Catalog.Snapshot().Tools, func(t *catalog.Tool) bool { return t.Server == server }) {
-		f = fault.New(fault.ListUnknown, "it is not known yet which tools there are: %s", progressOf(u))
+		f = fault.New(fault.ListUnknown, "the tools are not known yet: %s", progressOf(u))
 	}
-	return fault.In(server, f.WithHint("run the command again: it goes on where this one stopped"))
+	return fault.In(server, f.WithHint("run the command again: it continues where this one stopped"))
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// takes checks that just the words follow a verb that it needs.
+// takes returns a check that a verb has exactly these arguments.
 func takes(needs ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := takesMore(needs...)(cmd, args); err != nil || len(args) == len(needs) {
 			return err
 		}
-		return fault.New(fault.Usage, "%q is one word too many for %s", args[len(needs)], cmd.CommandPath()).WithHint("%s", helpOn(cmd))
+		return fault.New(fault.Usage, "%q is an extra argument of %s", args[len(needs)], cmd.CommandPath()).WithHint("%s", helpOn(cmd))
 	}
 }
 
-// takesMore checks that at least the words follow a verb that it needs.
+// takesMore returns a check that a verb has at least these arguments.
 func takesMore(needs ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= len(needs) {
@@ -29,8 +29,7 @@ func takesMore(needs ...string) cobra.PositionalArgs {
 	}
 }
 
-// takesVerb checks that nothing follows a command but a verb of its own, which
-// would have been found.
+// takesVerb returns an error for any argument, since Cobra would have found a valid verb.
 func takesVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -42,25 +41,25 @@ func takesVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	f := fault.New(fault.Usage, "unknown command %q", strings.TrimSpace(pathOf(cmd)+" "+args[0]))
-	return meant(f, suggest.Nearest(args[0], names), helpOn(cmd)+" lists those there are")
+	return withSuggestion(f, suggest.Nearest(args[0], names), helpOn(cmd)+" lists those there are")
 }
 
-// pathOf is how a command is called after the program's name.
+// pathOf returns the words of a command after the program's name.
 func pathOf(cmd *cobra.Command) string {
 	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	return path
 }
 
-// helpOn is the command line that explains a command.
+// helpOn returns the command line that explains a command.
 func helpOn(cmd *cobra.Command) string { return strings.TrimSpace("junctor help " + pathOf(cmd)) }
 
-// helpVerb explains a command, and does not take another for it.
+// helpVerb returns the verb help. In contrast to Cobra's it fails for an unknown verb.
 func helpVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [VERB]",
 		Short:   "Explain a verb",
 		GroupID: "operate",
-		// Who needs help may have any of the flags and variables wrong.
+		// The help must work even if flags or variables are invalid.
 		PersistentPreRun: func(*cobra.Command, []string) {},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			about, rest, err := cmd.Root().Find(args)

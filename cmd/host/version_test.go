@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestOtherVersion runs a bundled plugin that was built at another version than
-// the host's: each has its own, and the configuration says which ones will do.
-func TestOtherVersion(t *testing.T) {
+// TestPluginOfOtherVersion: a plugin may have another version than the host. Version
+// constraints in the configuration apply to the plugin.
+func TestPluginOfOtherVersion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
@@ -52,7 +52,7 @@ server "demo" {
 	}
 }
 
-// buildStdio builds the stdio plugin as if its source said another version.
+// buildStdio builds the stdio plugin with another version in its source.
 func buildStdio(t *testing.T, path, version string) {
 	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// tryTools runs each tool that only reads once, with harmless arguments, and
-// notes in p what came of it. It returns how many failed.
+// tryTools runs each read-only tool once with harmless arguments and records the results in
+// p. It returns the number of failures.
 func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *cliconfig.Program) (failed int, err error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Transport.Settings, &settings); err != nil {
@@ -25,7 +25,7 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 	for i := range p.Tools {
 		t := &p.Tools[i]
 		if !t.Read() {
-			t.Tried = "not tried: it is not known to read only"
+			t.Tried = "not tried: it is not known to be read-only"
 			continue
 		}
 		settings["tool"] = asJSON([]json.RawMessage{t.Block})
@@ -39,7 +39,7 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 		case ctx.Err() != nil:
 			return failed, ctx.Err()
 		case err != nil:
-			return failed, nowhere(err)
+			return failed, withoutPlace(err)
 		case said == "":
 			t.Tried = "tried: it works"
 			continue
@@ -51,13 +51,13 @@ func (e *env) tryTools(ctx context.Context, app *host.App, s *config.Server, p *
 	return failed, nil
 }
 
-// aboutDiscovery are settings that mean nothing beside tool blocks.
+// aboutDiscovery are settings that have no effect with tool blocks.
 var aboutDiscovery = map[string]bool{
 	"only": true, "except": true, "globals": true, "omit": true, "depth": true, "probe": true, "read": true, "write": true, "destructive": true, "idempotent": true, "args": true, "stdin": true,
 	"options": true, "common": true, "describe": true,
 }
 
-// tryTool makes one call and returns what went wrong, "" for nothing.
+// tryTool calls a tool and returns what failed, or "".
 func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, settings []byte, t *cliconfig.Tool, arguments json.RawMessage) (said string, err error) {
 	wait := e.spin("trying " + t.Name)
 	defer wait.stop()
@@ -72,24 +72,24 @@ func (e *env) tryTool(ctx context.Context, app *host.App, s *config.Server, sett
 	return said, err
 }
 
-// triedError is the error for tools that were tried and failed, nil for none.
+// triedError returns the error for tools that failed, or nil.
 func triedError(program string, failed int) error {
 	if failed == 0 {
 		return nil
 	}
 	return fault.New(fault.WrapTried, "%s of %s did not work", count(failed, "tool"), program).
-		WithHint("look at the comments behind \"tried\"; a tool that needs more than harmless arguments may still be right")
+		WithHint("see the comments behind \"tried\"; a tool that needs more than harmless arguments may still be right")
 }
 
-// lasting are the settings of the flags that runs need as well as discovery.
-func (w *wrapping) lasting() (map[string]json.RawMessage, error) {
+// callSettings returns the settings that are needed for inspection and for calls.
+func (w *wrapOptions) callSettings() (map[string]json.RawMessage, error) {
 	settings := map[string]json.RawMessage{}
 	if len(w.env) > 0 {
 		variables := map[string]string{}
 		for _, v := range w.env {
 			name, value, ok := strings.Cut(v, "=")
 			if !ok || name == "" {
-				return nil, fault.New(fault.Usage, "--env wants NAME=VALUE").WithHint("--pass-env NAME hands on a variable that is set")
+				return nil, fault.New(fault.Usage, "--env wants NAME=VALUE").WithHint("--pass-env NAME passes on a variable that is set")
 			}
 			variables[name] = value
 		}

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// visitor is a person's browser for scripts: "visitor go FILE" opens the address
-// that a login prints into a file, and follows where it leads; "visitor look FILE"
-// is on another machine, and prints the address that it cannot reach.
-func visitor() {
+// browser is the user's browser for scripts. "browser go FILE" opens the address that a login
+// prints into a file, and follows redirects. "browser look FILE" is on another machine and
+// prints the address that it cannot reach.
+func browser() {
 	address := printed(os.Args[2])
 	client := http.Client{Timeout: 10 * time.Second}
 	if os.Args[1] == "look" {
@@ -30,7 +30,7 @@ func visitor() {
 	fmt.Println(res.Header.Get("Location"))
 }
 
-// printed waits for an address on a line of its own.
+// printed waits for an address on its own line.
 func printed(file string) string {
 	line := regexp.MustCompile(`(?m)^  (http://\S+)$`)
 	for range 200 {
@@ -45,8 +45,7 @@ func printed(file string) string {
 	return ""
 }
 
-// freePort is one that nobody listens on, and that nobody is given who leaves the
-// choice to the system: those begin at 32768.
+// freePort returns a free port below 32768, where the system's ephemeral ports begin.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
