@@ -139,7 +139,7 @@ func TestPackageNames(t *testing.T) {
 	})
 }
 
-func walkSources(t *testing.T, visit func(rel, dir string, imports []string)) {
+func walkSources(t *testing.T, each func(rel, dir string, imports []string)) {
 	t.Helper()
 	root := filepath.Join("..")
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -168,7 +168,7 @@ func walkSources(t *testing.T, visit func(rel, dir string, imports []string)) {
 		for _, imp := range f.Imports {
 			imports = append(imports, strings.Trim(imp.Path.Value, `"`))
 		}
-		visit(rel, dir, imports)
+		each(rel, dir, imports)
 		return nil
 	})
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 func TestManyAsk(t *testing.T) {
 	f := simple("a")
 	f.share = PerSession
-	f.Answer = func(l *conversation.Link, m conversation.Message) string { return quiz(l, m) }
+	f.Answer = func(l *conversation.Link, m conversation.Message) string { return askName(l, m) }
 	d := newFixture(f)
 	defer d.end()
 	d.warm(t)
 	var all sync.WaitGroup
 	for i := range 50 {
-		all.Go(func() { d.modernQuiz(t, fmt.Sprintf("modern %d", i)) })
-		all.Go(func() { d.oldQuiz(t, fmt.Sprintf("old %d", i)) })
+		all.Go(func() { d.modernQuestions(t, fmt.Sprintf("modern %d", i)) })
+		all.Go(func() { d.legacyQuestions(t, fmt.Sprintf("old %d", i)) })
 	}
 	all.Wait()
 	if n := f.Connections(); n > 1+maxConns {
@@ -32,9 +32,9 @@ func TestManyAsk(t *testing.T) {
 	}
 }
 
-// quiz is a server that asks each caller its name, once or twice, and answers with
+// askName is a server that asks each caller its name, once or twice, and answers with
 // the names that it heard. The questions of a call are numbered with its id.
-func quiz(l *conversation.Link, m conversation.Message) string {
+func askName(l *conversation.Link, m conversation.Message) string {
 	ask := func(call string, round int, heard string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s/%d/%s","method":"sampling/createMessage","params":{"from":%q}}`, call, round, heard, heard)
 	}
@@ -60,11 +60,11 @@ func quiz(l *conversation.Link, m conversation.Message) string {
 	return conversation.Later
 }
 
-const quizCalls = 6
+const askCalls = 6
 
-func (d *fixture) modernQuiz(t *testing.T, name string) {
+func (d *fixture) modernQuestions(t *testing.T, name string) {
 	c := &client{Session: d.session(t.Context(), Client{Principal: authn.Principal{Subject: name[:len(name)-1]}})} // some share a principal
-	for i := range quizCalls {
+	for i := range askCalls {
 		who := fmt.Sprintf("%s call %d", name, i)
 		form := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q},%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}}`
 		answer := d.ask(c, fmt.Sprintf(form, who, ""))
@@ -88,11 +88,11 @@ func (d *fixture) modernQuiz(t *testing.T, name string) {
 	}
 }
 
-func (d *fixture) oldQuiz(t *testing.T, name string) {
+func (d *fixture) legacyQuestions(t *testing.T, name string) {
 	c := d.visitor(name, "")
 	defer c.hangUp()
 	c.greet(t, `{"sampling":{}}`)
-	for i := range quizCalls {
+	for i := range askCalls {
 		who := fmt.Sprintf("%s call %d", name, i)
 		p := d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q}}}`, i, who))
 		for {

@@ -66,7 +66,7 @@ type scenario struct {
 	fakes   []*fake
 	lists   map[string]map[string][]string
 	cold    bool
-	desk    *fixture
+	fixture *fixture
 	clients map[string]*client
 	posts   map[string]*post
 	states  map[string]string // what $S and its like stand for
@@ -82,12 +82,12 @@ func play(t *testing.T, steps []conversation.Step) {
 			f.Set(method, items...)
 		}
 	}
-	s.desk = newFixture(s.fakes...)
-	defer s.desk.end()
+	s.fixture = newFixture(s.fakes...)
+	defer s.fixture.end()
 	if !s.cold {
-		s.desk.warm(t)
+		s.fixture.warm(t)
 	}
-	s.clients["C"] = s.desk.client()
+	s.clients["C"] = s.fixture.client()
 	defer func() {
 		for _, p := range s.posts {
 			p.end()
@@ -230,7 +230,7 @@ func (s *scenario) says(who, text string) error {
 			}
 			s.posts[who].end()
 		}
-		s.posts[who] = s.desk.post(s.clients[name], text)
+		s.posts[who] = s.fixture.post(s.clients[name], text)
 		return nil
 	}
 	if err := s.quiet(); err != nil {
@@ -274,7 +274,7 @@ func (s *scenario) direct(step conversation.Step) error {
 	switch step.Verb {
 	case "greet":
 		if s.clients[w[0]] == nil {
-			s.clients[w[0]] = s.desk.client()
+			s.clients[w[0]] = s.fixture.client()
 		}
 		s.clients[w[0]].greet(s.t, w[1])
 	case "wait":
@@ -285,7 +285,7 @@ func (s *scenario) direct(step conversation.Step) error {
 		time.Sleep(d)
 		return err
 	case "log":
-		if n := s.desk.log.count(w[1]); fmt.Sprint(n) != w[0] {
+		if n := s.fixture.log.count(w[1]); fmt.Sprint(n) != w[0] {
 			return fmt.Errorf("%d times", n)
 		}
 	case "keep":
@@ -295,7 +295,7 @@ func (s *scenario) direct(step conversation.Step) error {
 		if c := s.clients[w[0]]; c != nil {
 			c.hangUp()
 		}
-		s.clients[w[0]] = s.desk.visitor(subject, tenant)
+		s.clients[w[0]] = s.fixture.visitor(subject, tenant)
 	case "open":
 		n := 0
 		for _, l := range s.fake(w[0]).Links() {
@@ -339,7 +339,7 @@ func (s *scenario) act(who, verb, text string) error {
 	}
 	switch verb {
 	case "joins":
-		s.clients[who] = s.desk.client()
+		s.clients[who] = s.fixture.client()
 	case "exit":
 		_, l := s.connection(who)
 		l.End(nil)
@@ -356,7 +356,7 @@ func (s *scenario) act(who, verb, text string) error {
 			<-f.at(l)
 		}
 	case "login":
-		s.desk.endLogin(s.fake(who), text)
+		s.fixture.endLogin(s.fake(who), text)
 	case "set":
 		method, item, _ := strings.Cut(text, " ")
 		s.fake(who).Set(method, item)

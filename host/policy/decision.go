@@ -62,7 +62,7 @@ func (p Permit) Covers(principal string, item Item, args []byte) bool {
 	return p.CoversItem(item) && p.principal == principal && p.args == digestOf(args)
 }
 
-// CoversItem reports whether the permit is for an item, whoever uses it.
+// CoversItem reports whether the permit is for an item, by any principal.
 func (p Permit) CoversItem(item Item) bool { return p.granted && p.item == item }
 
 // CoversTool reports whether the permit is for some tool of a server. It is the
