@@ -1,0 +1,116 @@
+package httpserver
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+)
+
+var update = flag.Bool("update", false, "write the walk of a call into docs/architecture.md")
+
+const (
+	architecturePage = "../../docs/architecture.md"
+	walkBegin        = "<!-- walk: written by go test ./host/httpserver -run Walk -update -->\n```\n"
+	walkEnd          = "```\n<!-- end -->"
+	maxHops          = 40
+)
+
+// TestWalkOfOneCall lists the functions that one tools/call of a modern client
+// passes on its way from the socket to the server. They are few, and the way never
+// returns to a package that it has left.
+func TestWalkOfOneCall(t *testing.T) {
+	server := newScriptedServer("a", "2026-07-28")
+	stacks := make(chan string, 1)
+	others := server.Answer
+	server.Answer = func(l *conversation.Link, m conversation.Message) string {
+		if m.Method == mcp.MethodCallTool {
+			text := make([]byte, 1<<20)
+			stacks <- string(text[:runtime.Stack(text, true)])
+		}
+		return others(l, m)
+	}
+	_, alice, _ := openShared(t, func(*Options) {}, server)
+	call, header := modernCall(1, "a__echo", `{}`)
+	alice.mustPost(call, header...)
+	walk := walkOf(t, <-stacks)
+
+	if len(walk) > maxHops {
+		t.Errorf("%d hops, want at most %d", len(walk), maxHops)
+	}
+	var left []string
+	for i, hop := range walk {
+		pkg := packageOf(hop)
+		if i > 0 && packageOf(walk[i-1]) != pkg {
+			left = append(left, packageOf(walk[i-1]))
+		}
+		if slices.Contains(left, pkg) {
+			t.Errorf("%s returns to package %s", hop, pkg)
+		}
+	}
+	compareWalk(t, walk)
+}
+
+func packageOf(hop string) string {
+	pkg, _, _ := strings.Cut(hop, ".")
+	return pkg
+}
+
+// walkOf returns the functions of the host in the stack of the goroutine that
+// serves the call, outermost first.
+func walkOf(t *testing.T, stacks string) (walk []string) {
+	t.Helper()
+	const module = "github.com/junctor-mcp/junctor/host/"
+	for goroutine := range strings.SplitSeq(stacks, "\n\n") {
+		if !strings.Contains(goroutine, "httpserver.(*Server).ServeHTTP") || !strings.Contains(goroutine, "upstream.(*Upstream).Call") {
+			continue
+		}
+		for line := range strings.Lines(goroutine) {
+			name, ok := strings.CutPrefix(line, module)
+			if !ok {
+				continue
+			}
+			name = name[:strings.LastIndex(name, "(")]
+			name, _, _ = strings.Cut(name, "-fm.") // the function that a method value returned
+			name, _, _ = strings.Cut(name, ".func")
+			walk = append(walk, name)
+		}
+		slices.Reverse(walk)
+		return walk
+	}
+	t.Fatalf("no goroutine serves the call:\n%s", stacks)
+	return nil
+}
+
+// compareWalk compares the walk with that in docs/architecture.md.
+func compareWalk(t *testing.T, walk []string) {
+	t.Helper()
+	page, err := os.ReadFile(architecturePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(page), walkBegin)
+	written, after, ok2 := strings.Cut(rest, walkEnd)
+	if !ok1 || !ok2 {
+		t.Fatal("docs/architecture.md has no place for the walk")
+	}
+	var now strings.Builder
+	for i, hop := range walk {
+		fmt.Fprintf(&now, "%2d %s\n", i+1, hop)
+	}
+	if *update {
+		if err := os.WriteFile(architecturePage, []byte(before+walkBegin+now.String()+walkEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if written != now.String() {
+		t.Errorf("docs/architecture.md has another walk; write this one with -update:\n%s", &now)
+	}
+}
