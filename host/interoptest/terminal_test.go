@@ -128,7 +128,7 @@ func TestHeadlessLogin(t *testing.T) {
 	stray := *end
 	stray.RawQuery = url.Values{"code": {"secret-of-another-tab"}, "state": {"of-another-tab"}}.Encode()
 	c.typeLine(stray.String())
-	c.waitFor(`an answer to another login`)
+	c.waitFor(`That answer belongs to another login`)
 	c.typeLine("what is it that you want?")
 	for path, status := range map[string]int{"/favicon.ico": 404, "/": 404} {
 		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + end.Host + path)
