@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -90,11 +91,11 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 			return response{reply: reply}, err
 		case round > maxRounds:
 			return response{}, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
-		case isInputRequired(reply):
+		case asksForInput(reply):
 			if call.Params, err = g.answerAll(ctx, server, call.Params, reply.Result); err != nil {
 				return response{}, err
 			}
-		case !reply.Revision.Modern() && reply.Error != nil && isURLElicitation(reply.Error) && g.visited(ctx, server, reply.Error):
+		case !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error) && g.visited(ctx, server, reply.Error):
 			// The user was on the pages: the call is made again.
 		default:
 			return response{reply: reply}, nil
@@ -107,8 +108,8 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 func (g *Gateway) answerAll(ctx context.Context, server string, params, result []byte) ([]byte, error) {
 	answers, n := []byte("{}"), 0
 	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
-		if n++; n > maxQuestions {
-			return nil, fault.In(server, fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions))
+		if n++; n > era.MaxQuestions {
+			return nil, fault.In(server, fault.New(fault.CallInput, "the server asks for more than %d things at once", era.MaxQuestions))
 		}
 		method, _ := mcp.TextMember(question, "method")
 		answer, rpcErr := g.answerLocally(ctx, server, method, mcp.Member(question, "params"))
@@ -124,21 +125,14 @@ func (g *Gateway) answerAll(ctx context.Context, server string, params, result [
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	params = mcp.DeleteMember(params, "requestState")
-	if n > 0 {
-		params = mcp.SetMember(params, "inputResponses", answers)
-	}
-	if state := mcp.Member(result, "requestState"); state != nil {
-		params = mcp.SetMember(params, "requestState", state)
-	}
-	return params, nil
+	return era.WithAnswers(params, answers, result), nil
 }
 
 // visited reports whether the user went to every page that an error names.
 func (g *Gateway) visited(ctx context.Context, server string, rpcErr []byte) bool {
 	n := 0
 	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
-		if n++; n > maxQuestions || page[0] != '{' {
+		if n++; n > era.MaxQuestions || page[0] != '{' {
 			return false
 		}
 		answer, err := g.answerLocally(ctx, server, mcp.MethodElicit, page)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -128,7 +129,7 @@ func elicitation(f *fault.Error, page Page) []byte {
 func loginQuestion(f *fault.Error, page Page) []byte {
 	question := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params", elicitation(f, page))
 	questions := mcp.SetMember(nil, loginPrefix+page.ID, question)
-	return mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions)
+	return era.InputRequired(questions)
 }
 
 // loginRequired is the error for a legacy client, which is told when it may come

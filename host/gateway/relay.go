@@ -2,8 +2,9 @@ package gateway
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -38,7 +39,7 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 	call := r.call()
 	for round := 1; ; round++ {
 		reply, err := r.send(ctx, up, call)
-		if err != nil || r.modern || !isInputRequired(reply) {
+		if err != nil || r.modern || !asksForInput(reply) {
 			return r.convert(reply, err)
 		}
 		if round > maxRounds {
@@ -75,7 +76,8 @@ func (r *request) inspect(reply *upstream.Reply) error {
 	return nil
 }
 
-// convert turns a server's reply into what the client's era expects.
+// convert turns a server's reply into what the client's era expects. Between the
+// same eras the bytes pass without a look: results are large.
 func (r *request) convert(reply upstream.Reply, err error) (response, error) {
 	r.hold.Release()
 	r.hold = reply.Hold
@@ -86,60 +88,53 @@ func (r *request) convert(reply upstream.Reply, err error) (response, error) {
 		return response{}, err
 	}
 	if reply.Error != nil {
-		if r.modern && !reply.Revision.Modern() && r.method != mcp.MethodComplete && isURLElicitation(reply.Error) {
-			return r.urlElicitation(reply.Error)
-		}
-		if !r.modern {
-			r.rememberPendingURLs(reply.Error)
-		}
-		return response{}, &rpcError{raw: r.convertError(reply)}
+		return r.convertError(reply)
 	}
 	r.remember(reply)
-	// Between the same eras the bytes pass without a look: results are large.
 	switch {
 	case r.modern == reply.Revision.Modern():
 		return response{result: reply.Result}, nil
 	case reply.Result[0] != '{':
 		return response{}, fault.New(fault.UpstreamBadMessage, "the server's result is not an object")
 	case r.modern:
-		return response{result: r.withResultType(reply)}, nil
+		leading, result := era.ToModern(r.method, reply.Result, reply.Names)
+		r.leading = leading
+		return response{result: result}, nil
 	}
-	switch kind, _ := mcp.TextMember(reply.Result, "resultType"); kind {
-	case "", "complete":
-		return response{result: mcp.DeleteMember(reply.Result, "resultType")}, nil
-	default:
-		return response{}, fault.New(fault.UpstreamUnsupported, "the server answered with a result of type %q, which this client does not know", clip(kind)).
+	result, err := era.ToLegacy(reply.Result)
+	if kind, unknown := errors.AsType[era.UnknownResultType](err); unknown {
+		return response{}, fault.New(fault.UpstreamUnsupported, "the server answered with a result of type %q, which this client does not know", clip(string(kind))).
 			WithHint("use a client of protocol revision %s", mcp.Revision20260728)
 	}
+	return response{result: result}, err
 }
 
-// withResultType adds the members that every modern result has.
-func (r *request) withResultType(reply upstream.Reply) []byte {
-	result := r.setLeading(reply.Result, reply.Names, "resultType", `"complete"`)
-	if r.method == mcp.MethodReadResource {
-		// A legacy server cannot say how long its resources may be cached and by
-		// whom; the strictest answer is safe.
-		result = r.setLeading(result, reply.Names, "ttlMs", "0")
-		result = r.setLeading(result, reply.Names, "cacheScope", `"private"`)
+// convertError is convert for an error. A modern client is asked to send its user
+// to the pages that a legacy server names in an error.
+func (r *request) convertError(reply upstream.Reply) (response, error) {
+	rpcErr := reply.Error
+	switch {
+	case !r.modern:
+		r.rememberPendingURLs(rpcErr)
+		return response{}, &rpcError{raw: rpcErr}
+	case reply.Revision.Modern():
+		return response{}, &rpcError{raw: rpcErr}
+	case r.method == mcp.MethodComplete || !era.IsURLElicitation(rpcErr):
+		return response{}, &rpcError{raw: era.ErrorToModern(rpcErr)}
 	}
-	return result
+	message, _ := mcp.TextMember(rpcErr, "message")
+	if mcp.Member(r.caps, "elicitation", "url") == nil {
+		return response{}, &rpcError{code: mcp.CodeMissingCapability, message: message,
+			data: map[string]any{"requiredCapabilities": map[string]any{"elicitation": map[string]any{"url": struct{}{}}}}}
+	}
+	result := era.URLElicitation(rpcErr)
+	if result == nil {
+		return response{}, &rpcError{code: mcp.CodeInternal, message: message, data: map[string]string{"reason": "bad_upstream_json"}}
+	}
+	return response{result: result}, nil
 }
 
-// setLeading sets a member of the result that the client sees: before the others,
-// when the answer is composed. Results are large, and searched only when they may
-// have the member.
-func (r *request) setLeading(result []byte, names mcp.Names, name, value string) []byte {
-	if names.Maybe(name) && mcp.Member(result, name) != nil {
-		return mcp.SetMember(result, name, []byte(value))
-	}
-	r.leading = fmt.Appendf(r.leading, `%q:%s,`, name, value)
-	return result
-}
-
-// convertError adapts an error's code where the eras have different ones.
-func (r *request) convertError(reply upstream.Reply) []byte {
-	if r.modern && !reply.Revision.Modern() && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeResourceNotFound) {
-		return mcp.SetMember(reply.Error, "code", fmt.Append(nil, mcp.CodeInvalidParams))
-	}
-	return reply.Error
+// asksForInput reports whether a reply asks for something before there is a result.
+func asksForInput(reply upstream.Reply) bool {
+	return reply.Error == nil && reply.Revision.Modern() && era.IsInputRequired(reply.Result)
 }

@@ -3,13 +3,13 @@ package gateway
 import (
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// TestCompleted: a modern client never sees what an old server says in the place
-// of what only modern servers say, however it is written.
-func TestCompleted(t *testing.T) {
+// TestModernMembers: a modern client never sees what a legacy server writes in the place
+// of members that only modern servers have, however they are spelled.
+func TestModernMembers(t *testing.T) {
 	for _, c := range []struct{ method, result, want string }{
 		{mcp.MethodCallTool, `{}`, `{"resultType":"complete"}`},
 		{mcp.MethodCallTool, `{ }`, `{"resultType":"complete" }`},
@@ -28,9 +28,8 @@ func TestCompleted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &request{method: c.method, modern: true}
-		value := r.withResultType(upstream.Reply{Result: answer.Result, Names: answer.Names})
-		m := resultAnswer(mcp.ID("1"), r.leading, value).Message
+		leading, value := era.ToModern(c.method, answer.Result, answer.Names)
+		m := resultAnswer(mcp.ID("1"), leading, value).Message
 		if got := string(m.Head) + string(m.Body) + string(m.Tail); got != `{"jsonrpc":"2.0","id":1,"result":`+c.want+`}` {
 			t.Errorf("%s: %s\nwant %s", c.result, got, c.want)
 		}

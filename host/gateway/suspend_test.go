@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
@@ -295,13 +296,13 @@ func TestQuestionsMost(t *testing.T) {
 		synctest.Wait()
 		l := f.Link()
 		<-f.at(l)
-		for i := range maxQuestions + 1 {
+		for i := range era.MaxQuestions + 1 {
 			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i))
 		}
 		if refused := <-f.at(l); !strings.Contains(refused, `"code":-32603,`) {
 			t.Error(refused)
 		}
-		if answer := <-p.Sent; strings.Count(answer, `"method":"roots/list"`) != maxQuestions {
+		if answer := <-p.Sent; strings.Count(answer, `"method":"roots/list"`) != era.MaxQuestions {
 			t.Error(answer)
 		}
 	})

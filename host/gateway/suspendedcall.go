@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -169,9 +170,9 @@ func (t *suspendedCall) abandon(cause error) {
 func (t *suspendedCall) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
 	q := &question{method: method, params: params, answer: make(chan []byte, 1)}
 	t.mu.Lock()
-	if len(t.unanswered) >= maxQuestions {
+	if len(t.unanswered) >= era.MaxQuestions {
 		t.mu.Unlock()
-		return nil, mcp.ErrorObject(mcp.CodeInternal, fmt.Sprintf("more than %d questions wait for the client", maxQuestions), nil)
+		return nil, mcp.ErrorObject(mcp.CodeInternal, fmt.Sprintf("more than %d questions wait for the client", era.MaxQuestions), nil)
 	}
 	t.count++
 	q.number = t.count
@@ -217,8 +218,7 @@ func (t *suspendedCall) inputRequired(state string) []byte {
 		}
 		questions = mcp.SetMember(questions, key, value)
 	}
-	result := mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions)
-	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, state))
+	return mcp.SetMember(era.InputRequired(questions), "requestState", mcp.AppendText(nil, state))
 }
 
 // takeAnswers delivers the client's answers to their questions. Those that it left

@@ -2,8 +2,8 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 
+	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -13,32 +13,21 @@ import (
 // (2026-07-28, "Multi Round-Trip Requests"). A legacy client is asked as legacy
 // servers ask, and the request is sent again with its answers.
 
-const (
-	maxRounds    = 10 // of questions in the course of one request
-	maxQuestions = 32 // in one round
-)
-
-// isInputRequired reports whether a reply asks for something before there is a result.
-func isInputRequired(reply upstream.Reply) bool {
-	if reply.Error != nil || !reply.Revision.Modern() {
-		return false
-	}
-	kind, _ := mcp.TextMember(reply.Result, "resultType")
-	return kind == "input_required"
-}
+// maxRounds bounds the rounds of questions in the course of one request.
+const maxRounds = 10
 
 // answerQuestions asks the client what a result asks for and returns the params of the
 // request with its answers.
 func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, result []byte) (params []byte, err error) {
 	asked, answers, n := mcp.Member(result, "inputRequests"), []byte("{}"), 0
 	for range mcp.Members(asked) {
-		if n++; n > maxQuestions {
-			return nil, fault.New(fault.CallInput, "the server asks for more than %d things at once", maxQuestions)
+		if n++; n > era.MaxQuestions {
+			return nil, fault.New(fault.CallInput, "the server asks for more than %d things at once", era.MaxQuestions)
 		}
 	}
 	for key, question := range mcp.Members(asked) {
 		method, _ := mcp.TextMember(question, "method")
-		answer, err := r.session.question(ctx, r.out, up, method, legacyQuestion(method, mcp.Member(question, "params")))
+		answer, err := r.session.question(ctx, r.out, up, method, era.QuestionToLegacy(method, mcp.Member(question, "params")))
 		if err != nil && ctx.Err() != nil { // the client does not wait for the result
 			return nil, context.Cause(ctx)
 		}
@@ -49,23 +38,7 @@ func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, re
 		}
 		answers = mcp.SetMember(answers, key, answer)
 	}
-	params = mcp.DeleteMember(r.params, "requestState")
-	if n > 0 {
-		params = mcp.SetMember(params, "inputResponses", answers)
-	}
-	if state := mcp.Member(result, "requestState"); state != nil {
-		params = mcp.SetMember(params, "requestState", state)
-	}
-	return params, nil
-}
-
-// legacyQuestion gives a question what legacy clients expect of it: that a page
-// the user is sent to has an id, by which its end could be told.
-func legacyQuestion(method string, params []byte) []byte {
-	if mode, _ := mcp.TextMember(params, "mode"); method != mcp.MethodElicit || mode != "url" || mcp.Member(params, "elicitationId") != nil {
-		return params
-	}
-	return mcp.SetMember(params, "elicitationId", mcp.AppendText(nil, rand.Text()))
+	return era.WithAnswers(r.params, answers, result), nil
 }
 
 // declined is the answer to a question that the client was asked and did not
