@@ -12,7 +12,7 @@ func TestExamples(t *testing.T) {
 	for name, verbs := range map[string][]verb{
 		"files.hcl": {
 			{args: []string{"call", "files__list_allowed_directories"}, out: "Allowed directories"},
-			{args: []string{"call", "files__read_text_file", "path=files.hcl"}, out: "cut down to what reads"},
+			{args: []string{"call", "files__read_text_file", "path=files.hcl"}, out: "limited to the tools that read"},
 			{args: []string{"call", "files__write_file", "path=new", "content=x"}, status: 5, err: "policy.denied"},
 		},
 		"several.hcl": {
