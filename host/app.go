@@ -154,31 +154,30 @@ func (a *App) Described(p config.Plugin) (Described, bool) {
 // build makes the upstreams, the catalog and the gateway.
 func (a *App) build() {
 	a.messages, a.serverLog = a.newBudget(), limit.NewLines(a.opts.Log, "server")
-	rules := map[string]policy.Server{}
-	calls := map[string]gateway.Server{}
-	for _, s := range a.Config.Servers {
-		if s.Enabled {
-			rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
-			calls[s.Name] = gateway.Server{
-				Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
-				Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-					return a.upstream(s, peer, Tenant(s, p))
-				},
-			}
-		}
-	}
+	a.Catalog = catalog.New(nil, a.opts.Dirs.Cache, a.opts.Log, nil)
 	a.Gateway = gateway.New(gateway.Options{
-		Version: a.opts.Version, Policy: policy.New(rules), Log: a.opts.Log, Servers: calls,
+		Version: a.opts.Version, Catalog: a.Catalog, Log: a.opts.Log,
 		Budget: a.messages, Lines: a.serverLog, Login: a.findLoginPage, Local: a.opts.Local, Roots: rootsOf(a.opts.Roots),
 	})
-	var servers []*catalog.Server
+	rules := map[string]policy.Server{}
+	calls := map[string]gateway.Server{}
+	servers := []*catalog.Server{}
 	for _, s := range a.Config.Servers {
-		if s.Enabled {
-			servers = append(servers, a.server(s))
+		if !s.Enabled {
+			continue
+		}
+		server := a.server(s)
+		servers = append(servers, server)
+		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
+		calls[s.Name] = gateway.Server{
+			Upstream: server.Upstream, Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
+			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
+				return a.upstream(s, peer, Tenant(s, p))
+			},
 		}
 	}
-	a.Catalog = catalog.New(servers, a.opts.Dirs.Cache, a.opts.Log, a.Gateway.ListsChanged)
-	a.Gateway.Bind(a.Catalog)
+	a.Gateway.Apply(&gateway.Generation{Policy: policy.New(rules), Servers: calls})
+	a.Catalog.SetServers(servers)
 	a.Gateway.OfferLocal()
 }
 

@@ -26,7 +26,7 @@ func (a *App) server(s *config.Server) *catalog.Server {
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
 	}
 	if s.Share == string(gateway.PerSession) {
-		of.Offer = a.Gateway.Peer(s.Name).Capabilities()
+		of.Offer = []byte(gateway.AllCapabilities)
 	}
 	return of
 }

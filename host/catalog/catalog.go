@@ -38,7 +38,6 @@ type Server struct {
 // A Catalog holds the tools, resources and prompts of all servers. Its methods may be
 // called concurrently.
 type Catalog struct {
-	servers []*Server
 	dir     cache.Dir
 	log     hclog.Logger
 	changed func(kinds []upstream.ListKind)
@@ -49,6 +48,7 @@ type Catalog struct {
 	snapshot atomic.Pointer[Snapshot]
 
 	mu           sync.Mutex
+	servers      []*Server               // guarded by mu; never changed in place
 	published    chan struct{}           // guarded by mu; closed and replaced with each snapshot
 	lists        map[string]*lists       // guarded by mu; by server; never changed in place
 	offer        offer                   // guarded by mu
@@ -95,11 +95,29 @@ func New(servers []*Server, dir cache.Dir, log hclog.Logger, changed func([]upst
 	return c
 }
 
+// OnChange sets the function that New takes as changed. It must be called before
+// anything else.
+func (c *Catalog) OnChange(changed func(kinds []upstream.ListKind)) { c.changed = changed }
+
 // Snapshot returns the current catalog without blocking.
 func (c *Catalog) Snapshot() *Snapshot { return c.snapshot.Load() }
 
 // Servers returns the servers in the order of the configuration.
-func (c *Catalog) Servers() []*Server { return c.servers }
+func (c *Catalog) Servers() []*Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.servers
+}
+
+// server returns a server by name; nil for an unknown one. The caller holds mu.
+func (c *Catalog) server(name string) *Server {
+	for _, s := range c.servers {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
 
 // Known reports whether the lists of a server are known, and when they were fetched.
 func (c *Catalog) Known(server string) (since time.Time, known bool) {
@@ -170,7 +188,7 @@ func (c *Catalog) Doubtful(exposed string) []string {
 // Unprefixed reports whether any server has no prefix. Its names may look like those
 // of any other server.
 func (c *Catalog) Unprefixed() bool {
-	return slices.ContainsFunc(c.servers, func(s *Server) bool { return s.Prefix == "" })
+	return slices.ContainsFunc(c.Servers(), func(s *Server) bool { return s.Prefix == "" })
 }
 
 // Unlisted returns the server whose prefix the name has, if that server's lists are
@@ -250,8 +268,10 @@ func (c *Catalog) begin(s *Server) *refreshRun {
 	c.work.Go(func() {
 		a.err = c.refresh(c.ctx, s)
 		c.mu.Lock()
-		c.recordAttempt(s.Name, a.err)
-		delete(c.refreshing, s.Name)
+		if c.refreshing[s.Name] == a { // the server was not replaced meanwhile
+			c.recordAttempt(s.Name, a.err)
+			delete(c.refreshing, s.Name)
+		}
 		c.mu.Unlock()
 		close(a.done)
 	})
@@ -263,12 +283,21 @@ func (c *Catalog) publish(s *Server, l *lists) {
 	defer c.logConfigNotes()
 	c.mu.Lock()
 	known := c.lists[s.Name]
+	if now := c.server(s.Name); now != nil && now != s && now.Upstream == s.Upstream {
+		s = now // the configuration has changed how the same server is offered
+	}
 	c.mu.Unlock()
 	if known == nil || !known.fresh || slices.Contains(l.changes(known), upstream.Tools) {
 		c.warnRefused(s, l) // parses the items without holding mu
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	switch now := c.server(s.Name); {
+	case now == nil || now.Upstream != s.Upstream:
+		return // the configuration has replaced the server
+	case now != s:
+		l = l.unparsed()
+	}
 	before := c.lists[s.Name]
 	kinds := l.changes(before)
 	if len(kinds) == 0 && before != nil && l.degraded() == before.degraded() {
@@ -350,10 +379,11 @@ func (c *Catalog) recordAttempt(server string, err error) {
 // Want is like Ensure for one server that a call waits for. The server starts before
 // servers that only lists wait for.
 func (c *Catalog) Want(ctx context.Context, server string) error {
-	for _, s := range c.servers {
-		if s.Name == server {
-			s.Upstream.Raise(upstream.ForCall)
-		}
+	c.mu.Lock()
+	s := c.server(server)
+	c.mu.Unlock()
+	if s != nil {
+		s.Upstream.Raise(upstream.ForCall)
 	}
 	return c.Ensure(ctx, server)[server]
 }

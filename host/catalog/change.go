@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"slices"
 	"time"
 )
 
@@ -50,16 +49,14 @@ func (c *Catalog) refreshAfterChange(server string, st *changeBurst) {
 	defer c.mu.Unlock()
 	st.pending, st.last = false, time.Now()
 	st.pause = min(2*st.pause, debounceMax)
-	for _, s := range c.servers {
-		if s.Name != server || c.stopped {
-			continue
-		}
-		if c.refreshing[s.Name] != nil {
-			// The running refresh may have started before the change, so repeat it.
-			st.pending = true
-			st.timer.Reset(st.pause)
-			return
-		}
+	s := c.server(server)
+	switch {
+	case s == nil || c.stopped:
+	case c.refreshing[server] != nil:
+		// The running refresh may have started before the change, so repeat it.
+		st.pending = true
+		st.timer.Reset(st.pause)
+	default:
 		c.begin(s)
 	}
 }
@@ -67,14 +64,16 @@ func (c *Catalog) refreshAfterChange(server string, st *changeBurst) {
 // Connected records that a server has connected. It refreshes lists from disk or from
 // an earlier connection.
 func (c *Catalog) Connected(server string) {
-	i := slices.IndexFunc(c.servers, func(s *Server) bool { return s.Name == server })
-	if i < 0 {
+	c.mu.Lock()
+	s := c.server(server)
+	c.mu.Unlock()
+	if s == nil {
 		return
 	}
-	over := c.servers[i].Upstream.Status().Connects
+	over := s.Upstream.Status().Connects
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.lists[server]; l != nil && !(l.fresh && l.connection == over) { // a refresh over this connection may be done
-		c.begin(c.servers[i])
+	if l := c.lists[server]; l != nil && !(l.fresh && l.connection == over) && c.server(server) == s { // a refresh over this connection may be done
+		c.begin(s)
 	}
 }

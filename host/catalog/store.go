@@ -104,9 +104,9 @@ func (o offer) suffix() string {
 func (c *Catalog) Offer(capabilities []byte) {
 	c.mu.Lock()
 	c.offer = offer{number: c.offer.number + 1, capabilities: string(capabilities)}
-	now := c.offer
+	now, servers := c.offer, c.servers
 	c.mu.Unlock()
-	for _, s := range c.servers {
+	for _, s := range servers {
 		if s.Offer != nil {
 			continue
 		}

@@ -85,7 +85,7 @@ func drive(t *testing.T, rules map[string]policy.Server) (old, modern *fake) {
 	modern.Set("resources/list", `{"uri":"q:1"}`)
 	d := newFixture(old, modern)
 	defer d.end()
-	d.opts.Policy = policy.New(rules)
+	d.setPolicy(policy.New(rules))
 	c := d.client()
 	defer c.hangUp()
 	c.greet(t, `{"sampling":{},"roots":{"listChanged":true}}`)
@@ -181,7 +181,7 @@ func TestVisible(t *testing.T) {
 		b.Set("resources/templates/list", `{"uriTemplate":"u:{x}"}`)
 		d := newFixture(a, b)
 		defer d.end()
-		d.opts.Policy = policy.New(rules)
+		d.setPolicy(policy.New(rules))
 		if failed := d.Catalog().Ensure(context.Background()); len(failed) > 0 { // a first list does not wait for all
 			t.Fatal(failed)
 		}

@@ -77,8 +77,8 @@ func complete(ctx context.Context, r *request) (response, error) {
 // completionUpstream returns the connection for requests in whose course a server
 // asks nothing: for a modern client the one that all clients share.
 func (r *request) completionUpstream(server string) (up *upstream.Upstream, done func(), err error) {
-	if r.modern && r.gw.opts.Servers[server].Share == PerSession {
-		return r.gw.upstreams[server], func() {}, nil
+	if r.modern && r.generation.Servers[server].Share == PerSession {
+		return r.generation.upstream(server), func() {}, nil
 	}
 	return r.upstreamFor(server)
 }

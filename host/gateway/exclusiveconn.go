@@ -72,7 +72,8 @@ func (g *Gateway) releaseExclusive(l *exclusiveConn, whole bool) {
 	g.exclusiveMu.Lock()
 	l.call = nil
 	defer g.exclusiveMu.Unlock()
-	if !whole || len(g.idleExclusive[l.key]) >= maxIdleExclusive || g.isEnding() {
+	replaced := l.version != g.current.Load().upstream(l.server)
+	if !whole || replaced || len(g.idleExclusive[l.key]) >= maxIdleExclusive || g.isEnding() {
 		g.closeLater(&l.upstreamConn)
 		return
 	}

@@ -144,7 +144,8 @@ func newFixtureIn(dir cache.Dir, fakes ...*fake) *fixture {
 		rules[f.name], d.fakes[f.name] = f.rules, f
 		servers[f.name] = Server{Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
-	d.Gateway = New(Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: servers, Login: d.login, Budget: limit.NewMemory(64 << 20)})
+	c := catalog.New(nil, dir, log, nil)
+	d.Gateway = New(Options{Version: "1", Catalog: c, Log: log, Login: d.login, Budget: limit.NewMemory(64 << 20)})
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := f.upstream(d.Peer(f.name), log)
@@ -153,15 +154,24 @@ func newFixtureIn(dir cache.Dir, fakes ...*fake) *fixture {
 			s.Prefix = ""
 		}
 		all = append(all, s)
+		server := servers[f.name]
+		server.Upstream = u
+		servers[f.name] = server
 		d.close = append(d.close, u.Close)
 	}
-	c := catalog.New(all, dir, log, func(kinds []upstream.ListKind) {
+	c.OnChange(func(kinds []upstream.ListKind) {
 		d.ListsChanged(kinds)
 		d.told.Add(1)
 	})
 	d.close = append([]func(){d.Stop, c.Stop}, d.close...)
-	d.Bind(c)
+	d.Apply(&Generation{Policy: policy.New(rules), Servers: servers})
+	c.SetServers(all)
 	return d
+}
+
+// setPolicy applies a generation with another policy.
+func (d *fixture) setPolicy(p *policy.Policy) {
+	d.Apply(&Generation{Policy: p, Servers: d.current.Load().Servers})
 }
 
 // warm asks every server for its lists, before there is a client to tell.

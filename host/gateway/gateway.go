@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -22,14 +23,14 @@ import (
 // Options are what a gateway needs to know.
 type Options struct {
 	Version string // of Junctor
-	Policy  *policy.Policy
+	// Catalog is the catalog of all generations. The gateway calls its OnChange.
+	Catalog *catalog.Catalog
 	// Audit, Approval and Limit stand behind the stages of the same names; nil:
 	// nothing is recorded, held back or limited.
 	Audit    audit.Recorder
 	Approval approval.Gate
 	Limit    limit.Limiter
 	Log      hclog.Logger
-	Servers  map[string]Server
 	// Budget limits the bytes of messages in memory; nil: no limit.
 	Budget *limit.Memory
 	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
@@ -44,8 +45,11 @@ type Options struct {
 	Roots []byte
 }
 
-// A Server is what the configuration says about one server's calls.
+// A Server is what the configuration says about one server.
 type Server struct {
+	// Upstream is the connection that all clients share, and that lists come from. A
+	// server that is unchanged in another generation has the same one there.
+	Upstream *upstream.Upstream
 	// Share says who uses the same connection; empty: all clients.
 	Share Share
 	// Open makes a further connection to the server, which talks to peer, on
@@ -60,14 +64,14 @@ type Server struct {
 }
 
 // A Gateway relays between clients and upstreams. Its methods may be called
-// concurrently, after Bind.
+// concurrently, after the first Apply.
 type Gateway struct {
 	opts      Options
 	serve     handler      // the stages; see pipeline
 	serverLog *limit.Lines // log lines of servers
 	schemas   *schema.Cache
 	catalog   *catalog.Catalog
-	upstreams map[string]*upstream.Upstream
+	current   atomic.Pointer[Generation]
 
 	states *stateCodec
 	tasks  *tasks
@@ -95,14 +99,15 @@ type Gateway struct {
 	idleExclusive map[exclusiveKey][]*exclusiveConn // guarded by exclusiveMu; no request uses them
 	suspended     map[stateID]*suspension           // guarded by exclusiveMu
 
+	applying sync.Mutex // held by Apply
+
 	levelMu sync.Mutex // held while servers are told a level, so that the last one stays
 }
 
 // schemasKept bounds the compiled schemas that are kept.
 const schemasKept = 20_000
 
-// New makes a gateway that is the peer of upstreams. It answers nothing until
-// it is bound.
+// New makes a gateway without servers, which Apply adds.
 func New(o Options) *Gateway {
 	if o.Lines == nil {
 		o.Lines = limit.NewLines(o.Log, "server")
@@ -122,16 +127,11 @@ func New(o Options) *Gateway {
 		tenantConns: map[string]*upstreamConn{}, idleExclusive: map[exclusiveKey][]*exclusiveConn{}, suspended: map[stateID]*suspension{},
 	}
 	g.serve = g.pipeline()
-	return g
-}
-
-// Bind gives the gateway the catalog it serves, before anything else is called.
-func (g *Gateway) Bind(c *catalog.Catalog) {
-	g.catalog = c
-	g.upstreams = map[string]*upstream.Upstream{}
-	for _, s := range c.Servers() {
-		g.upstreams[s.Name] = s.Upstream
+	if g.catalog = o.Catalog; g.catalog != nil {
+		g.catalog.OnChange(g.ListsChanged)
 	}
+	g.current.Store(&Generation{Policy: policy.New(nil)})
+	return g
 }
 
 // Budget limits the bytes of messages in memory; nil: no limit.
@@ -209,7 +209,7 @@ func (g *Gateway) lookUpName(ctx context.Context, exposed string, found func(*ca
 // Decide returns the decision about showing an item to the principal, with the
 // rule that led to it.
 func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
-	return g.opts.Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
+	return g.current.Load().Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
 }
 
 // Stop abandons suspended calls and closes the connections that not all clients

@@ -48,8 +48,8 @@ func initialize(r *request) ([]byte, error) {
 	s.stateChanged()
 	if changed && s.client.Sole && len(serverFacingCapabilities(caps)) > len("{}") {
 		// Old servers that were connected before were offered less.
-		for name, u := range s.gw.upstreams {
-			if s.gw.opts.Servers[name].Share != PerSession && !u.Status().Revision.Modern() {
+		for _, server := range r.generation.Servers {
+			if u := server.Upstream; server.Share != PerSession && !u.Status().Revision.Modern() {
 				u.Drop()
 			}
 		}
@@ -104,8 +104,8 @@ func setLevel(r *request) ([]byte, error) {
 // rootsChanged tells the servers that know the client's roots.
 func (s *Session) rootsChanged() {
 	if s.gw.soleClient() == s { // servers were not offered the roots of others
-		for _, u := range s.gw.upstreams {
-			u.Notify(mcp.NoteRootsChanged, nil)
+		for _, server := range s.gw.current.Load().Servers {
+			server.Upstream.Notify(mcp.NoteRootsChanged, nil)
 		}
 	}
 	s.mu.Lock()

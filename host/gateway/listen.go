@@ -101,7 +101,7 @@ func (r *request) listenTo(ctx context.Context, uri string) (sub subscription, e
 	if err != nil {
 		return sub, err
 	}
-	permit, err := r.gw.opts.Policy.Decide(r.principal, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}, nil).Permit()
+	permit, err := r.generation.Policy.Decide(r.principal, policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI}, nil).Permit()
 	if err != nil {
 		return sub, err
 	}

@@ -73,7 +73,7 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 // server. The error is a [*BadArguments] or a fault.
 func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (upstream.Reply, error) {
 	r := &request{
-		gw: g, route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
+		gw: g, generation: g.current.Load(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
 	}
 	resp, err := g.serve(ctx, r)
 	return resp.reply, err
@@ -83,7 +83,7 @@ func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (upstream.Reply,
 // terminal, until there is a result.
 func (r *request) relayLocal(ctx context.Context) (response, error) {
 	g, server := r.gw, r.item.Server
-	up, call := g.upstreams[server], r.call()
+	up, call := r.generation.upstream(server), r.call()
 	for round := 1; ; round++ {
 		reply, err := r.send(ctx, up, call)
 		switch {
@@ -146,7 +146,7 @@ func (g *Gateway) visited(ctx context.Context, server string, rpcErr []byte) boo
 // noSoleClient is the error of a question on a connection that clients share, when
 // none of them alone can be meant. The log says once what to do.
 func (g *Gateway) noSoleClient(server, method string) (rpcErr []byte) {
-	share := g.opts.Servers[server].Share
+	share := g.current.Load().Servers[server].Share
 	if share == PerSession {
 		return noClient(method)
 	}

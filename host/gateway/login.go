@@ -44,7 +44,7 @@ func (g *Gateway) loggedIn(server string) {
 // Retry ends the backoff of all connections to a server: the cause of their failure
 // has changed, as after a login.
 func (g *Gateway) Retry(server string) {
-	if u := g.upstreams[server]; u != nil {
+	if u := g.current.Load().upstream(server); u != nil {
 		u.Retry()
 	}
 	g.tenantMu.Lock()

@@ -42,7 +42,7 @@ func (l *upstreamConn) onLogMessage(about any, params []byte) {
 		}
 		return
 	}
-	if l.up == nil && l.gw.opts.Servers[l.server].Share == PerSession {
+	if l.up == nil && l.gw.current.Load().Servers[l.server].Share == PerSession {
 		return // calls have other connections
 	}
 	if recipients := l.recipients(mcp.NoteMessage, params); !l.callers.serves(recipients) {
@@ -146,8 +146,8 @@ func (g *Gateway) lowerLogLevel(tenant, level string) {
 func (g *Gateway) setLevels() {
 	g.levelMu.Lock()
 	defer g.levelMu.Unlock()
-	for server, u := range g.upstreams {
-		u.SetLevel(g.sharedConn(server).lowestLevel())
+	for name, server := range g.current.Load().Servers {
+		server.Upstream.SetLevel(g.sharedConn(name).lowestLevel())
 	}
 	g.tenantMu.Lock()
 	defer g.tenantMu.Unlock()

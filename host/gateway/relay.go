@@ -16,7 +16,7 @@ func relay(ctx context.Context, r *request) (response, error) {
 	switch {
 	case r.local != nil:
 		return r.relayLocal(ctx)
-	case r.modern && r.gw.opts.Servers[r.item.Server].Share == PerSession:
+	case r.modern && r.generation.Servers[r.item.Server].Share == PerSession:
 		return r.relayExclusive(ctx)
 	}
 	return r.relayShared(ctx)

@@ -18,13 +18,14 @@ import (
 // A request is one message of a client that wants an answer. The goroutine that
 // runs it through the stages owns all fields that name no other guard.
 type request struct {
-	gw        *Gateway
-	route     route
-	principal authn.Principal
-	id        mcp.ID
-	method    string
-	params    []byte // the client's; from the stage resolve on, those that the server gets
-	out       Stream // takes messages that belong to the request
+	gw         *Gateway
+	generation *Generation // in effect when the request began
+	route      route
+	principal  authn.Principal
+	id         mcp.ID
+	method     string
+	params     []byte // the client's; from the stage resolve on, those that the server gets
+	out        Stream // takes messages that belong to the request
 
 	session *Session            // nil for the command line, and for a stateless request that does not listen
 	local   *LocalCall          // nil for clients of the gateway
@@ -163,7 +164,7 @@ func (r *request) call() upstream.Call {
 func (r *request) mayRepeat() bool {
 	switch r.method {
 	case mcp.MethodCallTool:
-		repeat := r.gw.opts.Servers[r.item.Server].Repeat
+		repeat := r.generation.Servers[r.item.Server].Repeat
 		return repeat != nil && repeat(r.item.Name)
 	case mcp.MethodUpdateTask, mcp.MethodCancelTask:
 		return false

@@ -107,7 +107,10 @@ func (g *Gateway) listed(ctx context.Context, uri string) (at catalog.Location, 
 // waitFor waits for the lists of servers that are starting. One that could not
 // be started before is not waited for.
 func (g *Gateway) waitFor(ctx context.Context, servers []string) {
-	starting := slices.DeleteFunc(servers, func(name string) bool { return g.upstreams[name].Status().Err != nil })
+	starting := slices.DeleteFunc(servers, func(name string) bool {
+		u := g.current.Load().upstream(name)
+		return u == nil || u.Status().Err != nil
+	})
 	if len(starting) > 0 {
 		g.catalog.Ensure(ctx, starting...)
 	}
@@ -133,17 +136,18 @@ func (g *Gateway) renew(ctx context.Context, at catalog.Location, uri string) {
 // that has more than it lists or, where no server has the scheme, the only one
 // that has more than it lists.
 func (g *Gateway) unlisted(p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
+	all := g.current.Load().Servers
 	if at.Server != "" {
-		return at, g.opts.Servers[at.Server].Unlisted || g.links.has(p.Key(), at)
+		return at, all[at.Server].Unlisted || g.links.has(p.Key(), at)
 	}
 	if server, ok := g.links.find(p.Key(), uri); ok {
 		return catalog.Location{Server: server, URI: uri}, true
 	}
 	candidates := g.byScheme(uri)
 	if len(candidates) == 0 && schemeOf(uri) != "" {
-		candidates = slices.Collect(maps.Keys(g.opts.Servers))
+		candidates = slices.Collect(maps.Keys(all))
 	}
-	open := slices.DeleteFunc(candidates, func(server string) bool { return !g.opts.Servers[server].Unlisted })
+	open := slices.DeleteFunc(candidates, func(server string) bool { return !all[server].Unlisted })
 	if len(open) != 1 {
 		return at, false // with several, the URI does not say which one is meant
 	}

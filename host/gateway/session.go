@@ -195,7 +195,7 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 // newRequest makes a request of a message, or says what is wrong with the message.
 // s is nil for a stateless request.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
-	r := &request{gw: g, session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+	r := &request{gw: g, generation: g.current.Load(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
 	if err := r.setEra(); err != nil {
 		err.refused = true
 		return nil, err

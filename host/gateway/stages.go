@@ -91,7 +91,7 @@ func (g *Gateway) authorize(next handler) handler {
 			return next(ctx, r)
 		}
 		var err error
-		if r.permit, err = g.opts.Policy.Decide(r.principal, r.item, r.arguments()).Permit(); err != nil {
+		if r.permit, err = r.generation.Policy.Decide(r.principal, r.item, r.arguments()).Permit(); err != nil {
 			if r.local == nil {
 				err = r.notFound()
 			}

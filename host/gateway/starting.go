@@ -77,8 +77,8 @@ func startText(server string, s upstream.StartStatus) string {
 func (r *request) reportStartOf(exposed string) (stop func()) {
 	g := r.gw
 	server, ok := g.catalog.Unlisted(exposed)
-	if !ok {
+	if !ok || r.generation.upstream(server) == nil {
 		return func() {}
 	}
-	return r.reportStart(g.upstreams[server])
+	return r.reportStart(r.generation.upstream(server))
 }

@@ -140,7 +140,7 @@ func (s *Session) renewOne(ctx context.Context, uri string) error {
 		return nil
 	}
 	r := &request{
-		gw: s.gw, session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
+		gw: s.gw, generation: s.gw.current.Load(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
 		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)),
 	}
 	if _, err := s.gw.serve(ctx, r); err != nil {

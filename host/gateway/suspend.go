@@ -142,7 +142,7 @@ func (g *Gateway) takeSuspendedLocked(id stateID) *suspendedCall {
 // resumeCall takes out the suspended call that a request continues. It returns nil
 // for a request that begins a call, and for a state that is not valid here.
 func (g *Gateway) resumeCall(r *request) *suspendedCall {
-	if !r.modern || g.opts.Servers[r.item.Server].Share != PerSession {
+	if !r.modern || r.generation.Servers[r.item.Server].Share != PerSession {
 		return nil
 	}
 	state, _ := mcp.TextMember(r.params, "requestState")

@@ -57,7 +57,7 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 		t.takeAnswers(r)
 		return r.awaitCall(ctx, t)
 	}
-	if err := r.checkRequestState(ctx, g.upstreams[server]); err != nil {
+	if err := r.checkRequestState(ctx, r.generation.upstream(server)); err != nil {
 		return response{}, err
 	}
 	held, err := r.reserveParams()

@@ -127,6 +127,6 @@ func (r *request) permitTask(id string) (t task, permit policy.Permit, ok bool) 
 	if t, ok = r.gw.tasks.find(r.principal.Key(), id); !ok {
 		return t, permit, false
 	}
-	permit, err := r.gw.opts.Policy.Decide(r.principal, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}, nil).Permit()
+	permit, err := r.generation.Policy.Decide(r.principal, policy.Item{Server: t.server, Kind: policy.Tool, Name: t.tool}, nil).Permit()
 	return t, permit, err == nil
 }

@@ -29,7 +29,7 @@ func (l *listen) followTasks(ctx context.Context, r *request, ids []string) (agr
 	s.mu.Unlock()
 	_, agreed = subscribeAll(ids, strings.Clone, func(id string) (subscription, error) {
 		t, permit, ok := r.permitTask(id)
-		if !ok || s.gw.opts.Servers[t.server].Share == PerSession { // the connection that made it is another request's by now
+		if !ok || r.generation.Servers[t.server].Share == PerSession { // the connection that made it is another request's by now
 			return subscription{}, fault.New(fault.UpstreamUnsupported, "the task cannot be listened to")
 		}
 		up, done, err := r.upstreamFor(t.server)

@@ -68,8 +68,8 @@ func (g *Gateway) findTool(ctx context.Context, exposed string) (*catalog.Tool, 
 // server that could not start, it is the fault of that.
 func (g *Gateway) unknown(kind, exposed string) error {
 	if server, ok := g.catalog.Unlisted(exposed); ok {
-		if err := g.upstreams[server].Status().Err; err != nil {
-			return fault.In(server, err)
+		if u := g.current.Load().upstream(server); u != nil && u.Status().Err != nil {
+			return fault.In(server, u.Status().Err)
 		}
 	}
 	return fault.New(fault.NameUnknown, "unknown %s %q", kind, exposed)

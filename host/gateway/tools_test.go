@@ -263,7 +263,7 @@ func TestDecided(t *testing.T) {
 	if got := d.Decide(authn.Local(), policy.Tool, "a", "x"); got.Lists() || got.Rule != "deny at f:1:2" {
 		t.Errorf("%+v", got)
 	}
-	d.opts.Policy = policy.New(nil)
+	d.setPolicy(policy.New(nil))
 	prompt, _ := d.Catalog().Snapshot().OwnPrompt("a", "x")
 	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodGetPrompt, Prompt: prompt}); !fault.Is(err, fault.Denied) {
 		t.Error(err)

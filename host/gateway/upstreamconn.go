@@ -28,13 +28,14 @@ const maxConnsPerPrincipal = maxConns / 2
 
 var (
 	errTooManyConns    = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", maxConns)
+	errRemoved         = fault.New(fault.UpstreamStopped, "the configuration no longer has this server")
 	errTooManyOwnConns = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open for this client", maxConnsPerPrincipal)
 )
 
-// allCapabilities is what a server is offered over the connection that its lists come
+// AllCapabilities is what a server is offered over the connection that its lists come
 // from, when calls have connections of their own: what it lists must not depend
 // on who asked first.
-const allCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
+const AllCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
 
 // An upstreamConn is a connection to a server for some of the clients, and the peer
 // of that server.
@@ -46,6 +47,7 @@ type upstreamConn struct {
 	tenant    string             // whose it is, if a tenant's
 	exclusive bool               // it is one request's at a time; see exclusiveConn
 	users     atomic.Int32       // who got it from over and is not done
+	version   *upstream.Upstream // the shared connection of the same version of the server
 	owner     connOwner          // for whom it counts, once it is connected
 	callers   callers            // the principals that have used it
 }
@@ -60,10 +62,10 @@ func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedConn(server
 // request has to be one of a session.
 func (r *request) upstreamFor(server string) (up *upstream.Upstream, done func(), err error) {
 	g := r.gw
-	share := g.opts.Servers[server].Share
+	share := r.generation.Servers[server].Share
 	if share != PerTenant && share != PerSession {
 		g.sharedConn(server).recordCaller(r.principal)
-		return g.upstreams[server], func() {}, nil
+		return r.generation.upstream(server), func() {}, nil
 	}
 	own := func() (*upstreamConn, error) {
 		if share == PerTenant {
@@ -140,9 +142,12 @@ func (g *Gateway) connect(l *upstreamConn, peer upstream.Peer, p authn.Principal
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l.owner = connOwner{l.server, p.Key()}
+	server, configured := g.current.Load().Servers[l.server]
 	switch {
 	case g.ending:
 		return nil, errStopping
+	case !configured:
+		return nil, errRemoved
 	case g.connCounts[l.server] >= maxConns:
 		return nil, errTooManyConns
 	case g.multiplePrincipals && g.ownerCounts[l.owner] >= maxConnsPerPrincipal:
@@ -150,7 +155,8 @@ func (g *Gateway) connect(l *upstreamConn, peer upstream.Peer, p authn.Principal
 	}
 	g.connCounts[l.server]++
 	g.ownerCounts[l.owner]++
-	return g.opts.Servers[l.server].Open(peer, p), nil
+	l.version = server.Upstream
+	return server.Open(peer, p), nil
 }
 
 // closeLater closes an unused connection in the background.
@@ -193,8 +199,8 @@ func (l *upstreamConn) audience() []*Session {
 func (l *upstreamConn) Capabilities() []byte {
 	s := l.session
 	if l.up == nil && s == nil {
-		if l.gw.opts.Servers[l.server].Share == PerSession {
-			return []byte(allCapabilities)
+		if l.gw.current.Load().Servers[l.server].Share == PerSession {
+			return []byte(AllCapabilities)
 		}
 		s = l.gw.soleClient()
 	}
@@ -245,7 +251,7 @@ func (s *Session) streamFor(about any, server string) Stream {
 // Connected is called when a server was connected.
 func (l *upstreamConn) Connected(u *upstream.Upstream) {
 	l.gw.loggedIn(u.Name())
-	if l.up == nil && l.gw.catalog != nil {
+	if l.up == nil {
 		l.gw.recordDescription(u)
 		l.gw.catalog.Connected(u.Name())
 	}

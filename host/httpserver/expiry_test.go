@@ -15,7 +15,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
-	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // A recorder is a response that can be read while it is written.
@@ -56,9 +55,8 @@ type clockedServer struct {
 func withFakeClock(t *testing.T, test func(c *clockedServer)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := gateway.New(gateway.Options{Version: "1", Policy: policy.New(nil), Log: hclog.NewNullLogger()})
-		list := catalog.New(nil, "", hclog.NewNullLogger(), g.ListsChanged)
-		g.Bind(list)
+		list := catalog.New(nil, "", hclog.NewNullLogger(), nil)
+		g := gateway.New(gateway.Options{Version: "1", Catalog: list, Log: hclog.NewNullLogger()})
 		o := defaults()
 		o.Gateway, o.Log, o.LegacySSE = g, hclog.NewNullLogger(), true
 		f, err := New(o)

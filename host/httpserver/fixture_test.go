@@ -267,21 +267,26 @@ func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop fun
 		h.servers[p.name], rules[p.name] = p, policy.Server{}
 		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
-	h.gateway = gateway.New(gateway.Options{Version: "1", Policy: policy.New(rules), Log: log, Servers: set, Budget: limit.NewMemory(fixtureMemory)})
+	c := catalog.New(nil, "", log, nil)
+	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory)})
 	var all []*catalog.Server
 	var ups []*upstream.Upstream
 	for _, p := range servers {
 		u := open(p, h.gateway.Peer(p.name))
 		ups = append(ups, u)
+		server := set[p.name]
+		server.Upstream = u
+		set[p.name] = server
 		all = append(all, &catalog.Server{Name: p.name, Prefix: p.name, Upstream: u, Key: p.name})
 	}
 	told := make(chan struct{})
 	once := sync.OnceFunc(func() { close(told) })
-	c := catalog.New(all, "", log, func(kinds []upstream.ListKind) {
+	c.OnChange(func(kinds []upstream.ListKind) {
 		h.gateway.ListsChanged(kinds)
 		once()
 	})
-	h.gateway.Bind(c)
+	h.gateway.Apply(&gateway.Generation{Policy: policy.New(rules), Servers: set})
+	c.SetServers(all)
 	if failed := c.Ensure(context.Background()); len(failed) > 0 {
 		h.t.Fatal(failed)
 	}

@@ -44,13 +44,14 @@ func newTestGateway(t *testing.T, delay time.Duration) (*gateway.Gateway, *conve
 		}()
 		return conversation.Later
 	}
-	g := gateway.New(gateway.Options{Version: "1", Policy: policy.New(map[string]policy.Server{"a": {}}), Log: hclog.NewNullLogger()})
+	c := catalog.New(nil, "", hclog.NewNullLogger(), nil)
+	g := gateway.New(gateway.Options{Version: "1", Catalog: c, Log: hclog.NewNullLogger()})
 	u := upstream.New(upstream.Options{
 		Name: "a", Peer: g.Peer("a"), Memory: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
-	c := catalog.New([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}}, "", hclog.NewNullLogger(), g.ListsChanged)
-	g.Bind(c)
+	g.Apply(&gateway.Generation{Policy: policy.New(map[string]policy.Server{"a": {}}), Servers: map[string]gateway.Server{"a": {Upstream: u}}})
+	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})
 	t.Cleanup(func() { c.Stop(); u.Close() })
 	return g, server
 }
