@@ -5,18 +5,17 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/plugin"
-	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -52,23 +51,27 @@ type Options struct {
 	Warn func(msg, hint string)
 }
 
-// An App is a configured host. It starts processes when they are first used.
+// An App is a configured host. It starts processes when they are first used. The
+// configuration in effect is a generation, which Reload replaces; everything in the
+// App itself lasts as long as the process.
 type App struct {
-	Config     *config.Config
 	Supervisor *plugin.Supervisor
 	Catalog    *catalog.Catalog
 	Gateway    *gateway.Gateway
-	Upstreams  map[string]*upstream.Upstream // of the enabled servers, by name
 	Secrets    *Secrets
 
+	current     atomic.Pointer[generation]
 	opts        Options
-	manifests   map[string]Described
 	starts      *upstream.StartQueue
 	messages    *limit.Memory
 	serverLog   *limit.Lines
 	credentials credential.Pool
 	pages       loginPages
 	redactor    redactor
+
+	reloading sync.Mutex     // held by Reload and Stop
+	closing   sync.WaitGroup // upstreams of earlier generations
+	stopped   bool           // guarded by reloading
 }
 
 // Described is a plugin's program and its manifest.
@@ -93,27 +96,28 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
 	}
-	a := &App{
-		opts: o, Supervisor: NewSupervisor(o), Upstreams: map[string]*upstream.Upstream{}, manifests: map[string]Described{},
-		starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2),
-	}
-	cfg, diags := config.Load(ctx, config.Options{
-		Path: o.Config.Path, Content: o.Content, Lookup: o.Lookup, Describe: a.describeAndTell, All: o.AllPlugins,
-	})
-	if cfg == nil {
+	a := &App{opts: o, Supervisor: NewSupervisor(o), starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2)}
+	g, diags := a.read(ctx, o.Config, o.Content)
+	if g == nil {
 		a.Supervisor.Stop(0)
 		return nil, diags
 	}
-	a.Config = cfg
-	a.redactor.configured = cfg.Conceal
 	a.Supervisor.Conceal(a.redactor.hide)
-	a.Secrets = a.keepSecrets()
-	a.build()
+	a.Secrets = g.openSecrets()
+	a.messages, a.serverLog = newBudget(g.Config), limit.NewLines(o.Log, "server")
+	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
+	a.Gateway = gateway.New(gateway.Options{
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog,
+		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
+	})
+	g.build(nil)
+	a.apply(g)
+	a.Gateway.OfferLocal()
 	return a, diags
 }
 
 // describe finds a plugin's program and returns its manifest.
-func (a *App) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+func (a *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
 	path, err := plugin.Find(p.Source, p.Use, plugin.Dirs(a.opts.Lookup))
 	if err != nil {
 		return sdk.Manifest{}, err
@@ -137,7 +141,7 @@ func (a *App) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, erro
 
 // describeAndTell is describe, and tells the caller of Load about a plugin that
 // cannot be used.
-func (a *App) describeAndTell(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+func (a *generation) describeAndTell(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
 	m, err := a.describe(ctx, p)
 	if err != nil && a.opts.Unusable != nil {
 		a.opts.Unusable(p, err)
@@ -145,52 +149,18 @@ func (a *App) describeAndTell(ctx context.Context, p config.Plugin) (sdk.Manifes
 	return m, err
 }
 
-// Described returns the description of a plugin of the configuration.
-func (a *App) Described(p config.Plugin) (Described, bool) {
-	d, ok := a.manifests[p.Use]
-	return d, ok
-}
-
-// build makes the upstreams, the catalog and the gateway.
-func (a *App) build() {
-	a.messages, a.serverLog = a.newBudget(), limit.NewLines(a.opts.Log, "server")
-	a.Catalog = catalog.New(nil, a.opts.Dirs.Cache, a.opts.Log, nil)
-	a.Gateway = gateway.New(gateway.Options{
-		Version: a.opts.Version, Catalog: a.Catalog, Log: a.opts.Log,
-		Budget: a.messages, Lines: a.serverLog, Login: a.findLoginPage, Local: a.opts.Local, Roots: rootsOf(a.opts.Roots),
-	})
-	rules := map[string]policy.Server{}
-	calls := map[string]gateway.Server{}
-	servers := []*catalog.Server{}
-	for _, s := range a.Config.Servers {
-		if !s.Enabled {
-			continue
-		}
-		server := a.server(s)
-		servers = append(servers, server)
-		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
-		calls[s.Name] = gateway.Server{
-			Upstream: server.Upstream, Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
-			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return a.upstream(s, peer, Tenant(s, p))
-			},
-		}
-	}
-	a.Gateway.Apply(&gateway.Generation{Policy: policy.New(rules), Servers: calls})
-	a.Catalog.SetServers(servers)
-	a.Gateway.OfferLocal()
-}
-
 // Stop ends everything: upstreams politely, then plugins. It returns when
 // nothing is left.
 func (a *App) Stop() {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	a.stopped = true
 	a.Gateway.Stop()
 	a.Catalog.Stop()
-	var wg sync.WaitGroup
-	for _, u := range a.Upstreams {
-		wg.Go(u.Close)
+	for _, u := range a.current.Load().upstreams {
+		a.closing.Go(u.Close)
 	}
-	wg.Wait()
+	a.closing.Wait()
 	a.credentials.Close()
 	a.Secrets.Close()
 	a.Supervisor.Stop(stopGrace)

@@ -15,9 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Ask opens a connection of its own to a server, with other settings than the
+// ask opens a connection of its own to a server, with other settings than the
 // configuration's, asks one thing until answer is content, and closes it.
-func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
+func (a *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
 	u := upstream.New(a.withStart(s, upstream.Options{
 		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: cachedRevision{}, Log: a.opts.Log, Version: a.opts.Version,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
@@ -41,17 +41,17 @@ func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method
 	}
 }
 
-// Manifest is what the plugin of a server's transport says about itself.
-func (a *App) Manifest(s *config.Server) sdk.Manifest {
+// manifest is what the plugin of a server's transport says about itself.
+func (a *generation) manifest(s *config.Server) sdk.Manifest {
 	return a.manifests[a.plugin(s.Transport.Plugin).Use].Manifest
 }
 
-// ValidateSettings asks the plugins what they think of every enabled server's
+// validateSettings asks the plugins what they think of every enabled server's
 // settings, and of the secret store's, with the secrets of keyring() in them. It
 // starts plugins, never upstreams. What the plugins refuse becomes diagnostics;
 // failed holds, by server, why a plugin could not be asked, and under
 // "secret_store" what is about that.
-func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
+func (a *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
 		to := a.recipient(name)
@@ -88,7 +88,7 @@ func (a *App) ValidateSettings(ctx context.Context) (refused config.Diagnostics,
 const validateTime = 10 * time.Second
 
 // validateBlock asks a plugin what it thinks of a block's settings.
-func (a *App) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
+func (a *generation) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
 	settings, err := a.resolveSecrets(ctx, b.Settings, to)
 	if err != nil {
 		return err

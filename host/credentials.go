@@ -34,7 +34,7 @@ func Tenant(s *config.Server, p authn.Principal) string {
 
 // grant returns the host functions that a transport may call for a server and
 // tenant: none if the server has no auth block.
-func (a *App) grant(s *config.Server, tenant string) sdk.Host {
+func (a *generation) grant(s *config.Server, tenant string) sdk.Host {
 	if s.Auth == nil {
 		return sdk.Host{}
 	}
@@ -89,7 +89,7 @@ func settingPlace(s *config.Server, path string) string {
 
 // authorizer makes an authorizer for a server, which may call the granted host
 // functions.
-func (a *App) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
+func (a *generation) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
 	return a.Supervisor.Authorizer(plugin.AuthRequest{
 		Spec: a.spec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
 		Settings: func(ctx context.Context) ([]byte, error) {
@@ -101,7 +101,7 @@ func (a *App) authorizer(s *config.Server, tenant string, granted sdk.Host) *plu
 
 // owner returns the owner of the secrets of a server's auth provider. Secrets of
 // another configuration, plugin or server address have another owner.
-func (a *App) owner(s *config.Server, tenant string) secret.Owner {
+func (a *generation) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
 		Config: a.ConfigID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.serverDestination(s) + " " + Address(s), Tenant: tenant,
 	}
@@ -143,7 +143,7 @@ func (a *App) variables(names []string) []string {
 // credentialVersion returns a text that changes with the input of a server's auth
 // provider: its secrets, those of the user, and the files that its settings name.
 // Every request asks for it, so files are not read: time and size stand for them.
-func (a *App) credentialVersion(s *config.Server, o secret.Owner) string {
+func (a *generation) credentialVersion(s *config.Server, o secret.Owner) string {
 	var b strings.Builder
 	b.WriteString(a.Secrets.Changed(o))
 	for _, path := range s.Auth.Files() {

@@ -33,10 +33,10 @@ func LoginTime(s *config.Server) time.Duration {
 	return defaultLoginTime
 }
 
-// Login walks a person through a login to a server, on behalf of a tenant, and
+// login walks a person through a login to a server, on behalf of a tenant, and
 // returns whom the server knows. Scopes are asked for besides the configured
 // ones.
-func (a *App) Login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
+func (a *generation) login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
@@ -54,8 +54,8 @@ func (a *App) Login(ctx context.Context, s *config.Server, tenant string, p sdk.
 // errLoginTimeout ends a login that takes too long.
 var errLoginTimeout = errors.New("the login takes too long")
 
-// Logout forgets what a login obtained, here and, where it can, at the server.
-func (a *App) Logout(ctx context.Context, s *config.Server, tenant string) error {
+// logout forgets what a login obtained, here and, where it can, at the server.
+func (a *generation) logout(ctx context.Context, s *config.Server, tenant string) error {
 	if s.Auth != nil {
 		if lock := a.lock(a.owner(s, tenant)); lock != nil { // a refresh elsewhere would bring back what is forgotten
 			release, err := lock(ctx)
@@ -69,7 +69,7 @@ func (a *App) Logout(ctx context.Context, s *config.Server, tenant string) error
 }
 
 // asAuth lets f use an authorizer that may ask a person.
-func (a *App) asAuth(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
+func (a *generation) asAuth(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
 	if s.Auth == nil {
 		return fault.In(s.Name, fault.New(fault.Usage, "the server has no auth block, so there is nothing to log in to"))
 	}
@@ -103,8 +103,8 @@ type AuthState struct {
 	Stored string           // where the provider found its secrets; empty: it has none there
 }
 
-// AuthState asks the auth provider who is logged in. It reaches no server.
-func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
+// authState asks the auth provider who is logged in. It reaches no server.
+func (a *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
 	looked := &secretsRecorder{Secrets: a.Secrets.Scope(a.owner(s, tenant))}
 	auth := a.authorizer(s, tenant, sdk.Host{Secrets: looked})
 	defer auth.Close()
@@ -133,4 +133,4 @@ func (l *secretsRecorder) Secret(ctx context.Context, key string) ([]byte, bool,
 	return value, found, err
 }
 
-func (a *App) locateAuth(s *config.Server, err error) error { return locateIn(s, s.Auth, err) }
+func (a *generation) locateAuth(s *config.Server, err error) error { return locateIn(s, s.Auth, err) }

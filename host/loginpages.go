@@ -142,11 +142,12 @@ func clientsAreLocal(at net.Addr, hosts []string) bool {
 // findLoginPage returns the page on which a principal's user logs in to a server. It
 // begins a login if none is in progress.
 func (a *App) findLoginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
-	i := slices.IndexFunc(a.Config.Servers, func(s *config.Server) bool { return s.Name == server })
-	if i < 0 || !mayLogIn(a.Config.Servers[i], who) {
+	servers := a.current.Load().Config.Servers
+	i := slices.IndexFunc(servers, func(s *config.Server) bool { return s.Name == server })
+	if i < 0 || !mayLogIn(servers[i], who) {
 		return gateway.Page{}, false
 	}
-	p := a.loginPageFor(a.Config.Servers[i], who)
+	p := a.loginPageFor(servers[i], who)
 	if p == nil {
 		return gateway.Page{}, false
 	}

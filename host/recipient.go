@@ -32,13 +32,13 @@ func (a *App) ConfigID() string {
 }
 
 // transportRecipient returns the recipient of the secrets in a transport block.
-func (a *App) transportRecipient(s *config.Server) secret.Recipient {
+func (a *generation) transportRecipient(s *config.Server) secret.Recipient {
 	return a.recipient(s.Name, a.serverDestination(s))
 }
 
 // authRecipient returns the recipient of the secrets in an auth block: the provider,
 // with the programs and addresses in the block, for the server that it serves.
-func (a *App) authRecipient(s *config.Server) secret.Recipient {
+func (a *generation) authRecipient(s *config.Server) secret.Recipient {
 	return a.recipient(s.Name, a.serverDestination(s), a.destination(s.Auth))
 }
 
@@ -49,18 +49,18 @@ func (a *App) recipient(server string, to ...string) secret.Recipient {
 
 // component names a block's plugin by where it comes from, which two
 // configurations cannot call the same by accident.
-func (a *App) component(b *config.Block) string {
+func (a *generation) component(b *config.Block) string {
 	return a.plugin(b.Plugin).Source + "#" + b.Component
 }
 
 // serverDestination describes how a server is reached: its transport, and the origin
 // or the command line.
-func (a *App) serverDestination(s *config.Server) string { return a.destination(&s.Transport) }
+func (a *generation) serverDestination(s *config.Server) string { return a.destination(&s.Transport) }
 
 // destination describes where the settings of a block go. For a bundled plugin that
 // is its command line, or the origins of its URL and of its token issuer. Another
 // plugin may use any setting for anything, so all of them count.
-func (a *App) destination(b *config.Block) string {
+func (a *generation) destination(b *config.Block) string {
 	component := a.component(b)
 	if !strings.HasPrefix(component, plugin.BuiltinSource) {
 		return component + " " + string(a.Config.Unresolved(b.Settings))
@@ -115,8 +115,8 @@ func codeVariables(env map[string]string) []string {
 	return all
 }
 
-// Recipients lists the recipients that the configuration names for a secret.
-func (a *App) Recipients(name string) []secret.Recipient {
+// recipients lists the recipients that the configuration names for a secret.
+func (a *generation) recipients(name string) []secret.Recipient {
 	var all []secret.Recipient
 	add := func(settings string, r secret.Recipient) {
 		for _, used := range a.Config.SecretsIn(settings) {

@@ -12,7 +12,7 @@ import (
 // A redactor masks secrets in the texts of plugins and servers: the secrets of the
 // configuration, and those obtained later, such as tokens.
 type redactor struct {
-	configured func(string) string // masks the secrets of the configuration; nil: there are none
+	configured atomic.Pointer[[]func(string) string] // mask the secrets of the generation in effect and of the one before
 
 	mu        sync.Mutex
 	permanent []string // guarded by mu; stored by people for keyring(): they do not expire
@@ -24,6 +24,15 @@ const (
 	maxObtainedSecrets = 2048 // tokens, two of each credential; the oldest have expired
 	minSecretLength    = 6    // bytes; shorter secrets would match ordinary words
 )
+
+// use masks the secrets of a configuration, and still those of the one before.
+func (v *redactor) use(mask func(string) string) {
+	masks := []func(string) string{mask}
+	if before := v.configured.Load(); before != nil {
+		masks = append(masks, (*before)[0])
+	}
+	v.configured.Store(&masks)
+}
 
 // add masks a secret from now on, until newer ones replace it.
 func (v *redactor) add(secret string) { v.put(&v.obtained, secret) }
@@ -47,8 +56,10 @@ func (v *redactor) put(among *[]string, secret string) {
 
 // hide masks the secrets in a text.
 func (v *redactor) hide(text string) string {
-	if v.configured != nil {
-		text = v.configured(text)
+	if masks := v.configured.Load(); masks != nil {
+		for _, mask := range *masks {
+			text = mask(text)
+		}
 	}
 	if r := v.replacer.Load(); r != nil {
 		text = r.Replace(text)

@@ -41,8 +41,8 @@ func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 	return secretsIn(o, vault, "the key ring", config.SecretFile{PasswordFD: -1}, vault == nil, false)
 }
 
-// keepSecrets makes the keeper that the configuration asks for.
-func (a *App) keepSecrets() *Secrets {
+// openSecrets makes the keeper that the configuration asks for.
+func (a *generation) openSecrets() *Secrets {
 	store := a.Config.SecretStore
 	switch {
 	case store == nil:
@@ -101,9 +101,9 @@ func storeDir(o Options, name string) string {
 
 // secretLookup returns a function that finds a secret of the user for a recipient.
 // Secrets that it returns are masked in everything printed.
-func (a *App) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
+func (a *generation) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
 	return func(name string) (string, error) {
-		value, err := a.Secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.Recipients(name) })
+		value, err := a.Secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.recipients(name) })
 		if err != nil {
 			return "", err
 		}
@@ -113,6 +113,6 @@ func (a *App) secretLookup(ctx context.Context, r secret.Recipient) func(name st
 }
 
 // resolveSecrets replaces keyring() by the secrets in the settings of a block.
-func (a *App) resolveSecrets(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
+func (a *generation) resolveSecrets(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
 	return a.Config.Resolve(settings, a.secretLookup(ctx, r))
 }

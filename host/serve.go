@@ -97,10 +97,11 @@ func severalPrincipals(h config.HTTP) bool {
 // authenticator makes the authenticator of clients; nil without authentication.
 func (a *App) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
 	var tokens []authn.StaticToken
+	current := a.current.Load()
 	for _, auth := range h.Auth {
 		switch s := auth.Settings.(type) {
 		case config.StaticToken:
-			token, err := a.Config.ResolveToken(s, a.secretLookup(ctx, a.recipient(gatewayRecipient)))
+			token, err := current.Config.ResolveToken(s, current.secretLookup(ctx, a.recipient(gatewayRecipient)))
 			if err != nil {
 				return nil, err
 			}

@@ -9,9 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// CatalogDiagnostics reports the settings about tools that do not fit the lists of
+// catalogDiagnostics reports the settings about tools that do not fit the lists of
 // their servers, as far as these are known. It asks no server.
-func (a *App) CatalogDiagnostics() config.Diagnostics {
+func (a *generation) catalogDiagnostics() config.Diagnostics {
 	places := a.Config.ToolPlaces()
 	var ds config.Diagnostics
 	for _, n := range a.Catalog.Snapshot().Notes {

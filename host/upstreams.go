@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path/filepath"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
@@ -17,10 +16,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// server makes the upstream of a server block that all clients share.
-func (a *App) server(s *config.Server) *catalog.Server {
-	u := a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
-	a.Upstreams[s.Name] = u
+// catalogServer describes a server block and its upstream to the catalog.
+func (a *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
 	of := &catalog.Server{
 		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.key(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
@@ -32,14 +29,14 @@ func (a *App) server(s *config.Server) *catalog.Server {
 }
 
 // key names what is remembered of a server.
-func (a *App) key(s *config.Server) string {
+func (a *generation) key(s *config.Server) string {
 	digest := a.manifests[a.plugin(s.Transport.Plugin).Use].Digest
 	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
 }
 
 // upstream makes a connection to a server on behalf of a tenant, which talks to
 // peer.
-func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
+func (a *generation) upstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
 	revision := mcp.Revision(s.Protocol)
 	if s.Protocol == "auto" {
 		revision = ""
@@ -61,7 +58,7 @@ func (a *App) upstream(s *config.Server, peer upstream.Peer, tenant string) *ups
 
 // open opens a link to a server, with settings that need not be the
 // configuration's.
-func (a *App) open(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
+func (a *generation) open(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
 	settings, err := a.resolveSecrets(ctx, settings, a.transportRecipient(s))
 	if err != nil {
 		return nil, locate(s, err)
@@ -76,7 +73,7 @@ func (a *App) open(ctx context.Context, s *config.Server, settings []byte, tenan
 	return c, nil
 }
 
-func (a *App) plugin(name string) config.Plugin {
+func (a *generation) plugin(name string) config.Plugin {
 	for _, p := range a.Config.Plugins {
 		if p.Name == name {
 			return p
@@ -86,7 +83,7 @@ func (a *App) plugin(name string) config.Plugin {
 }
 
 // spec is the process of a plugin that is for a server.
-func (a *App) spec(name, server string) plugin.Spec {
+func (a *generation) spec(name, server string) plugin.Spec {
 	p := a.plugin(name)
 	spec := plugin.Spec{Name: p.Name, Path: a.manifests[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
 	if p.Isolation == "server" {
@@ -96,7 +93,7 @@ func (a *App) spec(name, server string) plugin.Spec {
 }
 
 // request is what to ask a plugin for to reach a server.
-func (a *App) request(s *config.Server) plugin.Request {
+func (a *generation) request(s *config.Server) plugin.Request {
 	r := plugin.Request{
 		Spec: a.spec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
 		MaxMessage: s.MaxMessage, Env: a.variables(s.Transport.EnvNames),
@@ -188,7 +185,7 @@ func (r cachedRevision) Remember(v mcp.Revision) {
 }
 
 // withStart adds the options of starting a server to those of its upstream.
-func (a *App) withStart(s *config.Server, o upstream.Options) upstream.Options {
+func (a *generation) withStart(s *config.Server, o upstream.Options) upstream.Options {
 	o.Start, o.Install = s.Timeouts.Start, s.Timeouts.Install
 	command := commandOf(s.Transport.Settings)
 	if len(command) == 0 {

@@ -38,8 +38,9 @@ func (a *App) watchLogins(ctx context.Context) {
 	defer work.Wait()
 	for {
 		now := map[credential.Key]string{}
-		for _, s := range a.Config.Servers {
-			if s.Enabled && s.Auth != nil && a.credentialsChanged(s, seen, now) {
+		current := a.current.Load()
+		for _, s := range current.Config.Servers {
+			if s.Enabled && s.Auth != nil && current.credentialsChanged(s, seen, now) {
 				work.Go(func() { a.reconnect(ctx, s) })
 			}
 		}
@@ -54,7 +55,7 @@ func (a *App) watchLogins(ctx context.Context) {
 
 // credentialsChanged reports whether credentials of a server have changed since the
 // last time, for a tenant that had none that worked. It records them in now.
-func (a *App) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
+func (a *generation) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
 	for _, tenant := range a.tenants(s) {
 		key := credential.Key{Server: s.Name, Tenant: tenant}
 		now[key] = a.credentialVersion(s, a.owner(s, tenant))
@@ -68,7 +69,7 @@ func (a *App) credentialsChanged(s *config.Server, seen, now map[credential.Key]
 
 // tenants returns the tenants that use a server: that of the local user, for which
 // lists are asked, and those of the clients that have called it.
-func (a *App) tenants(s *config.Server) []string {
+func (a *generation) tenants(s *config.Server) []string {
 	own := Tenant(s, authn.Local())
 	all := []string{own}
 	for _, tenant := range a.credentials.Tenants(s.Name) {

@@ -114,7 +114,7 @@ func (a *answerer) Answer(ctx context.Context, server, method string, params []b
 // terminal returns a questioner for one question of a server.
 func (a *answerer) terminal(server string) (*questioner, error) {
 	local := false
-	for _, s := range a.e.app.Config.Servers {
+	for _, s := range a.e.app.Config().Servers {
 		if s.Name == server {
 			address := host.Address(s)
 			local = address == "" || host.OnLoopback(address)

@@ -119,7 +119,7 @@ func (e *env) authServers(ctx context.Context, names []string, tenant string) (*
 	if len(names) > 0 {
 		return app, servers, nil
 	}
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Enabled && s.Auth != nil && (tenant == "" || s.Share == "tenant" || s.Share == "session" && ofPerson(tenant)) {
 			servers = append(servers, s)
 		}

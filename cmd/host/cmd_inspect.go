@@ -72,7 +72,7 @@ func (e *env) inspection(app *host.App, t *catalog.Tool) inspection {
 		View: t.View(), Pinned: t.Pinned(), Allowed: d.Allows(), Rule: d.Rule, SaysReadOnly: t.ReadOnly,
 		InputSchema: t.Input, OutputSchema: t.Output, BadInput: t.Refused.Input, BadOutput: t.Refused.Output,
 	}
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Name == t.Server {
 			in.At = s.At.String()
 		}

@@ -176,7 +176,7 @@ func completeLogin(app *host.App, before []string, _ string) (words []cobra.Comp
 	if len(before) > 0 {
 		return nil, false
 	}
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Enabled && s.Auth != nil {
 			words = offer(words, s.Name, s.Auth.Kind)
 		}

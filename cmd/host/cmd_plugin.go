@@ -109,7 +109,7 @@ func (e *env) plugins(ctx context.Context) ([]pluginJSON, error) {
 		return nil, reported(diags.Err())
 	}
 	if app != nil {
-		for _, p := range app.Config.Plugins {
+		for _, p := range app.Config().Plugins {
 			if d, ok := app.Described(p); ok {
 				found[p.Name] = listed(p.Name, p.Source, d, p.At.String())
 			}

@@ -240,7 +240,7 @@ func (e *env) secretGrant(ctx context.Context, name string, servers []string) er
 		}
 	}
 	if len(to) == 0 {
-		return fault.New(fault.Usage, "no server of %s uses keyring(%q)", app.Config.Path, name).
+		return fault.New(fault.Usage, "no server of %s uses keyring(%q)", app.Config().Path, name).
 			WithHint("check the names; the configuration is the one that --config names, or the one found here")
 	}
 	if err := app.Secrets.User().Grant(ctx, name, to...); err != nil {

@@ -22,8 +22,9 @@ const whereConfigured = "configured"
 
 func (e *env) serveVerb() *cobra.Command {
 	var address string
+	var watch bool
 	cmd := &cobra.Command{
-		Use:   "serve [--http[=ADDRESS]]",
+		Use:   "serve [--http[=ADDRESS]] [--watch]",
 		Short: "Offer everything to MCP clients: one on standard input and output, or many over HTTP",
 		Long: `Be one MCP server that has the tools, resources and prompts of all configured ones.
 
@@ -34,7 +35,11 @@ With --http it serves any number of clients at http://ADDRESS/mcp, as the block 
 address may be host:port or unix:PATH. SIGTERM ends it in order: new requests are rejected, and calls in flight have
 time to end.
 
-Servers are started when they are first needed.`,
+Servers are started when they are first needed.
+
+With --watch, and with --http on SIGHUP, the configuration is read again. Servers whose blocks have not changed keep
+running; calls to others end before their connections are closed. A configuration with an error changes nothing, and the
+log says where the error is. Settings of gateway and secret_store need a restart.`,
 		Example: `  junctor serve
   junctor serve --http
   junctor serve --http=127.0.0.1:9000`,
@@ -47,30 +52,36 @@ Servers are started when they are first needed.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
-				return e.serveHTTP(cmd.Context(), address)
+				return e.serveHTTP(cmd.Context(), address, watch)
 			}
-			return e.serve(cmd.Context())
+			return e.serve(cmd.Context(), watch)
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve over HTTP, at this `ADDRESS` or where the configuration says")
 	cmd.Flags().Lookup("http").NoOptDefVal = whereConfigured
+	cmd.Flags().BoolVar(&watch, "watch", false, "reload the configuration when its files change")
 	e.rootFlag(cmd, " and their client has none")
 	return cmd
 }
 
-func (e *env) serve(ctx context.Context) error {
+func (e *env) serve(ctx context.Context, watch bool) error {
 	app, err := e.prepare(ctx, nil)
 	if err != nil {
 		return err
 	}
-	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams), "version", version)
+	stop, err := e.watch(ctx, app, watch)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
 	}
 	return nil
 }
 
-func (e *env) serveHTTP(ctx context.Context, address string) error {
+func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	var h config.HTTP
 	app, err := e.prepare(ctx, func(c *config.Config, loaded config.Diagnostics) (all config.Diagnostics) {
 		h = c.Gateway.HTTP
@@ -86,29 +97,16 @@ func (e *env) serveHTTP(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	defer e.ignoreHangup()()
+	defer e.reloadOnHangup(ctx, app)()
+	stop, err := e.watch(ctx, app, watch)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	return app.ServeHTTP(ctx, h, func(at net.Addr) {
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
-		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams), "version", version)...)
+		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)
 	})
-}
-
-// ignoreHangup keeps SIGHUP from ending the process. Users send it to reload a
-// configuration, which is not supported.
-func (e *env) ignoreHangup() (stop func()) {
-	hangups, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		defer close(done)
-		for range hangups {
-			e.log.Warn("SIGHUP is ignored: the configuration is read only once; restart junctor to use another")
-		}
-	}()
-	return func() {
-		signal.Stop(hangups)
-		close(hangups)
-		<-done
-	}
 }
 
 // prepare loads the configuration to serve. look, if not nil, replaces the diagnostics.
@@ -120,7 +118,7 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 		return nil, err
 	}
 	if app != nil && look != nil {
-		diags = look(app.Config, diags)
+		diags = look(app.Config(), diags)
 	}
 	e.tellDiagnostics(app, diags)
 	if diags.HasErrors() {
@@ -144,9 +142,9 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 
 // required connects the servers with required = true.
 func (e *env) required(ctx context.Context, app *host.App) error {
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Enabled && s.Required {
-			if err := app.Upstreams[s.Name].Connect(ctx); err != nil {
+			if err := app.Upstreams()[s.Name].Connect(ctx); err != nil {
 				return err
 			}
 		}

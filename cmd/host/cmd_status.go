@@ -63,7 +63,7 @@ func (e *env) status(ctx context.Context, args []string, offline bool) error {
 	if err != nil {
 		return err
 	}
-	servers := app.Config.Servers
+	servers := app.Config().Servers
 	if len(args) > 0 {
 		if servers, err = wanted(app, args); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (e *env) initialStatus(app *host.App, s *config.Server) *serverStatus {
 		return st
 	}
 	st.State, st.Transport, st.Settings = upstream.Stopped, s.Transport.Kind, s.Transport.Shown
-	for _, p := range app.Config.Plugins {
+	for _, p := range app.Config().Plugins {
 		if d, ok := app.Described(p); ok && p.Name == s.Transport.Plugin {
 			st.Plugin = d.Manifest.Name + " " + d.Manifest.Version
 		}
@@ -103,7 +103,7 @@ func (e *env) initialStatus(app *host.App, s *config.Server) *serverStatus {
 
 // connect connects to a server and measures the time.
 func connect(ctx context.Context, app *host.App, st *serverStatus) {
-	u := app.Upstreams[st.Server]
+	u := app.Upstreams()[st.Server]
 	start := time.Now()
 	st.err = u.Connect(ctx)
 	st.Latency = time.Since(start).Milliseconds()

@@ -88,7 +88,7 @@ func (e *env) validateSyntax(diags config.Diagnostics, untrusted error) error {
 func validationOf(app *host.App, diags config.Diagnostics) validation {
 	v := validation{Valid: diags.Err() == nil, Diagnostics: []diagnosticJSON{}}
 	if app != nil {
-		v.Path, v.Servers = app.Config.Path, len(app.Config.Servers)
+		v.Path, v.Servers = app.Config().Path, len(app.Config().Servers)
 	}
 	for _, d := range diags {
 		v.Diagnostics = append(v.Diagnostics, diagnosticOf(d))

@@ -184,7 +184,7 @@ func (e *env) draft(ctx context.Context, w wrapOptions, command []string) (*host
 	if err != nil {
 		return nil, nil, err
 	}
-	return app, app.Config.Servers[0], nil
+	return app, app.Config().Servers[0], nil
 }
 
 // withoutPlace removes the place from an error about a draft, which is in no file of the user.
@@ -287,7 +287,7 @@ func brokenTools(changes []cliconfig.Change) int {
 // wrapped returns the named servers, or all with tool blocks.
 func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 	var found []*config.Server
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Enabled && s.Transport.Component == cliTransport && len(toolBlocks(s)) > 0 && (len(names) == 0 || slices.Contains(names, s.Name)) {
 			found = append(found, s)
 		}

@@ -171,7 +171,7 @@ func completeResource(app *host.App, before []string, typed string) (words []cob
 
 // completeServers completes servers that are not named yet.
 func completeServers(app *host.App, before []string, _ string) (words []cobra.Completion, _ bool) {
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if !slices.Contains(before, s.Name) {
 			words = offer(words, s.Name, "")
 		}
@@ -184,7 +184,7 @@ func completePlugin(app *host.App, before []string, _ string) (words []cobra.Com
 	if len(before) > 0 {
 		return nil, false
 	}
-	for _, p := range app.Config.Plugins {
+	for _, p := range app.Config().Plugins {
 		words = offer(words, p.Name, p.Source)
 	}
 	return words, false

@@ -53,7 +53,7 @@ func (e *env) costNotes(app *host.App) {
 	for _, t := range app.Catalog.Snapshot().Tools {
 		byServer[t.Server] = append(byServer[t.Server], t)
 	}
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if text := catalog.CostNote(byServer[s.Name]); text != "" {
 			e.note(s.Name, text)
 		}

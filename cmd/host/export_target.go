@@ -39,7 +39,7 @@ func (e *env) target(ctx context.Context, x exportOptions, c *clientconfig.Clien
 	if err != nil {
 		return t, err
 	}
-	h := app.Config.Gateway.HTTP
+	h := app.Config().Gateway.HTTP
 	if !x.tokenGiven {
 		t.Token = tokenVariable(h)
 	}

@@ -19,7 +19,7 @@ func split(app *host.App, word string) (server, name string, ok bool) {
 	if !ok {
 		return "", word, false
 	}
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Name == server {
 			return server, name, true
 		}
@@ -112,7 +112,7 @@ const separator = "__"
 // possibleServers returns the enabled servers that can have an exposed name: the one with its prefix,
 // or all without a prefix. Prefixes are unambiguous.
 func possibleServers(app *host.App, exposed string) (names []string, prefixed bool) {
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		switch {
 		case !s.Enabled:
 		case s.Prefix == "":
@@ -125,7 +125,7 @@ func possibleServers(app *host.App, exposed string) (names []string, prefixed bo
 }
 
 func enabled(app *host.App, server string) error {
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Name == server && !s.Enabled {
 			return &fault.Error{Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: server, At: s.At.String(),
 				Hint: "remove enabled = false from its block"}
@@ -237,7 +237,7 @@ func nearestItem(word string, names []string) string {
 // serverNamed returns a server block, or a fault with a suggestion.
 func serverNamed(app *host.App, name string) (*config.Server, error) {
 	var names []string
-	for _, s := range app.Config.Servers {
+	for _, s := range app.Config().Servers {
 		if s.Name == name {
 			return s, enabled(app, name)
 		}
@@ -250,7 +250,7 @@ func serverNamed(app *host.App, name string) (*config.Server, error) {
 func wanted(app *host.App, names []string) ([]*config.Server, error) {
 	var list []*config.Server
 	if len(names) == 0 {
-		for _, s := range app.Config.Servers {
+		for _, s := range app.Config().Servers {
 			if s.Enabled {
 				list = append(list, s)
 			}

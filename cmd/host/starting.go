@@ -30,7 +30,7 @@ func (e *env) noteStarts(app *host.App) (stop func()) {
 			case <-end:
 				return
 			}
-			for name, u := range app.Upstreams {
+			for name, u := range app.Upstreams() {
 				s := u.Status()
 				last, again := noted[name]
 				switch taken := s.Start.Taken; {

@@ -8,7 +8,8 @@ import (
 )
 
 // SetServers replaces the servers. The lists of a server stay known if its upstream
-// is the same; those of a new upstream are read from disk. Changed lists are reported
+// is the same. Those of a new upstream are read from disk; without any there, the
+// lists before stay until the new upstream has answered. Changed lists are reported
 // as after a refresh, but not those of the first servers.
 func (c *Catalog) SetServers(servers []*Server) {
 	loaded := c.loadNew(servers)
@@ -34,6 +35,9 @@ func (c *Catalog) SetServers(servers []*Server) {
 			c.forget(s.Name)
 			if l := loaded[s]; l != nil {
 				lists[s.Name] = l
+			} else if l := c.lists[s.Name]; l != nil { // those of the server before, until it has answered
+				lists[s.Name] = l.unparsed()
+				lists[s.Name].fresh = false
 			}
 		}
 	}

@@ -243,6 +243,9 @@ func (g *Gateway) Stop() {
 	g.serverLog.Close()
 }
 
+// Ending reports whether the gateway stops.
+func (g *Gateway) Ending() bool { return g.isEnding() }
+
 func (g *Gateway) isEnding() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -16,6 +17,32 @@ import (
 type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
+
+	requests atomic.Int64 // in flight
+}
+
+// InUse reports whether requests that began with the generation are in flight. Once it
+// is false for a generation that is not the current one, it stays false.
+func (n *Generation) InUse() bool { return n.requests.Load() > 0 }
+
+// enter returns the current generation for a request, which calls leave once.
+func (g *Gateway) enter() *Generation {
+	for {
+		n := g.current.Load()
+		n.requests.Add(1)
+		if g.current.Load() == n {
+			return n
+		}
+		n.requests.Add(-1) // replaced meanwhile; it may have been found unused
+	}
+}
+
+// leaveGeneration ends the use of the request's generation. Further calls do nothing.
+func (r *request) leaveGeneration() {
+	if !r.left {
+		r.left = true
+		r.generation.requests.Add(-1)
+	}
 }
 
 // upstream returns the upstream of a server that all clients share; nil for a server

@@ -199,6 +199,7 @@ func listenRequest(ctx context.Context, r *request) (response, error) {
 		agreed = mcp.SetMember(agreed, "taskIds", list)
 	}
 	s.acknowledge(l, agreed)
+	r.leaveGeneration() // it may listen for days
 	defer s.removeListen(l)
 	select {
 	case <-l.ended:

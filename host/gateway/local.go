@@ -73,8 +73,9 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 // server. The error is a [*BadArguments] or a fault.
 func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (upstream.Reply, error) {
 	r := &request{
-		gw: g, generation: g.current.Load(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
+		gw: g, generation: g.enter(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
 	}
+	defer r.leaveGeneration()
 	resp, err := g.serve(ctx, r)
 	return resp.reply, err
 }

@@ -20,6 +20,7 @@ import (
 type request struct {
 	gw         *Gateway
 	generation *Generation // in effect when the request began
+	left       bool        // see leaveGeneration
 	route      route
 	principal  authn.Principal
 	id         mcp.ID

@@ -195,16 +195,25 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 // newRequest makes a request of a message, or says what is wrong with the message.
 // s is nil for a stateless request.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
-	r := &request{gw: g, generation: g.current.Load(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
-	if err := r.setEra(); err != nil {
-		err.refused = true
+	r := &request{gw: g, generation: g.enter(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+	if err := r.checkMethod(); err != nil {
+		r.leaveGeneration()
 		return nil, err
 	}
-	var known bool
-	if r.route, known = routes[m.Method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
-		return nil, r.noMethod(known)
-	}
 	return r, nil
+}
+
+// checkMethod sets the era and the route of a request.
+func (r *request) checkMethod() *rpcError {
+	if err := r.setEra(); err != nil {
+		err.refused = true
+		return err
+	}
+	var known bool
+	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
+		return r.noMethod(known)
+	}
+	return nil
 }
 
 // begin takes a request of the session in, or says why not. A request that was
@@ -218,11 +227,15 @@ func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, 
 	defer s.mu.Unlock()
 	switch {
 	case s.closing:
-		return nil, nil, faultError(errStopping, r.modern)
+		refused = faultError(errStopping, r.modern)
 	case s.inFlight[string(r.id)] != nil:
-		return nil, nil, &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
+		refused = &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
 	case len(s.inFlight) >= maxInFlight:
-		return nil, nil, faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
+		refused = faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
+	}
+	if refused != nil {
+		r.leaveGeneration()
+		return nil, nil, refused
 	}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancelCause(s.ctx)
@@ -235,6 +248,7 @@ func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, 
 // memory that it takes.
 func (r *request) run(ctx context.Context) Answer {
 	defer r.cancel(nil)
+	defer r.leaveGeneration()
 	resp, err := r.gw.serve(ctx, r)
 	if bad, ok := errors.AsType[*BadArguments](err); ok {
 		resp, err = response{result: bad.result(r.modern)}, nil

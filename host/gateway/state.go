@@ -140,9 +140,10 @@ func (s *Session) renewOne(ctx context.Context, uri string) error {
 		return nil
 	}
 	r := &request{
-		gw: s.gw, generation: s.gw.current.Load(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
+		gw: s.gw, generation: s.gw.enter(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
 		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)),
 	}
+	defer r.leaveGeneration()
 	if _, err := s.gw.serve(ctx, r); err != nil {
 		return err
 	}

@@ -65,6 +65,13 @@ func (u *Upstream) busy() bool {
 	return u.users > 0 || u.conn.inFlight() > 0 || u.conn.requests.Load() > 0
 }
 
+// Busy reports whether a call or a list uses the connection, or waits for it.
+func (u *Upstream) Busy() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.users > 0 || u.conn != nil && u.busy()
+}
+
 // settleLocked starts the idle timer, or drops an outdated connection, unless the connection
 // is busy. The caller holds mu.
 func (u *Upstream) settleLocked() {

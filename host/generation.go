@@ -1,0 +1,143 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A generation is everything that one read of the configuration decides. It is
+// immutable after build, and reuses the upstreams of the servers that have not
+// changed since the generation before.
+type generation struct {
+	*App
+	Config    *config.Config
+	manifests map[string]Described // by plugin
+
+	servers   []*catalog.Server
+	inGateway gateway.Generation
+	upstreams map[string]*upstream.Upstream // of the enabled servers, by name
+	inputs    map[string]string             // what each upstream was made of, by server
+}
+
+// read reads the configuration at a location. The generation is nil exactly when a
+// diagnostic is an error.
+func (a *App) read(ctx context.Context, at config.Location, content *config.Content) (*generation, config.Diagnostics) {
+	g := &generation{App: a, manifests: map[string]Described{}}
+	cfg, diags := config.Load(ctx, config.Options{
+		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeAndTell, All: a.opts.AllPlugins,
+	})
+	if cfg == nil {
+		return nil, diags
+	}
+	g.Config = cfg
+	return g, diags
+}
+
+// build makes the upstreams, and describes the servers to the gateway and the
+// catalog. before is the generation in effect; nil for the first one.
+func (a *generation) build(before *generation) {
+	a.upstreams, a.inputs = map[string]*upstream.Upstream{}, map[string]string{}
+	rules := map[string]policy.Server{}
+	a.inGateway.Servers = map[string]gateway.Server{}
+	a.servers = []*catalog.Server{}
+	for _, s := range a.Config.Servers {
+		if !s.Enabled {
+			continue
+		}
+		input := a.input(s)
+		var u *upstream.Upstream
+		of := a // the generation that the server's connections belong to
+		if before != nil && before.inputs[s.Name] == input {
+			u = before.upstreams[s.Name]
+		} else {
+			u = a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
+		}
+		a.upstreams[s.Name], a.inputs[s.Name] = u, input
+		a.servers = append(a.servers, a.catalogServerOnce(before, s, u))
+		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
+		a.inGateway.Servers[s.Name] = gateway.Server{
+			Upstream: u, Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
+			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
+				return of.upstream(s, peer, Tenant(s, p))
+			},
+		}
+	}
+	a.inGateway.Policy = policy.New(rules)
+}
+
+// catalogServerOnce returns the catalog's description of a server. It is the same
+// value as before if nothing in it has changed, so that the lists stay parsed.
+func (a *generation) catalogServerOnce(before *generation, s *config.Server, u *upstream.Upstream) *catalog.Server {
+	if before == nil {
+		return a.catalogServer(s, u)
+	}
+	i := slices.IndexFunc(before.servers, func(o *catalog.Server) bool { return o.Name == s.Name && o.Upstream == u })
+	j := slices.IndexFunc(before.Config.Servers, func(o *config.Server) bool { return o.Name == s.Name })
+	if i >= 0 && j >= 0 && sameOffer(before.Config.Servers[j], s) {
+		return before.servers[i]
+	}
+	return a.catalogServer(s, u)
+}
+
+// sameOffer reports whether two blocks of one server offer its items in the same way.
+func sameOffer(x, y *config.Server) bool {
+	type offer struct {
+		Prefix, Describe, BadSchema, Share string
+		Views                              []config.View
+		Patterns                           [][]string
+	}
+	of := func(s *config.Server) offer {
+		o := offer{Prefix: s.Prefix, Describe: s.Describe, BadSchema: s.BadSchema, Share: s.Share, Views: s.Views}
+		for _, list := range [][]config.Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent} {
+			var globs []string
+			for _, p := range list {
+				globs = append(globs, p.Glob+" "+p.At.String())
+			}
+			o.Patterns = append(o.Patterns, globs)
+		}
+		return o
+	}
+	return reflect.DeepEqual(of(x), of(y))
+}
+
+// input returns everything that the connections to a server depend on, as text.
+func (a *generation) input(s *config.Server) string {
+	plugins := []config.Plugin{a.plugin(s.Transport.Plugin)}
+	var auth any
+	if s.Auth != nil {
+		plugins = append(plugins, a.plugin(s.Auth.Plugin))
+		auth = []any{s.Auth.Plugin, s.Auth.Component, string(a.Config.Unresolved(s.Auth.Settings)), s.Auth.Dir, a.environment(s.Auth.EnvNames)}
+	}
+	var programs []string
+	for _, p := range plugins {
+		programs = append(programs, a.manifests[p.Use].Path, a.manifests[p.Use].Digest, p.SHA256, p.Isolation)
+	}
+	text, err := json.Marshal([]any{
+		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(a.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, a.environment(s.Transport.EnvNames),
+		auth, programs, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage,
+	})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return string(text)
+}
+
+// environment returns the variables of the environment that settings name.
+func (a *generation) environment(names []string) []string { return a.variables(names) }
+
+// apply makes a generation the one in effect.
+func (a *App) apply(g *generation) {
+	a.redactor.use(g.Config.Conceal)
+	a.current.Store(g)
+	a.Gateway.Apply(&g.inGateway)
+	a.Catalog.SetServers(g.servers)
+}
