@@ -13,29 +13,28 @@ type Verdict int
 // The verdicts.
 const (
 	Deny    Verdict = iota
-	Allow           // without looking at arguments, or with these arguments
-	Depends         // on the arguments: shown in lists, decided at the call
+	Allow           // allowed: with the given arguments or, in a list, with any
+	Depends         // depends on the arguments: shown in lists, decided at the call
 )
 
 // A Decision is a verdict and the rule that led to it.
 type Decision struct {
 	Verdict Verdict
-	Rule    string // in words, with file and line where the configuration has it
+	Rule    string // the rule in words, with its place in the configuration if it has one
 
 	item      Item
 	principal string
 	args      digest
 }
 
-// Allows reports whether the item may be used, with the arguments that were
-// decided about.
+// Allows reports whether the item may be used with the arguments of the decision.
 func (d Decision) Allows() bool { return d.Verdict == Allow }
 
 // Lists reports whether a list shows the item.
 func (d Decision) Lists() bool { return d.Verdict != Deny }
 
-// Permit returns the permit of a decision that allows, and a fault that cites the
-// rule of any other.
+// Permit returns the permit of a decision that allows. For any other decision it
+// returns a fault that cites the rule.
 func (d Decision) Permit() (Permit, error) {
 	if !d.Allows() {
 		return Permit{}, &fault.Error{
@@ -46,9 +45,9 @@ func (d Decision) Permit() (Permit, error) {
 	return Permit{item: d.item, principal: d.principal, args: d.args, granted: true}, nil
 }
 
-// A Permit proves that a decision allowed one use of one item: by this principal,
-// of this server, kind and item and, for a tool call, with these arguments. Its
-// zero value proves nothing.
+// A Permit proves that a decision allowed one use of one item. It is bound to the
+// principal, the server, the kind and the item and, for a tool call, to the
+// arguments. Its zero value proves nothing.
 type Permit struct {
 	item      Item
 	principal string
@@ -57,7 +56,7 @@ type Permit struct {
 }
 
 // Covers reports whether the permit is for a use of an item by the principal with
-// this [authn.Principal.Key]. args are those of a tool call, nil for any other use.
+// this [authn.Principal.Key]. args are the arguments of a tool call, else nil.
 func (p Permit) Covers(principal string, item Item, args []byte) bool {
 	return p.CoversItem(item) && p.principal == principal && p.args == digestOf(args)
 }
@@ -65,19 +64,19 @@ func (p Permit) Covers(principal string, item Item, args []byte) bool {
 // CoversItem reports whether the permit is for an item, by any principal.
 func (p Permit) CoversItem(item Item) bool { return p.granted && p.item == item }
 
-// CoversTool reports whether the permit is for some tool of a server. It is the
-// check for the tasks that a call left behind: their ids do not name the tool.
+// CoversTool reports whether the permit is for any tool of a server. It is the
+// check for tasks, whose ids do not name the tool that began them.
 func (p Permit) CoversTool(server string) bool {
 	return p.granted && p.item.Server == server && p.item.Kind == Tool
 }
 
-// A digest tells arguments apart within this process. It is keyed by a random
-// seed, so that a client cannot choose two arguments with one digest.
+// A digest is a hash that distinguishes arguments within this process. Its random
+// seed keeps a client from choosing two arguments with one digest.
 type digest uint64
 
 var seed = maphash.MakeSeed()
 
-// digestOf returns zero for no arguments.
+// digestOf returns the digest of arguments, or zero for nil.
 func digestOf(args []byte) digest {
 	if args == nil {
 		return 0

@@ -1,8 +1,8 @@
 // Package policy decides whether a principal may use an item of a server.
 //
-// [Policy.Decide] judges one use of one item, [Policy.List] whether an item is
-// shown in a list. A decision that allows yields a [Permit], which nothing else
-// can make, and an upstream sends no request of a client without one.
+// [Policy.Decide] decides about one use of one item, and [Policy.List] about
+// showing an item in a list. A decision that allows yields a [Permit]; nothing
+// else creates one. An upstream sends no request of a client without a permit.
 //
 // Decisions look at the principal, the server, the server's own name of the item
 // and the arguments of a call. They ignore the name that a client uses and
@@ -26,8 +26,8 @@ const (
 	Prompt   Kind = "prompt"
 )
 
-// An Item is something that a server offers. Name is the server's own: a
-// tool's or prompt's name, a resource's URI, a template.
+// An Item is a tool, resource, template or prompt of a server. Name is the
+// server's own name: of a resource its URI, of a template its text.
 type Item struct {
 	Server string
 	Kind   Kind
@@ -36,42 +36,42 @@ type Item struct {
 
 func (i Item) String() string { return fmt.Sprintf("%s %q of server %q", i.Kind, i.Name, i.Server) }
 
-// A Rule allows or denies some items. At cites it.
+// A Rule allows or denies the items whose names match.
 type Rule struct {
 	Match func(name string) bool
-	At    string // file:line:column
+	At    string // the rule's place in the configuration, file:line:column
 }
 
-// Server holds the rules of one server, as its block has them: deny wins over
-// allow, and unless Allow is nil, what none of its rules matches is denied.
+// A Server holds the rules of one server block. Deny wins over Allow. If Allow is
+// not nil, a tool that matches no rule of Allow is denied.
 type Server struct {
 	Allow, Deny []Rule // of tools
 }
 
-// A Policy is the rules of a configuration. Its methods may be called
+// A Policy holds the rules of a configuration. Its methods may be called
 // concurrently.
 type Policy struct {
 	servers map[string]Server
 }
 
-// New makes a policy of the rules of each server. A server that is not in it
-// is not configured, and nothing of it is allowed.
+// New returns a policy with the rules of each server. All items of a server
+// without an entry are denied.
 func New(servers map[string]Server) *Policy { return &Policy{servers: servers} }
 
 // Decide decides whether a principal may use an item once. args are the arguments
-// of a tool call as the server gets them, as JSON; nil for any other use.
+// of a tool call, as JSON and as the server gets them. They are nil for other uses.
 func (p *Policy) Decide(who authn.Principal, item Item, args []byte) Decision {
 	return p.decide(who, item, args)
 }
 
-// List decides whether a list shows an item to a principal. Its verdict is
-// [Depends] where only the arguments of a call can decide.
+// List decides whether a list shows an item to a principal. The verdict is
+// [Depends] if only the arguments of a call can decide; no rule has that effect yet.
 func (p *Policy) List(who authn.Principal, item Item) Decision {
 	return p.decide(who, item, nil)
 }
 
-// decide applies the rules of a server. They look at the item's name alone, so
-// that they never depend on arguments.
+// decide applies the rules of a server. They depend on the item's name alone and
+// not on arguments.
 func (p *Policy) decide(who authn.Principal, item Item, args []byte) Decision {
 	verdict, rule := p.judge(item)
 	return Decision{Verdict: verdict, Rule: rule, item: item, principal: who.Key(), args: digestOf(args)}
