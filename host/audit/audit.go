@@ -1,7 +1,8 @@
-// Package audit records who did what, and what came of it.
+// Package audit defines the record of all requests and their outcomes; so far
+// nothing is stored.
 //
-// The gateway tells a [Recorder] about every request before any other stage sees
-// it, so that refusals are recorded as well. The only recorder so far is
+// The gateway reports every request to a [Recorder] before any other stage can
+// refuse it, so refusals are recorded as well. The only recorder so far is
 // [Discard]. The durable, hash-chained record in SQLite, the redaction of secrets
 // and the policy for a full disk belong here.
 package audit
@@ -21,17 +22,18 @@ type Event struct {
 
 // An Outcome is how a request ended.
 type Outcome struct {
-	Item policy.Item // zero: the request was about none, or it was not found
-	Err  error       // nil: it was answered with a result
+	Item policy.Item // zero: the request concerns no item, or an unknown one
+	Err  error       // nil: the request was answered with a result
 }
 
-// A Recorder takes events. Its methods may be called concurrently.
+// A Recorder records requests. Its methods may be called concurrently.
 type Recorder interface {
-	// Begin records that a request begins. end is called once, with its outcome.
+	// Begin records that a request begins. The caller calls end once, with the
+	// outcome.
 	Begin(ctx context.Context, e Event) (end func(Outcome))
 }
 
-// Discard is the recorder that keeps nothing.
+// Discard is the recorder that stores nothing.
 type Discard struct{}
 
 // Begin records nothing.
