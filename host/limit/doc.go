@@ -1,4 +1,6 @@
-// Package limit bounds usage: the memory for messages ([Memory]) and the log lines
-// of one source ([Lines]) for the whole process, quotas of which one client may use
-// at most half ([Quota]), and requests by principal and tool ([Limiter]).
+// Package limit bounds the memory for messages ([Memory]), the log lines about each
+// source ([Lines]) and quotas such as requests in flight ([Quota]).
+//
+// It also defines limits by principal and tool ([Limiter]). So far their only
+// implementation, [Unlimited], has no limits.
 package limit

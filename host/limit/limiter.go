@@ -2,21 +2,21 @@ package limit
 
 import "context"
 
-// A Key says what a request counts for.
+// A Key identifies the limits that a request counts against.
 type Key struct {
 	Tenant, Subject string
-	Server, Tool    string // of the item that is used, as the server calls it
+	Server, Tool    string // Tool is the server's own name
 }
 
-// A Limiter bounds how often and how many requests at a time a key may make. Its
+// A Limiter bounds the rate and the concurrency of the requests of a key. Its
 // methods may be called concurrently.
 //
 // The only limiter so far is [Unlimited]. Token buckets and concurrency limits by
 // tenant, subject, server and tool belong here.
 type Limiter interface {
-	// Acquire takes a place for a request, waiting for it as long as the limit
-	// allows, or returns the fault that says when to try again. release gives the
-	// place back; it is called once.
+	// Acquire takes one unit for a request. It waits for it as long as the limit
+	// allows, and otherwise returns a fault with the time of the next attempt. The
+	// caller calls release once.
 	Acquire(ctx context.Context, k Key) (release func(), err error)
 }
 

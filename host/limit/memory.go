@@ -185,9 +185,9 @@ func (x *held) release() {
 	}
 }
 
-// enter adds n bytes to a principal's share and reports whether they fit. A
-// principal always gets its first small message: mine is what the growing hold
-// has already, and it fits if the principal holds nothing else.
+// enter adds n bytes to a principal's share and reports whether they fit. mine is
+// the size of the hold that grows. A small message always fits if the principal
+// has no other hold.
 func (m *Memory) enter(owner string, mine, n int64) bool {
 	each := m.each.Load()
 	m.mu.Lock()

@@ -26,7 +26,7 @@ type Quota struct {
 	of map[string]int64 // guarded by mu; units by key, empty before Share
 }
 
-// NewQuota returns a Quota of max units, none of which is in use.
+// NewQuota returns a Quota of max units.
 func NewQuota(max int64) *Quota { return &Quota{max: max} }
 
 // Share limits each key to half of the units, rounded up, so that one key leaves
@@ -44,7 +44,7 @@ func (q *Quota) Used() int64 { return q.used.Load() }
 // no unit is taken then.
 func (q *Quota) Acquire(key string, n int64) error { return q.AcquireBeside(key, n, 0, 0) }
 
-// AcquireBeside is Acquire for a quota of which another counter uses a part:
+// AcquireBeside is Acquire for a quota that another counter uses as well:
 // otherTotal units in total, and otherOwn of these for the same key.
 func (q *Quota) AcquireBeside(key string, n, otherTotal, otherOwn int64) error {
 	if q.used.Add(n)+otherTotal > q.max {
@@ -64,7 +64,7 @@ func (q *Quota) AcquireBeside(key string, n, otherTotal, otherOwn int64) error {
 	return nil
 }
 
-// Release gives n units of a key back.
+// Release returns n units of a key.
 func (q *Quota) Release(key string, n int64) {
 	q.used.Add(-n)
 	if q.each == 0 || n == 0 {
