@@ -20,34 +20,34 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Options say what to load.
+// Options configure [Load].
 type Options struct {
 	Config     config.Location
-	Content    *config.Content // what was trusted of it; nil: load what is there
-	Version    string          // of Junctor
+	Content    *config.Content // the reviewed text of Config; nil: read the files
+	Version    string          // version of Junctor
 	Log        hclog.Logger
 	Dirs       Dirs
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
-	AllPlugins bool                        // describe every plugin that is required, used or not
-	// OneShot is a command that ends when it has its answer: servers and plugins
-	// get little time to end.
+	AllPlugins bool                        // describe all required plugins, also unused ones
+	// OneShot is set for a command that exits after one answer. Servers and
+	// plugins then have little time to exit.
 	OneShot bool
-	// Unusable is called for each plugin that Load cannot use; nil: only the
-	// diagnostics tell.
+	// Unusable is called for each plugin that Load cannot use. If it is nil, only
+	// the diagnostics report the plugin.
 	Unusable func(p config.Plugin, err error)
-	// StartNothing describes plugins from the cache alone.
+	// StartNothing takes the manifests of plugins from the cache only.
 	StartNothing bool
 
-	// Password asks a person for the password of the encrypted file of secrets,
-	// twice when confirm is set; nil without a terminal.
+	// Password prompts for the password of the encrypted file of secrets, twice if
+	// confirm is true. It is nil without a terminal.
 	Password func(ctx context.Context, confirm bool) ([]byte, error)
-	// Local is the command line, when that is the only client; nil: clients connect.
+	// Local is the command line if it is the only client, and nil for a gateway.
 	Local gateway.LocalClient
-	// Roots are the directories that servers are told of, for clients that have none:
-	// absolute paths.
+	// Roots are the directories in the result of roots/list for clients without
+	// roots, as absolute paths.
 	Roots []string
-	// Warn tells a person something once; nil: the log has it.
+	// Warn reports a warning to the user. If it is nil, warnings are logged.
 	Warn func(msg, hint string)
 }
 
@@ -74,14 +74,14 @@ type App struct {
 	stopped   bool           // guarded by reloading
 }
 
-// Described is a plugin's program and its manifest.
+// A Described is a plugin's program and its manifest.
 type Described struct {
 	Path     string
 	Digest   string
 	Manifest sdk.Manifest
 }
 
-// NewSupervisor makes a supervisor of plugins for these options.
+// NewSupervisor returns a supervisor of plugins for these options.
 func NewSupervisor(o Options) *plugin.Supervisor {
 	return plugin.New(plugin.Options{
 		Version: o.Version, Log: o.Log, RunDir: o.Dirs.Run, Cache: o.Dirs.Cache, LogDir: o.Dirs.Logs(),
@@ -90,8 +90,8 @@ func NewSupervisor(o Options) *plugin.Supervisor {
 	})
 }
 
-// Load reads the configuration and makes an App of it. The App is nil exactly
-// when a diagnostic is an error.
+// Load reads the configuration and returns its App. The App is nil exactly if a
+// diagnostic is an error.
 func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
@@ -139,9 +139,9 @@ func (a *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifes
 	return m, nil
 }
 
-// describeAndTell is describe, and tells the caller of Load about a plugin that
+// describeOrReport is describe, and tells the caller of Load about a plugin that
 // cannot be used.
-func (a *generation) describeAndTell(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+func (a *generation) describeOrReport(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
 	m, err := a.describe(ctx, p)
 	if err != nil && a.opts.Unusable != nil {
 		a.opts.Unusable(p, err)
@@ -166,14 +166,14 @@ func (a *App) Stop() {
 	a.Supervisor.Stop(stopGrace)
 }
 
-// stopGrace is for plugins whose upstreams are closed already.
+// stopGrace is the time for plugins to exit after their upstreams are closed.
 const stopGrace = time.Second
 
-// oneShotShutdown is how long a server gets to end after a command has its
+// oneShotShutdown is the maximum time for a server to exit after a command has its
 // answer. The user waits for the prompt meanwhile.
 const oneShotShutdown = time.Second
 
-// shutdown is how long a server gets to end.
+// shutdown returns the time for a server to exit.
 func (a *App) shutdown(s *config.Server) time.Duration {
 	if a.opts.OneShot {
 		return min(s.Timeouts.Shutdown, oneShotShutdown)

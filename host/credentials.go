@@ -20,8 +20,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Tenant returns the tenant whose credentials a principal uses at a server: none
-// where all clients share the server, the principal's tenant, or the principal alone.
+// Tenant returns the tenant whose credentials a principal uses at a server. It is
+// empty if all clients share the server. With share = "session" each principal is a
+// tenant of its own.
 func Tenant(s *config.Server, p authn.Principal) string {
 	switch gateway.Share(s.Share) {
 	case gateway.PerTenant:
@@ -43,17 +44,17 @@ func (a *generation) grant(s *config.Server, tenant string) sdk.Host {
 		owner := a.owner(s, tenant)
 		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(owner)})
 		return credential.New(credential.Options{
-			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.lock(owner),
+			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.secretsLock(owner),
 			Changed: func() string { return a.credentialVersion(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
 		}), auth.Close
 	})}}
 }
 
-// authPath begins the path in an error about a setting of the auth block, which
-// passes through the transport on its way to the user.
+// authPath is the prefix of the path in an error about a setting of the auth block.
+// Such an error passes through the transport, which has settings of its own.
 const authPath = "auth: "
 
-// authErrors marks the paths in errors as those of the auth block.
+// An authErrors adds authPath to the paths in the errors of an auth provider.
 type authErrors struct{ sdk.Credentials }
 
 // Authorize obtains a credential.
@@ -78,8 +79,8 @@ func withAuthPath(err error) error {
 	return &marked
 }
 
-// settingPlace returns where in a server's block a setting is, by its path in an
-// error.
+// settingPlace returns the place of a setting in a server's block. path is the path
+// of the setting in an error.
 func settingPlace(s *config.Server, path string) string {
 	if path, ok := strings.CutPrefix(path, authPath); ok && s.Auth != nil {
 		return s.Auth.Locate(path).String()
@@ -87,11 +88,11 @@ func settingPlace(s *config.Server, path string) string {
 	return s.Transport.Locate(path).String()
 }
 
-// authorizer makes an authorizer for a server, which may call the granted host
-// functions.
+// authorizer returns an authorizer for a server. The plugin may call the granted
+// host functions.
 func (a *generation) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
 	return a.Supervisor.Authorizer(plugin.AuthRequest{
-		Spec: a.spec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
+		Spec: a.pluginSpec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
 		Settings: func(ctx context.Context) ([]byte, error) {
 			return a.resolveSecrets(ctx, s.Auth.Settings, a.authRecipient(s))
 		},
@@ -107,25 +108,26 @@ func (a *generation) owner(s *config.Server, tenant string) secret.Owner {
 	}
 }
 
-// lock keeps other processes from using an owner's secrets at the same time.
-func (a *App) lock(o secret.Owner) func(context.Context) (func(), error) {
+// secretsLock returns a function that locks an owner's secrets against other processes. It
+// returns nil without a data directory.
+func (a *App) secretsLock(o secret.Owner) func(context.Context) (func(), error) {
 	if a.opts.Dirs.Data == "" {
 		return nil
 	}
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // four texts
+		panic(err) // impossible: strings can be encoded
 	}
 	sum := sha256.Sum256(text)
 	return credential.LockFile(filepath.Join(a.opts.Dirs.Data, "locks", hex.EncodeToString(sum[:12])))
 }
 
-// Address returns the URL in the settings of a server's transport; empty without one.
+// Address returns the URL in the settings of a server's transport, or "".
 func Address(s *config.Server) string {
 	var settings struct {
 		URL string `json:"url"`
 	}
-	_ = json.Unmarshal(s.Transport.Settings, &settings) // a url of another type is none
+	_ = json.Unmarshal(s.Transport.Settings, &settings) // a url of another type is ignored
 	return settings.URL
 }
 
@@ -141,8 +143,8 @@ func (a *App) variables(names []string) []string {
 }
 
 // credentialVersion returns a text that changes with the input of a server's auth
-// provider: its secrets, those of the user, and the files that its settings name.
-// Every request asks for it, so files are not read: time and size stand for them.
+// provider: its secrets, the user's secrets, and the files that its settings name.
+// It is called for every request, so it compares the times and sizes of files.
 func (a *generation) credentialVersion(s *config.Server, o secret.Owner) string {
 	var b strings.Builder
 	b.WriteString(a.Secrets.Changed(o))

@@ -11,23 +11,21 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// Dirs are the directories in which Junctor keeps its files.
+// Dirs are the directories for Junctor's files.
 type Dirs struct {
-	Cache cache.Dir // files that can be made again
+	Cache cache.Dir // files that can be regenerated
 	Data  string    // logs and state
 	Run   string    // sockets of this process; private, removed by Clean
 }
 
-// socketNameLength is what go-plugin adds to the path of the directory, and
-// maxSocketPath the length of a path that every system takes.
 const (
-	socketNameLength = 50
-	maxSocketPath    = 100
+	socketNameLength = 50  // bytes that go-plugin adds to the path of the directory
+	maxSocketPath    = 100 // bytes of a socket path that every system accepts
 )
 
-// FindDirs returns the directories of the user, by the XDG variables, or all
-// under JUNCTOR_HOME when that is set. It makes the one for sockets. All are
-// absolute, whatever the variables say: plugins run in other directories.
+// FindDirs returns the directories below JUNCTOR_HOME if it is set, and otherwise
+// those of the XDG variables. It creates the directory for sockets. It makes all
+// paths absolute, because plugins run in other directories.
 func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 	get := func(name string) string { v, _ := lookup(name); return v }
 	home := get("HOME")
@@ -66,9 +64,9 @@ func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 	return d, err
 }
 
-// makeRunDir makes a private directory for the sockets of this process: in base
-// when that is given, else in the temporary one, or the usual one where that is
-// too long for the path of a socket.
+// makeRunDir creates a private directory for the sockets of this process in base,
+// temp or /tmp. It takes the first one that can be used and whose path is short
+// enough for a socket.
 func makeRunDir(base, temp string) (string, error) {
 	prefix := process.Run() + "-"
 	for _, at := range []struct{ dir, prefix string }{{base, ""}, {temp, tempPrefix}, {"/tmp", tempPrefix}} {
@@ -91,8 +89,8 @@ func makeRunDir(base, temp string) (string, error) {
 		WithHint("set TMPDIR to a directory with a short path that you can write to")
 }
 
-// tempPrefix begins the names of our directories in a directory that others
-// use too.
+// tempPrefix is the prefix of Junctor's directories in a directory that other
+// programs use too.
 const tempPrefix = "junctor-"
 
 // sweep removes the directories of processes that were killed.
@@ -115,7 +113,7 @@ func sweep(base, prefix string) {
 // Clean removes the directory for sockets.
 func (d Dirs) Clean() { _ = os.RemoveAll(d.Run) }
 
-// Logs is where the plugins' logs are.
+// Logs returns the directory of the plugins' logs, or "" without a data directory.
 func (d Dirs) Logs() string {
 	if d.Data == "" {
 		return ""

@@ -33,7 +33,7 @@ type generation struct {
 func (a *App) read(ctx context.Context, at config.Location, content *config.Content) (*generation, config.Diagnostics) {
 	g := &generation{App: a, manifests: map[string]Described{}}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeAndTell, All: a.opts.AllPlugins,
+		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins,
 	})
 	if cfg == nil {
 		return nil, diags
@@ -59,15 +59,15 @@ func (a *generation) build(before *generation) {
 		if before != nil && before.inputs[s.Name] == input {
 			u = before.upstreams[s.Name]
 		} else {
-			u = a.upstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
+			u = a.newUpstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
 		}
 		a.upstreams[s.Name], a.inputs[s.Name] = u, input
 		a.servers = append(a.servers, a.catalogServerOnce(before, s, u))
 		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
 		a.inGateway.Servers[s.Name] = gateway.Server{
-			Upstream: u, Repeat: repeats(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
+			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return of.upstream(s, peer, Tenant(s, p))
+				return of.newUpstream(s, peer, Tenant(s, p))
 			},
 		}
 	}

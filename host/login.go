@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	defaultLoginTime = 5 * time.Minute // for a person to log in, where the settings do not say
-	providerTime     = time.Minute     // besides, for what the provider asks before and after the person
+	defaultLoginTime = 5 * time.Minute // for the user to log in, unless the settings say otherwise
+	providerTime     = time.Minute     // in addition, for the provider's own requests before and after
 )
 
-// LoginTime is how long a person has for a login to a server.
+// LoginTime returns the time limit of a login to a server.
 func LoginTime(s *config.Server) time.Duration {
 	var settings struct {
 		Time string `json:"login_timeout"`
@@ -33,14 +33,14 @@ func LoginTime(s *config.Server) time.Duration {
 	return defaultLoginTime
 }
 
-// login walks a person through a login to a server, on behalf of a tenant, and
-// returns whom the server knows. Scopes are asked for besides the configured
-// ones.
+// login guides a person through a login to a server for a tenant. It requests the
+// given scopes in addition to the configured ones. It returns the account that the
+// person logged in to.
 func (a *generation) login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
-	err = a.asAuth(s, tenant, p, func(auth sdk.Loginer) error {
+	err = a.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {
 		var err error
 		account, err = auth.Login(ctx, scopes)
 		return err
@@ -51,13 +51,14 @@ func (a *generation) login(ctx context.Context, s *config.Server, tenant string,
 	return account, err
 }
 
-// errLoginTimeout ends a login that takes too long.
+// errLoginTimeout is the cause of a login that exceeds its time limit.
 var errLoginTimeout = errors.New("the login takes too long")
 
-// logout forgets what a login obtained, here and, where it can, at the server.
+// logout discards the credentials of a login. The provider also revokes them at the
+// authorization server if it can.
 func (a *generation) logout(ctx context.Context, s *config.Server, tenant string) error {
 	if s.Auth != nil {
-		if lock := a.lock(a.owner(s, tenant)); lock != nil { // a refresh elsewhere would bring back what is forgotten
+		if lock := a.secretsLock(a.owner(s, tenant)); lock != nil { // a refresh in another process would store them again
 			release, err := lock(ctx)
 			if err != nil {
 				return fault.In(s.Name, fault.Because(fault.LoginFailed, err, "another process is busy with the credentials").WithHint("try again in a moment"))
@@ -65,11 +66,11 @@ func (a *generation) logout(ctx context.Context, s *config.Server, tenant string
 			defer release()
 		}
 	}
-	return a.asAuth(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
+	return a.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
 }
 
-// asAuth lets f use an authorizer that may ask a person.
-func (a *generation) asAuth(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
+// withLoginer calls f with an authorizer that may ask the person p.
+func (a *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
 	if s.Auth == nil {
 		return fault.In(s.Name, fault.New(fault.Usage, "the server has no auth block, so there is nothing to log in to"))
 	}
@@ -82,8 +83,8 @@ func (a *generation) asAuth(s *config.Server, tenant string, p sdk.Person, f fun
 	return nil
 }
 
-// notLoggedIn gives what ended a login its code, unless the settings, the plugin
-// or the store of secrets are at fault.
+// notLoggedIn gives the error of a login the code LoginFailed or Interrupted. It
+// keeps errors about the settings, the plugin and the secret store.
 func notLoggedIn(err error) error {
 	e, ok := errors.AsType[*sdk.Error](err)
 	if !ok || e.Code == sdk.Invalid || e.Code == sdk.Internal || e.Code == sdk.Panicked || strings.HasPrefix(string(fault.As(err).Code), "secret.") {
@@ -96,14 +97,15 @@ func notLoggedIn(err error) error {
 	return &f
 }
 
-// An AuthState is how it stands with the credentials of a server.
+// An AuthState is the state of the credentials of a server.
 type AuthState struct {
 	sdk.AuthStatus
-	Broker credential.State // what became of the requests of this process
-	Stored string           // where the provider found its secrets; empty: it has none there
+	Broker credential.State // the state of the broker in this process
+	Stored string           // the store in which the provider found a secret; empty: none found
 }
 
-// authState asks the auth provider who is logged in. It reaches no server.
+// authState returns the login state that the auth provider reports. It connects to
+// no server.
 func (a *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
 	looked := &secretsRecorder{Secrets: a.Secrets.Scope(a.owner(s, tenant))}
 	auth := a.authorizer(s, tenant, sdk.Host{Secrets: looked})
@@ -119,16 +121,17 @@ func (a *generation) authState(ctx context.Context, s *config.Server, tenant str
 	return state, nil
 }
 
-// secretsRecorder are secrets that remember whether any was found.
+// A secretsRecorder passes calls on to Secrets and records whether a secret was
+// found.
 type secretsRecorder struct {
 	sdk.Secrets
 	found atomic.Bool
 }
 
-func (l *secretsRecorder) Secret(ctx context.Context, key string) ([]byte, bool, error) {
-	value, found, err := l.Secrets.Secret(ctx, key)
+func (r *secretsRecorder) Secret(ctx context.Context, key string) ([]byte, bool, error) {
+	value, found, err := r.Secrets.Secret(ctx, key)
 	if found {
-		l.found.Store(true)
+		r.found.Store(true)
 	}
 	return value, found, err
 }

@@ -20,34 +20,34 @@ import (
 )
 
 const (
-	loginPageWait      = 15 * time.Second // for there to be a page; after that the command has to do
-	loginRetryPause    = time.Minute      // after one that failed, until another is begun; doubled each time
-	maxLoginRetryPause = time.Hour        // the maximum pause, so that calls of an unattended client do not register all day
+	loginPageWait      = 15 * time.Second // for the address of a page; without it clients get the command to run
+	loginRetryPause    = time.Minute      // after a failed login, before the next one begins; doubled each time
+	maxLoginRetryPause = time.Hour        // the longest pause; an unattended client must not register OAuth clients all day
 )
 
-// loginPages are the logins that clients' users are sent to, at most one for each
-// server and tenant.
+// loginPages holds the logins that clients send their users to, at most one for
+// each server and tenant.
 type loginPages struct {
 	mu      sync.Mutex
 	enabled bool                     // guarded by mu; a browser of a client reaches this machine
-	ctx     context.Context          // guarded by mu; of all logins, valid while on
+	ctx     context.Context          // guarded by mu; context of all logins, valid while enabled
 	all     map[[2]string]*loginPage // guarded by mu; by server and tenant
 	work    sync.WaitGroup
 }
 
-// A loginPage is one such login.
+// A loginPage is a login on a page that a client shows to its user.
 type loginPage struct {
 	id    string
-	shown chan struct{} // closed when there is an address, or the login has ended
+	shown chan struct{} // closed when the address is known, or the login has ended
 	once  sync.Once
-	url   string        // valid once shown is closed; empty: there is none
+	url   string        // valid once shown is closed; empty: no page
 	done  chan struct{} // closed when the login has ended
-	err   error         // why it failed; valid once done is closed
-	pause time.Duration // after the last that failed, before done is closed; then after this one
-	again time.Time     // when another may take its place; valid once done is closed
+	err   error         // why the login failed; valid once done is closed
+	pause time.Duration // the pause after the previous failed login; once done is closed, after this one
+	again time.Time     // earliest time of the next login; valid once done is closed
 }
 
-// successor is a login after the one before, of which there may be none.
+// successor returns a new login after p, which may be nil.
 func (p *loginPage) successor() *loginPage {
 	n := &loginPage{id: rand.Text(), shown: make(chan struct{}), done: make(chan struct{})}
 	if p != nil {
@@ -56,7 +56,7 @@ func (p *loginPage) successor() *loginPage {
 	return n
 }
 
-// show hands over the address of the page. There is one at most.
+// show sets the address of the page. Further calls have no effect.
 func (p *loginPage) show(address string) {
 	p.once.Do(func() {
 		p.url = address
@@ -74,10 +74,11 @@ func (p *loginPage) wait(ctx context.Context) error {
 	}
 }
 
-// end records the result of the login. A login that succeeded is not followed by
-// another at once: requests that ask then were refused before it.
+// end records the result of the login. After a success it keeps the next login from
+// beginning for a second, because requests that the server refused before may still
+// ask for one.
 func (p *loginPage) end(err error) {
-	p.show("") // unless there was an address
+	p.show("") // no effect if the address is known
 	wait := time.Second
 	if err != nil {
 		p.err = errors.New(fault.As(err).Message) // the caller knows the server
@@ -90,7 +91,7 @@ func (p *loginPage) end(err error) {
 	close(p.done)
 }
 
-// ended reports whether the login has ended, and over whether another may begin.
+// ended reports whether the login has ended.
 func (p *loginPage) ended() bool {
 	select {
 	case <-p.done:
@@ -100,6 +101,7 @@ func (p *loginPage) ended() bool {
 	}
 }
 
+// replaceable reports whether another login may begin.
 func (p *loginPage) replaceable() bool { return p.ended() && !time.Now().Before(p.again) }
 
 // offerPages lets clients send their users to login pages until ctx ends, if the
@@ -221,8 +223,8 @@ func (a *App) runLogin(ctx context.Context, s *config.Server, tenant string, p *
 	}
 }
 
-// RegisteredPort is the port of a redirect address that was registered by hand;
-// empty where there is none.
+// RegisteredPort returns the port of the redirect URI that the user registered, or
+// "".
 func RegisteredPort(s *config.Server) string {
 	var settings struct {
 		Redirect string `json:"redirect_url"`

@@ -15,18 +15,18 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
-// gatewayRecipient stands for the gateway's own tokens, which no server gets.
+// gatewayRecipient is the recipient of the tokens of the gateway's own clients.
 const gatewayRecipient = "gateway"
 
-// ConfigID names the configuration in grants of secrets: its canonical path, or
-// nothing for the user's own.
+// ConfigID identifies the configuration in grants of secrets. It is the canonical
+// path, or "" for the user's own configuration.
 func (a *App) ConfigID() string {
 	if a.opts.Config.Own {
 		return ""
 	}
 	path, err := a.opts.Config.Canonical()
 	if err != nil {
-		return a.opts.Config.Path // it was there when it was loaded
+		return a.opts.Config.Path // the file has been removed since it was loaded
 	}
 	return path
 }
@@ -47,19 +47,19 @@ func (a *App) recipient(server string, to ...string) secret.Recipient {
 	return secret.Recipient{Config: a.ConfigID(), Server: server, To: hex.EncodeToString(sum[:16])}
 }
 
-// component names a block's plugin by where it comes from, which two
-// configurations cannot call the same by accident.
+// component identifies the component of a block by the source of its plugin. The
+// plugin's name may mean another program in another configuration.
 func (a *generation) component(b *config.Block) string {
 	return a.plugin(b.Plugin).Source + "#" + b.Component
 }
 
-// serverDestination describes how a server is reached: its transport, and the origin
-// or the command line.
+// serverDestination identifies a server by its transport and its origin or command
+// line.
 func (a *generation) serverDestination(s *config.Server) string { return a.destination(&s.Transport) }
 
-// destination describes where the settings of a block go. For a bundled plugin that
-// is its command line, or the origins of its URL and of its token issuer. Another
-// plugin may use any setting for anything, so all of them count.
+// destination identifies the program or host that receives the settings of a block.
+// For a bundled plugin that is the command line, or the origins of the URL and of the
+// token issuer. Any setting of another plugin may name a receiver, so all count.
 func (a *generation) destination(b *config.Block) string {
 	component := a.component(b)
 	if !strings.HasPrefix(component, plugin.BuiltinSource) {
@@ -74,12 +74,12 @@ func (a *generation) destination(b *config.Block) string {
 		Cwd     string            `json:"cwd"`
 		Env     map[string]string `json:"env"`
 	}
-	_ = json.Unmarshal(b.Settings, &settings) // other types are no address and no command line
+	_ = json.Unmarshal(b.Settings, &settings) // settings of other types are ignored
 	var to []string
 	if len(settings.Command) > 0 {
 		line, err := json.Marshal([][]string{settings.Command, settings.Args})
 		if err != nil {
-			panic(err) // texts only
+			panic(err) // impossible: strings can be encoded
 		}
 		to = append([]string{string(line), settings.Cwd}, codeVariables(settings.Env)...)
 	} else {
@@ -91,7 +91,7 @@ func (a *generation) destination(b *config.Block) string {
 	return component + " " + string(a.Config.Unresolved([]byte(strings.Join(to, "\x01"))))
 }
 
-// origin returns scheme and host of a URL, and any other text unchanged.
+// origin returns the scheme and host of a URL. It returns any other text unchanged.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -100,11 +100,11 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// codeVariable finds the variables of the environment by which well-known programs
-// run other code than they are told to.
+// codeVariable matches environment variables that make well-known programs run other
+// code.
 var codeVariable = regexp.MustCompile(`(?i)^(PATH|(LD|DYLD|GIT|NPM_CONFIG|UV|PIP)_.*|NODE_(OPTIONS|PATH)|(PYTHON|PERL5|RUBY).*|(BASH_)?ENV|_?JAVA.*|JDK_.*|CLASSPATH|DOTNET_.*)$`)
 
-// codeVariables lists those variables of an environment, sorted.
+// codeVariables lists the variables of an environment that match codeVariable, sorted.
 func codeVariables(env map[string]string) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -15,7 +15,7 @@ type redactor struct {
 	configured atomic.Pointer[[]func(string) string] // mask the secrets of the generation in effect and of the one before
 
 	mu        sync.Mutex
-	permanent []string // guarded by mu; stored by people for keyring(): they do not expire
+	permanent []string // guarded by mu; secrets of keyring(), which do not expire
 	obtained  []string // guarded by mu; oldest first
 	replacer  atomic.Pointer[strings.Replacer]
 }
@@ -26,43 +26,43 @@ const (
 )
 
 // use masks the secrets of a configuration, and still those of the one before.
-func (v *redactor) use(mask func(string) string) {
+func (r *redactor) use(mask func(string) string) {
 	masks := []func(string) string{mask}
-	if before := v.configured.Load(); before != nil {
+	if before := r.configured.Load(); before != nil {
 		masks = append(masks, (*before)[0])
 	}
-	v.configured.Store(&masks)
+	r.configured.Store(&masks)
 }
 
-// add masks a secret from now on, until newer ones replace it.
-func (v *redactor) add(secret string) { v.put(&v.obtained, secret) }
+// add masks a secret until maxObtainedSecrets newer ones are added.
+func (r *redactor) add(secret string) { r.put(&r.obtained, secret) }
 
 // keep masks a secret for the life of the process.
-func (v *redactor) keep(secret string) { v.put(&v.permanent, secret) }
+func (r *redactor) keep(secret string) { r.put(&r.permanent, secret) }
 
-func (v *redactor) put(among *[]string, secret string) {
+func (r *redactor) put(among *[]string, secret string) {
 	if len(secret) < minSecretLength {
 		return
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if slices.Contains(*among, secret) {
 		return
 	}
 	*among = append(*among, secret)
-	v.obtained = slices.Delete(v.obtained, 0, max(0, len(v.obtained)-maxObtainedSecrets))
-	v.replacer.Store(config.Scrubber(slices.Concat(v.permanent, v.obtained)))
+	r.obtained = slices.Delete(r.obtained, 0, max(0, len(r.obtained)-maxObtainedSecrets))
+	r.replacer.Store(config.Scrubber(slices.Concat(r.permanent, r.obtained)))
 }
 
 // hide masks the secrets in a text.
-func (v *redactor) hide(text string) string {
-	if masks := v.configured.Load(); masks != nil {
+func (r *redactor) hide(text string) string {
+	if masks := r.configured.Load(); masks != nil {
 		for _, mask := range *masks {
 			text = mask(text)
 		}
 	}
-	if r := v.replacer.Load(); r != nil {
-		text = r.Replace(text)
+	if known := r.replacer.Load(); known != nil {
+		text = known.Replace(text)
 	}
 	return text
 }

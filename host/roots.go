@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// rootsOf makes the result of roots/list of directories; nil without any.
+// rootsOf returns the result of roots/list for directories, or nil without any.
 func rootsOf(paths []string) []byte {
 	if len(paths) == 0 {
 		return nil
@@ -22,13 +22,13 @@ func rootsOf(paths []string) []byte {
 	}
 	b, err := json.Marshal(map[string]any{"roots": roots})
 	if err != nil {
-		panic(err) // strings can always be rendered
+		panic(err) // impossible: strings can be encoded
 	}
 	return b
 }
 
-// fileURI is the URI of an absolute path. One of Windows gets a slash before its
-// drive.
+// fileURI returns the URI of an absolute path. It adds a slash before the drive of a
+// Windows path.
 func fileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

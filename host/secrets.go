@@ -9,27 +9,27 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
-// The bundled plugin that knows the key rings of desktops, and the variables
-// of the environment that it finds them by.
+// keyringPlugin is the bundled plugin for the key rings of desktops.
 const keyringPlugin = "keyring"
 
+// keyringEnv lists the environment variables that lead the plugin to a key ring.
 var keyringEnv = []string{"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "GNUPGHOME", "PASSWORD_STORE_DIR", "PASSWORD_STORE_GPG_OPTS"}
 
-// Secrets are the secrets at rest of this user.
+// Secrets holds the stored secrets of the user.
 type Secrets struct {
 	*secret.Keeper
-	vault *plugin.Vault // nil: no plugin is asked
+	vault *plugin.Vault // the store of a plugin; may be nil
 }
 
-// Close gives the plugin's store back, if one was used.
+// Close closes the plugin's store, if there is one.
 func (s *Secrets) Close() {
 	if s != nil && s.vault != nil {
 		s.vault.Close()
 	}
 }
 
-// NewSecrets makes the keeper of secrets for these options where there is no
-// configuration: the key ring of this machine, or an encrypted file.
+// NewSecrets returns the secrets without a configured store. They are in the key ring
+// of this machine or, without a key ring, in an encrypted file.
 func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 	var vault *plugin.Vault
 	if path, err := plugin.Find("builtin/"+keyringPlugin, keyringPlugin, plugin.Dirs(o.Lookup)); err == nil {
@@ -41,7 +41,7 @@ func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 	return secretsIn(o, vault, "the key ring", config.SecretFile{PasswordFD: -1}, vault == nil, false)
 }
 
-// openSecrets makes the keeper that the configuration asks for.
+// openSecrets returns the secrets in the store of the configuration.
 func (a *generation) openSecrets() *Secrets {
 	store := a.Config.SecretStore
 	switch {
@@ -50,7 +50,7 @@ func (a *generation) openSecrets() *Secrets {
 	case store.File != nil:
 		return secretsIn(a.opts, nil, "", *store.File, true, true)
 	}
-	spec := a.spec(store.Plugin, "")
+	spec := a.pluginSpec(store.Plugin, "")
 	if a.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
 		spec.Env = append(spec.Env[:len(spec.Env):len(spec.Env)], keyringEnv...)
 	}
@@ -61,8 +61,8 @@ func (a *generation) openSecrets() *Secrets {
 	return secretsIn(a.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }
 
-// secretsIn makes a keeper with a plugin's vault, an encrypted file, or the
-// file behind the vault.
+// secretsIn returns the secrets in a plugin's vault, in an encrypted file, or in the
+// vault with the file as its replacement.
 func secretsIn(o Options, vault *plugin.Vault, name string, f config.SecretFile, fileOnly, strict bool) *Secrets {
 	warn := func(msg, hint string) { o.Log.Warn(msg, "hint", hint) }
 	if o.Warn != nil {
@@ -84,12 +84,12 @@ func secretsIn(o Options, vault *plugin.Vault, name string, f config.SecretFile,
 	return &Secrets{Keeper: secret.New(options), vault: vault}
 }
 
-// secretFile is where the encrypted file is; empty: there is no place for it.
+// secretFile returns the path of the encrypted file, or "" without a data directory.
 func secretFile(o Options, f config.SecretFile) string {
 	if f.Path != "" || o.Dirs.Data == "" {
 		return f.Path
 	}
-	return filepath.Join(o.Dirs.Data, "secrets", "secrets.age") // in a directory that only this user can write to
+	return filepath.Join(o.Dirs.Data, "secrets", "secrets.age") // its own directory, which only this user can write to
 }
 
 func storeDir(o Options, name string) string {
@@ -100,7 +100,7 @@ func storeDir(o Options, name string) string {
 }
 
 // secretLookup returns a function that finds a secret of the user for a recipient.
-// Secrets that it returns are masked in everything printed.
+// All output masks the secrets that it returns.
 func (a *generation) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		value, err := a.Secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.recipients(name) })

@@ -75,7 +75,7 @@ func (a *App) httpOptions(h config.HTTP, auth authn.Authenticator) httpserver.Op
 		o.Connections = h.PerIP.Connections
 	}
 	if h.Sessions.Store == "sqlite" {
-		sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share one
+		sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file
 		o.Sessions.Path = filepath.Join(a.opts.Dirs.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
 	}
 	return o
@@ -87,14 +87,14 @@ func severalPrincipals(h config.HTTP) bool {
 	for _, auth := range h.Auth {
 		s, ok := auth.Settings.(config.StaticToken)
 		if !ok {
-			return true // any principal that a provider knows
+			return true // an identity provider may know any number of principals
 		}
 		who[[2]string{s.Tenant, s.Subject}] = true
 	}
 	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
 }
 
-// authenticator makes the authenticator of clients; nil without authentication.
+// authenticator returns the authenticator of clients, or nil without authentication.
 func (a *App) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
 	var tokens []authn.StaticToken
 	current := a.current.Load()

@@ -16,10 +16,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// catalogServer describes a server block and its upstream to the catalog.
+// catalogServer returns the catalog entry of a server block with its upstream.
 func (a *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
 	of := &catalog.Server{
-		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.key(s),
+		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.cacheKey(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
 	}
 	if s.Share == string(gateway.PerSession) {
@@ -28,15 +28,16 @@ func (a *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 	return of
 }
 
-// key names what is remembered of a server.
-func (a *generation) key(s *config.Server) string {
+// cacheKey returns the cache key of a server. It changes with the server's fingerprint and
+// the plugin's program.
+func (a *generation) cacheKey(s *config.Server) string {
 	digest := a.manifests[a.plugin(s.Transport.Plugin).Use].Digest
 	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
 }
 
-// upstream makes a connection to a server on behalf of a tenant, which talks to
-// peer.
-func (a *generation) upstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
+// newUpstream creates the upstream of a server for a tenant. Messages of the server go
+// to peer.
+func (a *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
 	revision := mcp.Revision(s.Protocol)
 	if s.Protocol == "auto" {
 		revision = ""
@@ -47,23 +48,24 @@ func (a *generation) upstream(s *config.Server, peer upstream.Peer, tenant strin
 		changed = func() string { return a.credentialVersion(s, owner) }
 	}
 	return upstream.New(a.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Changed: changed, Memory: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.key(s))},
+		Name: s.Name, Peer: peer, Changed: changed, Memory: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.cacheKey(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: a.shutdown(s), Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.serverLog,
 		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
-		Open: func(ctx context.Context) (upstream.Link, error) { return a.open(ctx, s, s.Transport.Settings, tenant) },
+		Open: func(ctx context.Context) (upstream.Link, error) {
+			return a.openLink(ctx, s, s.Transport.Settings, tenant)
+		},
 	}))
 }
 
-// open opens a link to a server, with settings that need not be the
-// configuration's.
-func (a *generation) open(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
+// openLink opens a link to a server with the given settings.
+func (a *generation) openLink(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
 	settings, err := a.resolveSecrets(ctx, settings, a.transportRecipient(s))
 	if err != nil {
 		return nil, locate(s, err)
 	}
-	r := a.request(s)
+	r := a.openRequest(s)
 	r.Settings, r.Tenant, r.Grant = settings, tenant, a.grant(s, tenant)
 	r.Place = func(path string) string { return settingPlace(s, path) }
 	c, err := a.Supervisor.Open(ctx, r)
@@ -73,6 +75,8 @@ func (a *generation) open(ctx context.Context, s *config.Server, settings []byte
 	return c, nil
 }
 
+// plugin returns the plugin with a local name. A plugin without a declaration runs the
+// bundled program of that name.
 func (a *generation) plugin(name string) config.Plugin {
 	for _, p := range a.Config.Plugins {
 		if p.Name == name {
@@ -82,8 +86,8 @@ func (a *generation) plugin(name string) config.Plugin {
 	return config.Plugin{Name: name, Use: name}
 }
 
-// spec is the process of a plugin that is for a server.
-func (a *generation) spec(name, server string) plugin.Spec {
+// pluginSpec returns the spec of the plugin process for a server.
+func (a *generation) pluginSpec(name, server string) plugin.Spec {
 	p := a.plugin(name)
 	spec := plugin.Spec{Name: p.Name, Path: a.manifests[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
 	if p.Isolation == "server" {
@@ -92,10 +96,10 @@ func (a *generation) spec(name, server string) plugin.Spec {
 	return spec
 }
 
-// request is what to ask a plugin for to reach a server.
-func (a *generation) request(s *config.Server) plugin.Request {
+// openRequest returns the plugin request for a connection to a server.
+func (a *generation) openRequest(s *config.Server) plugin.Request {
 	r := plugin.Request{
-		Spec: a.spec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
+		Spec: a.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
 		MaxMessage: s.MaxMessage, Env: a.variables(s.Transport.EnvNames),
 	}
 	if a.opts.Dirs.Cache != "" {
@@ -115,9 +119,9 @@ func rulesOf(patterns []config.Pattern) []policy.Rule {
 	return rules
 }
 
-// repeats reports whether the configuration marks a tool as one that may be
-// called twice.
-func repeats(t config.Tools) func(string) bool {
+// repeatable returns a function that reports whether the configuration marks a tool as
+// read-only or idempotent.
+func repeatable(t config.Tools) func(string) bool {
 	return func(tool string) bool {
 		for _, p := range t.Write {
 			if p.Match(tool) {
@@ -164,7 +168,7 @@ func viewsOf(views []config.View) map[string]*catalog.View {
 	return m
 }
 
-// cachedRevision is an upstream's memory, in the cache.
+// A cachedRevision stores the revision of an upstream in the cache.
 type cachedRevision struct {
 	dir  cache.Dir
 	name string
@@ -184,12 +188,12 @@ func (r cachedRevision) Remember(v mcp.Revision) {
 	}
 }
 
-// withStart adds the options of starting a server to those of its upstream.
+// withStart adds the options for starting a server to the options of its upstream.
 func (a *generation) withStart(s *config.Server, o upstream.Options) upstream.Options {
 	o.Start, o.Install = s.Timeouts.Start, s.Timeouts.Install
 	command := commandOf(s.Transport.Settings)
 	if len(command) == 0 {
-		return o // the host does not start it
+		return o // the server is remote
 	}
 	o.Starts = a.starts
 	if name := launcher.Of(command); name != "" {
@@ -199,8 +203,8 @@ func (a *generation) withStart(s *config.Server, o upstream.Options) upstream.Op
 	return o
 }
 
-// commandOf is the command line that a transport's settings hold, as those of the
-// bundled transports that start programs do; nil: there is none.
+// commandOf returns the command line in the settings of a transport, or nil. The
+// bundled transports that start programs have the settings "command" and "args".
 func commandOf(settings []byte) []string {
 	var s struct {
 		Command []string `json:"command"`

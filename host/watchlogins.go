@@ -11,8 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// watchEvery is the interval at which logins in other processes, and changed token
-// files, are noticed.
+// watchEvery is the interval of the checks for logins in other processes and for
+// changed token files.
 const watchEvery = 2 * time.Second
 
 // runInBackground watches logins and renews credentials until end is called. end
@@ -54,7 +54,7 @@ func (a *App) watchLogins(ctx context.Context) {
 }
 
 // credentialsChanged reports whether credentials of a server have changed since the
-// last time, for a tenant that had none that worked. It records them in now.
+// last check, for a tenant without working credentials. It records them in now.
 func (a *generation) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
 	for _, tenant := range a.tenants(s) {
 		key := credential.Key{Server: s.Name, Tenant: tenant}
@@ -67,8 +67,8 @@ func (a *generation) credentialsChanged(s *config.Server, seen, now map[credenti
 	return news
 }
 
-// tenants returns the tenants that use a server: that of the local user, for which
-// lists are asked, and those of the clients that have called it.
+// tenants returns the tenants that use a server: that of the local user, with whose
+// credentials lists are requested, and those of the clients that have called it.
 func (a *generation) tenants(s *config.Server) []string {
 	own := Tenant(s, authn.Local())
 	all := []string{own}

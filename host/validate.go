@@ -15,14 +15,15 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// ask opens a connection of its own to a server, with other settings than the
-// configuration's, asks one thing until answer is content, and closes it.
+// ask opens a separate connection to a server with the given settings in place of
+// the configured ones. It repeats one request until answer returns done or an error,
+// and closes the connection.
 func (a *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
 	u := upstream.New(a.withStart(s, upstream.Options{
 		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: cachedRevision{}, Log: a.opts.Log, Version: a.opts.Version,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
-			return a.open(ctx, s, settings, Tenant(s, authn.Local()))
+			return a.openLink(ctx, s, settings, Tenant(s, authn.Local()))
 		},
 	}))
 	defer u.Close()
@@ -41,16 +42,16 @@ func (a *generation) ask(ctx context.Context, s *config.Server, settings []byte,
 	}
 }
 
-// manifest is what the plugin of a server's transport says about itself.
+// manifest returns the manifest of the plugin of a server's transport.
 func (a *generation) manifest(s *config.Server) sdk.Manifest {
 	return a.manifests[a.plugin(s.Transport.Plugin).Use].Manifest
 }
 
-// validateSettings asks the plugins what they think of every enabled server's
-// settings, and of the secret store's, with the secrets of keyring() in them. It
-// starts plugins, never upstreams. What the plugins refuse becomes diagnostics;
-// failed holds, by server, why a plugin could not be asked, and under
-// "secret_store" what is about that.
+// validateSettings lets the plugins validate the settings of all enabled servers and
+// of the secret store, with the secrets of keyring() inserted. It starts plugins but
+// connects to no server. refused holds the complaints of the plugins. failed holds
+// the errors of plugins that could not validate: by server, and under
+// "secret_store" for the secret store.
 func (a *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
@@ -83,11 +84,11 @@ func (a *generation) validateSettings(ctx context.Context) (refused config.Diagn
 	return refused, failed
 }
 
-// validateTime bounds what one plugin takes to look at settings, with its start:
-// that of a key ring may hang.
+// validateTime limits the validation by one plugin, including its start. The start
+// of a key ring may block.
 const validateTime = 10 * time.Second
 
-// validateBlock asks a plugin what it thinks of a block's settings.
+// validateBlock lets a plugin validate the settings of a block.
 func (a *generation) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
 	settings, err := a.resolveSecrets(ctx, b.Settings, to)
 	if err != nil {
@@ -95,10 +96,10 @@ func (a *generation) validateBlock(ctx context.Context, kind string, b *config.B
 	}
 	ctx, cancel := context.WithTimeout(ctx, validateTime)
 	defer cancel()
-	return a.Supervisor.Validate(ctx, a.spec(b.Plugin, server), kind, b.Component, settings)
+	return a.Supervisor.Validate(ctx, a.pluginSpec(b.Plugin, server), kind, b.Component, settings)
 }
 
-// locate says where in the configuration an error of a plugin belongs.
+// locate adds the place in the configuration to an error of a plugin.
 func locate(s *config.Server, err error) error {
 	b := &s.Transport
 	if f := fault.As(err); s.Auth != nil && strings.HasPrefix(f.Path, authPath) {

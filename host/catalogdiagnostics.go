@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// catalogDiagnostics reports the settings about tools that do not fit the lists of
-// their servers, as far as these are known. It asks no server.
+// catalogDiagnostics reports settings about tools that do not match the known lists
+// of the servers. It sends no request.
 func (a *generation) catalogDiagnostics() config.Diagnostics {
 	places := a.Config.ToolPlaces()
 	var ds config.Diagnostics
