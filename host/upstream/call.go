@@ -21,11 +21,11 @@ type Call struct {
 	Capabilities []byte
 	Level        string
 
-	// Permit is what the policy decided about this request. It has to cover the
-	// owner, and the item and arguments in Params.
+	// Permit proves that the policy allowed this request. It must cover the owner,
+	// and the item and arguments in Params.
 	Permit policy.Permit
-	// Owner is the key of the principal that the request is made for. The answer
-	// counts for its share of the memory.
+	// Owner is the key of the principal of the request. The response counts toward
+	// that principal's share of the memory.
 	Owner string
 
 	// About is passed to the Peer with the server's requests and notifications that
@@ -54,8 +54,8 @@ type Reply struct {
 	Hold *limit.Hold
 }
 
-// Call sends a request to the server, connecting when need be, and waits for
-// the answer. Without a permit that covers the call it does neither.
+// Call sends a request to the server and waits for the response. It connects first
+// if necessary. It returns an error if the permit does not cover the call.
 func (u *Upstream) Call(ctx context.Context, call Call) (Reply, error) {
 	if !call.permitted(u.opts.Name) {
 		return Reply{}, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit for it"))
@@ -105,9 +105,9 @@ const (
 	firstRepeatDelay = time.Second
 )
 
-// retryDelay reports whether a failed call is worth another attempt, and after which
-// wait. A lost connection allows one attempt, if the server did not see the call
-// or the call may be repeated. A repeatable call also waits for a busy server.
+// retryDelay reports whether a failed call is repeated, and the wait before that. A
+// call is repeated once after a lost connection, if the server did not receive it or
+// it is repeatable. A repeatable call is also repeated if the server is busy.
 func (call *Call) retryDelay(err error, sent bool, attempt int) (wait time.Duration, again bool) {
 	switch code := fault.As(err).Code; {
 	case connectionLost(err):

@@ -205,7 +205,7 @@ func (c *conn) close(reason string, grace time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelWindow)
 	defer cancel()
 	for _, p := range open {
-		if !handshaking(p.method) {
+		if !isHandshake(p.method) {
 			c.cancel(p, reason)
 		}
 	}

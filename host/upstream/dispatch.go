@@ -150,8 +150,8 @@ func (c *conn) handleInvalid(err error) {
 	c.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid"))
 }
 
-// failLost fails the call whose response was lost, if its id is known. It rejects
-// a failLost request of the server, whose id may equal one of ours.
+// failLost fails the call whose response was lost, if its id is known. If the lost
+// message was a request of the server, failLost sends an error response.
 func (c *conn) failLost(id mcp.ID, shape mcp.Shape, err error) {
 	c.ignored.Add(1)
 	if shape == mcp.ShapeRequest {
@@ -187,7 +187,7 @@ func (c *conn) handleNotification(m *mcp.Message) {
 			params = withoutSubscription(params)
 		}
 		if m.Method == mcp.NoteTask {
-			c.up.noteTask(params)
+			c.up.recordTask(params)
 		}
 		var about any
 		if p := c.pendingByID(c.related()); p != nil {
@@ -277,8 +277,8 @@ func (c *conn) handleRequest(m *mcp.Message, held *limit.Hold) {
 	})
 }
 
-// echoed detects our own request coming back, as from a program that copies its
-// input to its output. It fails the request and reports true.
+// echoed reports whether the server has sent back a request of the host, as a program
+// does that copies its input to its output. It fails that request.
 func (c *conn) echoed(m *mcp.Message) bool {
 	p := c.pendingByID(m.ID)
 	if p == nil || p.method != m.Method || c.takePending(m.ID) != p {
@@ -302,8 +302,8 @@ func (c *conn) askPeer(ctx context.Context, about any, method string, params []b
 	return c.up.opts.Peer.ServerRequest(ctx, c.up, about, method, params)
 }
 
-// related returns the id of our request that the last message belongs to, or nil if
-// the link does not know.
+// related returns the id of the host's request that the last message belongs to, or
+// nil if the link does not know it.
 func (c *conn) related() mcp.ID {
 	if r, ok := c.link.(Relater); ok {
 		return r.Related()
@@ -311,7 +311,7 @@ func (c *conn) related() mcp.ID {
 	return nil
 }
 
-// pendingByID returns our unanswered request with the given id, or nil.
+// pendingByID returns the host's unanswered request with the given id, or nil.
 func (c *conn) pendingByID(id mcp.ID) *pending {
 	n, ok := id.Number()
 	if !ok {
@@ -323,7 +323,8 @@ func (c *conn) pendingByID(id mcp.ID) *pending {
 }
 
 // beginServerRequest registers a request of the server. It returns false if the id
-// is in use. The request is cancelled with the related request of ours, if known.
+// is in use. The request is cancelled with about, the host's request that it belongs
+// to, if known.
 func (c *conn) beginServerRequest(id string, about *pending, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -60,14 +60,14 @@ func (u *Upstream) remember(r mcp.Revision) {
 // probe determines the era of the server and completes the handshake.
 func (c *conn) probe(ctx context.Context) (again bool, err error) {
 	question := &pending{method: mcp.MethodDiscover}
-	if err := c.start(ctx, question, c.withMeta(nil, mcp.Revision20260728)); err != nil {
+	if err := c.startRequest(ctx, question, c.withMeta(nil, mcp.Revision20260728)); err != nil {
 		return ctx.Err() == nil, c.sendError(err)
 	}
-	patience := probeTime
+	wait := probeTime
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(deadline)/2) // leave time for initialize
+		wait = min(wait, time.Until(deadline)/2) // leave time for initialize
 	}
-	t := time.NewTimer(patience)
+	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case a := <-question.answer:
@@ -130,20 +130,20 @@ func noAnswer(method string) error {
 // with that revision.
 func (c *conn) negotiate(ctx context.Context, a answer) (modern bool, err error) {
 	if a.rpcError != nil {
-		versions, _ := unsupported(a.rpcError)
-		if r := common(versions); r != "" {
+		versions, _ := supportedVersions(a.rpcError)
+		if r := newestCommon(versions); r != "" {
 			b, err := c.do(ctx, &pending{method: mcp.MethodDiscover}, c.withMeta(nil, r))
 			if err == nil && b.rpcError == nil {
 				a = b
 			}
 		}
 	}
-	return c.discovered(a)
+	return c.applyDiscover(a)
 }
 
-// unsupported returns the revisions that an UnsupportedProtocolVersion error lists.
-// It fails for any other error.
-func unsupported(rpcError []byte) (versions []string, err error) {
+// supportedVersions returns the revisions that an UnsupportedProtocolVersion error
+// lists as supported. It fails for any other error.
+func supportedVersions(rpcError []byte) (versions []string, err error) {
 	var e struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -158,8 +158,9 @@ func unsupported(rpcError []byte) (versions []string, err error) {
 	return e.Data.Supported, nil
 }
 
-// common returns our newest modern revision that the server lists, or "".
-func common(versions []string) mcp.Revision {
+// newestCommon returns the newest modern revision that Junctor and the server support,
+// or "".
+func newestCommon(versions []string) mcp.Revision {
 	for _, r := range mcp.Revisions {
 		if r.Modern() && slices.Contains(versions, string(r)) {
 			return r
@@ -168,15 +169,15 @@ func common(versions []string) mcp.Revision {
 	return ""
 }
 
-// discovered applies the response to server/discover. modern is false if the server
+// applyDiscover applies the response to server/discover. modern is false if the server
 // is a legacy server; err then holds the reason, if known.
-func (c *conn) discovered(a answer) (modern bool, err error) {
+func (c *conn) applyDiscover(a answer) (modern bool, err error) {
 	if a.err != nil {
 		return false, a.err
 	}
 	var versions []string
 	if a.rpcError != nil {
-		if versions, err = unsupported(a.rpcError); err != nil {
+		if versions, err = supportedVersions(a.rpcError); err != nil {
 			return false, err
 		}
 	} else {
@@ -191,7 +192,7 @@ func (c *conn) discovered(a answer) (modern bool, err error) {
 		versions, c.capabilities, c.instructions = r.SupportedVersions, r.Capabilities, r.Instructions
 		c.serverInfo = mcp.Member(a.result, "_meta", mcp.MetaServerInfo)
 	}
-	r := common(versions)
+	r := newestCommon(versions)
 	if r == "" {
 		return false, fmt.Errorf("it supports only %s", strings.Join(versions, ", "))
 	}

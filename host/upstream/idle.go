@@ -72,8 +72,8 @@ func (u *Upstream) Busy() bool {
 	return u.users > 0 || u.conn != nil && u.busy()
 }
 
-// settleLocked starts the idle timer, or drops an outdated connection, unless the connection
-// is busy. The caller holds mu.
+// settleLocked drops an outdated connection, or starts the idle timer of another one.
+// It does nothing if the connection is busy. The caller holds mu.
 func (u *Upstream) settleLocked() {
 	switch {
 	case u.closed || u.state != Ready || u.busy():

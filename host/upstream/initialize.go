@@ -28,7 +28,7 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 	p := &pending{method: mcp.MethodInitialize}
 	c.offered = u.opts.Peer.Capabilities()
 	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, want, c.offered, u.clientInfo())
-	if err := c.start(ctx, p, params); err != nil {
+	if err := c.startRequest(ctx, p, params); err != nil {
 		return c.sendError(err)
 	}
 	defer c.forget(p)
@@ -43,7 +43,7 @@ func (c *conn) initialize(ctx context.Context, late *pending) error {
 			if c.lateModern(ctx, question, a) {
 				return nil
 			}
-			return c.initialized(ctx, a)
+			return c.applyInitialize(ctx, a)
 		case <-ctx.Done():
 			return noAnswer(p.method)
 		}
@@ -90,8 +90,8 @@ func (c *conn) lateModern(ctx context.Context, question chan answer, first answe
 	return false
 }
 
-// initialized applies the response to initialize.
-func (c *conn) initialized(ctx context.Context, a answer) error {
+// applyInitialize applies the response to initialize.
+func (c *conn) applyInitialize(ctx context.Context, a answer) error {
 	u := c.up
 	if a.err != nil {
 		return a.err

@@ -140,7 +140,7 @@ func (c *conn) sendListen(l *listenRequest) *pending {
 	if l.filter.Tasks != nil {
 		params = withTaskCapability(params)
 	}
-	c.push(p, c.withMeta(params, c.revision))
+	c.pushRequest(p, c.withMeta(params, c.revision))
 	return p
 }
 

@@ -51,12 +51,12 @@ type answer struct {
 	hold             *limit.Hold // the memory of the bytes
 }
 
-// start registers and sends a request.
-func (c *conn) start(ctx context.Context, p *pending, params []byte) error {
+// startRequest registers and sends a request.
+func (c *conn) startRequest(ctx context.Context, p *pending, params []byte) error {
 	if err := c.register(p); err != nil {
 		return err
 	}
-	return c.post(ctx, p, params)
+	return c.queueRequest(ctx, p, params)
 }
 
 // register assigns an id to a request.
@@ -76,8 +76,8 @@ func (c *conn) register(p *pending) error {
 	return nil
 }
 
-// post queues a registered request. It waits for space in the queue.
-func (c *conn) post(ctx context.Context, p *pending, params []byte) error {
+// queueRequest queues a registered request. It waits for space in the queue.
+func (c *conn) queueRequest(ctx context.Context, p *pending, params []byte) error {
 	msg := c.compose(p, params)
 	err := c.fits(msg)
 	if err == nil {
@@ -89,8 +89,8 @@ func (c *conn) post(ctx context.Context, p *pending, params []byte) error {
 	return err
 }
 
-// push is like post, for a small request, and does not wait.
-func (c *conn) push(p *pending, params []byte) { _ = c.out.Push(c.compose(p, params)) }
+// pushRequest is like post, for a small request, and does not wait.
+func (c *conn) pushRequest(p *pending, params []byte) { _ = c.out.Push(c.compose(p, params)) }
 
 func (c *conn) compose(p *pending, params []byte) sendqueue.Message {
 	id := strconv.AppendUint(nil, p.id, 10)
@@ -121,7 +121,7 @@ func (c *conn) forget(p *pending) {
 
 // do sends a request and waits for its response.
 func (c *conn) do(ctx context.Context, p *pending, params []byte) (answer, error) {
-	if err := c.start(ctx, p, params); err != nil {
+	if err := c.startRequest(ctx, p, params); err != nil {
 		return answer{}, c.sendError(err)
 	}
 	return c.wait(ctx, p)
@@ -145,7 +145,7 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 		return a, a.err
 	case <-ctx.Done():
 		c.forget(p)
-		if !handshaking(p.method) {
+		if !isHandshake(p.method) {
 			c.cancel(p, cancelReason(ctx))
 		}
 		select {
@@ -157,9 +157,9 @@ func (c *conn) wait(ctx context.Context, p *pending) (answer, error) {
 	}
 }
 
-// handshaking reports whether a method belongs to the handshake. Legacy servers
+// isHandshake reports whether a method belongs to the handshake. Legacy servers
 // expect no cancellation of these.
-func handshaking(method string) bool {
+func isHandshake(method string) bool {
 	return method == mcp.MethodInitialize || method == mcp.MethodDiscover
 }
 

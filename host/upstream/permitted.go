@@ -5,7 +5,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// permitted reports whether the permit of a call covers what its params ask for.
+// permitted reports whether the permit of a call covers the item and arguments in its
+// params.
 func (c *Call) permitted(server string) bool {
 	switch c.Method {
 	case mcp.MethodCallTool:

@@ -62,7 +62,7 @@ func (u *Upstream) raise(priority Priority) {
 // connect makes one attempt: it waits for its turn, opens the link and performs the
 // handshake.
 func (u *Upstream) connect() {
-	p, err := u.turn()
+	p, err := u.awaitTurn()
 	defer p.leave()
 	if err != nil {
 		return // Close has set u.err
@@ -86,9 +86,9 @@ func (u *Upstream) connect() {
 	u.connected(c)
 }
 
-// turn waits until the process of a failed start has exited, because it could hold a
+// awaitTurn waits until the process of a failed start has exited, because it could hold a
 // lock. It then waits for a place in the start queue.
-func (u *Upstream) turn() (*place, error) {
+func (u *Upstream) awaitTurn() (*place, error) {
 	u.mu.Lock()
 	ending := u.ending
 	u.mu.Unlock()
@@ -205,7 +205,8 @@ func (u *Upstream) startError(clock *startClock, over, err error) error {
 	return f
 }
 
-// withDiagnosis adds the diagnosis of the server's last output lines, if there is one.
+// withDiagnosis adds the explanation of Options.Diagnose for the server's last output
+// lines, if there is one.
 func (u *Upstream) withDiagnosis(err error) error {
 	f := *fault.As(err)
 	if u.opts.Diagnose == nil || len(f.Output) == 0 {
@@ -317,9 +318,8 @@ func (u *Upstream) connectionEnded(c *conn) {
 	u.retryAfter(shortenWait(u.delays.NextBackOff()))
 }
 
-// shortenWait shortens the wait after a successful connection. It keeps long waits,
-// which follow many useless connections: each one cost a start, or a handshake and
-// the lists.
+// shortenWait shortens the wait after a successful connection. It keeps long waits:
+// they follow many connections that ended before they answered a client.
 func shortenWait(d time.Duration) time.Duration {
 	if d > retryMax*2/3 {
 		return d

@@ -30,12 +30,12 @@ type subscription struct {
 	count int           // guarded by the upstream's mu
 	ready chan struct{} // closed when the server has answered
 	err   error         // valid after ready is closed
-	// heard is the listen request of a modern server. The upstream's mu guards it.
+	// listen is the listen request to a modern server. The upstream's mu guards it.
 	listen *listenRequest
 }
 
-// Subscribe asks the server to say when a resource changes. The permit has to
-// cover the resource. Each call needs one Unsubscribe.
+// Subscribe subscribes to the changes of a resource. The permit must cover the
+// resource. Each call needs one Unsubscribe.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
 	if !permit.CoversItem(policy.Item{Server: u.opts.Name, Kind: policy.Resource, Name: uri}) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit for it"))
@@ -104,7 +104,7 @@ func (c *conn) ask(method, name, value string) *pending {
 		p.answer <- answer{err: errEnding}
 		return p
 	}
-	c.push(p, mcp.SetMember(nil, name, mcp.AppendText(nil, value)))
+	c.pushRequest(p, mcp.SetMember(nil, name, mcp.AppendText(nil, value)))
 	return p
 }
 
@@ -179,13 +179,13 @@ func (u *Upstream) release(t topic, s *subscription) {
 		close(s.listen.stop)
 	case c != nil && !u.closed && t.uri != "":
 		p := c.ask(mcp.MethodUnsubscribe, "uri", t.uri)
-		c.spawn("unsubscribing", func() { u.unsubscribed(c, p) })
+		c.spawn("unsubscribing", func() { u.awaitUnsubscribed(c, p) })
 	}
 	u.settleLocked()
 }
 
-// unsubscribed waits for the server's response and ignores it.
-func (u *Upstream) unsubscribed(c *conn, p *pending) {
+// awaitUnsubscribed waits for the server's response and ignores it.
+func (u *Upstream) awaitUnsubscribed(c *conn, p *pending) {
 	_ = u.awaitAnswer(c, p)
 	u.settle()
 }

@@ -12,8 +12,8 @@ import (
 // extension io.modelcontextprotocol/tasks). A notification has the complete state
 // of the task and may include its result. After a gap the host polls the server.
 
-// Follow subscribes to the notifications of a task. The permit has to cover the
-// tool that began it.
+// Follow subscribes to the notifications of a task. The permit must cover the tool
+// that began it.
 func (u *Upstream) Follow(ctx context.Context, permit policy.Permit, task string) error {
 	if !permit.CoversTool(u.opts.Name) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a task without a permit for its tool"))
@@ -36,7 +36,7 @@ func (c *conn) pollTask(task string) {
 	if c.register(p) != nil {
 		return // the connection is ending
 	}
-	c.push(p, c.withMeta(withTaskCapability(mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task))), c.revision))
+	c.pushRequest(p, c.withMeta(withTaskCapability(mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task))), c.revision))
 	c.spawn("asking about a task", func() {
 		ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
 		defer cancel()
@@ -47,7 +47,7 @@ func (c *conn) pollTask(task string) {
 			return
 		}
 		state := mcp.DeleteMember(a.result, "resultType")
-		if c.up.noteTask(state) { // false if a newer final state has been delivered
+		if c.up.recordTask(state) { // false if a newer final state has been delivered
 			c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteTask, state)
 		}
 	})
@@ -62,10 +62,10 @@ func (c *conn) taskLost(task string) {
 	}
 }
 
-// noteTask records the final state of a task. The server may end the listen request
-// then, and it is not renewed. noteTask returns false for a state that arrives after
+// recordTask records the final state of a task. The server may end the listen request
+// then, and it is not renewed. recordTask returns false for a state that arrives after
 // the final one.
-func (u *Upstream) noteTask(params []byte) bool {
+func (u *Upstream) recordTask(params []byte) bool {
 	id, _ := mcp.TextMember(params, "taskId")
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -83,7 +83,8 @@ type Peer interface {
 	Disconnected(u *Upstream, err error)
 }
 
-// Memory stores the last known revision of a server, which saves the next probe.
+// Memory stores the last known revision of a server, so that the next process can
+// skip the probe.
 type Memory interface {
 	Revision() mcp.Revision // "" if unknown
 	Remember(mcp.Revision)
