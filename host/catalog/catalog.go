@@ -62,7 +62,7 @@ type Catalog struct {
 	warned       map[string]bool         // guarded by mu; servers with a logged cost warning
 }
 
-// An refreshRun is a running refresh. Several callers may wait for it.
+// A refreshRun is a running refresh. Several callers may wait for it.
 type refreshRun struct {
 	server string
 	done   chan struct{}
@@ -164,8 +164,8 @@ func (c *Catalog) Refresh(ctx context.Context, names ...string) map[string]error
 }
 
 // Await starts the refreshes of Ensure for all servers, but waits only for unknown
-// lists. It returns early when found, which may be nil, accepts the snapshot. Thus no
-// server delays the items of another one.
+// lists. It returns early when found accepts the snapshot, so that no server delays
+// the items of another one. found may be nil.
 func (c *Catalog) Await(ctx context.Context, found func(*Snapshot) bool) map[string]error {
 	unknown, _ := c.beginAll(nil, (*lists).stale)
 	return c.wait(ctx, unknown, found)
@@ -191,8 +191,8 @@ func (c *Catalog) Unprefixed() bool {
 	return slices.ContainsFunc(c.Servers(), func(s *Server) bool { return s.Prefix == "" })
 }
 
-// Unlisted returns the server whose prefix the name has, if that server's lists are
-// unknown.
+// Unlisted returns the server whose prefix begins an exposed name, if the lists of
+// that server are unknown.
 func (c *Catalog) Unlisted(exposed string) (server string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,9 +224,9 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 
 // wait waits for refreshes until found accepts the snapshot. The refreshes continue if
 // ctx ends.
-func (c *Catalog) wait(ctx context.Context, asks []*refreshRun, found func(*Snapshot) bool) map[string]error {
+func (c *Catalog) wait(ctx context.Context, runs []*refreshRun, found func(*Snapshot) bool) map[string]error {
 	failed := map[string]error{}
-	for len(asks) > 0 {
+	for len(runs) > 0 {
 		c.mu.Lock()
 		published := c.published
 		c.mu.Unlock()
@@ -236,14 +236,14 @@ func (c *Catalog) wait(ctx context.Context, asks []*refreshRun, found func(*Snap
 			break
 		}
 		select {
-		case <-asks[0].done:
-			if asks[0].err != nil {
-				failed[asks[0].server] = asks[0].err
+		case <-runs[0].done:
+			if runs[0].err != nil {
+				failed[runs[0].server] = runs[0].err
 			}
-			asks = asks[1:]
+			runs = runs[1:]
 		case <-published:
 		case <-ctx.Done():
-			for _, a := range asks {
+			for _, a := range runs {
 				failed[a.server] = ctx.Err()
 			}
 			return failed
@@ -359,8 +359,8 @@ func (c *Catalog) Stop() {
 	c.work.Wait()
 }
 
-// An firstAttempt records the first refresh of a server in this process, and whether any
-// refresh has failed.
+// A firstAttempt records the time of the first refresh of a server in this process, and
+// whether any refresh has failed.
 type firstAttempt struct {
 	first  time.Time
 	failed bool
@@ -377,7 +377,7 @@ func (c *Catalog) recordAttempt(server string, err error) {
 }
 
 // Want is like Ensure for one server that a call waits for. The server starts before
-// servers that only lists wait for.
+// servers that are started for lists only.
 func (c *Catalog) Want(ctx context.Context, server string) error {
 	c.mu.Lock()
 	s := c.server(server)
@@ -389,21 +389,21 @@ func (c *Catalog) Want(ctx context.Context, server string) error {
 }
 
 // AwaitLists refreshes all servers whose lists are unknown and waits until soon ends.
-// It waits longer for servers that have not failed: until the time that patience
+// It waits longer for servers that have not failed: until the time that deadline
 // returns for the server's first refresh. It returns the errors by server.
-func (c *Catalog) AwaitLists(ctx, soon context.Context, patience func(asked time.Time) time.Time) map[string]error {
+func (c *Catalog) AwaitLists(ctx, soon context.Context, deadline func(asked time.Time) time.Time) map[string]error {
 	unknown, _ := c.beginAll(nil, (*lists).stale)
 	failed := c.wait(soon, unknown, nil)
 	for _, a := range unknown {
 		c.mu.Lock()
 		at := c.attempts[a.server]
 		c.mu.Unlock()
-		until := patience(at.first)
+		until := deadline(at.first)
 		if failed[a.server] == nil || at.failed || !until.After(time.Now()) {
 			continue
 		}
-		patient, cancel := context.WithDeadline(ctx, until)
-		err := c.wait(patient, []*refreshRun{a}, nil)[a.server]
+		waiting, cancel := context.WithDeadline(ctx, until)
+		err := c.wait(waiting, []*refreshRun{a}, nil)[a.server]
 		cancel()
 		if failed[a.server] = err; err == nil {
 			delete(failed, a.server)

@@ -81,12 +81,12 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 		return nil, Note{}
 	}
 	raw, refused := vetSchemas(it.Raw, s.Describe)
-	if why := refused.any(); why != "" && s.HideBadSchema {
+	if why := refused.reason(); why != "" && s.HideBadSchema {
 		return nil, leftOut("%s", why)
 	}
 	it.Raw = raw
 	t := &Tool{
-		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.remarks(it.Name),
+		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name),
 		ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
 	if t.Title == "" {
@@ -130,8 +130,8 @@ func flag(raw []byte, name string) *bool {
 	return nil
 }
 
-// newItem parses the common part of all items. id is the member with the name. Raw is
-// rewritten as the server's block requires. The second result is the reason for
+// newItem parses the common part of all items. id is the member with the name. Raw of
+// the result has the host's names and texts. The second result is the reason for
 // omitting the item, or "".
 func newItem(s *Server, kind, id string, raw []byte) (Item, string) {
 	raw = s.Describe.item(kind, raw)

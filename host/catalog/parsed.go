@@ -70,11 +70,11 @@ const warnedSchemas = 10
 func (c *Catalog) warnRefused(s *Server, l *lists) {
 	n := 0
 	for _, o := range l.parse(s).tools {
-		if o.item == nil || o.item.Refused.any() == "" {
+		if o.item == nil || o.item.Refused.reason() == "" {
 			continue
 		}
 		if n++; n <= warnedSchemas {
-			c.log.Warn("the schema of a tool is rejected", "server", s.Name, "tool", o.item.Name, "error", o.item.Refused.any())
+			c.log.Warn("the schema of a tool is rejected", "server", s.Name, "tool", o.item.Name, "error", o.item.Refused.reason())
 		}
 	}
 	if n > warnedSchemas {

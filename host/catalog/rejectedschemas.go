@@ -63,8 +63,8 @@ func schemaProblem(s []byte, d Describe) string {
 	return ""
 }
 
-// remarks returns notes about the rejected schemas of a tool.
-func (r Refused) remarks(tool string) (all []Note) {
+// notes returns notes about the rejected schemas of a tool.
+func (r Refused) notes(tool string) (all []Note) {
 	if r.Input != "" {
 		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its input schema is replaced by one that accepts any object: %s", tool, r.Input)})
 	}
@@ -74,8 +74,8 @@ func (r Refused) remarks(tool string) (all []Note) {
 	return all
 }
 
-// any returns the reason why one of the schemas is rejected, or "".
-func (r Refused) any() string {
+// reason returns the reason why one of the schemas is rejected, or "".
+func (r Refused) reason() string {
 	if r.Input != "" {
 		return "its input schema is rejected: " + r.Input
 	}

@@ -78,7 +78,7 @@ func (s *Snapshot) Locate(uri string) (l Location, listed bool) {
 }
 
 // Exact reports whether the server lists this URI itself, and not only a template.
-func (s *Snapshot) Exact(l Location) bool { return s.ownResources[pair{l.Server, l.URI}] }
+func (s *Snapshot) Exact(l Location) bool { return s.ownResources[itemKey{l.Server, l.URI}] }
 
 // lists reports whether the server lists the resource or a matching template.
 func (s *Snapshot) lists(l Location) bool {
@@ -116,7 +116,7 @@ func (c *Catalog) Unknown(before string) (names []string) {
 // addResources adds the resources of a server.
 func (s *Snapshot) addResources(server *Server, l *lists) {
 	for _, o := range l.parse(server).resources {
-		it, own := o.item, pair{server.Name, o.item.Name}
+		it, own := o.item, itemKey{server.Name, o.item.Name}
 		switch {
 		case o.why.Text != "":
 			s.note(server, "%s", o.why.Text)
@@ -146,7 +146,7 @@ func (s *Snapshot) addTemplates(server *Server, l *lists) {
 			s.note(server, "%s", o.why.Text)
 			continue
 		}
-		switch first, own := s.templates[t.Name], (pair{server.Name, t.Name}); {
+		switch first, own := s.templates[t.Name], (itemKey{server.Name, t.Name}); {
 		case s.ownTemplates[own]:
 			s.note(server, "resource template %s is listed twice; the first entry is used", t.Name)
 			continue
@@ -159,7 +159,7 @@ func (s *Snapshot) addTemplates(server *Server, l *lists) {
 		default:
 			s.templates[t.Name] = t
 		}
-		s.ownTemplates[pair{server.Name, t.Name}] = true
+		s.ownTemplates[itemKey{server.Name, t.Name}] = true
 		s.Templates = append(s.Templates, t)
 	}
 }

@@ -18,24 +18,24 @@ type Snapshot struct {
 	// Notes explain omitted items and conflicting names.
 	Notes []Note
 
-	tools     map[string]*Tool   // by exposed name
-	own       map[pair]*Tool     // by server and name
-	prompts   map[string]*Prompt // by exposed name
-	ownPrompt map[pair]*Prompt   // by server and name
-	resources map[string]*Item   // by URI; the first server wins
+	tools     map[string]*Tool    // by exposed name
+	own       map[itemKey]*Tool   // by server and name
+	prompts   map[string]*Prompt  // by exposed name
+	ownPrompt map[itemKey]*Prompt // by server and name
+	resources map[string]*Item    // by URI; the first server wins
 
 	templates map[string]*Template // by text; the first server wins
 
-	ownResources map[pair]bool   // by server and URI
-	ownTemplates map[pair]bool   // by server and text
-	servers      map[string]bool // servers of the configuration
+	ownResources map[itemKey]bool // by server and URI
+	ownTemplates map[itemKey]bool // by server and text
+	servers      map[string]bool  // servers of the configuration
 
-	prefixes map[string]string // prefix to server
-	claims   map[pair]string   // server and exposed name of a view, to the tool's own name
-	leftOut  map[pair]Note     // omitted tools; see LeftOut
+	prefixes map[string]string  // prefix to server
+	claims   map[itemKey]string // server and exposed name of a view, to the tool's own name
+	omitted  map[itemKey]Note   // omitted tools; see LeftOut
 }
 
-type pair struct{ server, name string }
+type itemKey struct{ server, name string }
 
 // A Note is a remark about a server's lists. A note with At concerns the server's
 // configuration, which is probably wrong.
@@ -66,7 +66,7 @@ func (s *Snapshot) Tool(exposed string) (*Tool, bool) {
 
 // OwnTool returns the tool with the given server and own name.
 func (s *Snapshot) OwnTool(server, name string) (*Tool, bool) {
-	t, ok := s.own[pair{server, name}]
+	t, ok := s.own[itemKey{server, name}]
 	return t, ok
 }
 
@@ -78,17 +78,17 @@ func (s *Snapshot) Prompt(exposed string) (*Prompt, bool) {
 
 // OwnPrompt returns the prompt with the given server and own name.
 func (s *Snapshot) OwnPrompt(server, name string) (*Prompt, bool) {
-	p, ok := s.ownPrompt[pair{server, name}]
+	p, ok := s.ownPrompt[itemKey{server, name}]
 	return p, ok
 }
 
 // build creates a snapshot of the known lists.
 func build(servers []*Server, lists map[string]*lists) *Snapshot {
 	s := &Snapshot{
-		tools: map[string]*Tool{}, own: map[pair]*Tool{}, prompts: map[string]*Prompt{},
-		ownPrompt: map[pair]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
-		ownResources: map[pair]bool{}, ownTemplates: map[pair]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[pair]string{},
-		leftOut: map[pair]Note{},
+		tools: map[string]*Tool{}, own: map[itemKey]*Tool{}, prompts: map[string]*Prompt{},
+		ownPrompt: map[itemKey]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
+		ownResources: map[itemKey]bool{}, ownTemplates: map[itemKey]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[itemKey]string{},
+		omitted: map[itemKey]Note{},
 	}
 	for _, server := range servers {
 		s.servers[server.Name] = true
@@ -97,7 +97,7 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 		}
 		for _, name := range sortedNames(server.Views) {
 			v := server.Views[name]
-			claim := pair{server.Name, Expose(server.Prefix, server.Name, v.Name)}
+			claim := itemKey{server.Name, Expose(server.Prefix, server.Name, v.Name)}
 			if _, taken := s.claims[claim]; v.Name != "" && !v.Hidden && !taken {
 				s.claims[claim] = name
 			}
@@ -160,18 +160,18 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 	for _, o := range l.parse(server).tools {
 		t := o.item
 		if t == nil {
-			s.leaveOut(server, o.name, o.why)
+			s.omit(server, o.name, o.why)
 			continue
 		}
-		if s.own[pair{server.Name, t.Name}] != nil {
+		if s.own[itemKey{server.Name, t.Name}] != nil {
 			s.note(server, "tool %q is listed twice; the first entry is used", t.Name)
 			continue
 		}
-		s.own[pair{server.Name, t.Name}] = t
+		s.own[itemKey{server.Name, t.Name}] = t
 		for _, remark := range t.remarks {
 			s.noteConfig(server, remark.At, remark.Hint, "%s", remark.Text)
 		}
-		if owner, ok := s.claims[pair{server.Name, t.Exposed}]; ok && owner != t.Name {
+		if owner, ok := s.claims[itemKey{server.Name, t.Exposed}]; ok && owner != t.Name {
 			s.note(server, "tool %q is hidden by the view at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
 			continue
 		}
@@ -188,9 +188,9 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 	}
 }
 
-// leaveOut records an omitted tool and the reason. An empty reason means that the
+// omit records an omitted tool and the reason. An empty reason means that the
 // configuration hides the tool.
-func (s *Snapshot) leaveOut(server *Server, name string, why Note) {
+func (s *Snapshot) omit(server *Server, name string, why Note) {
 	if why.Text == "" {
 		return
 	}
@@ -200,9 +200,9 @@ func (s *Snapshot) leaveOut(server *Server, name string, why Note) {
 	if v := server.Views[name]; v != nil && v.Name != "" {
 		shown = v.Name
 	}
-	for _, key := range []pair{{server.Name, name}, {"", Expose(server.Prefix, server.Name, shown)}} {
-		if _, taken := s.leftOut[key]; !taken {
-			s.leftOut[key] = why
+	for _, key := range []itemKey{{server.Name, name}, {"", Expose(server.Prefix, server.Name, shown)}} {
+		if _, taken := s.omitted[key]; !taken {
+			s.omitted[key] = why
 		}
 	}
 }
@@ -210,12 +210,13 @@ func (s *Snapshot) leaveOut(server *Server, name string, why Note) {
 // LeftOut returns the reason why a tool is omitted. name is the tool's own name, or
 // its exposed name if server is empty.
 func (s *Snapshot) LeftOut(server, name string) (Note, bool) {
-	why, ok := s.leftOut[pair{server, name}]
+	why, ok := s.omitted[itemKey{server, name}]
 	return why, ok
 }
 
-// prefixOwner returns the server whose prefix the name of an unprefixed server's item has.
-// Otherwise the order in which lists arrive would decide which server a client calls.
+// prefixOwner returns the server with a prefix that begins the exposed name of another,
+// unprefixed server's item. Such an item is omitted, because otherwise the order in
+// which lists arrive would decide which server a client calls.
 func (s *Snapshot) prefixOwner(server *Server, exposed string) (string, bool) {
 	prefix, _, ok := strings.Cut(exposed, separator)
 	if server.Prefix != "" || !ok {
@@ -233,11 +234,11 @@ func (s *Snapshot) addPrompts(server *Server, l *lists) {
 			s.note(server, "%s", o.why.Text)
 			continue
 		}
-		if s.ownPrompt[pair{server.Name, p.Name}] != nil {
+		if s.ownPrompt[itemKey{server.Name, p.Name}] != nil {
 			s.note(server, "prompt %q is listed twice; the first entry is used", p.Name)
 			continue
 		}
-		s.ownPrompt[pair{server.Name, p.Name}] = p
+		s.ownPrompt[itemKey{server.Name, p.Name}] = p
 		if other, ok := s.prefixOwner(server, p.Exposed); ok {
 			s.note(server, "prompt %q is left out: its name has the prefix of server %q; set a prefix", p.Exposed, other)
 			continue
