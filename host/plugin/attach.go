@@ -27,7 +27,7 @@ func (s *Supervisor) attachSocket(spec Spec) (path string, ok bool) {
 // attach connects to a plugin that the user started manually, as in a debugger. The
 // host neither kills that process nor checks its health, because it may be stopped at
 // a breakpoint.
-func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, described sdk.Manifest, at *stage) (*link, error) {
+func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, described sdk.Manifest, at *startStep) (*link, error) {
 	at.enter("answer the first call")
 	if spec.SHA256 != "" {
 		return nil, fault.New(fault.PluginChecksum, "the configuration pins the program of plugin %q with sha256, so it cannot attach to another process", spec.Name).
@@ -98,14 +98,14 @@ func checkAttachSocket(path string) *fault.Error {
 	switch {
 	case err != nil:
 		return refused("%v", err)
-	case !dir.IsDir() || dir.Mode().Perm()&0o077 != 0 || !mine(dir):
+	case !dir.IsDir() || dir.Mode().Perm()&0o077 != 0 || !ownedByUser(dir):
 		return refused("its directory must belong to you and have mode 0700")
 	}
 	socket, err := os.Lstat(path)
 	switch {
 	case err != nil:
 		return refused("%v", err)
-	case socket.Mode().Type() != os.ModeSocket || !mine(socket):
+	case socket.Mode().Type() != os.ModeSocket || !ownedByUser(socket):
 		return refused("it must be a socket that belongs to you")
 	}
 	return nil

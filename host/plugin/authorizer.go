@@ -26,8 +26,9 @@ type AuthRequest struct {
 	Grant sdk.Host
 }
 
-// An Authorizer is an authorizer in a plugin. It starts on first use. It validates
-// and bounds the plugin's results. Its methods may be called concurrently.
+// An Authorizer calls the authorizer of one server in a plugin's process. It starts
+// on first use. It validates and bounds the plugin's results. Its methods may be
+// called concurrently.
 type Authorizer struct {
 	component
 }
@@ -83,7 +84,7 @@ func (a *Authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (cred sdk
 			return err
 		}
 		if err := checkCredential(c); err != nil {
-			return a.unusable(err)
+			return a.invalidCredential(err)
 		}
 		c.Account = l.accountName(c.Account)
 		cred = c
@@ -99,7 +100,7 @@ func (a *Authorizer) Challenge(ctx context.Context, c sdk.Challenge) (res sdk.Ch
 		if err != nil {
 			return err
 		}
-		r.Reason, r.Scopes = l.sentence(r.Reason), scopes(r.Scopes)
+		r.Reason, r.Scopes = l.displayText(r.Reason), scopes(r.Scopes)
 		res = r
 		return nil
 	})

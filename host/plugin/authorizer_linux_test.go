@@ -214,7 +214,7 @@ func TestAuthorizerCancellation(t *testing.T) {
 	})
 	stays := h.authorizer(h.authRequest("stay", ""))
 	stays.presents(t, "")
-	h.limits.hangUp = 200 * time.Millisecond
+	h.limits.closeStream = 200 * time.Millisecond
 	takes(t, "closing what stays", 2*time.Second, stays.Close)
 	if s := h.Status(); s[0].Starts != 1 {
 		t.Errorf("the process did not survive: %+v", s)

@@ -165,7 +165,7 @@ func TestDropped(t *testing.T) {
 func TestEventFlood(t *testing.T) {
 	for _, mode := range []string{"eventflood", "dropflood", "socketeventflood"} {
 		t.Run(mode, func(t *testing.T) {
-			h := newHost(t, func(h *testHost) { h.limits.hangUp = time.Second })
+			h := newHost(t, func(h *testHost) { h.limits.closeStream = time.Second })
 			neighbour := h.mustOpen(h.request("", "", ""))
 			before := resident(t)
 			c := h.mustOpen(h.request(mode, "", ""))
@@ -318,7 +318,7 @@ func TestStuckClose(t *testing.T) {
 		t.Run(c.mode+c.do, func(t *testing.T) {
 			h := newHost(t, func(h *testHost) { h.limits.exit = 200 * time.Millisecond })
 			if c.killed {
-				h.limits.hangUp = 500 * time.Millisecond
+				h.limits.closeStream = 500 * time.Millisecond
 			}
 			conn := h.mustOpen(h.request(c.mode, c.do, ""))
 			pid := h.pid()

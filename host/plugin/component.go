@@ -12,8 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A component is an authorizer or a vault in a plugin. It starts on first use and
-// runs as long as the plugin's process. The next use after that starts both again.
+// A component is an authorizer or a vault in a plugin's process. It starts on first
+// use and ends with the process. The next use after that starts both again.
 type component struct {
 	sup    *Supervisor
 	spec   Spec
@@ -139,7 +139,7 @@ func (c *component) abandonStart(s *componentStart, late bool) {
 		f := fault.New(fault.PluginUnresponsive, "%s was not ready within %s", c.what, c.limit)
 		s.err = f
 		if c.fatal {
-			s.link.condemn(f)
+			s.link.killWith(f)
 			return
 		}
 	}
@@ -148,7 +148,7 @@ func (c *component) abandonStart(s *componentStart, late bool) {
 
 // stopIn stops the component in a process.
 func (c *component) stopIn(s *componentStart) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.sup.limits.hangUp)
+	ctx, cancel := context.WithTimeout(context.Background(), c.sup.limits.closeStream)
 	defer cancel()
 	defer context.AfterFunc(c.sup.ctx, cancel)()
 	if !s.link.usable() {

@@ -91,12 +91,12 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 
 // Watch sets the function that returns the number of unanswered requests. If the
 // process ends, servers with unanswered requests are suspected first.
-func (c *Connection) Watch(inFlight func() int) { c.user.waits.Store(&inFlight) }
+func (c *Connection) Watch(inFlight func() int) { c.user.unanswered.Store(&inFlight) }
 
 // awaitLate waits for a plugin to return from an abandoned Open. If it does not, the
 // process is ended, unless other servers use it.
 func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.limits.hangUp)
+	ctx, cancel := context.WithTimeout(context.Background(), l.limits.closeStream)
 	defer cancel()
 	defer context.AfterFunc(p.sup.ctx, cancel)()
 	if late.Answered(ctx) || !l.usable() || p.sup.ctx.Err() != nil {
@@ -110,7 +110,7 @@ func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 		return
 	}
 	l.blame(server)
-	l.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not return from an abandoned open for server %q", server))
+	l.killWith(fault.New(fault.PluginUnresponsive, "the plugin did not return from an abandoned open for server %q", server))
 }
 
 // Read returns the next message. Any error ends the connection, except for a
@@ -251,13 +251,13 @@ func (c *Connection) drain() {
 			c.readDone = err != nil && !goesOn
 		}
 	}()
-	t := time.NewTimer(c.link.limits.hangUp)
+	t := time.NewTimer(c.link.limits.closeStream)
 	defer t.Stop()
 	select {
 	case <-done:
 	case <-t.C:
 		c.link.blame(c.user.server)
-		c.link.condemn(fault.New(fault.PluginUnresponsive, "the plugin did not close its side of a connection"))
+		c.link.killWith(fault.New(fault.PluginUnresponsive, "the plugin did not close its side of a connection"))
 		<-done
 	}
 }

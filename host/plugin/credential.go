@@ -93,8 +93,8 @@ func token(s string) bool {
 	})
 }
 
-// unusable returns the fault for an invalid credential.
-func (a *Authorizer) unusable(err error) error {
+// invalidCredential returns the fault for an invalid credential.
+func (a *Authorizer) invalidCredential(err error) error {
 	return fault.New(fault.PluginBroken, "the credential of plugin %q (%s) is invalid: %v", a.spec.Name, a.what, err)
 }
 
@@ -102,8 +102,8 @@ func (a *Authorizer) unusable(err error) error {
 // secrets.
 func (l *link) accountName(s string) string { return l.display(s, nameSize) }
 
-// sentence returns a message from the plugin for display, like accountName.
-func (l *link) sentence(s string) string { return l.display(s, textSize) }
+// displayText returns a message from the plugin for display, like accountName.
+func (l *link) displayText(s string) string { return l.display(s, textSize) }
 
 func (l *link) display(s string, limit int) string {
 	return truncate.Bytes(plain(l.conceal.hide(s[:min(len(s), 16*limit)])), limit)

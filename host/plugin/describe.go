@@ -37,16 +37,16 @@ type knownProgram struct {
 // Describe returns the manifest of the program at path, and its digest. It runs the
 // program only to describe itself.
 func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
-	b, m, err := s.learn(ctx, path, pin)
+	b, m, err := s.describedProgram(ctx, path, pin)
 	if err != nil {
 		return sdk.Manifest{}, "", err
 	}
 	return m, b.digest, nil
 }
 
-// learn returns the program at path and its manifest. It fails if the program does
-// not have the digest pin.
-func (s *Supervisor) learn(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
+// describedProgram returns the program at path and its manifest. It fails if pin is set
+// and is not the digest of the program.
+func (s *Supervisor) describedProgram(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
 	k := s.knownProgram(path)
 	k.learning.Lock()
 	defer k.learning.Unlock()

@@ -2,8 +2,8 @@ package plugin
 
 import "io/fs"
 
-// mine returns false, because Windows does not support attaching.
-func mine(fs.FileInfo) bool { return false }
+// ownedByUser returns false, because Windows does not support attaching.
+func ownedByUser(fs.FileInfo) bool { return false }
 
 func sameVersion(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())

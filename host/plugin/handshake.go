@@ -48,7 +48,7 @@ func checkHandshake(line, dir string, tls bool) (network, address string, err er
 	case !tls && network == "unix" && within(address, dir):
 		return network, address, nil
 	}
-	return "", "", notItsOwn(network, address)
+	return "", "", foreignAddress(network, address)
 }
 
 // loopback accepts only numeric addresses, which need no lookup.
@@ -68,12 +68,12 @@ func within(path, dir string) bool {
 // checkSocket rejects a symbolic link to a socket of another process.
 func checkSocket(address string) error {
 	if info, err := os.Lstat(address); err != nil || info.Mode().Type() != fs.ModeSocket {
-		return notItsOwn("unix", address)
+		return foreignAddress("unix", address)
 	}
 	return nil
 }
 
-func notItsOwn(network, address string) error {
+func foreignAddress(network, address string) error {
 	return fault.New(fault.PluginHandshake, "the plugin's handshake names %s %s, which is not a socket of the plugin", quoted(network), quoted(address))
 }
 

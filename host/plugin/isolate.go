@@ -14,16 +14,16 @@ import (
 // provider.
 type processUser struct {
 	server string // empty for a secret store
-	// waits returns the number of unanswered requests; nil counts as one request.
-	waits atomic.Pointer[func() int]
+	// unanswered returns the number of unanswered requests; nil counts as one request.
+	unanswered atomic.Pointer[func() int]
 	// busy keeps the result of inFlight after the connection has ended.
 	busy atomic.Bool
 }
 
 // inFlight reports whether the server has an unanswered request.
 func (u *processUser) inFlight() bool {
-	waits := u.waits.Load()
-	return waits == nil || u.busy.Load() || (*waits)() > 0
+	unanswered := u.unanswered.Load()
+	return unanswered == nil || u.busy.Load() || (*unanswered)() > 0
 }
 
 // remember stores the result of inFlight.
@@ -39,9 +39,9 @@ func (l *link) join(u *processUser) {
 	l.users[u] = struct{}{}
 }
 
-// part removes a user. It keeps the users of a process that has ended, because isolate
+// leave removes a user. It keeps the users of a process that has ended, because isolate
 // needs them.
-func (l *link) part(u *processUser) {
+func (l *link) leave(u *processUser) {
 	if !l.usable() {
 		return
 	}
@@ -50,18 +50,18 @@ func (l *link) part(u *processUser) {
 	delete(l.users, u)
 }
 
-// blame records the server because of which the host ends the process.
+// blame records the server that is the reason for ending the process.
 func (l *link) blame(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.verdict == nil && !closed(l.exited()) {
+	if l.endReason == nil && !closed(l.exited()) {
 		l.culprit = server
 	}
 }
 
-// present returns the servers that used the process when it ended, those with an
+// usersAtEnd returns the servers that used the process when it ended, those with an
 // unanswered request, and the server that is known to be the cause.
-func (l *link) present() (all, busy []string, culprit string) {
+func (l *link) usersAtEnd() (all, busy []string, culprit string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	flags := map[string]bool{}
@@ -169,7 +169,7 @@ func (s *Supervisor) acquire(ctx context.Context, spec Spec, u *processUser) (*p
 }
 
 func release(p *proc, l *link, u *processUser) {
-	l.part(u)
+	l.leave(u)
 	p.put()
 }
 
@@ -181,7 +181,7 @@ func release(p *proc, l *link, u *processUser) {
 // else all servers. If the shared process crashes again, all its servers are suspects,
 // because a server can choose a moment when another one is busy.
 func (s *Supervisor) isolate(p *proc, l *link) (charged bool, owner string) {
-	all, suspects, culprit := l.present()
+	all, suspects, culprit := l.usersAtEnd()
 	again := p.isolatedRecently()
 	switch {
 	case p.spec.Alone != "" || len(all) == 0:
@@ -207,9 +207,9 @@ func (s *Supervisor) isolate(p *proc, l *link) (charged bool, owner string) {
 
 // regroup distributes servers over free groups, one server per group if there are
 // enough. Otherwise groups are shared, and half of the free groups stay reserved for
-// later crashes. If all servers of a process would leave it and groups are scarce, some
-// servers stay. regroup returns the processes of the groups.
-func (s *Supervisor) regroup(spec Spec, servers []string, everybody bool) []*proc {
+// later crashes. If all servers of a process are moved (all) and groups are scarce,
+// some servers stay. regroup returns the processes of the groups.
+func (s *Supervisor) regroup(spec Spec, servers []string, all bool) []*proc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	free := s.freeGroups(spec)
@@ -217,7 +217,7 @@ func (s *Supervisor) regroup(spec Spec, servers []string, everybody bool) []*pro
 	if len(servers) > most {
 		most = (most + 1) / 2
 		bins = most
-		if everybody {
+		if all {
 			bins++ // the last share stays in its process
 		}
 	}
@@ -313,7 +313,7 @@ func (p *proc) resetCrashes() {
 func (p *proc) crashOwner() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.age(time.Now())
+	p.dropOldCrashes(time.Now())
 	if len(p.crashes) == 0 {
 		return ""
 	}

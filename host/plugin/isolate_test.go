@@ -34,7 +34,7 @@ func (tb *table) connect(server string) *seat {
 	tb.leave(server)
 	s = &seat{processUser: &processUser{server: server}}
 	waits := func() int { return s.requests }
-	s.waits.Store(&waits)
+	s.unanswered.Store(&waits)
 	var err error
 	if s.proc, s.link, err = tb.sup.acquire(tb.t.Context(), Spec{Name: "p"}, s.processUser); err != nil {
 		tb.t.Fatalf("server %s: %v", server, err)

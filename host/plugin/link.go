@@ -44,11 +44,11 @@ type link struct {
 	lost    chan struct{} // closed when the connection has ended
 	cleaned chan struct{} // closed when all resources are released
 
-	mu      sync.Mutex
-	verdict *fault.Error              // guarded by mu; why the host ended the process, or nil
-	culprit string                    // guarded by mu; the server that caused verdict, or ""
-	users   map[*processUser]struct{} // guarded by mu; final after the process has ended
-	grants  map[string]sdk.Host       // guarded by mu; by capability; nil after the process has ended
+	mu        sync.Mutex
+	endReason *fault.Error              // guarded by mu; why the host ended the process, or nil
+	culprit   string                    // guarded by mu; the server that caused endReason, or ""
+	users     map[*processUser]struct{} // guarded by mu; final after the process has ended
+	grants    map[string]sdk.Host       // guarded by mu; by capability; nil after the process has ended
 }
 
 // A processControl checks and stops a plugin process.
@@ -59,7 +59,7 @@ type processControl interface {
 
 // launch starts a process, connects to it and attaches. It releases everything if it
 // fails.
-func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest, at *stage) (*link, error) {
+func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest, at *startStep) (*link, error) {
 	l := s.newLink(spec)
 	l.binary = b
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
@@ -271,7 +271,7 @@ func (l *link) watchHealth() {
 			misses++
 		}
 		if misses == l.limits.maxMisses {
-			l.condemn(fault.New(fault.PluginUnresponsive, "the plugin failed %d consecutive health checks and was killed", misses))
+			l.killWith(fault.New(fault.PluginUnresponsive, "the plugin failed %d consecutive health checks and was killed", misses))
 		}
 	}
 }

@@ -49,7 +49,7 @@ type proc struct {
 	readied  time.Time   // guarded by mu; last transition to ready
 	starts   int         // guarded by mu
 	lastErr  error       // guarded by mu; why the process is not ready
-	stage    stage       // stage of the current start
+	step     startStep   // stage of the current start
 	stopping bool        // guarded by mu
 
 	work sync.WaitGroup // goroutines that start and watch
@@ -139,7 +139,7 @@ func (p *proc) notReady(ctx context.Context) error {
 	if p.lastErr != nil {
 		return p.lastErr
 	}
-	return p.stage.late(p.spec.Name, ctx.Err())
+	return p.step.timeoutFault(p.spec.Name, ctx.Err())
 }
 
 // quarantined returns the fault for the quarantine. The caller holds mu.
@@ -163,7 +163,7 @@ func (p *proc) start() {
 	}
 	ctx, cancel := context.WithTimeout(p.sup.ctx, limit)
 	defer cancel()
-	l, err := p.sup.begin(ctx, p.spec, &p.stage)
+	l, err := p.sup.begin(ctx, p.spec, &p.step)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +192,7 @@ func (p *proc) crashed(err error) {
 	if !permanent(err) {
 		p.crashes = append(p.crashes, now)
 	}
-	p.age(now)
+	p.dropOldCrashes(now)
 	if len(p.crashes) >= p.sup.limits.crashes {
 		p.retry = p.crashes[0].Add(p.sup.limits.crashWindow)
 		p.set(Quarantined)
@@ -202,8 +202,8 @@ func (p *proc) crashed(err error) {
 	p.set(Backoff)
 }
 
-// age removes crashes older than the crash window. The caller holds mu.
-func (p *proc) age(now time.Time) {
+// dropOldCrashes removes crashes older than the crash window. The caller holds mu.
+func (p *proc) dropOldCrashes(now time.Time) {
 	for len(p.crashes) > 0 && now.Sub(p.crashes[0]) >= p.sup.limits.crashWindow {
 		p.crashes = p.crashes[1:]
 	}

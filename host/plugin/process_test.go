@@ -50,7 +50,7 @@ func bubble(t *testing.T, f func(t *testing.T, p *fake)) {
 }
 
 // launch starts a fake process.
-func (p *fake) launch(ctx context.Context, spec Spec, _ *stage) (*link, error) {
+func (p *fake) launch(ctx context.Context, spec Spec, _ *startStep) (*link, error) {
 	p.begun = append(p.begun, time.Now())
 	if p.begin != nil {
 		if err := p.begin(ctx); err != nil {

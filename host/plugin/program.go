@@ -106,7 +106,7 @@ func openProgram(path string) (*program, error) {
 	if err != nil {
 		return nil, fault.Because(fault.PluginNotFound, err, "finding the plugin's program")
 	}
-	if err := allowed(path); err != nil {
+	if err := checkOwnership(path); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)
@@ -161,8 +161,9 @@ func (b *program) unchanged() bool {
 
 func (b *program) close() { _ = b.file.Close() }
 
-// allowed rejects a program that users other than the current one and root can replace.
-func allowed(path string) error {
+// checkOwnership rejects a program that a user other than the current one and root can
+// replace.
+func checkOwnership(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.PluginNotFound, "%s does not exist", path)

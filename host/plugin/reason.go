@@ -15,23 +15,23 @@ import (
 func (l *link) connectionEnded(broke error) {
 	close(l.lost)
 	if broke != nil {
-		l.condemn(fault.Because(fault.PluginBroken, broke, "the plugin violated the protocol"))
+		l.killWith(fault.Because(fault.PluginBroken, broke, "the plugin violated the protocol"))
 		return
 	}
 	if l.attached {
-		l.condemn(fault.New(fault.PluginExited, "the attached plugin closed the connection").WithHint("start the plugin again with the argument attach"))
+		l.killWith(fault.New(fault.PluginExited, "the attached plugin closed the connection").WithHint("start the plugin again with the argument attach"))
 		return
 	}
 	time.AfterFunc(l.limits.exit, func() {
-		l.condemn(fault.New(fault.PluginBroken, "the plugin closed the connection but kept running"))
+		l.killWith(fault.New(fault.PluginBroken, "the plugin closed the connection but kept running"))
 	})
 }
 
-// condemn kills the process for a reason. The first reason wins.
-func (l *link) condemn(f *fault.Error) {
+// killWith kills the process for a reason. The first reason wins.
+func (l *link) killWith(f *fault.Error) {
 	l.mu.Lock()
-	if l.verdict == nil && !closed(l.exited()) {
-		l.verdict = f
+	if l.endReason == nil && !closed(l.exited()) {
+		l.endReason = f
 	}
 	l.mu.Unlock()
 	l.runner.proc.Kill()
@@ -50,7 +50,7 @@ func (l *link) ending() bool {
 func (l *link) exitError() error {
 	l.runner.reading.Wait()
 	l.mu.Lock()
-	f := l.verdict
+	f := l.endReason
 	l.mu.Unlock()
 	if f == nil {
 		f = fault.New(fault.PluginExited, "the plugin's process %s", l.runner.proc.Ended())

@@ -351,7 +351,7 @@ func TestOpenFails(t *testing.T) {
 // if no other server uses it.
 func TestStuckOpen(t *testing.T) {
 	h := newHost(t)
-	h.limits.hangUp = 200 * time.Millisecond
+	h.limits.closeStream = 200 * time.Millisecond
 	h.mustOpen(h.request("", "", "")).Close(0)
 	pid := h.pid()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

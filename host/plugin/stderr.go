@@ -52,7 +52,7 @@ func (j *journal) add(said []byte, crashing bool) {
 	line := j.conceal.hide(string(said))
 	r, ok := parseRecord([]byte(line))
 	j.mu.Lock()
-	if !ok || !r.ofLibrary() {
+	if !ok || !r.fromLibrary() {
 		j.tail = append(append(j.tail, line...), '\n')
 	}
 	if old := len(j.tail) - tailBytes; old > tailBytes {
@@ -177,9 +177,9 @@ func parseRecord(line []byte) (record, bool) {
 	return r, true
 }
 
-// ofLibrary reports whether go-plugin itself wrote the record. It contains the
+// fromLibrary reports whether go-plugin itself wrote the record. It contains the
 // plugin's address, which is useless in an error.
-func (r record) ofLibrary() bool {
+func (r record) fromLibrary() bool {
 	return r.level == hclog.Debug && r.message == "plugin address" && len(r.pairs) == 4 && r.pairs[0] == "address" && r.pairs[2] == "network"
 }
 

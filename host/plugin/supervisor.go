@@ -75,7 +75,7 @@ type Supervisor struct {
 	run    string          // identifies this host in the environment of its descendants
 	ctx    context.Context // canceled by Stop
 	cancel context.CancelFunc
-	begin  func(context.Context, Spec, *stage) (*link, error) // start, except in tests
+	begin  func(context.Context, Spec, *startStep) (*link, error) // start, except in tests
 
 	mu        sync.Mutex
 	programs  map[string]*knownProgram         // guarded by mu; by path
@@ -98,7 +98,7 @@ func New(o Options) *Supervisor {
 		programs: map[string]*knownProgram{}, processes: map[string]*proc{}, isolated: map[string]map[string]*isolation{},
 	}
 	if o.OneShot {
-		s.limits.hangUp = oneShotHangUp
+		s.limits.closeStream = oneShotCloseStream
 	}
 	s.begin = s.start
 	return s
@@ -106,9 +106,9 @@ func New(o Options) *Supervisor {
 
 // start starts one process of a plugin. It fails if the program has changed since it
 // was described.
-func (s *Supervisor) start(ctx context.Context, spec Spec, at *stage) (*link, error) {
+func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link, error) {
 	at.enter("describe itself")
-	b, m, err := s.learn(ctx, spec.Path, spec.SHA256)
+	b, m, err := s.describedProgram(ctx, spec.Path, spec.SHA256)
 	if err != nil {
 		return nil, describeTimeout(err)
 	}
@@ -126,13 +126,13 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *stage) (*link, er
 	return s.launch(ctx, spec, b, m, at)
 }
 
-// A stage is the pending step of a starting plugin.
-type stage struct{ todo atomic.Pointer[string] }
+// A startStep is the pending step of a starting plugin.
+type startStep struct{ todo atomic.Pointer[string] }
 
-func (s *stage) enter(todo string) { s.todo.Store(&todo) }
+func (s *startStep) enter(todo string) { s.todo.Store(&todo) }
 
-// late returns the fault for a start that exceeds the caller's timeout.
-func (s *stage) late(name string, err error) *fault.Error {
+// timeoutFault returns the fault for a start that exceeds the caller's timeout.
+func (s *startStep) timeoutFault(name string, err error) *fault.Error {
 	todo := "get ready"
 	if t := s.todo.Load(); t != nil {
 		todo = *t
@@ -310,11 +310,11 @@ func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
 
 // limits are the timeouts and retry limits of a supervisor.
 type limits struct {
-	start      time.Duration // for a process to start and answer the first call
-	describe   time.Duration // for a program to print its manifest
-	lastOutput time.Duration // for the last output of a process that ended
-	exit       time.Duration // for a process to exit after its lifeline is closed or its connection breaks
-	hangUp     time.Duration // for a plugin to close the stream of a closed connection
+	start       time.Duration // for a process to start and answer the first call
+	describe    time.Duration // for a program to print its manifest
+	lastOutput  time.Duration // for the last output of a process that ended
+	exit        time.Duration // for a process to exit after its lifeline is closed or its connection breaks
+	closeStream time.Duration // for a plugin to close the stream of a closed connection
 
 	healthEvery time.Duration
 	healthTime  time.Duration // for one health check
@@ -333,12 +333,12 @@ type limits struct {
 	trialMax time.Duration // upper limit of trial
 }
 
-// oneShotHangUp replaces hangUp in a host that exits after one operation.
-const oneShotHangUp = 300 * time.Millisecond
+// oneShotCloseStream replaces closeStream in a host that exits after one operation.
+const oneShotCloseStream = 300 * time.Millisecond
 
 var defaults = limits{
 	start: 10 * time.Second, describe: 5 * time.Second,
-	lastOutput: 100 * time.Millisecond, exit: 500 * time.Millisecond, hangUp: 3 * time.Second,
+	lastOutput: 100 * time.Millisecond, exit: 500 * time.Millisecond, closeStream: 3 * time.Second,
 	healthEvery: 5 * time.Second, healthTime: 2 * time.Second, maxMisses: 3,
 	idle:         10 * time.Minute,
 	backoffFirst: 100 * time.Millisecond, backoffMax: 30 * time.Second, stableAfter: 60 * time.Second,

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A StoreRequest describes a vault.
+// A StoreRequest describes the secret store to open.
 type StoreRequest struct {
 	Spec      Spec
 	Component string // the secret store of the plugin
@@ -30,9 +30,9 @@ type StoreRequest struct {
 
 const vaultTime = 3 * time.Second
 
-// A Vault is a vault in a plugin. It opens on first use. Its methods may be called
-// concurrently. Its faults wrap the plugin's [sdk.Error], whose Reason is more
-// specific.
+// A Vault is an open secret store in a plugin's process. It opens on first use. Its
+// methods may be called concurrently. Its faults wrap the plugin's [sdk.Error], whose
+// Reason is more specific.
 type Vault struct {
 	component
 	timeout time.Duration
@@ -94,7 +94,7 @@ func (v *Vault) ask(outer context.Context, value []byte, f func(context.Context,
 	err := v.use(ctx, func(ctx context.Context, l *link, handle string) error {
 		err := f(ctx, l.wire.Vault(handle))
 		if outer.Err() == nil && timedOut(ctx, err) {
-			l.condemn(v.unresponsive())
+			l.killWith(v.unresponsive())
 		}
 		return err
 	})
