@@ -21,12 +21,12 @@ import (
 // bodies is limited by the connections and requests of an address, their time
 // by timeouts, and their bytes by the memory for messages.
 
-// firstRead is the memory in bytes that is reserved for a body before it
+// initialBody is the memory in bytes that is reserved for a body before it
 // arrives.
-const firstRead = limit.Small
+const initialBody = limit.Small
 
-// A bodyText is the body of a request and the memory that it holds.
-type bodyText struct {
+// A requestBody is the body of a request and the memory that it holds.
+type requestBody struct {
 	text   []byte
 	budget *limit.Memory
 	first  int         // reserved bytes
@@ -34,14 +34,14 @@ type bodyText struct {
 }
 
 // release returns the memory.
-func (b *bodyText) release() {
+func (b *requestBody) release() {
 	b.budget.Count(-b.first)
 	b.first = 0
 	b.more.Release()
 }
 
 // grow reserves memory for n more bytes.
-func (b *bodyText) grow(p authn.Principal, n int) error {
+func (b *requestBody) grow(p authn.Principal, n int) error {
 	if b.more == nil {
 		held, err := b.budget.Hold(n)
 		if err == nil {
@@ -66,7 +66,7 @@ func memoryError(err error) error {
 
 // readBody reads the body of a request. If that fails it answers the request
 // and reports false. Otherwise the caller releases the body.
-func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal) (*bodyText, bool) {
+func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal) (*requestBody, bool) {
 	if !isJSON(r.Header) {
 		writeError(w, r, http.StatusUnsupportedMediaType, errType)
 		return nil, false
@@ -103,12 +103,12 @@ func (e *bodyMemoryError) Error() string { return e.message }
 
 // readLimited reads a body within its limits for size, time and memory. The
 // caller releases the body, also after an error.
-func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal) (b *bodyText, err error) {
-	b = &bodyText{budget: srv.memory}
+func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal) (b *requestBody, err error) {
+	b = &requestBody{budget: srv.memory}
 	if r.ContentLength > int64(srv.o.MaxBody) {
 		return b, &http.MaxBytesError{Limit: int64(srv.o.MaxBody)}
 	}
-	first := firstRead
+	first := initialBody
 	if r.ContentLength >= 0 {
 		first = min(first, int(r.ContentLength))
 	}
@@ -170,7 +170,7 @@ func readAll(in io.Reader, size, most int, more func(n int) error) ([]byte, erro
 	if size < 0 {
 		limit = most + 1 // one more, so that the reader reports a body that is too large
 	}
-	text := make([]byte, min(limit, firstRead))
+	text := make([]byte, min(limit, initialBody))
 	for had := 0; ; {
 		n, err := in.Read(text[had:])
 		had += n

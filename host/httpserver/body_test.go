@@ -155,12 +155,12 @@ func TestReadAll(t *testing.T) {
 		want        error
 	}{
 		{0, 0, 0, nil, nil}, {0, -1, 0, nil, nil}, {1, 1, 0, nil, nil}, {1, -1, 0, nil, nil},
-		{firstRead, firstRead, 0, nil, nil}, {firstRead, -1, 3 * firstRead, nil, nil},
-		{firstRead + 1, firstRead + 1, 1, nil, nil}, {100_000, 100_000, 100_000 - firstRead, nil, nil},
+		{initialBody, initialBody, 0, nil, nil}, {initialBody, -1, 3 * initialBody, nil, nil},
+		{initialBody + 1, initialBody + 1, 1, nil, nil}, {100_000, 100_000, 100_000 - initialBody, nil, nil},
 		{most, most, most, nil, nil}, {most, -1, most, nil, nil}, {100, 50, 0, nil, nil}, // the rest belongs to the next request
-		{0, 1, 0, nil, io.ErrUnexpectedEOF}, {99, 100, 0, nil, io.ErrUnexpectedEOF}, {20_000, 1 << 30, 3 * firstRead, nil, io.ErrUnexpectedEOF},
+		{0, 1, 0, nil, io.ErrUnexpectedEOF}, {99, 100, 0, nil, io.ErrUnexpectedEOF}, {20_000, 1 << 30, 3 * initialBody, nil, io.ErrUnexpectedEOF},
 		{10, 100, 0, errLost, errLost}, {10, -1, 0, errLost, errLost}, {10, -1, 0, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF},
-		{firstRead + 1, firstRead + 1, 0, nil, errLimit}, {100_000, 100_000, 50_000, nil, errLimit}, {100_000, -1, 0, nil, errLimit},
+		{initialBody + 1, initialBody + 1, 0, nil, errLimit}, {100_000, 100_000, 50_000, nil, errLimit}, {100_000, -1, 0, nil, errLimit},
 	} {
 		for how, pieces := range map[string]func(io.Reader) io.Reader{
 			"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader, "bytes": iotest.OneByteReader, "early ends": iotest.DataErrReader,

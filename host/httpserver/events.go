@@ -59,8 +59,8 @@ type eventWriter struct {
 	begun        bool
 }
 
-func newEventWriter(w http.ResponseWriter, patience time.Duration) *eventWriter {
-	return &eventWriter{w: w, control: http.NewResponseController(w), timeout: patience}
+func newEventWriter(w http.ResponseWriter, timeout time.Duration) *eventWriter {
+	return &eventWriter{w: w, control: http.NewResponseController(w), timeout: timeout}
 }
 
 // begin sends the head of the response.
@@ -104,13 +104,13 @@ func (e *eventWriter) write(parts ...[]byte) error {
 	for _, p := range parts {
 		for len(p) > 0 {
 			n := min(len(p), chunk)
-			patience := e.timeout
+			timeout := e.timeout
 			if e.shortTimeout != nil {
 				if shorter, now := e.shortTimeout(); now {
-					patience = shorter
+					timeout = shorter
 				}
 			}
-			_ = e.control.SetWriteDeadline(time.Now().Add(patience))
+			_ = e.control.SetWriteDeadline(time.Now().Add(timeout))
 			if _, err := e.w.Write(p[:n]); err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 	defer stream.finish(sendqueue.Message{})
 	id, c, err := srv.openLegacySSE(p, stream)
 	if err != nil {
-		writeRetryable(w, r, err.retryStatus(), fullWait, err)
+		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
 	}
 	defer srv.closeLegacySSE(id, p)

@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A panic costs one request, whose client gets an error. Deferred calls release
+// A panic fails one request, and its client gets an error. Deferred calls release
 // the limits that the request holds.
 
 // errPanic is the answer to a request whose handler panicked.

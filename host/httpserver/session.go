@@ -109,22 +109,23 @@ func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.P
 	return nil, false
 }
 
-// fullWait is the Retry-After of a request for which there is no session.
-const fullWait = 5 * time.Second
+// sessionRetryAfter is the Retry-After of a request that gets no session because of a
+// limit or a failure of the store.
+const sessionRetryAfter = 5 * time.Second
 
 // sessionError answers a request after an error of the session store.
 func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, err error) {
 	full, ok := errors.AsType[*sessionstore.FullError](err)
 	switch {
 	case ok && full.Owner:
-		writeRetryable(w, r, http.StatusTooManyRequests, fullWait, srv.legacySessions.share)
+		writeRetryable(w, r, http.StatusTooManyRequests, sessionRetryAfter, srv.legacySessions.share)
 	case ok:
-		writeRetryable(w, r, http.StatusServiceUnavailable, fullWait, srv.legacySessions.full)
+		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, srv.legacySessions.full)
 	case errors.Is(err, sessionstore.ErrClosed):
 		writeRetryable(w, r, http.StatusServiceUnavailable, srv.o.Drain, errStopping)
 	default:
 		srv.o.Log.Error("reading the session store failed", "error", err)
-		writeRetryable(w, r, http.StatusServiceUnavailable, fullWait, errStore)
+		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, errStore)
 	}
 }
 
