@@ -40,7 +40,7 @@ var transportDefaults = []sdk.Attribute{
 // A fallback holds the attributes that a block inherits, by name.
 type fallback map[string]*hclsyntax.Attribute
 
-// readDefaults reads the defaults block, of which all files together hold one. A
+// readDefaults reads the defaults block. All files together hold at most one. A
 // block with a problem is not used: every server would report the problem again.
 func (l *loader) readDefaults(blocks []*hclsyntax.Block) {
 	if len(blocks) == 0 {

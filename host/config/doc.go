@@ -23,7 +23,7 @@
 //   - Blocks: blockreader.go and attribute.go read any block. require.go and
 //     describe.go read plugins; serverattributes.go, server.go, tools.go and
 //     share.go servers; defaults.go the defaults; gateway.go, address.go,
-//     origin.go, exposure.go and authentication.go the gateway; secret_store.go
+//     origin.go, exposure.go and authentication.go the gateway; secretstore.go
 //     the secret store.
 //   - Blocks of plugins: pluginref.go, settings.go, setting.go and convert.go
 //     decode them with the plugin's schema.
@@ -31,5 +31,11 @@
 //     plugin's complaints about its settings, at their places.
 //   - Diagnostics: diagnostic.go collects them, hcldiagnostics.go converts those
 //     of HCL, snippet.go and mask.go show the source line, redact.go removes
-//     secrets, render.go prints.
+//     secrets, render.go prints. pasted.go recognizes the JSON configuration of an
+//     MCP client.
+//   - Output: encode.go masks settings for output, encodes them, and computes the
+//     fingerprint of a server.
+//   - Reviews: content.go reads without evaluation; outline.go and
+//     outlineprogram.go list the actions of a configuration.
+//   - Places: locate.go finds the place of a setting by its path.
 package config

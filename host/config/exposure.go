@@ -30,12 +30,12 @@ func (r blockReader) listen() (string, bool) {
 	return listen, err == nil
 }
 
-// longestCalled is the length of the longest address that messages repeat.
-const longestCalled = 128
+// maxShownAddress is the length of the longest address that messages repeat.
+const maxShownAddress = 128
 
 // addressInFile names an address in the file, for messages.
 func addressInFile(listen string) string {
-	if len(listen) > longestCalled {
+	if len(listen) > maxShownAddress {
 		return `"listen"`
 	}
 	return fmt.Sprintf("listen = %q", listen)
@@ -43,7 +43,7 @@ func addressInFile(listen string) string {
 
 // addressOfFlag names an address of the --http flag, for messages.
 func addressOfFlag(listen string) string {
-	if listen == "" || len(listen) > longestCalled {
+	if listen == "" || len(listen) > maxShownAddress {
 		return "the address of --http"
 	}
 	return "--http " + listen

@@ -98,7 +98,7 @@ var httpForm = form{
 	},
 }
 
-// gateway reads the gateway block, of which all files together hold one.
+// gateway reads the gateway block. All files together hold at most one.
 func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	s := l.emptyBlock("gateway")
 	for i, b := range blocks {

@@ -37,8 +37,8 @@ type storeDraft struct {
 	file *SecretFile
 }
 
-// secretStore reads the secret_store block, of which all files together hold one.
-// It does not decode a body that belongs to a plugin. It returns nil without a block.
+// secretStore reads the secret_store block. All files together hold at most one. It
+// does not decode a body that belongs to a plugin. It returns nil without a block.
 func (l *loader) secretStore(blocks []*hclsyntax.Block) *storeDraft {
 	if len(blocks) == 0 {
 		return nil

@@ -69,11 +69,11 @@ type serverAttribute struct {
 	doc        string // Markdown, one or more sentences
 }
 
-// serverAttributes is the table of the attributes with a value that the host
-// decodes. It is the only list of their names: which attributes a block accepts,
-// how each is decoded, its default, and the table in docs/configuration.md all
-// come from it. "enabled" is the first, because of a disabled server no other
-// attribute is read. "start" precedes "install", whose bound it is.
+// serverAttributes is the table of the attributes whose values the host decodes. It
+// is the only list of their names. The accepted attributes of a block, their decoders
+// and defaults, and the table in docs/configuration.md come from it. "enabled" is the
+// first, because no other attribute of a disabled server is read. "start" precedes
+// "install", because it is the lower bound of "install".
 var serverAttributes = []serverAttribute{
 	{name: "enabled", serverValue: boolean(func(s *Server) *bool { return &s.Enabled }, true),
 		doc: "Nothing else in the block of a disabled server is evaluated."},
@@ -250,10 +250,10 @@ func (r blockReader) readAttributeBlocks(d *draft, inDefaults bool) {
 	for _, name := range attributeBlocks(inDefaults) {
 		b := r.blockOrEmpty(name)
 		b.fallback = r.defaultsOf(name)
-		b.check(form{attributes: attributeNames(name, inDefaults), later: notYet[name]})
+		b.check(form{attributes: attributeNames(name, inDefaults), later: laterAttributes[name]})
 		b.readAttributes(d, name, inDefaults)
 	}
 }
 
-// notYet lists, by block, the attributes that a later version will have.
-var notYet = map[string][]string{"tools": {"confirm"}}
+// laterAttributes lists, by block, the attributes that a later version will have.
+var laterAttributes = map[string][]string{"tools": {"confirm"}}
