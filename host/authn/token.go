@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The reasons why [Tokens] refuses a request. They say what is wrong with the
-// form of a token and never repeat any part of it.
+// The reasons why [Tokens] refuses a request. They never contain a part of the
+// token.
 var (
 	ErrMissing   = errors.New("the request has no token")
 	ErrMalformed = errors.New("the request's token is malformed")
@@ -25,8 +25,8 @@ type StaticToken struct {
 	Roles   []string
 }
 
-// Tokens authenticates clients by a fixed list of tokens, of which it keeps
-// only digests.
+// Tokens authenticates clients by a fixed list of tokens. It keeps only the digests
+// of the tokens.
 type Tokens struct{ known []knownToken }
 
 type knownToken struct {
