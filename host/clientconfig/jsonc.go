@@ -44,7 +44,7 @@ type node struct {
 // maxDepth is the maximum nesting of a file.
 const maxDepth = 128
 
-// bom is the byte order mark, with which some editors on Windows begin a file.
+// bom is the byte order mark. Some editors on Windows write it at the start of a file.
 var bom = []byte("\xef\xbb\xbf")
 
 // parse parses a file and returns its value, or nil if it has none. Comments and trailing

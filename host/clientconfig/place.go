@@ -2,8 +2,8 @@ package clientconfig
 
 import "path/filepath"
 
-// A Scope says who uses an entry: the user everywhere, or everybody who works in one
-// directory.
+// A Scope says where an entry applies: in all directories of the user, or for all
+// users of one directory.
 type Scope string
 
 // The scopes.
