@@ -65,8 +65,8 @@ func (u *User) Grant(ctx context.Context, name string, to ...Recipient) error {
 		}
 		return known
 	}
-	// The first read may ask the user for a password, for which no other process
-	// should have to wait.
+	// The first read may prompt for a password. It happens without the lock, so that no
+	// other process waits for the user.
 	known, err := u.Granted(ctx, name)
 	if err != nil || len(add(slices.Clip(known))) == len(known) {
 		return err
