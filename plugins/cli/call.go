@@ -53,13 +53,13 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 		Progress: s.progress(r), Force: s.force,
 	})
 	if err != nil {
-		return run.ErrorResult(fmt.Sprintf("starting %s: %s", s.name, reason(err)))
+		return run.ErrorResult(fmt.Sprintf("starting %s: %s", s.name, errorWithoutPath(err)))
 	}
 	s.log.Debug("ran", "tool", t.Name, "exit_code", o.ExitCode, "duration", o.Duration.Round(time.Millisecond))
 	if r.ctx.Err() != nil {
 		return nil
 	}
-	return s.shape(t, o)
+	return s.runResult(t, o)
 }
 
 // checks returns the checks for the values of a call.
@@ -69,14 +69,14 @@ func (s *server) checks(t *tool.Tool) ([]run.Check, error) {
 	}
 	dir, err := confine.New(s.program.dir)
 	if err != nil {
-		return nil, fmt.Errorf("the working directory %s: %s", s.program.dir, reason(err))
+		return nil, fmt.Errorf("the working directory %s: %s", s.program.dir, errorWithoutPath(err))
 	}
 	return []run.Check{run.Within(dir)}, nil
 }
 
-// reason returns an error without the path of the program, which may be
+// errorWithoutPath returns an error without the path of the program, which may be
 // private.
-func reason(err error) string {
+func errorWithoutPath(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
@@ -86,9 +86,9 @@ func reason(err error) string {
 // envelopeSize bounds the bytes of a message around its result.
 const envelopeSize = 4 << 10
 
-// shape returns the result of a run. It shrinks the output until the result
+// runResult returns the tool result for a run. It shrinks the output until the result
 // fits into a message.
-func (s *server) shape(t *tool.Tool, o *run.Outcome) json.RawMessage {
+func (s *server) runResult(t *tool.Tool, o *run.Outcome) json.RawMessage {
 	form := run.Form{Output: s.set.Output, OKCodes: s.set.OKCodes, DataCodes: s.set.DataCodes}
 	if form.DataCodes == nil {
 		form.DataCodes = t.DataCodes

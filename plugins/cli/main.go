@@ -18,16 +18,16 @@ import (
 // version is the version of the plugin; CHANGELOG.md describes its changes.
 const version = "0.1.0"
 
-// unattended are environment variables for every run. They turn off pagers and
+// unattendedEnv lists environment variables for every run. They turn off pagers and
 // prompts, because there is no terminal. The configuration can override them.
-var unattended = []string{
+var unattendedEnv = []string{
 	"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=cat",
 	"GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive",
 }
 
 func open(_ context.Context, s *sdk.Server, set *settings) (sdk.Conn, error) {
 	dir := set.dir(s)
-	env := stdio.Environ(append(append([]string(nil), unattended...), s.Env...), set.Env)
+	env := stdio.Environ(append(append([]string(nil), unattendedEnv...), s.Env...), set.Env)
 	path, err := stdio.Resolve(set.Command[0], dir, env)
 	if err != nil {
 		return nil, err
