@@ -1,5 +1,5 @@
-// Command junctor-plugin-command authenticates with the output of a program:
-// headers, or a token, and when they expire.
+// Command junctor-plugin-command runs a program that prints credentials: headers or a
+// token, and their time of expiry.
 package main
 
 import (
