@@ -55,7 +55,6 @@ type PromptField struct {
 
 // A Callback is a listener for the redirect at the end of a login.
 type Callback interface {
-	// URL is the address to redirect to.
 	// URL returns the redirect URI.
 	URL() string
 	// Wait returns the query of the first request to the path, without "?".

@@ -37,7 +37,7 @@ func (p *pipeConn) Recv() ([]byte, error) {
 	for {
 		line, err := p.lines.Next()
 		if err != nil {
-			return nil, p.ending(err)
+			return nil, p.recvError(err)
 		}
 		if msg, err := ndjson.Message(line); err == nil {
 			return msg, nil
@@ -45,8 +45,8 @@ func (p *pipeConn) Recv() ([]byte, error) {
 	}
 }
 
-// ending converts an error of the line reader to the error that Recv returns.
-func (p *pipeConn) ending(err error) error {
+// recvError converts an error of the line reader to the error that Recv returns.
+func (p *pipeConn) recvError(err error) error {
 	if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
 		return &Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
 	}
