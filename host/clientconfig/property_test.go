@@ -129,7 +129,8 @@ func TestMergeKeepsOtherBytes(t *testing.T) {
 	})
 }
 
-// An empty object may lose its white space when a member is added.
+// emptyObject matches an empty object with white space, which may lose it when a member
+// is added.
 var emptyObject = regexp.MustCompile(`\{[ \t]+\}`)
 
 // holds reports whether other is a subsequence of text.

@@ -14,8 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// The test starts child processes with the same secrets. Each asks for a credential
-// once, at the same time as the test.
+// childVar is set in the child processes of the test, which have the same secrets. Each
+// requests one credential at the same time as the test.
 const childVar = "CREDENTIAL_TEST_DIR"
 
 func isChild() bool { return os.Getenv(childVar) != "" }

@@ -58,7 +58,7 @@ func callUnderAttack(t *testing.T, s *httpProcess, v *testClient, what string, b
 	s.within(what+": p99 afterwards", after, 20*time.Millisecond)
 }
 
-// TestSlowSocketsDoNotDelayOthersDoNotDelayOthers has two thousand clients send a byte of a
+// TestSlowSocketsDoNotDelayOthers has two thousand clients send a byte of a
 // header or a body now and then. Those with a body are half as many as
 // max_in_flight.
 func TestSlowSocketsDoNotDelayOthers(t *testing.T) {

@@ -38,7 +38,7 @@ func (h *fixture) waitForBodies(t *testing.T, bodies, least int64) {
 	}
 }
 
-// TestSlowBodiesDoNotBlockOthersDoNotBlockOthers checks that clients with slow bodies do not
+// TestSlowBodiesDoNotBlockOthers checks that clients with slow bodies do not
 // count as in flight, and are answered when their bodies are complete.
 func TestSlowBodiesDoNotBlockOthers(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ type use struct {
 	content   any    // type of content that the result must have
 }
 
-// Tools of *everything* for all clients.
+// ordinary lists the tools of *everything* for all clients.
 var ordinary = []use{
 	{tool: "echo", arguments: object{"message": "hello"}, says: "Echo: hello"},
 	{tool: "get-annotated-message", arguments: object{"messageType": "debug", "includeImage": true}, says: "Debug", content: &mcp.ImageContent{}},
@@ -37,7 +37,7 @@ var ordinary = []use{
 	{tool: "trigger-long-running-operation", arguments: object{"duration": 0.2, "steps": 2}, says: "completed"},
 }
 
-// Tools of *everything* for clients that can answer questions.
+// asking lists the tools of *everything* for clients that can answer questions.
 var asking = []use{
 	{tool: "get-roots-list", arguments: object{}, says: "file:///the/root"},
 	{tool: "trigger-sampling-request", arguments: object{"prompt": "say it", "maxTokens": 10}, says: "the model heard: Resource trigger-sampling-request context: say it"},

@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A slow tool of *everything*, and arguments with which it reports progress ten
-// times a second for longer than any test.
+// long is a slow tool of *everything*. With the arguments endless it reports progress
+// ten times a second for longer than any test.
 const long = "every__trigger-long-running-operation"
 
 var endless = object{"duration": 600, "steps": 6000}

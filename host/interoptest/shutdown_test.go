@@ -67,7 +67,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// TestInheritedChildrenAreKeptAreKept checks that background processes of the shell
+// TestInheritedChildrenAreKept checks that background processes of the shell
 // that became junctor are not ended.
 func TestInheritedChildrenAreKept(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The library with the original schema and without this package is the oracle for dialects,
-// normal form, quick path and limits.
+// libraryCompile compiles the original schema with the library alone. The result is the
+// oracle for dialects, normal form, quick path and limits.
 func libraryCompile(raw string) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(raw))
 	if err != nil {

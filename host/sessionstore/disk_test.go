@@ -452,7 +452,7 @@ func TestDamagedFileIsReplacedWhileOpen(t *testing.T) {
 	}
 }
 
-// TestStuckDiskIsNotWaitedForIsNotWaitedFor checks that events become readable after
+// TestStuckDiskIsNotWaitedFor checks that events become readable after
 // diskTimeout.
 func TestStuckDiskIsNotWaitedFor(t *testing.T) {
 	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db")})
