@@ -19,7 +19,8 @@ const (
 	pollMost  = time.Minute
 )
 
-// Shorter intervals from the server are ignored. Tests reduce these values.
+// pollLeast is the shortest interval of polling; shorter ones from the server are
+// ignored. pollSlower is added after slow_down. Tests reduce both.
 var pollLeast, pollSlower = time.Second, 5 * time.Second
 
 var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout", Message: "the code expired before it was entered", Hint: "run the login again to get another code"}

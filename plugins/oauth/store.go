@@ -122,7 +122,8 @@ func (a *authorizer) remembered(ctx context.Context) []string {
 	return union(nil, scopes)
 }
 
-// Keys are short, because some stores limit their length.
+// loginKey and the functions below return keys of secrets. Keys are short, because some
+// stores limit their length.
 func (a *authorizer) loginKey() string   { return "login-" + short(canonical(a.server)) }
 func (a *authorizer) scopesKey() string  { return "scopes-" + short(canonical(a.server)) }
 func (a *authorizer) enteredKey() string { return "entered-" + short(canonical(a.server)) }
