@@ -8,7 +8,7 @@ import (
 
 // defaultLevel is the log level of a legacy client that has set none, on a
 // connection that several principals use. It keeps what one of them sees
-// independent of the levels that others set.
+// independent of the levels of other principals.
 const defaultLevel = "info"
 
 // callers records which principals have used a connection. A server may still
@@ -43,9 +43,9 @@ func (c *callers) several() bool {
 	return c.more
 }
 
-// serves reports whether several principals use the connection, or could be
-// meant by what its server says without naming a request: those that have used
-// the connection and those of the given sessions.
+// serves reports whether the connection serves several principals. It counts those that
+// have used the connection and those of the given sessions, because a notification
+// without a request may be for any of them.
 func (c *callers) serves(sessions []*Session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,13 +61,12 @@ func (c *callers) serves(sessions []*Session) bool {
 	return c.more
 }
 
-// same reports whether two principals are one, whatever their roles.
+// same reports whether two principals are equal except for their roles.
 func same(p, q authn.Principal) bool {
 	return p.Subject == q.Subject && p.Tenant == q.Tenant && p.Method == q.Method
 }
 
-// sharedConn returns the line of the connection to a server that all clients
-// share.
+// sharedConn returns the connection to a server that all clients share.
 func (g *Gateway) sharedConn(server string) *upstreamConn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,7 +78,7 @@ func (g *Gateway) sharedConn(server string) *upstreamConn {
 	return l
 }
 
-// recordCaller records that a principal uses a connection that others may use as well.
+// recordCaller records that a principal uses a shared connection.
 func (l *upstreamConn) recordCaller(p authn.Principal) {
 	if l.callers.add(p) {
 		l.gw.setLevels()

@@ -9,27 +9,27 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A Stream takes messages to a client; an [outbox.Outbox] is one. Its methods
-// may be called concurrently.
+// A Stream sends messages to a client, as a [sendqueue.Queue] does. Its methods may be
+// called concurrently.
 type Stream interface {
-	// Send waits for room as long as ctx allows.
+	// Send waits for space in the queue until ctx ends.
 	Send(ctx context.Context, m sendqueue.Message) error
-	// TrySend never waits; the message may be lost.
+	// TrySend does not wait. It drops the message and returns false without space.
 	TrySend(m sendqueue.Message) bool
-	// Push never waits. It is for what is bounded by other means, such as one
-	// answer for each request in flight.
+	// Push does not wait and needs no space. The caller bounds the messages, for
+	// example to one answer for each request in flight.
 	Push(m sendqueue.Message) error
-	// Room waits until the client has read enough to be sent more.
+	// WaitForSpace waits until the queue has space.
 	WaitForSpace(ctx context.Context) error
 }
 
 // A Client is a program that connects to the gateway.
 type Client struct {
 	Principal authn.Principal
-	// Out takes messages that belong to none of the client's requests.
+	// Out takes messages that belong to no request of the client.
 	Out Stream
-	// Sole says that there is no other client. Requests of servers go to it even
-	// from connections that clients share.
+	// Sole is true if there is no other client. Requests of servers on a shared
+	// connection then go to this client.
 	Sole bool
 	// Changed, when not nil, is called with the new result of State after each
 	// change, one call at a time and in order. It may wait for a disk.
@@ -45,8 +45,8 @@ type Exchange struct {
 	Header map[string][]string
 }
 
-// An Answer is the response to one request. It is empty for a request whose client
-// does not wait any longer.
+// An Answer is the response to one request. It is empty if the client has cancelled the
+// request.
 type Answer struct {
 	Message sendqueue.Message
 	Code    int // of the JSON-RPC error; 0 for a result

@@ -12,5 +12,5 @@
 //
 // The gateway is also the peer of every upstream. It relays the notifications and
 // requests of a server to the client that they belong to, and refuses requests
-// for which there is no such client (notify.go, clientrequests.go).
+// for which there is no such client (notify.go, serverrequests.go).
 package gateway

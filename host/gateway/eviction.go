@@ -20,8 +20,8 @@ func (g *Gateway) SharePerPrincipal() {
 	g.multiplePrincipals = true
 }
 
-// evictFor closes an idle connection if err says that the limit was reached, and
-// reports whether it closed one: the caller tries again then.
+// evictFor closes an unused connection if err is that of the connection limit. It
+// reports whether it closed one; the caller then tries again.
 func (g *Gateway) evictFor(err error, server string, p authn.Principal) bool {
 	switch err {
 	case errTooManyConns:
@@ -32,8 +32,8 @@ func (g *Gateway) evictFor(err error, server string, p authn.Principal) bool {
 	return false
 }
 
-// evict closes an idle connection to a server, of a principal if one is named, and
-// reports whether there was one.
+// evict closes an unused connection to a server and reports whether there was one. If
+// principal is not empty, it closes only connections of that principal.
 func (g *Gateway) evict(server, principal string) bool {
 	l := g.evictExclusive(server, principal)
 	if l == nil && principal == "" {
@@ -51,7 +51,7 @@ func (g *Gateway) evict(server, principal string) bool {
 	return true
 }
 
-// evictExclusive removes the exclusive connection that has been idle for longest.
+// evictExclusive removes the exclusive connection with the longest idle time.
 func (g *Gateway) evictExclusive(server, principal string) *upstreamConn {
 	g.exclusiveMu.Lock()
 	var oldest *exclusiveConn
@@ -72,7 +72,7 @@ func (g *Gateway) evictTenantConn(server string) *upstreamConn {
 	g.tenantMu.Lock()
 	defer g.tenantMu.Unlock()
 	for key, l := range g.tenantConns {
-		if l.server == server && l.isIdle() {
+		if l.server == server && l.isUnused() {
 			delete(g.tenantConns, key)
 			return l
 		}
@@ -85,16 +85,16 @@ func (s *Session) evictConn(server string) *upstreamConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.conns[server]
-	if l == nil || !l.isIdle() {
+	if l == nil || !l.isUnused() {
 		return nil
 	}
 	delete(s.conns, server)
 	return l
 }
 
-// isIdle reports whether no request uses a connection and it is not open. The
-// caller holds the lock of the map that it is in.
-func (l *upstreamConn) isIdle() bool {
+// isUnused reports whether a connection is neither used nor open. The caller holds the lock
+// of the map that contains it.
+func (l *upstreamConn) isUnused() bool {
 	if l.users.Load() > 0 {
 		return false
 	}

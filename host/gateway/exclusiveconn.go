@@ -11,7 +11,7 @@ import (
 )
 
 // A modern client has no session. Where share = "session", each of its requests has
-// an exclusive connection, and keeps it while the client is asked something.
+// an exclusive connection, and keeps it while the client answers questions.
 // Afterwards the connection is kept for the next request of the same principal.
 
 const (
@@ -30,7 +30,7 @@ type exclusiveConn struct {
 	call *suspendedCall // guarded by the gateway's exclusiveMu; whose it is
 }
 
-// An exclusiveKey is what exclusive connections must share to replace each other.
+// An exclusiveKey identifies exclusive connections that can serve the same requests.
 type exclusiveKey struct {
 	server, principal string
 	caps              [sha256.Size]byte
@@ -91,8 +91,8 @@ func (g *Gateway) closeIdleExclusive(l *exclusiveConn) {
 	}
 }
 
-// removeIdle removes a connection from the idle ones, and reports whether it was one
-// of them.
+// removeIdle removes a connection from the idle ones. It returns false if the connection
+// was not idle.
 func (g *Gateway) removeIdle(l *exclusiveConn) bool {
 	g.exclusiveMu.Lock()
 	defer g.exclusiveMu.Unlock()
@@ -113,17 +113,17 @@ func (g *Gateway) removeIdleLocked(l *exclusiveConn) bool {
 	return true
 }
 
-// currentCall returns the call that has the connection; nil if it is idle.
+// currentCall returns the call that uses the connection, or nil if it is idle.
 func (l *exclusiveConn) currentCall() *suspendedCall {
 	l.gw.exclusiveMu.Lock()
 	defer l.gw.exclusiveMu.Unlock()
 	return l.call
 }
 
-// Capabilities are those of the client that has the connection.
+// Capabilities returns the capabilities of the client that uses the connection.
 func (l *exclusiveConn) Capabilities() []byte { return l.gw.withRoots(l.caps) }
 
-// ServerRequest asks the client whose call has the connection.
+// ServerRequest asks the client whose call uses the connection.
 func (l *exclusiveConn) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
 	if l.gw.givesRoots(l.caps, method) {
 		return l.gw.opts.Roots, nil
@@ -138,7 +138,7 @@ func (l *exclusiveConn) ServerRequest(ctx context.Context, _ *upstream.Upstream,
 	return t.ask(ctx, method, params)
 }
 
-// ServerNotification relays a notification to the client whose call has the
+// ServerNotification relays a notification to the client whose call uses the
 // connection.
 func (l *exclusiveConn) ServerNotification(u *upstream.Upstream, _ any, method string, params []byte) {
 	if method != mcp.NoteMessage {

@@ -202,7 +202,7 @@ type client struct {
 	box  *sendqueue.Queue
 }
 
-// Write and Flush make it the sink of its own outbox.
+// Write and Flush make it the sink of its own send queue.
 func (c *client) Write(parts ...[]byte) error {
 	c.Sent <- string(bytes.Join(parts, nil))
 	return nil

@@ -20,13 +20,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// Options are what a gateway needs to know.
+// Options configure a gateway.
 type Options struct {
 	Version string // of Junctor
 	// Catalog is the catalog of all generations. The gateway calls its OnChange.
 	Catalog *catalog.Catalog
-	// Audit, Approval and Limit stand behind the stages of the same names; nil:
-	// nothing is recorded, held back or limited.
+	// Audit, Approval and Limit are used by the stages record, confirm and limit. If one
+	// is nil, its stage does nothing.
 	Audit    audit.Recorder
 	Approval approval.Gate
 	Limit    limit.Limiter
@@ -35,13 +35,13 @@ type Options struct {
 	Budget *limit.Memory
 	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
 	Lines *limit.Lines
-	// Login finds the page on which a principal's user logs in to a server, and
-	// begins the login when none goes on; false: only the command does. nil: there
-	// are no pages.
+	// Login returns the page on which a principal's user logs in to a server. It begins a
+	// login if none is in progress. ok is false if only the command line can log in. Login
+	// may be nil.
 	Login func(ctx context.Context, server string, p authn.Principal) (page Page, ok bool)
-	// Local is the command line, when that is the only client; nil: clients connect.
+	// Local is the command line if it is the only client, and nil for a gateway.
 	Local LocalClient
-	// Roots is the result of roots/list for clients that have no roots; nil: none.
+	// Roots is the result of roots/list for clients without roots; it may be nil.
 	Roots []byte
 }
 
@@ -50,14 +50,14 @@ type Server struct {
 	// Upstream is the connection that all clients share, and that lists come from. A
 	// server that is unchanged in another generation has the same one there.
 	Upstream *upstream.Upstream
-	// Share says who uses the same connection; empty: all clients.
+	// Share selects the clients that share a connection; empty means all.
 	Share Share
-	// Open makes a further connection to the server, which talks to peer, on
-	// behalf of a principal, of whom a tenant's connection knows the tenant only.
-	// It is needed where not all clients share one.
+	// Open returns another upstream of the server for a principal. Messages of the server
+	// go to peer. Of the principal of a tenant's connection only the tenant is set. Open
+	// may be nil if all clients share one connection.
 	Open func(peer upstream.Peer, p authn.Principal) *upstream.Upstream
-	// Repeat reports whether a tool may be called again after the connection
-	// ended before the answer: it is marked read-only or idempotent.
+	// Repeat reports whether a call of a tool may be repeated after a lost connection,
+	// because the tool is marked read-only or idempotent.
 	Repeat func(tool string) bool
 	// Unlisted allows clients to read resources that the server does not list.
 	Unlisted bool
@@ -75,25 +75,25 @@ type Gateway struct {
 
 	states *stateCodec
 	tasks  *tasks
-	links  *links
+	links  *resourceLinks
 
 	failures failures
 	work     sync.WaitGroup
 
 	mu                 sync.Mutex
-	sessions           map[*Session]struct{}    // guarded by mu; see roll.go
-	warned             map[string]bool          // guarded by mu; what the log said once
-	sharedConns        map[string]*upstreamConn // guarded by mu; connections that all share, by server
-	levels             map[string]string        // guarded by mu; the lowest that a modern request asked for, by tenant
-	connCounts         map[string]int           // guarded by mu; connections that not all share, by server
-	ownerCounts        map[connOwner]int        // guarded by mu; and by principal
-	multiplePrincipals bool                     // guarded by mu; none of whom gets all of them
-	ending             bool                     // guarded by mu; nothing that lasts may begin
+	sessions           map[*Session]struct{}    // guarded by mu; see sessionregistry.go
+	warned             map[string]bool          // guarded by mu; keys of the logged warnings
+	sharedConns        map[string]*upstreamConn // guarded by mu; connections shared by all clients, by server
+	levels             map[string]string        // guarded by mu; the lowest log level of modern requests, by tenant
+	connCounts         map[string]int           // guarded by mu; connections that are not shared by all, by server
+	ownerCounts        map[connOwner]int        // guarded by mu; the same by server and principal
+	multiplePrincipals bool                     // guarded by mu; each principal gets at most half of the connections
+	ending             bool                     // guarded by mu; Stop was called: no connection or session may begin
 
 	serverDescriptions map[string]serverDescription // guarded by mu; by server
 
 	tenantMu    sync.Mutex
-	tenantConns map[string]*upstreamConn // guarded by tenancy; by server and tenant
+	tenantConns map[string]*upstreamConn // guarded by tenantMu; by server and tenant
 
 	exclusiveMu   sync.Mutex
 	idleExclusive map[exclusiveKey][]*exclusiveConn // guarded by exclusiveMu; no request uses them
@@ -101,10 +101,10 @@ type Gateway struct {
 
 	applying sync.Mutex // held by Apply
 
-	levelMu sync.Mutex // held while servers are told a level, so that the last one stays
+	levelMu sync.Mutex // held while log levels are sent, so that the newest level is sent last
 }
 
-// schemasKept bounds the compiled schemas that are kept.
+// schemasKept limits the number of cached compiled schemas.
 const schemasKept = 20_000
 
 // New makes a gateway without servers, which Apply adds.
@@ -146,8 +146,7 @@ func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name stri
 }
 
 const (
-	// lookUpTime is how long an unknown name is looked for at servers that have not
-	// been asked before.
+	// lookUpTime limits the search for an unknown name at servers with unknown lists.
 	lookUpTime = 15 * time.Second
 	// listTime is how long a list waits for servers. It is sent with the items known
 	// then; clients are notified when there are more.
@@ -175,7 +174,7 @@ func (g *Gateway) logUnknownLists(ctx context.Context, failed map[string]error) 
 		case err == context.DeadlineExceeded: // that of the wait, not of the server
 			late = append(late, server)
 			g.opts.Log.Debug("a server's lists are not known yet", "server", server)
-		case g.wantsLogin(server, err):
+		case g.logLoginNeeded(server, err):
 		default:
 			g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
 		}

@@ -18,14 +18,15 @@ const (
 	maxInstructions          = 64 << 10 // and of what all do
 )
 
-// An serverDescription is what a server said of itself when it was connected last.
+// A serverDescription holds the extensions and instructions from the last handshake of
+// a server.
 type serverDescription struct {
 	extensions   []byte // an object; nil: none
 	instructions string
 	modern       bool
 }
 
-// recordDescription takes note of what a server says of itself.
+// recordDescription stores the description from a handshake.
 func (g *Gateway) recordDescription(u *upstream.Upstream) {
 	s := u.Status()
 	if s.State != upstream.Ready {
@@ -93,7 +94,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 	return caps, strings.TrimRight(text.String(), "\n")
 }
 
-// truncateInstructions is as much of a server's instructions as models are told.
+// truncateInstructions shortens a server's instructions to maxInstructionsPerServer.
 func truncateInstructions(text string) string {
 	if len(text) > maxInstructionsPerServer {
 		return strings.ToValidUTF8(text[:maxInstructionsPerServer], "") + "…"
@@ -101,7 +102,7 @@ func truncateInstructions(text string) string {
 	return text
 }
 
-// serversVisibleTo are the servers that have something that the principal may see.
+// serversVisibleTo returns the servers with at least one item that the principal may see.
 func (g *Gateway) serversVisibleTo(p authn.Principal) map[string]bool {
 	used := map[string]bool{}
 	look := func(kind policy.Kind, server, name string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// capabilities are what the gateway offers, whatever its upstreams turn out to
-// have: a list that is empty today may not be tomorrow.
+// capabilities are the server capabilities of the gateway. They do not depend on the
+// upstreams, because an empty list may grow later.
 const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
@@ -60,7 +60,7 @@ func initialize(r *request) ([]byte, error) {
 	return withInstructions(result, instructions), nil
 }
 
-// discover tells a modern client what there is.
+// discover answers server/discover.
 func discover(r *request) ([]byte, error) {
 	versions, err := json.Marshal(mcp.Revisions)
 	if err != nil {
@@ -72,7 +72,7 @@ func discover(r *request) ([]byte, error) {
 	return withInstructions(result, instructions), nil
 }
 
-// withInstructions adds what models are told to a greeting.
+// withInstructions adds instructions to the result of initialize or server/discover.
 func withInstructions(result []byte, instructions string) []byte {
 	if instructions == "" {
 		return result
@@ -82,8 +82,8 @@ func withInstructions(result []byte, instructions string) []byte {
 
 func ping(*request) ([]byte, error) { return []byte("{}"), nil }
 
-// setLevel sets how severe a log message must be for a legacy client to get
-// it. Servers are told when they are connected, and now if they are.
+// setLevel sets the minimum severity of log messages for a legacy client. Connected
+// servers get the level now, others when they connect.
 func setLevel(r *request) ([]byte, error) {
 	level, _ := mcp.TextMember(r.params, "level")
 	if !slices.Contains(mcp.Levels, level) {
@@ -101,7 +101,7 @@ func setLevel(r *request) ([]byte, error) {
 	return []byte("{}"), nil
 }
 
-// rootsChanged tells the servers that know the client's roots.
+// rootsChanged notifies the servers that can request the client's roots.
 func (s *Session) rootsChanged() {
 	if s.gw.soleClient() == s { // servers were not offered the roots of others
 		for _, server := range s.gw.current.Load().Servers {
@@ -115,5 +115,5 @@ func (s *Session) rootsChanged() {
 	}
 }
 
-// offer is what servers are offered over the connections that all share.
+// offer returns the client capabilities for servers on shared connections.
 func (g *Gateway) offer() []byte { return (&upstreamConn{gw: g}).Capabilities() }

@@ -84,13 +84,13 @@ func subscribedURIs(subs map[string]subscription, from *upstream.Upstream, uri s
 	return known
 }
 
-// partsTried bounds how many resources one can be seen as a part of.
-const partsTried = 32
+// maxEnclosing limits the enclosing URIs that are compared with subscriptions.
+const maxEnclosing = 32
 
 // matchesSubscription reports whether a resource, or one that it is a part of, is
 // subscribed to: the protocol lets servers name the part that changed.
 func matchesSubscription(uri string, subscribed func(uri string) bool) bool {
-	for range partsTried {
+	for range maxEnclosing {
 		if subscribed(uri) {
 			return true
 		}

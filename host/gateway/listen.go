@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// maxSubscriptions bounds what one client may be subscribed to.
+	// maxSubscriptions limits the subscriptions of one client.
 	maxSubscriptions = 1000
-	// subscribingAtOnce bounds what is asked of servers at the same time.
+	// subscribingAtOnce limits the concurrent subscription requests to servers.
 	subscribingAtOnce = 16
 	// maxURI bounds what is kept of a subscription.
 	maxURI = 8 << 10
@@ -59,9 +59,8 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 	return done, nil
 }
 
-// A subscription is a resource that a client is subscribed to, over the
-// connection that is meant for it. Maps have subscriptions by the canonical form
-// of the URI that the client used.
+// A subscription is a client's subscription to a resource, on the connection for that
+// client. The keys of maps are the canonical forms of the URIs that clients use.
 type subscription struct {
 	server       string
 	upstream     *upstream.Upstream
@@ -136,14 +135,14 @@ func (s *Session) unsubscribe(uri string) {
 	}
 }
 
-// A listen is a modern client's request to be told what changes. It stays open
-// until the client cancels it or the session ends.
+// A listen is a subscriptions/listen request of a modern client. It stays open until the
+// client cancels it or the session ends.
 type listen struct {
 	id    mcp.ID
 	lists map[string]bool         // the notifications it wants, by method
 	uris  map[string]subscription // and the resources
 	tasks map[string]subscription // guarded by the session's mu; and the tasks
-	early map[string][]byte       // guarded by the session's mu; see caughtUp; nil: it was acknowledged
+	early map[string][]byte       // guarded by the session's mu; see bufferEarlyTask; nil once acknowledged
 	out   Stream
 	once  sync.Once
 	ended chan struct{}
@@ -159,8 +158,8 @@ var filters = map[string]string{
 	"resourcesListChanged": mcp.NoteResChanged,
 }
 
-// listenRequest answers a listen request: first with what is agreed to, then with
-// what happens, and with a result when the session ends.
+// listenRequest answers a listen request. It sends the acknowledgement with the accepted
+// subscriptions, then notifications, and a result when the session ends.
 func listenRequest(ctx context.Context, r *request) (response, error) {
 	r.openSession(ctx)
 	s := r.session
@@ -257,7 +256,7 @@ func subscribeAll(names []string, key func(string) string, subscribe func(name s
 	return all, agreed
 }
 
-// reserve makes room for n more subscriptions, if there is some.
+// reserve counts n more subscriptions. It returns false above maxSubscriptions.
 func (s *Session) reserve(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +293,7 @@ func (s *Session) removeListen(l *listen) {
 	delete(s.listens, string(l.id))
 }
 
-// withSubscriptionID says in a notification which listen request it is for.
+// withSubscriptionID adds the id of the listen request to the params of a notification.
 func (l *listen) withSubscriptionID(params []byte) []byte {
 	return mcp.SetPath(params, []string{"_meta", mcp.MetaSubscription}, l.id)
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A client that said so can send its user to a page, and where all that is
-// missing is a login that is the page to log in on. Others get the error.
+// A client with URL elicitation can send its user to a login page if only the login is
+// missing. Other clients get the error.
 
-// A Page is where a person logs in to a server, while the host waits for that.
+// A Page is the page of a login in progress.
 type Page struct {
 	ID  string // of this login: the same for everybody who is sent there
 	URL string // checked: it may be shown, and opened
-	// Wait returns when the login has ended: nil when the server can be used.
+	// Wait waits for the end of the login. It returns nil after a success.
 	Wait func(ctx context.Context) error
 }
 
-// offerLogin sends the user to log in when that is all that keeps a request from
-// its answer, and makes the request again when the login has succeeded.
+// offerLogin asks the client to send its user to a login page if a request fails only
+// because of a missing login. It repeats the request after a successful login.
 func (g *Gateway) offerLogin(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if !r.route.login || r.local != nil {
@@ -42,7 +42,7 @@ func (g *Gateway) offerLogin(next handler) handler {
 			return resp, err
 		}
 		if !r.modern {
-			r.session.sayWhenDone(page)
+			r.session.notifyLoginEnd(page)
 			return response{}, loginRequired(f, page)
 		}
 		switch answer := mcp.Member(answers, loginPrefix+page.ID); {
@@ -61,12 +61,12 @@ func (g *Gateway) offerLogin(next handler) handler {
 	}
 }
 
-// loginPrefix begins the keys of our questions, so that no server's are taken
-// for them.
+// loginPrefix is the prefix of the keys of the gateway's own questions. It distinguishes
+// them from questions of servers.
 const loginPrefix = "junctor.login."
 
-// loginAnswers takes the answers to our questions out of a request: servers know
-// nothing of them.
+// loginAnswers removes the answers to the gateway's own questions from a request and
+// returns them.
 func (r *request) loginAnswers() (ours []byte) {
 	all := mcp.Member(r.params, "inputResponses")
 	if !r.modern || len(all) == 0 || all[0] != '{' {
@@ -95,8 +95,8 @@ func accepted(answer []byte) bool {
 	return action == "accept"
 }
 
-// opensPages reports whether the client said that it sends its user to pages. Of
-// the legacy revisions only the last knows of that.
+// opensPages reports whether the client has the capability of URL elicitation. Only the
+// last legacy revision has it.
 func (r *request) opensPages() bool {
 	if r.gw.opts.Login == nil {
 		return false
@@ -112,8 +112,8 @@ func (r *request) opensPages() bool {
 	return mcp.Member(caps, "elicitation", "url") != nil
 }
 
-// elicitation is the question to open the page: who wants the login, and whose
-// the page is, stand in its text.
+// elicitation returns the params of the question to open the page. Its text names the
+// server and the host of the page.
 func elicitation(f *fault.Error, page Page) []byte {
 	host := page.URL
 	if u, err := url.Parse(page.URL); err == nil {
@@ -125,15 +125,16 @@ func elicitation(f *fault.Error, page Page) []byte {
 	return mcp.SetMember(q, "url", mcp.AppendText(nil, page.URL))
 }
 
-// loginQuestion asks a modern client, which comes back with the answer.
+// loginQuestion returns the result that asks a modern client to open the page. The client
+// repeats the request with its answer.
 func loginQuestion(f *fault.Error, page Page) []byte {
 	question := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params", elicitation(f, page))
 	questions := mcp.SetMember(nil, loginPrefix+page.ID, question)
 	return era.InputRequired(questions)
 }
 
-// loginRequired is the error for a legacy client, which is told when it may come
-// again.
+// loginRequired returns the error for a legacy client. A notification tells the client
+// when to repeat the request.
 func loginRequired(f *fault.Error, page Page) error {
 	e := mcp.SetMember(elicitation(f, page), "elicitationId", mcp.AppendText(nil, page.ID))
 	data := mcp.SetMember(mcp.Member(mcp.FaultError(f, false), "data"), "elicitations", append(append([]byte("["), e...), ']'))
@@ -141,8 +142,8 @@ func loginRequired(f *fault.Error, page Page) error {
 	return &rpcError{raw: mcp.SetMember(object, "data", data), cause: f}
 }
 
-// sayWhenDone tells a legacy client when the login has succeeded, once.
-func (s *Session) sayWhenDone(page Page) {
+// notifyLoginEnd notifies a legacy client once when the login has succeeded.
+func (s *Session) notifyLoginEnd(page Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing || s.pages[page.ID] {

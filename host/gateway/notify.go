@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// ServerNotification takes what a server says on its own account. It does not
-// wait: the goroutine that reads the server's messages calls it.
+// ServerNotification handles a notification of a server. It does not wait, because the
+// goroutine that reads the server's messages calls it.
 func (l *upstreamConn) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	switch method {
 	case mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResChanged:
@@ -38,7 +38,7 @@ func (l *upstreamConn) onLogMessage(about any, params []byte) {
 	l.gw.logServer(l.server, params)
 	if r, ok := about.(*request); ok {
 		if r.session != nil {
-			r.session.logged(l, r, params)
+			r.session.forwardLog(l, r, params)
 		}
 		return
 	}
@@ -47,13 +47,13 @@ func (l *upstreamConn) onLogMessage(about any, params []byte) {
 	}
 	if recipients := l.recipients(mcp.NoteMessage, params); !l.callers.serves(recipients) {
 		for _, s := range recipients {
-			s.logged(l, nil, params)
+			s.forwardLog(l, nil, params)
 		}
 	}
 }
 
-// maxBroadcast bounds what a server can tell more than one client at once, in bytes:
-// each gets a copy, which may be kept for it.
+// maxBroadcast is the maximum size in bytes of a notification to several clients. Each
+// queue may hold a copy.
 const maxBroadcast = 256 << 10
 
 // recipients returns the sessions to notify. A large notification is sent only where
@@ -67,19 +67,19 @@ func (l *upstreamConn) recipients(method string, params []byte) []*Session {
 	return all
 }
 
-// logServer writes a server's log message into ours, unless the server has written
-// too much.
+// logServer writes a server's log message to Junctor's log, within the server's rate
+// limit.
 func (g *Gateway) logServer(server string, params []byte) {
 	level, _ := mcp.TextMember(params, "level")
 	logger, _ := mcp.TextMember(params, "logger")
 	g.serverLog.Log(hclogLevel(level), server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
-// logged passes a log message on to a client: on the stream of the request that
+// forwardLog passes a log message on to a client: on the stream of the request that
 // it is about or, where the server names none, of one that the server is
 // answering. A client that shares the connection with others gets a message
 // without a request only if it set a level.
-func (s *Session) logged(l *upstreamConn, about *request, params []byte) {
+func (s *Session) forwardLog(l *upstreamConn, about *request, params []byte) {
 	several := l.callers.several()
 	s.mu.Lock()
 	level := s.level
@@ -120,7 +120,7 @@ func (s *Session) legacy() bool {
 func hclogLevel(level string) hclog.Level {
 	switch i := slices.Index(mcp.Levels, level); {
 	case i >= slices.Index(mcp.Levels, "error"):
-		return hclog.Warn // an error of theirs, not of ours
+		return hclog.Warn // an error of the server is a warning of Junctor
 	case i >= slices.Index(mcp.Levels, "info"):
 		return hclog.Info
 	default:
@@ -128,8 +128,8 @@ func hclogLevel(level string) hclog.Level {
 	}
 }
 
-// lowerLogLevel takes note of the log level that a modern request of a tenant asks for.
-// An old server is told one level for all requests: the lowest there was.
+// lowerLogLevel records the log level of a modern request of a tenant. A legacy server
+// has one level for all requests: the lowest one so far.
 func (g *Gateway) lowerLogLevel(tenant, level string) {
 	g.mu.Lock()
 	lower := lowerLevel(level, g.levels[tenant])
@@ -142,7 +142,7 @@ func (g *Gateway) lowerLogLevel(tenant, level string) {
 	}
 }
 
-// setLevels tells old servers how severe their log messages must be.
+// setLevels sends legacy servers their log levels.
 func (g *Gateway) setLevels() {
 	g.levelMu.Lock()
 	defer g.levelMu.Unlock()

@@ -21,8 +21,8 @@ const (
 	outputMismatch = "a result does not fit the tool's output schema"
 )
 
-// validateOutput warns about a result that is not what the tool said it would be.
-// An error may be anything, and what asks for input is no result yet.
+// validateOutput warns about a result that does not match the tool's output schema. It
+// ignores errors and results that ask for input.
 func (g *Gateway) validateOutput(t *catalog.Tool, warn func(string), result []byte) {
 	if t.Output == nil || string(mcp.Member(result, "isError")) == "true" {
 		return
@@ -63,11 +63,11 @@ func (g *Gateway) warn(t *catalog.Tool, tell func(string), what string, args ...
 	tell(text)
 }
 
-// maxWarned bounds what is remembered of what the log said.
+// maxWarned limits the stored keys of logged warnings.
 const maxWarned = 10_000
 
-// warnOnce is warn for what does not change from call to call, of which the log
-// needs no more than one line. The first value tells apart what has the same words.
+// warnOnce is warn for a defect that every call repeats. It logs the defect once. The
+// first value is part of the key, so that equal texts about other values are logged too.
 func (g *Gateway) warnOnce(t *catalog.Tool, tell func(string), what string, args ...any) {
 	key := t.Server + "\x00" + t.Name + "\x00" + what
 	if len(args) > 1 {
@@ -84,7 +84,7 @@ func (g *Gateway) warnOnce(t *catalog.Tool, tell func(string), what string, args
 	}
 }
 
-// recordWarning takes note of what the log said. The caller holds mu.
+// recordWarning stores the key of a logged warning. The caller holds mu.
 func (g *Gateway) recordWarning(key string) {
 	if len(g.warned) >= maxWarned {
 		clear(g.warned) // a server that renames its tools could go on for ever

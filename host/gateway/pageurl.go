@@ -22,7 +22,7 @@ import (
 // maxPageURL bounds the address of a page, in bytes.
 const maxPageURL = 8 << 10
 
-// checkPageURL says why an address may not be shown to a user.
+// checkPageURL returns an error if an address must not be shown to a user.
 func checkPageURL(address string) error {
 	if len(address) > maxPageURL {
 		return fmt.Errorf("the address has more than %d bytes", maxPageURL)
@@ -53,8 +53,8 @@ func onLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// checkHost says why the name of a host could be taken for another one. Names
-// are in ASCII; a label that stands for others may not mix scripts.
+// checkHost returns an error if the name of a host could be mistaken for another one.
+// Names are ASCII; the decoded form of a punycode label must not mix scripts.
 func checkHost(host string) error {
 	if strings.Contains(host, "%") || strings.Contains(host, "..") || strings.HasPrefix(host, ".") {
 		return errors.New("the host is not a name or an address")
@@ -77,8 +77,8 @@ func checkHost(host string) error {
 	return nil
 }
 
-// together are the scripts that one language is written in.
-var together = [][]*unicode.RangeTable{
+// scriptSets lists sets of scripts that one language uses together.
+var scriptSets = [][]*unicode.RangeTable{
 	{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana},
 	{unicode.Latin, unicode.Han, unicode.Bopomofo},
 	{unicode.Latin, unicode.Han, unicode.Hangul},
@@ -87,28 +87,28 @@ var together = [][]*unicode.RangeTable{
 // mixesScripts reports whether the letters of a label are of scripts that no
 // language is written in together (UTS 39, highly restrictive).
 func mixesScripts(label string) bool {
-	for _, scripts := range together {
-		if allIn(label, scripts) {
+	for _, scripts := range scriptSets {
+		if onlyScripts(label, scripts) {
 			return false
 		}
 	}
 	for name, script := range unicode.Scripts {
-		if name != "Common" && name != "Inherited" && allIn(label, []*unicode.RangeTable{script}) {
+		if name != "Common" && name != "Inherited" && onlyScripts(label, []*unicode.RangeTable{script}) {
 			return false
 		}
 	}
 	return true
 }
 
-// allIn reports whether every rune is of one of the scripts, or of none.
-func allIn(text string, scripts []*unicode.RangeTable) bool {
+// onlyScripts reports whether every rune is of one of the scripts, or of none.
+func onlyScripts(text string, scripts []*unicode.RangeTable) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.In(r, scripts...) && !unicode.In(r, unicode.Common, unicode.Inherited)
 	})
 }
 
-// checkElicitation says why a question to the user may not be asked: it would
-// send the user to an address that is refused.
+// checkElicitation returns an error if a question would send the user to an address
+// that checkPageURL rejects.
 func checkElicitation(params []byte) error {
 	mode, _ := mcp.TextMember(params, "mode")
 	raw := mcp.Member(params, "url")
@@ -149,7 +149,7 @@ func (r *request) checkPages(reply upstream.Reply) error {
 	var err error
 	switch {
 	case reply.Error != nil && string(mcp.Member(reply.Error, "code")) == fmt.Sprint(mcp.CodeURLElicitation):
-		err = checkVisits(reply.Error)
+		err = checkURLElicitation(reply.Error)
 	case reply.Error == nil && reply.Names.Maybe("inputRequests"):
 		err = checkInputRequests(reply.Result)
 	}
@@ -160,8 +160,8 @@ func (r *request) checkPages(reply upstream.Reply) error {
 	return r.gw.refusedPage(server, err)
 }
 
-// checkVisits is checkElicitation for the pages of an error that asks for visits.
-func checkVisits(rpcErr []byte) error {
+// checkURLElicitation is checkElicitation for the pages of an error that asks for visits.
+func checkURLElicitation(rpcErr []byte) error {
 	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
 		if err := checkElicitation(page); err != nil {
 			return err

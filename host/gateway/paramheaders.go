@@ -9,7 +9,7 @@ import (
 
 // checkParamHeaders compares the headers of a modern request over HTTP with the
 // arguments that they repeat (2026-07-28, streamable HTTP, "Custom Headers from
-// Tool Parameters"): who stands between may have acted on the headers.
+// Tool Parameters"). A proxy may have decided by the headers.
 func (r *request) checkParamHeaders() error {
 	if r.header == nil {
 		return nil

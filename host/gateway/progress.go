@@ -7,11 +7,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// progressEvery is how often a client hears about the progress of a request.
+// progressEvery is the shortest interval between progress notifications of a request.
 const progressEvery = 20 * time.Millisecond
 
-// A progress passes on the progress of one request: at most one notification
-// in progressEvery, the last one always, and none after the result.
+// A progress forwards the progress notifications of one request. It forwards at most one
+// in progressEvery, always the last one, and none after the result.
 type progress struct {
 	mu    sync.Mutex
 	token []byte // guarded by mu; the client's
@@ -69,8 +69,8 @@ func (p *progress) pass(params []byte) {
 	p.send(mcp.SetMember(params, "progressToken", p.token))
 }
 
-// drop forgets what waits; nothing is sent afterwards.
-func (p *progress) drop() {
+// discard forgets what waits; nothing is sent afterwards.
+func (p *progress) discard() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held, p.over = nil, true

@@ -67,7 +67,7 @@ func TestProgressDropped(t *testing.T) {
 		p.begin([]byte("1"), func([]byte) { sent.Add(1) })
 		p.report([]byte(`{"progress":1}`))
 		p.report([]byte(`{"progress":2}`))
-		p.drop()
+		p.discard()
 		p.report([]byte(`{"progress":3}`))
 		p.end()
 		time.Sleep(time.Second)

@@ -20,20 +20,20 @@ const (
 	maxLink    = 1 << 10 // bytes of a URI that is remembered
 )
 
-// links remembers the URIs that servers returned, by principal. Those that were
+// resourceLinks remembers the URIs that servers returned, by principal. Those that were
 // not used for the longest time are forgotten first, each principal's own.
-type links struct {
+type resourceLinks struct {
 	mu sync.Mutex
 	of *simplelru.LRU[string, *simplelru.LRU[string, string]] // guarded by mu; the server by URI
 }
 
-func newLinks() *links {
-	return &links{of: newLRU[*simplelru.LRU[string, string]](linkOwners)}
+func newLinks() *resourceLinks {
+	return &resourceLinks{of: newLRU[*simplelru.LRU[string, string]](linkOwners)}
 }
 
 // add remembers a link. The first server that returned a URI keeps it, or
 // another one could take it over; the others have it under its qualified name.
-func (l *links) add(principal, server, uri string) {
+func (l *resourceLinks) add(principal, server, uri string) {
 	if uri == "" || len(uri) > maxLink {
 		return
 	}
@@ -51,7 +51,7 @@ func (l *links) add(principal, server, uri string) {
 }
 
 // find returns the server that returned a link to a principal.
-func (l *links) find(principal, uri string) (server string, ok bool) {
+func (l *resourceLinks) find(principal, uri string) (server string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if mine, ok := l.of.Get(principal); ok {
@@ -61,7 +61,7 @@ func (l *links) find(principal, uri string) (server string, ok bool) {
 }
 
 // has reports whether a server returned a link to a principal.
-func (l *links) has(principal string, at catalog.Location) bool {
+func (l *resourceLinks) has(principal string, at catalog.Location) bool {
 	if server, ok := l.find(principal, at.URI); ok && server == at.Server {
 		return true
 	}

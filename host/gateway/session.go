@@ -18,7 +18,8 @@ import (
 // maxInFlight bounds the requests of one client that are being answered.
 const maxInFlight = 500
 
-// errStopping is why requests are refused, or given up, when a session ends.
+// errStopping is the error of requests that are refused or cancelled because a session
+// ends.
 var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
 // A Session is the state of one client connection: a legacy client, the client on
@@ -30,32 +31,32 @@ type Session struct {
 	ctx       context.Context // ends with the session
 	end       context.CancelFunc
 	work      sync.WaitGroup
-	saving    sync.Mutex // serialises calls of Changed; never taken together with mu
-	saved     []byte     // guarded by saving; the state that was told last
+	saving    sync.Mutex // serialises calls of Changed; never held together with mu
+	saved     []byte     // guarded by saving; the last state that Changed received
 
 	stateless bool // it belongs to one request over HTTP; see openSession
 
 	mu       sync.Mutex
 	listed   time.Time    // guarded by mu; when the client first asked for a list
 	revision mcp.Revision // guarded by mu; of a legacy session; empty: none
-	caps     []byte       // guarded by mu; what the legacy client offers
+	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
 	// stopRenewing ends the wait for servers that are to be subscribed to again;
 	// nil in a session that did not go on.
 	stopRenewing context.CancelFunc
 
-	inFlight    map[string]*request         // guarded by mu; by id as it was written
-	closing     bool                        // guarded by mu
-	subs        map[string]subscription     // guarded by mu; legacy ones, by URI
-	renewing    map[string]bool             // guarded by mu; subscriptions of a session that goes on, not made again so far
-	subscribed  int                         // guarded by mu; subscriptions of both eras, and those being made
-	listens     map[string]*listen          // guarded by mu; modern ones, by id
-	following   []*listen                   // guarded by mu; those that are about tasks, also before they are in listens
-	asks        map[uint64]*pendingQuestion // guarded by mu; what we asked the client
-	lastAsk     uint64                      // guarded by mu
-	pages       map[string]bool             // guarded by mu; logins whose end the legacy client is to be told, by id
-	conns       map[string]*upstreamConn    // guarded by mu; the client's own connections, by server
-	pendingURLs []pendingURL                // guarded by mu; see sent
+	inFlight     map[string]*request         // guarded by mu; by id as it was written
+	closing      bool                        // guarded by mu
+	subs         map[string]subscription     // guarded by mu; legacy ones, by URI
+	renewing     map[string]bool             // guarded by mu; subscriptions of a resumed session that are not renewed yet
+	subscribed   int                         // guarded by mu; subscriptions of both eras, and those being made
+	listens      map[string]*listen          // guarded by mu; modern ones, by id
+	following    []*listen                   // guarded by mu; those that are about tasks, also before they are in listens
+	questions    map[uint64]*pendingQuestion // guarded by mu; unanswered questions to the client, by id
+	lastQuestion uint64                      // guarded by mu
+	pages        map[string]bool             // guarded by mu; ids of logins whose end is reported to the legacy client
+	conns        map[string]*upstreamConn    // guarded by mu; the client's own connections, by server
+	pendingURLs  []pendingURL                // guarded by mu; see rememberPendingURL
 }
 
 // Open begins a session.
@@ -74,7 +75,7 @@ func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	return s
 }
 
-// Principal is who the client is.
+// Principal returns the principal of the client.
 func (s *Session) Principal() authn.Principal { return *s.principal.Load() }
 
 // UpdatePrincipal sets the principal: the same one, with the roles it has now.
@@ -312,19 +313,19 @@ func (r *request) leaveSession() (cancelled, stopped bool) {
 	return r.cancelled, r.stopped
 }
 
-// panicked takes note of a mistake of ours and returns what a client is told.
+// panicked logs a panic and returns the error for the client.
 func (g *Gateway) panicked(method string, p any) error {
 	g.opts.Log.Error("a request panicked", "method", clip(method), "panic", p, "stack", string(debug.Stack()))
 	return fault.New(fault.Internal, "something went wrong in junctor; its log says what")
 }
 
-// handleNotification takes note of what the client says.
+// handleNotification handles a notification of the client.
 func (s *Session) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteCancelled:
 		s.cancel(mcp.Member(m.Params, "requestId"))
 	case mcp.NoteProgress:
-		s.askProgressed(m.Params)
+		s.forwardQuestionProgress(m.Params)
 	case mcp.NoteRootsChanged:
 		s.rootsChanged()
 	}
@@ -344,7 +345,7 @@ func (s *Session) cancel(id mcp.ID) {
 		return
 	}
 	if r.modern {
-		r.progress.drop()
+		r.progress.discard()
 	}
 	r.cancel(nil)
 }
@@ -366,10 +367,47 @@ func sendNotification(to Stream, method string, params []byte) {
 	to.TrySend(sendqueue.Text(mcp.AppendNotification(nil, method, params)))
 }
 
-// clip shortens what a stranger wrote, for a message.
+// clip shortens an untrusted text for a message.
 func clip(s string) string {
 	if len(s) > 100 {
 		return s[:100] + "…"
 	}
 	return s
+}
+
+// Close ends the session. Requests in flight have grace to finish, but not beyond the end
+// of ctx, and are then cancelled. Close returns when every answer is in the send queue.
+func (s *Session) Close(ctx context.Context, grace time.Duration) {
+	s.mu.Lock()
+	s.closing = true
+	if s.stopRenewing != nil {
+		s.stopRenewing()
+	}
+	for _, l := range s.listens {
+		l.stop()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { defer close(done); s.work.Wait() }()
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		s.cancelRequests()
+	}
+	s.end()
+	<-done
+	s.gw.unregister(s)
+}
+
+// cancelRequests cancels the requests in flight because junctor stops.
+func (s *Session) cancelRequests() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	for _, r := range s.inFlight {
+		r.stopped = true
+		r.cancel(errStopping)
+	}
 }

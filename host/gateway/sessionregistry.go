@@ -50,10 +50,10 @@ func (g *Gateway) soleClient() *Session {
 	return all[0]
 }
 
-// GiveUp cancels what is still being answered to sessions; each client is told.
+// GiveUp cancels the requests in flight of all sessions. Each client gets an error.
 func (g *Gateway) GiveUp() {
 	for _, s := range g.allSessions() {
-		s.giveUp()
+		s.cancelRequests()
 	}
 }
 

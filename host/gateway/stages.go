@@ -21,7 +21,7 @@ import (
 // fault.
 type handler func(ctx context.Context, r *request) (response, error)
 
-// A stage is one step of the way of a request to the handler behind it.
+// A stage wraps the next handler with one step in the processing of a request.
 type stage func(next handler) handler
 
 // stages lists the stages of a request, outermost first. It is the only place

@@ -14,8 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A state is what has to be known of a legacy session to go on with it in
-// another process.
+// A state is the part of a legacy session that another process needs to resume it.
 type state struct {
 	Principal     authn.Principal `json:"principal"`
 	Revision      mcp.Revision    `json:"revision"`
@@ -24,8 +23,8 @@ type state struct {
 	Subscriptions []string        `json:"subscriptions,omitempty"`
 }
 
-// State is what Resume needs to go on with a legacy session. It is nil before
-// the handshake.
+// State returns the input of Resume for this legacy session. It is nil before the
+// handshake.
 func (s *Session) State() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,14 +45,14 @@ func (s *Session) State() []byte {
 	return b
 }
 
-// Revision is what was agreed on in the handshake; empty before it.
+// Revision returns the negotiated revision; it is empty before the handshake.
 func (s *Session) Revision() mcp.Revision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision
 }
 
-// stateChanged tells that State is another one.
+// stateChanged calls Client.Changed if State has changed.
 func (s *Session) stateChanged() {
 	if s.client.Changed == nil {
 		return

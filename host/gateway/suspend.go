@@ -30,7 +30,7 @@ const (
 	statePrefix = "junctor.1."
 )
 
-// A stateID is what a state stands for.
+// A stateID identifies a suspended call in a sealed state.
 type stateID [16]byte
 
 // A suspension is a suspended call with its timer.
@@ -40,7 +40,7 @@ type suspension struct {
 	timer     *time.Timer
 }
 
-// A stateCodec makes states that only it can read.
+// A stateCodec encrypts and decrypts states with a key of this process.
 type stateCodec struct{ aead cipher.AEAD }
 
 func newStateCodec() *stateCodec {
@@ -75,7 +75,7 @@ func (s *stateCodec) open(state string, about []byte) (t stateID, err error) {
 	return t, nil
 }
 
-// stateBinding is what a state is bound to.
+// stateBinding returns the additional data that a state is bound to.
 func (r *request) stateBinding(server string) []byte {
 	asked := r.params
 	for _, name := range []string{"inputResponses", "requestState", "_meta"} {

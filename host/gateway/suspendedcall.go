@@ -102,7 +102,7 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 // reserveParams reserves the memory of a request that may wait for its client to come back.
 func (r *request) reserveParams() (*limit.Hold, error) {
 	if len(r.params) <= limit.Small {
-		return nil, nil // as many as may wait are little
+		return nil, nil // maxSuspended bounds the memory of small requests
 	}
 	held, err := r.gw.opts.Budget.Hold(len(r.params))
 	if err == nil {
@@ -196,7 +196,7 @@ func (t *suspendedCall) ask(ctx context.Context, method string, params []byte) (
 	return nil, rpcErr
 }
 
-// signal wakes the request that waits, because there is a question.
+// signal wakes the waiting request, because there is a question.
 func (t *suspendedCall) signal() {
 	select {
 	case t.asked <- struct{}{}:

@@ -21,11 +21,11 @@ const (
 	tasksOne   = 1000 // tasks of one of them
 )
 
-// A task is what a server does for a principal.
+// A task is a task of a server that belongs to a principal.
 type task struct{ server, tool string }
 
-// Tasks are remembered by principal and id. Those that were not asked about for
-// the longest time are forgotten first, each principal's own.
+// tasks stores the tasks of each principal by id. Above tasksOne a principal's least
+// recently used task is removed.
 type tasks struct {
 	mu sync.Mutex
 	of *simplelru.LRU[string, *simplelru.LRU[string, task]] // guarded by mu

@@ -69,8 +69,8 @@ func (s *Session) unfollow(l *listen) {
 	}
 }
 
-// sendEarlyTasks tells what was kept until the client was told what is agreed to. The
-// caller holds mu.
+// sendEarlyTasks sends the task notifications that arrived before the acknowledgement.
+// The caller holds mu.
 func (s *Session) sendEarlyTasks(l *listen) {
 	for _, id := range slices.Sorted(maps.Keys(l.early)) {
 		sendNotification(l.out, mcp.NoteTask, l.withSubscriptionID(l.early[id]))
@@ -78,9 +78,9 @@ func (s *Session) sendEarlyTasks(l *listen) {
 	l.early = nil
 }
 
-// onTaskStatus passes on how a task goes, to those who listen to it. What is large is
-// told to one of them: the request of each other ends, so that the client asks.
-// So does every request when the server does not tell what the status is.
+// onTaskStatus relays the status of a task to the clients that listen to it. A large
+// status goes to one of them; the listen requests of the others end, so that these
+// clients poll. If the notification has no status, all listen requests end.
 func (l *upstreamConn) onTaskStatus(u *upstream.Upstream, params []byte) {
 	id, ok := mcp.TextMember(params, "taskId")
 	if !ok {

@@ -43,7 +43,7 @@ func (r *request) setTool(t *catalog.Tool) {
 	}
 }
 
-// sameBytes reports whether a is b itself, not merely equal.
+// sameBytes reports whether a and b are the same slice in memory.
 func sameBytes(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A Share says who uses the same connection to a server.
+// A Share selects the clients that share a connection to a server.
 type Share string
 
 // The ways to share.
@@ -23,7 +23,7 @@ const (
 // maxConns bounds the connections to one server that are not shared by all.
 const maxConns = 256
 
-// With several principals, each has half of them at most.
+// maxConnsPerPrincipal limits the connections of each of several principals.
 const maxConnsPerPrincipal = maxConns / 2
 
 var (
@@ -42,19 +42,19 @@ const AllCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitatio
 type upstreamConn struct {
 	gw        *Gateway
 	server    string
-	up        *upstream.Upstream // nil for what all share
-	session   *Session           // whose it is, if a session's
-	tenant    string             // whose it is, if a tenant's
-	exclusive bool               // it is one request's at a time; see exclusiveConn
-	users     atomic.Int32       // who got it from over and is not done
+	up        *upstream.Upstream // nil for the connection that all clients share
+	session   *Session           // owner of the connection; nil: not a session
+	tenant    string             // owner of the connection; empty: not a tenant
+	exclusive bool               // part of an exclusiveConn
+	users     atomic.Int32       // number of requests that use it; see upstreamFor
 	version   *upstream.Upstream // the shared connection of the same version of the server
-	owner     connOwner          // for whom it counts, once it is connected
+	owner     connOwner          // the principal whose limit counts it, once it is connected
 	callers   callers            // the principals that have used it
 }
 
 var _ upstream.Peer = (*upstreamConn)(nil)
 
-// Peer is who a server talks to over the connection that all clients share.
+// Peer returns the peer of a server on the connection that all clients share.
 func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedConn(server) }
 
 // upstreamFor returns the connection to a server that is meant for the client of a
@@ -194,8 +194,8 @@ func (l *upstreamConn) audience() []*Session {
 	return mine
 }
 
-// Capabilities are what the server is offered: what its only client has, or
-// nothing.
+// Capabilities returns the client capabilities for the server: those of its only client,
+// or none.
 func (l *upstreamConn) Capabilities() []byte {
 	s := l.session
 	if l.up == nil && s == nil {
@@ -214,7 +214,7 @@ func (l *upstreamConn) Capabilities() []byte {
 
 // ServerRequest answers what a server asks.
 func (l *upstreamConn) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
-	if _, known := offered[method]; !known {
+	if _, known := relayedMethods[method]; !known {
 		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
 	}
 	s := l.session
@@ -229,7 +229,7 @@ func (l *upstreamConn) ServerRequest(ctx context.Context, u *upstream.Upstream, 
 	case s == nil:
 		return nil, l.gw.noSoleClient(l.server, method)
 	}
-	return s.question(ctx, s.streamFor(about, l.server), u, method, params)
+	return s.askClient(ctx, s.streamFor(about, l.server), u, method, params)
 }
 
 // streamFor is where to say something that a server says in the course of a
@@ -250,20 +250,20 @@ func (s *Session) streamFor(about any, server string) Stream {
 
 // Connected is called when a server was connected.
 func (l *upstreamConn) Connected(u *upstream.Upstream) {
-	l.gw.loggedIn(u.Name())
+	l.gw.forgetLoginWarnings(u.Name())
 	if l.up == nil {
 		l.gw.recordDescription(u)
 		l.gw.catalog.Connected(u.Name())
 	}
 }
 
-// lastWords is how many lines of a server that ended go to the log.
-const lastWords = 5
+// loggedOutputLines is the number of a server's last output lines that are logged.
+const loggedOutputLines = 5
 
 // Disconnected is called when a connection ended or could not be made.
 func (l *upstreamConn) Disconnected(u *upstream.Upstream, err error) {
-	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !l.gw.wantsLogin(u.Name(), err) {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !l.gw.logLoginNeeded(u.Name(), err) {
 		said := fault.As(err).Output
-		l.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-lastWords):])
+		l.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-loggedOutputLines):])
 	}
 }

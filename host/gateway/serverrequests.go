@@ -12,23 +12,24 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// askTime bounds how long a client, and the person behind it, may take to answer a
-// server's question.
+// askTime limits the wait for a client, and for the person behind it, to answer a
+// question of a server.
 const askTime = 10 * time.Minute
 
-// offered holds the methods of server requests that are relayed to clients, with
+// relayedMethods holds the methods of server requests that are relayed to clients, with
 // the client capability that each needs.
-var offered = map[string]string{
+var relayedMethods = map[string]string{
 	mcp.MethodSample: "sampling",
 	mcp.MethodElicit: "elicitation",
 	mcp.MethodRoots:  "roots",
 }
 
-// noCapability is the reason of an error about a client that cannot be asked.
+// noCapability is the reason in the error of a question that the client lacks the
+// capability for.
 const noCapability = "no_capability"
 
-// serverFacingCapabilities keeps of a client's capabilities what servers may ask it for, and the
-// extensions that it knows.
+// serverFacingCapabilities returns a client's capabilities without those that servers
+// must not use. It keeps roots, sampling, elicitation and the extensions.
 func serverFacingCapabilities(caps []byte) []byte {
 	out := []byte("{}")
 	for _, name := range []string{"roots", "sampling", "elicitation", "extensions"} {
@@ -39,10 +40,10 @@ func serverFacingCapabilities(caps []byte) []byte {
 	return out
 }
 
-// checkQuestion returns the error of a question that a client with these
-// capabilities cannot be asked; nil when it can.
+// checkQuestion returns a JSON-RPC error if a client with these capabilities cannot
+// answer a question, and nil otherwise.
 func checkQuestion(caps []byte, method string, params []byte) (rpcErr []byte) {
-	capability, known := offered[method]
+	capability, known := relayedMethods[method]
 	switch {
 	case !known:
 		return mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
@@ -63,8 +64,8 @@ func checkQuestion(caps []byte, method string, params []byte) (rpcErr []byte) {
 	return nil
 }
 
-// missingSubCapability returns which member of the capability a question needs and
-// the client lacks; empty: none.
+// missingSubCapability returns the member of a capability that a question needs and the
+// client lacks, or "".
 func missingSubCapability(capability []byte, method string, params []byte) string {
 	has := func(name string) bool { return mcp.Member(capability, name) != nil }
 	mode, _ := mcp.TextMember(params, "mode")
@@ -84,7 +85,7 @@ func noClient(method string) (rpcErr []byte) {
 	return mcp.ErrorObject(mcp.CodeMethodNotFound, "there is no client that could answer "+clip(method), map[string]string{"reason": "no_client"})
 }
 
-// capabilities are what the client of a legacy session said that it has; none
+// capabilities returns the capabilities of the client of a legacy session, or nil
 // without a session.
 func (s *Session) capabilities() []byte {
 	if s == nil {
@@ -95,16 +96,16 @@ func (s *Session) capabilities() []byte {
 	return s.caps
 }
 
-// An pendingQuestion is a request of a server that a client has been asked to answer.
+// A pendingQuestion is a request of a server that a client has not answered yet.
 type pendingQuestion struct {
 	answer chan *mcp.Message
 	token  []byte // the server's progress token, nil for none
 	server *upstream.Upstream
 }
 
-// question asks a legacy client what a server wants to know, on the stream it
-// belongs to.
-func (s *Session) question(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
+// askClient sends a request of a server to a legacy client, on the stream that it belongs
+// to, and returns the client's response.
+func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
 	if err := s.gw.checkQuestion(u.Name(), s.capabilities(), method, params); err != nil {
 		return nil, err
 	}
@@ -134,22 +135,22 @@ func (s *Session) question(ctx context.Context, to Stream, u *upstream.Upstream,
 	}
 }
 
-// recordQuestion takes note of a question and gives it an id.
+// recordQuestion records a question and returns its id.
 func (s *Session) recordQuestion(a *pendingQuestion) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asks == nil {
-		s.asks = map[uint64]*pendingQuestion{}
+	if s.questions == nil {
+		s.questions = map[uint64]*pendingQuestion{}
 	}
-	s.lastAsk++
-	s.asks[s.lastAsk] = a
-	return s.lastAsk
+	s.lastQuestion++
+	s.questions[s.lastQuestion] = a
+	return s.lastQuestion
 }
 
 func (s *Session) forgetQuestion(id uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.asks, id)
+	delete(s.questions, id)
 }
 
 // handleResponse delivers a client's response to the question it answers.
@@ -159,22 +160,22 @@ func (s *Session) handleResponse(m *mcp.Message) {
 		return
 	}
 	s.mu.Lock()
-	a := s.asks[n]
-	delete(s.asks, n)
+	a := s.questions[n]
+	delete(s.questions, n)
 	s.mu.Unlock()
 	if a != nil {
 		a.answer <- m
 	}
 }
 
-// askProgressed passes on the progress of a client that answers a request.
-func (s *Session) askProgressed(params []byte) {
+// forwardQuestionProgress forwards the client's progress on a question to the server.
+func (s *Session) forwardQuestionProgress(params []byte) {
 	n, ok := mcp.ID(mcp.Member(params, "progressToken")).Number()
 	if !ok {
 		return
 	}
 	s.mu.Lock()
-	a := s.asks[n]
+	a := s.questions[n]
 	s.mu.Unlock()
 	if a != nil && a.token != nil {
 		a.server.Notify(mcp.NoteProgress, mcp.SetMember(params, "progressToken", a.token))

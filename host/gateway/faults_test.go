@@ -76,7 +76,7 @@ func TestRemoteClientsGetTheirOwnMistakes(t *testing.T) {
 	r := &request{gw: g}
 	for code := range fault.Codes {
 		got := string(r.fault(fault.In("a", fault.New(code, "the words"))).object())
-		if kept := strings.Contains(got, "the words"); kept != ownWords[code] && code != fault.Denied {
+		if kept := strings.Contains(got, "the words"); kept != clientFaults[code] && code != fault.Denied {
 			t.Errorf("%s: %s", code, got)
 		}
 	}

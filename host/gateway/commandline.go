@@ -96,7 +96,7 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 			if call.Params, err = g.answerAll(ctx, server, call.Params, reply.Result); err != nil {
 				return response{}, err
 			}
-		case !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error) && g.visited(ctx, server, reply.Error):
+		case !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error) && g.visitedAllPages(ctx, server, reply.Error):
 			// The user was on the pages: the call is made again.
 		default:
 			return response{reply: reply}, nil
@@ -129,8 +129,8 @@ func (g *Gateway) answerAll(ctx context.Context, server string, params, result [
 	return era.WithAnswers(params, answers, result), nil
 }
 
-// visited reports whether the user went to every page that an error names.
-func (g *Gateway) visited(ctx context.Context, server string, rpcErr []byte) bool {
+// visitedAllPages reports whether the user went to every page that an error names.
+func (g *Gateway) visitedAllPages(ctx context.Context, server string, rpcErr []byte) bool {
 	n := 0
 	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
 		if n++; n > era.MaxQuestions || page[0] != '{' {

@@ -7,12 +7,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A server that needs a login cannot be used. Clients that call it get the command
-// to run; the log has it once, however often they try.
+// A server that needs a login cannot be used. Clients that call it get the command to
+// run. The log contains the command once.
 
-// wantsLogin reports whether an error asks for a login to a server, and logs that
+// logLoginNeeded reports whether an error asks for a login to a server, and logs that
 // once.
-func (g *Gateway) wantsLogin(server string, err error) bool {
+func (g *Gateway) logLoginNeeded(server string, err error) bool {
 	if !fault.Is(err, fault.UpstreamLogin) {
 		return false
 	}
@@ -30,19 +30,19 @@ func (g *Gateway) wantsLogin(server string, err error) bool {
 	return true
 }
 
-// loginKey begins what is remembered of a server that needs a login.
+// loginKey returns the prefix of the warning keys about a login to a server.
 func loginKey(server string) string { return "login\x00" + server + "\x00" }
 
-// loggedIn takes note that a server was connected: when it needs a login again,
-// that is news.
-func (g *Gateway) loggedIn(server string) {
+// forgetLoginWarnings forgets the warnings about a login to a server that has connected, so that a
+// later login is logged again.
+func (g *Gateway) forgetLoginWarnings(server string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	maps.DeleteFunc(g.warned, func(key string, _ bool) bool { return strings.HasPrefix(key, loginKey(server)) })
 }
 
-// Retry ends the backoff of all connections to a server: the cause of their failure
-// has changed, as after a login.
+// Retry ends the backoff of all connections to a server. Use it when the cause of the
+// failure has changed, such as after a login.
 func (g *Gateway) Retry(server string) {
 	if u := g.current.Load().upstream(server); u != nil {
 		u.Retry()

@@ -14,13 +14,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// Faults of this machine name paths, addresses and the output of programs. The
-// person who runs Junctor gets all of it. A client over HTTP gets the code, the
-// server's name and an id under which the log has the rest.
+// Faults contain paths, addresses and the output of programs of this machine. The local
+// user gets all of it. A client over HTTP gets the code, the server's name and an id. The
+// log has the rest under this id.
 
-// ownWords holds the codes of faults about the client's own request, and of those
+// clientFaults holds the codes of faults about the client's own request, and of those
 // that repeat the server's answer. Clients get their text unchanged.
-var ownWords = map[fault.Code]bool{
+var clientFaults = map[fault.Code]bool{
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true, fault.NameUnknown: true, fault.Denied: true,
 	fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
 	fault.UpstreamBadMessage: true, fault.UpstreamTooLarge: true,
@@ -29,14 +29,14 @@ var ownWords = map[fault.Code]bool{
 // local reports whether a principal is the user who runs Junctor.
 func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 
-// concealed returns a fault as a client over HTTP gets it, and the id under which
-// the log has all of it; empty when nothing is left out, or the log has it anyway.
-func (g *Gateway) concealed(err error, method string) (_ error, id string) {
+// concealFault returns a fault for a client over HTTP, and the id of the complete fault in
+// the log. The id is empty if nothing was removed or the log has the fault anyway.
+func (g *Gateway) concealFault(err error, method string) (_ error, id string) {
 	f := fault.As(err)
-	if ownWords[f.Code] {
+	if clientFaults[f.Code] {
 		return err, ""
 	}
-	told := &fault.Error{Code: f.Code, Server: f.Server, RetryAfter: f.RetryAfter, Message: meaning(f.Code)}
+	told := &fault.Error{Code: f.Code, Server: f.Server, RetryAfter: f.RetryAfter, Message: explanation(f.Code)}
 	if f.Code == fault.UpstreamLogin {
 		told.Hint = f.Hint // the command to run
 		return told, ""
@@ -44,14 +44,14 @@ func (g *Gateway) concealed(err error, method string) (_ error, id string) {
 	id, first := g.failures.id(f)
 	if first {
 		g.opts.Log.Warn("a request failed", "id", id, "server", f.Server, "method", clip(method), "code", string(f.Code), "error", err,
-			"hint", f.Hint, "at", f.At, "said", f.Output[max(0, len(f.Output)-lastWords):])
+			"hint", f.Hint, "at", f.At, "said", f.Output[max(0, len(f.Output)-loggedOutputLines):])
 	}
 	told.Message += "; the log of junctor says why, under " + id
 	return told, id
 }
 
-// meaning is the first sentence of what a code means, without its full stop.
-func meaning(code fault.Code) string {
+// explanation returns the first sentence of the explanation of a code, without its period.
+func explanation(code fault.Code) string {
 	text, _, _ := strings.Cut(fault.Codes[code].Meaning, ". ")
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToLower(first)) + strings.TrimSuffix(text[size:], ".")
@@ -62,8 +62,8 @@ const (
 	failureTime  = time.Minute // for which the same failure has the same id, and one line in the log
 )
 
-// failures remembers the ids of failures, so that a client that tries again and
-// again does not fill the log.
+// failures stores the ids of recent failures, so that a client that repeats a request
+// does not fill the log.
 type failures struct {
 	mu     sync.Mutex
 	recent map[string]reported // guarded by mu; by server, code and text
@@ -74,7 +74,7 @@ type reported struct {
 	when time.Time
 }
 
-// id returns the id of a failure, and whether it is new.
+// id returns the id of a failure. first is true for a new one.
 func (f *failures) id(err *fault.Error) (id string, first bool) {
 	key := err.Server + "\x00" + string(err.Code) + "\x00" + err.Message
 	f.mu.Lock()
@@ -92,8 +92,8 @@ func (f *failures) id(err *fault.Error) (id string, first bool) {
 	return id, true
 }
 
-// fault returns an error of the host as this client gets it. An item that is not
-// allowed looks as if it did not exist.
+// fault converts an error of the host for this client. A denied item looks as if it did
+// not exist.
 func (r *request) fault(err error) *rpcError {
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.NameUnknown, "unknown name")
@@ -101,7 +101,7 @@ func (r *request) fault(err error) *rpcError {
 	if local(r.principal) {
 		return faultError(err, r.modern)
 	}
-	told, id := r.gw.concealed(err, r.method)
+	told, id := r.gw.concealFault(err, r.method)
 	e := faultError(told, r.modern)
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))
