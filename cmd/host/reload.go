@@ -32,7 +32,7 @@ func (e *env) reloadOnHangup(ctx context.Context, app *host.App) (stop func()) {
 	go func() {
 		defer close(done)
 		for range hangups {
-			e.reload(ctx, app)
+			_ = e.reload(ctx, app) // the log has the error
 		}
 	}()
 	return func() {
@@ -44,7 +44,7 @@ func (e *env) reloadOnHangup(ctx context.Context, app *host.App) (stop func()) {
 
 // reload reads the configuration again. The log says what changed, or why the
 // configuration in effect stays.
-func (e *env) reload(ctx context.Context, app *host.App) {
+func (e *env) reload(ctx context.Context, app *host.App) error {
 	at, content, diags, err := e.locate(ctx, false)
 	var changed *host.Reloaded
 	if err == nil && !diags.HasErrors() {
@@ -54,13 +54,21 @@ func (e *env) reload(ctx context.Context, app *host.App) {
 		err = diags.Err()
 	}
 	if err != nil || changed == nil {
-		e.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", fault.As(err).At)
-		return
+		f := fault.As(err)
+		e.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
+		return err
 	}
 	e.log.Info("reloaded the configuration", "added", changed.Added, "changed", changed.Changed, "removed", changed.Removed)
 	for _, name := range changed.Ignored {
 		e.log.Warn("a changed setting takes effect after a restart only", "setting", name)
 	}
+	return nil
+}
+
+// isTrusted reports whether the configuration may be used as it is now.
+func (e *env) isTrusted(ctx context.Context) bool {
+	_, _, _, err := e.locate(ctx, false)
+	return err == nil
 }
 
 // watchConfig reloads the configuration when its content has changed, until stop is
@@ -78,7 +86,7 @@ func (e *env) watchConfig(ctx context.Context, app *host.App) (stop func(), err 
 		e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	known := e.contentDigest(app)
+	known, untrusted := e.contentDigest(app), false
 	var work sync.WaitGroup
 	work.Go(func() {
 		poll, debounce := time.NewTicker(watchPoll), time.NewTimer(time.Hour)
@@ -97,10 +105,12 @@ func (e *env) watchConfig(ctx context.Context, app *host.App) (stop func(), err 
 			case <-debounce.C:
 			case <-poll.C:
 			}
-			if now := e.contentDigest(app); now != known {
-				known = now
-				e.reload(ctx, app)
+			now := e.contentDigest(app)
+			if now == known && !(untrusted && e.isTrusted(ctx)) {
+				continue
 			}
+			known = now
+			untrusted = fault.Is(e.reload(ctx, app), fault.ConfigUntrusted)
 		}
 	})
 	return func() {

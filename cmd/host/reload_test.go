@@ -73,11 +73,21 @@ func (s *reloadSite) waitLog(want ...string) string {
 
 func startReloadSite(t *testing.T, flags ...string) *reloadSite {
 	t.Helper()
+	return startReloadSiteWith(t, "", flags...)
+}
+
+// startReloadSiteWith starts it with another variable of the environment.
+func startReloadSiteWith(t *testing.T, variable string, flags ...string) *reloadSite {
+	t.Helper()
 	site := silentSite(t)
 	s := &reloadSite{t: t, path: filepath.Join(site.dir, "junctor.hcl"), log: make(chan string, 1<<16)}
 	s.write("0", false)
 	s.cmd = exec.Command("junctor", append([]string{"serve", "--http=127.0.0.1:0"}, flags...)...)
 	s.cmd.Dir, s.cmd.Env = site.dir, site.env
+	if variable != "" {
+		s.cmd.Env = append(s.cmd.Env, variable)
+	}
+	s.trust()
 	stderr, err := s.cmd.StderrPipe()
 	if err == nil {
 		err = s.cmd.Start()
@@ -217,6 +227,16 @@ func TestReloadLosesNoCall(t *testing.T) {
 	}
 }
 
+// trust trusts the configuration as it is.
+func (s *reloadSite) trust() {
+	s.t.Helper()
+	cmd := exec.Command("junctor", "trust", "junctor.hcl", "--yes")
+	cmd.Dir, cmd.Env = s.cmd.Dir, s.cmd.Env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // children returns the process ids of the servers.
 func (s *reloadSite) children() map[string]bool {
 	pids := map[string]bool{}
@@ -276,6 +296,22 @@ func TestWatchReloads(t *testing.T) {
 	if _, err := (&reloadClient{url: s.url}).call("other__add"); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestReloadNeedsTrust: a changed configuration that was found in the current
+// directory is not used before it is trusted.
+func TestReloadNeedsTrust(t *testing.T) {
+	s := startReloadSiteWith(t, "JUNCTOR_CONFIG=")
+	s.write("", false)
+	if line := s.hangup("not reloaded"); !strings.Contains(line, "junctor trust") {
+		t.Error(line)
+	}
+	c := &reloadClient{url: s.url}
+	if _, err := c.call("other__add"); err != nil {
+		t.Errorf("the configuration before is not in effect: %v", err)
+	}
+	s.trust()
+	s.hangup(`removed=["other"]`)
 }
 
 // TestReloadTellsWhatNeedsRestart changes a setting of the gateway.
