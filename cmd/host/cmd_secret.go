@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -233,11 +234,20 @@ func (e *env) secretGrant(ctx context.Context, name string, servers []string) er
 	if _, err := app.Secrets.User().Get(ctx, name); err != nil {
 		return err
 	}
+	for _, s := range servers {
+		if _, err := serverNamed(app, s); err != nil {
+			return err
+		}
+	}
 	var to []secret.Recipient
 	for _, r := range app.Recipients(name) {
 		if len(servers) == 0 || slices.Contains(servers, r.Server) {
 			to = append(to, r)
 		}
+	}
+	if len(to) == 0 && len(servers) > 0 {
+		return fault.New(fault.Usage, "keyring(%q) is not used by %s in %s", name, strings.Join(servers, ", "), app.Config().Path).
+			WithHint("omit --server to grant it to every server that uses it")
 	}
 	if len(to) == 0 {
 		return fault.New(fault.Usage, "no server of %s uses keyring(%q)", app.Config().Path, name).

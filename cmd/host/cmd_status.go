@@ -123,7 +123,7 @@ func connect(ctx context.Context, app *host.App, st *serverStatus) {
 		if link, err := c.Status(ctx); err == nil {
 			st.PID = link.PID
 			if link.Dropped > 0 {
-				st.Notes = append(st.Notes, fmt.Sprintf("%d lines on its standard output were not messages; a server must log to standard error", link.Dropped))
+				st.Notes = append(st.Notes, notMessages(link.Dropped))
 			}
 		}
 	}
@@ -210,4 +210,12 @@ func offers(st *serverStatus) string {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// notMessages is the note about lines of a server that were not messages.
+func notMessages(n uint64) string {
+	if n == 1 {
+		return "1 line on its standard output was not a message; a server must log to standard error"
+	}
+	return fmt.Sprintf("%d lines on its standard output were not messages; a server must log to standard error", n)
 }

@@ -58,7 +58,7 @@ func (e *env) trusted(ctx context.Context, at config.Location, may bool) (*confi
 		return r.Content, nil, nil
 	}
 	if !may || !e.canAsk() {
-		return nil, diags, untrusted(r, known)
+		return nil, diags, e.untrusted(r, known)
 	}
 	if err := e.askTrust(ctx, r, known); err != nil {
 		return nil, nil, err
@@ -84,10 +84,14 @@ func (e *env) known(at config.Location) (trust.Store, *trust.Record, error) {
 func (e *env) canAsk() bool { return isTerminal(e.stdin) && e.errTTY && !login.CI(e.lookup) }
 
 // untrusted returns the error for a configuration that is not trusted.
-func untrusted(r *trust.Review, known *trust.Record) error {
+func (e *env) untrusted(r *trust.Review, known *trust.Record) error {
 	text := "%s was found in the current directory and is not trusted"
 	if known != nil {
 		text = "%s has changed since it was trusted"
+	}
+	if e.get(trustVariable) != "" {
+		text += "; " + trustVariable + " names another path or digest"
+		return fault.New(fault.ConfigUntrusted, text, r.Path).WithHint("read it; `junctor trust --json` prints the value of %s for it", trustVariable)
 	}
 	return fault.New(fault.ConfigUntrusted, text, r.Path).
 		WithHint("nothing in it was run or looked up; read it, then run `junctor trust`")
@@ -108,7 +112,7 @@ func (e *env) askTrust(ctx context.Context, r *trust.Review, known *trust.Record
 	case "y", "yes":
 		return nil
 	}
-	return untrusted(r, known)
+	return e.untrusted(r, known)
 }
 
 // showReview prints the effects of a configuration, or their changes since it was trusted.

@@ -36,7 +36,7 @@ func TestBadServersDoNotAffectOthers(t *testing.T) {
 		// The first server in the configuration decides: it timed out.
 		s.run("status").exits(6).into(&list)
 		for i, want := range []struct{ code, message string }{
-			{"upstream.start_timeout", "1 lines on its standard output were not messages"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
+			{"upstream.start_timeout", "1 line on its standard output was not a message"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
 		} {
 			if st := list[i]; st.OK != (want.code == "") {
 				t.Errorf("%s: %s", st.Server, encode(t, st))

@@ -168,6 +168,14 @@ func (u *Upstream) open(clock *startClock) (*conn, error) {
 	return c, nil
 }
 
+// notMessages counts lines that were not messages.
+func notMessages(n uint64) string {
+	if n == 1 {
+		return "1 line on its standard output was not a message"
+	}
+	return fmt.Sprintf("%d lines on its standard output were not messages", n)
+}
+
 // endStart closes the connection of a failed start in the background. Close and the
 // next attempt wait for it.
 func (u *Upstream) endStart(c *conn) {
@@ -237,7 +245,7 @@ func (c *conn) withOutput(err error) error {
 		f.Output = stderr
 	}
 	if junk > 0 {
-		f.Message += fmt.Sprintf("; %d lines on its standard output were not messages", junk)
+		f.Message += "; " + notMessages(junk)
 		f.Hint = "check that the command is an MCP server, and that it logs to standard error only"
 	}
 	return &f
