@@ -28,6 +28,7 @@ figures ./host/sessionstore 'Kill'
 figures ./host/schema 'Hostile|Largest'
 figures ./sdk/plugintest .
 figures ./sdk/stdio 'CloseKillsStart'
+figures ./cmd/host 'TestReload'
 
 echo "==> servers that start slowly, end again and again, or are installed from cold caches"
 export JUNCTOR_REQUIRE_INTEROP=1

@@ -386,3 +386,63 @@ func TestReloadNotifiesClients(t *testing.T) {
 		t.Errorf("notifications: %v", counts)
 	}
 }
+
+// TestReloadOfManyServers changes one of 500 servers, and reloads a configuration
+// again and again: the time and the memory stay small.
+func TestReloadOfManyServers(t *testing.T) {
+	most, reloads, growth := 5*time.Second, 100, 0.5
+	if os.Getenv("JUNCTOR_SOAK") != "" {
+		most, reloads, growth = 300*time.Millisecond, 1000, 0.1
+	}
+	s := startReloadSite(t)
+	write := func(version int) {
+		var text strings.Builder
+		for i := range 500 {
+			v := 0
+			if i == 250 {
+				v = version
+			}
+			fmt.Fprintf(&text, "server \"s%d\" {\n  transport \"stdio\" {\n    command = [\"./demo\", \"%d\"]\n  }\n}\n", i, v)
+		}
+		if err := os.WriteFile(s.path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(1)
+	s.hangup("reloaded")
+	write(2)
+	begun := time.Now()
+	line := s.hangup("reloaded")
+	took := time.Since(begun)
+	t.Logf("a reload of 500 servers, one of them changed: %s (bar %s)", took.Round(time.Millisecond), most)
+	if took > most || !strings.Contains(line, `changed=["s250"]`) {
+		t.Errorf("it took %s: %s", took, line)
+	}
+	for n := range 50 { // the heap settles
+		s.write(fmt.Sprint(n), false)
+		s.hangup("reloaded")
+	}
+	before := s.residentKiB()
+	for n := range reloads {
+		s.write(fmt.Sprint(n), n%3 == 2)
+		s.hangup("reloaded")
+	}
+	after := s.residentKiB()
+	t.Logf("memory before and after %d reloads: %d and %d KiB (bar +%.0f %%)", reloads, before, after, 100*growth)
+	if float64(after) > float64(before)*(1+growth) {
+		t.Errorf("memory grew from %d to %d KiB", before, after)
+	}
+}
+
+// residentKiB returns the resident memory of the process.
+func (s *reloadSite) residentKiB() (n int) {
+	s.t.Helper()
+	out, err := exec.Command("ps", "-o", "rss=", "-p", fmt.Sprint(s.cmd.Process.Pid)).Output()
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &n)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
