@@ -174,6 +174,9 @@ func (p *proc) start() {
 			p.work.Go(func() { l.stop(0) })
 		}
 	case err != nil:
+		if p.sup.ctx.Err() != nil { // Stop has begun, and has not reached this process yet
+			err = shuttingDown()
+		}
 		f := *fault.As(err)
 		f.Plugin = p.spec.Name
 		p.crashed(&f)
