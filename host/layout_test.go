@@ -41,7 +41,7 @@ var allowed = map[string]string{
 	"host/schema":       "host/suggest host/truncate",
 	"host/policy":       "host/fault host/authn",
 	"host/plugin":       "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/wire",
-	"host/upstream":     "host/fault host/limit host/mcp host/sendqueue host/policy",
+	"host/upstream":     "host/authn host/fault host/limit host/mcp host/sendqueue host/policy",
 	"host/tokens":       "",
 	"host/catalog":      "host/cache host/fault host/mcp host/schema host/suggest host/tokens host/upstream host/truncate",
 	"host/era":          "host/mcp",

@@ -139,7 +139,7 @@ func tooCapable() *rpcError {
 
 // call returns the request as a server gets it, for a connection.
 func (r *request) call() upstream.Call {
-	c := upstream.Call{Method: r.method, Params: r.params, Permit: r.permit, Owner: r.principal.Key(), About: r, Repeat: r.mayRepeat()}
+	c := upstream.Call{Method: r.method, Params: r.params, Permit: r.permit, Principal: r.principal, About: r, Repeat: r.mayRepeat()}
 	switch {
 	case r.local != nil:
 		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress

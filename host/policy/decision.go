@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -23,7 +24,7 @@ type Decision struct {
 	Rule    string // the rule in words, with its place in the configuration if it has one
 
 	item      Item
-	principal string
+	principal identity
 	args      digest
 }
 
@@ -50,15 +51,15 @@ func (d Decision) Permit() (Permit, error) {
 // arguments. Its zero value proves nothing.
 type Permit struct {
 	item      Item
-	principal string
+	principal identity
 	args      digest
 	granted   bool
 }
 
-// Covers reports whether the permit is for a use of an item by the principal with
-// this [authn.Principal.Key]. args are the arguments of a tool call, else nil.
-func (p Permit) Covers(principal string, item Item, args []byte) bool {
-	return p.CoversItem(item) && p.principal == principal && p.args == digestOf(args)
+// Covers reports whether the permit is for a use of an item by the principal,
+// whatever its roles. args are those of a tool call, nil for any other use.
+func (p Permit) Covers(who authn.Principal, item Item, args []byte) bool {
+	return p.CoversItem(item) && p.principal == identityOf(who) && p.args == digestOf(args)
 }
 
 // CoversItem reports whether the permit is for an item, by any principal.
@@ -73,6 +74,12 @@ func (p Permit) CoversTool(server string) bool {
 // A digest is a hash that distinguishes arguments within this process. Its random
 // seed keeps a client from choosing two arguments with one digest.
 type digest uint64
+
+// An identity is a principal without its roles. Comparing it is cheaper than
+// building its key.
+type identity struct{ tenant, method, subject string }
+
+func identityOf(p authn.Principal) identity { return identity{p.Tenant, p.Method, p.Subject} }
 
 var seed = maphash.MakeSeed()
 

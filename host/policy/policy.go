@@ -74,7 +74,7 @@ func (p *Policy) List(who authn.Principal, item Item) Decision {
 // not on arguments.
 func (p *Policy) decide(who authn.Principal, item Item, args []byte) Decision {
 	verdict, rule := p.judge(item)
-	return Decision{Verdict: verdict, Rule: rule, item: item, principal: who.Key(), args: digestOf(args)}
+	return Decision{Verdict: verdict, Rule: rule, item: item, principal: identityOf(who), args: digestOf(args)}
 }
 
 func (p *Policy) judge(item Item) (Verdict, string) {

@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 				t.Errorf("a list: %v", l.Verdict)
 			}
 			permit, err := d.Permit()
-			if permit.Covers(authn.Local().Key(), c.item, nil) != c.allow || (err == nil) != c.allow {
+			if permit.Covers(authn.Local(), c.item, nil) != c.allow || (err == nil) != c.allow {
 				t.Errorf("%+v, %v", permit, err)
 			}
 			if err != nil && (!fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), c.rule)) {
@@ -81,18 +81,18 @@ func TestPermitCoversOneUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !permit.Covers(who.Key(), item, []byte(`{"a":1}`)) || !permit.CoversItem(item) || !permit.CoversTool("s") {
+	if !permit.Covers(who, item, []byte(`{"a":1}`)) || !permit.CoversItem(item) || !permit.CoversTool("s") {
 		t.Error("not good for what it was given for")
 	}
 	for name, covers := range map[string]bool{
-		"another principal":  permit.Covers(authn.Anonymous().Key(), item, args),
-		"another server":     permit.Covers(who.Key(), Item{"t", Tool, "x"}, args),
-		"another tool":       permit.Covers(who.Key(), Item{"s", Tool, "y"}, args),
-		"another kind":       permit.Covers(who.Key(), Item{"s", Prompt, "x"}, args),
-		"other arguments":    permit.Covers(who.Key(), item, []byte(`{"a":2}`)),
-		"no arguments":       permit.Covers(who.Key(), item, nil),
+		"another principal":  permit.Covers(authn.Anonymous(), item, args),
+		"another server":     permit.Covers(who, Item{"t", Tool, "x"}, args),
+		"another tool":       permit.Covers(who, Item{"s", Tool, "y"}, args),
+		"another kind":       permit.Covers(who, Item{"s", Prompt, "x"}, args),
+		"other arguments":    permit.Covers(who, item, []byte(`{"a":2}`)),
+		"no arguments":       permit.Covers(who, item, nil),
 		"tasks of another":   permit.CoversTool("t"),
-		"no permit":          Permit{}.Covers("", Item{}, nil),
+		"no permit":          Permit{}.Covers(authn.Principal{}, Item{}, nil),
 		"no permit for item": Permit{}.CoversItem(Item{}),
 		"no permit for tool": Permit{}.CoversTool(""),
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -24,9 +25,9 @@ type Call struct {
 	// Permit proves that the policy allowed this request. It must cover the owner,
 	// and the item and arguments in Params.
 	Permit policy.Permit
-	// Owner is the key of the principal of the request. The response counts toward
-	// that principal's share of the memory.
-	Owner string
+	// Principal is the one that the request is made for. The response counts toward its
+	// share of the memory.
+	Principal authn.Principal
 
 	// About is passed to the Peer with the server's requests and notifications that
 	// belong to this call.
@@ -144,7 +145,7 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call Call, timeout tim
 	k := newCallClock(timeout, func() { cancel(context.DeadlineExceeded) })
 	defer k.stop()
 	u.used()
-	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Owner, clock: k}
+	p := &pending{method: call.Method, progress: call.Progress, about: call.About, owner: call.Principal, clock: k}
 	if u.opts.Extends {
 		p.progress = k.extending(call.Progress)
 	}

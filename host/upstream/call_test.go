@@ -125,7 +125,7 @@ func TestSingleFlight(t *testing.T) {
 // permit for exactly that, not even a connection.
 func TestCallNeedsPermit(t *testing.T) {
 	rules := policy.New(map[string]policy.Server{"other": {}, "s": {}})
-	call := Call{Method: mcp.MethodCallTool, Owner: authn.Local().Key(), Params: []byte(`{"name":"x","arguments":{"n":1}}`)}
+	call := Call{Method: mcp.MethodCallTool, Principal: authn.Local(), Params: []byte(`{"name":"x","arguments":{"n":1}}`)}
 	args := []byte(`{"n":1}`)
 	e := newEcho()
 	u := New(usual(newRecorder(), e.Open))

@@ -23,10 +23,12 @@ func (c *conn) deliver(m *mcp.Message, held *limit.Hold) {
 		c.unknownID(m.ID)
 		return
 	}
-	if err := held.Assign(p.owner); err != nil {
-		held.Release()
-		p.answer <- answer{err: c.overloadError(err)}
-		return
+	if held != nil { // small messages are not counted
+		if err := held.Assign(p.ownerKey()); err != nil {
+			held.Release()
+			p.answer <- answer{err: c.overloadError(err)}
+			return
+		}
 	}
 	p.answer <- answer{result: m.Result, names: m.Names, rpcError: m.Error, hold: held}
 }

@@ -81,7 +81,7 @@ func usual(p Peer, open func() *conversation.Link) Options {
 // permitted returns a call of the local principal with the permit for it.
 func permitted(t testing.TB, c Call) Call {
 	t.Helper()
-	c.Owner = authn.Local().Key()
+	c.Principal = authn.Local()
 	item := policy.Item{Server: "s", Kind: policy.Tool}
 	switch c.Method {
 	case mcp.MethodGetPrompt:

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -26,9 +27,9 @@ type pending struct {
 	// acknowledged receives the params of the server's acknowledgement. It is nil
 	// except for listen requests.
 	acknowledged chan []byte
-	about        any        // from Call.About
-	owner        string     // from Call.Owner
-	clock        *callClock // the call's timeout; nil if there is none
+	about        any             // from Call.About
+	owner        authn.Principal // from Call.Principal
+	clock        *callClock      // the call's timeout; nil if there is none
 	// asked holds the cancel functions of the server's requests that belong to this
 	// one. The connection's mu guards it.
 	serverRequests []context.CancelFunc
@@ -253,4 +254,13 @@ func (c *conn) failPending(p *pending, err error) {
 	if waits {
 		p.answer <- answer{err: err}
 	}
+}
+
+// ownerKey returns the key of the principal whose share of the memory a response counts
+// toward; empty for a request of the host itself.
+func (p *pending) ownerKey() string {
+	if p.owner.Method == "" {
+		return ""
+	}
+	return p.owner.Key()
 }
