@@ -38,7 +38,7 @@ func TestMaxMessageIsConfigurablePerServer(t *testing.T) {
 	if a, _ := p.call("a__bad", ""); len(a) < 20<<20 || !strings.HasSuffix(a, `"}]}}`) {
 		t.Errorf("%d bytes, %.300s", len(a), a)
 	}
-	if a, _ := p.call("b__bad", ""); !strings.Contains(a, `"reason":"message_too_large"`) {
+	if a, _ := p.call("b__bad", ""); !strings.Contains(a, `"reason":"message_too_large"`) || !strings.Contains(a, "raise max_message in the server's block (now 32MiB)") {
 		t.Errorf("%.300s", a)
 	}
 	p.expectEcho("a")
