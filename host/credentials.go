@@ -39,7 +39,7 @@ func (a *generation) grant(s *config.Server, tenant string) sdk.Host {
 	if s.Auth == nil {
 		return sdk.Host{}
 	}
-	key := credential.Key{Server: s.Name, Tenant: tenant}
+	key := a.credentialKey(s, tenant)
 	return sdk.Host{Credentials: authErrors{a.credentials.Credentials(key, func() (*credential.Broker, func()) {
 		owner := a.owner(s, tenant)
 		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(owner)})

@@ -2,13 +2,17 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -39,6 +43,7 @@ func (a *App) read(ctx context.Context, at config.Location, content *config.Cont
 		return nil, diags
 	}
 	g.Config = cfg
+	a.redactor.use(cfg.Conceal) // before anything is started with its secrets
 	return g, diags
 }
 
@@ -55,7 +60,6 @@ func (a *generation) build(before *generation) {
 		}
 		input := a.input(s)
 		var u *upstream.Upstream
-		of := a // the generation that the server's connections belong to
 		if before != nil && before.inputs[s.Name] == input {
 			u = before.upstreams[s.Name]
 		} else {
@@ -67,7 +71,7 @@ func (a *generation) build(before *generation) {
 		a.inGateway.Servers[s.Name] = gateway.Server{
 			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return of.newUpstream(s, peer, Tenant(s, p))
+				return a.newUpstream(s, peer, Tenant(s, p))
 			},
 		}
 	}
@@ -109,34 +113,36 @@ func sameOffer(x, y *config.Server) bool {
 	return reflect.DeepEqual(of(x), of(y))
 }
 
-// input returns everything that the connections to a server depend on, as text.
+// input returns a digest of everything that the connections to a server depend on.
 func (a *generation) input(s *config.Server) string {
 	plugins := []config.Plugin{a.plugin(s.Transport.Plugin)}
 	var auth any
 	if s.Auth != nil {
 		plugins = append(plugins, a.plugin(s.Auth.Plugin))
-		auth = []any{s.Auth.Plugin, s.Auth.Component, string(a.Config.Unresolved(s.Auth.Settings)), s.Auth.Dir, a.environment(s.Auth.EnvNames)}
+		auth = []any{s.Auth.Plugin, s.Auth.Component, string(a.Config.Unresolved(s.Auth.Settings)), s.Auth.Dir, a.variables(s.Auth.EnvNames)}
 	}
 	var programs []string
 	for _, p := range plugins {
-		programs = append(programs, a.manifests[p.Use].Path, a.manifests[p.Use].Digest, p.SHA256, p.Isolation)
+		programs = append(programs, a.manifests[p.Use].Path, a.manifests[p.Use].Digest, p.SHA256, p.Isolation, strings.Join(p.Env, " "))
 	}
 	text, err := json.Marshal([]any{
-		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(a.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, a.environment(s.Transport.EnvNames),
+		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(a.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, a.variables(s.Transport.EnvNames),
 		auth, programs, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage,
 	})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
-	return string(text)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
-// environment returns the variables of the environment that settings name.
-func (a *generation) environment(names []string) []string { return a.variables(names) }
+// credentialKey returns the key of the broker for a server and a tenant.
+func (a *generation) credentialKey(s *config.Server, tenant string) credential.Key {
+	return credential.Key{Server: s.Name, Tenant: tenant, Version: a.inputs[s.Name]}
+}
 
 // apply makes a generation the one in effect.
 func (a *App) apply(g *generation) {
-	a.redactor.use(g.Config.Conceal)
 	a.current.Store(g)
 	a.Gateway.Apply(&g.inGateway)
 	a.Catalog.SetServers(g.servers)

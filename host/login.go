@@ -79,7 +79,7 @@ func (a *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, 
 	if err := f(auth); err != nil {
 		return a.locateAuth(s, notLoggedIn(err))
 	}
-	a.credentials.Forget(credential.Key{Server: s.Name, Tenant: tenant})
+	a.credentials.Forget(a.credentialKey(s, tenant))
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (a *generation) authState(ctx context.Context, s *config.Server, tenant str
 	if err != nil {
 		return AuthState{}, a.locateAuth(s, err)
 	}
-	state := AuthState{AuthStatus: status, Broker: a.credentials.State(credential.Key{Server: s.Name, Tenant: tenant})}
+	state := AuthState{AuthStatus: status, Broker: a.credentials.State(a.credentialKey(s, tenant))}
 	if looked.found.Load() {
 		state.Stored = a.Secrets.Where()
 	}

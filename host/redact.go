@@ -12,7 +12,7 @@ import (
 // A redactor masks secrets in the texts of plugins and servers: the secrets of the
 // configuration, and those obtained later, such as tokens.
 type redactor struct {
-	configured atomic.Pointer[[]func(string) string] // mask the secrets of the generation in effect and of the one before
+	configured atomic.Pointer[[]func(string) string] // mask the secrets of the latest maxConfigurations
 
 	mu        sync.Mutex
 	permanent []string // guarded by mu; secrets of keyring(), which do not expire
@@ -25,11 +25,15 @@ const (
 	minSecretLength    = 6    // bytes; shorter secrets would match ordinary words
 )
 
-// use masks the secrets of a configuration, and still those of the one before.
+// maxConfigurations bounds the configurations whose secrets are masked: connections
+// of earlier ones may still print them.
+const maxConfigurations = 8
+
+// use masks the secrets of a configuration, and still those of the ones before.
 func (r *redactor) use(mask func(string) string) {
 	masks := []func(string) string{mask}
 	if before := r.configured.Load(); before != nil {
-		masks = append(masks, (*before)[0])
+		masks = append(masks, (*before)[:min(len(*before), maxConfigurations-1)]...)
 	}
 	r.configured.Store(&masks)
 }

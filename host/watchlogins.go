@@ -57,7 +57,7 @@ func (a *App) watchLogins(ctx context.Context) {
 // last check, for a tenant without working credentials. It records them in now.
 func (a *generation) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
 	for _, tenant := range a.tenants(s) {
-		key := credential.Key{Server: s.Name, Tenant: tenant}
+		key := a.credentialKey(s, tenant)
 		now[key] = a.credentialVersion(s, a.owner(s, tenant))
 		before, known := seen[key]
 		if known && now[key] != before && a.credentials.State(key).Kind != "ready" {

@@ -15,7 +15,12 @@ const (
 )
 
 // A Key identifies a broker in a [Pool].
-type Key struct{ Server, Tenant string }
+type Key struct {
+	Server, Tenant string
+	// Version differs after a reload that changed the server: the broker before it must
+	// not answer for the new settings.
+	Version string
+}
 
 // A Pool creates brokers on demand and closes those that are idle. There may be one
 // for each pair of server and tenant. A closed broker loses nothing of value,

@@ -19,7 +19,7 @@ type testPool struct {
 }
 
 func (c *testPool) of(tenant string, p *provider) sdk.Credentials {
-	return c.Credentials(Key{"github", tenant}, func() (*Broker, func()) {
+	return c.Credentials(Key{Server: "github", Tenant: tenant}, func() (*Broker, func()) {
 		c.opened.Add(1)
 		c.open.Add(1)
 		return New(Options{Server: "github", Tenant: tenant, Auth: p}), func() { c.open.Add(-1) }
@@ -60,7 +60,7 @@ func TestPoolClosesIdleBrokers(t *testing.T) {
 		if most < 30 || most > 35 {
 			t.Errorf("%d were open at the same time", most)
 		}
-		if s := c.State(Key{"github", "tenant-0"}); s.Kind != "unknown" {
+		if s := c.State(Key{Server: "github", Tenant: "tenant-0"}); s.Kind != "unknown" {
 			t.Errorf("the first is %+v", s)
 		}
 		if cred, err := first.Authorize(t.Context(), request); err != nil || cred.Headers["Authorization"] != "Bearer token-5041" {
@@ -79,7 +79,7 @@ func TestPoolKeepsBusyBrokers(t *testing.T) {
 		c := newTestPool(t)
 		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }, takes: 3 * time.Hour}
 		slow := func(tenant string) sdk.Credentials {
-			return c.Credentials(Key{"github", tenant}, func() (*Broker, func()) {
+			return c.Credentials(Key{Server: "github", Tenant: tenant}, func() (*Broker, func()) {
 				c.open.Add(1)
 				return New(Options{Server: "github", Auth: p, Timeout: 9 * time.Hour}), func() { c.open.Add(-1) }
 			})
@@ -145,11 +145,11 @@ func TestPoolClose(t *testing.T) {
 	c := new(testPool)
 	p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 	one := c.of("acme", p)
-	c.Forget(Key{"github", "acme"}) // no broker yet
+	c.Forget(Key{Server: "github", Tenant: "acme"}) // no broker yet
 	if _, err := one.Authorize(t.Context(), request); err != nil {
 		t.Error(err)
 	}
-	c.Forget(Key{"github", "acme"})
+	c.Forget(Key{Server: "github", Tenant: "acme"})
 	c.Close()
 	if _, err := one.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled {
 		t.Error(err)

@@ -74,7 +74,7 @@ func (g *Gateway) Apply(n *Generation) {
 		g.dropTenantConns(server)
 		g.dropIdleExclusive(server)
 		for _, s := range g.allSessions() {
-			s.serverReplaced(server, before.upstream(server))
+			s.serverReplaced(server)
 		}
 		g.mu.Lock()
 		delete(g.serverDescriptions, server)
@@ -127,7 +127,7 @@ func (g *Gateway) closeWhenUnused(l *upstreamConn) {
 
 // serverReplaced moves a session from a server that was replaced, or removed, to the
 // server of the same name in the current generation.
-func (s *Session) serverReplaced(server string, shared *upstream.Upstream) {
+func (s *Session) serverReplaced(server string) {
 	s.mu.Lock()
 	own := s.conns[server]
 	delete(s.conns, server)
