@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/audit"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -72,6 +73,7 @@ type Gateway struct {
 	schemas   *schema.Cache
 	catalog   *catalog.Catalog
 	current   atomic.Pointer[Generation]
+	conns     *connpool.Pool[*serverPeer, *exclusivePeer]
 
 	states *stateCodec
 	tasks  *tasks
@@ -80,24 +82,17 @@ type Gateway struct {
 	failures failures
 	work     sync.WaitGroup
 
-	mu                 sync.Mutex
-	sessions           map[*Session]struct{}    // guarded by mu; see sessionregistry.go
-	warned             map[string]bool          // guarded by mu; keys of the logged warnings
-	sharedConns        map[string]*upstreamConn // guarded by mu; connections shared by all clients, by server
-	levels             map[string]string        // guarded by mu; the lowest log level of modern requests, by tenant
-	connCounts         map[string]int           // guarded by mu; connections that are not shared by all, by server
-	ownerCounts        map[connOwner]int        // guarded by mu; the same by server and principal
-	multiplePrincipals bool                     // guarded by mu; each principal gets at most half of the connections
-	ending             bool                     // guarded by mu; Stop was called: no connection or session may begin
+	mu          sync.Mutex
+	sessions    map[*Session]struct{}  // guarded by mu; see sessionregistry.go
+	warned      map[string]bool        // guarded by mu; keys of the logged warnings
+	sharedPeers map[string]*serverPeer // guarded by mu; peers on the connections that all clients share, by server
+	levels      map[string]string      // guarded by mu; the lowest log level of modern requests, by tenant
+	ending      bool                   // guarded by mu; Stop was called: no connection or session may begin
 
 	serverDescriptions map[string]serverDescription // guarded by mu; by server
 
-	tenantMu    sync.Mutex
-	tenantConns map[string]*upstreamConn // guarded by tenantMu; by server and tenant
-
-	exclusiveMu   sync.Mutex
-	idleExclusive map[exclusiveKey][]*exclusiveConn // guarded by exclusiveMu; no request uses them
-	suspended     map[stateID]*suspension           // guarded by exclusiveMu
+	suspendedMu sync.Mutex
+	suspended   map[stateID]*suspension // guarded by suspendedMu
 
 	applying sync.Mutex // held by Apply
 
@@ -123,9 +118,10 @@ func New(o Options) *Gateway {
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, schemas: schema.NewCache(schemasKept), states: newStateCodec(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
-		sessions: map[*Session]struct{}{}, sharedConns: map[string]*upstreamConn{}, levels: map[string]string{}, warned: map[string]bool{}, connCounts: map[string]int{}, ownerCounts: map[connOwner]int{},
-		tenantConns: map[string]*upstreamConn{}, idleExclusive: map[exclusiveKey][]*exclusiveConn{}, suspended: map[stateID]*suspension{},
+		sessions: map[*Session]struct{}{}, sharedPeers: map[string]*serverPeer{}, levels: map[string]string{}, warned: map[string]bool{},
+		suspended: map[stateID]*suspension{},
 	}
+	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.poolServer)
 	g.serve = g.pipeline()
 	if g.catalog = o.Catalog; g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
@@ -215,30 +211,16 @@ func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name strin
 // share. It returns when nothing is left. Sessions must have been closed.
 func (g *Gateway) Stop() {
 	g.EndListens()
-	g.exclusiveMu.Lock()
-	var idle []*exclusiveConn
-	for _, free := range g.idleExclusive {
-		idle = append(idle, free...)
-	}
+	g.suspendedMu.Lock()
 	waiting := slices.Collect(maps.Keys(g.suspended))
-	clear(g.idleExclusive)
-	g.exclusiveMu.Unlock()
-	for _, l := range idle {
-		l.idle.Stop()
-		g.closeLater(&l.upstreamConn)
-	}
+	g.suspendedMu.Unlock()
 	for _, id := range waiting {
 		if t := g.takeSuspended(id); t != nil {
 			t.abandon(errStopping)
 		}
 	}
-	g.tenantMu.Lock()
-	for _, l := range g.tenantConns {
-		g.closeLater(l)
-	}
-	clear(g.tenantConns)
-	g.tenantMu.Unlock()
 	g.work.Wait()
+	g.conns.Close()
 	g.serverLog.Close()
 }
 

@@ -2,11 +2,8 @@ package gateway
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -71,8 +68,7 @@ func (g *Gateway) Apply(n *Generation) {
 	defer g.applying.Unlock()
 	before := g.current.Swap(n)
 	for _, server := range before.replaced(n) {
-		g.dropTenantConns(server)
-		g.dropIdleExclusive(server)
+		g.conns.Replace(server)
 		for _, s := range g.allSessions() {
 			s.serverReplaced(server)
 		}
@@ -83,54 +79,10 @@ func (g *Gateway) Apply(n *Generation) {
 	g.setLevels()
 }
 
-func (g *Gateway) dropTenantConns(server string) {
-	g.tenantMu.Lock()
-	defer g.tenantMu.Unlock()
-	maps.DeleteFunc(g.tenantConns, func(key string, l *upstreamConn) bool {
-		if name, _, _ := strings.Cut(key, "\x00"); name != server {
-			return false
-		}
-		g.closeWhenUnused(l)
-		return true
-	})
-}
-
-func (g *Gateway) dropIdleExclusive(server string) {
-	g.exclusiveMu.Lock()
-	defer g.exclusiveMu.Unlock()
-	for key, free := range g.idleExclusive {
-		if key.server != server {
-			continue
-		}
-		for _, l := range free {
-			l.idle.Stop()
-			g.closeLater(&l.upstreamConn)
-		}
-		delete(g.idleExclusive, key)
-	}
-}
-
-// unusedEvery is the interval at which a connection is checked that is to be closed
-// when no request uses it.
-const unusedEvery = 20 * time.Millisecond
-
-// closeWhenUnused closes a connection as soon as no request uses it, or when the
-// gateway stops.
-func (g *Gateway) closeWhenUnused(l *upstreamConn) {
-	g.work.Go(func() {
-		for l.users.Load() > 0 && !g.isEnding() {
-			time.Sleep(unusedEvery)
-		}
-		g.close(l)
-	})
-}
-
 // serverReplaced moves a session from a server that was replaced, or removed, to the
 // server of the same name in the current generation.
 func (s *Session) serverReplaced(server string) {
 	s.mu.Lock()
-	own := s.conns[server]
-	delete(s.conns, server)
 	var uris []string
 	for key, sub := range s.subs {
 		if sub.server == server {
@@ -173,9 +125,6 @@ func (s *Session) serverReplaced(server string) {
 	}
 	s.subscribed -= len(uris)
 	s.mu.Unlock()
-	if own != nil {
-		s.gw.closeWhenUnused(own)
-	}
 	if renew != nil {
 		s.gw.work.Go(renew)
 	}

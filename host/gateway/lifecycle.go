@@ -39,12 +39,12 @@ func initialize(r *request) ([]byte, error) {
 	s.mu.Lock()
 	changed := !bytes.Equal(s.caps, caps)
 	s.revision, s.caps = revision, bytes.Clone(caps)
+	s.mu.Unlock()
 	if changed {
-		for _, l := range s.conns {
-			l.up.Drop() // it was offered something else
+		for _, c := range s.gw.conns.Of(s) {
+			c.Upstream.Drop() // it was offered something else
 		}
 	}
-	s.mu.Unlock()
 	s.stateChanged()
 	if changed && s.client.Sole && len(serverFacingCapabilities(caps)) > len("{}") {
 		// Old servers that were connected before were offered less.
@@ -92,10 +92,10 @@ func setLevel(r *request) ([]byte, error) {
 	s := r.session
 	s.mu.Lock()
 	s.level = level
-	for _, l := range s.conns {
-		l.up.SetLevel(level)
-	}
 	s.mu.Unlock()
+	for _, c := range s.gw.conns.Of(s) {
+		c.Upstream.SetLevel(level)
+	}
 	s.stateChanged()
 	s.gw.setLevels()
 	return []byte("{}"), nil
@@ -108,12 +108,10 @@ func (s *Session) rootsChanged() {
 			server.Upstream.Notify(mcp.NoteRootsChanged, nil)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range s.conns {
-		l.up.Notify(mcp.NoteRootsChanged, nil)
+	for _, c := range s.gw.conns.Of(s) {
+		c.Upstream.Notify(mcp.NoteRootsChanged, nil)
 	}
 }
 
 // offer returns the client capabilities for servers on shared connections.
-func (g *Gateway) offer() []byte { return (&upstreamConn{gw: g}).Capabilities() }
+func (g *Gateway) offer() []byte { return (&serverPeer{gw: g, shared: true}).Capabilities() }

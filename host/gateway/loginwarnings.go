@@ -47,27 +47,5 @@ func (g *Gateway) Retry(server string) {
 	if u := g.current.Load().upstream(server); u != nil {
 		u.Retry()
 	}
-	g.tenantMu.Lock()
-	for _, l := range g.tenantConns {
-		if l.server == server {
-			l.up.Retry()
-		}
-	}
-	g.tenantMu.Unlock()
-	g.exclusiveMu.Lock()
-	for key, free := range g.idleExclusive {
-		for _, l := range free {
-			if key.server == server {
-				l.up.Retry()
-			}
-		}
-	}
-	g.exclusiveMu.Unlock()
-	for _, s := range g.allSessions() {
-		s.mu.Lock()
-		if l := s.conns[server]; l != nil {
-			l.up.Retry()
-		}
-		s.mu.Unlock()
-	}
+	g.conns.Retry(server)
 }

@@ -11,43 +11,43 @@ import (
 
 // ServerNotification handles a notification of a server. It does not wait, because the
 // goroutine that reads the server's messages calls it.
-func (l *upstreamConn) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
+func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	switch method {
 	case mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResChanged:
-		l.gw.catalog.Changed(u.Name())
+		p.gw.catalog.Changed(u.Name())
 	case mcp.NoteResUpdated:
 		uri, _ := mcp.TextMember(params, "uri")
-		for _, s := range l.recipients(method, params) {
+		for _, s := range p.recipients(method, params) {
 			s.resourceUpdated(u, uri, params)
 		}
 	case mcp.NoteTask:
-		l.onTaskStatus(u, params)
+		p.onTaskStatus(u, params)
 	case mcp.NoteMessage:
-		l.onLogMessage(about, params)
+		p.onLogMessage(about, params)
 	case mcp.NoteElicitDone:
-		l.onElicitationComplete(params)
+		p.onElicitationComplete(params)
 	default:
-		l.gw.serverLog.Log(hclog.Debug, u.Name(), "ignored a notification", "method", clip(method))
+		p.gw.serverLog.Log(hclog.Debug, u.Name(), "ignored a notification", "method", clip(method))
 	}
 }
 
 // onLogMessage writes a server's log message to the log and relays it to the
 // principal that it belongs to, if that principal asked for it. A message without a
 // request is not relayed once the connection serves several principals.
-func (l *upstreamConn) onLogMessage(about any, params []byte) {
-	l.gw.logServer(l.server, params)
+func (p *serverPeer) onLogMessage(about any, params []byte) {
+	p.gw.logServer(p.server, params)
 	if r, ok := about.(*request); ok {
 		if r.session != nil {
-			r.session.forwardLog(l, r, params)
+			r.session.forwardLog(p, r, params)
 		}
 		return
 	}
-	if l.up == nil && l.gw.current.Load().Servers[l.server].Share == PerSession {
+	if p.shared && p.gw.current.Load().Servers[p.server].Share == PerSession {
 		return // calls have other connections
 	}
-	if recipients := l.recipients(mcp.NoteMessage, params); !l.callers.serves(recipients) {
+	if recipients := p.recipients(mcp.NoteMessage, params); !p.callers.serves(recipients) {
 		for _, s := range recipients {
-			s.forwardLog(l, nil, params)
+			s.forwardLog(p, nil, params)
 		}
 	}
 }
@@ -58,10 +58,10 @@ const maxBroadcast = 256 << 10
 
 // recipients returns the sessions to notify. A large notification is sent only where
 // there is just one.
-func (l *upstreamConn) recipients(method string, params []byte) []*Session {
-	all := l.audience()
+func (p *serverPeer) recipients(method string, params []byte) []*Session {
+	all := p.audience()
 	if len(params) > maxBroadcast && len(all) > 1 {
-		l.gw.serverLog.Log(hclog.Debug, l.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
+		p.gw.serverLog.Log(hclog.Debug, p.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
 		return nil
 	}
 	return all
@@ -79,21 +79,21 @@ func (g *Gateway) logServer(server string, params []byte) {
 // it is about or, where the server names none, of one that the server is
 // answering. A client that shares the connection with others gets a message
 // without a request only if it set a level.
-func (s *Session) forwardLog(l *upstreamConn, about *request, params []byte) {
-	several := l.callers.several()
+func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
+	several := p.callers.several()
 	s.mu.Lock()
 	level := s.level
 	if level == "" && several {
 		level = defaultLevel
 	}
 	wants := s.revision != "" && (level == "" || atLeast(params, level))
-	mine := s.client.Sole || l.session == s || s.level != ""
+	mine := s.client.Sole || p.session == s || s.level != ""
 	to := Stream(nil)
 	if wants && mine {
 		to = s.client.Out
 	}
 	for _, r := range s.inFlight {
-		if about != nil && r != about || r.serverName() != l.server {
+		if about != nil && r != about || r.serverName() != p.server {
 			continue
 		}
 		if r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && wants && (mine || about != nil) {
@@ -147,31 +147,31 @@ func (g *Gateway) setLevels() {
 	g.levelMu.Lock()
 	defer g.levelMu.Unlock()
 	for name, server := range g.current.Load().Servers {
-		server.Upstream.SetLevel(g.sharedConn(name).lowestLevel())
+		server.Upstream.SetLevel(g.sharedPeer(name).lowestLevel())
 	}
-	g.tenantMu.Lock()
-	defer g.tenantMu.Unlock()
-	for _, l := range g.tenantConns {
-		l.up.SetLevel(l.lowestLevel())
+	for _, c := range g.conns.Owned() {
+		if c.Peer.session == nil {
+			c.Upstream.SetLevel(c.Peer.lowestLevel())
+		}
 	}
 }
 
 // lowestLevel returns the level that lets through what any client of a
 // connection wants; empty when none of them set one. Clients filter what they
 // get by their own level.
-func (l *upstreamConn) lowestLevel() string {
+func (p *serverPeer) lowestLevel() string {
 	lowest := ""
-	if l.callers.several() {
+	if p.callers.several() {
 		lowest = defaultLevel
 	}
-	l.gw.mu.Lock()
-	for tenant, level := range l.gw.levels {
-		if (l.up == nil || tenant == l.tenant) && lowerLevel(level, lowest) {
+	p.gw.mu.Lock()
+	for tenant, level := range p.gw.levels {
+		if (p.shared || tenant == p.tenant) && lowerLevel(level, lowest) {
 			lowest = level
 		}
 	}
-	l.gw.mu.Unlock()
-	for _, s := range l.audience() {
+	p.gw.mu.Unlock()
+	for _, s := range p.audience() {
 		s.mu.Lock()
 		if lowerLevel(s.level, lowest) {
 			lowest = s.level

@@ -59,10 +59,10 @@ func (s *Session) takePendingURL(server, id string) bool {
 }
 
 // onElicitationComplete passes on that the user is done with a page.
-func (l *upstreamConn) onElicitationComplete(params []byte) {
+func (p *serverPeer) onElicitationComplete(params []byte) {
 	id, _ := mcp.TextMember(params, "elicitationId")
-	for _, s := range l.audience() {
-		if s.legacy() && (l.session != nil || s.client.Sole || s.takePendingURL(l.server, id)) {
+	for _, s := range p.audience() {
+		if s.legacy() && (p.session != nil || s.client.Sole || s.takePendingURL(p.server, id)) {
 			s.notify(mcp.NoteElicitDone, params)
 		}
 	}

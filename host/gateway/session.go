@@ -55,7 +55,6 @@ type Session struct {
 	questions    map[uint64]*pendingQuestion // guarded by mu; unanswered questions to the client, by id
 	lastQuestion uint64                      // guarded by mu
 	pages        map[string]bool             // guarded by mu; ids of logins whose end is reported to the legacy client
-	conns        map[string]*upstreamConn    // guarded by mu; the client's own connections, by server
 	pendingURLs  []pendingURL                // guarded by mu; see rememberPendingURL
 }
 

@@ -1,5 +1,11 @@
 package gateway
 
+import (
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/connpool"
+)
+
 // The registry holds the sessions that get notifications: every legacy session, and
 // those of modern requests over HTTP that listen or ask for log messages.
 
@@ -16,16 +22,14 @@ func (g *Gateway) unregister(s *Session) {
 	delete(g.sessions, s)
 	g.mu.Unlock()
 	s.mu.Lock()
-	subs, lines := s.subs, s.conns
-	s.subs, s.conns = nil, nil
+	subs := s.subs
+	s.subs = nil
 	s.mu.Unlock()
+	own := g.conns.CloseOwner(s)
 	for _, sub := range subs {
-		if l := lines[sub.server]; l == nil || l.up != sub.upstream { // one of its own is closed anyway
+		if !slices.ContainsFunc(own, func(c *connpool.Conn[*serverPeer]) bool { return c.Upstream == sub.upstream }) {
 			sub.upstream.Unsubscribe(sub.uri)
 		}
-	}
-	for _, l := range lines {
-		g.closeLater(l)
 	}
 }
 
@@ -63,6 +67,7 @@ func (g *Gateway) EndListens() {
 	g.mu.Lock()
 	g.ending = true
 	g.mu.Unlock()
+	g.conns.Refuse()
 	for _, s := range g.allSessions() {
 		s.mu.Lock()
 		for _, l := range s.listens {

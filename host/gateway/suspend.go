@@ -93,8 +93,8 @@ func (g *Gateway) suspend(t *suspendedCall, r *request) (state string, err error
 	p := &suspension{call: t, principal: r.principal.Key()}
 	var id stateID
 	_, _ = rand.Read(id[:])
-	g.exclusiveMu.Lock()
-	defer g.exclusiveMu.Unlock()
+	g.suspendedMu.Lock()
+	defer g.suspendedMu.Unlock()
 	mine := 0
 	for _, other := range g.suspended {
 		if other.principal == p.principal {
@@ -112,23 +112,23 @@ func (g *Gateway) suspend(t *suspendedCall, r *request) (state string, err error
 	t.mu.Unlock()
 	g.suspended[id] = p
 	p.timer = time.AfterFunc(suspendTime, func() {
-		g.exclusiveMu.Lock()
-		defer g.exclusiveMu.Unlock() // before that, Stop does not wait
+		g.suspendedMu.Lock()
+		defer g.suspendedMu.Unlock() // before that, Stop does not wait
 		if g.takeSuspendedLocked(id) != nil {
 			g.work.Go(func() { t.abandon(fault.New(fault.CallTimeout, "the client did not come back with an answer")) })
 		}
 	})
-	return g.states.seal(id, r.stateBinding(t.conn.server)), nil
+	return g.states.seal(id, r.stateBinding(t.server)), nil
 }
 
 // takeSuspended removes and returns a suspended call; nil when there is none.
 func (g *Gateway) takeSuspended(id stateID) *suspendedCall {
-	g.exclusiveMu.Lock()
-	defer g.exclusiveMu.Unlock()
+	g.suspendedMu.Lock()
+	defer g.suspendedMu.Unlock()
 	return g.takeSuspendedLocked(id)
 }
 
-// takeSuspendedLocked is takeSuspended for callers that hold exclusiveMu.
+// takeSuspendedLocked is takeSuspended for callers that hold suspendedMu.
 func (g *Gateway) takeSuspendedLocked(id stateID) *suspendedCall {
 	p := g.suspended[id]
 	if p == nil {

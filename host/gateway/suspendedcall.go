@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/era"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -25,7 +26,8 @@ const gatherTime = 5 * time.Millisecond
 // question. The client sends it again with its answers, and the call continues.
 type suspendedCall struct {
 	gw     *Gateway
-	conn   *exclusiveConn
+	server string
+	conn   *connpool.Exclusive[*exclusivePeer]
 	cancel context.CancelCauseFunc
 	done   chan struct{}  // closed when the server has answered
 	reply  upstream.Reply // valid once done is closed
@@ -64,27 +66,25 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	conn, err := g.acquireExclusive(server, r)
+	call := r.call()
+	conn, err := r.acquireExclusive(server)
 	if err != nil {
 		held.Release()
 		return response{}, fault.In(server, err)
 	}
 	callCtx, cancel := context.WithCancelCause(context.Background())
 	t := &suspendedCall{
-		gw: g, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
+		gw: g, server: server, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
 		current: r, unanswered: map[string]*question{},
 	}
-	g.exclusiveMu.Lock()
-	conn.call = t
-	g.exclusiveMu.Unlock()
+	conn.Peer.setCall(t)
 	r.setServer(server)
 	r.requestLogs(ctx)
-	call := r.call()
 	if call.Progress != nil {
 		call.Progress = t.forwardProgress
 	}
 	if r.level != "" {
-		conn.up.SetLevel(r.level)
+		conn.Upstream.SetLevel(r.level)
 	}
 	g.work.Go(func() {
 		defer close(t.done)
@@ -94,7 +94,7 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 				t.err = g.panicked(r.method, p)
 			}
 		}()
-		t.reply, t.err = r.send(callCtx, conn.up, call)
+		t.reply, t.err = r.send(callCtx, conn.Upstream, call)
 	})
 	return r.awaitCall(ctx, t)
 }
@@ -154,7 +154,7 @@ func (t *suspendedCall) hasUnanswered() bool {
 // finishCall releases the connection and converts the reply.
 func (r *request) finishCall(t *suspendedCall) (response, error) {
 	t.cancel(nil)
-	t.gw.releaseExclusive(t.conn, t.err == nil)
+	t.release(t.err == nil)
 	return r.convert(t.reply, t.err)
 }
 
@@ -163,7 +163,13 @@ func (t *suspendedCall) abandon(cause error) {
 	t.cancel(cause)
 	<-t.done
 	t.reply.Hold.Release()
-	t.gw.releaseExclusive(t.conn, false)
+	t.release(false)
+}
+
+// release gives the connection back to the pool.
+func (t *suspendedCall) release(reusable bool) {
+	t.conn.Peer.setCall(nil)
+	t.gw.conns.Release(t.conn, reusable)
 }
 
 // ask adds a question for the client and waits for the answer.

@@ -81,13 +81,13 @@ func (s *Session) sendEarlyTasks(l *listen) {
 // onTaskStatus relays the status of a task to the clients that listen to it. A large
 // status goes to one of them; the listen requests of the others end, so that these
 // clients poll. If the notification has no status, all listen requests end.
-func (l *upstreamConn) onTaskStatus(u *upstream.Upstream, params []byte) {
+func (p *serverPeer) onTaskStatus(u *upstream.Upstream, params []byte) {
 	id, ok := mcp.TextMember(params, "taskId")
 	if !ok {
 		return
 	}
 	told, says := 0, mcp.Member(params, "status") != nil
-	for _, s := range l.audience() {
+	for _, s := range p.audience() {
 		told += s.onTaskStatus(u, id, params, says && (told == 0 || len(params) <= maxBroadcast))
 	}
 }

@@ -65,22 +65,3 @@ func (c *callers) serves(sessions []*Session) bool {
 func same(p, q authn.Principal) bool {
 	return p.Subject == q.Subject && p.Tenant == q.Tenant && p.Method == q.Method
 }
-
-// sharedConn returns the connection to a server that all clients share.
-func (g *Gateway) sharedConn(server string) *upstreamConn {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l := g.sharedConns[server]
-	if l == nil {
-		l = &upstreamConn{gw: g, server: server}
-		g.sharedConns[server] = l
-	}
-	return l
-}
-
-// recordCaller records that a principal uses a shared connection.
-func (l *upstreamConn) recordCaller(p authn.Principal) {
-	if l.callers.add(p) {
-		l.gw.setLevels()
-	}
-}

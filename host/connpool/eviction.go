@@ -1,0 +1,67 @@
+package connpool
+
+import (
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// withEviction calls open with mu held. If a limit is reached, it closes an unused
+// connection and calls open once more.
+func (p *Pool[P, X]) withEviction(server string, who authn.Principal, open func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := open()
+	var victim *slot
+	switch err {
+	case errTooMany:
+		victim = p.evict(server, "")
+	case errTooManyOwn:
+		victim = p.evict(server, who.Key())
+	}
+	if victim == nil {
+		return err
+	}
+	p.mu.Unlock()
+	p.close(*victim)
+	p.mu.Lock()
+	return open()
+}
+
+// evict removes an unused connection to a server and returns it, or nil if there is none.
+// If principal is not empty, only connections of that principal are considered. The
+// caller holds mu.
+func (p *Pool[P, X]) evict(server, principal string) *slot {
+	if c := p.oldestIdle(server, principal); c != nil {
+		p.takeIdle(c)
+		return &c.slot
+	}
+	for owner, conns := range p.owned {
+		c := conns[server]
+		if c != nil && (principal == "" || principal == c.key.principal) && c.evictable() {
+			p.forget(owner, c)
+			return &c.slot
+		}
+	}
+	return nil
+}
+
+// oldestIdle returns the exclusive connection with the longest idle time, or nil. The
+// caller holds mu.
+func (p *Pool[P, X]) oldestIdle(server, principal string) (oldest *Exclusive[X]) {
+	for group, free := range p.idle {
+		if group.server == server && (principal == "" || principal == group.principal) && (oldest == nil || free[0].since.Before(oldest.since)) {
+			oldest = free[0]
+		}
+	}
+	return oldest
+}
+
+// evictable reports whether a connection is neither in use nor open. The caller holds the
+// pool's mu.
+func (c *Conn[P]) evictable() bool {
+	if c.users > 0 {
+		return false
+	}
+	s := c.Upstream.Status()
+	return s.State != upstream.Ready && s.State != upstream.Starting && s.Subscriptions == 0
+}

@@ -1,0 +1,164 @@
+// Package connpool keeps the connections to servers that only some of the clients use.
+// It limits their number, closes unused ones when the limit is reached, and closes those
+// to servers that the configuration replaced.
+package connpool
+
+import (
+	"sync"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A Server is what the configuration in effect says about the connections to a server.
+type Server struct {
+	// Version is another one after a change of the server's configuration.
+	Version *upstream.Upstream
+	// Open returns a new upstream for a principal. It must not block.
+	Open func(peer upstream.Peer, p authn.Principal) *upstream.Upstream
+}
+
+// A Peer is the peer of a server on one connection.
+type Peer interface {
+	upstream.Peer
+	// Opened prepares a new connection before its first use. It must not call the pool.
+	Opened(u *upstream.Upstream)
+}
+
+// A Pool holds two kinds of connections. A connection with an owner is used by all
+// requests of the owner, and its peer is a P. An exclusive connection is used by one
+// request at a time, and its peer is an X. The methods may be called concurrently.
+type Pool[P, X Peer] struct {
+	lookup func(server string) (s Server, configured bool)
+	work   sync.WaitGroup // connections that are being closed
+
+	mu      sync.Mutex
+	counts  counts                           // guarded by mu; of all connections
+	owned   map[any]map[string]*Conn[P]      // guarded by mu; by owner and server
+	retired map[*Conn[P]]bool                // guarded by mu; connections to replaced servers that are still in use
+	idle    map[exclusiveKey][]*Exclusive[X] // guarded by mu; exclusive connections that no request uses
+	refused bool                             // guarded by mu; see Refuse
+}
+
+// New returns an empty pool. lookup returns what the configuration in effect says about
+// a server. It must not block.
+func New[P, X Peer](lookup func(server string) (s Server, configured bool)) *Pool[P, X] {
+	return &Pool[P, X]{
+		lookup: lookup, counts: newCounts(),
+		owned: map[any]map[string]*Conn[P]{}, retired: map[*Conn[P]]bool{}, idle: map[exclusiveKey][]*Exclusive[X]{},
+	}
+}
+
+var (
+	errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
+	errRemoved  = fault.New(fault.UpstreamStopped, "the configuration no longer has this server")
+)
+
+// A slot is a connection with the quota that counts it.
+type slot struct {
+	Upstream *upstream.Upstream
+	version  *upstream.Upstream // Server.Version when it was opened
+	key      countKey
+}
+
+// open opens a connection that counts toward the quota of a principal. The caller holds
+// mu.
+func (p *Pool[P, X]) open(server string, who authn.Principal, peer Peer) (slot, error) {
+	s, configured := p.lookup(server)
+	switch {
+	case p.refused:
+		return slot{}, errStopping
+	case !configured:
+		return slot{}, errRemoved
+	}
+	key := countKey{server, who.Key()}
+	if err := p.counts.add(key); err != nil {
+		return slot{}, err
+	}
+	u := s.Open(peer, who)
+	peer.Opened(u)
+	return slot{u, s.Version, key}, nil
+}
+
+// close closes a connection that the pool no longer holds.
+func (p *Pool[P, X]) close(s slot) {
+	s.Upstream.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts.remove(s.key)
+}
+
+// closeLater is close in the background.
+func (p *Pool[P, X]) closeLater(s slot) { p.work.Go(func() { p.close(s) }) }
+
+// SharePerPrincipal limits each principal to half of the connections to a server.
+func (p *Pool[P, X]) SharePerPrincipal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts.perPrincipal = true
+}
+
+// Retry ends the backoff of all connections to a server.
+func (p *Pool[P, X]) Retry(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conns := range p.owned {
+		if c := conns[server]; c != nil {
+			c.Upstream.Retry()
+		}
+	}
+	for key, free := range p.idle {
+		for _, c := range free {
+			if key.server == server {
+				c.Upstream.Retry()
+			}
+		}
+	}
+}
+
+// Replace drops the connections to a server that the configuration replaced or removed.
+// They are closed when no request uses them. The caller makes lookup return the new
+// server first.
+func (p *Pool[P, X]) Replace(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for owner, conns := range p.owned {
+		if c := conns[server]; c != nil {
+			p.forget(owner, c)
+			p.retire(c)
+		}
+	}
+	for key, free := range p.idle {
+		if key.server == server {
+			p.closeIdle(key, free)
+		}
+	}
+}
+
+// Refuse makes the pool open no more connections.
+func (p *Pool[P, X]) Refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused = true
+	for c := range p.retired {
+		p.closeRetired(c)
+	}
+}
+
+// Close closes all connections but the exclusive ones in use, which Release closes. It
+// returns when they are closed. Refuse must have been called.
+func (p *Pool[P, X]) Close() {
+	p.mu.Lock()
+	for key, free := range p.idle {
+		p.closeIdle(key, free)
+	}
+	for owner, conns := range p.owned {
+		for _, c := range conns {
+			p.forget(owner, c)
+			p.closeLater(c.slot)
+		}
+	}
+	p.mu.Unlock()
+	p.work.Wait()
+}

@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+
+	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// A modern client has no session. Where share = "session", each of its requests has
+// an exclusive connection, and keeps it while the client answers questions.
+
+// An exclusivePeer is the peer of a server on an exclusive connection.
+type exclusivePeer struct {
+	serverPeer
+	caps []byte // of the client
+
+	mu   sync.Mutex
+	call *suspendedCall // guarded by mu; uses the connection; nil: the connection is idle
+}
+
+// acquireExclusive takes a connection for the request.
+func (r *request) acquireExclusive(server string) (*connpool.Exclusive[*exclusivePeer], error) {
+	caps := serverFacingCapabilities(r.caps)
+	peer := &exclusivePeer{serverPeer: serverPeer{gw: r.gw, server: server, exclusive: true}, caps: caps}
+	return r.gw.conns.Acquire(server, r.principal, caps, peer)
+}
+
+// Opened does nothing: each request sets the log level.
+func (p *exclusivePeer) Opened(*upstream.Upstream) {}
+
+// setCall records the call that uses the connection from now on; nil for none.
+func (p *exclusivePeer) setCall(t *suspendedCall) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.call = t
+}
+
+// currentCall returns the call that uses the connection, or nil if it is idle.
+func (p *exclusivePeer) currentCall() *suspendedCall {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.call
+}
+
+// Capabilities returns the capabilities of the client that uses the connection.
+func (p *exclusivePeer) Capabilities() []byte { return p.gw.withRoots(p.caps) }
+
+// ServerRequest asks the client whose call uses the connection.
+func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
+	if p.gw.givesRoots(p.caps, method) {
+		return p.gw.opts.Roots, nil
+	}
+	if err := p.gw.checkQuestion(p.server, p.caps, method, params); err != nil {
+		return nil, err
+	}
+	t := p.currentCall()
+	if t == nil {
+		return nil, noClient(method)
+	}
+	return t.ask(ctx, method, params)
+}
+
+// ServerNotification relays a notification to the client whose call uses the
+// connection.
+func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, _ any, method string, params []byte) {
+	if method != mcp.NoteMessage {
+		p.serverPeer.ServerNotification(u, nil, method, params)
+		return
+	}
+	p.gw.logServer(p.server, params)
+	if t := p.currentCall(); t != nil {
+		t.forwardLog(params)
+	}
+}

@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/connpool"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// AllCapabilities is what a server is offered over the connection that its lists come
+// from, when calls have connections of their own: what it lists must not depend
+// on who asked first.
+const AllCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
+
+// A serverPeer is the gateway as the peer of a server, on one connection. It relays
+// between the server and the clients of the connection.
+type serverPeer struct {
+	gw        *Gateway
+	server    string
+	shared    bool     // all clients share the connection
+	tenant    string   // owner of the connection; empty: not a tenant
+	session   *Session // owner of the connection; nil: not a session
+	exclusive bool     // part of an exclusivePeer
+	callers   callers  // the principals that have used the connection
+}
+
+var _ connpool.Peer = (*serverPeer)(nil)
+
+// Peer returns the peer of a server on the connection that all clients share.
+func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedPeer(server) }
+
+// sharedPeer returns the peer of a server on the connection that all clients share.
+func (g *Gateway) sharedPeer(server string) *serverPeer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := g.sharedPeers[server]
+	if p == nil {
+		p = &serverPeer{gw: g, server: server, shared: true}
+		g.sharedPeers[server] = p
+	}
+	return p
+}
+
+// Opened gives a new connection the log level of its clients. The connection of a legacy
+// session prefers the legacy handshake.
+func (p *serverPeer) Opened(u *upstream.Upstream) {
+	level := ""
+	if s := p.session; s == nil {
+		level = p.lowestLevel()
+	} else {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if level = s.level; s.revision != "" {
+			u.PreferLegacy()
+		}
+	}
+	if level != "" {
+		u.SetLevel(level)
+	}
+}
+
+// recordCaller records that a principal uses the connection.
+func (p *serverPeer) recordCaller(who authn.Principal) {
+	if p.callers.add(who) {
+		p.gw.setLevels()
+	}
+}
+
+// audience returns the sessions that notifications of the server may be for.
+func (p *serverPeer) audience() []*Session {
+	switch {
+	case p.session != nil:
+		return []*Session{p.session}
+	case p.exclusive:
+		return nil
+	}
+	all := p.gw.allSessions()
+	if p.shared {
+		return all
+	}
+	mine := all[:0]
+	for _, s := range all {
+		if s.Principal().Tenant == p.tenant {
+			mine = append(mine, s)
+		}
+	}
+	return mine
+}
+
+// Capabilities returns the client capabilities for the server: those of its only client,
+// or none.
+func (p *serverPeer) Capabilities() []byte {
+	s := p.session
+	if p.shared {
+		if p.gw.current.Load().Servers[p.server].Share == PerSession {
+			return []byte(AllCapabilities)
+		}
+		s = p.gw.soleClient()
+	}
+	if s == nil {
+		return p.gw.localCapabilities()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.gw.withRoots(serverFacingCapabilities(s.caps))
+}
+
+// ServerRequest answers what a server asks.
+func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
+	if _, known := relayedMethods[method]; !known {
+		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
+	}
+	s := p.session
+	if p.shared {
+		s = p.gw.soleClient()
+	}
+	switch {
+	case s == nil && p.gw.opts.Local != nil:
+		return p.gw.answerLocally(ctx, p.server, method, params)
+	case p.gw.givesRoots(s.capabilities(), method):
+		return p.gw.opts.Roots, nil
+	case s == nil:
+		return nil, p.gw.noSoleClient(p.server, method)
+	}
+	return s.askClient(ctx, s.streamFor(about, p.server), u, method, params)
+}
+
+// streamFor is where to say something that a server says in the course of a
+// request: that request's own stream, if one can be meant.
+func (s *Session) streamFor(about any, server string) Stream {
+	if r, ok := about.(*request); ok && r.session == s {
+		return r.out
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.inFlight {
+		if r.serverName() == server {
+			return r.out
+		}
+	}
+	return s.client.Out
+}
+
+// Connected is called when a server was connected.
+func (p *serverPeer) Connected(u *upstream.Upstream) {
+	p.gw.forgetLoginWarnings(u.Name())
+	if p.shared {
+		p.gw.recordDescription(u)
+		p.gw.catalog.Connected(u.Name())
+	}
+}
+
+// loggedOutputLines is the number of a server's last output lines that are logged.
+const loggedOutputLines = 5
+
+// Disconnected is called when a connection ended or could not be made.
+func (p *serverPeer) Disconnected(u *upstream.Upstream, err error) {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !p.gw.logLoginNeeded(u.Name(), err) {
+		said := fault.As(err).Output
+		p.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-loggedOutputLines):])
+	}
+}
