@@ -34,6 +34,18 @@ func (l Location) Qualify() string {
 	return string(b)
 }
 
+// ClientURI returns the URI under which a client knows another resource of the server,
+// if the client used the URI asked for the resource at l.
+func (l Location) ClientURI(uri, asked string) string {
+	switch {
+	case asked == l.URI:
+		return uri
+	case uri == l.URI:
+		return asked
+	}
+	return Location{Server: l.Server, URI: uri}.Qualify()
+}
+
 // Unqualify splits a qualified URI. The server's URI may be unencoded if it contains a
 // colon, so that templates can be qualified.
 func Unqualify(uri string) (l Location, ok bool) {

@@ -53,7 +53,7 @@ func (p *Pool[P, X]) Release(c *Exclusive[X], reusable bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now, _ := p.lookup(c.key.server)
-	if !reusable || now.Version != c.version || len(p.idle[c.group]) >= maxIdle || p.refused {
+	if !reusable || now.Version != c.Version || len(p.idle[c.group]) >= maxIdle || p.refused {
 		p.closeLater(c.slot)
 		return
 	}

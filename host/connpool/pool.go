@@ -58,7 +58,7 @@ var (
 // A slot is a connection with the quota that counts it.
 type slot struct {
 	Upstream *upstream.Upstream
-	version  *upstream.Upstream // Server.Version when it was opened
+	Version  *upstream.Upstream // Server.Version when it was opened
 	key      countKey
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // resolveReference finds the prompt, the resource or the template whose argument
@@ -58,11 +57,11 @@ func (r *request) setReference(member string) {
 // completions.
 func complete(ctx context.Context, r *request) (response, error) {
 	server := r.item.Server
-	up, done, err := r.completionUpstream(server)
+	up, err := r.completionUpstream(server)
 	if err != nil {
 		return response{}, err
 	}
-	defer done()
+	defer up.done()
 	if err := up.Connect(ctx); err != nil {
 		return response{}, err
 	}
@@ -71,14 +70,14 @@ func complete(ctx context.Context, r *request) (response, error) {
 	}
 	r.setServer(server)
 	r.requestLogs(ctx)
-	return r.convert(r.send(ctx, up, r.call()))
+	return r.convert(r.send(ctx, up.Upstream, r.call()))
 }
 
 // completionUpstream returns the connection for requests in whose course a server
 // asks nothing: for a modern client the one that all clients share.
-func (r *request) completionUpstream(server string) (up *upstream.Upstream, done func(), err error) {
+func (r *request) completionUpstream(server string) (connection, error) {
 	if r.modern && r.generation.Servers[server].Share == PerSession {
-		return r.generation.upstream(server), func() {}, nil
+		return r.generation.sharedConnection(server), nil
 	}
 	return r.upstreamFor(server)
 }

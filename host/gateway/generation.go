@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"slices"
 	"sync/atomic"
 
@@ -79,66 +78,5 @@ func (g *Gateway) Apply(n *Generation) {
 	g.setLevels()
 }
 
-// serverReplaced moves a session from a server that was replaced, or removed, to the
-// server of the same name in the current generation.
-func (s *Session) serverReplaced(server string) {
-	s.mu.Lock()
-	var uris []string
-	for key, sub := range s.subs {
-		if sub.server == server {
-			uris = append(uris, sub.requestedURI)
-			delete(s.subs, key)
-		}
-	}
-	for _, l := range s.listens {
-		if l.uses(server) {
-			l.stop() // the client listens again, at the new server
-		}
-	}
-	for _, l := range s.following {
-		if l.uses(server) {
-			l.stop()
-		}
-	}
-	var renew func()
-	if len(uris) > 0 && !s.closing {
-		if s.renewing == nil {
-			s.renewing = map[string]bool{}
-		}
-		for _, uri := range uris {
-			s.renewing[uri] = true
-		}
-		s.work.Add(1)
-		ctx, stop := context.WithCancel(s.ctx)
-		earlier := s.stopRenewing
-		s.stopRenewing = func() {
-			stop()
-			if earlier != nil {
-				earlier()
-			}
-		}
-		renew = func() {
-			defer s.work.Done()
-			defer stop()
-			s.renew(ctx, uris)
-		}
-	}
-	s.subscribed -= len(uris)
-	s.mu.Unlock()
-	if renew != nil {
-		s.gw.work.Go(renew)
-	}
-}
-
-// uses reports whether a listen request has subscriptions at a server. The caller
-// holds the session's mu.
-func (l *listen) uses(server string) bool {
-	for _, subs := range []map[string]subscription{l.uris, l.tasks} {
-		for _, sub := range subs {
-			if sub.server == server {
-				return true
-			}
-		}
-	}
-	return false
-}
+// version returns what identifies the configuration of a server that is in effect.
+func (g *Gateway) version(server string) *upstream.Upstream { return g.current.Load().upstream(server) }

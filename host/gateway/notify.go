@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/subscription"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -21,7 +22,11 @@ func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method 
 			s.resourceUpdated(u, uri, params)
 		}
 	case mcp.NoteTask:
-		p.onTaskStatus(u, params)
+		var clients []*subscription.Set
+		for _, s := range p.audience() {
+			clients = append(clients, s.subs)
+		}
+		subscription.TaskStatus(clients, u, params)
 	case mcp.NoteMessage:
 		p.onLogMessage(about, params)
 	case mcp.NoteElicitDone:
@@ -52,15 +57,11 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 	}
 }
 
-// maxBroadcast is the maximum size in bytes of a notification to several clients. Each
-// queue may hold a copy.
-const maxBroadcast = 256 << 10
-
 // recipients returns the sessions to notify. A large notification is sent only where
 // there is just one.
 func (p *serverPeer) recipients(method string, params []byte) []*Session {
 	all := p.audience()
-	if len(params) > maxBroadcast && len(all) > 1 {
+	if len(params) > subscription.MaxBroadcast && len(all) > 1 {
 		p.gw.serverLog.Log(hclog.Debug, p.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
 		return nil
 	}

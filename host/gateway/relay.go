@@ -25,11 +25,12 @@ func relay(ctx context.Context, r *request) (response, error) {
 // relayShared uses a connection that outlives the request. When a modern server
 // asks a legacy client, the client is asked and the request is sent again.
 func (r *request) relayShared(ctx context.Context) (response, error) {
-	up, done, err := r.upstreamFor(r.item.Server)
+	conn, err := r.upstreamFor(r.item.Server)
 	if err != nil {
 		return response{}, err
 	}
-	defer done()
+	defer conn.done()
+	up := conn.Upstream
 	defer r.reportStart(up)()
 	if err := r.checkRequestState(ctx, up); err != nil {
 		return response{}, err

@@ -21,6 +21,7 @@ type request struct {
 	gw         *Gateway
 	generation *Generation // in effect when the request began
 	left       bool        // see leaveGeneration
+	renewal    bool        // makes a subscription again that the client has
 	route      route
 	principal  authn.Principal
 	id         mcp.ID

@@ -193,22 +193,10 @@ func withRequestedURI(result []byte, at catalog.Location, asked string) []byte {
 		if !ok {
 			return one
 		}
-		return mcp.SetMember(one, "uri", mcp.AppendText(nil, clientURI(at, uri, asked)))
+		return mcp.SetMember(one, "uri", mcp.AppendText(nil, at.ClientURI(uri, asked)))
 	})
 	if bytes.Equal(contents, changed) {
 		return result
 	}
 	return mcp.SetMember(result, "contents", changed)
-}
-
-// clientURI returns the URI under which a client knows a resource of the server of
-// another one, for which it used the URI asked.
-func clientURI(at catalog.Location, uri, asked string) string {
-	switch {
-	case asked == at.URI:
-		return uri
-	case uri == at.URI:
-		return asked
-	}
-	return catalog.Location{Server: at.Server, URI: uri}.Qualify()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/host/subscription"
 )
 
 // maxInFlight bounds the requests of one client that are being answered.
@@ -30,9 +31,14 @@ type Session struct {
 	principal atomic.Pointer[authn.Principal]
 	ctx       context.Context // ends with the session
 	end       context.CancelFunc
-	work      sync.WaitGroup
-	saving    sync.Mutex // serialises calls of Changed; never held together with mu
-	saved     []byte     // guarded by saving; the last state that Changed received
+	// renewals ends before the session does; subscriptions are made again until then.
+	renewals     context.Context
+	stopRenewals context.CancelFunc
+	work         sync.WaitGroup
+	saving       sync.Mutex // serialises calls of Changed; never held together with mu
+	saved        []byte     // guarded by saving; the last state that Changed received
+
+	subs *subscription.Set
 
 	stateless bool // it belongs to one request over HTTP; see openSession
 
@@ -41,17 +47,9 @@ type Session struct {
 	revision mcp.Revision // guarded by mu; of a legacy session; empty: none
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
-	// stopRenewing ends the wait for servers that are to be subscribed to again;
-	// nil in a session that did not go on.
-	stopRenewing context.CancelFunc
 
 	inFlight     map[string]*request         // guarded by mu; by id as it was written
 	closing      bool                        // guarded by mu
-	subs         map[string]subscription     // guarded by mu; legacy ones, by URI
-	renewing     map[string]bool             // guarded by mu; subscriptions of a resumed session that are not renewed yet
-	subscribed   int                         // guarded by mu; subscriptions of both eras, and those being made
-	listens      map[string]*listen          // guarded by mu; modern ones, by id
-	following    []*listen                   // guarded by mu; those that are about tasks, also before they are in listens
 	questions    map[uint64]*pendingQuestion // guarded by mu; unanswered questions to the client, by id
 	lastQuestion uint64                      // guarded by mu
 	pages        map[string]bool             // guarded by mu; ids of logins whose end is reported to the legacy client
@@ -69,7 +67,8 @@ func (g *Gateway) Open(c Client) *Session {
 // notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
-	s := &Session{gw: g, client: c, ctx: ctx, end: end, inFlight: map[string]*request{}}
+	s := &Session{gw: g, client: c, ctx: ctx, end: end, subs: subscription.NewSet(c.Out), inFlight: map[string]*request{}}
+	s.renewals, s.stopRenewals = context.WithCancel(ctx)
 	s.principal.Store(&c.Principal)
 	return s
 }
@@ -379,13 +378,9 @@ func clip(s string) string {
 func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.mu.Lock()
 	s.closing = true
-	if s.stopRenewing != nil {
-		s.stopRenewing()
-	}
-	for _, l := range s.listens {
-		l.stop()
-	}
 	s.mu.Unlock()
+	s.stopRenewals()
+	s.subs.EndListens()
 	done := make(chan struct{})
 	go func() { defer close(done); s.work.Wait() }()
 	ctx, cancel := context.WithTimeout(ctx, grace)

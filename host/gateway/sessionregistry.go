@@ -21,14 +21,10 @@ func (g *Gateway) unregister(s *Session) {
 	g.mu.Lock()
 	delete(g.sessions, s)
 	g.mu.Unlock()
-	s.mu.Lock()
-	subs := s.subs
-	s.subs = nil
-	s.mu.Unlock()
 	own := g.conns.CloseOwner(s)
-	for _, sub := range subs {
-		if !slices.ContainsFunc(own, func(c *connpool.Conn[*serverPeer]) bool { return c.Upstream == sub.upstream }) {
-			sub.upstream.Unsubscribe(sub.uri)
+	for _, sub := range s.subs.RemoveAll() {
+		if !slices.ContainsFunc(own, func(c *connpool.Conn[*serverPeer]) bool { return c.Upstream == sub.Upstream }) {
+			sub.Upstream.Unsubscribe(sub.URI)
 		}
 	}
 }
@@ -69,10 +65,6 @@ func (g *Gateway) EndListens() {
 	g.mu.Unlock()
 	g.conns.Refuse()
 	for _, s := range g.allSessions() {
-		s.mu.Lock()
-		for _, l := range s.listens {
-			l.stop()
-		}
-		s.mu.Unlock()
+		s.subs.EndListens()
 	}
 }

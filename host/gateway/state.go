@@ -4,11 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -31,14 +26,7 @@ func (s *Session) State() []byte {
 	if s.revision == "" {
 		return nil
 	}
-	subs := maps.Clone(s.renewing)
-	if subs == nil {
-		subs = map[string]bool{}
-	}
-	for uri := range s.subs {
-		subs[uri] = true
-	}
-	b, err := json.Marshal(state{s.Principal(), s.revision, s.caps, s.level, slices.Sorted(maps.Keys(subs))})
+	b, err := json.Marshal(state{s.Principal(), s.revision, s.caps, s.level, s.subs.URIs()})
 	if err != nil {
 		panic(err) // what was parsed can be rendered
 	}
@@ -76,88 +64,13 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 		s.principal.Store(&st.Principal)
 		s.revision, s.caps, s.level = st.Revision, st.Capabilities, st.Level
 	}
-	ctx, stop := context.WithCancel(s.ctx)
-	s.renewing, s.stopRenewing = map[string]bool{}, stop
-	for _, uri := range st.Subscriptions {
-		s.renewing[uri] = true
-	}
+	s.subs.Restore(st.Subscriptions)
 	g.register(s)
 	if s.level != "" {
 		g.setLevels()
 	}
 	if len(st.Subscriptions) > 0 {
-		s.work.Go(func() { s.renew(ctx, st.Subscriptions) })
+		s.renewLater(st.Subscriptions)
 	}
 	return s
-}
-
-// A server that is not there when a session goes on gets more time: the client
-// believes that it is subscribed.
-const (
-	renewAfter = time.Second // doubled each time
-	renewals   = 10
-)
-
-// renew renews subscriptions until none is left or the session ends.
-func (s *Session) renew(ctx context.Context, uris []string) {
-	wait := renewAfter
-	for range renewals {
-		failed := make([]error, len(uris))
-		var all errgroup.Group
-		all.SetLimit(subscribingAtOnce)
-		for i, uri := range uris {
-			all.Go(func() error { failed[i] = s.renewOne(ctx, uri); return nil })
-		}
-		_ = all.Wait()
-		var left []string
-		for i, uri := range uris {
-			if failed[i] != nil {
-				s.gw.opts.Log.Warn("a subscription was not renewed", "uri", clip(uri), "error", failed[i])
-				left = append(left, uri)
-			}
-		}
-		if uris = left; len(uris) == 0 {
-			return
-		}
-		select {
-		case <-time.After(wait):
-			wait *= 2
-		case <-ctx.Done():
-			return
-		}
-	}
-	s.mu.Lock()
-	clear(s.renewing)
-	s.mu.Unlock()
-	s.stateChanged()
-}
-
-// renewOne subscribes to a resource anew, unless the client meanwhile did not
-// want it any longer.
-func (s *Session) renewOne(ctx context.Context, uri string) error {
-	if !s.renews(uri) {
-		return nil
-	}
-	r := &request{
-		gw: s.gw, generation: s.gw.enter(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
-		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)),
-	}
-	defer r.leaveGeneration()
-	if _, err := s.gw.serve(ctx, r); err != nil {
-		return err
-	}
-	wanted := s.renews(uri)
-	s.mu.Lock()
-	delete(s.renewing, uri)
-	s.mu.Unlock()
-	if !wanted {
-		s.unsubscribe(uri)
-	}
-	return nil
-}
-
-func (s *Session) renews(uri string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.renewing[uri]
 }

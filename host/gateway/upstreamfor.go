@@ -20,12 +20,25 @@ const (
 // A tenantOwner owns the connections that the clients of a tenant share.
 type tenantOwner string
 
+// A connection is the use of a connection to a server by one request.
+type connection struct {
+	*upstream.Upstream
+	version *upstream.Upstream // identifies the server's configuration; see subscription.Versions
+	done    func()             // ends the use
+}
+
+// sharedConnection returns the connection to a server that all clients share.
+func (n *Generation) sharedConnection(server string) connection {
+	u := n.upstream(server)
+	return connection{u, u, func() {}}
+}
+
 // upstreamFor returns the connection to a server that is meant for the client of a
-// request. It stays until done is called. Where each session has its own, the
-// request has to be one of a session.
-func (r *request) upstreamFor(server string) (up *upstream.Upstream, done func(), err error) {
+// request. Where each session has its own, the request has to be one of a session.
+func (r *request) upstreamFor(server string) (connection, error) {
 	g := r.gw
 	var c *connpool.Conn[*serverPeer]
+	var err error
 	switch r.generation.Servers[server].Share {
 	case PerTenant:
 		tenant := r.principal.Tenant
@@ -34,13 +47,13 @@ func (r *request) upstreamFor(server string) (up *upstream.Upstream, done func()
 		c, err = r.session.conn(server)
 	default:
 		g.sharedPeer(server).recordCaller(r.principal)
-		return r.generation.upstream(server), func() {}, nil
+		return r.generation.sharedConnection(server), nil
 	}
 	if err != nil {
-		return nil, nil, fault.In(server, err)
+		return connection{}, fault.In(server, err)
 	}
 	c.Peer.recordCaller(r.principal)
-	return c.Upstream, func() { g.conns.Put(c) }, nil
+	return connection{c.Upstream, c.Version, func() { g.conns.Put(c) }}, nil
 }
 
 // conn returns the session's own connection to a server.

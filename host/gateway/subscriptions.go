@@ -1,0 +1,107 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/subscription"
+)
+
+// maxURI bounds what is kept of a subscription.
+const maxURI = 8 << 10
+
+// subscribe subscribes a legacy client to a resource.
+func subscribe(ctx context.Context, r *request) (response, error) {
+	s := r.session
+	add := s.subs.Subscribe
+	if r.renewal {
+		add = s.subs.Resubscribe
+	}
+	changed, err := add(r.requested, func() (subscription.Subscription, error) {
+		return r.subscribeTo(ctx, r.resource, r.permit, r.requested)
+	})
+	if errors.Is(err, subscription.ErrTooMany) {
+		err = tooManySubscriptions()
+	}
+	if err != nil {
+		return response{}, err
+	}
+	if changed {
+
+		s.stateChanged()
+	}
+	return response{result: []byte("{}")}, nil
+}
+
+// subscribeTo subscribes to a resource at its server.
+func (r *request) subscribeTo(ctx context.Context, at catalog.Location, permit policy.Permit, uri string) (sub subscription.Subscription, err error) {
+	up, err := r.completionUpstream(at.Server)
+	if err != nil {
+		return sub, err
+	}
+	defer up.done()
+	if err := up.Subscribe(ctx, permit, at.URI); err != nil {
+		return sub, err
+	}
+	return subscription.Subscription{Server: at.Server, Upstream: up.Upstream, Version: up.version, URI: at.URI, Requested: uri}, nil
+}
+
+func errURITooLong() error {
+	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
+}
+
+func tooManySubscriptions() error {
+	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("more than %d subscriptions", subscription.Max)}
+}
+
+// unsubscribe ends a subscription of a legacy client, made or still to be renewed.
+func unsubscribe(r *request) ([]byte, error) {
+	uri, _ := mcp.TextMember(r.params, "uri")
+	if r.session.subs.Unsubscribe(uri) {
+		r.session.stateChanged()
+	}
+	return []byte("{}"), nil
+}
+
+// serverReplaced moves the subscriptions of a session from a server that was replaced,
+// or removed, to the server of the same name in the current generation. It does not
+// wait for the server.
+func (s *Session) serverReplaced(server string) {
+	uris := s.subs.Replace(server, s.gw.version)
+	if len(uris) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closing {
+		s.renewLater(uris)
+	}
+}
+
+// renewLater makes subscriptions again in the background, until they are made or the
+// session ends. The session must not be closing.
+func (s *Session) renewLater(uris []string) {
+	s.work.Go(func() {
+		if s.subs.Renew(s.renewals, uris, s.renewOne) {
+			s.stateChanged()
+		}
+	})
+}
+
+// renewOne makes one subscription again.
+func (s *Session) renewOne(ctx context.Context, uri string) error {
+	r := &request{
+		gw: s.gw, generation: s.gw.enter(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
+		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)), renewal: true,
+	}
+	defer r.leaveGeneration()
+	_, err := s.gw.serve(ctx, r)
+	if err != nil {
+		s.gw.opts.Log.Warn("a subscription was not renewed", "uri", clip(uri), "error", err)
+	}
+	return err
+}
