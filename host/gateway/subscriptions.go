@@ -31,7 +31,7 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	if changed {
-
+		s.serverReplaced(r.resource.Server) // if it was replaced while the request subscribed
 		s.stateChanged()
 	}
 	return response{result: []byte("{}")}, nil

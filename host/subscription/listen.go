@@ -87,7 +87,7 @@ func (l *Listen) Acknowledge(agreed []byte, now Versions) {
 	_ = l.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.withID(mcp.SetMember(nil, "notifications", agreed)))))
 	s.listens[string(l.id)] = l
 	l.sendEarly()
-	if s.ended {
+	if s.ended || l.outdated(now) {
 		l.end()
 	}
 }

@@ -167,6 +167,26 @@ func TestReplaceMovesOnlySubscriptionsToTheReplacedServer(t *testing.T) {
 	}
 }
 
+func TestReplaceEndsListenRequests(t *testing.T) {
+	before, after := named("a"), named("a")
+	for _, early := range []bool{true, false} { // before and after the acknowledgement
+		s := NewSet(&recorder{})
+		l, _ := s.Listen([]byte("1"), &recorder{}, nil, 1)
+		l.Subscribe([]string{"r:1"}, func(uri string) (Subscription, error) { return to(before, uri)() })
+		now := before
+		if early {
+			now = after
+			s.Replace("a", is(after))
+		}
+		if l.Acknowledge([]byte("{}"), is(now)); l.isEnded() != early {
+			t.Errorf("replaced before: %v, ended: %v", early, l.isEnded())
+		}
+		if s.Replace("a", is(after)); !l.isEnded() {
+			t.Error("the request goes on at the replaced server")
+		}
+	}
+}
+
 func TestRenewRepeatsUntilTheServerIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, u := NewSet(&recorder{}), named("a")
