@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -25,7 +26,7 @@ type Reloaded struct {
 // a required server cannot be connected, nothing changes. Servers that have not
 // changed keep their connections and processes. The connections to changed and
 // removed servers are closed when their calls have ended, at the latest after the
-// call timeout. Reload may be called concurrently; one runs at a time.
+// call timeout and the time that the calls wait for a person. Reload may be called concurrently; one runs at a time.
 func (a *App) Reload(ctx context.Context, at config.Location, content *config.Content) (*Reloaded, config.Diagnostics, error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -91,10 +92,17 @@ func (a *generation) callTimeout(server string) time.Duration {
 const drainEvery = 20 * time.Millisecond
 
 // drain closes an upstream of an earlier generation when no request uses it, at the
-// latest after timeout.
+// latest after timeout. Time in which the server waits for the answer of a client does
+// not count, up to gateway.AskTime in total.
 func (a *App) drain(of *generation, u *upstream.Upstream, timeout time.Duration) {
-	for end := time.Now().Add(timeout); (of.inGateway.InUse() || u.Busy()) && time.Now().Before(end) && !a.Gateway.Ending(); {
+	end := time.Now().Add(timeout)
+	latest := end.Add(gateway.AskTime)
+	for (of.inGateway.InUse() || u.Busy()) && time.Now().Before(end) && !a.Gateway.Ending() {
+		begun := time.Now()
 		time.Sleep(drainEvery)
+		if a.Gateway.WaitsForClient(u) && end.Before(latest) {
+			end = end.Add(time.Since(begun))
+		}
 	}
 	u.Close()
 }

@@ -64,7 +64,7 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 		g.opts.Local.Refused(server, method, why)
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, AskTime)
 	defer cancel()
 	return g.opts.Local.Answer(ctx, server, method, params)
 }

@@ -79,8 +79,9 @@ type Gateway struct {
 	tasks  *tasks
 	links  *resourceLinks
 
-	failures failures
-	work     sync.WaitGroup
+	failures    failures
+	clientWaits clientWaits
+	work        sync.WaitGroup
 
 	mu          sync.Mutex
 	sessions    map[*Session]struct{}  // guarded by mu; see sessionregistry.go

@@ -12,9 +12,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// askTime limits the wait for a client, and for the person behind it, to answer a
+// AskTime limits the wait for a client, and for the person behind it, to answer a
 // question of a server.
-const askTime = 10 * time.Minute
+const AskTime = 10 * time.Minute
 
 // relayedMethods holds the methods of server requests that are relayed to clients, with
 // the client capability that each needs.
@@ -109,11 +109,12 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 	if err := s.gw.checkQuestion(u.Name(), s.capabilities(), method, params); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, AskTime)
 	defer cancel()
 	a := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: mcp.Member(params, "_meta", "progressToken"), server: u}
 	id := s.recordQuestion(a)
 	defer s.forgetQuestion(id)
+	defer s.gw.clientWaits.begin(u)()
 	text := strconv.AppendUint(nil, id, 10)
 	if a.token != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, text)

@@ -21,7 +21,7 @@ import (
 // and the params, and valid once.
 
 const (
-	suspendTime              = askTime
+	suspendTime              = AskTime
 	maxSuspended             = 1000 // calls, of all clients
 	maxSuspendedPerPrincipal = 100  // and of one principal
 

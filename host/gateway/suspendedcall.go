@@ -186,7 +186,7 @@ func (t *suspendedCall) ask(ctx context.Context, method string, params []byte) (
 	t.unanswered[key] = q
 	t.mu.Unlock()
 	t.signal()
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, AskTime)
 	defer cancel()
 	select {
 	case result := <-q.answer:
