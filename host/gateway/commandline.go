@@ -73,7 +73,7 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 // server. The error is a [*BadArguments] or a fault.
 func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (upstream.Reply, error) {
 	r := &request{
-		gw: g, generation: g.enter(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
+		gw: g, generation: g.generations.enter(), route: routes[c.Method], principal: authn.Local(), method: c.Method, params: c.Params, local: &c, cancel: func(error) {},
 	}
 	defer r.leaveGeneration()
 	resp, err := g.serve(ctx, r)
@@ -147,7 +147,7 @@ func (g *Gateway) visitedAllPages(ctx context.Context, server string, rpcErr []b
 // noSoleClient is the error of a question on a connection that clients share, when
 // none of them alone can be meant. The log says once what to do.
 func (g *Gateway) noSoleClient(server, method string) (rpcErr []byte) {
-	share := g.current.Load().Servers[server].Share
+	share := g.generations.current().Servers[server].Share
 	if share == PerSession {
 		return noClient(method)
 	}

@@ -171,7 +171,7 @@ func newFixtureIn(dir cache.Dir, fakes ...*fake) *fixture {
 
 // setPolicy applies a generation with another policy.
 func (d *fixture) setPolicy(p *policy.Policy) {
-	d.Apply(&Generation{Policy: p, Servers: d.current.Load().Servers})
+	d.Apply(&Generation{Policy: p, Servers: d.generations.current().Servers})
 }
 
 // warm asks every server for its lists, before there is a client to tell.

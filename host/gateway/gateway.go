@@ -2,8 +2,6 @@ package gateway
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,35 +65,30 @@ type Server struct {
 // A Gateway relays between clients and upstreams. Its methods may be called
 // concurrently, after the first Apply.
 type Gateway struct {
-	opts      Options
-	serve     handler      // the stages; see pipeline
-	serverLog *limit.Lines // log lines of servers
-	schemas   *schema.Cache
-	catalog   *catalog.Catalog
-	current   atomic.Pointer[Generation]
-	conns     *connpool.Pool[*serverPeer, *exclusivePeer]
+	opts        Options
+	serve       handler      // the stages; see pipeline
+	serverLog   *limit.Lines // log lines of servers
+	schemas     *schema.Cache
+	catalog     *catalog.Catalog
+	generations generations
+	sessions    sessionRegistry
+	conns       *connpool.Pool[*serverPeer, *exclusivePeer]
 
-	states *stateCodec
-	tasks  *tasks
-	links  *resourceLinks
+	suspended *suspendedCalls
+	tasks     *tasks
+	links     *resourceLinks
 
 	failures    failures
 	clientWaits clientWaits
 	work        sync.WaitGroup
+	ending      atomic.Bool // EndListens was called: no connection or session may begin
 
 	mu          sync.Mutex
-	sessions    map[*Session]struct{}  // guarded by mu; see sessionregistry.go
 	warned      map[string]bool        // guarded by mu; keys of the logged warnings
 	sharedPeers map[string]*serverPeer // guarded by mu; peers on the connections that all clients share, by server
 	levels      map[string]string      // guarded by mu; the lowest log level of modern requests, by tenant
-	ending      bool                   // guarded by mu; Stop was called: no connection or session may begin
 
 	serverDescriptions map[string]serverDescription // guarded by mu; by server
-
-	suspendedMu sync.Mutex
-	suspended   map[stateID]*suspension // guarded by suspendedMu
-
-	applying sync.Mutex // held by Apply
 
 	levelMu sync.Mutex // held while log levels are sent, so that the newest level is sent last
 }
@@ -118,16 +111,15 @@ func New(o Options) *Gateway {
 		o.Limit = limit.Unlimited{}
 	}
 	g := &Gateway{
-		opts: o, serverLog: o.Lines, schemas: schema.NewCache(schemasKept), states: newStateCodec(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
-		sessions: map[*Session]struct{}{}, sharedPeers: map[string]*serverPeer{}, levels: map[string]string{}, warned: map[string]bool{},
-		suspended: map[stateID]*suspension{},
+		opts: o, serverLog: o.Lines, schemas: schema.NewCache(schemasKept), suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
+		sharedPeers: map[string]*serverPeer{}, levels: map[string]string{}, warned: map[string]bool{},
 	}
-	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.poolServer)
+	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
 	g.serve = g.pipeline()
 	if g.catalog = o.Catalog; g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
 	}
-	g.current.Store(&Generation{Policy: policy.New(nil)})
+	g.generations.swap(&Generation{Policy: policy.New(nil)})
 	return g
 }
 
@@ -205,31 +197,36 @@ func (g *Gateway) lookUpName(ctx context.Context, exposed string, found func(*ca
 // Decide returns the decision about showing an item to the principal, with the
 // rule that led to it.
 func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
-	return g.current.Load().Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
+	return g.generations.current().Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
 }
 
 // Stop abandons suspended calls and closes the connections that not all clients
 // share. It returns when nothing is left. Sessions must have been closed.
 func (g *Gateway) Stop() {
 	g.EndListens()
-	g.suspendedMu.Lock()
-	waiting := slices.Collect(maps.Keys(g.suspended))
-	g.suspendedMu.Unlock()
-	for _, id := range waiting {
-		if t := g.takeSuspended(id); t != nil {
-			t.abandon(errStopping)
-		}
-	}
+	g.suspended.stop()
 	g.work.Wait()
 	g.conns.Close()
 	g.serverLog.Close()
 }
 
-// Ending reports whether the gateway stops.
-func (g *Gateway) Ending() bool { return g.isEnding() }
-
-func (g *Gateway) isEnding() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.ending
+// GiveUp cancels the requests in flight of all sessions. Each client gets an error.
+func (g *Gateway) GiveUp() {
+	for _, s := range g.sessions.all() {
+		s.cancelRequests()
+	}
 }
+
+// EndListens ends all listen requests of modern clients with a result, and refuses
+// new ones.
+func (g *Gateway) EndListens() {
+	g.ending.Store(true)
+	g.suspended.refuse()
+	g.conns.Refuse()
+	for _, s := range g.sessions.all() {
+		s.subs.EndListens()
+	}
+}
+
+// Ending reports whether the gateway stops.
+func (g *Gateway) Ending() bool { return g.ending.Load() }

@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
+	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
@@ -21,16 +23,36 @@ type Generation struct {
 // is false for a generation that is not the current one, it stays false.
 func (n *Generation) InUse() bool { return n.requests.Load() > 0 }
 
-// enter returns the current generation for a request, which calls leave once.
-func (g *Gateway) enter() *Generation {
+// generations holds the generation in effect.
+type generations struct {
+	applying sync.Mutex // held by Apply
+	now      atomic.Pointer[Generation]
+}
+
+func (g *generations) current() *Generation { return g.now.Load() }
+
+// swap makes a generation the current one and returns the one before.
+func (g *generations) swap(n *Generation) (before *Generation) { return g.now.Swap(n) }
+
+// enter returns the current generation for a request, which calls leaveGeneration.
+func (g *generations) enter() *Generation {
 	for {
-		n := g.current.Load()
+		n := g.now.Load()
 		n.requests.Add(1)
-		if g.current.Load() == n {
+		if g.now.Load() == n {
 			return n
 		}
 		n.requests.Add(-1) // replaced meanwhile; it may have been found unused
 	}
+}
+
+// version returns what identifies the configuration of a server that is in effect.
+func (g *generations) version(server string) *upstream.Upstream { return g.current().upstream(server) }
+
+// poolServer returns what the pool of connections must know of a server.
+func (g *generations) poolServer(server string) (connpool.Server, bool) {
+	s, configured := g.current().Servers[server]
+	return connpool.Server{Version: s.Upstream, Open: s.Open}, configured
 }
 
 // leaveGeneration ends the use of the request's generation. Further calls do nothing.
@@ -63,12 +85,12 @@ func (n *Generation) replaced(by *Generation) (servers []string) {
 // the new one. Apply does not wait for that. The caller closes the shared upstreams
 // of the generation before.
 func (g *Gateway) Apply(n *Generation) {
-	g.applying.Lock()
-	defer g.applying.Unlock()
-	before := g.current.Swap(n)
+	g.generations.applying.Lock()
+	defer g.generations.applying.Unlock()
+	before := g.generations.swap(n)
 	for _, server := range before.replaced(n) {
 		g.conns.Replace(server)
-		for _, s := range g.allSessions() {
+		for _, s := range g.sessions.all() {
 			s.serverReplaced(server)
 		}
 		g.mu.Lock()
@@ -77,6 +99,3 @@ func (g *Gateway) Apply(n *Generation) {
 	}
 	g.setLevels()
 }
-
-// version returns what identifies the configuration of a server that is in effect.
-func (g *Gateway) version(server string) *upstream.Upstream { return g.current.Load().upstream(server) }

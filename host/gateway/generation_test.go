@@ -16,7 +16,7 @@ import (
 
 // replace applies a generation in which another server has the name.
 func (d *fixture) replace(f *fake) {
-	before := d.current.Load()
+	before := d.generations.current()
 	n := &Generation{Policy: before.Policy, Servers: maps.Clone(before.Servers)}
 	log := hclog.NewNullLogger()
 	u := f.upstream(d.Peer(f.name), log)

@@ -103,8 +103,8 @@ func setLevel(r *request) ([]byte, error) {
 
 // rootsChanged notifies the servers that can request the client's roots.
 func (s *Session) rootsChanged() {
-	if s.gw.soleClient() == s { // servers were not offered the roots of others
-		for _, server := range s.gw.current.Load().Servers {
+	if s.gw.sessions.soleClient() == s { // servers were not offered the roots of others
+		for _, server := range s.gw.generations.current().Servers {
 			server.Upstream.Notify(mcp.NoteRootsChanged, nil)
 		}
 	}

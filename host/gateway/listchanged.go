@@ -14,7 +14,7 @@ func (g *Gateway) ListsChanged(kinds []upstream.ListKind) {
 			methods = append(methods, k.Changed)
 		}
 	}
-	for _, s := range g.allSessions() {
+	for _, s := range g.sessions.all() {
 		for _, method := range methods {
 			s.listChanged(method)
 		}

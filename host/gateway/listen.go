@@ -37,7 +37,7 @@ func listenRequest(ctx context.Context, r *request) (response, error) {
 	defer l.Close()
 	agreed = withTexts(agreed, "resourceSubscriptions", l.Subscribe(uris, func(uri string) (subscription.Subscription, error) { return r.listenTo(ctx, uri) }))
 	if len(tasks) > 0 {
-		r.gw.register(r.session) // statuses may arrive before the acknowledgement
+		r.gw.sessions.add(r.session) // statuses may arrive before the acknowledgement
 		agreed = withTexts(agreed, "taskIds", l.Follow(tasks, func(id string, record func(subscription.Subscription)) error { return r.follow(ctx, id, record) }))
 	}
 	r.acknowledge(l, agreed)
@@ -65,11 +65,11 @@ func listChanges(asked []byte) (methods []string, agreed []byte) {
 
 // acknowledge acknowledges a listen request. Nothing is sent for it before.
 func (r *request) acknowledge(l *subscription.Listen, agreed []byte) {
-	r.gw.register(r.session)
-	if r.gw.isEnding() {
+	r.gw.sessions.add(r.session)
+	if r.gw.Ending() {
 		r.session.subs.EndListens()
 	}
-	l.Acknowledge(agreed, r.gw.version)
+	l.Acknowledge(agreed, r.gw.generations.version)
 }
 
 // listenTo subscribes to one of the resources of a listen request, which the

@@ -44,7 +44,7 @@ func (g *Gateway) forgetLoginWarnings(server string) {
 // Retry ends the backoff of all connections to a server. Use it when the cause of the
 // failure has changed, such as after a login.
 func (g *Gateway) Retry(server string) {
-	if u := g.current.Load().upstream(server); u != nil {
+	if u := g.generations.current().upstream(server); u != nil {
 		u.Retry()
 	}
 	g.conns.Retry(server)

@@ -47,7 +47,7 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 		}
 		return
 	}
-	if p.shared && p.gw.current.Load().Servers[p.server].Share == PerSession {
+	if p.shared && p.gw.generations.current().Servers[p.server].Share == PerSession {
 		return // calls have other connections
 	}
 	if recipients := p.recipients(mcp.NoteMessage, params); !p.callers.serves(recipients) {
@@ -147,7 +147,7 @@ func (g *Gateway) lowerLogLevel(tenant, level string) {
 func (g *Gateway) setLevels() {
 	g.levelMu.Lock()
 	defer g.levelMu.Unlock()
-	for name, server := range g.current.Load().Servers {
+	for name, server := range g.generations.current().Servers {
 		server.Upstream.SetLevel(g.sharedPeer(name).lowestLevel())
 	}
 	for _, c := range g.conns.Owned() {

@@ -179,7 +179,7 @@ func (r *request) mayRepeat() bool {
 func (r *request) requestLogs(ctx context.Context) {
 	if r.level != "" {
 		r.openSession(ctx)
-		r.gw.register(r.session)
+		r.gw.sessions.add(r.session)
 		r.gw.lowerLogLevel(r.principal.Tenant, r.level)
 	}
 }

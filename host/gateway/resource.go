@@ -108,7 +108,7 @@ func (g *Gateway) listed(ctx context.Context, uri string) (at catalog.Location, 
 // be started before is not waited for.
 func (g *Gateway) waitFor(ctx context.Context, servers []string) {
 	starting := slices.DeleteFunc(servers, func(name string) bool {
-		u := g.current.Load().upstream(name)
+		u := g.generations.current().upstream(name)
 		return u == nil || u.Status().Err != nil
 	})
 	if len(starting) > 0 {
@@ -136,7 +136,7 @@ func (g *Gateway) renew(ctx context.Context, at catalog.Location, uri string) {
 // that has more than it lists or, where no server has the scheme, the only one
 // that has more than it lists.
 func (g *Gateway) unlisted(p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
-	all := g.current.Load().Servers
+	all := g.generations.current().Servers
 	if at.Server != "" {
 		return at, all[at.Server].Unlisted || g.links.has(p.Key(), at)
 	}

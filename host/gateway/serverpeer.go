@@ -77,7 +77,7 @@ func (p *serverPeer) audience() []*Session {
 	case p.exclusive:
 		return nil
 	}
-	all := p.gw.allSessions()
+	all := p.gw.sessions.all()
 	if p.shared {
 		return all
 	}
@@ -95,10 +95,10 @@ func (p *serverPeer) audience() []*Session {
 func (p *serverPeer) Capabilities() []byte {
 	s := p.session
 	if p.shared {
-		if p.gw.current.Load().Servers[p.server].Share == PerSession {
+		if p.gw.generations.current().Servers[p.server].Share == PerSession {
 			return []byte(AllCapabilities)
 		}
-		s = p.gw.soleClient()
+		s = p.gw.sessions.soleClient()
 	}
 	if s == nil {
 		return p.gw.localCapabilities()
@@ -115,7 +115,7 @@ func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, ab
 	}
 	s := p.session
 	if p.shared {
-		s = p.gw.soleClient()
+		s = p.gw.sessions.soleClient()
 	}
 	switch {
 	case s == nil && p.gw.opts.Local != nil:

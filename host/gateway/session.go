@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -59,7 +61,7 @@ type Session struct {
 // Open begins a session.
 func (g *Gateway) Open(c Client) *Session {
 	s := g.session(context.Background(), c)
-	g.register(s)
+	g.sessions.add(s)
 	return s
 }
 
@@ -95,7 +97,7 @@ func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchan
 	a := r.run(ctx)
 	if s := r.session; s != nil {
 		s.end()
-		g.unregister(s)
+		s.leave()
 	}
 	return a
 }
@@ -194,7 +196,7 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 // newRequest makes a request of a message, or says what is wrong with the message.
 // s is nil for a stateless request.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
-	r := &request{gw: g, generation: g.enter(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
 	if err := r.checkMethod(); err != nil {
 		r.leaveGeneration()
 		return nil, err
@@ -392,7 +394,18 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	}
 	s.end()
 	<-done
-	s.gw.unregister(s)
+	s.leave()
+}
+
+// leave removes a session, its subscriptions and its own connections.
+func (s *Session) leave() {
+	s.gw.sessions.remove(s)
+	own := s.gw.conns.CloseOwner(s)
+	for _, sub := range s.subs.RemoveAll() {
+		if !slices.ContainsFunc(own, func(c *connpool.Conn[*serverPeer]) bool { return c.Upstream == sub.Upstream }) {
+			sub.Upstream.Unsubscribe(sub.URI)
+		}
+	}
 }
 
 // cancelRequests cancels the requests in flight because junctor stops.

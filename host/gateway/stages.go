@@ -87,7 +87,7 @@ func (g *Gateway) authorize(next handler) handler {
 		if r.item == (policy.Item{}) {
 			return next(ctx, r)
 		}
-		if r.resumed = g.resumeCall(r); r.resumed != nil {
+		if r.resumed = g.suspended.resume(r); r.resumed != nil {
 			return next(ctx, r)
 		}
 		var err error

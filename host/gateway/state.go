@@ -65,7 +65,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 		s.revision, s.caps, s.level = st.Revision, st.Capabilities, st.Level
 	}
 	s.subs.Restore(st.Subscriptions)
-	g.register(s)
+	g.sessions.add(s)
 	if s.level != "" {
 		g.setLevels()
 	}

@@ -276,7 +276,7 @@ func TestEndListens(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		}
-		if n := len(d.allSessions()); n != 1 {
+		if n := len(d.sessions.all()); n != 1 {
 			t.Errorf("%d sessions are told what happens", n)
 		}
 		if a.Count(mcp.MethodUnsubscribe) == 0 {

@@ -71,7 +71,7 @@ func unsubscribe(r *request) ([]byte, error) {
 // or removed, to the server of the same name in the current generation. It does not
 // wait for the server.
 func (s *Session) serverReplaced(server string) {
-	uris := s.subs.Replace(server, s.gw.version)
+	uris := s.subs.Replace(server, s.gw.generations.version)
 	if len(uris) == 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func (s *Session) renewLater(uris []string) {
 // renewOne makes one subscription again.
 func (s *Session) renewOne(ctx context.Context, uri string) error {
 	r := &request{
-		gw: s.gw, generation: s.gw.enter(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
+		gw: s.gw, generation: s.gw.generations.enter(), session: s, principal: s.Principal(), route: routes[mcp.MethodSubscribe], method: mcp.MethodSubscribe,
 		params: mcp.SetMember(nil, "uri", mcp.AppendText(nil, uri)), renewal: true,
 	}
 	defer r.leaveGeneration()

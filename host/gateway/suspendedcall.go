@@ -128,7 +128,7 @@ func (r *request) awaitCall(ctx context.Context, t *suspendedCall) (response, er
 			return response{}, fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", r.method)
 		}
 	}
-	state, err := t.gw.suspend(t, r)
+	state, err := t.gw.suspended.add(t, r)
 	if err != nil {
 		t.abandon(err)
 		return response{}, err
@@ -231,8 +231,8 @@ func (t *suspendedCall) inputRequired(state string) []byte {
 // out are asked again.
 func (t *suspendedCall) takeAnswers(r *request) {
 	answers := mcp.Member(r.params, "inputResponses")
+	t.setRequest(r)
 	t.mu.Lock()
-	t.current = r
 	for key, q := range t.unanswered {
 		if answer := mcp.Member(answers, key); len(answer) > 0 && answer[0] == '{' {
 			delete(t.unanswered, key)
@@ -258,6 +258,13 @@ func (t *suspendedCall) forwardLog(params []byte) {
 	if r := t.currentRequest(); r != nil && r.level != "" && atLeast(params, r.level) {
 		sendNotification(r.out, mcp.NoteMessage, params)
 	}
+}
+
+// setRequest sets the client's request that waits; nil: none does.
+func (t *suspendedCall) setRequest(r *request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.current = r
 }
 
 func (t *suspendedCall) currentRequest() *request {

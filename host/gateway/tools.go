@@ -68,7 +68,7 @@ func (g *Gateway) findTool(ctx context.Context, exposed string) (*catalog.Tool, 
 // server that could not start, it is the fault of that.
 func (g *Gateway) unknown(kind, exposed string) error {
 	if server, ok := g.catalog.Unlisted(exposed); ok {
-		if u := g.current.Load().upstream(server); u != nil && u.Status().Err != nil {
+		if u := g.generations.current().upstream(server); u != nil && u.Status().Err != nil {
 			return fault.In(server, u.Status().Err)
 		}
 	}

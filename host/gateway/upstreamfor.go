@@ -67,12 +67,6 @@ func (s *Session) conn(server string) (*connpool.Conn[*serverPeer], error) {
 	return s.gw.conns.Get(server, s, s.Principal(), &serverPeer{gw: s.gw, server: server, session: s})
 }
 
-// poolServer returns what the pool of connections must know of a server.
-func (g *Gateway) poolServer(server string) (connpool.Server, bool) {
-	s, configured := g.current.Load().Servers[server]
-	return connpool.Server{Version: s.Upstream, Open: s.Open}, configured
-}
-
 // SharePerPrincipal limits each principal to half of the connections and of the
 // memory. It is for gateways with several principals.
 func (g *Gateway) SharePerPrincipal() {

@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// The client of a suspended call gets a state to send back. It is sealed, bound to the
+// principal, the server, the method and the params, and valid once.
+
+// statePrefix tells our states from those of servers, which pass through; one of another
+// gateway behind this one looks the same, but does not open.
+const statePrefix = "junctor.1."
+
+// A stateID identifies a suspended call in a sealed state.
+type stateID [16]byte
+
+// A stateCodec encrypts and decrypts states with a key of this process.
+type stateCodec struct{ aead cipher.AEAD }
+
+func newStateCodec() *stateCodec {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // the key has the right size
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // nor can this fail
+	}
+	return &stateCodec{aead}
+}
+
+func (c *stateCodec) seal(id stateID, about []byte) string {
+	return statePrefix + base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, id[:], about))
+}
+
+var errState = errors.New("the requestState is not valid: it was used already, is too old, or belongs to another request")
+
+func (c *stateCodec) open(state string, about []byte) (id stateID, err error) {
+	sealed, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(state, statePrefix))
+	if err != nil {
+		return id, errState
+	}
+	text, err := c.aead.Open(nil, nil, sealed, about)
+	if err != nil || copy(id[:], text) != len(id) {
+		return id, errState
+	}
+	return id, nil
+}
+
+// stateBinding returns the additional data that a state is bound to.
+func (r *request) stateBinding(server string) []byte {
+	asked := r.params
+	for _, name := range []string{"inputResponses", "requestState", "_meta"} {
+		asked = mcp.DeleteMember(asked, name)
+	}
+	digest := sha256.Sum256(mcp.Canonical(asked)) // a client may write the same in another order
+	b := append([]byte(r.principal.Key()), 0)
+	b = append(append(b, server...), 0)
+	b = append(append(b, r.method...), 0)
+	return append(b, digest[:]...)
+}
+
+// checkRequestState refuses a state that this gateway did not make, or has used,
+// where the server is a legacy one: to such a server the request would be a new
+// one, which the client does not mean. A modern server may have made the state.
+func (r *request) checkRequestState(ctx context.Context, up *upstream.Upstream) error {
+	if !r.modern || mcp.Member(r.params, "requestState") == nil {
+		return nil
+	}
+	if err := up.Connect(ctx); err != nil {
+		return err
+	}
+	if up.Status().Revision.Modern() {
+		return nil
+	}
+	return &rpcError{code: mcp.CodeInvalidParams, message: errState.Error(), data: map[string]string{"reason": "request_state"}}
+}
