@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/era"
@@ -59,7 +58,7 @@ func (g *Gateway) answerLocally(ctx context.Context, server, method string, para
 	if g.givesRoots(caps, method) {
 		return g.opts.Roots, nil
 	}
-	if err := g.checkQuestion(server, caps, method, params); err != nil {
+	if err := g.questions.check(server, caps, method, params); err != nil {
 		why, _ := mcp.TextMember(err, "message")
 		g.opts.Local.Refused(server, method, why)
 		return nil, err
@@ -142,30 +141,4 @@ func (g *Gateway) visitedAllPages(ctx context.Context, server string, rpcErr []b
 		}
 	}
 	return n > 0
-}
-
-// noSoleClient is the error of a question on a connection that clients share, when
-// none of them alone can be meant. The log says once what to do.
-func (g *Gateway) noSoleClient(server, method string) (rpcErr []byte) {
-	share := g.generations.current().Servers[server].Share
-	if share == PerSession {
-		return noClient(method)
-	}
-	if share == "" {
-		share = Shared
-	}
-	key := server + "\x00asks\x00" + method
-	g.mu.Lock()
-	warned := g.warned[key]
-	if !warned {
-		g.recordWarning(key)
-	}
-	g.mu.Unlock()
-	why := fmt.Sprintf("clients share the connection (share = %q in the server's block)", share)
-	if !warned {
-		g.opts.Log.Warn("a server asks something, and no client alone can be meant", "server", server, "method", clip(method),
-			"why", why, "hint", `write share = "session", which gives each client a connection of its own`)
-	}
-	return mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf(`there is no client that could answer %s: %s; with share = "session" each client has its own`, clip(method), why),
-		map[string]string{"reason": "no_client"})
 }

@@ -53,7 +53,7 @@ func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream,
 	if p.gw.givesRoots(p.caps, method) {
 		return p.gw.opts.Roots, nil
 	}
-	if err := p.gw.checkQuestion(p.server, p.caps, method, params); err != nil {
+	if err := p.gw.questions.check(p.server, p.caps, method, params); err != nil {
 		return nil, err
 	}
 	t := p.currentCall()
@@ -70,7 +70,7 @@ func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, _ any, method s
 		p.serverPeer.ServerNotification(u, nil, method, params)
 		return
 	}
-	p.gw.logServer(p.server, params)
+	p.logMessage(params)
 	if t := p.currentCall(); t != nil {
 		t.forwardLog(params)
 	}

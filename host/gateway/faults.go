@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -29,22 +31,22 @@ var clientFaults = map[fault.Code]bool{
 // local reports whether a principal is the user who runs Junctor.
 func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 
-// concealFault returns a fault for a client over HTTP, and the id of the complete fault in
+// conceal returns a fault for a client over HTTP, and the id of the complete fault in
 // the log. The id is empty if nothing was removed or the log has the fault anyway.
-func (g *Gateway) concealFault(err error, method string) (_ error, id string) {
-	f := fault.As(err)
-	if clientFaults[f.Code] {
+func (f *failures) conceal(err error, method string) (_ error, id string) {
+	e := fault.As(err)
+	if clientFaults[e.Code] {
 		return err, ""
 	}
-	told := &fault.Error{Code: f.Code, Server: f.Server, RetryAfter: f.RetryAfter, Message: explanation(f.Code)}
-	if f.Code == fault.UpstreamLogin {
-		told.Hint = f.Hint // the command to run
+	told := &fault.Error{Code: e.Code, Server: e.Server, RetryAfter: e.RetryAfter, Message: explanation(e.Code)}
+	if e.Code == fault.UpstreamLogin {
+		told.Hint = e.Hint // the command to run
 		return told, ""
 	}
-	id, first := g.failures.id(f)
+	id, first := f.id(e)
 	if first {
-		g.opts.Log.Warn("a request failed", "id", id, "server", f.Server, "method", clip(method), "code", string(f.Code), "error", err,
-			"hint", f.Hint, "at", f.At, "said", f.Output[max(0, len(f.Output)-loggedOutputLines):])
+		f.log.Warn("a request failed", "id", id, "server", e.Server, "method", clip(method), "code", string(e.Code), "error", err,
+			"hint", e.Hint, "at", e.At, "said", e.Output[max(0, len(e.Output)-loggedOutputLines):])
 	}
 	told.Message += "; the log of junctor says why, under " + id
 	return told, id
@@ -65,6 +67,8 @@ const (
 // failures stores the ids of recent failures, so that a client that repeats a request
 // does not fill the log.
 type failures struct {
+	log hclog.Logger
+
 	mu     sync.Mutex
 	recent map[string]reported // guarded by mu; by server, code and text
 }
@@ -101,7 +105,7 @@ func (r *request) fault(err error) *rpcError {
 	if local(r.principal) {
 		return faultError(err, r.modern)
 	}
-	told, id := r.gw.concealFault(err, r.method)
+	told, id := r.gw.failures.conceal(err, r.method)
 	e := faultError(told, r.modern)
 	if id != "" {
 		e.raw = mcp.SetPath(e.raw, []string{"data", "id"}, mcp.AppendText(nil, id))

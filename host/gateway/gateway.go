@@ -68,7 +68,9 @@ type Gateway struct {
 	opts        Options
 	serve       handler      // the stages; see pipeline
 	serverLog   *limit.Lines // log lines of servers
-	schemas     *schema.Cache
+	tools       *toolValidator
+	warnings    *warnings
+	questions   questionChecker
 	catalog     *catalog.Catalog
 	generations generations
 	sessions    sessionRegistry
@@ -84,7 +86,6 @@ type Gateway struct {
 	ending      atomic.Bool // EndListens was called: no connection or session may begin
 
 	mu          sync.Mutex
-	warned      map[string]bool        // guarded by mu; keys of the logged warnings
 	sharedPeers map[string]*serverPeer // guarded by mu; peers on the connections that all clients share, by server
 	levels      map[string]string      // guarded by mu; the lowest log level of modern requests, by tenant
 
@@ -111,10 +112,12 @@ func New(o Options) *Gateway {
 		o.Limit = limit.Unlimited{}
 	}
 	g := &Gateway{
-		opts: o, serverLog: o.Lines, schemas: schema.NewCache(schemasKept), suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
-		sharedPeers: map[string]*serverPeer{}, levels: map[string]string{}, warned: map[string]bool{},
+		opts: o, serverLog: o.Lines, suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
+		sharedPeers: map[string]*serverPeer{}, levels: map[string]string{},
 	}
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
+	g.warnings, g.questions, g.failures.log = newWarnings(o.Log), questionChecker{o.Log}, o.Log
+	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
 	g.serve = g.pipeline()
 	if g.catalog = o.Catalog; g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
@@ -163,7 +166,7 @@ func (g *Gateway) logUnknownLists(ctx context.Context, failed map[string]error) 
 		case err == context.DeadlineExceeded: // that of the wait, not of the server
 			late = append(late, server)
 			g.opts.Log.Debug("a server's lists are not known yet", "server", server)
-		case g.logLoginNeeded(server, err):
+		case g.warnings.loginNeeded(server, err):
 		default:
 			g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
 		}
@@ -208,6 +211,15 @@ func (g *Gateway) Stop() {
 	g.work.Wait()
 	g.conns.Close()
 	g.serverLog.Close()
+}
+
+// Retry ends the backoff of all connections to a server. Use it when the cause of the
+// failure has changed, such as after a login.
+func (g *Gateway) Retry(server string) {
+	if u := g.generations.current().upstream(server); u != nil {
+		u.Retry()
+	}
+	g.conns.Retry(server)
 }
 
 // GiveUp cancels the requests in flight of all sessions. Each client gets an error.

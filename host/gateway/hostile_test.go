@@ -118,11 +118,9 @@ func TestWarnedMost(t *testing.T) {
 	for i := range 3 * 10_000 {
 		other := *tool
 		other.Name = fmt.Sprint(i)
-		d.warnOnce(&other, nil, outputMissing)
+		d.tools.warnOnce(&other, nil, outputMissing)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.warned) > 10_000 {
-		t.Errorf("%d warnings are remembered", len(d.warned))
+	if n := len(d.warnings.logged); n > 10_000 {
+		t.Errorf("%d warnings are remembered", n)
 	}
 }

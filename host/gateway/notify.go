@@ -40,7 +40,7 @@ func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method 
 // principal that it belongs to, if that principal asked for it. A message without a
 // request is not relayed once the connection serves several principals.
 func (p *serverPeer) onLogMessage(about any, params []byte) {
-	p.gw.logServer(p.server, params)
+	p.logMessage(params)
 	if r, ok := about.(*request); ok {
 		if r.session != nil {
 			r.session.forwardLog(p, r, params)
@@ -68,12 +68,12 @@ func (p *serverPeer) recipients(method string, params []byte) []*Session {
 	return all
 }
 
-// logServer writes a server's log message to Junctor's log, within the server's rate
+// logMessage writes a server's log message to Junctor's log, within the server's rate
 // limit.
-func (g *Gateway) logServer(server string, params []byte) {
+func (p *serverPeer) logMessage(params []byte) {
 	level, _ := mcp.TextMember(params, "level")
 	logger, _ := mcp.TextMember(params, "logger")
-	g.serverLog.Log(hclogLevel(level), server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
+	p.gw.serverLog.Log(hclogLevel(level), p.server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
 // forwardLog passes a log message on to a client: on the stream of the request that

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hashicorp/go-hclog"
 	"golang.org/x/net/idna"
 
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -122,23 +123,26 @@ func checkElicitation(params []byte) error {
 	return checkPageURL(address)
 }
 
-// checkQuestion says why a question of a server may not be put to a client of these
+// A questionChecker decides which questions of servers clients get.
+type questionChecker struct{ log hclog.Logger }
+
+// check says why a question of a server may not be put to a client of these
 // capabilities; nil when it may.
-func (g *Gateway) checkQuestion(server string, caps []byte, method string, params []byte) (rpcErr []byte) {
+func (c questionChecker) check(server string, caps []byte, method string, params []byte) (rpcErr []byte) {
 	if rpcErr = checkQuestion(caps, method, params); rpcErr != nil || method != mcp.MethodElicit {
 		return rpcErr
 	}
 	if err := checkElicitation(params); err != nil {
-		g.refusedPage(server, err)
+		_ = c.refusePage(server, err)
 		return mcp.ErrorObject(mcp.CodeInvalidParams, "url: "+err.Error(), map[string]string{"reason": "url_refused"})
 	}
 	return nil
 }
 
-// refusedPage writes to the log that a server asked to send a user to an address
+// refusePage writes to the log that a server asked to send a user to an address
 // that is refused, and returns what the client of the request is told.
-func (g *Gateway) refusedPage(server string, err error) error {
-	g.opts.Log.Warn("a server asked to send the user to an address that is refused", "server", server, "error", err)
+func (c questionChecker) refusePage(server string, err error) error {
+	c.log.Warn("a server asked to send the user to an address that is refused", "server", server, "error", err)
 	return fault.In(server, fault.New(fault.CallInput, "the server asked to send the user to an address that is refused: %s", err).
 		WithHint("tell the server's author: pages are https, without a user name, on a host in ASCII"))
 }
@@ -157,7 +161,7 @@ func (r *request) checkPages(reply upstream.Reply) error {
 		return nil
 	}
 	server := r.serverName()
-	return r.gw.refusedPage(server, err)
+	return r.gw.questions.refusePage(server, err)
 }
 
 // checkURLElicitation is checkElicitation for the pages of an error that asks for visits.

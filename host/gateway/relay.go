@@ -67,7 +67,7 @@ func (r *request) send(ctx context.Context, up *upstream.Upstream, call upstream
 func (r *request) inspect(reply *upstream.Reply) error {
 	switch r.method {
 	case mcp.MethodCallTool:
-		r.gw.validateOutput(r.tool, r.warner(), reply.Result)
+		r.gw.tools.output(r.tool, r.warner(), reply.Result)
 		return r.recordTask(*reply)
 	case mcp.MethodReadResource:
 		if r.requested != r.item.Name {

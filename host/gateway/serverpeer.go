@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
@@ -123,9 +124,28 @@ func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, ab
 	case p.gw.givesRoots(s.capabilities(), method):
 		return p.gw.opts.Roots, nil
 	case s == nil:
-		return nil, p.gw.noSoleClient(p.server, method)
+		return nil, p.noSoleClient(method)
 	}
 	return s.askClient(ctx, s.streamFor(about, p.server), u, method, params)
+}
+
+// noSoleClient is the error of a question on a connection that clients share, when
+// none of them alone can be meant. The log says once what to do.
+func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
+	share := p.gw.generations.current().Servers[p.server].Share
+	if share == PerSession {
+		return noClient(method)
+	}
+	if share == "" {
+		share = Shared
+	}
+	why := fmt.Sprintf("clients share the connection (share = %q in the server's block)", share)
+	if p.gw.warnings.first(p.server + "\x00asks\x00" + method) {
+		p.gw.opts.Log.Warn("a server asks something, and no client alone can be meant", "server", p.server, "method", clip(method),
+			"why", why, "hint", `write share = "session", which gives each client a connection of its own`)
+	}
+	return mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf(`there is no client that could answer %s: %s; with share = "session" each client has its own`, clip(method), why),
+		map[string]string{"reason": "no_client"})
 }
 
 // streamFor is where to say something that a server says in the course of a
@@ -146,7 +166,7 @@ func (s *Session) streamFor(about any, server string) Stream {
 
 // Connected is called when a server was connected.
 func (p *serverPeer) Connected(u *upstream.Upstream) {
-	p.gw.forgetLoginWarnings(u.Name())
+	p.gw.warnings.forgetLogin(u.Name())
 	if p.shared {
 		p.gw.recordDescription(u)
 		p.gw.catalog.Connected(u.Name())
@@ -158,7 +178,7 @@ const loggedOutputLines = 5
 
 // Disconnected is called when a connection ended or could not be made.
 func (p *serverPeer) Disconnected(u *upstream.Upstream, err error) {
-	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !p.gw.logLoginNeeded(u.Name(), err) {
+	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !p.gw.warnings.loginNeeded(u.Name(), err) {
 		said := fault.As(err).Output
 		p.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-loggedOutputLines):])
 	}

@@ -106,7 +106,7 @@ type pendingQuestion struct {
 // askClient sends a request of a server to a legacy client, on the stream that it belongs
 // to, and returns the client's response.
 func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
-	if err := s.gw.checkQuestion(u.Name(), s.capabilities(), method, params); err != nil {
+	if err := s.gw.questions.check(u.Name(), s.capabilities(), method, params); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AskTime)

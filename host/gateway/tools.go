@@ -108,7 +108,7 @@ func validateCall(ctx context.Context, r *request) error {
 // refused because of one, the server is asked again.
 func (r *request) validateArguments(ctx context.Context) []schema.Problem {
 	g, t := r.gw, r.tool
-	problems := r.argumentProblems()
+	problems := g.tools.arguments(r.tool, r.given, r.warner())
 	if len(problems) == 0 || g.catalog.Fresh(t.Server) {
 		return problems
 	}
@@ -120,34 +120,7 @@ func (r *request) validateArguments(ctx context.Context) []schema.Problem {
 		return problems
 	}
 	r.tool = now
-	return r.argumentProblems()
-}
-
-func (r *request) argumentProblems() []schema.Problem {
-	t, args := r.tool, r.given
-	for _, name := range t.Pinned() {
-		if mcp.Member(args, name) != nil {
-			return []schema.Problem{{Path: name, Message: "is fixed by the configuration"}}
-		}
-	}
-	if t.Input == nil {
-		return nil
-	}
-	s, err := r.gw.schemas.Get(t.Input)
-	if err != nil {
-		r.gw.warnOnce(t, r.warner(), schemaUnusable, "consequence", "its arguments are not checked", "error", err)
-		return nil
-	}
-	if len(args) == 0 {
-		args = []byte("{}")
-	}
-	args, unset := t.Unset(args)
-	for _, name := range unset {
-		if t.Needed(name) {
-			return []schema.Problem{{Path: name, Message: "is required, so its default cannot be unset"}}
-		}
-	}
-	return s.Check(args)
+	return g.tools.arguments(r.tool, r.given, r.warner())
 }
 
 // warner returns the function that is told of a tool's defects; nil: the log is.
