@@ -14,7 +14,7 @@ func resolveReference(ctx context.Context, r *request) error {
 	switch kind {
 	case "ref/prompt":
 		r.requested, _ = mcp.TextMember(r.params, "ref", "name")
-		p, err := r.gw.findPrompt(ctx, r.requested)
+		p, err := r.gw.finder.prompt(ctx, r.requested)
 		if err != nil {
 			return err
 		}
@@ -32,11 +32,11 @@ func resolveReference(ctx context.Context, r *request) error {
 func (r *request) resolveResourceReference(ctx context.Context) error {
 	g := r.gw
 	r.requested, _ = mcp.TextMember(r.params, "ref", "uri")
-	g.ensure(ctx, lookUpTime, nil)
+	g.finder.ensure(ctx, lookUpTime, nil)
 	if t, ok := g.catalog.Snapshot().Template(r.requested); ok {
 		r.item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
 	} else {
-		at, err := g.Locate(ctx, r.principal, r.requested)
+		at, err := g.finder.locate(ctx, r.principal, r.requested)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -71,6 +70,7 @@ type Gateway struct {
 	tools       *toolValidator
 	warnings    *warnings
 	questions   questionChecker
+	finder      *finder
 	catalog     *catalog.Catalog
 	generations generations
 	sessions    sessionRegistry
@@ -118,6 +118,7 @@ func New(o Options) *Gateway {
 	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
 	g.warnings, g.questions, g.failures.log = newWarnings(o.Log), questionChecker{o.Log}, o.Log
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
+	g.finder = &finder{o.Catalog, &g.generations, g.links, g.warnings, o.Log}
 	g.serve = g.pipeline()
 	if g.catalog = o.Catalog; g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
@@ -137,64 +138,10 @@ func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name stri
 	return g.Decide(p, kind, server, name).Lists()
 }
 
-const (
-	// lookUpTime limits the search for an unknown name at servers with unknown lists.
-	lookUpTime = 15 * time.Second
-	// listTime is how long a list waits for servers. It is sent with the items known
-	// then; clients are notified when there are more.
-	listTime = 900 * time.Millisecond
-	// firstListTime is how long a client's first list waits for servers that have
-	// not failed so far: many clients never ask again.
-	firstListTime = 10 * time.Second
-)
-
-// ensure makes sure that every server's lists are known, as far as the servers
-// let us within a time, or that what was looked for is found. It returns those of
-// which something is still to come.
-func (g *Gateway) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
-	limited, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	return g.logUnknownLists(ctx, g.catalog.Await(limited, found))
-}
-
-// logUnknownLists logs why the lists of servers are not known, and returns the servers
-// that may still answer.
-func (g *Gateway) logUnknownLists(ctx context.Context, failed map[string]error) (late []string) {
-	for server, err := range failed {
-		switch {
-		case ctx.Err() != nil:
-		case err == context.DeadlineExceeded: // that of the wait, not of the server
-			late = append(late, server)
-			g.opts.Log.Debug("a server's lists are not known yet", "server", server)
-		case g.warnings.loginNeeded(server, err):
-		default:
-			g.opts.Log.Warn("a server's lists are not known", "server", server, "error", err)
-		}
-	}
-	return late
-}
-
-// lookUpName asks the servers that an unknown name could belong to: their lists may
-// have come from disk.
-func (g *Gateway) lookUpName(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
-	if server, ok := g.catalog.Unlisted(exposed); ok {
-		// It is meant, and may take as long to start as it is allowed to.
-		if err := g.catalog.Want(ctx, server); err != nil {
-			g.logUnknownLists(ctx, map[string]error{server: err})
-		}
-		if found(g.catalog.Snapshot()) || !g.catalog.Unprefixed() {
-			return
-		}
-	}
-	g.ensure(ctx, lookUpTime, found)
-	if found(g.catalog.Snapshot()) {
-		return
-	}
-	if doubtful := g.catalog.Doubtful(exposed); len(doubtful) > 0 {
-		limited, cancel := context.WithTimeout(ctx, lookUpTime)
-		defer cancel()
-		g.catalog.Refresh(limited, doubtful...)
-	}
+// Locate returns the resource that a URI names, whether or not the principal may
+// read it.
+func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
+	return g.finder.locate(ctx, p, uri)
 }
 
 // Decide returns the decision about showing an item to the principal, with the

@@ -19,6 +19,12 @@ const (
 	// pageBytes bounds one page of a list. It is large because some clients
 	// read one page only.
 	pageBytes = 4 << 20
+	// listTime is how long a list waits for servers. It is sent with the items known
+	// then; clients are notified when there are more.
+	listTime = 900 * time.Millisecond
+	// firstListTime is how long a client's first list waits for servers that have
+	// not failed so far: many clients never ask again.
+	firstListTime = 10 * time.Second
 )
 
 func listTools(ctx context.Context, r *request) (response, error) {
@@ -54,7 +60,7 @@ func (r *request) awaitLists(ctx context.Context) (_ *catalog.Snapshot, partial 
 		}
 		return asked.Add(firstListTime)
 	})
-	return g.catalog.Snapshot(), len(g.logUnknownLists(ctx, failed)) > 0
+	return g.catalog.Snapshot(), len(g.finder.logUnknownLists(ctx, failed)) > 0
 }
 
 // listedFirst returns when the client first asked for a list. It is zero for a

@@ -20,7 +20,7 @@ func resolvePrompt(ctx context.Context, r *request) error {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "prompts/get needs a name"}
 	}
 	defer r.reportStartOf(name)()
-	p, err := r.gw.findPrompt(ctx, name)
+	p, err := r.gw.finder.prompt(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -33,19 +33,6 @@ func (r *request) setPrompt(p *catalog.Prompt) {
 	if p.Exposed != p.Name {
 		r.params = mcp.SetMember(r.params, "name", mcp.AppendText(nil, p.Name))
 	}
-}
-
-// findPrompt is findTool for prompts.
-func (g *Gateway) findPrompt(ctx context.Context, exposed string) (*catalog.Prompt, error) {
-	p, ok := g.catalog.Snapshot().Prompt(exposed)
-	if !ok {
-		g.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
-		p, ok = g.catalog.Snapshot().Prompt(exposed)
-	}
-	if !ok {
-		return nil, g.unknown("prompt", exposed)
-	}
-	return p, nil
 }
 
 func validatePrompt(_ context.Context, r *request) error {

@@ -3,31 +3,12 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"maps"
-	"slices"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
-
-// Locate returns the resource that a URI names, whether or not the principal may
-// read it. It is one that a server lists or has a template for, one that a server
-// returned to the principal before, or any of a server with
-// resources { unlisted = true }. Resources are never looked for by asking servers
-// in turn, which would tell each of them what a client wants from another.
-func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
-	at, found := g.listed(ctx, uri)
-	if !found {
-		at, found = g.unlisted(p, uri, at)
-	}
-	if !found {
-		return at, unlistedResource(uri)
-	}
-	return at, nil
-}
 
 func unlistedResource(uri string) error {
 	return fault.New(fault.NameUnknown, "no server lists the resource %q", clip(uri))
@@ -46,7 +27,7 @@ func resolveResource(ctx context.Context, r *request) error {
 	case r.method == mcp.MethodSubscribe && len(uri) > maxURI:
 		return errURITooLong()
 	}
-	at, err := r.gw.Locate(ctx, r.principal, uri)
+	at, err := r.gw.finder.locate(ctx, r.principal, uri)
 	if err != nil {
 		return r.noResource(uri, err)
 	}
@@ -78,110 +59,6 @@ func (r *request) noResource(uri string, err error) error {
 	return &rpcError{code: code, message: err.Error(), data: map[string]string{
 		"reason": "unknown_name", "code": string(fault.NameUnknown), "uri": uri,
 	}}
-}
-
-// listed finds a resource in the lists of the servers. It waits for those that
-// could list the URI, and come before the server that does.
-func (g *Gateway) listed(ctx context.Context, uri string) (at catalog.Location, found bool) {
-	at, found = g.catalog.Snapshot().Locate(uri)
-	_, qualified := catalog.Unqualify(uri)
-	switch {
-	case found && qualified && at.URI != uri:
-		return at, true
-	case found && g.catalog.Snapshot().Exact(at):
-		g.waitFor(ctx, g.catalog.Unknown(at.Server))
-	case found:
-		g.waitFor(ctx, g.catalog.Unknown(""))
-	case at.Server != "": // the server that is meant may take as long to start as it is allowed to
-		g.catalog.Ensure(ctx, at.Server)
-	default:
-		g.ensure(ctx, lookUpTime, nil)
-	}
-	if at, found = g.catalog.Snapshot().Locate(uri); !found {
-		g.renew(ctx, at, uri)
-		at, found = g.catalog.Snapshot().Locate(uri)
-	}
-	return at, found
-}
-
-// waitFor waits for the lists of servers that are starting. One that could not
-// be started before is not waited for.
-func (g *Gateway) waitFor(ctx context.Context, servers []string) {
-	starting := slices.DeleteFunc(servers, func(name string) bool {
-		u := g.generations.current().upstream(name)
-		return u == nil || u.Status().Err != nil
-	})
-	if len(starting) > 0 {
-		g.catalog.Ensure(ctx, starting...)
-	}
-}
-
-// renew asks servers again whose lists this process knows from disk only and that
-// an unlisted URI could belong to: by its scheme, or because it names the server.
-func (g *Gateway) renew(ctx context.Context, at catalog.Location, uri string) {
-	candidates := []string{at.Server}
-	if at.Server == "" {
-		candidates = g.byScheme(uri)
-	}
-	doubtful := slices.DeleteFunc(candidates, g.catalog.Fresh)
-	if len(doubtful) > 0 {
-		limited, cancel := context.WithTimeout(ctx, lookUpTime)
-		defer cancel()
-		g.catalog.Refresh(limited, doubtful...)
-	}
-}
-
-// unlisted finds a resource that no server lists. at names the server if the URI
-// does. Without a name it is the only server with resources of the URI's scheme
-// that has more than it lists or, where no server has the scheme, the only one
-// that has more than it lists.
-func (g *Gateway) unlisted(p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
-	all := g.generations.current().Servers
-	if at.Server != "" {
-		return at, all[at.Server].Unlisted || g.links.has(p.Key(), at)
-	}
-	if server, ok := g.links.find(p.Key(), uri); ok {
-		return catalog.Location{Server: server, URI: uri}, true
-	}
-	candidates := g.byScheme(uri)
-	if len(candidates) == 0 && schemeOf(uri) != "" {
-		candidates = slices.Collect(maps.Keys(all))
-	}
-	open := slices.DeleteFunc(candidates, func(server string) bool { return !all[server].Unlisted })
-	if len(open) != 1 {
-		return at, false // with several, the URI does not say which one is meant
-	}
-	return catalog.Location{Server: open[0], URI: uri}, true
-}
-
-// byScheme lists the servers that have resources of a URI's scheme.
-func (g *Gateway) byScheme(uri string) (owners []string) {
-	scheme := schemeOf(uri)
-	snapshot := g.catalog.Snapshot()
-	add := func(server, of string) {
-		if scheme != "" && schemeOf(of) == scheme && !slices.Contains(owners, server) {
-			owners = append(owners, server)
-		}
-	}
-	for _, r := range snapshot.Resources {
-		add(r.Server, r.Name)
-	}
-	for _, t := range snapshot.Templates {
-		add(t.Server, t.Name)
-	}
-	return owners
-}
-
-func schemeOf(uri string) string {
-	for i, c := range uri {
-		switch {
-		case c == ':':
-			return uri[:i]
-		case c == '/' || c == '{' || c == '?' || c == '#':
-			return ""
-		}
-	}
-	return ""
 }
 
 // withRequestedURI puts the URI that was asked for into the contents of a resource, and

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -22,7 +21,7 @@ func resolveTool(ctx context.Context, r *request) error {
 		return &rpcError{code: mcp.CodeInvalidParams, message: "tools/call needs a name"}
 	}
 	defer r.reportStartOf(name)()
-	t, err := r.gw.findTool(ctx, name)
+	t, err := r.gw.finder.tool(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -48,33 +47,6 @@ func sameBytes(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// findTool returns the tool that clients call by a name. Its error for an unknown
-// name is that of the server which the name belongs to, if that could not start.
-func (g *Gateway) findTool(ctx context.Context, exposed string) (*catalog.Tool, error) {
-	t, ok := g.catalog.Snapshot().Tool(exposed)
-	if !ok {
-		// It may belong to a server that was not asked yet. A name without a
-		// prefix could also be that of a server further up, so all are waited for.
-		g.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
-		t, ok = g.catalog.Snapshot().Tool(exposed)
-	}
-	if !ok {
-		return nil, g.unknown("tool", exposed)
-	}
-	return t, nil
-}
-
-// unknown is the fault of a name that no server offers. Where the prefix names a
-// server that could not start, it is the fault of that.
-func (g *Gateway) unknown(kind, exposed string) error {
-	if server, ok := g.catalog.Unlisted(exposed); ok {
-		if u := g.generations.current().upstream(server); u != nil && u.Status().Err != nil {
-			return fault.In(server, u.Status().Err)
-		}
-	}
-	return fault.New(fault.NameUnknown, "unknown %s %q", kind, exposed)
-}
-
 // notFound returns the error that a client gets for an item that it may not use:
 // the same as for one that does not exist.
 func (r *request) notFound() error {
@@ -82,9 +54,9 @@ func (r *request) notFound() error {
 	case r.task != "":
 		return unknownTask()
 	case r.item.Kind == policy.Tool:
-		return r.gw.unknown("tool", r.requested)
+		return r.gw.finder.unknown("tool", r.requested)
 	case r.item.Kind == policy.Prompt:
-		return r.gw.unknown("prompt", r.requested)
+		return r.gw.finder.unknown("prompt", r.requested)
 	case r.method == mcp.MethodComplete:
 		return unlistedResource(r.requested)
 	}

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A finder finds the items that clients name. It asks servers whose lists are not known,
+// or may be old.
+type finder struct {
+	catalog     *catalog.Catalog
+	generations *generations
+	links       *resourceLinks
+	warnings    *warnings
+	log         hclog.Logger
+}
+
+// lookUpTime limits the search for an unknown name at servers with unknown lists.
+const lookUpTime = 15 * time.Second
+
+// ensure makes sure that every server's lists are known, as far as the servers
+// let us within a time, or that what was looked for is found. It returns those of
+// which something is still to come.
+func (f *finder) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
+	limited, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return f.logUnknownLists(ctx, f.catalog.Await(limited, found))
+}
+
+// logUnknownLists logs why the lists of servers are not known, and returns the servers
+// that may still answer.
+func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (late []string) {
+	for server, err := range failed {
+		switch {
+		case ctx.Err() != nil:
+		case err == context.DeadlineExceeded: // that of the wait, not of the server
+			late = append(late, server)
+			f.log.Debug("a server's lists are not known yet", "server", server)
+		case f.warnings.loginNeeded(server, err):
+		default:
+			f.log.Warn("a server's lists are not known", "server", server, "error", err)
+		}
+	}
+	return late
+}
+
+// lookUpName asks the servers that an unknown name could belong to: their lists may
+// have come from disk.
+func (f *finder) lookUpName(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
+	if server, ok := f.catalog.Unlisted(exposed); ok {
+		// It is meant, and may take as long to start as it is allowed to.
+		if err := f.catalog.Want(ctx, server); err != nil {
+			f.logUnknownLists(ctx, map[string]error{server: err})
+		}
+		if found(f.catalog.Snapshot()) || !f.catalog.Unprefixed() {
+			return
+		}
+	}
+	f.ensure(ctx, lookUpTime, found)
+	if found(f.catalog.Snapshot()) {
+		return
+	}
+	if doubtful := f.catalog.Doubtful(exposed); len(doubtful) > 0 {
+		limited, cancel := context.WithTimeout(ctx, lookUpTime)
+		defer cancel()
+		f.catalog.Refresh(limited, doubtful...)
+	}
+}
+
+// tool returns the tool that clients call by a name. Its error for an unknown
+// name is that of the server which the name belongs to, if that could not start.
+func (f *finder) tool(ctx context.Context, exposed string) (*catalog.Tool, error) {
+	t, ok := f.catalog.Snapshot().Tool(exposed)
+	if !ok {
+		// It may belong to a server that was not asked yet. A name without a
+		// prefix could also be that of a server further up, so all are waited for.
+		f.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { t, ok := s.Tool(exposed); return ok && t.Name != exposed })
+		t, ok = f.catalog.Snapshot().Tool(exposed)
+	}
+	if !ok {
+		return nil, f.unknown("tool", exposed)
+	}
+	return t, nil
+}
+
+// unknown is the fault of a name that no server offers. Where the prefix names a
+// server that could not start, it is the fault of that.
+func (f *finder) unknown(kind, exposed string) error {
+	if server, ok := f.catalog.Unlisted(exposed); ok {
+		if u := f.generations.current().upstream(server); u != nil && u.Status().Err != nil {
+			return fault.In(server, u.Status().Err)
+		}
+	}
+	return fault.New(fault.NameUnknown, "unknown %s %q", kind, exposed)
+}
+
+// prompt is tool for prompts.
+func (f *finder) prompt(ctx context.Context, exposed string) (*catalog.Prompt, error) {
+	p, ok := f.catalog.Snapshot().Prompt(exposed)
+	if !ok {
+		f.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
+		p, ok = f.catalog.Snapshot().Prompt(exposed)
+	}
+	if !ok {
+		return nil, f.unknown("prompt", exposed)
+	}
+	return p, nil
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/catalog"
+)
+
+// locate returns the resource that a URI names, whether or not the principal may
+// read it. It is one that a server lists or has a template for, one that a server
+// returned to the principal before, or any of a server with
+// resources { unlisted = true }. Resources are never looked for by asking servers
+// in turn, which would tell each of them what a client wants from another.
+func (f *finder) locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
+	at, found := f.listed(ctx, uri)
+	if !found {
+		at, found = f.unlisted(p, uri, at)
+	}
+	if !found {
+		return at, unlistedResource(uri)
+	}
+	return at, nil
+}
+
+// listed finds a resource in the lists of the servers. It waits for those that
+// could list the URI, and come before the server that does.
+func (f *finder) listed(ctx context.Context, uri string) (at catalog.Location, found bool) {
+	at, found = f.catalog.Snapshot().Locate(uri)
+	_, qualified := catalog.Unqualify(uri)
+	switch {
+	case found && qualified && at.URI != uri:
+		return at, true
+	case found && f.catalog.Snapshot().Exact(at):
+		f.waitFor(ctx, f.catalog.Unknown(at.Server))
+	case found:
+		f.waitFor(ctx, f.catalog.Unknown(""))
+	case at.Server != "": // the server that is meant may take as long to start as it is allowed to
+		f.catalog.Ensure(ctx, at.Server)
+	default:
+		f.ensure(ctx, lookUpTime, nil)
+	}
+	if at, found = f.catalog.Snapshot().Locate(uri); !found {
+		f.renew(ctx, at, uri)
+		at, found = f.catalog.Snapshot().Locate(uri)
+	}
+	return at, found
+}
+
+// waitFor waits for the lists of servers that are starting. One that could not
+// be started before is not waited for.
+func (f *finder) waitFor(ctx context.Context, servers []string) {
+	starting := slices.DeleteFunc(servers, func(name string) bool {
+		u := f.generations.current().upstream(name)
+		return u == nil || u.Status().Err != nil
+	})
+	if len(starting) > 0 {
+		f.catalog.Ensure(ctx, starting...)
+	}
+}
+
+// renew asks servers again whose lists this process knows from disk only and that
+// an unlisted URI could belong to: by its scheme, or because it names the server.
+func (f *finder) renew(ctx context.Context, at catalog.Location, uri string) {
+	candidates := []string{at.Server}
+	if at.Server == "" {
+		candidates = f.byScheme(uri)
+	}
+	doubtful := slices.DeleteFunc(candidates, f.catalog.Fresh)
+	if len(doubtful) > 0 {
+		limited, cancel := context.WithTimeout(ctx, lookUpTime)
+		defer cancel()
+		f.catalog.Refresh(limited, doubtful...)
+	}
+}
+
+// unlisted finds a resource that no server lists. at names the server if the URI
+// does. Without a name it is the only server with resources of the URI's scheme
+// that has more than it lists or, where no server has the scheme, the only one
+// that has more than it lists.
+func (f *finder) unlisted(p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
+	all := f.generations.current().Servers
+	if at.Server != "" {
+		return at, all[at.Server].Unlisted || f.links.has(p.Key(), at)
+	}
+	if server, ok := f.links.find(p.Key(), uri); ok {
+		return catalog.Location{Server: server, URI: uri}, true
+	}
+	candidates := f.byScheme(uri)
+	if len(candidates) == 0 && schemeOf(uri) != "" {
+		candidates = slices.Collect(maps.Keys(all))
+	}
+	open := slices.DeleteFunc(candidates, func(server string) bool { return !all[server].Unlisted })
+	if len(open) != 1 {
+		return at, false // with several, the URI does not say which one is meant
+	}
+	return catalog.Location{Server: open[0], URI: uri}, true
+}
+
+// byScheme lists the servers that have resources of a URI's scheme.
+func (f *finder) byScheme(uri string) (owners []string) {
+	scheme := schemeOf(uri)
+	snapshot := f.catalog.Snapshot()
+	add := func(server, of string) {
+		if scheme != "" && schemeOf(of) == scheme && !slices.Contains(owners, server) {
+			owners = append(owners, server)
+		}
+	}
+	for _, r := range snapshot.Resources {
+		add(r.Server, r.Name)
+	}
+	for _, t := range snapshot.Templates {
+		add(t.Server, t.Name)
+	}
+	return owners
+}
+
+func schemeOf(uri string) string {
+	for i, c := range uri {
+		switch {
+		case c == ':':
+			return uri[:i]
+		case c == '/' || c == '{' || c == '?' || c == '#':
+			return ""
+		}
+	}
+	return ""
+}
