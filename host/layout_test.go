@@ -48,7 +48,7 @@ var allowed = map[string]string{
 	"host/approval":     "host/authn host/policy",
 	"host/audit":        "host/authn host/policy",
 	"host/connpool":     "host/authn host/fault host/upstream",
-	"host/gateway":      "host/approval host/audit host/catalog host/connpool host/era host/fault host/authn host/limit host/mcp host/sendqueue host/policy host/schema host/subscription host/upstream",
+	"host/gateway":      "host/approval host/audit host/catalog host/connpool host/era host/fault host/authn host/limit host/mcp host/sendqueue host/policy host/schema host/subscription host/truncate host/upstream",
 	"host/subscription": "host/catalog host/mcp host/sendqueue host/upstream",
 	"host/secret":       "host/fault sdk host/filelock",
 	"host/trust":        "host/config host/fault host/ownership",

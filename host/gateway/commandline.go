@@ -21,26 +21,26 @@ type LocalClient interface {
 	Refused(server, method, why string)
 }
 
-// localCapabilities are those of the command line, with the configured roots.
-func (g *Gateway) localCapabilities() []byte {
-	caps := []byte("{}")
-	if g.opts.Local != nil {
-		caps = g.opts.Local.Capabilities()
-	}
-	return g.withRoots(caps)
+// A localAnswerer answers questions of servers without a client of the gateway.
+type localAnswerer struct {
+	client    LocalClient // nil: there is none
+	roots     []byte      // the result of roots/list for clients without roots; nil: none
+	questions questionChecker
 }
 
-// OfferLocal tells the catalog what servers are offered before any client came.
-func (g *Gateway) OfferLocal() {
-	if caps := g.offer(); len(caps) > len("{}") {
-		g.catalog.Offer(caps)
+// capabilities are those of the command line, with the configured roots.
+func (a *localAnswerer) capabilities() []byte {
+	caps := []byte("{}")
+	if a.client != nil {
+		caps = a.client.Capabilities()
 	}
+	return a.withRoots(caps)
 }
 
 // withRoots adds to the capabilities of a client that it has roots, when it has
 // none itself and the gateway was given some.
-func (g *Gateway) withRoots(caps []byte) []byte {
-	if g.opts.Roots == nil || mcp.Member(caps, "roots") != nil {
+func (a *localAnswerer) withRoots(caps []byte) []byte {
+	if a.roots == nil || mcp.Member(caps, "roots") != nil {
 		return caps
 	}
 	return mcp.SetMember(caps, "roots", []byte("{}"))
@@ -48,24 +48,31 @@ func (g *Gateway) withRoots(caps []byte) []byte {
 
 // givesRoots reports whether the gateway answers a question for roots in place
 // of a client with these capabilities.
-func (g *Gateway) givesRoots(caps []byte, method string) bool {
-	return method == mcp.MethodRoots && g.opts.Roots != nil && mcp.Member(caps, "roots") == nil
+func (a *localAnswerer) givesRoots(caps []byte, method string) bool {
+	return method == mcp.MethodRoots && a.roots != nil && mcp.Member(caps, "roots") == nil
 }
 
-// answerLocally answers what a server asks the command line.
-func (g *Gateway) answerLocally(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
-	caps := g.opts.Local.Capabilities()
-	if g.givesRoots(caps, method) {
-		return g.opts.Roots, nil
+// answer answers what a server asks the command line.
+func (a *localAnswerer) answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
+	caps := a.client.Capabilities()
+	if a.givesRoots(caps, method) {
+		return a.roots, nil
 	}
-	if err := g.questions.check(server, caps, method, params); err != nil {
+	if err := a.questions.check(server, caps, method, params); err != nil {
 		why, _ := mcp.TextMember(err, "message")
-		g.opts.Local.Refused(server, method, why)
+		a.client.Refused(server, method, why)
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AskTime)
 	defer cancel()
-	return g.opts.Local.Answer(ctx, server, method, params)
+	return a.client.Answer(ctx, server, method, params)
+}
+
+// OfferLocal tells the catalog what servers are offered before any client came.
+func (g *Gateway) OfferLocal() {
+	if caps := g.shared.offer(); len(caps) > len("{}") {
+		g.catalog.Offer(caps)
+	}
 }
 
 // CallLocally sends a request of the command line through the stages to its
@@ -87,15 +94,15 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 	for round := 1; ; round++ {
 		reply, err := r.send(ctx, up, call)
 		switch {
-		case err != nil || g.opts.Local == nil:
+		case err != nil || g.local.client == nil:
 			return response{reply: reply}, err
 		case round > maxRounds:
 			return response{}, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
 		case asksForInput(reply):
-			if call.Params, err = g.answerAll(ctx, server, call.Params, reply.Result); err != nil {
+			if call.Params, err = g.local.answerAll(ctx, server, call.Params, reply.Result); err != nil {
 				return response{}, err
 			}
-		case !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error) && g.visitedAllPages(ctx, server, reply.Error):
+		case !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error) && g.local.visitedAllPages(ctx, server, reply.Error):
 			// The user was on the pages: the call is made again.
 		default:
 			return response{reply: reply}, nil
@@ -105,14 +112,14 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 
 // answerAll answers everything that a result of a modern server asks for, and
 // returns the params of the request that goes on.
-func (g *Gateway) answerAll(ctx context.Context, server string, params, result []byte) ([]byte, error) {
+func (a *localAnswerer) answerAll(ctx context.Context, server string, params, result []byte) ([]byte, error) {
 	answers, n := []byte("{}"), 0
 	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
 		if n++; n > era.MaxQuestions {
 			return nil, fault.In(server, fault.New(fault.CallInput, "the server asks for more than %d things at once", era.MaxQuestions))
 		}
 		method, _ := mcp.TextMember(question, "method")
-		answer, rpcErr := g.answerLocally(ctx, server, method, mcp.Member(question, "params"))
+		answer, rpcErr := a.answer(ctx, server, method, mcp.Member(question, "params"))
 		if rpcErr != nil {
 			if answer = declined(method, rpcErr); answer == nil {
 				why, _ := mcp.TextMember(rpcErr, "message")
@@ -129,13 +136,13 @@ func (g *Gateway) answerAll(ctx context.Context, server string, params, result [
 }
 
 // visitedAllPages reports whether the user went to every page that an error names.
-func (g *Gateway) visitedAllPages(ctx context.Context, server string, rpcErr []byte) bool {
+func (a *localAnswerer) visitedAllPages(ctx context.Context, server string, rpcErr []byte) bool {
 	n := 0
 	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
 		if n++; n > era.MaxQuestions || page[0] != '{' {
 			return false
 		}
-		answer, err := g.answerLocally(ctx, server, mcp.MethodElicit, page)
+		answer, err := a.answer(ctx, server, mcp.MethodElicit, page)
 		if action, _ := mcp.TextMember(answer, "action"); err != nil || action != "accept" {
 			return false
 		}

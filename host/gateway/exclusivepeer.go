@@ -46,12 +46,12 @@ func (p *exclusivePeer) currentCall() *suspendedCall {
 }
 
 // Capabilities returns the capabilities of the client that uses the connection.
-func (p *exclusivePeer) Capabilities() []byte { return p.gw.withRoots(p.caps) }
+func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.withRoots(p.caps) }
 
 // ServerRequest asks the client whose call uses the connection.
 func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
-	if p.gw.givesRoots(p.caps, method) {
-		return p.gw.opts.Roots, nil
+	if p.gw.local.givesRoots(p.caps, method) {
+		return p.gw.local.roots, nil
 	}
 	if err := p.gw.questions.check(p.server, p.caps, method, params); err != nil {
 		return nil, err

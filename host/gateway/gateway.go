@@ -64,34 +64,31 @@ type Server struct {
 // A Gateway relays between clients and upstreams. Its methods may be called
 // concurrently, after the first Apply.
 type Gateway struct {
-	opts        Options
-	serve       handler      // the stages; see pipeline
-	serverLog   *limit.Lines // log lines of servers
-	tools       *toolValidator
-	warnings    *warnings
-	questions   questionChecker
-	finder      *finder
-	catalog     *catalog.Catalog
-	generations generations
-	sessions    sessionRegistry
-	conns       *connpool.Pool[*serverPeer, *exclusivePeer]
+	opts      Options
+	serve     handler      // takes a request through the stages
+	serverLog *limit.Lines // log lines of servers
+	catalog   *catalog.Catalog
+	finder    *finder
+	tools     *toolValidator
+	questions questionChecker
+	local     *localAnswerer
+	warnings  *warnings
+	failures  failures
 
+	generations  generations
+	descriptions serverDescriptions
+	shared       sharedPeers
+	levels       logLevels
+	conns        *connpool.Pool[*serverPeer, *exclusivePeer]
+	clientWaits  clientWaits
+
+	sessions  sessionRegistry
 	suspended *suspendedCalls
 	tasks     *tasks
 	links     *resourceLinks
 
-	failures    failures
-	clientWaits clientWaits
-	work        sync.WaitGroup
-	ending      atomic.Bool // EndListens was called: no connection or session may begin
-
-	mu          sync.Mutex
-	sharedPeers map[string]*serverPeer // guarded by mu; peers on the connections that all clients share, by server
-	levels      map[string]string      // guarded by mu; the lowest log level of modern requests, by tenant
-
-	serverDescriptions map[string]serverDescription // guarded by mu; by server
-
-	levelMu sync.Mutex // held while log levels are sent, so that the newest level is sent last
+	work   sync.WaitGroup // waits for logins and calls that outlive their requests
+	ending atomic.Bool    // EndListens was called: no connection or session may begin
 }
 
 // schemasKept limits the number of cached compiled schemas.
@@ -112,15 +109,17 @@ func New(o Options) *Gateway {
 		o.Limit = limit.Unlimited{}
 	}
 	g := &Gateway{
-		opts: o, serverLog: o.Lines, suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(), serverDescriptions: map[string]serverDescription{},
-		sharedPeers: map[string]*serverPeer{}, levels: map[string]string{},
+		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
+		descriptions: serverDescriptions{catalog: o.Catalog}, suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(),
 	}
-	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
-	g.warnings, g.questions, g.failures.log = newWarnings(o.Log), questionChecker{o.Log}, o.Log
-	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
 	g.finder = &finder{o.Catalog, &g.generations, g.links, g.warnings, o.Log}
-	g.serve = g.pipeline()
-	if g.catalog = o.Catalog; g.catalog != nil {
+	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
+	g.local = &localAnswerer{o.Local, o.Roots, g.questions}
+	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
+	g.levels = logLevels{gw: g, byTenant: map[string]string{}}
+	g.conns = connpool.New[*serverPeer, *exclusivePeer](g.generations.poolServer)
+	g.serve = (&pipeline{o, g.suspended}).handler()
+	if g.catalog != nil {
 		g.catalog.OnChange(g.ListsChanged)
 	}
 	g.generations.swap(&Generation{Policy: policy.New(nil)})
@@ -159,6 +158,9 @@ func (g *Gateway) Stop() {
 	g.conns.Close()
 	g.serverLog.Close()
 }
+
+// Peer returns the peer of a server on the connection that all clients share.
+func (g *Gateway) Peer(server string) upstream.Peer { return g.shared.of(server) }
 
 // Retry ends the backoff of all connections to a server. Use it when the cause of the
 // failure has changed, such as after a login.

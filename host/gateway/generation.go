@@ -93,9 +93,7 @@ func (g *Gateway) Apply(n *Generation) {
 		for _, s := range g.sessions.all() {
 			s.serverReplaced(server)
 		}
-		g.mu.Lock()
-		delete(g.serverDescriptions, server)
-		g.mu.Unlock()
+		g.descriptions.forget(server)
 	}
-	g.setLevels()
+	g.levels.send()
 }

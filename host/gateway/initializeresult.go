@@ -5,11 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -26,21 +27,45 @@ type serverDescription struct {
 	modern       bool
 }
 
-// recordDescription stores the description from a handshake.
-func (g *Gateway) recordDescription(u *upstream.Upstream) {
+// serverDescriptions stores the descriptions of the servers.
+type serverDescriptions struct {
+	catalog *catalog.Catalog
+
+	mu       sync.Mutex
+	byServer map[string]serverDescription // guarded by mu
+}
+
+// record stores the description from a handshake.
+func (d *serverDescriptions) record(u *upstream.Upstream) {
 	s := u.Status()
 	if s.State != upstream.Ready {
 		return
 	}
-	i := serverDescription{mcp.Member(s.Capabilities, "extensions"), g.describe(u.Name()).Text(s.Instructions), s.Revision.Modern()}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.serverDescriptions[u.Name()] = i
+	i := serverDescription{mcp.Member(s.Capabilities, "extensions"), d.describe(u.Name()).Text(s.Instructions), s.Revision.Modern()}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.byServer == nil {
+		d.byServer = map[string]serverDescription{}
+	}
+	d.byServer[u.Name()] = i
+}
+
+// forget removes the description of a server.
+func (d *serverDescriptions) forget(server string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.byServer, server)
+}
+
+func (d *serverDescriptions) all() map[string]serverDescription {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.byServer)
 }
 
 // describe returns how much of what a server says about itself reaches clients.
-func (g *Gateway) describe(server string) catalog.Describe {
-	for _, s := range g.catalog.Servers() {
+func (d *serverDescriptions) describe(server string) catalog.Describe {
+	for _, s := range d.catalog.Servers() {
 		if s.Name == server {
 			return s.Describe
 		}
@@ -54,14 +79,12 @@ func (g *Gateway) describe(server string) catalog.Describe {
 // servers that it may not use anything of.
 func (r *request) initializeResult() (caps []byte, instructions string) {
 	g := r.gw
-	g.mu.Lock()
-	said := maps.Clone(g.serverDescriptions)
-	g.mu.Unlock()
+	said := g.descriptions.all()
 	maps.DeleteFunc(said, func(_ string, i serverDescription) bool { return len(i.extensions) == 0 && i.instructions == "" })
 	if len(said) == 0 {
 		return []byte(capabilities), ""
 	}
-	used := g.serversVisibleTo(r.principal)
+	used := r.visibleServers()
 	extensions := map[string][]byte{}
 	var text strings.Builder
 	servers := g.catalog.Servers()
@@ -76,7 +99,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 				extensions[name] = settings
 			}
 		}
-		told := truncateInstructions(i.instructions)
+		told := truncate.Bytes(i.instructions, maxInstructionsPerServer)
 		switch {
 		case told == "" || text.Len()+len(told) > maxInstructions:
 		case len(servers) == 1 && s.Prefix == "":
@@ -94,23 +117,15 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 	return caps, strings.TrimRight(text.String(), "\n")
 }
 
-// truncateInstructions shortens a server's instructions to maxInstructionsPerServer.
-func truncateInstructions(text string) string {
-	if len(text) > maxInstructionsPerServer {
-		return strings.ToValidUTF8(text[:maxInstructionsPerServer], "") + "…"
-	}
-	return text
-}
-
-// serversVisibleTo returns the servers with at least one item that the principal may see.
-func (g *Gateway) serversVisibleTo(p authn.Principal) map[string]bool {
+// visibleServers returns the servers with at least one item that the principal may see.
+func (r *request) visibleServers() map[string]bool {
 	used := map[string]bool{}
 	look := func(kind policy.Kind, server, name string) {
-		if !used[server] && g.Visible(p, kind, server, name) {
+		if !used[server] && r.gw.Visible(r.principal, kind, server, name) {
 			used[server] = true
 		}
 	}
-	s := g.catalog.Snapshot()
+	s := r.gw.catalog.Snapshot()
 	for _, i := range s.Tools {
 		look(policy.Tool, i.Server, i.Name)
 	}

@@ -14,8 +14,8 @@ import (
 const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-func (g *Gateway) serverInfo() string {
-	return fmt.Sprintf(`{"name":"junctor","title":"Junctor","version":%q}`, g.opts.Version)
+func serverInfo(version string) string {
+	return fmt.Sprintf(`{"name":"junctor","title":"Junctor","version":%q}`, version)
 }
 
 // initialize begins a legacy session.
@@ -53,10 +53,10 @@ func initialize(r *request) ([]byte, error) {
 				u.Drop()
 			}
 		}
-		s.gw.catalog.Offer(s.gw.offer())
+		s.gw.catalog.Offer(s.gw.shared.offer())
 	}
 	offered, instructions := r.initializeResult()
-	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, s.gw.serverInfo())
+	result := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s}`, revision, offered, serverInfo(s.gw.opts.Version))
 	return withInstructions(result, instructions), nil
 }
 
@@ -68,7 +68,7 @@ func discover(r *request) ([]byte, error) {
 	}
 	offered, instructions := r.initializeResult()
 	result := fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":%s,"capabilities":%s,"ttlMs":%d,"cacheScope":"private","_meta":{%q:%s}}`,
-		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, r.gw.serverInfo())
+		versions, offered, listTTL.Milliseconds(), mcp.MetaServerInfo, serverInfo(r.gw.opts.Version))
 	return withInstructions(result, instructions), nil
 }
 
@@ -97,7 +97,7 @@ func setLevel(r *request) ([]byte, error) {
 		c.Upstream.SetLevel(level)
 	}
 	s.stateChanged()
-	s.gw.setLevels()
+	s.gw.levels.send()
 	return []byte("{}"), nil
 }
 
@@ -112,6 +112,3 @@ func (s *Session) rootsChanged() {
 		c.Upstream.Notify(mcp.NoteRootsChanged, nil)
 	}
 }
-
-// offer returns the client capabilities for servers on shared connections.
-func (g *Gateway) offer() []byte { return (&serverPeer{gw: g, shared: true}).Capabilities() }

@@ -25,7 +25,7 @@ type Page struct {
 
 // offerLogin asks the client to send its user to a login page if a request fails only
 // because of a missing login. It repeats the request after a successful login.
-func (g *Gateway) offerLogin(next handler) handler {
+func (p *pipeline) offerLogin(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if !r.route.login || r.local != nil {
 			return next(ctx, r)
@@ -37,7 +37,7 @@ func (g *Gateway) offerLogin(next handler) handler {
 			return resp, err
 		}
 		f := fault.As(err)
-		page, ok := g.opts.Login(ctx, f.Server, r.principal)
+		page, ok := p.opts.Login(ctx, f.Server, r.principal)
 		if !ok {
 			return resp, err
 		}

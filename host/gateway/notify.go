@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"slices"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -116,74 +114,4 @@ func (s *Session) legacy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision != ""
-}
-
-func hclogLevel(level string) hclog.Level {
-	switch i := slices.Index(mcp.Levels, level); {
-	case i >= slices.Index(mcp.Levels, "error"):
-		return hclog.Warn // an error of the server is a warning of Junctor
-	case i >= slices.Index(mcp.Levels, "info"):
-		return hclog.Info
-	default:
-		return hclog.Debug
-	}
-}
-
-// lowerLogLevel records the log level of a modern request of a tenant. A legacy server
-// has one level for all requests: the lowest one so far.
-func (g *Gateway) lowerLogLevel(tenant, level string) {
-	g.mu.Lock()
-	lower := lowerLevel(level, g.levels[tenant])
-	if lower {
-		g.levels[tenant] = level
-	}
-	g.mu.Unlock()
-	if lower {
-		g.setLevels()
-	}
-}
-
-// setLevels sends legacy servers their log levels.
-func (g *Gateway) setLevels() {
-	g.levelMu.Lock()
-	defer g.levelMu.Unlock()
-	for name, server := range g.generations.current().Servers {
-		server.Upstream.SetLevel(g.sharedPeer(name).lowestLevel())
-	}
-	for _, c := range g.conns.Owned() {
-		if c.Peer.session == nil {
-			c.Upstream.SetLevel(c.Peer.lowestLevel())
-		}
-	}
-}
-
-// lowestLevel returns the level that lets through what any client of a
-// connection wants; empty when none of them set one. Clients filter what they
-// get by their own level.
-func (p *serverPeer) lowestLevel() string {
-	lowest := ""
-	if p.callers.several() {
-		lowest = defaultLevel
-	}
-	p.gw.mu.Lock()
-	for tenant, level := range p.gw.levels {
-		if (p.shared || tenant == p.tenant) && lowerLevel(level, lowest) {
-			lowest = level
-		}
-	}
-	p.gw.mu.Unlock()
-	for _, s := range p.audience() {
-		s.mu.Lock()
-		if lowerLevel(s.level, lowest) {
-			lowest = s.level
-		}
-		s.mu.Unlock()
-	}
-	return lowest
-}
-
-// lowerLevel reports whether a lets more messages through than b, or there is
-// no b.
-func lowerLevel(a, b string) bool {
-	return a != "" && (b == "" || slices.Index(mcp.Levels, a) < slices.Index(mcp.Levels, b))
 }

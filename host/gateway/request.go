@@ -144,8 +144,8 @@ func (r *request) call() upstream.Call {
 	switch {
 	case r.local != nil:
 		c.Timeout, c.Progress = r.local.Timeout, r.local.Progress
-		if r.gw.opts.Local != nil {
-			c.Capabilities = r.gw.localCapabilities()
+		if r.gw.local.client != nil {
+			c.Capabilities = r.gw.local.capabilities()
 		}
 		return c
 	case r.takeProgress():
@@ -180,12 +180,6 @@ func (r *request) requestLogs(ctx context.Context) {
 	if r.level != "" {
 		r.openSession(ctx)
 		r.gw.sessions.add(r.session)
-		r.gw.lowerLogLevel(r.principal.Tenant, r.level)
+		r.gw.levels.lower(r.principal.Tenant, r.level)
 	}
-}
-
-// atLeast reports whether a log message is at least as severe as level.
-func atLeast(params []byte, level string) bool {
-	said, _ := mcp.TextMember(params, "level")
-	return slices.Index(mcp.Levels, said) >= slices.Index(mcp.Levels, level)
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
@@ -30,20 +31,32 @@ type serverPeer struct {
 
 var _ connpool.Peer = (*serverPeer)(nil)
 
-// Peer returns the peer of a server on the connection that all clients share.
-func (g *Gateway) Peer(server string) upstream.Peer { return g.sharedPeer(server) }
+// sharedPeers holds the peers on the connections that all clients share.
+type sharedPeers struct {
+	gw *Gateway
 
-// sharedPeer returns the peer of a server on the connection that all clients share.
-func (g *Gateway) sharedPeer(server string) *serverPeer {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p := g.sharedPeers[server]
+	mu       sync.Mutex
+	byServer map[string]*serverPeer // guarded by mu
+}
+
+// of returns the peer of a server.
+func (s *sharedPeers) of(server string) *serverPeer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byServer[server]
 	if p == nil {
-		p = &serverPeer{gw: g, server: server, shared: true}
-		g.sharedPeers[server] = p
+		p = s.newPeer(server)
+		s.byServer[server] = p
 	}
 	return p
 }
+
+func (s *sharedPeers) newPeer(server string) *serverPeer {
+	return &serverPeer{gw: s.gw, server: server, shared: true}
+}
+
+// offer returns the client capabilities for servers on shared connections.
+func (s *sharedPeers) offer() []byte { return s.newPeer("").Capabilities() }
 
 // Opened gives a new connection the log level of its clients. The connection of a legacy
 // session prefers the legacy handshake.
@@ -66,7 +79,7 @@ func (p *serverPeer) Opened(u *upstream.Upstream) {
 // recordCaller records that a principal uses the connection.
 func (p *serverPeer) recordCaller(who authn.Principal) {
 	if p.callers.add(who) {
-		p.gw.setLevels()
+		p.gw.levels.send()
 	}
 }
 
@@ -102,11 +115,11 @@ func (p *serverPeer) Capabilities() []byte {
 		s = p.gw.sessions.soleClient()
 	}
 	if s == nil {
-		return p.gw.localCapabilities()
+		return p.gw.local.capabilities()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return p.gw.withRoots(serverFacingCapabilities(s.caps))
+	return p.gw.local.withRoots(serverFacingCapabilities(s.caps))
 }
 
 // ServerRequest answers what a server asks.
@@ -119,10 +132,10 @@ func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, ab
 		s = p.gw.sessions.soleClient()
 	}
 	switch {
-	case s == nil && p.gw.opts.Local != nil:
-		return p.gw.answerLocally(ctx, p.server, method, params)
-	case p.gw.givesRoots(s.capabilities(), method):
-		return p.gw.opts.Roots, nil
+	case s == nil && p.gw.local.client != nil:
+		return p.gw.local.answer(ctx, p.server, method, params)
+	case p.gw.local.givesRoots(s.capabilities(), method):
+		return p.gw.local.roots, nil
 	case s == nil:
 		return nil, p.noSoleClient(method)
 	}
@@ -148,27 +161,11 @@ func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
 		map[string]string{"reason": "no_client"})
 }
 
-// streamFor is where to say something that a server says in the course of a
-// request: that request's own stream, if one can be meant.
-func (s *Session) streamFor(about any, server string) Stream {
-	if r, ok := about.(*request); ok && r.session == s {
-		return r.out
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.inFlight {
-		if r.serverName() == server {
-			return r.out
-		}
-	}
-	return s.client.Out
-}
-
 // Connected is called when a server was connected.
 func (p *serverPeer) Connected(u *upstream.Upstream) {
 	p.gw.warnings.forgetLogin(u.Name())
 	if p.shared {
-		p.gw.recordDescription(u)
+		p.gw.descriptions.record(u)
 		p.gw.catalog.Connected(u.Name())
 	}
 }

@@ -96,6 +96,22 @@ func (s *Session) capabilities() []byte {
 	return s.caps
 }
 
+// streamFor is where to say something that a server says in the course of a
+// request: that request's own stream, if one can be meant.
+func (s *Session) streamFor(about any, server string) Stream {
+	if r, ok := about.(*request); ok && r.session == s {
+		return r.out
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.inFlight {
+		if r.serverName() == server {
+			return r.out
+		}
+	}
+	return s.client.Out
+}
+
 // A pendingQuestion is a request of a server that a client has not answered yet.
 type pendingQuestion struct {
 	answer chan *mcp.Message

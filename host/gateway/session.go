@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/subscription"
+	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
 // maxInFlight bounds the requests of one client that are being answered.
@@ -313,12 +313,6 @@ func (r *request) leaveSession() (cancelled, stopped bool) {
 	return r.cancelled, r.stopped
 }
 
-// panicked logs a panic and returns the error for the client.
-func (g *Gateway) panicked(method string, p any) error {
-	g.opts.Log.Error("a request panicked", "method", clip(method), "panic", p, "stack", string(debug.Stack()))
-	return fault.New(fault.Internal, "something went wrong in junctor; its log says what")
-}
-
 // handleNotification handles a notification of the client.
 func (s *Session) handleNotification(m *mcp.Message) {
 	switch m.Method {
@@ -368,12 +362,7 @@ func sendNotification(to Stream, method string, params []byte) {
 }
 
 // clip shortens an untrusted text for a message.
-func clip(s string) string {
-	if len(s) > 100 {
-		return s[:100] + "…"
-	}
-	return s
-}
+func clip(s string) string { return truncate.Bytes(s, 100) }
 
 // Close ends the session. Requests in flight have grace to finish, but not beyond the end
 // of ctx, and are then cancelled. Close returns when every answer is in the send queue.

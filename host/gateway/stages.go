@@ -24,51 +24,53 @@ type handler func(ctx context.Context, r *request) (response, error)
 // A stage wraps the next handler with one step in the processing of a request.
 type stage func(next handler) handler
 
+// A pipeline holds what the stages use.
+type pipeline struct {
+	opts      Options
+	suspended *suspendedCalls
+}
+
 // stages lists the stages of a request, outermost first. It is the only place
 // that decides their order.
-func (g *Gateway) stages() []stage {
+func (p *pipeline) stages() []stage {
 	return []stage{
-		g.recoverPanic, // a panic fails this request only
-		g.record,       // audit, of refusals as well
-		g.offerLogin,   // where a login is all that is missing
-		g.resolve,      // the name of a client to an item of a server, pins and defaults to arguments
-		g.authorize,    // the only decision of the policy about this request
-		g.validate,     // arguments against the item's definition
-		g.confirm,      // a person's approval
-		g.limit,        // rates and concurrency
+		p.recoverPanic, // a panic fails this request only
+		p.record,       // audit, of refusals as well
+		p.offerLogin,   // where a login is all that is missing
+		p.resolve,      // the name of a client to an item of a server, pins and defaults to arguments
+		p.authorize,    // the only decision of the policy about this request
+		p.validate,     // arguments against the item's definition
+		p.confirm,      // a person's approval
+		p.limit,        // rates and concurrency
 	}
 }
 
-// pipeline returns the stages with the dispatch to a route behind them.
-func (g *Gateway) pipeline() handler {
+// handler returns the stages with the dispatch to a route behind them.
+func (p *pipeline) handler() handler {
 	h := handler(func(ctx context.Context, r *request) (response, error) { return r.route.serve(ctx, r) })
-	for _, s := range slices.Backward(g.stages()) {
+	for _, s := range slices.Backward(p.stages()) {
 		h = s(h)
 	}
 	return h
 }
 
-func (g *Gateway) recoverPanic(next handler) handler {
+func (p *pipeline) recoverPanic(next handler) handler {
 	return func(ctx context.Context, r *request) (resp response, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				resp, err = response{}, g.panicked(r.method, p)
-			}
-		}()
+		defer fault.Recover(&err, p.opts.Log, "", "serving "+r.method)
 		return next(ctx, r)
 	}
 }
 
-func (g *Gateway) record(next handler) handler {
+func (p *pipeline) record(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		end := g.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
+		end := p.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
 		resp, err := next(ctx, r)
 		end(audit.Outcome{Item: r.item, Err: err})
 		return resp, err
 	}
 }
 
-func (g *Gateway) resolve(next handler) handler {
+func (p *pipeline) resolve(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.route.resolve != nil {
 			if err := r.route.resolve(ctx, r); err != nil {
@@ -82,12 +84,12 @@ func (g *Gateway) resolve(next handler) handler {
 // authorize asks the policy about the item of a request. A request that continues
 // a suspended call keeps the decision about the call. For clients of the gateway,
 // an item that is denied does not exist.
-func (g *Gateway) authorize(next handler) handler {
+func (p *pipeline) authorize(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.item == (policy.Item{}) {
 			return next(ctx, r)
 		}
-		if r.resumed = g.suspended.resume(r); r.resumed != nil {
+		if r.resumed = p.suspended.resume(r); r.resumed != nil {
 			return next(ctx, r)
 		}
 		var err error
@@ -110,7 +112,7 @@ func (r *request) arguments() []byte {
 	return mcp.Member(r.params, "arguments")
 }
 
-func (g *Gateway) validate(next handler) handler {
+func (p *pipeline) validate(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.route.validate != nil && r.resumed == nil {
 			if err := r.route.validate(ctx, r); err != nil {
@@ -121,10 +123,10 @@ func (g *Gateway) validate(next handler) handler {
 	}
 }
 
-func (g *Gateway) confirm(next handler) handler {
+func (p *pipeline) confirm(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.item != (policy.Item{}) && r.resumed == nil {
-			if err := g.opts.Approval.Confirm(ctx, approval.Call{Principal: r.principal, Item: r.item, Arguments: r.arguments()}); err != nil {
+			if err := p.opts.Approval.Confirm(ctx, approval.Call{Principal: r.principal, Item: r.item, Arguments: r.arguments()}); err != nil {
 				return response{}, err
 			}
 		}
@@ -132,12 +134,12 @@ func (g *Gateway) confirm(next handler) handler {
 	}
 }
 
-func (g *Gateway) limit(next handler) handler {
+func (p *pipeline) limit(next handler) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		if r.item == (policy.Item{}) || r.resumed != nil {
 			return next(ctx, r)
 		}
-		release, err := g.opts.Limit.Acquire(ctx, limit.Key{Tenant: r.principal.Tenant, Subject: r.principal.Subject, Server: r.item.Server, Tool: r.item.Name})
+		release, err := p.opts.Limit.Acquire(ctx, limit.Key{Tenant: r.principal.Tenant, Subject: r.principal.Subject, Server: r.item.Server, Tool: r.item.Name})
 		if err != nil {
 			return response{}, fault.In(r.item.Server, err)
 		}

@@ -67,7 +67,7 @@ func (g *Gateway) Resume(c Client, from []byte) *Session {
 	s.subs.Restore(st.Subscriptions)
 	g.sessions.add(s)
 	if s.level != "" {
-		g.setLevels()
+		g.levels.send()
 	}
 	if len(st.Subscriptions) > 0 {
 		s.renewLater(st.Subscriptions)

@@ -89,11 +89,7 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 	g.work.Go(func() {
 		defer close(t.done)
 		defer held.Release()
-		defer func() {
-			if p := recover(); p != nil {
-				t.err = g.panicked(r.method, p)
-			}
-		}()
+		defer fault.Recover(&t.err, g.opts.Log, server, "serving "+r.method)
 		t.reply, t.err = r.send(callCtx, conn.Upstream, call)
 	})
 	return r.awaitCall(ctx, t)

@@ -46,7 +46,7 @@ func (r *request) upstreamFor(server string) (connection, error) {
 	case PerSession:
 		c, err = r.session.conn(server)
 	default:
-		g.sharedPeer(server).recordCaller(r.principal)
+		g.shared.of(server).recordCaller(r.principal)
 		return r.generation.sharedConnection(server), nil
 	}
 	if err != nil {
