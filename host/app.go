@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/host/usage"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -68,6 +69,7 @@ type App struct {
 	credentials credential.Pool
 	pages       loginPages
 	redactor    redactor
+	usage       usage.Counter
 
 	reloading sync.Mutex     // held by Reload and Stop
 	closing   sync.WaitGroup // upstreams of earlier generations
@@ -107,7 +109,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 	a.messages, a.serverLog = newBudget(g.Config), limit.NewLines(o.Log, "server")
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
 	a.Gateway = gateway.New(gateway.Options{
-		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog,
+		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage,
 		Login: a.findLoginPage, Local: o.Local, Roots: rootsOf(o.Roots),
 	})
 	g.build(nil)

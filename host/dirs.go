@@ -3,6 +3,7 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/cache"
@@ -16,6 +17,9 @@ type Dirs struct {
 	Cache cache.Dir // files that can be regenerated
 	Data  string    // logs and state
 	Run   string    // sockets of this process; private, removed by Clean
+	// Runs are the beginnings of the paths that Run can have. After one come the
+	// process id and a dot.
+	Runs []string
 }
 
 const (
@@ -60,17 +64,34 @@ func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 		*dir = abs
 	}
 	var err error
-	d.Run, err = makeRunDir(run, temp)
+	places := runPlaces(run, temp)
+	for _, at := range places {
+		d.Runs = append(d.Runs, at.dir+string(filepath.Separator)+at.prefix)
+	}
+	d.Run, err = makeRunDir(places)
 	return d, err
 }
 
-// makeRunDir creates a private directory for the sockets of this process in base,
-// temp or /tmp. It takes the first one that can be used and whose path is short
-// enough for a socket.
-func makeRunDir(base, temp string) (string, error) {
+// A runPlace is a directory that can hold directories for sockets, and the prefix of
+// their names.
+type runPlace struct{ dir, prefix string }
+
+// runPlaces returns the places for the directories of sockets, the best one first.
+func runPlaces(base, temp string) (places []runPlace) {
+	for _, at := range []runPlace{{base, ""}, {temp, tempPrefix}, {"/tmp", tempPrefix}} {
+		if at.dir != "" && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return places
+}
+
+// makeRunDir creates a private directory for the sockets of this process. It takes the
+// first place that can be used and whose path is short enough for a socket.
+func makeRunDir(places []runPlace) (string, error) {
 	prefix := process.Run() + "-"
-	for _, at := range []struct{ dir, prefix string }{{base, ""}, {temp, tempPrefix}, {"/tmp", tempPrefix}} {
-		if at.dir == "" || len(at.dir)+len(at.prefix)+len(prefix)+socketNameLength > maxSocketPath {
+	for _, at := range places {
+		if len(at.dir)+len(at.prefix)+len(prefix)+socketNameLength > maxSocketPath {
 			continue
 		}
 		if at.prefix == "" && os.MkdirAll(at.dir, 0o700) != nil {
@@ -85,7 +106,7 @@ func makeRunDir(base, temp string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fault.New(fault.Usage, "there is no directory for sockets: %s cannot be used", temp).
+	return "", fault.New(fault.Usage, "there is no directory for sockets: %s cannot be used", places[len(places)-1].dir).
 		WithHint("set TMPDIR to a directory with a short path that you can write to")
 }
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/catalog"
@@ -24,6 +25,8 @@ import (
 type generation struct {
 	*App
 	Config    *config.Config
+	number    int                  // 1 for the first one
+	loaded    time.Time            // when the configuration was read
 	manifests map[string]Described // by plugin
 
 	servers   []*catalog.Server
@@ -35,7 +38,10 @@ type generation struct {
 // read reads the configuration at a location. The generation is nil exactly when a
 // diagnostic is an error.
 func (a *App) read(ctx context.Context, at config.Location, content *config.Content) (*generation, config.Diagnostics) {
-	g := &generation{App: a, manifests: map[string]Described{}}
+	g := &generation{App: a, number: 1, loaded: time.Now(), manifests: map[string]Described{}}
+	if before := a.current.Load(); before != nil {
+		g.number = before.number + 1
+	}
 	cfg, diags := config.Load(ctx, config.Options{
 		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins,
 	})
@@ -146,4 +152,5 @@ func (a *App) apply(g *generation) {
 	a.current.Store(g)
 	a.Gateway.Apply(&g.inGateway)
 	a.Catalog.SetServers(g.servers)
+	a.usage.Keep(func(server string) bool { return g.upstreams[server] != nil })
 }

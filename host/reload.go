@@ -16,6 +16,7 @@ import (
 
 // A Reloaded is what a reload changed.
 type Reloaded struct {
+	Generation              int      // number of the generation now in effect
 	Added, Changed, Removed []string // servers
 	// Ignored holds the settings that changed and take effect after a restart only.
 	Ignored []string
@@ -109,7 +110,7 @@ func (a *App) drain(of *generation, u *upstream.Upstream, timeout time.Duration)
 
 // changes compares a generation with the one before.
 func (a *generation) changes(before *generation) *Reloaded {
-	r := &Reloaded{Ignored: ignored(before.Config, a.Config)}
+	r := &Reloaded{Generation: a.number, Ignored: ignored(before.Config, a.Config)}
 	for _, name := range slices.Sorted(maps.Keys(a.upstreams)) {
 		switch was, known := before.upstreams[name]; {
 		case !known:

@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 func (e *env) authVerb() *cobra.Command {
@@ -32,17 +33,17 @@ whose they are, which scopes they have, when they expire and where they are kept
 
 // authJSON is the JSON form of a server's credentials.
 type authJSON struct {
-	Server   string     `json:"server"`
-	Provider string     `json:"provider"`
-	Tenant   string     `json:"tenant,omitempty"`
-	State    string     `json:"state"`
-	Account  string     `json:"account,omitempty"`
-	Scopes   []string   `json:"scopes,omitempty"`
-	Expires  *time.Time `json:"expires,omitempty"`
-	Stored   string     `json:"stored,omitempty"`
-	Store    string     `json:"store,omitempty"`
-	At       string     `json:"at"`
-	Error    *errorJSON `json:"error,omitempty"`
+	Server   string          `json:"server"`
+	Provider string          `json:"provider"`
+	Tenant   string          `json:"tenant,omitempty"`
+	State    string          `json:"state"`
+	Account  string          `json:"account,omitempty"`
+	Scopes   []string        `json:"scopes,omitempty"`
+	Expires  *time.Time      `json:"expires,omitempty"`
+	Stored   string          `json:"stored,omitempty"`
+	Store    string          `json:"store,omitempty"`
+	At       string          `json:"at"`
+	Error    *fault.Document `json:"error,omitempty"`
 
 	err error
 }

@@ -62,7 +62,7 @@ type pluginJSON struct {
 	SecretStores []string `json:"secret_stores,omitempty"`
 	At           string   `json:"at,omitempty"`
 	// Error says why the plugin cannot be used. Unknown fields are empty then.
-	Error *errorJSON `json:"error,omitempty"`
+	Error *fault.Document `json:"error,omitempty"`
 
 	err error
 }

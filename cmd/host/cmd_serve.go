@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ time to end.
 
 Servers are started when they are first needed.
 
-With --watch, and with --http on SIGHUP, the configuration is read again. Servers whose blocks have not changed keep
+With --watch, and with --http on SIGHUP, the configuration is read again; junctor reload does the same. Servers whose blocks have not changed keep
 running; calls to others end before their connections are closed. A configuration with an error changes nothing, and the
 log says where the error is. Settings of gateway and secret_store need a restart.`,
 		Example: `  junctor serve
@@ -65,15 +66,17 @@ log says where the error is. Settings of gateway and secret_store need a restart
 }
 
 func (e *env) serve(ctx context.Context, watch bool) error {
-	app, err := e.prepare(ctx, nil)
+	s, err := e.prepare(ctx, "stdio", nil)
 	if err != nil {
 		return err
 	}
-	stop, err := e.watch(ctx, app, watch)
+	defer s.stopControl()
+	stop, err := s.watch(ctx, watch)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	app := s.app
 	e.log.Info("serving on standard input and output", "servers", len(app.Upstreams()), "version", version)
 	if err := app.ServeStdio(ctx, e.stdin, e.stdout.file); err != nil {
 		e.log.Warn("the client disconnected", "error", err)
@@ -83,7 +86,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 
 func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	var h config.HTTP
-	app, err := e.prepare(ctx, func(c *config.Config, loaded config.Diagnostics) (all config.Diagnostics) {
+	s, err := e.prepare(ctx, "http", func(c *config.Config, loaded config.Diagnostics) (all config.Diagnostics) {
 		h = c.Gateway.HTTP
 		if address == whereConfigured && h.Given {
 			return loaded
@@ -97,20 +100,25 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	if err != nil {
 		return err
 	}
-	defer e.reloadOnHangup(ctx, app)()
-	stop, err := e.watch(ctx, app, watch)
+	defer s.stopControl()
+	defer s.reloadOnHangup(ctx)()
+	stop, err := s.watch(ctx, watch)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	app := s.app
 	return app.ServeHTTP(ctx, h, func(at net.Addr) {
+		s.serveAt(at.String())
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
 		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)
 	})
 }
 
-// prepare loads the configuration to serve. look, if not nil, replaces the diagnostics.
-func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*host.App, error) {
+// prepare loads the configuration to serve and opens the control socket. look, if not nil,
+// replaces the diagnostics.
+func (e *env) prepare(ctx context.Context, transport string, look func(*config.Config, config.Diagnostics) config.Diagnostics) (*serving, error) {
+	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	process.EndStale()             // plugins of a host that was killed
 	app, diags, err := e.tryLoad(ctx, false)
@@ -125,7 +133,10 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 		return nil, reported(diags.Err())
 	}
 	app.LimitMemory()
+	s := &serving{e: e, app: app, transport: transport, started: started}
+	s.stopControl = s.startControl()
 	if err := e.required(ctx, app); err != nil {
+		s.stopControl()
 		return nil, err
 	}
 	// A second signal ends the process without waiting.
@@ -137,7 +148,7 @@ func (e *env) prepare(ctx context.Context, look func(*config.Config, config.Diag
 		e.dirs.Clean()
 		os.Exit(fault.ExitInterrupted)
 	})
-	return app, nil
+	return s, nil
 }
 
 // required connects the servers with required = true.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,53 +11,57 @@ import (
 
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/plugin"
-	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/host/control"
 )
 
+// statusFlags are the flags of status.
+type statusFlags struct {
+	offline, connect bool
+	instance         string
+}
+
 func (e *env) statusVerb() *cobra.Command {
-	var offline bool
+	var f statusFlags
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
-		Short: "Connect to the servers and show how they are",
-		Long: `Connect to each server (none named: to all that are enabled), all at the same time, and show how long it took,
-which protocol revision it speaks and what it offers. The exit status is 3, or 6 for a timeout, when one of them
-cannot be reached.`,
+		Short: "Show how a running junctor serve and its servers are",
+		Long: `Ask the running process that serves this configuration: how long it runs, which configuration is in effect,
+and the state of its servers, plugins and sessions. If several processes serve it, list them; --instance chooses one.
+
+If none is running, or with --connect, connect to each server from here (none named: to all that are enabled), all
+at the same time, and show how long it took, which protocol revision it speaks and what it offers.
+
+The exit status is 3, or 6 for a timeout, when a server cannot be reached.`,
+		Example: `  junctor status
+  junctor status --connect github
+  junctor status --instance 4711 --json`,
 		ValidArgsFunction: e.completes(completeServers),
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.status(cmd.Context(), args, offline) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return e.status(cmd.Context(), args, f) },
 	}
-	cmd.Flags().BoolVar(&offline, "offline", false, "show what is known without connecting to anything")
+	e.instanceFlag(cmd, &f.instance)
+	cmd.Flags().BoolVar(&f.connect, "connect", false, "connect to the servers from here, also if a process serves them")
+	cmd.Flags().BoolVar(&f.offline, "offline", false, "show what is known without connecting to anything")
+	cmd.MarkFlagsMutuallyExclusive("instance", "connect", "offline")
 	return cmd
 }
 
-// serverStatus is the JSON form of a server's status.
-type serverStatus struct {
-	Server     string          `json:"server"`
-	OK         bool            `json:"ok"`
-	State      upstream.State  `json:"state"`
-	Transport  string          `json:"transport"`
-	Plugin     string          `json:"plugin,omitempty"`
-	At         string          `json:"at"`
-	Latency    int64           `json:"latency_ms,omitempty"`
-	Revision   string          `json:"protocol,omitempty"`
-	ServerInfo json.RawMessage `json:"server_info,omitempty"`
-	PID        int             `json:"pid,omitempty"`
-	Tools      *int            `json:"tools,omitempty"`
-	Resources  *int            `json:"resources,omitempty"`
-	Prompts    *int            `json:"prompts,omitempty"`
-	Listed     *time.Time      `json:"listed,omitempty"`
-	Notes      []string        `json:"notes,omitempty"`
-	Settings   json.RawMessage `json:"settings,omitempty"`
-	Error      *errorJSON      `json:"error,omitempty"`
-
-	err error
+// statusJSON is the JSON form of status.
+type statusJSON struct {
+	Processes []*control.Status `json:"processes"`
+	// Servers are the servers as seen from here. They are absent if a process answered.
+	Servers []*control.Server `json:"servers,omitempty"`
 }
 
-// needsAuth is the state of a server that only lacks credentials.
-const needsAuth = upstream.State("needs_auth")
-
-func (e *env) status(ctx context.Context, args []string, offline bool) error {
+func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
+	if !f.connect && !f.offline {
+		found, err := e.running(ctx, f.instance)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return e.printProcesses(found, args)
+		}
+	}
 	app, err := e.load(ctx)
 	if err != nil {
 		return err
@@ -69,109 +72,64 @@ func (e *env) status(ctx context.Context, args []string, offline bool) error {
 			return err
 		}
 	}
-	list := make([]*serverStatus, len(servers))
+	if f.offline {
+		return e.printServers(app.ServerStatuses(ctx, servers))
+	}
+	if !f.connect && !e.machine() {
+		fmt.Fprint(e.stderr, "note: no running process serves this configuration; connecting from here\n")
+	}
+	return e.printServers(e.connectAll(ctx, app, servers))
+}
+
+// connectAll connects to servers at the same time and returns their statuses.
+func (e *env) connectAll(ctx context.Context, app *host.App, servers []*config.Server) []*control.Server {
 	wait := e.spin("connecting")
+	defer wait.stop()
+	took, errs := make([]time.Duration, len(servers)), make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, s := range servers {
-		list[i] = e.initialStatus(app, s)
-		if s.Enabled && !offline {
-			wg.Go(func() { connect(ctx, app, list[i]) })
+		if s.Enabled {
+			wg.Go(func() { took[i], errs[i] = connect(ctx, app, s.Name) })
 		}
 	}
 	wg.Wait()
-	wait.stop()
-	for _, st := range list {
-		addCounts(app, st)
-	}
-	return e.printStatus(list)
-}
-
-// initialStatus returns the status of a server before a connection.
-func (e *env) initialStatus(app *host.App, s *config.Server) *serverStatus {
-	st := &serverStatus{Server: s.Name, At: s.At.String(), State: "disabled", OK: true}
-	if !s.Enabled {
-		return st
-	}
-	st.State, st.Transport, st.Settings = upstream.Stopped, s.Transport.Kind, s.Transport.Shown
-	for _, p := range app.Config().Plugins {
-		if d, ok := app.Described(p); ok && p.Name == s.Transport.Plugin {
-			st.Plugin = d.Manifest.Name + " " + d.Manifest.Version
+	list := app.ServerStatuses(ctx, servers)
+	for i, st := range list {
+		st.Latency = took[i].Milliseconds()
+		if errs[i] != nil {
+			st.OK, st.Error = false, errorOf(errs[i])
 		}
 	}
-	return st
+	return list
 }
 
-// connect connects to a server and measures the time.
-func connect(ctx context.Context, app *host.App, st *serverStatus) {
-	u := app.Upstreams()[st.Server]
+// connect connects to a server, measures the time, and fetches the server's lists.
+func connect(ctx context.Context, app *host.App, name string) (took time.Duration, err error) {
 	start := time.Now()
-	st.err = u.Connect(ctx)
-	st.Latency = time.Since(start).Milliseconds()
-	now := u.Status()
-	st.OK, st.State, st.Error = st.err == nil, now.State, errorOf(st.err)
-	st.Revision, st.ServerInfo = string(now.Revision), now.ServerInfo
-	if st.err != nil {
-		if fault.Is(st.err, fault.UpstreamLogin) || fault.Is(st.err, fault.UpstreamAuth) {
-			st.State = needsAuth
-		}
-		return
+	err = app.Upstreams()[name].Connect(ctx)
+	took = time.Since(start)
+	if err == nil {
+		err = app.Catalog.Refresh(ctx, name)[name]
 	}
-	if err := app.Catalog.Refresh(ctx, st.Server)[st.Server]; err != nil {
-		st.OK, st.err, st.Error = false, err, errorOf(err)
-	}
-	if c, ok := now.Link.(*plugin.Connection); ok {
-		if link, err := c.Status(ctx); err == nil {
-			st.PID = link.PID
-			if link.Dropped > 0 {
-				st.Notes = append(st.Notes, notMessages(link.Dropped))
-			}
-		}
-	}
+	return took, err
 }
 
-// addCounts adds the numbers of items in the catalog.
-func addCounts(app *host.App, st *serverStatus) {
-	since, known := app.Catalog.Known(st.Server)
-	if !known {
-		return
-	}
-	var tools, resources, prompts int
-	snapshot := app.Catalog.Snapshot()
-	for _, t := range snapshot.Tools {
-		if t.Server == st.Server {
-			tools++
-		}
-	}
-	for _, r := range snapshot.Resources {
-		if r.Server == st.Server {
-			resources++
-		}
-	}
-	for _, p := range snapshot.Prompts {
-		if p.Server == st.Server {
-			prompts++
-		}
-	}
-	st.Tools, st.Resources, st.Prompts, st.Listed = &tools, &resources, &prompts, &since
-	for _, n := range snapshot.Notes {
-		if n.Server == st.Server {
-			st.Notes = append(st.Notes, n.String())
-		}
-	}
-}
-
-func (e *env) printStatus(list []*serverStatus) error {
-	var first error
+// failureOf returns the error of the first server that has one.
+func failureOf(list []*control.Server) error {
 	for _, st := range list {
-		if first == nil && st.err != nil {
-			first = st.err
+		if st.Error != nil {
+			return st.Error.Fault()
 		}
 	}
+	return nil
+}
+
+func (e *env) printServers(list []*control.Server) error {
 	if e.machine() {
-		if err := e.printJSON(list); err != nil {
+		if err := e.printJSON(statusJSON{Processes: []*control.Status{}, Servers: list}); err != nil {
 			return err
 		}
-		return reported(first)
+		return reported(failureOf(list))
 	}
 	var rows [][]string
 	for _, st := range list {
@@ -179,21 +137,26 @@ func (e *env) printStatus(list []*serverStatus) error {
 		if st.Latency > 0 {
 			took = fmt.Sprintf("%d ms", st.Latency)
 		}
-		rows = append(rows, []string{st.Server, string(st.State), st.Transport, st.Plugin, st.Revision, took, offers(st)})
+		rows = append(rows, []string{st.Server, st.State, st.Transport, st.Plugin, st.Revision, took, offers(st)})
 	}
 	e.table([]string{"SERVER", "STATE", "TRANSPORT", "PLUGIN", "REVISION", "TOOK", "OFFERS"}, rows)
+	e.printRemarks(list)
+	return reported(failureOf(list))
+}
+
+// printRemarks prints the notes and errors of servers.
+func (e *env) printRemarks(list []*control.Server) {
 	for _, st := range list {
 		for _, n := range st.Notes {
 			e.note(st.Server, n)
 		}
-		if st.err != nil {
-			e.printError(st.err)
+		if st.Error != nil {
+			e.printError(st.Error.Fault())
 		}
 	}
-	return reported(first)
 }
 
-func offers(st *serverStatus) string {
+func offers(st *control.Server) string {
 	if st.Tools == nil {
 		return "not known yet"
 	}
@@ -210,12 +173,4 @@ func offers(st *serverStatus) string {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// notMessages is the note about lines of a server that were not messages.
-func notMessages(n uint64) string {
-	if n == 1 {
-		return "1 line on its standard output was not a message; a server must log to standard error"
-	}
-	return fmt.Sprintf("%d lines on its standard output were not messages; a server must log to standard error", n)
 }

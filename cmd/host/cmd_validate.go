@@ -31,11 +31,11 @@ configuration that was found in the current directory and is not trusted, only t
 
 // validation is the JSON form of validate.
 type validation struct {
-	Valid       bool             `json:"valid"`
-	Path        string           `json:"path,omitempty"`
-	Servers     int              `json:"servers"`
-	Diagnostics []diagnosticJSON `json:"diagnostics"`
-	Errors      []*errorJSON     `json:"errors,omitempty"`
+	Valid       bool              `json:"valid"`
+	Path        string            `json:"path,omitempty"`
+	Servers     int               `json:"servers"`
+	Diagnostics []diagnosticJSON  `json:"diagnostics"`
+	Errors      []*fault.Document `json:"errors,omitempty"`
 }
 
 func (e *env) validate(ctx context.Context, deep bool) error {
@@ -78,7 +78,7 @@ func (e *env) validateSyntax(diags config.Diagnostics, untrusted error) error {
 	untrusted = hinted(untrusted, fault.ConfigUntrusted, "its syntax is valid; names, settings and plugins are checked once it is trusted: read it, then run `junctor trust`")
 	v := validationOf(nil, diags)
 	v.Valid = false
-	v.Errors = []*errorJSON{errorOf(untrusted)}
+	v.Errors = []*fault.Document{errorOf(untrusted)}
 	if err := e.printValidation(v, diags, map[string]error{"": untrusted}); err != nil {
 		return err
 	}

@@ -233,12 +233,12 @@ func (e *env) root() *cobra.Command {
 		id    string
 		verbs []*cobra.Command
 	}{
-		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb(), e.statusVerb()}},
+		{"use", []*cobra.Command{e.callVerb(), e.toolsVerb(), e.inspectVerb(), e.resourcesVerb(), e.readVerb(), e.promptsVerb(), e.promptVerb()}},
 		{"serve", []*cobra.Command{e.serveVerb()}},
 		{"configure", []*cobra.Command{e.validateVerb(), e.trustVerb(), e.wrapVerb(), e.exportVerb()}},
 		{"credentials", []*cobra.Command{e.loginVerb(), e.logoutVerb(), e.authVerb(), e.secretVerb()}},
 		{"plugins", []*cobra.Command{e.pluginVerb()}},
-		{"operate", []*cobra.Command{e.versionVerb()}},
+		{"operate", []*cobra.Command{e.statusVerb(), e.reloadVerb(), e.versionVerb()}},
 	} {
 		for _, v := range group.verbs {
 			v.GroupID = group.id

@@ -151,27 +151,12 @@ func oneText(text string) string {
 // outputShown is the number of a server's last lines in an error.
 const outputShown = 20
 
-// errorJSON is the JSON form of an error. Fields are only added.
-type errorJSON struct {
-	Code       fault.Code `json:"code"`
-	Message    string     `json:"message"`
-	Server     string     `json:"server,omitempty"`
-	Plugin     string     `json:"plugin,omitempty"`
-	At         string     `json:"at,omitempty"`
-	Output     []string   `json:"output,omitempty"`
-	Hint       string     `json:"hint,omitempty"`
-	RetryAfter int64      `json:"retry_after_ms,omitempty"`
-}
-
-func errorOf(err error) *errorJSON {
+// errorOf returns the JSON form of an error, or nil.
+func errorOf(err error) *fault.Document {
 	if err == nil {
 		return nil
 	}
-	f := faultOf(err)
-	return &errorJSON{
-		Code: f.Code, Message: f.Message, Server: f.Server, Plugin: f.Plugin, At: f.At, Output: f.Output, Hint: f.Hint,
-		RetryAfter: f.RetryAfter.Milliseconds(),
-	}
+	return faultOf(err).Document()
 }
 
 // printStderrJSON prints an object with one member on standard error.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -26,13 +25,13 @@ const (
 )
 
 // reloadOnHangup reloads the configuration on SIGHUP until stop is called.
-func (e *env) reloadOnHangup(ctx context.Context, app *host.App) (stop func()) {
+func (s *serving) reloadOnHangup(ctx context.Context) (stop func()) {
 	hangups, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		defer close(done)
 		for range hangups {
-			_ = e.reload(ctx, app) // the log has the error
+			_, _, _ = s.reload(ctx) // the log has the error
 		}
 	}()
 	return func() {
@@ -42,51 +41,28 @@ func (e *env) reloadOnHangup(ctx context.Context, app *host.App) (stop func()) {
 	}
 }
 
-// reload reads the configuration again. The log says what changed, or why the
-// configuration in effect stays.
-func (e *env) reload(ctx context.Context, app *host.App) error {
-	at, content, diags, err := e.locate(ctx, false)
-	var changed *host.Reloaded
-	if err == nil && !diags.HasErrors() {
-		changed, diags, err = app.Reload(ctx, at, content)
-	}
-	if err == nil {
-		err = diags.Err()
-	}
-	if err != nil || changed == nil {
-		f := fault.As(err)
-		e.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
-		return err
-	}
-	e.log.Info("reloaded the configuration", "added", changed.Added, "changed", changed.Changed, "removed", changed.Removed)
-	for _, name := range changed.Ignored {
-		e.log.Warn("a changed setting takes effect after a restart only", "setting", name)
-	}
-	return nil
-}
-
 // isTrusted reports whether the configuration may be used as it is now.
-func (e *env) isTrusted(ctx context.Context) bool {
-	_, _, _, err := e.locate(ctx, false)
+func (s *serving) isTrusted(ctx context.Context) bool {
+	_, _, _, err := s.e.locate(ctx, false)
 	return err == nil
 }
 
 // watchConfig reloads the configuration when its content has changed, until stop is
 // called.
-func (e *env) watchConfig(ctx context.Context, app *host.App) (stop func(), err error) {
+func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Dir(app.Config().Path)
-	if info, err := os.Stat(app.Config().Path); err == nil && info.IsDir() {
-		dir = app.Config().Path
+	dir := filepath.Dir(s.app.Config().Path)
+	if info, err := os.Stat(s.app.Config().Path); err == nil && info.IsDir() {
+		dir = s.app.Config().Path
 	}
 	if err := w.Add(dir); err != nil {
-		e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
+		s.e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	known, untrusted := e.contentDigest(app), false
+	known, untrusted := s.contentDigest(), false
 	var work sync.WaitGroup
 	work.Go(func() {
 		poll, debounce := time.NewTicker(watchPoll), time.NewTimer(time.Hour)
@@ -100,17 +76,18 @@ func (e *env) watchConfig(ctx context.Context, app *host.App) (stop func(), err 
 				debounce.Reset(watchDebounce)
 				continue
 			case err := <-w.Errors:
-				e.log.Debug("watching the configuration", "error", err)
+				s.e.log.Debug("watching the configuration", "error", err)
 				continue
 			case <-debounce.C:
 			case <-poll.C:
 			}
-			now := e.contentDigest(app)
-			if now == known && !(untrusted && e.isTrusted(ctx)) {
+			now := s.contentDigest()
+			if now == known && !(untrusted && s.isTrusted(ctx)) {
 				continue
 			}
 			known = now
-			untrusted = fault.Is(e.reload(ctx, app), fault.ConfigUntrusted)
+			_, _, err := s.reload(ctx)
+			untrusted = fault.Is(err, fault.ConfigUntrusted)
 		}
 	})
 	return func() {
@@ -121,16 +98,16 @@ func (e *env) watchConfig(ctx context.Context, app *host.App) (stop func(), err 
 }
 
 // watch is watchConfig if on is set.
-func (e *env) watch(ctx context.Context, app *host.App, on bool) (stop func(), err error) {
+func (s *serving) watch(ctx context.Context, on bool) (stop func(), err error) {
 	if !on {
 		return func() {}, nil
 	}
-	return e.watchConfig(ctx, app)
+	return s.watchConfig(ctx)
 }
 
 // contentDigest returns a text that changes with the content of the configuration.
-func (e *env) contentDigest(app *host.App) string {
-	content, diags := config.ReadContent(app.Config().Path, e.lookup)
+func (s *serving) contentDigest() string {
+	content, diags := config.ReadContent(s.app.Config().Path, s.e.lookup)
 	if content == nil {
 		return "invalid: " + diags.Err().Error()
 	}

@@ -92,6 +92,13 @@ func (p *Pool[P, X]) close(s slot) {
 // closeLater is close in the background.
 func (p *Pool[P, X]) closeLater(s slot) { p.work.Go(func() { p.close(s) }) }
 
+// Count returns the number of open connections to a server.
+func (p *Pool[P, X]) Count(server string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counts.servers[server]
+}
+
 // SharePerPrincipal limits each principal to half of the connections to a server.
 func (p *Pool[P, X]) SharePerPrincipal() {
 	p.mu.Lock()

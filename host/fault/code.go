@@ -91,6 +91,11 @@ const (
 
 	GatewayOverloaded Code = "gateway.overloaded"
 
+	ProcessMissing     Code = "process.not_running"
+	ProcessAmbiguous   Code = "process.ambiguous"
+	ProcessUnreachable Code = "process.unreachable"
+	ProcessRefused     Code = "process.refused"
+
 	NameUnknown Code = "name.unknown"
 	Denied      Code = "policy.denied"
 	WrapChanged Code = "wrap.changed"
@@ -179,6 +184,11 @@ var Codes = map[Code]Entry{
 	SecretTooLarge:  {ExitUsage, "The secret is too large, or the store is full.", "Store it in a file and name the file in the configuration."},
 
 	GatewayOverloaded: {ExitUnreachable, "The messages in memory reached half of `max_memory`, or one client reached its share of that, and a request or a response was dropped. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
+
+	ProcessMissing:     {ExitUnreachable, "No running `junctor serve` was found for this request.", "Start one, or choose one with `--instance`. `junctor status` lists them."},
+	ProcessAmbiguous:   {ExitUsage, "Several running processes match, and the request is for one.", "Choose one with `--instance`; the error lists them."},
+	ProcessUnreachable: {ExitUnreachable, "A running process did not answer on its control socket.", "Try again, or restart the process if it hangs."},
+	ProcessRefused:     {ExitDenied, "A running process does not accept requests from this program. It refuses programs of other users, and programs that Junctor started.", "Run the command in a terminal or a service of your own."},
 
 	NameUnknown: {ExitUsage, "There is no tool, prompt or resource with this name.", "`junctor tools`, `prompts` and `resources` list them."},
 	WrapChanged: {ExitAnswer, "A wrapped program no longer supports a tool block.", "Change the block, or regenerate it with `junctor wrap PROGRAM`."},

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/host/usage"
 )
 
 // Options configure a gateway.
@@ -28,7 +29,9 @@ type Options struct {
 	Audit    audit.Recorder
 	Approval approval.Gate
 	Limit    limit.Limiter
-	Log      hclog.Logger
+	// Usage counts the requests that servers get; nil: a counter of the gateway's own.
+	Usage *usage.Counter
+	Log   hclog.Logger
 	// Budget limits the bytes of messages in memory; nil: no limit.
 	Budget *limit.Memory
 	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
@@ -107,6 +110,9 @@ func New(o Options) *Gateway {
 	}
 	if o.Limit == nil {
 		o.Limit = limit.Unlimited{}
+	}
+	if o.Usage == nil {
+		o.Usage = &usage.Counter{}
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},

@@ -38,7 +38,7 @@ func initialize(r *request) ([]byte, error) {
 	}
 	s.mu.Lock()
 	changed := !bytes.Equal(s.caps, caps)
-	s.revision, s.caps = revision, bytes.Clone(caps)
+	s.revision, s.caps, s.program = revision, bytes.Clone(caps), programOf(r.params)
 	s.mu.Unlock()
 	if changed {
 		for _, c := range s.gw.conns.Of(s) {

@@ -43,10 +43,12 @@ type Session struct {
 	subs *subscription.Set
 
 	stateless bool // it belongs to one request over HTTP; see openSession
+	since     time.Time
 
 	mu       sync.Mutex
 	listed   time.Time    // guarded by mu; when the client first asked for a list
 	revision mcp.Revision // guarded by mu; of a legacy session; empty: none
+	program  string       // guarded by mu; name and version of the client, as it says; empty: unknown
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
 
@@ -69,7 +71,7 @@ func (g *Gateway) Open(c Client) *Session {
 // notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
-	s := &Session{gw: g, client: c, ctx: ctx, end: end, subs: subscription.NewSet(c.Out), inFlight: map[string]*request{}}
+	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), subs: subscription.NewSet(c.Out), inFlight: map[string]*request{}}
 	s.renewals, s.stopRenewals = context.WithCancel(ctx)
 	s.principal.Store(&c.Principal)
 	return s

@@ -42,6 +42,7 @@ func (p *pipeline) stages() []stage {
 		p.validate,     // arguments against the item's definition
 		p.confirm,      // a person's approval
 		p.limit,        // rates and concurrency
+		p.count,        // requests of each server, for the status of the process
 	}
 }
 
@@ -145,5 +146,17 @@ func (p *pipeline) limit(next handler) handler {
 		}
 		defer release()
 		return next(ctx, r)
+	}
+}
+
+func (p *pipeline) count(next handler) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		if r.item == (policy.Item{}) || r.resumed != nil {
+			return next(ctx, r)
+		}
+		end := p.opts.Usage.Begin(r.item.Server)
+		resp, err := next(ctx, r)
+		end(err != nil)
+		return resp, err
 	}
 }

@@ -91,8 +91,7 @@ func TestColdLaunchers(t *testing.T) {
 	}
 	s := newWorkspace(t, servers...)
 	begun := time.Now()
-	var list []status
-	s.runWithin(installTimeout, "", "status").into(&list)
+	list := s.runWithin(installTimeout, "", "status").servers()
 	t.Logf("%d servers were ready after %s (limit %s)", len(list), time.Since(begun).Round(time.Second), installTimeout)
 	for _, one := range list {
 		if !one.OK {

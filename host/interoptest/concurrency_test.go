@@ -32,9 +32,8 @@ func TestBadServersDoNotAffectOthers(t *testing.T) {
 	s := newWorkspace(t, silent("hangs"), gosdk(), missing("gone"), everything(t), dying("dies"))
 
 	t.Run("status", func(t *testing.T) {
-		var list []status
 		// The first server in the configuration decides: it timed out.
-		s.run("status").exits(6).into(&list)
+		list := s.run("status").exits(6).servers()
 		for i, want := range []struct{ code, message string }{
 			{"upstream.start_timeout", "1 line on its standard output was not a message"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
 		} {

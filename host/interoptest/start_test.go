@@ -27,14 +27,13 @@ func TestServersThatStartSlowly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newWorkspace(t, c.server(t).late("4"))
-			var first, second []status
 			o := s.run("status")
-			o.into(&first)
+			first := o.servers()
 			if !first[0].OK || first[0].Protocol != c.revision {
 				t.Errorf("the first start: %s, want revision %s", encode(t, first[0]), c.revision)
 			}
 			o = s.run("status")
-			o.into(&second)
+			second := o.servers()
 			if !second[0].OK || second[0].Protocol != c.revision {
 				t.Errorf("the second start: %s, want revision %s", encode(t, second[0]), c.revision)
 			}
@@ -72,8 +71,7 @@ func TestPinnedRevisions(t *testing.T) {
 				}
 				t.Parallel()
 				s := newWorkspace(t, of(t).pinned(revision).under("it"))
-				var list []status
-				s.run("status").exits(0).into(&list)
+				list := s.run("status").exits(0).servers()
 				if list[0].Protocol != revision {
 					t.Errorf("the server speaks %s", encode(t, list[0]))
 				}
@@ -93,8 +91,7 @@ func TestPinnedRevisions(t *testing.T) {
 // the server lacks is an error.
 func TestRevisionsThatAServerDoesNotHave(t *testing.T) {
 	t.Parallel()
-	var list []status
-	newWorkspace(t, fastmcp(t).pinned(modern)).run("status").exits(3).into(&list)
+	list := newWorkspace(t, fastmcp(t).pinned(modern)).run("status").exits(3).servers()
 	if list[0].OK || list[0].Error.Code != "upstream.protocol" || !strings.Contains(list[0].Error.Message, modern) {
 		t.Errorf("a server that does not know %s: %s", modern, encode(t, list[0]))
 	}

@@ -38,8 +38,7 @@ func TestStdioProxies(t *testing.T) {
 			}
 			s := server{name: "every", command: args, env: preloaded("web/loopback.cjs")}.listen(t, r.plugin, r.path)
 			at := newWorkspace(t, s)
-			var list []status
-			at.run("status").exits(0).into(&list)
+			list := at.run("status").exits(0).servers()
 			if list[0].Protocol != r.revision {
 				t.Errorf("the server speaks %s, want revision %s", encode(t, list[0]), r.revision)
 			}

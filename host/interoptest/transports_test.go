@@ -40,9 +40,7 @@ func TestTransportModes(t *testing.T) {
 			s.web.plugin, s.web.mode = "http", c.mode
 			at := newWorkspace(t, s)
 			for range 2 { // the second run uses the cache
-				var list []status
-				o := at.run("status")
-				o.into(&list)
+				list := at.run("status").servers()
 				switch {
 				case c.revision == "" && (list[0].OK || list[0].Error.Hint == "" && list[0].Error.Message == ""):
 					t.Errorf("status must fail with a reason: %s", encode(t, list[0]))

@@ -207,6 +207,14 @@ func (o outcome) into(v any) {
 	}
 }
 
+// servers decodes the output of status.
+func (o outcome) servers() []status {
+	o.t.Helper()
+	var v struct{ Servers []status }
+	o.into(&v)
+	return v.Servers
+}
+
 func clip(s string) string {
 	const most = 4000
 	if len(s) > most {

@@ -70,6 +70,13 @@ func Canonical(uri string) string {
 	return uri
 }
 
+// Count returns the number of subscriptions, and of those being made.
+func (s *Set) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
 // Subscribe adds the subscription to a resource that add makes, unless the set has one
 // to the client's URI. It reports whether the set has changed.
 func (s *Set) Subscribe(uri string, add func() (Subscription, error)) (changed bool, err error) {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func (e *env) reloadVerb() *cobra.Command {
+	var instance string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Make a running junctor serve read its configuration again",
+		Long: `Tell the running process that serves this configuration to read it again, and print what changed. A
+configuration with an error changes nothing: the error is printed here, and the process goes on as before.
+
+Servers whose blocks have not changed keep running. Calls in progress end before the connection to a changed or
+removed server is closed. Several processes may serve one configuration, because every client that starts junctor
+serve has its own; then choose one with --instance, or take --all.`,
+		Example: `  junctor reload
+  junctor reload --all
+  junctor reload --instance 4711`,
+		Args:              takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return e.reload(cmd.Context(), instance, all) },
+	}
+	e.instanceFlag(cmd, &instance)
+	cmd.Flags().BoolVar(&all, "all", false, "reload every process that serves this configuration")
+	cmd.MarkFlagsMutuallyExclusive("instance", "all")
+	return cmd
+}
+
+// reloads is the JSON form of reload.
+type reloads struct {
+	Reloaded []*control.Reloaded `json:"reloaded"`
+	Failed   []failedReload      `json:"failed,omitempty"`
+}
+
+type failedReload struct {
+	Instance string `json:"instance"`
+	control.Failure
+}
+
+func (e *env) reload(ctx context.Context, instance string, all bool) error {
+	if instance == "" {
+		// A person at a terminal is asked to trust a configuration that has changed: the
+		// process that serves cannot ask.
+		if _, _, _, err := e.locate(ctx, true); err != nil && !fault.Is(err, fault.ConfigMissing) {
+			return err
+		}
+	}
+	found, err := e.running(ctx, instance)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(found) == 0:
+		return fault.New(fault.ProcessMissing, "no running process serves this configuration").
+			WithHint("start one with `junctor serve`; it reads the configuration then")
+	case len(found) > 1 && !all:
+		var statuses []*control.Status
+		for _, r := range found {
+			statuses = append(statuses, r.status)
+		}
+		return fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).
+			WithHint("%s, or take --all", runningHint(statuses))
+	}
+	done := reloads{Reloaded: []*control.Reloaded{}}
+	var first error
+	for _, r := range found {
+		reloaded, err := r.Reload(ctx)
+		switch refused, ok := errors.AsType[*control.Refused](err); {
+		case err == nil:
+			done.Reloaded = append(done.Reloaded, reloaded)
+		case ok:
+			done.Failed = append(done.Failed, failedReload{r.Name, refused.Failure})
+		default:
+			done.Failed = append(done.Failed, failedReload{r.Name, control.Failure{Error: errorOf(err)}})
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if e.machine() {
+		if err := e.printJSON(done); err != nil {
+			return err
+		}
+	} else {
+		e.printReloads(done)
+	}
+	if !e.json {
+		e.printReloadFailures(done)
+	}
+	return reported(first)
+}
+
+func (e *env) printReloads(done reloads) {
+	for _, r := range done.Reloaded {
+		fmt.Fprint(safeWriter{e.stderr}, r.Text)
+		e.printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
+		for _, name := range r.Restart {
+			e.warn(name+" changed and takes effect after a restart only", "")
+		}
+	}
+}
+
+func (e *env) printReloadFailures(done reloads) {
+	for _, f := range done.Failed {
+		fmt.Fprint(safeWriter{e.stderr}, f.Text)
+		if f.Text == "" {
+			e.printError(f.Error.Fault())
+		}
+		fmt.Fprintf(e.stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
+	}
+}
+
+// changesOf says in words what a reload changed.
+func changesOf(r *control.Reloaded) string {
+	var parts []string
+	for _, change := range []struct {
+		what  string
+		names []string
+	}{{"added", r.Added}, {"changed", r.Changed}, {"removed", r.Removed}} {
+		if len(change.names) > 0 {
+			parts = append(parts, change.what+" "+strings.Join(change.names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return "no server changed"
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/suggest"
+)
+
+// printProcesses prints the statuses of running processes: everything about a single one,
+// else a line for each. names selects servers.
+func (e *env) printProcesses(found []running, names []string) error {
+	var all []*control.Status
+	var servers []*control.Server
+	for _, r := range found {
+		if err := selectServers(r.status, names); err != nil {
+			return err
+		}
+		all, servers = append(all, r.status), append(servers, r.status.Servers...)
+	}
+	switch {
+	case e.machine():
+		if err := e.printJSON(statusJSON{Processes: all}); err != nil {
+			return err
+		}
+	case len(all) == 1:
+		e.printProcess(all[0])
+	default:
+		e.printProcessTable(all)
+	}
+	return reported(failureOf(servers))
+}
+
+// selectServers leaves the named servers in a status, or all if there are no names.
+func selectServers(st *control.Status, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	var known []string
+	for _, s := range st.Servers {
+		known = append(known, s.Server)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return withSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
+		}
+	}
+	st.Servers = slices.DeleteFunc(st.Servers, func(s *control.Server) bool { return !slices.Contains(names, s.Server) })
+	return nil
+}
+
+func (e *env) printProcess(st *control.Status) {
+	e.printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, duration(time.Duration(st.Uptime)*time.Second), serves(st), bytesOf(st.Memory.Resident))
+	e.printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, since(st.Generation.Loaded), st.Generation.Path)
+	e.printf("sessions: %d; messages in memory: %s of %s\n\n", st.Sessions.Count, bytesOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
+	var rows [][]string
+	for _, s := range st.Servers {
+		used := "-"
+		if s.LastUsed != nil {
+			used = since(*s.LastUsed) + " ago"
+		}
+		rows = append(rows, []string{
+			s.Server, s.State, s.Transport, s.Revision, number(s.PID), number(s.Connections), strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
+			number(s.InFlight), used, offers(s),
+		})
+	}
+	e.table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
+	e.printPlugins(st.Plugins)
+	e.printSessions(st.Sessions)
+	if f := st.Generation.Failed; f != nil {
+		e.printf("\nThe last reload failed %s ago; the configuration before stays in effect.\n", since(f.At))
+		e.printError(f.Error.Fault())
+	}
+	e.printRemarks(st.Servers)
+}
+
+func (e *env) printPlugins(all []control.Plugin) {
+	var rows [][]string
+	for _, p := range all {
+		name := p.Plugin
+		if p.Servers != "" {
+			name += " for " + p.Servers
+		}
+		rows = append(rows, []string{name, p.Version, p.State, number(p.PID), bytesOf(p.Memory), number(p.Connections), number(p.Restarts)})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+	}
+	e.table([]string{"PLUGIN", "VERSION", "STATE", "PID", "MEMORY", "CONNECTIONS", "RESTARTS"}, rows)
+}
+
+func (e *env) printSessions(s control.Sessions) {
+	var rows [][]string
+	for _, one := range s.List {
+		who := one.Subject
+		if one.Tenant != "" {
+			who += " of " + one.Tenant
+		}
+		rows = append(rows, []string{one.Client, who, one.Revision, since(one.Since), number(one.InFlight), number(one.Subscriptions)})
+	}
+	if len(rows) > 0 {
+		e.printf("\n")
+	}
+	e.table([]string{"CLIENT", "PRINCIPAL", "REVISION", "CONNECTED FOR", "IN FLIGHT", "SUBSCRIPTIONS"}, rows)
+	if more := s.Count - len(s.List); more > 0 {
+		e.printf("and %s\n", count(more, "more session"))
+	}
+}
+
+func (e *env) printProcessTable(all []*control.Status) {
+	var rows [][]string
+	for _, st := range all {
+		states := map[string]int{}
+		for _, s := range st.Servers {
+			states[s.State]++
+		}
+		rows = append(rows, []string{
+			st.Instance, st.Version, duration(time.Duration(st.Uptime) * time.Second), serves(st), strconv.Itoa(st.Generation.Number),
+			fmt.Sprintf("%d of %d ready", states["ready"], len(st.Servers)), strconv.Itoa(st.Sessions.Count), bytesOf(st.Memory.Resident), st.Generation.Path,
+		})
+	}
+	e.table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY", "CONFIGURATION"}, rows)
+	fmt.Fprint(e.stderr, "note: choose one with --instance\n")
+}
+
+func serves(st *control.Status) string {
+	if st.Address != "" {
+		return st.Transport + " at " + st.Address
+	}
+	return st.Transport
+}
+
+// number returns a number as text, and "-" for zero.
+func number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
+
+func since(t time.Time) string { return duration(time.Since(t)) }
+
+// duration returns a duration with two units at most, such as "3h12m".
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}
+
+// bytesOf returns a size in MiB or KiB, and "-" for zero.
+func bytesOf(n uint64) string {
+	switch {
+	case n == 0:
+		return "-"
+	case n < 1<<20:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// instanceFlag adds the flag that chooses a running process.
+func (e *env) instanceFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "instance", "", "ask the running process with this `PID`, whatever its configuration")
+	_ = cmd.RegisterFlagCompletionFunc("instance", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		if e.findDirs() == nil {
+			for _, i := range control.Find(e.dirs.Runs) {
+				names = append(names, i.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// A running is a process that answered, with its socket.
+type running struct {
+	*control.Instance
+	status *control.Status
+}
+
+// running returns the processes that use the configuration of this verb: of all processes
+// if there is none, or the one with the given name. Processes that do not answer are
+// reported.
+func (e *env) running(ctx context.Context, instance string) ([]running, error) {
+	if err := e.findDirs(); err != nil {
+		return nil, err
+	}
+	matches, err := e.matchesConfig()
+	if err != nil && instance == "" {
+		return nil, err
+	}
+	if instance != "" {
+		matches = func(s *control.Status) bool { return s.Instance == instance }
+	}
+	all := control.Find(e.dirs.Runs)
+	statuses, failed := control.StatusOfAll(ctx, all)
+	var found []running
+	for _, s := range statuses {
+		if matches(s) {
+			found = append(found, running{instanceOf(all, s.Instance), s})
+		}
+	}
+	for _, err := range failed {
+		if len(found) == 0 && instance == "" && fault.Is(err, fault.ProcessRefused) {
+			return nil, err
+		}
+		e.tell(err)
+	}
+	if instance != "" && len(found) == 0 {
+		return nil, fault.New(fault.ProcessMissing, "no running process is %q", instance).WithHint("%s", runningHint(statuses))
+	}
+	return found, nil
+}
+
+func instanceOf(all []*control.Instance, name string) *control.Instance {
+	for _, i := range all {
+		if i.Name == name {
+			return i
+		}
+	}
+	return nil
+}
+
+// matchesConfig returns a function that reports whether a process uses the configuration
+// of this verb. Every process does if there is no configuration.
+func (e *env) matchesConfig() (func(*control.Status) bool, error) {
+	at, err := config.Find(e.config, e.lookup)
+	if fault.Is(err, fault.ConfigMissing) && e.config == "" {
+		return func(*control.Status) bool { return true }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	own := realPath(at.Path)
+	return func(s *control.Status) bool { return realPath(s.Generation.Path) == own }, nil
+}
+
+// realPath returns the absolute path of a file without symbolic links. If the file is
+// gone, only its directory counts.
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// runningHint lists processes for the hint of an error.
+func runningHint(all []*control.Status) string {
+	if len(all) == 0 {
+		return "start one with `junctor serve`"
+	}
+	var texts []string
+	for _, s := range all {
+		texts = append(texts, fmt.Sprintf("%s (%s, %s)", s.Instance, s.Transport, s.Generation.Path))
+	}
+	return "running: " + strings.Join(texts, ", ") + "; choose with --instance"
+}

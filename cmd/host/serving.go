@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host"
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A serving is the process that runs the verb serve. It answers on the control socket.
+// Its methods may be called concurrently.
+type serving struct {
+	e         *env
+	app       *host.App
+	transport string // see control.Status
+	started   time.Time
+
+	stopControl func() // closes the control socket
+
+	mu      sync.Mutex
+	address string                // guarded by mu; where clients connect; empty before that
+	failed  *control.FailedReload // guarded by mu; the last reload, if it failed
+}
+
+// startControl opens the control socket. Without one the process serves nevertheless.
+func (s *serving) startControl() (stop func()) {
+	stop, err := control.Serve(s.e.dirs.Run, s.e.dirs.Runs, s, s.e.log)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		s.e.log.Debug("this system has no control sockets; status and reload cannot ask this process")
+	case err != nil:
+		s.e.log.Warn("status and reload cannot ask this process: there is no control socket", "error", err)
+	default:
+		return stop
+	}
+	return func() {}
+}
+
+// serveAt records the address of the endpoint.
+func (s *serving) serveAt(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.address = address
+}
+
+// Status implements control.Process.
+func (s *serving) Status(ctx context.Context) *control.Status {
+	st := s.app.Status(ctx)
+	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
+	st.Version, st.Transport, st.Started, st.Uptime = version, s.transport, s.started, int64(time.Since(s.started).Seconds())
+	st.Directory, _ = os.Getwd() // empty if it is gone
+	st.Memory.Resident = control.Resident(st.PID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.Address, st.Generation.Failed = s.address, s.failed
+	return st
+}
+
+// Reload implements control.Process.
+func (s *serving) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
+	changed, diags, err := s.reload(ctx)
+	var text strings.Builder
+	diags.Render(&text)
+	said := diagnosticsJSON(diags)
+	if err != nil {
+		return nil, &control.Failure{Error: errorOf(err), Diagnostics: said, Text: text.String()}
+	}
+	return &control.Reloaded{
+		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: list(changed.Added), Changed: list(changed.Changed),
+		Removed: list(changed.Removed), Restart: list(changed.Ignored), Warnings: said, Text: text.String(),
+	}, nil
+}
+
+// list returns names as a slice that is not null in JSON.
+func list(names []string) []string { return append([]string{}, names...) }
+
+func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
+	for _, d := range diags {
+		if text, err := json.Marshal(diagnosticOf(d)); err == nil {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// reload reads the configuration again. The log says what changed, or why the
+// configuration in effect stays.
+func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
+	log := s.e.log
+	at, content, diags, err := s.e.locate(ctx, false)
+	var changed *host.Reloaded
+	if err == nil && !diags.HasErrors() {
+		changed, diags, err = s.app.Reload(ctx, at, content)
+	}
+	if err == nil {
+		err = diags.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		f := fault.As(err)
+		s.failed = &control.FailedReload{At: time.Now(), Error: errorOf(err)}
+		log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
+		return nil, diags, err
+	}
+	s.failed = nil
+	log.Info("reloaded the configuration", "generation", changed.Generation, "added", changed.Added, "changed", changed.Changed, "removed", changed.Removed)
+	for _, name := range changed.Ignored {
+		log.Warn("a changed setting takes effect after a restart only", "setting", name)
+	}
+	return changed, diags, nil
+}

@@ -1,0 +1,161 @@
+// Package control lets other processes of the same user ask a running Junctor for
+// its status and tell it to reload, over a unix socket.
+//
+// The protocol is HTTP with JSON bodies: GET /v1/status returns a [Status], and POST
+// /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. Fields are only
+// added to version 1. The socket belongs to the user alone. A peer is refused if it
+// is a process of another user, or if it descends from a Junctor process: MCP servers
+// run as the same user and must not control their host.
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// A Process answers the requests on a control socket. Its methods may be called
+// concurrently.
+type Process interface {
+	Status(ctx context.Context) *Status
+	// Reload reads the configuration again. Exactly one of the results is not nil.
+	Reload(ctx context.Context) (*Reloaded, *Failure)
+}
+
+// A Status describes a running process.
+type Status struct {
+	Instance  string    `json:"instance"` // the process id as text; names the process for --instance
+	PID       int       `json:"pid"`
+	Version   string    `json:"version"`
+	Started   time.Time `json:"started"`
+	Uptime    int64     `json:"uptime_s"`
+	Transport string    `json:"transport"`         // of the clients: "stdio" or "http"
+	Address   string    `json:"address,omitempty"` // listening address
+	Directory string    `json:"directory,omitempty"`
+
+	Memory     Memory     `json:"memory"`
+	Generation Generation `json:"generation"`
+	Servers    []*Server  `json:"servers"`
+	Plugins    []Plugin   `json:"plugins"`
+	Sessions   Sessions   `json:"sessions"`
+}
+
+// A Memory is the memory of the host process, in bytes.
+type Memory struct {
+	Resident    uint64 `json:"resident_bytes,omitempty"` // 0: not known
+	Messages    int64  `json:"messages_bytes"`           // held for messages now
+	MaxMessages int64  `json:"max_messages_bytes,omitempty"`
+}
+
+// A Generation describes the configuration in effect.
+type Generation struct {
+	Number int       `json:"number"` // 1 for the one that the process started with
+	Loaded time.Time `json:"loaded"`
+	Path   string    `json:"path"` // absolute
+	Files  []string  `json:"files"`
+	// Failed is the last reload if it had an error.
+	Failed *FailedReload `json:"failed_reload,omitempty"`
+}
+
+// A FailedReload is a reload that changed nothing.
+type FailedReload struct {
+	At    time.Time       `json:"at"`
+	Error *fault.Document `json:"error"`
+}
+
+// A Server describes an MCP server of the configuration. Counters begin with the
+// process and are zero where nothing counts.
+type Server struct {
+	Server    string `json:"server"`
+	OK        bool   `json:"ok"`
+	State     string `json:"state"` // disabled, stopped, starting, ready, failed or needs_auth
+	Step      string `json:"step,omitempty"`
+	Required  bool   `json:"required,omitempty"`
+	Transport string `json:"transport"`
+	Plugin    string `json:"plugin,omitempty"`
+	At        string `json:"at"`
+
+	Latency    int64           `json:"latency_ms,omitempty"` // of a connection made for this status
+	Revision   string          `json:"protocol,omitempty"`
+	ServerInfo json.RawMessage `json:"server_info,omitempty"`
+	PID        int             `json:"pid,omitempty"`
+	Memory     uint64          `json:"memory_bytes,omitempty"` // resident, of PID
+
+	Connections   int        `json:"connections,omitempty"` // open now; several unless all clients share one
+	Connects      int        `json:"connects,omitempty"`    // of the connection that all clients share
+	Calls         uint64     `json:"calls"`
+	Errors        uint64     `json:"errors"` // of Calls
+	InFlight      int        `json:"in_flight,omitempty"`
+	Subscriptions int        `json:"subscriptions,omitempty"`
+	LastUsed      *time.Time `json:"last_used,omitempty"`
+	Retry         *time.Time `json:"retry,omitempty"` // earliest time of the next attempt to connect
+
+	Tools     *int            `json:"tools,omitempty"`
+	Resources *int            `json:"resources,omitempty"`
+	Prompts   *int            `json:"prompts,omitempty"`
+	Listed    *time.Time      `json:"listed,omitempty"`
+	Notes     []string        `json:"notes,omitempty"`
+	Settings  json.RawMessage `json:"settings,omitempty"`
+	Error     *fault.Document `json:"error,omitempty"`
+}
+
+// A Plugin describes a plugin process.
+type Plugin struct {
+	Plugin      string          `json:"plugin"`
+	Servers     string          `json:"servers,omitempty"` // that may use the process; empty: all
+	Version     string          `json:"version,omitempty"`
+	State       string          `json:"state"`
+	PID         int             `json:"pid,omitempty"`
+	Memory      uint64          `json:"memory_bytes,omitempty"` // resident
+	Connections int             `json:"connections"`
+	Restarts    int             `json:"restarts"`
+	Retry       *time.Time      `json:"retry,omitempty"`
+	Error       *fault.Document `json:"error,omitempty"`
+}
+
+// Sessions describes the clients that stay connected. Modern requests over HTTP need
+// no session, except to listen.
+type Sessions struct {
+	Count int       `json:"count"`
+	List  []Session `json:"list"` // at most MaxSessions of them, the oldest first
+}
+
+// MaxSessions is the largest number of sessions that a status lists.
+const MaxSessions = 100
+
+// A Session describes one connected client.
+type Session struct {
+	Client        string    `json:"client,omitempty"` // name and version, as the client says
+	Subject       string    `json:"subject,omitempty"`
+	Tenant        string    `json:"tenant,omitempty"`
+	Revision      string    `json:"protocol,omitempty"`
+	Since         time.Time `json:"since"`
+	InFlight      int       `json:"in_flight"`
+	Subscriptions int       `json:"subscriptions,omitempty"`
+}
+
+// A Reloaded says what a reload changed.
+type Reloaded struct {
+	Instance   string   `json:"instance"`
+	Generation int      `json:"generation"`
+	Added      []string `json:"added"`
+	Changed    []string `json:"changed"`
+	Removed    []string `json:"removed"`
+	// Restart holds the settings that changed and take effect after a restart only.
+	Restart []string `json:"needs_restart"`
+	// Warnings are the warnings about the configuration, in the form of validate.
+	Warnings []json.RawMessage `json:"warnings,omitempty"`
+	// Text shows the warnings for a person.
+	Text string `json:"text,omitempty"`
+}
+
+// A Failure says why a request changed nothing.
+type Failure struct {
+	Error *fault.Document `json:"error"`
+	// Diagnostics are the problems of the configuration, in the form of validate.
+	Diagnostics []json.RawMessage `json:"diagnostics,omitempty"`
+	// Text shows the diagnostics for a person.
+	Text string `json:"text,omitempty"`
+}

@@ -1,0 +1,189 @@
+package control
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/ownership"
+)
+
+const (
+	maxAnswer    = 16 << 20 // bytes
+	maxInstances = 64
+	// statusTime is the time for a process to describe itself. It asks its plugins for
+	// at most a second.
+	statusTime = 3 * time.Second
+)
+
+// An Instance is a process with a control socket.
+type Instance struct {
+	Name   string // see Status.Instance
+	path   string
+	client *http.Client
+}
+
+// Find returns the processes of this user that have a control socket, ordered by
+// process id. The runtime directory of a process has a path that begins with one of
+// prefixes, followed by the process id and a dot.
+func Find(prefixes []string) []*Instance {
+	var found []*Instance
+	for _, s := range sockets(prefixes) {
+		if len(found) == maxInstances {
+			break
+		}
+		found = append(found, &Instance{Name: strconv.Itoa(s.pid), path: s.path, client: clientOf(s.path)})
+	}
+	return found
+}
+
+// A socket is the control socket of a process.
+type socket struct {
+	pid  int
+	path string
+}
+
+// sockets returns the control sockets that belong to this user.
+func sockets(prefixes []string) []socket {
+	var all []socket
+	for _, prefix := range prefixes {
+		base, prefix := filepath.Split(prefix)
+		entries, err := os.ReadDir(base)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			rest, ok := strings.CutPrefix(e.Name(), prefix)
+			id, _, _ := strings.Cut(rest, ".")
+			pid, err := strconv.Atoi(id)
+			dir := filepath.Join(base, e.Name())
+			if !ok || err != nil || pid <= 0 || !e.IsDir() {
+				continue
+			}
+			if _, err := os.Lstat(filepath.Join(dir, socketName)); err != nil {
+				continue
+			}
+			if why, _ := ownership.Exposed(dir); why != "" {
+				continue
+			}
+			all = append(all, socket{pid, filepath.Join(dir, socketName)})
+		}
+	}
+	slices.SortFunc(all, func(a, b socket) int { return cmp.Or(a.pid-b.pid, strings.Compare(a.path, b.path)) })
+	return slices.Compact(all)
+}
+
+// processes returns the ids of the processes with a control socket.
+func processes(prefixes []string) (pids []int) {
+	for _, s := range sockets(prefixes) {
+		pids = append(pids, s.pid)
+	}
+	return pids
+}
+
+func clientOf(path string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		},
+	}}
+}
+
+// Status asks a process for its status.
+func (i *Instance) Status(ctx context.Context) (*Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	return ask[Status](ctx, i, http.MethodGet, "/v1/status")
+}
+
+// Reload makes a process read its configuration again. The error is a *Refused if the
+// configuration in effect stays.
+func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
+	return ask[Reloaded](ctx, i, http.MethodPost, "/v1/reload")
+}
+
+// A Refused is the error of a request that changed nothing.
+type Refused struct{ Failure }
+
+func (r *Refused) Error() string { return r.Failure.Error.Message }
+
+// Unwrap returns the fault of the process.
+func (r *Refused) Unwrap() error { return r.Failure.Error.Fault() }
+
+func ask[T any](ctx context.Context, i *Instance, method, path string) (*T, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://junctor"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := i.client.Do(req)
+	if err != nil {
+		return nil, i.unreachable(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, i.unreachable(err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		var v T
+		if err := json.Unmarshal(body, &v); err != nil {
+			return nil, i.unreachable(err)
+		}
+		return &v, nil
+	}
+	var failure Failure
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&failure); err != nil || failure.Error == nil {
+		return nil, i.unreachable(fmt.Errorf("status %d", resp.StatusCode))
+	}
+	return nil, &Refused{failure}
+}
+
+func (i *Instance) unreachable(err error) error {
+	message := fmt.Sprintf("process %s did not answer: %s", i.Name, err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		message = fmt.Sprintf("process %s did not answer within %s", i.Name, statusTime)
+	}
+	return &fault.Error{Code: fault.ProcessUnreachable, Message: message, Err: err, Hint: "run `junctor status` again, or restart the process if it hangs"}
+}
+
+// StatusOfAll asks all processes at the same time. failed holds the errors of those that
+// did not answer, except for processes that have ended.
+func StatusOfAll(ctx context.Context, all []*Instance) (answered []*Status, failed []error) {
+	statuses, errs := make([]*Status, len(all)), make([]error, len(all))
+	var work sync.WaitGroup
+	for n, i := range all {
+		work.Go(func() { statuses[n], errs[n] = i.Status(ctx) })
+	}
+	work.Wait()
+	for n, s := range statuses {
+		switch err := errs[n]; {
+		case err == nil:
+			answered = append(answered, s)
+		case !ended(err):
+			failed = append(failed, err)
+		}
+	}
+	return answered, failed
+}
+
+// ended reports whether an error says that no process of this user listens on a socket.
+func ended(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ECONNREFUSED)
+}

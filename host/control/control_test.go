@@ -1,0 +1,273 @@
+//go:build unix
+
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("CONTROL_DIAL") != "" {
+		dialForTest(os.Getenv("CONTROL_DIAL"))
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// dialForTest asks for the status at a prefix and prints the result.
+func dialForTest(prefix string) {
+	answered, failed := StatusOfAll(context.Background(), Find([]string{prefix}))
+	for _, s := range answered {
+		fmt.Println("answered", s.Version)
+	}
+	for _, err := range failed {
+		fmt.Println(fault.As(err).Code, err)
+	}
+}
+
+// A fixed process answers every request in the same way.
+type fixed struct {
+	status  Status
+	failure *Failure
+}
+
+func (p *fixed) Status(context.Context) *Status { return &p.status }
+
+func (p *fixed) Reload(context.Context) (*Reloaded, *Failure) {
+	if p.failure != nil {
+		return nil, p.failure
+	}
+	return &Reloaded{Generation: 2}, nil
+}
+
+// runDir returns the runtime directory of this process, and the prefix of all.
+func runDir(t *testing.T) (dir, prefix string) {
+	t.Helper()
+	base, err := os.MkdirTemp("", "c") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	dir = filepath.Join(base, fmt.Sprintf("junctor-%d.x.y-1", os.Getpid()))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir, filepath.Join(base, "junctor-")
+}
+
+// TestFindOwnSocket: the socket belongs to the user alone, and the process that serves
+// may not ask itself.
+func TestFindOwnSocket(t *testing.T) {
+	dir, prefix := runDir(t)
+	stop, err := Serve(dir, nil, &fixed{}, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if info, err := os.Stat(filepath.Join(dir, socketName)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	found := Find([]string{prefix, prefix})
+	if len(found) != 1 || found[0].Name != fmt.Sprint(os.Getpid()) {
+		t.Fatalf("%+v", found)
+	}
+	if _, err := found[0].Status(t.Context()); !fault.Is(err, fault.ProcessRefused) {
+		t.Errorf("%v", err)
+	}
+}
+
+// testBinary runs this test's program in dial mode. With reparent, its parent is gone.
+func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string {
+	t.Helper()
+	args := []string{os.Args[0]}
+	if reparent {
+		args = []string{"sh", "-c", `( setsid sh -c 'sleep 0.1; "$0" >"$1.tmp" 2>&1; mv "$1.tmp" "$1"' "$0" "$1" & )`, os.Args[0], filepath.Join(t.TempDir(), "out")}
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "CONTROL_DIAL="+prefix)
+	if user != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if reparent {
+		for deadline := time.Now().Add(20 * time.Second); len(out) == 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			out, _ = os.ReadFile(args[len(args)-1])
+		}
+	}
+	return string(out)
+}
+
+// TestDescendantsAreRefused: a child of the serving process is refused, and a process
+// whose parents have ended is not.
+func TestDescendantsAreRefused(t *testing.T) {
+	dir, prefix := runDir(t)
+	stop, err := Serve(dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3"}}, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if out := testBinary(t, prefix, false, 0); !strings.Contains(out, string(fault.ProcessRefused)) || strings.Contains(out, "answered") {
+		t.Errorf("a child: %s", out)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	if out := testBinary(t, prefix, true, 0); !strings.Contains(out, "answered 1.2.3") {
+		t.Errorf("a process that does not descend from this one: %s", out)
+	}
+}
+
+// TestOtherUsersAreRefused lets another user reach the socket, which the directory
+// normally prevents.
+func TestOtherUsersAreRefused(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run a program as another user")
+	}
+	dir, _ := runDir(t)
+	l, err := net.Listen("unix", filepath.Join(dir, socketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, path := range []string{filepath.Dir(dir), dir, filepath.Join(dir, socketName)} {
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("sh", "-c", `python3 -c 'import socket,sys,time; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)' "$0"`, filepath.Join(dir, socketName))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 4242, Gid: 4242}}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = l.(*net.UnixListener).SetDeadline(time.Now().Add(20 * time.Second))
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkPeer(c, nil); err == nil || !strings.Contains(err.Error(), "4242") {
+		t.Errorf("a peer of another user: %v", err)
+	}
+	_ = c.Close()
+	_ = cmd.Wait()
+}
+
+// TestSocketsOfOthersAreIgnored: a socket in a directory that others may change is not
+// asked, nor a name without a process id.
+func TestSocketsOfOthersAreIgnored(t *testing.T) {
+	dir, prefix := runDir(t)
+	base := filepath.Dir(dir)
+	for name, mode := range map[string]os.FileMode{"junctor-12.x-1": 0o777, "junctor-x.y-1": 0o700, "junctor-0.y-1": 0o700, "other-13.x-1": 0o700, "junctor-14.x-1": 0o700} {
+		sub := filepath.Join(base, name)
+		if err := errors.Join(os.Mkdir(sub, 0o700), os.WriteFile(filepath.Join(sub, socketName), nil, 0o600), os.Chmod(sub, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := Find([]string{prefix, "/does-not-exist/"})
+	if len(found) != 1 || found[0].Name != "14" {
+		t.Fatalf("%+v", found)
+	}
+	if answered, failed := StatusOfAll(t.Context(), found); len(answered)+len(failed) != 0 {
+		t.Errorf("a file that is no socket: %v, %v", answered, failed)
+	}
+}
+
+// TestStopRemovesSocket stops a process and looks for it.
+func TestStopRemovesSocket(t *testing.T) {
+	dir, prefix := runDir(t)
+	stop, err := Serve(dir, nil, &fixed{}, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if found := Find([]string{prefix}); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestAnswers sends requests to a handler and reads the answers as a client does.
+func TestAnswers(t *testing.T) {
+	refused := &Failure{Error: fault.New(fault.ConfigInvalid, "no").Document(), Text: "text"}
+	server := httptest.NewServer(handler(&fixed{status: Status{Version: "1.2.3"}, failure: refused}))
+	defer server.Close()
+	i := &Instance{Name: "1", client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+	}}}}
+	if s, err := i.Status(t.Context()); err != nil || s.Version != "1.2.3" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	_, err := i.Reload(t.Context())
+	if r, ok := errors.AsType[*Refused](err); !ok || r.Text != "text" || !fault.Is(err, fault.ConfigInvalid) {
+		t.Errorf("%v", err)
+	}
+	for _, c := range []struct{ method, path string }{{"GET", "/v1/reload"}, {"POST", "/v1/status"}, {"GET", "/"}, {"GET", "/v2/status"}} {
+		if _, err := ask[Status](t.Context(), i, c.method, c.path); !fault.Is(err, fault.ProcessUnreachable) {
+			t.Errorf("%s %s: %v", c.method, c.path, err)
+		}
+	}
+}
+
+// TestConnectionsAreLimited opens more connections than there are places. One that
+// closes makes room for the next.
+func TestConnectionsAreLimited(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	l := &limitedListener{Listener: inner, places: make(chan struct{}, 2)}
+	accepted := make(chan net.Conn)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for range 3 {
+		c, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	first, second := <-accepted, <-accepted
+	select {
+	case <-accepted:
+		t.Error("there are two places for three connections")
+	case <-time.After(50 * time.Millisecond):
+	}
+	_ = first.Close()
+	_ = first.Close() // leaves its place once only
+	third := <-accepted
+	if len(l.places) != 2 {
+		t.Errorf("%d places are taken", len(l.places))
+	}
+	_, _ = second.Close(), third.Close()
+	_ = inner.Close()
+	<-done
+}

@@ -1,0 +1,113 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/fault"
+)
+
+// The limits of one control socket.
+const (
+	maxConnections = 16
+	maxHeader      = 8 << 10 // bytes
+	readTime       = 5 * time.Second
+	idleTime       = 30 * time.Second
+)
+
+// socketName is the name of a control socket in the runtime directory of its process.
+const socketName = "control.sock"
+
+// Supported reports whether this system has control sockets. Windows does not tell
+// which process is at the other end of a socket.
+func Supported() bool { return runtime.GOOS != "windows" }
+
+// Serve answers requests on a control socket in dir, which only this user may access,
+// until stop is called. stop waits for the requests in progress. prefixes are those of
+// [Find].
+func Serve(dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
+	if !Supported() {
+		return nil, errors.ErrUnsupported
+	}
+	path := filepath.Join(dir, socketName)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{
+		Handler: checked(handler(p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, refusalKey{}, checkPeer(c.(*limitedConn).Conn, append(processes(prefixes), os.Getpid())))
+		},
+		ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(&limitedListener{Listener: l, places: make(chan struct{}, maxConnections)})
+	}()
+	return func() {
+		cancel()
+		ended, release := context.WithTimeout(context.Background(), readTime)
+		defer release()
+		if server.Shutdown(ended) != nil {
+			_ = server.Close()
+		}
+		<-done
+	}, nil
+}
+
+func handler(p Process) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
+		respond(w, http.StatusOK, p.Status(r.Context()))
+	})
+	mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, r *http.Request) {
+		// A reload is not cancelled by the end of the program that asked for it.
+		if reloaded, failure := p.Reload(context.WithoutCancel(r.Context())); failure != nil {
+			respond(w, http.StatusUnprocessableEntity, failure)
+		} else {
+			respond(w, http.StatusOK, reloaded)
+		}
+	})
+	return mux
+}
+
+func respond(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the peer may have left
+}
+
+// refusalKey is the key of the reason why the peer of a connection is refused. The value
+// is an error, or nil for a peer that may use the socket.
+type refusalKey struct{}
+
+// checked refuses the requests of peers that may not control this process.
+func checked(next http.Handler, log hclog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refusal, ok := r.Context().Value(refusalKey{}).(error); ok {
+			log.Warn("refused a request on the control socket", "error", refusal)
+			w.Header().Set("Connection", "close")
+			respond(w, http.StatusForbidden, &Failure{Error: fault.New(fault.ProcessRefused, "%s", refusal).
+				WithHint("run this command in a terminal or a service of your own").Document()})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,186 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/plugin"
+	"github.com/junctor-mcp/junctor/host/upstream"
+)
+
+// pluginStatusTime is the time for a plugin to describe a connection.
+const pluginStatusTime = time.Second
+
+// needsAuth is the state of a server that only lacks credentials.
+const needsAuth = "needs_auth"
+
+// Status returns what the process knows about itself. It contacts no server. The
+// fields that describe how the process was started are left to the caller.
+func (a *App) Status(ctx context.Context) *control.Status {
+	g := a.current.Load()
+	path, err := filepath.Abs(g.Config.Path)
+	if err != nil {
+		path = g.Config.Path
+	}
+	return &control.Status{
+		Memory:     control.Memory{Messages: a.messages.Used(), MaxMessages: a.messages.Most()},
+		Generation: control.Generation{Number: g.number, Loaded: g.loaded, Path: path, Files: g.Config.Files},
+		Servers:    a.ServerStatuses(ctx, g.Config.Servers),
+		Plugins:    a.pluginStatuses(),
+		Sessions:   a.sessionStatuses(),
+	}
+}
+
+// ServerStatuses describes servers of the configuration in effect, in the given order.
+// It asks their plugins, but contacts no server.
+func (a *App) ServerStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
+	list := make([]*control.Server, len(servers))
+	var work sync.WaitGroup
+	for i, s := range servers {
+		work.Go(func() { list[i] = a.current.Load().serverStatus(ctx, s) })
+	}
+	work.Wait()
+	return list
+}
+
+func (a *generation) serverStatus(ctx context.Context, s *config.Server) *control.Server {
+	st := &control.Server{Server: s.Name, At: s.At.String(), State: "disabled", OK: true, Required: s.Required}
+	u := a.upstreams[s.Name]
+	if u == nil {
+		return st
+	}
+	st.Transport, st.Settings = s.Transport.Kind, s.Transport.Shown
+	if d, ok := a.manifests[a.plugin(s.Transport.Plugin).Use]; ok {
+		st.Plugin = d.Manifest.Name + " " + d.Manifest.Version
+	}
+	now := u.Status()
+	addUpstream(st, now)
+	if now.Link != nil {
+		st.Connections = 1
+	}
+	st.Connections += a.Gateway.OwnConnections(s.Name)
+	total := a.usage.Of(s.Name)
+	st.Calls, st.Errors, st.InFlight, st.LastUsed = total.Requests, total.Errors, total.InFlight, known(total.Last)
+	addLink(ctx, st, now.Link)
+	a.addCounts(st)
+	return st
+}
+
+// addUpstream adds the state of the connection that all clients share.
+func addUpstream(st *control.Server, now upstream.Status) {
+	st.State, st.Revision, st.ServerInfo = string(now.State), string(now.Revision), now.ServerInfo
+	st.Connects, st.Subscriptions, st.Retry = now.Connects, now.Subscriptions, known(now.Retry)
+	switch {
+	case now.State == upstream.Starting:
+		st.Step = stepOf(now.Start)
+	case now.State == upstream.Failed && now.Err != nil:
+		st.OK, st.Error = false, fault.As(now.Err).Document()
+		if fault.Is(now.Err, fault.UpstreamLogin) || fault.Is(now.Err, fault.UpstreamAuth) {
+			st.State = needsAuth
+		}
+	}
+}
+
+// stepOf says what a start waits for.
+func stepOf(s upstream.StartStatus) string {
+	switch {
+	case s.Queued:
+		return "waiting for other servers to start"
+	case s.Launcher != "":
+		return fmt.Sprintf("started with %s, which may be installing it, for %s of at most %s", s.Launcher, s.Taken.Round(time.Second), s.Allowed.Round(time.Second))
+	}
+	return fmt.Sprintf("started, for %s of at most %s", s.Taken.Round(time.Second), s.Allowed.Round(time.Second))
+}
+
+// addLink adds what the transport's plugin knows about the connection.
+func addLink(ctx context.Context, st *control.Server, link upstream.Link) {
+	c, ok := link.(*plugin.Connection)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, pluginStatusTime)
+	defer cancel()
+	now, err := c.Status(ctx)
+	if err != nil {
+		return
+	}
+	st.PID, st.Memory = now.PID, control.Resident(now.PID)
+	switch {
+	case now.Dropped == 1:
+		st.Notes = append(st.Notes, "1 line on its standard output was not a message; a server must log to standard error")
+	case now.Dropped > 1:
+		st.Notes = append(st.Notes, fmt.Sprintf("%d lines on its standard output were not messages; a server must log to standard error", now.Dropped))
+	}
+}
+
+// addCounts adds the numbers of items in the catalog.
+func (a *App) addCounts(st *control.Server) {
+	since, known := a.Catalog.Known(st.Server)
+	if !known {
+		return
+	}
+	var tools, resources, prompts int
+	snapshot := a.Catalog.Snapshot()
+	for _, t := range snapshot.Tools {
+		if t.Server == st.Server {
+			tools++
+		}
+	}
+	for _, r := range snapshot.Resources {
+		if r.Server == st.Server {
+			resources++
+		}
+	}
+	for _, p := range snapshot.Prompts {
+		if p.Server == st.Server {
+			prompts++
+		}
+	}
+	st.Tools, st.Resources, st.Prompts, st.Listed = &tools, &resources, &prompts, &since
+	for _, n := range snapshot.Notes {
+		if n.Server == st.Server {
+			st.Notes = append(st.Notes, n.String())
+		}
+	}
+}
+
+func (a *App) pluginStatuses() []control.Plugin {
+	list := []control.Plugin{}
+	for _, p := range a.Supervisor.Status() {
+		st := control.Plugin{
+			Plugin: p.Name, Servers: p.Alone, Version: p.Version, State: string(p.State), PID: p.PID, Memory: control.Resident(p.PID),
+			Connections: p.Connections, Restarts: max(0, p.Starts-1), Retry: known(p.Retry),
+		}
+		if p.Err != nil {
+			st.Error = fault.As(p.Err).Document()
+		}
+		list = append(list, st)
+	}
+	return list
+}
+
+func (a *App) sessionStatuses() control.Sessions {
+	all := a.Gateway.Sessions()
+	s := control.Sessions{Count: len(all), List: []control.Session{}}
+	for _, one := range all[:min(len(all), control.MaxSessions)] {
+		s.List = append(s.List, control.Session{
+			Client: one.Program, Subject: one.Principal.Subject, Tenant: one.Principal.Tenant, Revision: string(one.Revision),
+			Since: one.Since, InFlight: one.InFlight, Subscriptions: one.Subscriptions,
+		})
+	}
+	return s
+}
+
+// known returns nil for the zero time.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

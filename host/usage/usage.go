@@ -1,0 +1,69 @@
+// Package usage counts the requests that each server got since the process started.
+package usage
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Counter counts requests by server. Its methods may be called concurrently. The
+// zero value is ready for use.
+type Counter struct {
+	servers sync.Map // *counts by name
+}
+
+// counts are the numbers of one server.
+type counts struct {
+	requests, errors atomic.Uint64
+	inFlight, last   atomic.Int64 // last is in nanoseconds since 1970
+}
+
+// Totals are the numbers of one server.
+type Totals struct {
+	Requests, Errors uint64 // Errors of the Requests ended with an error
+	InFlight         int
+	Last             time.Time // when the last request began; zero without one
+}
+
+// Begin counts a request to a server. The caller calls end once.
+func (c *Counter) Begin(server string) (end func(failed bool)) {
+	value, ok := c.servers.Load(server)
+	if !ok {
+		value, _ = c.servers.LoadOrStore(server, &counts{})
+	}
+	n := value.(*counts)
+	n.requests.Add(1)
+	n.inFlight.Add(1)
+	n.last.Store(time.Now().UnixNano())
+	return func(failed bool) {
+		n.inFlight.Add(-1)
+		if failed {
+			n.errors.Add(1)
+		}
+	}
+}
+
+// Of returns the numbers of a server.
+func (c *Counter) Of(server string) (t Totals) {
+	value, ok := c.servers.Load(server)
+	if !ok {
+		return t
+	}
+	n := value.(*counts)
+	t = Totals{Requests: n.requests.Load(), Errors: n.errors.Load(), InFlight: int(n.inFlight.Load())}
+	if last := n.last.Load(); last > 0 {
+		t.Last = time.Unix(0, last)
+	}
+	return t
+}
+
+// Keep drops the numbers of the servers that keep rejects.
+func (c *Counter) Keep(keep func(server string) bool) {
+	c.servers.Range(func(name, _ any) bool {
+		if !keep(name.(string)) {
+			c.servers.Delete(name)
+		}
+		return true
+	})
+}
