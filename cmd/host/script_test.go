@@ -17,7 +17,7 @@ import (
 
 // TestMain runs this binary as the junctor command, or as a server for the tests.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "browser": browser})
+	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser})
 }
 
 // sequential are scripts that run one command after the other. The race detector makes them

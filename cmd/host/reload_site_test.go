@@ -1,0 +1,213 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A reloadSite is a running "junctor serve --http" with its configuration.
+type reloadSite struct {
+	*reloadProcess
+	path string // of the configuration
+	url  string
+}
+
+// A reloadProcess is a running "junctor serve".
+type reloadProcess struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	log chan string // lines of the log
+}
+
+// A reloadDir is a directory with a configuration.
+type reloadDir struct {
+	t    *testing.T
+	site silent
+	path string // of the configuration
+}
+
+func newReloadDir(t *testing.T) *reloadDir {
+	t.Helper()
+	site := silentSite(t)
+	return &reloadDir{t: t, site: site, path: filepath.Join(site.dir, "junctor.hcl")}
+}
+
+// command returns a command that starts junctor in the directory.
+func (d *reloadDir) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("junctor", args...)
+	cmd.Dir, cmd.Env = d.site.dir, d.site.env
+	return cmd
+}
+
+// configure replaces the configuration at once: a process that watches the file sees
+// either text, and never a part of one.
+func configure(t *testing.T, path, text string) {
+	t.Helper()
+	err := os.WriteFile(path+".new", []byte(text), 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write writes a configuration with a server that never changes and one whose
+// arguments have a version. Without a version that server is left out; broken adds
+// a block that is not closed.
+func (s *reloadSite) write(version string, broken bool) {
+	s.t.Helper()
+	configure(s.t, s.path, demoServers(version, broken))
+}
+
+func demoServers(version string, broken bool) string {
+	text := "server \"steady\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"
+	if version != "" {
+		text += fmt.Sprintf("server \"other\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n    env = { VERSION = %q }\n  }\n}\n", version)
+	}
+	if broken {
+		text += "server \"unclosed\" {\n"
+	}
+	return text
+}
+
+// hangup makes the process reload and waits until the log has one of the texts.
+func (s *reloadProcess) hangup(want ...string) string {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.waitLog(want...)
+}
+
+func (s *reloadProcess) waitLog(want ...string) string {
+	s.t.Helper()
+	deadline := time.After(reloadPatience)
+	for {
+		select {
+		case line := <-s.log:
+			for _, w := range want {
+				if strings.Contains(line, w) {
+					return line
+				}
+			}
+		case <-deadline:
+			s.t.Fatalf("the log has none of %q", want)
+		}
+	}
+}
+
+// startProcess starts a command and reads its log. The test ends it with SIGTERM.
+func startProcess(t *testing.T, cmd *exec.Cmd) *reloadProcess {
+	t.Helper()
+	s := &reloadProcess{t: t, cmd: cmd, log: make(chan string, 1<<16)}
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			s.log <- lines.Text()
+		}
+	})
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		reading.Wait()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+	return s
+}
+
+func startReloadSite(t *testing.T, flags ...string) *reloadSite {
+	t.Helper()
+	return startReloadSiteWith(t, "", flags...)
+}
+
+// startReloadSiteWith starts it with another variable of the environment.
+func startReloadSiteWith(t *testing.T, variable string, flags ...string) *reloadSite {
+	t.Helper()
+	d := newReloadDir(t)
+	configure(t, d.path, demoServers("0", false))
+	if variable != "" {
+		d.site.env = append(d.site.env, variable)
+	}
+	return d.serveHTTP(flags...)
+}
+
+// serveHTTP starts the process.
+func (d *reloadDir) serveHTTP(flags ...string) *reloadSite {
+	d.t.Helper()
+	s := &reloadSite{path: d.path}
+	d.trust()
+	s.reloadProcess = startProcess(d.t, d.command(append([]string{"serve", "--http=127.0.0.1:0"}, flags...)...))
+	line := s.waitLog("serving over HTTP")
+	_, rest, _ := strings.Cut(line, "endpoint=")
+	s.url, _, _ = strings.Cut(rest, " ")
+	return s
+}
+
+// trust trusts the configuration as it is.
+func (d *reloadDir) trust() {
+	d.t.Helper()
+	if out, err := d.command("trust", "junctor.hcl", "--yes").CombinedOutput(); err != nil {
+		d.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func (s *reloadSite) trust() {
+	s.t.Helper()
+	(&reloadDir{t: s.t, site: silent{s.cmd.Dir, s.cmd.Env}}).trust()
+}
+
+// demos returns the process ids of the demo servers of the processes in a directory.
+func demos(dir string) map[string]bool {
+	pids := map[string]bool{}
+	out, _ := exec.Command("ps", "-eo", "pid=,args=").Output()
+	for line := range strings.Lines(string(out)) {
+		pid, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+		cwd, err := os.Readlink("/proc/" + pid + "/cwd")
+		if strings.TrimSpace(args) == "./demo" && err == nil && cwd == dir {
+			pids[pid] = true
+		}
+	}
+	return pids
+}
+
+// kept returns how many of the process ids before are there afterwards.
+func kept(before, after map[string]bool) (n int) {
+	for pid := range before {
+		if after[pid] {
+			n++
+		}
+	}
+	return n
+}
+
+// residentKiB returns the resident memory of the process.
+func (s *reloadSite) residentKiB() (n int) {
+	s.t.Helper()
+	out, err := exec.Command("ps", "-o", "rss=", "-p", fmt.Sprint(s.cmd.Process.Pid)).Output()
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &n)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,155 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// reloadRounds returns the numbers of reloads, and of calls of each client, for a test.
+func reloadRounds() (reloads, calls int) {
+	if os.Getenv("JUNCTOR_SOAK") != "" {
+		return 50, 2500
+	}
+	return 12, 400
+}
+
+// serveStdio starts "junctor serve --watch" and returns its client.
+func (d *reloadDir) serveStdio() (*reloadProcess, *reloadClient) {
+	d.t.Helper()
+	cmd := d.command("serve", "--watch")
+	c := &reloadClient{waiting: map[string]chan reloadMessage{}}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c.in = in
+	s := startProcess(d.t, cmd)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		if err := c.read(out); err != nil && !errors.Is(err, os.ErrClosed) {
+			d.t.Error(err)
+		}
+	})
+	d.t.Cleanup(func() { // before the process is waited for
+		_ = in.Close()
+		reading.Wait()
+	})
+	s.waitLog("serving on standard input and output")
+	return s, c
+}
+
+// TestReloadLosesNoCallOverStdio is TestReloadLosesNoCall for clients on standard
+// input, whose configuration is watched.
+func TestReloadLosesNoCallOverStdio(t *testing.T) {
+	reloads, calls := reloadRounds()
+	d := newReloadDir(t)
+	configure(t, d.path, demoServers("0", false))
+	d.trust()
+	var processes []*reloadProcess
+	var clients []*reloadClient
+	for range 2 {
+		s, c := d.serveStdio()
+		processes, clients = append(processes, s), append(clients, c)
+	}
+	clients[0].initialize(t)
+	for _, c := range clients {
+		for _, tool := range []string{"steady__add", "other__add"} {
+			if _, err := c.call(tool); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := demos(d.site.dir)
+	done := make(chan struct{})
+	var work sync.WaitGroup
+	for _, c := range clients {
+		work.Go(func() { callUntil(t, c, calls, done) })
+	}
+	for n := 1; n <= reloads; n++ {
+		broken := n%3 == 0
+		configure(t, d.path, demoServers(fmt.Sprint(n), broken))
+		for _, s := range processes {
+			s.waitLog(reloadOutcome(broken))
+		}
+	}
+	close(done)
+	work.Wait()
+	if after := demos(d.site.dir); len(before) != 4 || kept(before, after) != 2 {
+		t.Errorf("the servers were %v and are %v", before, after)
+	}
+}
+
+// callUntil calls a server that stays and one that is replaced in turn, at least so
+// many times and until done is closed.
+func callUntil(t *testing.T, c *reloadClient, calls int, done chan struct{}) {
+	for n := 0; ; n++ {
+		if n >= calls {
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+		if _, err := c.call([]string{"steady__add", "other__add"}[n%2]); err != nil {
+			t.Errorf("%s, call %d: %v", c.name(), n, err)
+			return
+		}
+	}
+}
+
+// reloadOutcome is the text in the log after a reload.
+func reloadOutcome(broken bool) string {
+	if broken {
+		return "was not reloaded"
+	}
+	return "reloaded the configuration"
+}
+
+// TestHangupEndsServeOverStdio: without --http, SIGHUP means that the terminal of the
+// client is gone. It ends the process and its servers.
+func TestHangupEndsServeOverStdio(t *testing.T) {
+	d := newReloadDir(t)
+	configure(t, d.path, publishers("steady", "legacy", ""))
+	d.trust()
+	cmd := d.command("serve")
+	c := &reloadClient{waiting: map[string]chan reloadMessage{}}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.in = in
+	var reading sync.WaitGroup
+	reading.Go(func() { _ = c.read(out) }) // it ends in the middle
+	pid, err := c.process(map[string]any{"name": "steady__publish"})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	reading.Wait()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) {
+		t.Errorf("it ended with %v", err)
+	}
+	awaitEnd(t, pid)
+}
