@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// resources are the numbers of open file descriptors of a process and of the processes
+// below it, by name of the program.
+type resources map[string]int
+
+// resourcesOf counts the resources of a process. A process may end meanwhile.
+func resourcesOf(t *testing.T, pid int) resources {
+	t.Helper()
+	out, err := exec.Command("ps", "-eo", "pid=,ppid=,comm=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type process struct{ pid, name string }
+	below := map[string][]process{}
+	for line := range strings.Lines(string(out)) {
+		var child process
+		var parent string
+		if _, err := fmt.Sscan(line, &child.pid, &parent, &child.name); err == nil {
+			below[parent] = append(below[parent], child)
+		}
+	}
+	r, n := resources{}, 0
+	var count func(p process)
+	count = func(p process) {
+		n++
+		open, _ := os.ReadDir("/proc/" + p.pid + "/fd")
+		r[p.name] += len(open)
+		for _, child := range below[p.pid] {
+			count(child)
+		}
+	}
+	count(process{fmt.Sprint(pid), "junctor"})
+	r["processes"] = n
+	return r
+}
+
+// TestReloadLeaksNoDescriptorsAndProcesses: after many reloads the process, its plugin
+// and its servers have as many file descriptors and processes as before.
+func TestReloadLeaksNoDescriptorsAndProcesses(t *testing.T) {
+	reloads, _ := reloadRounds()
+	s := startReloadSite(t)
+	use := func() {
+		c := &reloadClient{url: s.url}
+		for _, tool := range []string{"steady__add", "other__add"} {
+			if _, err := c.call(tool); err != nil {
+				t.Fatal(err)
+			}
+		}
+		http.DefaultClient.CloseIdleConnections()
+	}
+	reload := func(n int) {
+		broken := n%3 == 0
+		s.write(fmt.Sprint(n), broken)
+		s.hangup(reloadOutcome(broken))
+	}
+	reload(1)
+	use()
+	before := settled(t, s)
+	for n := 2; n < reloads; n++ {
+		reload(n)
+		use()
+	}
+	deadline := time.Now().Add(reloadPatience)
+	after := resourcesOf(t, s.cmd.Process.Pid)
+	for !maps.Equal(before, after) && time.Now().Before(deadline) { // servers are given time to exit
+		time.Sleep(50 * time.Millisecond)
+		after = resourcesOf(t, s.cmd.Process.Pid)
+	}
+	t.Logf("descriptors after %d reloads: %v", reloads, after)
+	if !maps.Equal(before, after) {
+		t.Errorf("before %v, after %d reloads %v", before, reloads, after)
+	}
+}
+
+// settled returns the resources when the servers are the two of the configuration and
+// nothing changes for a second.
+func settled(t *testing.T, s *reloadSite) resources {
+	t.Helper()
+	for end := time.Now().Add(reloadPatience); time.Now().Before(end); {
+		before := resourcesOf(t, s.cmd.Process.Pid)
+		time.Sleep(time.Second)
+		if after := resourcesOf(t, s.cmd.Process.Pid); maps.Equal(before, after) && len(demos(s.cmd.Dir)) == 2 {
+			return after
+		}
+	}
+	t.Fatal("the number of file descriptors does not settle")
+	return nil
+}
