@@ -16,9 +16,14 @@ import (
 // request of the modern client ends with a result, and the next one is about the new
 // server. Its tools change each time, which clients hear once.
 func TestReloadRenewsSubscriptions(t *testing.T) {
-	rounds, _ := reloadRounds()
+	t.Parallel()
+	rounds := 4
+	if os.Getenv("JUNCTOR_SOAK") != "" {
+		rounds = 50
+	}
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
+			t.Parallel()
 			d := newReloadDir(t)
 			configure(t, d.path, publishers("news", era, "version 0"))
 			d.trust()
@@ -97,6 +102,7 @@ func (c *reloadClient) heardFrom(pid string) bool {
 // progress and the result that come afterwards. Then the processes of the first two
 // servers end.
 func TestReloadFinishesCallsInFlight(t *testing.T) {
+	t.Parallel()
 	d := newReloadDir(t)
 	configure(t, d.path, publishers("steady", "legacy", "", "replaced", "legacy", "", "removed", "legacy", ""))
 	s := d.serveHTTP()

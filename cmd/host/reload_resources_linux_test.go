@@ -49,6 +49,7 @@ func resourcesOf(t *testing.T, pid int) resources {
 // TestReloadLeaksNoDescriptorsAndProcesses: after many reloads the process, its plugin
 // and its servers have as many file descriptors and processes as before.
 func TestReloadLeaksNoDescriptorsAndProcesses(t *testing.T) {
+	t.Parallel()
 	reloads, _ := reloadRounds()
 	s := startReloadSite(t)
 	use := func() {

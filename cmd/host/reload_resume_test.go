@@ -16,6 +16,7 @@ import (
 // again while reloads go on. The client resumes it after the last event that it has
 // seen, and gets each event once.
 func TestReloadKeepsResumableStreams(t *testing.T) {
+	t.Parallel()
 	reloads, _ := reloadRounds()
 	d := newSteadyDir(t)
 	s := d.serveHTTP()
@@ -34,6 +35,7 @@ func TestReloadKeepsResumableStreams(t *testing.T) {
 		broken := n%3 == 0
 		configure(t, d.path, steadyText(fmt.Sprint(n), broken))
 		s.hangup(reloadOutcome(broken))
+		c.keepUp(t, n)
 	}
 	close(done)
 	calls := <-last
@@ -82,6 +84,7 @@ func (c *reloadClient) hearInPieces(t *testing.T, piece int) {
 // TestReloadKeepsStreamOfCallInFlight cuts the stream of a legacy client's call, and
 // replaces its server. The client resumes the stream and gets the result.
 func TestReloadKeepsStreamOfCallInFlight(t *testing.T) {
+	t.Parallel()
 	d := newReloadDir(t)
 	configure(t, d.path, publishers("news", "legacy", "", "other", "legacy", ""))
 	s := d.serveHTTP()

@@ -17,7 +17,7 @@ func reloadRounds() (reloads, calls int) {
 	if os.Getenv("JUNCTOR_SOAK") != "" {
 		return 50, 2500
 	}
-	return 12, 400
+	return 10, 250
 }
 
 // serveStdio starts "junctor serve --watch" and returns its client.
@@ -52,6 +52,7 @@ func (d *reloadDir) serveStdio() (*reloadProcess, *reloadClient) {
 // TestReloadLosesNoCallOverStdio is TestReloadLosesNoCall for clients on standard
 // input, whose configuration is watched.
 func TestReloadLosesNoCallOverStdio(t *testing.T) {
+	t.Parallel()
 	reloads, calls := reloadRounds()
 	d := newReloadDir(t)
 	configure(t, d.path, demoServers("0", false))
@@ -119,6 +120,7 @@ func reloadOutcome(broken bool) string {
 // TestHangupEndsServeOverStdio: without --http, SIGHUP means that the terminal of the
 // client is gone. It ends the process and its servers.
 func TestHangupEndsServeOverStdio(t *testing.T) {
+	t.Parallel()
 	d := newReloadDir(t)
 	configure(t, d.path, publishers("steady", "legacy", ""))
 	d.trust()

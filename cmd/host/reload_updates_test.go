@@ -67,6 +67,15 @@ func publishUntil(t *testing.T, c *reloadClient, done chan struct{}) (calls int)
 	}
 }
 
+// keepUp waits until a subscriber has heard ten updates for each of n reloads, so that
+// updates come during all of them.
+func (c *reloadClient) keepUp(t *testing.T, n int) {
+	t.Helper()
+	c.await(t, "the updates before the next reload", func(heard []reloadMessage) bool {
+		return len(numbers(heard, publisherAt("old"))) >= 10*n
+	})
+}
+
 // heardAll waits for the last update of each steady publisher. It fails if another one
 // is missing, or comes twice, or a list is said to have changed.
 func heardAll(t *testing.T, c *reloadClient, last int) {
@@ -105,6 +114,7 @@ func firstDifference(got, want []int) string {
 // send numbered updates to subscribers of both eras. Each number arrives once, in
 // order.
 func TestReloadLosesNoUpdate(t *testing.T) {
+	t.Parallel()
 	reloads, _ := reloadRounds()
 	d := newSteadyDir(t)
 	s := d.serveHTTP()
@@ -121,6 +131,7 @@ func TestReloadLosesNoUpdate(t *testing.T) {
 		broken := n%3 == 0
 		configure(t, d.path, steadyText(fmt.Sprint(n), broken))
 		s.hangup(reloadOutcome(broken))
+		clients[0].keepUp(t, n)
 	}
 	close(done)
 	work.Wait()
@@ -133,6 +144,7 @@ func TestReloadLosesNoUpdate(t *testing.T) {
 // TestReloadLosesNoUpdateOverStdio is TestReloadLosesNoUpdate for clients on standard
 // input, whose configuration is watched.
 func TestReloadLosesNoUpdateOverStdio(t *testing.T) {
+	t.Parallel()
 	reloads, _ := reloadRounds()
 	d := newSteadyDir(t)
 	var processes []*reloadProcess
@@ -155,6 +167,7 @@ func TestReloadLosesNoUpdateOverStdio(t *testing.T) {
 		for _, s := range processes {
 			s.waitLog(reloadOutcome(broken))
 		}
+		clients[0].keepUp(t, n)
 	}
 	close(done)
 	work.Wait()
