@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,7 +18,7 @@ import (
 
 // TestMain runs this binary as the junctor command, or as a server for the tests.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser})
+	testscript.Main(withPrograms{m}, map[string]func(){"junctor": main, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser})
 }
 
 // sequential are scripts that run one command after the other. The race detector makes them
@@ -78,9 +79,50 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// programs are the programs of the repository that tests have built, by package.
+var programs struct {
+	sync.Mutex
+	dir   string
+	built map[string]string
+}
+
+// withPrograms runs the tests, and removes the programs that they built.
+type withPrograms struct{ *testing.M }
+
+func (m withPrograms) Run() int {
+	defer func() {
+		if programs.dir != "" {
+			_ = os.RemoveAll(programs.dir)
+		}
+	}()
+	return m.M.Run()
+}
+
+// build puts the program of a package at a path. It links a program once.
 func build(t *testing.T, out, pkg string) {
 	t.Helper()
-	buildIn(t, ".", out, pkg)
+	programs.Lock()
+	defer programs.Unlock()
+	if programs.dir == "" {
+		dir, err := os.MkdirTemp("", "junctor-test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs.dir, programs.built = dir, map[string]string{}
+	}
+	path, ok := programs.built[pkg]
+	if !ok {
+		path = filepath.Join(programs.dir, fmt.Sprint(len(programs.built)))
+		buildIn(t, ".", path, pkg)
+		programs.built[pkg] = path
+	}
+	err := os.MkdirAll(filepath.Dir(out), 0o755)
+	if err == nil {
+		err = os.Link(path, out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // buildIn is build for a module in a subdirectory of the repository.
