@@ -51,7 +51,10 @@ type reloadMessage struct {
 	Error  json.RawMessage
 
 	event string // id of the event
+	text  string
 }
+
+func (m reloadMessage) String() string { return m.text }
 
 // call calls a tool of the demo server and returns the text of the response.
 func (c *reloadClient) call(tool string) (string, error) {
@@ -183,7 +186,7 @@ func readEvents(body io.Reader, use func(reloadMessage) bool) error {
 		if !ok || !strings.HasPrefix(data, "{") {
 			continue
 		}
-		m := reloadMessage{event: event}
+		m := reloadMessage{event: event, text: data}
 		if err := json.Unmarshal([]byte(data), &m); err != nil {
 			return fmt.Errorf("%w: %s", err, data)
 		}
@@ -214,7 +217,7 @@ func (c *reloadClient) exchange(ctx context.Context, id string, body []byte) (re
 // read reads standard output of the server to its end.
 func (c *reloadClient) read(out io.Reader) error {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		var m reloadMessage
+		m := reloadMessage{text: lines.Text()}
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
 			return fmt.Errorf("%w: %s", err, lines.Text())
 		}
@@ -258,7 +261,7 @@ func (c *reloadClient) await(t *testing.T, what string, enough func(heard []relo
 		select {
 		case <-news:
 		case <-deadline:
-			t.Fatalf("%s did not arrive; of %d messages the last are %+v", what, len(heard), heard[max(0, len(heard)-3):])
+			t.Fatalf("%s did not arrive; of %d messages the last are %s", what, len(heard), heard[max(0, len(heard)-3):])
 		}
 	}
 }

@@ -1,0 +1,108 @@
+//go:build unix
+
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/host/config"
+)
+
+// A reloadedApp is an App with the file of its configuration.
+type reloadedApp struct {
+	*App
+	path string
+}
+
+// loadApp loads an App whose servers are the demo server.
+func loadApp(t *testing.T) *reloadedApp {
+	t.Helper()
+	dir := t.TempDir()
+	for out, pkg := range map[string]string{"demo": "./testdata/demo", filepath.Join("plugins", "junctor-plugin-stdio"): "./plugins/stdio"} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
+		cmd.Dir = ".."
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("building %s: %v\n%s", pkg, err, text)
+		}
+	}
+	a := &reloadedApp{path: filepath.Join(dir, "junctor.hcl")}
+	a.write(t, 0, false)
+	var diags config.Diagnostics
+	a.App, diags = Load(t.Context(), Options{
+		Config: config.Location{Path: a.path}, Version: "0.1.0", Log: hclog.NewNullLogger(),
+		Dirs: Dirs{Cache: cache.Dir(filepath.Join(dir, "cache")), Data: filepath.Join(dir, "data"), Run: t.TempDir()},
+		Lookup: func(name string) (string, bool) {
+			if name == "JUNCTOR_PLUGIN_DIR" {
+				return filepath.Join(dir, "plugins"), true
+			}
+			return os.LookupEnv(name)
+		},
+	})
+	if a.App == nil {
+		t.Fatal(diags.Err())
+	}
+	return a
+}
+
+// write writes a configuration in which one server changes with the version.
+func (a *reloadedApp) write(t *testing.T, version int, broken bool) {
+	t.Helper()
+	text := ""
+	for name, v := range map[string]int{"steady": 0, "other": version} {
+		text += fmt.Sprintf("server %q {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n    env = { VERSION = \"%d\" }\n  }\n}\n", name, v)
+	}
+	if broken {
+		text += "server \"unclosed\" {\n"
+	}
+	if err := os.WriteFile(a.path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// connect connects all servers of the generation in effect.
+func (a *reloadedApp) connect(t *testing.T) {
+	t.Helper()
+	for name, u := range a.Upstreams() {
+		if err := u.Connect(t.Context()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestReloadLeaksNoGoroutine: after reloads of connected servers the App has as many
+// goroutines as before, and none after Stop.
+func TestReloadLeaksNoGoroutine(t *testing.T) {
+	// The goroutine that makes all forks lasts as long as the process.
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"))
+	a := loadApp(t)
+	defer a.Stop()
+	a.connect(t)
+	before := runtime.NumGoroutine()
+	for n := 1; n <= 20; n++ {
+		a.write(t, n, n%3 == 0)
+		changed, diags, err := a.Reload(context.Background(), config.Location{Path: a.path}, nil)
+		if err != nil || (changed == nil) != (n%3 == 0) {
+			t.Fatalf("reload %d: %v, %v, %v", n, changed, diags.Err(), err)
+		}
+		a.connect(t)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) { // the replaced servers are being closed
+		time.Sleep(10 * time.Millisecond)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		stacks := make([]byte, 1<<20)
+		t.Errorf("%d goroutines before the reloads, %d afterwards\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
+	}
+}
