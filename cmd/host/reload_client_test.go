@@ -30,6 +30,8 @@ type reloadClient struct {
 	in      io.Writer // standard input of the server; nil over HTTP
 	id      int
 
+	capabilities map[string]any // of a legacy client
+
 	mu      sync.Mutex
 	waiting map[string]chan reloadMessage // guarded by mu; requests on standard input, by id
 	heard   []reloadMessage               // guarded by mu; messages that answer no call, in their order
@@ -221,17 +223,24 @@ func (c *reloadClient) read(out io.Reader) error {
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
 			return fmt.Errorf("%w: %s", err, lines.Text())
 		}
-		c.mu.Lock()
-		response := c.waiting[string(m.ID)]
-		delete(c.waiting, string(m.ID))
-		c.mu.Unlock()
-		if response != nil {
+		if response := c.takeWaiting(m); response != nil {
 			response <- m
 		} else {
 			c.hear(m)
 		}
 	}
 	return nil
+}
+
+// takeWaiting removes the request that a message answers; nil: it answers none.
+func (c *reloadClient) takeWaiting(m reloadMessage) chan reloadMessage {
+	if m.Method != "" {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer delete(c.waiting, string(m.ID))
+	return c.waiting[string(m.ID)]
 }
 
 func (c *reloadClient) hear(m reloadMessage) {
@@ -291,7 +300,11 @@ func numbers(heard []reloadMessage, uri string) (all []int) {
 // initialize begins a legacy session.
 func (c *reloadClient) initialize(t *testing.T) {
 	t.Helper()
-	params := map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"}}
+	capabilities := c.capabilities
+	if capabilities == nil {
+		capabilities = map[string]any{}
+	}
+	params := map[string]any{"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": map[string]any{"name": "t", "version": "1"}}
 	c.legacy = true
 	if c.in != nil {
 		if m, err := c.request("initialize", params); err != nil || m.Result == nil {

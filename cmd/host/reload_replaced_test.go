@@ -187,3 +187,51 @@ func (c *reloadClient) logsOf(text string) (logs, progress int) {
 	}
 	return logs, lastProgress(c.heard, text)
 }
+
+// TestReloadKeepsServerOfCallThatAsks reloads twice while a call waits for its user: once
+// without a change of the server, and once with one. The server stays until the call
+// has its result.
+func TestReloadKeepsServerOfCallThatAsks(t *testing.T) {
+	t.Parallel()
+	d := newReloadDir(t)
+	questions := `[{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":{}}}}]`
+	if err := os.WriteFile(filepath.Join(d.site.dir, "form.json"), []byte(questions), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asking := func(version string) string {
+		return fmt.Sprintf("server \"asking\" {\n  transport \"stdio\" {\n    command = [\"inquirer\", \"modern\", \"form.json\"]\n    env = { VERSION = %q }\n  }\n}\n", version)
+	}
+	configure(t, d.path, asking("1"))
+	d.trust()
+	s, c := d.serveStdio()
+	c.capabilities = map[string]any{"elicitation": map[string]any{}}
+	c.initialize(t)
+	type outcome struct {
+		m   reloadMessage
+		err error
+	}
+	result := make(chan outcome, 1)
+	go func() {
+		m, err := c.request("tools/call", map[string]any{"name": "asking__ask"})
+		result <- outcome{m, err}
+	}()
+	question := ""
+	c.await(t, "the question", func(heard []reloadMessage) bool {
+		for _, m := range heard {
+			if m.Method == "elicitation/create" {
+				question = string(m.ID)
+			}
+		}
+		return question != ""
+	})
+	configure(t, d.path, asking("1")+publishers("added", "legacy", ""))
+	s.waitLog(`added=["added"]`)
+	configure(t, d.path, asking("2"))
+	s.waitLog(`changed=["asking"]`)
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`+"\n", question); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-result; r.err != nil || r.m.Result == nil {
+		t.Errorf("%v, %s", r.err, r.m)
+	}
+}

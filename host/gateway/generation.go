@@ -16,12 +16,32 @@ type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
 
-	requests atomic.Int64 // in flight
+	requests atomic.Int64               // in flight
+	before   atomic.Pointer[Generation] // an earlier one with requests; see forgetUnused
 }
 
-// InUse reports whether requests that began with the generation are in flight. Once it
-// is false for a generation that is not the current one, it stays false.
-func (n *Generation) InUse() bool { return n.requests.Load() > 0 }
+// InUse reports whether requests that began with the generation, or an earlier one, are
+// in flight: any of them may use a server that the generation took over. Once it is
+// false for a generation that is not the current one, it stays false.
+func (n *Generation) InUse() bool {
+	n.forgetUnused()
+	return n.before.Load() != nil || n.requests.Load() > 0
+}
+
+// forgetUnused drops the earlier generations without requests, so that one long request
+// does not keep every generation since then in memory.
+func (n *Generation) forgetUnused() {
+	for {
+		switch before := n.before.Load(); {
+		case before == nil:
+			return
+		case before.requests.Load() > 0:
+			n = before
+		default:
+			n.before.Store(before.before.Load())
+		}
+	}
+}
 
 // generations holds the generation in effect.
 type generations struct {
@@ -87,7 +107,9 @@ func (n *Generation) replaced(by *Generation) (servers []string) {
 func (g *Gateway) Apply(n *Generation) {
 	g.generations.applying.Lock()
 	defer g.generations.applying.Unlock()
+	n.before.Store(g.generations.current())
 	before := g.generations.swap(n)
+	n.forgetUnused()
 	for _, server := range before.replaced(n) {
 		g.conns.Replace(server)
 		for _, s := range g.sessions.all() {
