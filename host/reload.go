@@ -48,7 +48,10 @@ func (a *App) Reload(ctx context.Context, at config.Location, content *config.Co
 	for name, u := range before.upstreams {
 		if next.upstreams[name] != u {
 			timeout := before.callTimeout(name)
-			a.closing.Go(func() { a.drain(before, u, timeout) })
+			a.closing.Go(func() {
+				a.drain(before, u, timeout)
+				a.credentials.CloseOtherVersions(name, a.current.Load().inputs[name])
+			})
 		}
 	}
 	return next.changes(before), diags, nil

@@ -17,6 +17,8 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/credential"
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // A reloadedApp is an App with the file of its configuration.
@@ -104,5 +106,47 @@ func TestReloadLeaksNoGoroutine(t *testing.T) {
 	if after := runtime.NumGoroutine(); after > before {
 		stacks := make([]byte, 1<<20)
 		t.Errorf("%d goroutines before the reloads, %d afterwards\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// constantCredentials is an auth provider.
+type constantCredentials struct{}
+
+func (constantCredentials) Authorize(context.Context, sdk.AuthRequest) (sdk.Credential, error) {
+	return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer x"}}, nil
+}
+
+func (constantCredentials) Challenge(context.Context, sdk.Challenge) (sdk.ChallengeResult, error) {
+	return sdk.ChallengeResult{}, nil
+}
+
+// TestReloadClosesBrokersOfChangedServers: the broker for the earlier settings of a server
+// is closed once its connections are.
+func TestReloadClosesBrokersOfChangedServers(t *testing.T) {
+	a := loadApp(t)
+	defer a.Stop()
+	ended := map[string]chan struct{}{"steady": make(chan struct{}), "other": make(chan struct{})}
+	for server, end := range ended {
+		key := credential.Key{Server: server, Version: a.current.Load().inputs[server]}
+		_, err := a.credentials.Credentials(key, func() (*credential.Broker, func()) {
+			return credential.New(credential.Options{Server: server, Auth: constantCredentials{}}), func() { close(end) }
+		}).Authorize(t.Context(), sdk.AuthRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.write(t, 1, false)
+	if changed, diags, err := a.Reload(t.Context(), config.Location{Path: a.path}, nil); err != nil || changed == nil {
+		t.Fatalf("%v, %v", diags.Err(), err)
+	}
+	select {
+	case <-ended["other"]:
+	case <-time.After(30 * time.Second):
+		t.Error("the broker of the changed server is open")
+	}
+	select {
+	case <-ended["steady"]:
+		t.Error("the broker of the unchanged server was closed")
+	default:
 	}
 }

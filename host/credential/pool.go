@@ -148,16 +148,29 @@ func (p *Pool) Attend(ctx context.Context) {
 }
 
 func (p *Pool) sweep(now time.Time) {
-	var over []*poolEntry
+	p.closeIf(func(_ Key, m *poolEntry) bool { return m.broker.idle(now.Sub(m.used)) })
+}
+
+// CloseOtherVersions closes the brokers of a server that have another version, except
+// those in use, which are closed when they are idle.
+func (p *Pool) CloseOtherVersions(server, version string) {
+	p.closeIf(func(k Key, m *poolEntry) bool {
+		return k.Server == server && k.Version != version && !m.broker.asking()
+	})
+}
+
+// closeIf closes the brokers without calls for which over returns true.
+func (p *Pool) closeIf(over func(Key, *poolEntry) bool) {
+	var all []*poolEntry
 	p.mu.Lock()
 	for k, m := range p.all {
-		if m.users == 0 && m.broker.idle(now.Sub(m.used)) {
-			over = append(over, m)
+		if m.users == 0 && over(k, m) {
+			all = append(all, m)
 			delete(p.all, k)
 		}
 	}
 	p.mu.Unlock()
-	closeAll(over)
+	closeAll(all)
 }
 
 // Close closes all brokers. Later requests fail with [sdk.Canceled].
@@ -191,4 +204,12 @@ func (b *Broker) idle(unused time.Duration) bool {
 		}
 	}
 	return b.inFlight == 0 && unused > limit
+}
+
+// asking reports whether a query of the provider is in flight, which may return a
+// refresh token.
+func (b *Broker) asking() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.inFlight > 0
 }
