@@ -71,6 +71,7 @@ func (s *reloadSite) server(name string) *control.Server {
 
 // TestStatusShowsRunningProcess compares the status with what clients did.
 func TestStatusShowsRunningProcess(t *testing.T) {
+	t.Parallel()
 	s := startReloadSite(t)
 	st := s.status()
 	if st.PID != s.cmd.Process.Pid || st.Instance != strconv.Itoa(st.PID) || st.Transport != "http" || !strings.Contains(s.url, st.Address) ||
@@ -93,7 +94,7 @@ func TestStatusShowsRunningProcess(t *testing.T) {
 		time.Since(*steady.LastUsed) > time.Minute || steady.Tools == nil || *steady.Tools == 0 || steady.Revision == "" {
 		t.Errorf("after three calls: %+v", steady)
 	}
-	if runtime.GOOS == "linux" && (!s.children()[strconv.Itoa(steady.PID)] || steady.Memory < 1<<20 || st.Memory.Resident < 1<<20) {
+	if runtime.GOOS == "linux" && (!demos(s.cmd.Dir)[strconv.Itoa(steady.PID)] || steady.Memory < 1<<20 || st.Memory.Resident < 1<<20) {
 		t.Errorf("process %d of the server has %d bytes, junctor has %d", steady.PID, steady.Memory, st.Memory.Resident)
 	}
 	if len(st.Plugins) != 1 || st.Plugins[0].Plugin != "stdio" || st.Plugins[0].State != "ready" || st.Plugins[0].PID == 0 || st.Plugins[0].Restarts != 0 {
@@ -116,6 +117,7 @@ func TestStatusShowsRunningProcess(t *testing.T) {
 
 // TestStatusCountsRestartsAndErrors kills the plugin, and then a call fails.
 func TestStatusCountsRestartsAndErrors(t *testing.T) {
+	t.Parallel()
 	s := startReloadSite(t)
 	c := &reloadClient{url: s.url}
 	if _, err := c.call("steady__add"); err != nil {
@@ -152,6 +154,7 @@ func TestStatusCountsRestartsAndErrors(t *testing.T) {
 
 // TestReloadVerb reloads without and with an error in the configuration.
 func TestReloadVerb(t *testing.T) {
+	t.Parallel()
 	s := startReloadSite(t)
 	s.write("", false)
 	out, errs, status := s.junctor("reload", "--json")
@@ -185,6 +188,7 @@ func TestReloadVerb(t *testing.T) {
 // TestReloadVerbNeedsTrust: the verb refuses a configuration that was found and has
 // changed, and the process would refuse it as well.
 func TestReloadVerbNeedsTrust(t *testing.T) {
+	t.Parallel()
 	s := startReloadSiteWith(t, "JUNCTOR_CONFIG=")
 	s.write("", false)
 	for _, args := range [][]string{{"reload"}, {"reload", "--instance", strconv.Itoa(s.cmd.Process.Pid)}} {
@@ -201,6 +205,7 @@ func TestReloadVerbNeedsTrust(t *testing.T) {
 // TestSeveralProcesses: one HTTP server and one on standard input serve the same
 // configuration.
 func TestSeveralProcesses(t *testing.T) {
+	t.Parallel()
 	s := startReloadSite(t)
 	stdio := exec.Command("junctor", "serve")
 	stdio.Dir, stdio.Env = s.cmd.Dir, s.cmd.Env
@@ -253,6 +258,7 @@ func TestSeveralProcesses(t *testing.T) {
 // TestOtherConfigurationIsNotAsked: status and reload of another configuration do not
 // reach the process.
 func TestOtherConfigurationIsNotAsked(t *testing.T) {
+	t.Parallel()
 	s := startReloadSite(t)
 	other := filepath.Join(s.cmd.Dir, "other.hcl")
 	if err := os.WriteFile(other, []byte("server \"x\" {\n  enabled = false\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"), 0o600); err != nil {
@@ -276,6 +282,7 @@ func TestOtherConfigurationIsNotAsked(t *testing.T) {
 // TestServersCannotControlTheirHost: a server tries to reload the host that started it,
 // from a child and from a process that left its session and its parent.
 func TestServersCannotControlTheirHost(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}

@@ -35,6 +35,7 @@ type env struct {
 	serving    bool // ask no questions
 	completing bool // a shell completes a word: start nothing and ask nothing
 	config     string
+	loaded     string // contentDigest of the configuration that serve has loaded
 	logFlag    string
 
 	log  hclog.Logger
@@ -161,6 +162,9 @@ func (e *env) loadAt(ctx context.Context, at config.Location, content *config.Co
 	}
 	o := e.options()
 	o.Config, o.Content, o.AllPlugins, o.StartNothing = at, content, all, e.completing
+	if e.serving {
+		e.loaded = e.contentDigest(at.Path) // before the configuration is read: later changes are noticed
+	}
 	app, diags := host.Load(ctx, o)
 	e.app = app
 	if app != nil && !e.serving {

@@ -24,10 +24,17 @@ const (
 	watchPoll = 10 * time.Second
 )
 
-// reloadOnHangup reloads the configuration on SIGHUP until stop is called.
-func (s *serving) reloadOnHangup(ctx context.Context) (stop func()) {
-	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+// catchHangup returns a channel that holds a SIGHUP until reloadOnHangup takes it. From
+// now on the signal does not end the process.
+func catchHangup() chan os.Signal {
+	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
+	return hangups
+}
+
+// reloadOnHangup reloads the configuration for each signal until stop is called.
+func (s *serving) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (stop func()) {
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for range hangups {
@@ -47,8 +54,8 @@ func (s *serving) isTrusted(ctx context.Context) bool {
 	return err == nil
 }
 
-// watchConfig reloads the configuration when its content has changed, until stop is
-// called.
+// watchConfig reloads the configuration when its content differs from the one that was
+// loaded, until stop is called.
 func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -62,10 +69,11 @@ func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
 		s.e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	known, untrusted := s.contentDigest(), false
+	known, untrusted := s.e.loaded, false
 	var work sync.WaitGroup
 	work.Go(func() {
-		poll, debounce := time.NewTicker(watchPoll), time.NewTimer(time.Hour)
+		// The first comparison is for changes since the configuration was loaded.
+		poll, debounce := time.NewTicker(watchPoll), time.NewTimer(watchDebounce)
 		defer poll.Stop()
 		defer debounce.Stop()
 		for {
@@ -81,7 +89,7 @@ func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
 			case <-debounce.C:
 			case <-poll.C:
 			}
-			now := s.contentDigest()
+			now := s.e.contentDigest(s.app.Config().Path)
 			if now == known && !(untrusted && s.isTrusted(ctx)) {
 				continue
 			}
@@ -105,9 +113,10 @@ func (s *serving) watch(ctx context.Context, on bool) (stop func(), err error) {
 	return s.watchConfig(ctx)
 }
 
-// contentDigest returns a text that changes with the content of the configuration.
-func (s *serving) contentDigest() string {
-	content, diags := config.ReadContent(s.app.Config().Path, s.e.lookup)
+// contentDigest returns a text that changes with the content of the configuration at a
+// path.
+func (e *env) contentDigest(path string) string {
+	content, diags := config.ReadContent(path, e.lookup)
 	if content == nil {
 		return "invalid: " + diags.Err().Error()
 	}

@@ -1,0 +1,70 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// slowStart is a required server that starts once the file "go" exists. The file
+// "begun" tells that it waits.
+const slowStart = `server "slow" {
+  required = true
+  transport "stdio" {
+    command = ["sh", "-c", "touch begun; until [ -e go ]; do sleep 0.02; done; exec publisher legacy ''"]
+  }
+}
+`
+
+// TestChangeDuringStartIsNoticed changes the configuration while a required server
+// starts. The change is in effect soon afterwards, with --watch and on SIGHUP.
+func TestChangeDuringStartIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		watch bool
+		found bool // in the current directory, and trusted
+	}{
+		"watch": {watch: true}, "watch, found": {watch: true, found: true}, "hangup": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newReloadDir(t)
+			configure(t, d.path, slowStart)
+			if c.found {
+				d.site.env = append(d.site.env, "JUNCTOR_CONFIG=")
+			}
+			d.trust()
+			s := startProcess(t, d.command("serve", "--http=127.0.0.1:0", fmt.Sprintf("--watch=%t", c.watch)))
+			awaitFile(t, filepath.Join(d.site.dir, "begun"))
+			configure(t, d.path, slowStart+publishers("added", "legacy", ""))
+			d.trust()
+			if !c.watch {
+				if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(d.site.dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.waitLog(fmt.Sprintf("added=[%q]", "added"))
+		})
+	}
+}
+
+// awaitFile waits until a file exists.
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(reloadPatience); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not appear", path)
+		}
+	}
+}
