@@ -108,6 +108,7 @@ type problem struct {
 	at       hcl.Range
 	code     fault.Code // empty: config.invalid for an error, no code for a warning
 	address  bool       // about the address to listen at
+	input    bool       // env() or file() failed
 	quoted   bool       // texts in quotes may be values: redactQuotes masks them
 }
 

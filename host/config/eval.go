@@ -3,10 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
 // eval evaluates an expression of the block in. The returned value is wholly
@@ -17,6 +20,7 @@ import (
 // trusted are evaluated. See docs/decisions/0009-no-evaluation-budget.md.
 func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 	if !l.vet(in, e) {
+		l.reportInputs(in, e)
 		return cty.NilVal, false
 	}
 	v, diags := valueOf(l.instrument(e), l.context(e.Range().Filename, l.localValues))
@@ -34,6 +38,7 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		l.problem(hclProblem(in, d))
 	}
 	if diags.HasErrors() {
+		l.reportInputs(in, e) // HCL stops at the first failed argument of a call
 		return cty.NilVal, false
 	}
 	if !v.IsWhollyKnown() {
@@ -162,10 +167,26 @@ func (v *vetter) call(e *hclsyntax.FunctionCallExpr) {
 		v.keyringCall(e)
 		return
 	}
-	if _, known := functions[e.Name]; !known {
-		// The message does not repeat the name; see reference.
-		v.errorAt(e.NameRange, nearHint(e.Name, functionNames), "there is no function of this name")
+	if _, known := functions[e.Name]; known {
+		return
 	}
+	hint := nearHint(e.Name, functionNames)
+	if functionLike(e.Name) {
+		v.errorAt(e.NameRange, hint, "there is no function %q", e.Name)
+		return
+	}
+	// The word may be a secret without its quotes; see reference.
+	v.errorAt(e.NameRange, hint, "there is no function of this name")
+}
+
+// functionWord is the grammar of names that messages repeat although no function has
+// them. A secret nearly always has a digit, or is longer.
+var functionWord = regexp.MustCompile(`^[a-z][A-Za-z_]{0,23}$`)
+
+// functionLike reports whether a word before a parenthesis is probably the misspelt
+// name of a function, and not part of a secret without its quotes.
+func functionLike(word string) bool {
+	return functionWord.MatchString(word) || suggest.Nearest(word, functionNames) != ""
 }
 
 // keys reports keys that an object sets twice. HCL would use the last one.

@@ -67,7 +67,7 @@ var functions = map[string]function.Function{
 
 var functionNames = slices.Sorted(maps.Keys(functions))
 
-// A callError is a function's error with a hint.
+// A callError is the error of env() or file() for a missing input, with a hint.
 type callError struct{ message, hint string }
 
 func (e *callError) Error() string { return e.message }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -115,7 +116,12 @@ func (l *loader) gateway(blocks []*hclsyntax.Block) Gateway {
 	}
 	g := Gateway{}
 	g.MaxMemory, g.memoryAt = s.memory()
+	before := len(l.problems)
 	g.HTTP = h.http(given)
+	if l.NoListener {
+		kept := slices.DeleteFunc(l.problems[before:], func(p problem) bool { return p.input })
+		l.problems = l.problems[:before+len(kept)]
+	}
 	return g
 }
 

@@ -49,7 +49,7 @@ func hclProblem(in string, d *hcl.Diagnostic) problem {
 	p.detail = ""
 	p.summary = fmt.Sprintf("%s(): %v", call.CalledFunctionName(), call.FunctionCallError())
 	if e, ok := call.FunctionCallError().(*callError); ok {
-		p.summary, p.hint = e.message, e.hint
+		p.summary, p.hint, p.input = e.message, e.hint, true
 	}
 	return p
 }

@@ -32,6 +32,10 @@ type Options struct {
 	// All also describes required plugins that are not used.
 	All bool
 
+	// NoListener is set by callers that do not listen for clients over HTTP. Load
+	// then does not report env() and file() of gateway.http that fail.
+	NoListener bool
+
 	// Content is the reviewed text and the reviewed programs of plugins. Load uses
 	// them instead of the files at Path; nil reads Path.
 	Content *Content

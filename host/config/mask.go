@@ -64,7 +64,7 @@ func (s *source) isName(i int) bool {
 			return true
 		}
 	case hclsyntax.TokenOParen:
-		if _, known := functions[text]; known {
+		if _, known := functions[text]; known || functionLike(text) {
 			return true
 		}
 	}

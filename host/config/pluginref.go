@@ -62,6 +62,7 @@ func (r blockReader) resolvePlugin(as role) pluginRef {
 	if u.plugin == nil && !r.pluginsLost {
 		r.errorAt(r.labelAt, cmp.Or(nearHint(name, u.candidates()),
 			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
+		r.reportBodyInputs(r.in, r.body)
 	}
 	return u
 }
@@ -85,6 +86,7 @@ func (u pluginRef) decode() (Block, bool) {
 	}
 	m := u.manifests[u.plugin.Use]
 	if m == nil {
+		u.reportBodyInputs(u.in, u.body)
 		return Block{}, false
 	}
 	offered := u.offered(m)
