@@ -30,6 +30,7 @@ type Options struct {
 	Dirs       Dirs
 	Lookup     func(string) (string, bool) // environment; nil is os.LookupEnv
 	Orphans    func()                      // see plugin.Options
+	NoListener bool                        // see config.Options
 	AllPlugins bool                        // describe all required plugins, also unused ones
 	// OneShot is set for a command that exits after one answer. Servers and
 	// plugins then have little time to exit.

@@ -43,7 +43,7 @@ func (a *App) read(ctx context.Context, at config.Location, content *config.Cont
 		g.number = before.number + 1
 	}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins,
+		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener,
 	})
 	if cfg == nil {
 		return nil, diags

@@ -86,6 +86,7 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 
 func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	var h config.HTTP
+	e.listening = true
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
 	s, err := e.prepare(ctx, "http", func(c *config.Config, loaded config.Diagnostics) (all config.Diagnostics) {
 		h = c.Gateway.HTTP

@@ -33,6 +33,7 @@ type env struct {
 	json       bool
 	text       bool
 	serving    bool // ask no questions
+	listening  bool // the verb needs the http block of the gateway
 	completing bool // a shell completes a word: start nothing and ask nothing
 	config     string
 	loaded     string // contentDigest of the configuration that serve has loaded
@@ -98,7 +99,7 @@ func (e *env) findDirs() error {
 // options returns the options of the host.
 func (e *env) options() host.Options {
 	o := host.Options{
-		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving,
+		Version: version, Log: e.log, Dirs: e.dirs, Lookup: e.lookup, Orphans: process.EndAdopted, Unusable: e.unusable, OneShot: !e.serving, NoListener: !e.listening,
 		Roots: e.roots,
 	}
 	if !e.serving {
