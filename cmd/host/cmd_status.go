@@ -66,6 +66,7 @@ func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 	if err != nil {
 		return err
 	}
+	e.warnNoServers(app)
 	servers := app.Config().Servers
 	if len(args) > 0 {
 		if servers, err = wanted(app, args); err != nil {

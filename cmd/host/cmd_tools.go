@@ -36,6 +36,7 @@ func (e *env) lists(ctx context.Context, args []string, f listFlags, show func(a
 	if err != nil {
 		return err
 	}
+	e.warnNoServers(app)
 	servers, err := wanted(app, args)
 	if err != nil {
 		return err

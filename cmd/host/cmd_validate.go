@@ -39,6 +39,7 @@ type validation struct {
 }
 
 func (e *env) validate(ctx context.Context, deep bool) error {
+	e.listening = true
 	at, content, diags, err := e.locate(ctx, false)
 	switch {
 	case fault.Is(err, fault.ConfigUntrusted):
@@ -68,6 +69,7 @@ func (e *env) validate(ctx context.Context, deep bool) error {
 		return err
 	}
 	if app != nil {
+		e.warnNoServers(app)
 		e.costNotes(app)
 	}
 	return reported(result)

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/catalog"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 )
@@ -110,6 +113,17 @@ func (e *env) warn(text, hint string) {
 	fmt.Fprintf(e.stderr, "warning: %s\n", oneText(text))
 	if hint != "" {
 		fmt.Fprintf(e.stderr, "hint: %s\n", oneText(hint))
+	}
+}
+
+// warnNoServers warns that a configuration has no server that can be used.
+func (e *env) warnNoServers(app *host.App) {
+	servers := app.Config().Servers
+	switch {
+	case len(servers) == 0:
+		e.warn("no server is configured in "+app.Config().Path, `write a block server "NAME" { } with transport "stdio" { command = ["PROGRAM"] } in it`)
+	case !slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Enabled }):
+		e.warn("every server of "+app.Config().Path+" is disabled", "remove enabled = false from a server block")
 	}
 }
 
