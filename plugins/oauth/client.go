@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -93,6 +94,9 @@ func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect str
 		return a.promptForClient(ctx, as, redirect, "the authorization server does not register clients")
 	}
 	fresh, err := a.register(ctx, as, redirect)
+	if as.Assumed && isNoRegistration(err) {
+		return nil, a.noOAuth()
+	}
 	if r, ok := err.(*oauthError); ok {
 		return a.promptForClient(ctx, as, redirect, fmt.Sprintf("the registration failed (%s)", r.Code))
 	}
@@ -105,6 +109,24 @@ func (a *authorizer) resolveClient(ctx context.Context, as *issuer, redirect str
 		return nil, unkept("a login could not be stored, so it was not started", err)
 	}
 	return fresh, nil
+}
+
+// isNoRegistration reports whether the reply to a registration is not one of OAuth, such
+// as a page, or status 404 without an error code.
+func isNoRegistration(err error) bool {
+	e, ok := errors.AsType[*sdk.Error](err)
+	return hasCode(err, unnamedError) || ok && e.Reason == "bad_reply"
+}
+
+// noOAuth returns the error for a server that has neither metadata nor the endpoints of
+// revision 2025-03-26.
+func (a *authorizer) noOAuth() error {
+	return &sdk.Error{
+		Code: sdk.Unavailable, Reason: "no_oauth",
+		Message: fmt.Sprintf("%s offers no OAuth: it publishes no metadata of an authorization server and does not register clients", a.server.Host),
+		Hint: "remove the auth block if the server needs no login, write auth \"bearer\" if it takes a token or an API key, " +
+			"or set issuer and client_id if its operator names an authorization server",
+	}
 }
 
 // An application is the client metadata of a registration (RFC 7591 §2). The type of

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -162,5 +163,28 @@ func TestServerWithoutURL(t *testing.T) {
 	}
 	if err := a.Logout(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServerWithoutOAuthIsNamed: a server without metadata and without the endpoints of
+// revision 2025-03-26 is not reported as a missing client_id, also on a terminal.
+func TestServerWithoutOAuthIsNamed(t *testing.T) {
+	for name, reply := range map[string]http.HandlerFunc{
+		"nothing there": http.NotFound,
+		"a page for every path": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("<html>"))
+		},
+	} {
+		server := httptest.NewServer(reply)
+		t.Cleanup(server.Close)
+		host := (&plugintest.Host{Browser: plugintest.Follow}).Services()
+		a, err := startWith(t, server.URL+"/mcp", host, `{}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.Login(t.Context(), nil)
+		if reason(err) != "no_oauth" || !strings.Contains(err.Error(), "offers no OAuth") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

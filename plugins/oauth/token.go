@@ -51,10 +51,13 @@ func hasCode(err error, codes ...string) bool {
 	return ok && slices.Contains(codes, r.Code)
 }
 
+// unnamedError is the code of a refusal without a code that can be printed.
+const unnamedError = "an unnamed error"
+
 // readCode returns an error code if it is safe to print.
 func readCode(code string) string {
 	if code == "" || len(code) > 64 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return "an unnamed error"
+		return unnamedError
 	}
 	return code
 }
