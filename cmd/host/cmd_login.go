@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -134,6 +135,11 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 	switch {
 	case err != nil:
 		return nil, "", err
+	case s.Auth == nil && startsProgram(app, s):
+		f := fault.New(fault.Usage, "server %q is a program that junctor starts, so there is nothing to log in to", name).
+			WithHint(`give the program its credentials in the transport: env = { NAME = keyring("NAME") }, and store them with junctor secret set NAME`)
+		f.At = s.At.String()
+		return nil, "", f
 	case s.Auth == nil:
 		f := fault.New(fault.Usage, "server %q has no auth block, so there is nothing to log in to", name)
 		f.At = s.At.String()
@@ -151,6 +157,14 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 		tenant = host.Tenant(s, authn.Local())
 	}
 	return s, tenant, nil
+}
+
+// startsProgram reports whether the transport of a server starts a program and sends no
+// requests over a network. Such a transport cannot have an auth block.
+func startsProgram(app *host.App, s *config.Server) bool {
+	return slices.ContainsFunc(app.Config().Plugins, func(p config.Plugin) bool {
+		return p.Name == s.Transport.Plugin && (p.Source == "builtin/stdio" || p.Source == "builtin/cli")
+	})
 }
 
 // ofPerson reports whether a text has the form TENANT/SUBJECT.

@@ -59,6 +59,9 @@ exit status is 1 when a block asks for something that is gone.`,
   junctor wrap --check`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.check {
+				if err := flagsFirst(args); err != nil {
+					return err
+				}
 				return e.wrapCheck(cmd.Context(), args)
 			}
 			if err := takesMore("PROGRAM")(cmd, args); err != nil {
@@ -273,6 +276,24 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 	return err
 }
 
+// flagsFirst returns an error if flags of wrap --check follow the name of a server. wrap
+// reads flags only before its first argument, because later ones belong to the program.
+func flagsFirst(args []string) error {
+	var flags, servers []string
+	for _, word := range args {
+		if strings.HasPrefix(word, "-") {
+			flags = append(flags, word)
+		} else {
+			servers = append(servers, word)
+		}
+	}
+	if len(flags) == 0 {
+		return nil
+	}
+	return fault.New(fault.Usage, "%s after %q is not read as a flag of wrap", flags[0], args[0]).
+		WithHint("write flags before the servers: junctor wrap --check %s", strings.Join(append(flags, servers...), " "))
+}
+
 // brokenTools counts the tool blocks with broken changes.
 func brokenTools(changes []cliconfig.Change) int {
 	tools := map[string]bool{}
@@ -293,9 +314,17 @@ func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(found, func(s *config.Server) bool { return s.Name == name }) {
-			return nil, fault.New(fault.Usage, "server %q has no tool blocks to compare", name)
+		if slices.ContainsFunc(found, func(s *config.Server) bool { return s.Name == name }) {
+			continue
 		}
+		s, err := serverNamed(app, name)
+		if err != nil {
+			return nil, err
+		}
+		f := fault.New(fault.Usage, "server %q has no tool blocks to compare", name).
+			WithHint("wrap --check is for servers with transport \"cli\" whose tool blocks `junctor wrap PROGRAM` has written")
+		f.At = s.At.String()
+		return nil, f
 	}
 	if len(found) == 0 {
 		return nil, fault.New(fault.Usage, "no server of the configuration has tool blocks").WithHint("junctor wrap PROGRAM writes them")
