@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/credential"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
@@ -48,6 +50,46 @@ func (a *generation) grant(s *config.Server, tenant string) sdk.Host {
 			Changed: func() string { return a.credentialVersion(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
 		}), auth.Close
 	})}}
+}
+
+// authDelay returns the error for a start of a server that waits for its auth provider
+// since a time, or nil for the zero time. It names the program that the provider runs.
+func (a *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
+	if since.IsZero() {
+		return nil
+	}
+	took := time.Since(since).Round(100 * time.Millisecond)
+	command := commandOf(s.Auth.Settings)
+	if len(command) == 0 {
+		return &fault.Error{
+			Message: fmt.Sprintf("auth %q has not returned a credential for %s", s.Auth.Kind, took), At: s.Auth.At.String(),
+			Hint: fmt.Sprintf("run `junctor login %s` if a login is missing, or raise timeouts { start } in the server block", s.Name),
+		}
+	}
+	limit := "its timeout"
+	if text := a.authTimeout(s); text != "" {
+		limit += " of " + text
+	}
+	return &fault.Error{
+		Message: fmt.Sprintf("the program %q of auth %q has run for %s without printing a credential", filepath.Base(command[0]), s.Auth.Kind, took),
+		At:      s.Auth.Locate("command").String(),
+		Hint:    fmt.Sprintf("run the program by hand; lower %s in the auth block, or raise timeouts { start } above it if it needs that long", limit),
+	}
+}
+
+// authTimeout returns the setting "timeout" of a server's auth block or its default, or
+// "" for a provider without that setting.
+func (a *generation) authTimeout(s *config.Server) (text string) {
+	var settings struct{ Timeout string }
+	if json.Unmarshal(s.Auth.Settings, &settings) == nil && settings.Timeout != "" {
+		return settings.Timeout
+	}
+	for _, known := range a.manifests[a.plugin(s.Auth.Plugin).Use].Manifest.Auths[s.Auth.Component].Attributes {
+		if known.Name == "timeout" {
+			_ = json.Unmarshal(known.Default, &text) // a default of another type is none
+		}
+	}
+	return text
 }
 
 // authPath is the prefix of the path in an error about a setting of the auth block.

@@ -8,6 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/launcher"
 	"github.com/junctor-mcp/junctor/host/mcp"
@@ -43,12 +44,14 @@ func (a *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant st
 		revision = ""
 	}
 	var changed func() string
+	var delay func() *fault.Error
 	if s.Auth != nil {
 		owner := a.owner(s, tenant)
 		changed = func() string { return a.credentialVersion(s, owner) }
+		delay = func() *fault.Error { return a.authDelay(s, a.credentials.State(a.credentialKey(s, tenant)).Asked) }
 	}
 	return upstream.New(a.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Changed: changed, Memory: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.cacheKey(s))},
+		Name: s.Name, Peer: peer, Changed: changed, Delay: delay, Memory: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.cacheKey(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: a.shutdown(s), Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.serverLog,

@@ -44,7 +44,7 @@ func scripts(t *testing.T) []string {
 // their own, with the real plugins and servers.
 func TestScripts(t *testing.T) {
 	bin := t.TempDir()
-	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "keyring", "oauth"} {
+	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "command", "keyring", "oauth"} {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")

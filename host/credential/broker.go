@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -235,6 +236,7 @@ type State struct {
 	Expires time.Time // zero: unknown
 	Since   time.Time // zero for "unknown"
 	Reason  string    // why Kind is not "ready"
+	Asked   time.Time // when the running call of the provider began; zero: none runs
 }
 
 // State returns the state of the latest credential without asking the provider.
@@ -242,10 +244,13 @@ func (b *Broker) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	cc := b.latest
-	if cc == nil || cc.kind == "" {
+	if cc == nil {
 		return State{Kind: "unknown"}
 	}
-	s := State{Kind: cc.kind, Scopes: slices.Clone(cc.scopes), Since: cc.since}
+	s := State{Kind: cmp.Or(cc.kind, "unknown"), Scopes: slices.Clone(cc.scopes), Since: cc.since}
+	if cc.pending != nil {
+		s.Asked = cc.pending.begun
+	}
 	if cc.cred != nil {
 		s.Account, s.Expires = cc.cred.Account, cc.cred.Expires
 	}

@@ -14,6 +14,7 @@ import (
 // A query is one call of the provider. All callers that wait for it share it.
 type query struct {
 	done      chan struct{}
+	begun     time.Time
 	challenge bool
 	request   sdk.AuthRequest // of the caller that started the query
 
@@ -40,7 +41,7 @@ func unused() *sdk.Error { return sdk.Errorf(sdk.Canceled, "the server is no lon
 // start starts a query in a goroutine; the caller holds mu. challenge is the challenge
 // that the query is about, or nil. Options.Lock excludes other processes.
 func (b *Broker) start(cc *cachedCredential, r sdk.AuthRequest, challenge *sdk.Challenge) *query {
-	q := &query{done: make(chan struct{}), challenge: challenge != nil, request: r}
+	q := &query{done: make(chan struct{}), begun: time.Now(), challenge: challenge != nil, request: r}
 	if b.closed {
 		q.err = unused()
 		close(q.done)

@@ -200,6 +200,11 @@ func (u *Upstream) startError(clock *startClock, over, err error) error {
 		return err
 	}
 	took := clock.allowed().Round(time.Millisecond)
+	if f := u.delay(); f != nil {
+		f.Code, f.Err = fault.UpstreamStartTimeout, err
+		f.Message = fmt.Sprintf("the server did not get ready within %s: %s", took, f.Message)
+		return f
+	}
 	f := &fault.Error{Code: fault.UpstreamStartTimeout, Err: err, Output: fault.As(err).Output,
 		Message: fmt.Sprintf("the server did not get ready within %s: %s", took, fault.As(err).Message)}
 	switch {
@@ -211,6 +216,14 @@ func (u *Upstream) startError(clock *startClock, over, err error) error {
 		f.Hint = "raise timeouts { start } in its block"
 	}
 	return f
+}
+
+// delay returns the result of Options.Delay.
+func (u *Upstream) delay() *fault.Error {
+	if u.opts.Delay == nil {
+		return nil
+	}
+	return u.opts.Delay()
 }
 
 // withDiagnosis adds the explanation of Options.Diagnose for the server's last output

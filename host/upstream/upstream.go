@@ -109,6 +109,9 @@ type Options struct {
 	// Diagnose explains the last output lines of a failed start and returns a hint.
 	// Empty results mean that the cause is unknown. Diagnose may be nil.
 	Diagnose func(stderr []string) (meaning, hint string)
+	// Delay returns the error for a start that timed out because of something other
+	// than the server, or nil. Delay may be nil.
+	Delay    func() *fault.Error
 	Call     time.Duration
 	Shutdown time.Duration
 	Extends  bool // progress restarts the timeout of a call
