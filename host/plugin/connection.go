@@ -134,7 +134,7 @@ func (c *Connection) Read() ([]byte, error) {
 		case ev == nil:
 			return msg, nil
 		case ev.Name == "dropped":
-			return nil, &Dropped{Reason: ev.Reason, Size: ev.Size, Limit: ev.Limit, Prefix: ev.Prefix}
+			return nil, &Dropped{Reason: ev.Reason, Size: ev.Size, Limit: ev.Limit, Prefix: []byte(c.link.conceal.hide(string(ev.Prefix)))}
 		case ev.Name == "related":
 			c.related = ev.ID
 		case ev.Name == "failed" && ev.Status != nil:
@@ -174,13 +174,13 @@ func (f *Failed) Unanswered() (id []byte, err error, delivered, ends bool) {
 type Dropped struct {
 	Reason      string
 	Size, Limit int64
-	Prefix      []byte // beginning of the message
+	Prefix      []byte // beginning of the message, without secrets
 	Suffix      []byte // end of the message, if known
 }
 
 func (d *Dropped) Error() string {
 	if d.Limit > 0 {
-		return fmt.Sprintf("the message has %d bytes, the limit is %d", d.Size, d.Limit)
+		return fmt.Sprintf("it is longer than %d bytes", d.Limit)
 	}
 	return d.Reason
 }

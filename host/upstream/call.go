@@ -157,8 +157,8 @@ func (u *Upstream) callOnce(ctx context.Context, c *conn, call Call, timeout tim
 		}
 		return Reply{Result: a.result, Names: a.names, Error: a.rpcError, Revision: c.revision, Hold: a.hold}, true, nil
 	case err == timed.Err() && context.Cause(timed) == context.DeadlineExceeded && ctx.Err() == nil:
-		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout)
-		return r, p.sent.Load(), f.WithHint("raise timeouts { call } in its block")
+		f := fault.New(fault.CallTimeout, "%s did not finish within %s", call.Method, timeout).WithHint("raise timeouts { call } in its block")
+		return r, p.sent.Load(), c.withStrayOutput(f)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == timed.Err()): // both deadlines may pass at the same time
 		return r, p.sent.Load(), contextError(ctx, call.Method)
 	default:

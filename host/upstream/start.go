@@ -241,6 +241,36 @@ func (u *Upstream) withDiagnosis(err error) error {
 	return &f
 }
 
+// notMessagesHint is the hint for a server whose standard output carries other text than
+// messages.
+const notMessagesHint = "check that the command is an MCP server, and that it logs to standard error only"
+
+// withStrayOutput adds to the error of a call that timed out that standard output of the
+// server carried lines that are not messages. The response may be one of them.
+func (c *conn) withStrayOutput(f *fault.Error) *fault.Error {
+	w, ok := c.link.(Diagnoser)
+	if !ok {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), outputTime)
+	defer cancel()
+	printed, count := w.Output(ctx)
+	if count == 0 {
+		return f
+	}
+	f.Message += "; since the start of the server " + notMessages(count)
+	for _, line := range printed {
+		if strings.HasPrefix(line, strayPrefix) {
+			f.Output = append(f.Output, line)
+		}
+	}
+	return f.WithHint("%s; raise timeouts { call } in its block if the call needs longer", notMessagesHint)
+}
+
+// strayPrefix marks lines of standard output that are not messages in the result of
+// Diagnoser.
+const strayPrefix = "(stdout) "
+
 // outputTime limits the wait for the output of a server.
 const outputTime = time.Second
 
@@ -259,7 +289,7 @@ func (c *conn) withOutput(err error) error {
 	}
 	if junk > 0 {
 		f.Message += "; " + notMessages(junk)
-		f.Hint = "check that the command is an MCP server, and that it logs to standard error only"
+		f.Hint = notMessagesHint
 	}
 	return &f
 }

@@ -25,16 +25,16 @@ const (
 	maxPrefix     = 4 << 10 // bytes kept of a line that is too long
 )
 
-// A TooLongError reports a line beyond the limit. Next has skipped the line and
-// continues with the one after it.
+// A TooLongError reports a line beyond the limit, as soon as the limit is exceeded:
+// the line may never end. The following Next skips the rest of the line.
 type TooLongError struct {
 	Limit  int
-	Size   int64  // bytes of the whole line, including a CR at its end
+	Size   int64  // bytes that were read of the line, more than Limit
 	Prefix []byte // first bytes of the line, which may identify it
 }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("message of %d bytes is longer than %d", e.Size, e.Limit)
+	return fmt.Sprintf("message is longer than %d bytes", e.Limit)
 }
 
 // A Reader reads lines. It is not safe for concurrent use.
@@ -47,8 +47,9 @@ type Reader struct {
 	limit int
 
 	buf        []byte
-	start, end int // buf[start:end] was read and not returned yet
-	shortLines int // number of lines in a row that used at most a quarter of the buffer
+	start, end int  // buf[start:end] was read and not returned yet
+	skipping   bool // buf begins within a line that was too long
+	shortLines int  // number of lines in a row that used at most a quarter of the buffer
 	err        error
 }
 
@@ -66,6 +67,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 // ending is returned too. After a [*TooLongError] Next may be called again. Any
 // other error is that of the source and final.
 func (r *Reader) Next() ([]byte, error) {
+	r.skip()
 	for {
 		line, err := r.readLine()
 		if err != nil || len(line) > 0 {
@@ -85,7 +87,9 @@ func (r *Reader) readLine() ([]byte, error) {
 		searched = r.end - r.start
 		switch {
 		case searched > r.limit+1: // the byte after the limit may be a CR
-			return nil, r.skip()
+			line := r.buf[r.start:r.end]
+			r.start, r.skipping = r.end, true
+			return nil, r.tooLong(line, int64(len(line)))
 		case r.err != nil && searched == 0:
 			return nil, r.err
 		case r.err != nil:
@@ -139,21 +143,20 @@ func (r *Reader) fill() {
 	}
 }
 
-// skip reads to the end of a line that is too long and keeps its first bytes.
-func (r *Reader) skip() error {
-	kept := bytes.Clone(r.buf[r.start:min(r.end, r.start+maxPrefix)])
-	size := int64(r.end - r.start)
-	r.start = r.end
-	for r.err == nil {
-		r.fill()
+// skip reads to the end of a line that was too long.
+func (r *Reader) skip() {
+	for r.skipping {
 		if i := bytes.IndexByte(r.buf[r.start:r.end], '\n'); i >= 0 {
 			r.start += i + 1
-			return r.tooLong(kept, size+int64(i))
+			r.skipping = false
+			return
 		}
-		size += int64(r.end - r.start)
 		r.start = r.end
+		if r.err != nil {
+			return
+		}
+		r.fill()
 	}
-	return r.tooLong(kept, size)
 }
 
 func (r *Reader) tooLong(line []byte, size int64) error {

@@ -51,6 +51,7 @@ type Conn struct {
 	out   *bufio.Writer // writes to stdin; used by Send and Flush only
 	lines *ndjson.Reader
 	tail  *tail
+	shown int // lines that are not messages and count toward junkShown; used by Recv only
 
 	dropped atomic.Uint64
 	heard   atomic.Bool // the server has sent a message
@@ -114,9 +115,11 @@ func (c *Conn) Recv() ([]byte, error) {
 		msg, err := ndjson.Message(line)
 		if err == nil {
 			c.heard.Store(true)
+			c.shown = min(c.shown, junkShown-1)
 			return msg, nil
 		}
-		if c.dropped.Add(1) <= junkShown {
+		c.dropped.Add(1)
+		if c.shown++; c.shown <= junkShown {
 			c.tail.add("(stdout) " + preview(line))
 			c.log.Debug("line on standard output is not a message", "line", preview(line))
 		}

@@ -14,7 +14,7 @@ import (
 const (
 	tailLines = 50
 	lineShown = 2 << 10 // bytes kept of a line of standard error
-	junkShown = 5       // lines of standard output kept that are not messages
+	junkShown = 5       // lines of standard output kept that are not messages, and one more after each message
 	previewed = 200     // bytes kept of each of them
 
 	logPerSecond = 200 // lines of standard error logged per second

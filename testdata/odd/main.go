@@ -86,6 +86,15 @@ func answer(mode string, r request) {
 }
 
 func call(mode string, r request) {
+	switch mode {
+	case "stray": // answers in words
+		fmt.Println("The answer is 42, the token is", os.Getenv("ODD_TOKEN"))
+		return
+	case "endless": // answers with a line that never ends
+		for {
+			fmt.Print(strings.Repeat("x", 4096))
+		}
+	}
 	switch r.Params.Name {
 	case "text":
 		n, _ := r.Params.Arguments["bytes"].(float64)
