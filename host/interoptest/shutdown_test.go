@@ -93,10 +93,14 @@ func TestInheritedChildrenAreKept(t *testing.T) {
 	if _, err := fmt.Fscan(r, &pid); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, 0); err != nil {
+	sleep, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sleep.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("sleep was ended: %v", err)
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
+	_ = sleep.Kill()
 }
 
 // TestServeEndsDespiteCalls checks that calls that do not end are cancelled

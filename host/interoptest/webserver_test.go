@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -55,7 +54,7 @@ func (s server) listen(t *testing.T, plugin, path string) server {
 		cmd := exec.Command(s.command[0], args...)
 		// In its own process group, because some run a shell that runs the
 		// rest.
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		inOwnGroup(cmd)
 		cmd.Env = append(os.Environ(), "PORT="+port)
 		for name, value := range s.env {
 			cmd.Env = append(cmd.Env, name+"="+value)
@@ -105,7 +104,7 @@ func (w *webServer) restart(t *testing.T) {
 
 // kill ends all processes of a program.
 func (w *webServer) kill(p *process) {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	killGroup(p.cmd)
 	<-p.exited
 }
 
