@@ -93,7 +93,7 @@ func Start(o Options) (*Conn, error) {
 	}
 	c := &Conn{
 		proc: proc, log: o.Log, stdin: inW, stdout: outR, stderr: errR, out: bufio.NewWriterSize(inW, 64<<10),
-		lines: ndjson.NewReader(lastWords{outR}, o.MaxMessage), tail: new(tail),
+		lines: ndjson.NewReader(process.LastWords(outR, afterExit/2), o.MaxMessage), tail: new(tail),
 	}
 	c.readers.Go(c.readStderr)
 	c.readers.Go(c.awaitEnd)

@@ -2,13 +2,13 @@ package stdio
 
 import (
 	"bufio"
-	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 const (
@@ -44,7 +44,7 @@ func (t *tail) lines() []string {
 // readStderr reads standard error to its end. It limits the lines kept and
 // logged, so that a flood fills neither memory nor the log.
 func (c *Conn) readStderr() {
-	br := bufio.NewReaderSize(lastWords{c.stderr}, lineShown)
+	br := bufio.NewReaderSize(process.LastWords(c.stderr, afterExit/2), lineShown)
 	second, logged, muted := time.Now(), 0, 0
 	for {
 		line, long, err := readLine(br)
@@ -78,21 +78,6 @@ func (c *Conn) awaitEnd() {
 	for _, pipe := range []*os.File{c.stdout, c.stderr} {
 		_ = pipe.SetReadDeadline(time.Now())
 	}
-}
-
-// lastWords reads a pipe of a server that may have ended. After the deadline
-// that awaitEnd sets, it still reads the data that is in the pipe.
-type lastWords struct{ pipe *os.File }
-
-func (l lastWords) Read(b []byte) (int, error) {
-	n, err := l.pipe.Read(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		_ = l.pipe.SetReadDeadline(time.Now().Add(afterExit / 2))
-		if n, err = l.pipe.Read(b); errors.Is(err, os.ErrDeadlineExceeded) {
-			return 0, io.EOF
-		}
-	}
-	return n, err
 }
 
 // awaitReaders waits until standard error is read to its end, for at most
