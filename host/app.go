@@ -2,8 +2,12 @@ package host
 
 import (
 	"context"
+	"encoding/json"
+	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -182,4 +186,51 @@ func (a *App) shutdown(s *config.Server) time.Duration {
 		return min(s.Timeouts.Shutdown, oneShotShutdown)
 	}
 	return s.Timeouts.Shutdown
+}
+
+// budgetDivisor is the ratio of max_memory to the memory for messages. The rest is
+// for the program, the state of servers and sessions, and garbage.
+const budgetDivisor = 2
+
+// newBudget returns the limit of the memory for messages.
+func newBudget(c *config.Config) *limit.Memory {
+	return limit.NewMemory(limit.ProcessMemory(int64(c.Gateway.MaxMemory)) / budgetDivisor)
+}
+
+// LimitMemory sets the memory limit of the Go runtime to max_memory, or to the limit
+// of the control group if that is lower. A process that serves calls it once.
+func (a *App) LimitMemory() {
+	most := limit.ProcessMemory(int64(a.Config().Gateway.MaxMemory))
+	runtime := limit.SetGoMemory(most)
+	a.opts.Log.Debug("memory is limited", "process_mib", most>>20, "messages_mib", most/budgetDivisor>>20, "go_mib", runtime>>20)
+}
+
+// rootsOf returns the result of roots/list for directories, or nil without any.
+func rootsOf(paths []string) []byte {
+	if len(paths) == 0 {
+		return nil
+	}
+	type root struct {
+		URI  string `json:"uri"`
+		Name string `json:"name"`
+	}
+	var roots []root
+	for _, p := range paths {
+		roots = append(roots, root{fileURI(p), filepath.Base(p)})
+	}
+	b, err := json.Marshal(map[string]any{"roots": roots})
+	if err != nil {
+		panic(err) // impossible: strings can be encoded
+	}
+	return b
+}
+
+// fileURI returns the URI of an absolute path. It adds a slash before the drive of a
+// Windows path.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
