@@ -94,7 +94,7 @@ func Parse(b []byte) (*Message, error) {
 func (m *Message) check(b, version, method []byte) (reason string) {
 	switch {
 	case b[skipSpace(b, 0)] == '[':
-		return "is a batch, which MCP does not have"
+		return "is a JSON-RPC batch, which is not supported; send each message by itself"
 	case string(version) != `"2.0"`:
 		return `has no "jsonrpc":"2.0"`
 	case len(m.ID) > MaxID:
