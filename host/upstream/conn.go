@@ -172,9 +172,9 @@ func (c *conn) terminate(err error) {
 	case c.ending:
 		err = errEnding
 	case err == io.EOF && c.out.Err() != nil:
-		err = fault.Because(fault.UpstreamExited, c.out.Err(), "writing to the server")
+		err = fault.Because(fault.UpstreamExited, c.out.Err(), "writing to the server").WithHint(endedHint)
 	case err == io.EOF:
-		err = fault.New(fault.UpstreamExited, "the server ended the connection")
+		err = fault.New(fault.UpstreamExited, "the server ended the connection").WithHint(endedHint)
 	}
 	all := c.pending
 	c.pending = map[uint64]*pending{}
@@ -232,9 +232,12 @@ func (c *conn) endError() error {
 	case <-c.done:
 		return c.err
 	case <-time.After(time.Second):
-		return fault.New(fault.UpstreamExited, "the server ended the connection")
+		return fault.New(fault.UpstreamExited, "the server ended the connection").WithHint(endedHint)
 	}
 }
+
+// endedHint is the hint for a server that ended its connection without a reason.
+const endedHint = "call again, which connects again; read the log of the server to see why it ended"
 
 // errEnding is the error of calls when the host closes the connection.
 var errEnding = fault.New(fault.UpstreamStopped, "the connection was closed")

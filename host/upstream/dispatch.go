@@ -43,7 +43,7 @@ func (c *conn) unknownID(answered mcp.ID) {
 	c.logUnknownID.Do(func() {
 		c.up.opts.Log.Warn("the server sent a response with an unknown id", "server", c.up.opts.Name, "id", id)
 	})
-	c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent a response with the unknown id %s", id))
+	c.suspect(fault.New(fault.UpstreamBadMessage, "the server sent a response with the unknown id %s", id).WithHint(authorHint))
 }
 
 // overloadError returns the fault of a call whose response was dropped because of
@@ -70,6 +70,9 @@ func (c *conn) takePending(id mcp.ID) *pending {
 	return p
 }
 
+// authorHint is the hint for a server that breaks the protocol.
+const authorHint = "update the server, or report this to its author"
+
 // handleCut handles a message that the link dropped.
 func (c *conn) handleCut(cut Cut) {
 	prefix, suffix, why := cut.Cut()
@@ -90,7 +93,7 @@ func (c *conn) handleCut(cut Cut) {
 		code = fault.UpstreamTooLarge
 	}
 	id, shape := mcp.Glance(prefix)
-	f := fault.New(code, "the response was dropped: %s", cut)
+	f := fault.New(code, "the response was dropped: %s", cut).WithHint(authorHint)
 	switch {
 	case code == fault.UpstreamTooLarge && id == nil && shape == mcp.ShapeUnknown:
 		f.Message = fmt.Sprintf("the server sent more than %s that are no message and begin with %.60q", sizeOf(c.up.opts.MaxMessage), prefix)
@@ -152,7 +155,7 @@ func (c *conn) handleInvalid(err error) {
 	if pe, ok := errors.AsType[*mcp.ParseError](err); ok {
 		id, shape = pe.ID, pe.Shape
 	}
-	c.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid"))
+	c.failLost(id, shape, fault.Because(fault.UpstreamBadMessage, err, "the response was invalid").WithHint(authorHint))
 }
 
 // failLost fails the call whose response was lost, if its id is known. If the lost

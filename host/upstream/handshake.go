@@ -116,7 +116,8 @@ func (c *conn) discover(ctx context.Context) error {
 		err = errors.New("the result of server/discover has an unexpected shape")
 	}
 	if err != nil {
-		return fault.Because(fault.UpstreamProtocol, err, "the server does not speak %s", mcp.Revision20260728)
+		return fault.Because(fault.UpstreamProtocol, err, "the server does not speak %s", mcp.Revision20260728).
+			WithHint("remove protocol from its block, or update the server")
 	}
 	return nil
 }

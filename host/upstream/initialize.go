@@ -107,13 +107,15 @@ func (c *conn) applyInitialize(ctx context.Context, a answer) error {
 		Instructions    string         `json:"instructions"`
 	}
 	if mcp.Decode(a.result, &r) != nil {
-		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape")
+		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape").WithHint(authorHint)
 	}
 	switch {
 	case !r.ProtocolVersion.Known() || r.ProtocolVersion.Modern():
-		return fault.New(fault.UpstreamProtocol, "the server chose revision %q, which junctor does not support", r.ProtocolVersion)
+		return fault.New(fault.UpstreamProtocol, "the server chose revision %q, which junctor does not support", r.ProtocolVersion).
+			WithHint("update the server: junctor supports the revisions from 2024-11-05 to 2026-07-28")
 	case u.opts.Revision != "" && r.ProtocolVersion != u.opts.Revision:
-		return fault.New(fault.UpstreamProtocol, "the server chose revision %s, but the configuration requires %s", r.ProtocolVersion, u.opts.Revision)
+		return fault.New(fault.UpstreamProtocol, "the server chose revision %s, but the configuration requires %s", r.ProtocolVersion, u.opts.Revision).
+			WithHint("write protocol = %q in its block, or remove protocol", string(r.ProtocolVersion))
 	}
 	c.revision, c.capabilities, c.serverInfo, c.instructions = r.ProtocolVersion, r.Capabilities, r.ServerInfo, r.Instructions
 	c.era.Store(legacyEra)

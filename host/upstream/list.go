@@ -159,7 +159,8 @@ func (u *Upstream) page(ctx context.Context, kind ListKind, cursor []byte) ([]by
 	if e.Code == mcp.CodeMethodNotFound {
 		return []byte("{}"), nil // treat a missing method as an empty list
 	}
-	return nil, fault.In(u.opts.Name, fault.New(fault.UpstreamError, "%s: %s (%d)", kind.Method, e.Message, e.Code))
+	return nil, fault.In(u.opts.Name, fault.New(fault.UpstreamError, "%s: %s (%d)", kind.Method, e.Message, e.Code).
+		WithHint("read the log of the server; other lists and calls of the server are not affected"))
 }
 
 // unfinished returns the progress in a list's _meta, or nil. Invalid progress counts

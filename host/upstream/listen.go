@@ -206,7 +206,7 @@ func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
 	case params := <-p.acknowledged:
 		if agreed := mcp.Member(params, "notifications"); agreed != nil && mcp.Empty(agreed) {
 			c.withdraw(p)
-			return fault.New(fault.UpstreamUnsupported, "the server acknowledged no subscription")
+			return fault.New(fault.UpstreamUnsupported, "the server acknowledged no subscription").WithHint(subscriptionHint)
 		}
 		return nil
 	case a := <-p.answer:
@@ -219,7 +219,7 @@ func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
 			message, _ := mcp.TextMember(a.rpcError, "message")
 			return fault.New(fault.UpstreamError, "%s: %s", p.method, message)
 		}
-		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once")
+		return fault.New(fault.UpstreamUnsupported, "the server ended the request to listen at once").WithHint(subscriptionHint)
 	case <-l.stop:
 		c.withdraw(p)
 		return errEnding
@@ -228,7 +228,7 @@ func (c *conn) awaitAcknowledgement(l *listenRequest, p *pending) error {
 			return c.endError()
 		}
 		c.withdraw(p)
-		return fault.New(fault.CallTimeout, "%s was not answered", p.method)
+		return fault.New(fault.CallTimeout, "%s was not answered within %s", p.method, c.up.opts.Call).WithHint("raise timeouts { call } in its block")
 	}
 }
 

@@ -136,7 +136,8 @@ func (c *conn) sendError(err error) error {
 	case fault.Is(err, fault.UpstreamTooLarge):
 		return err
 	}
-	return fault.New(fault.UpstreamOverloaded, "the server does not read what is sent to it")
+	return fault.New(fault.UpstreamOverloaded, "the server does not read what is sent to it").
+		WithHint("try again later; read the log of the server if it stays like this")
 }
 
 // wait waits for the response to a request. It cancels the request if ctx ends.

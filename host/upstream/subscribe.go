@@ -50,7 +50,7 @@ func (u *Upstream) subscribeTo(ctx context.Context, t topic) error {
 	}
 	defer u.put()
 	if !c.canSubscribe(t) {
-		return fault.In(u.opts.Name, fault.New(fault.UpstreamUnsupported, "the server has no subscriptions"))
+		return fault.In(u.opts.Name, fault.New(fault.UpstreamUnsupported, "the server has no subscriptions").WithHint(subscriptionHint))
 	}
 	s := u.subscribe(c, t)
 	select {
@@ -125,6 +125,9 @@ func (u *Upstream) subscribed(t topic, s *subscription, err error) {
 	close(s.ready)
 }
 
+// subscriptionHint is the hint for a server without subscriptions.
+const subscriptionHint = "read the resource again to see changes"
+
 // awaitAnswer waits for the response to a request of ask.
 func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 	ctx, cancel := context.WithTimeout(c.ctx, u.opts.Call)
@@ -134,7 +137,7 @@ func (u *Upstream) awaitAnswer(c *conn, p *pending) error {
 	case err != nil && c.ctx.Err() != nil:
 		return c.endError()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.CallTimeout, "%s was not answered", p.method)
+		return fault.New(fault.CallTimeout, "%s was not answered within %s", p.method, u.opts.Call).WithHint("raise timeouts { call } in its block")
 	case err != nil:
 		return err
 	case a.rpcError != nil:

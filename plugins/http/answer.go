@@ -30,7 +30,7 @@ func (k *call) read(res *http.Response) *failure {
 		return k.readDocument(res)
 	}
 	defer res.Body.Close()
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server accepted %s but did not answer it", k.Method)}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server accepted %s but did not answer it", k.Method), Hint: operatorHint}
 	if kind != "" && res.StatusCode != http.StatusAccepted {
 		e.Message = fmt.Sprintf("the server answered with content of type %q, not with a message", kind)
 		e.Hint = "check the path in url; many servers have their endpoint at /mcp"
@@ -195,13 +195,17 @@ func tooLong(limit int) *failure {
 }
 
 func ended(err error) *failure {
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "stream_ended", Message: "the server ended the answer before it was complete"}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "stream_ended", Message: "the server ended the answer before it was complete",
+		Hint: "call again; if it recurs, a proxy before the server may cut long answers"}
 	if err != io.EOF && err != io.ErrUnexpectedEOF {
 		e.Message += ": " + err.Error()
 	}
 	return &failure{sent: true, err: e}
 }
 
+// operatorHint is the hint for an answer that breaks the protocol.
+const operatorHint = "check that url is the endpoint of an MCP server, and report this to the operator of the server"
+
 func bad(text string) *failure {
-	return &failure{sent: true, err: &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: text}}
+	return &failure{sent: true, err: &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: text, Hint: operatorHint}}
 }

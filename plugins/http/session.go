@@ -167,6 +167,7 @@ const invalidSession = -32000
 func lost(because *sdk.Error) *failure {
 	return &failure{ends: true, status: http.StatusNotFound, err: &sdk.Error{
 		Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: because.Output,
+		Hint: "call again, which begins a new session",
 	}}
 }
 

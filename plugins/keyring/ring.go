@@ -159,7 +159,8 @@ func (r *ring) collect(key string, first []byte) ([]byte, error) {
 // pieces of the old value.
 func (r *ring) set(key string, value []byte) error {
 	if len(value) > sdk.MaxSecret {
-		return sdk.Errorf(sdk.Invalid, "a secret of %d bytes is too large for the key ring", len(value))
+		return &sdk.Error{Code: sdk.Invalid, Message: fmt.Sprintf("a secret of %d bytes is too large for the key ring, which takes %d", len(value), sdk.MaxSecret),
+			Hint: "keep it in a file and read it with file()"}
 	}
 	if err := r.try(); err != nil {
 		return err

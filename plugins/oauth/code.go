@@ -167,12 +167,13 @@ func (a *authorizer) wait(ctx context.Context, listener sdk.Callback, as *issuer
 		case code == "access_denied":
 			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined", Hint: "run the login again to decide otherwise"}
 		case code != "":
-			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: "the authorization server ended the login: " + readCode(code)}
+			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: "the authorization server ended the login: " + readCode(code),
+				Hint: "run the login again; if it recurs, check client_id and scopes in the auth block"}
 		}
 		if code := q["code"]; len(code) == 1 && visible(code[0]) {
 			return code[0], nil
 		}
-		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: "the authorization server ended the login without a code and without an error"}
+		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: "the authorization server ended the login without a code and without an error", Hint: "run the login again"}
 	}
-	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("the login was ended after %d answers to other logins", strayMost)}
+	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("the login was ended after %d answers to other logins", strayMost), Hint: "close other pages of the login, and run it again"}
 }

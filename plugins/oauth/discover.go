@@ -196,7 +196,8 @@ func (a *authorizer) legacyIssuer(ctx context.Context) (*issuer, error) {
 	as, err := a.describe(ctx, "the authorization server", withPath(root, "/.well-known/oauth-authorization-server"), "2025-03-26")
 	switch {
 	case err == nil && as.Issuer != root.String():
-		return nil, &sdk.Error{Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", root.Host)}
+		return nil, &sdk.Error{Code: sdk.Denied, Reason: "issuer_mismatch", Message: fmt.Sprintf("the metadata at %s belongs to another authorization server", root.Host),
+			Hint: "set issuer to the address that the metadata names if you trust it, or report it to the operator of the server"}
 	case err == nil:
 		return as, a.checkEndpoints(as)
 	case err != errAbsent:
@@ -265,5 +266,5 @@ func badMetadata(what string, u *url.URL, why string) *sdk.Error {
 }
 
 func unavailable(u *url.URL, status int) *sdk.Error {
-	return &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: fmt.Sprintf("%s answered with HTTP status %d", u.Host, status)}
+	return &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: fmt.Sprintf("%s answered with HTTP status %d", u.Host, status), Hint: "try again later"}
 }

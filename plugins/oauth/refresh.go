@@ -62,7 +62,7 @@ func inTime(ctx context.Context) error {
 		return err
 	}
 	if ends, ok := ctx.Deadline(); ok && time.Until(ends) < refreshTime {
-		return &sdk.Error{Code: sdk.Deadline, Reason: "no_time", Message: "too little time is left to renew the login"}
+		return &sdk.Error{Code: sdk.Deadline, Reason: "no_time", Message: "too little time is left to renew the login", Hint: "raise timeouts { call } in the server block, or call again"}
 	}
 	return nil
 }
@@ -118,10 +118,10 @@ func (a *authorizer) clientError(err error) error {
 			Hint: "check client_id, client_secret or private_key, client_auth, and the permissions of the client",
 		}
 	case hasCode(err, "temporarily_unavailable", "server_error", "slow_down"):
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the authorization server is unavailable: " + err.Error()}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the authorization server is unavailable: " + err.Error(), Hint: "try again later"}
 	}
 	if r, ok := err.(*oauthError); ok {
-		return &sdk.Error{Code: sdk.AuthRequired, Reason: "token_refused", Message: "the authorization server issues no token: " + r.Error()}
+		return &sdk.Error{Code: sdk.AuthRequired, Reason: "token_refused", Message: "the authorization server issues no token: " + r.Error(), Hint: "check grant, scopes and resource in the auth block, or log in again"}
 	}
 	return err
 }

@@ -101,12 +101,13 @@ func explain(err error, u *url.URL) *sdk.Error {
 		e.Hint = "name the authority's certificate with tls { ca }"
 	case errors.As(err, &name), errors.As(err, &invalid):
 		e.Message = fmt.Sprintf("the certificate of %s cannot be used: %v", u.Host, err)
+		e.Hint = "check the name in url, and the clock of this machine if the certificate is said to have expired"
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Message, e.Hint = fmt.Sprintf("%s does not speak TLS", u.Host), "use http:// if that is meant"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		e.Message = fmt.Sprintf("%s ended the connection before it answered", u.Host)
+		e.Message, e.Hint = fmt.Sprintf("%s ended the connection before it answered", u.Host), "check that url names an HTTP server, with https:// if it needs TLS"
 	default:
-		e.Message = fmt.Sprintf("%s: %v", u.Host, err)
+		e.Message, e.Hint = fmt.Sprintf("%s: %v", u.Host, err), "check url and the network of this machine"
 	}
 	return e
 }

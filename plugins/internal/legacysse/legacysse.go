@@ -82,7 +82,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 			_ = c.body.Close()
 		}
 		if ctx.Err() != nil {
-			return nil, sdk.Errorf(sdk.Deadline, "the server did not send the endpoint event in time")
+			return nil, &sdk.Error{Code: sdk.Deadline, Message: "the server did not send the endpoint event in time", Hint: transportHint}
 		}
 		return nil, err
 	}
@@ -114,17 +114,20 @@ func (c *Conn) open() (*sse.Reader, error) {
 	return r, nil
 }
 
+// transportHint is the hint for a server that does not begin as this transport requires.
+const transportHint = "check the path in url; the server may have the newer transport, which transport \"http\" finds out"
+
 // await waits for the endpoint event, which must be the first event.
 func (c *Conn) await(r *sse.Reader) error {
 	for {
 		ev, err := r.Next()
 		switch {
 		case err != nil:
-			return sdk.Errorf(sdk.Unavailable, "the server ended the stream before the endpoint event: %v", err)
+			return &sdk.Error{Code: sdk.Unavailable, Message: fmt.Sprintf("the server ended the stream before the endpoint event: %v", err), Hint: transportHint}
 		case len(ev.Data) == 0:
 			continue
 		case ev.Name != "endpoint":
-			return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server's first event is %q, not \"endpoint\"", ev.Name)}
+			return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server's first event is %q, not \"endpoint\"", ev.Name), Hint: transportHint}
 		}
 		c.endpoint, err = endpoint(c.o.Client.URL, ev.Data)
 		return err
@@ -135,7 +138,7 @@ func (c *Conn) await(r *sse.Reader) error {
 // stream, because posts carry the credentials.
 func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	refused := func(why string) error {
-		return &sdk.Error{Code: sdk.Denied, Reason: "redirect_refused", Message: "the server's endpoint event " + why, Path: "url"}
+		return &sdk.Error{Code: sdk.Denied, Reason: "redirect_refused", Message: "the server's endpoint event " + why, Path: "url", Hint: "write the address of the server itself into url; a proxy that rewrites paths must also rewrite this event"}
 	}
 	if len(text) > endpointMost {
 		return nil, refused("is too long")

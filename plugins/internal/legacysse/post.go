@@ -162,7 +162,7 @@ func (c *Conn) post(ctx context.Context, e *jsonrpc.Envelope) {
 		c.fail(e, err, sent)
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone:
 		rejection, _ := httpclient.ErrorResponse(res)
-		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: rejection.Output}
+		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: rejection.Output, Hint: "call again, which begins a new session"}
 		if e.Kind == jsonrpc.Request {
 			c.Report(c.ctx, &sdk.Failed{ID: e.ID, Err: gone, Ends: true})
 		}
