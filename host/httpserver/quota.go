@@ -21,9 +21,7 @@ type requestQuota struct {
 // attribute that sets it.
 func newRequestQuota(max int, shared bool, kind, attribute string) requestQuota {
 	q := requestQuota{Quota: limit.NewQuota(int64(max))}
-	if shared {
-		q.Share()
-	}
+	q.Resize(int64(max), shared)
 	q.full = &httpError{code: -32000, message: fmt.Sprintf("%s limit reached: %s is %d", kind, attribute, max), reason: "overloaded", modern: -31011}
 	q.share = &httpError{code: codeTooManyRequests, message: fmt.Sprintf("%s limit reached: one client may use at most half of %s (%d of %d)", kind, attribute, q.Each(), max),
 		reason: "share", modern: -31010}

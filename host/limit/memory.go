@@ -28,23 +28,46 @@ const reservePart = 8
 // total and, after Share, for each principal. Its methods may be called
 // concurrently. A nil Memory has no limit.
 type Memory struct {
-	most int64 // the limit in bytes
+	most atomic.Int64 // the limit in bytes
 	used atomic.Int64
 	each atomic.Int64 // limit per principal in bytes; 0: no limit
+
+	sizing sync.Mutex // held by Share and Resize
 
 	mu sync.Mutex
 	of map[string]int64 // guarded by mu; bytes by principal
 }
 
 // NewMemory returns a Memory with a limit in bytes.
-func NewMemory(most int64) *Memory { return &Memory{most: most, of: map[string]int64{}} }
+func NewMemory(most int64) *Memory {
+	m := &Memory{of: map[string]int64{}}
+	m.most.Store(most)
+	return m
+}
+
+// Resize sets the limit in bytes. Above a smaller limit nothing is added until
+// enough is released.
+func (m *Memory) Resize(most int64) {
+	if m == nil {
+		return
+	}
+	m.sizing.Lock()
+	defer m.sizing.Unlock()
+	m.most.Store(most)
+	if m.each.Load() > 0 {
+		m.each.Store(most / 2)
+	}
+}
 
 // Share limits each principal to half of the bytes, so that one leaves the
 // other half to the rest.
 func (m *Memory) Share() {
-	if m != nil {
-		m.each.Store(m.most / 2)
+	if m == nil {
+		return
 	}
+	m.sizing.Lock()
+	defer m.sizing.Unlock()
+	m.each.Store(m.most.Load() / 2)
 }
 
 // Most returns the limit in bytes, 0 for a nil Memory.
@@ -52,7 +75,7 @@ func (m *Memory) Most() int64 {
 	if m == nil {
 		return 0
 	}
-	return m.most
+	return m.most.Load()
 }
 
 // Used returns the bytes that are held.
@@ -64,11 +87,11 @@ func (m *Memory) Used() int64 {
 }
 
 // Full reports whether the limit is reached.
-func (m *Memory) Full() bool { return m != nil && m.used.Load() >= m.most }
+func (m *Memory) Full() bool { return m != nil && m.used.Load() >= m.most.Load() }
 
 // Half reports whether more than half of the limit is held. Slow clients get
 // less time then.
-func (m *Memory) Half() bool { return m != nil && m.used.Load() > m.most/2 }
+func (m *Memory) Half() bool { return m != nil && m.used.Load() > m.most.Load()/2 }
 
 // Count adds n bytes, which may be negative, without checking the limit. It is
 // for bytes that have a bound of their own.
@@ -84,9 +107,9 @@ func (m *Memory) Reserve(n int) bool {
 	if m == nil {
 		return true
 	}
-	most := m.most
+	most := m.most.Load()
 	if n <= Small {
-		most += m.most / reservePart
+		most += most / reservePart
 	}
 	if m.used.Add(int64(n)) > most {
 		m.used.Add(int64(-n))

@@ -114,9 +114,30 @@ func TestForgottenHoldIsReturned(t *testing.T) {
 	}
 }
 
+// TestMemoryResize changes the limit while bytes are held.
+func TestMemoryResize(t *testing.T) {
+	m := NewMemory(16 * mib)
+	m.Share()
+	mine := hold(t, m, 8*mib)
+	if err := mine.Assign("ann"); err != nil {
+		t.Fatal(err)
+	}
+	m.Resize(32 * mib)
+	if err := mine.Grow(8 * mib); err != nil || m.Most() != 32*mib {
+		t.Errorf("16 of a share of 16 MiB: %v", err)
+	}
+	m.Resize(8 * mib)
+	if _, err := m.Hold(mib); err != ErrFull || !m.Full() {
+		t.Errorf("17 of 8 MiB: %v", err)
+	}
+	mine.Release()
+	hold(t, m, 8*mib).Release()
+}
+
 func TestNilMemory(t *testing.T) {
 	var m *Memory
 	m.Share()
+	m.Resize(1)
 	m.Count(1)
 	h, err := m.Hold(1 << 40)
 	if err != nil || h.Grow(1) != nil || h.Assign("ann") != nil || m.Full() || m.Half() || m.Used()+m.Most() != 0 {

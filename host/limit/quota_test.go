@@ -5,6 +5,12 @@ import (
 	"testing"
 )
 
+func sharedQuota(max int64) *Quota {
+	q := NewQuota(max)
+	q.Resize(max, true)
+	return q
+}
+
 func TestQuotaLimitsTheTotal(t *testing.T) {
 	q := NewQuota(3)
 	for range 3 {
@@ -26,8 +32,7 @@ func TestQuotaLimitsTheTotal(t *testing.T) {
 
 func TestQuotaLimitsEachKeyToHalf(t *testing.T) {
 	for _, c := range []struct{ max, each int64 }{{1, 1}, {2, 1}, {3, 2}, {4, 2}, {500, 250}} {
-		q := NewQuota(c.max)
-		q.Share()
+		q := sharedQuota(c.max)
 		if err := q.Acquire("ann", c.each); err != nil {
 			t.Errorf("%d of %d units: %v", c.each, c.max, err)
 		}
@@ -44,8 +49,7 @@ func TestQuotaLimitsEachKeyToHalf(t *testing.T) {
 }
 
 func TestQuotaForgetsKeysWithoutUnits(t *testing.T) {
-	q := NewQuota(10)
-	q.Share()
+	q := sharedQuota(10)
 	for _, key := range []string{"ann", "bob"} {
 		if err := q.Acquire(key, 2); err != nil {
 			t.Fatal(err)
@@ -60,8 +64,7 @@ func TestQuotaForgetsKeysWithoutUnits(t *testing.T) {
 }
 
 func TestQuotaCountsUnitsOfAnotherCounter(t *testing.T) {
-	q := NewQuota(4)
-	q.Share()
+	q := sharedQuota(4)
 	if err := q.AcquireBeside("ann", 1, 4, 0); err != ErrQuota {
 		t.Errorf("4 of 4 units used elsewhere: %v", err)
 	}
@@ -74,8 +77,7 @@ func TestQuotaCountsUnitsOfAnotherCounter(t *testing.T) {
 }
 
 func TestQuotaConcurrently(t *testing.T) {
-	q := NewQuota(8)
-	q.Share()
+	q := sharedQuota(8)
 	var work sync.WaitGroup
 	for i := range 8 {
 		key := string(rune('a' + i%3))
@@ -91,6 +93,33 @@ func TestQuotaConcurrently(t *testing.T) {
 		})
 	}
 	work.Wait()
+	if q.Used() != 0 || len(q.of) != 0 {
+		t.Errorf("%d units in use, keys %v", q.Used(), q.of)
+	}
+}
+
+// TestQuotaResize changes the number of units while some are in use.
+func TestQuotaResize(t *testing.T) {
+	q := NewQuota(1)
+	if err := q.Acquire("", 1); err != nil {
+		t.Fatal(err)
+	}
+	q.Resize(4, true)
+	if err := q.Acquire("ann", 2); err != nil {
+		t.Errorf("two of 4 units: %v", err)
+	}
+	if err := q.Acquire("ann", 1); err != ErrQuotaShare {
+		t.Errorf("more than half of 4 units: %v", err)
+	}
+	q.Resize(2, false)
+	if err := q.Acquire("", 1); err != ErrQuota {
+		t.Errorf("3 of 2 units are in use: %v", err)
+	}
+	q.Release("ann", 2)
+	if err := q.Acquire("", 1); err != nil {
+		t.Errorf("one of 2 units is in use: %v", err)
+	}
+	q.Release("", 2)
 	if q.Used() != 0 || len(q.of) != 0 {
 		t.Errorf("%d units in use, keys %v", q.Used(), q.of)
 	}
