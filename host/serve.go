@@ -68,7 +68,9 @@ func (a *App) httpOptions(h config.HTTP, auth authn.Authenticator) httpserver.Op
 		Origins: h.Origins, Hosts: h.Hosts, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
 		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, MultiplePrincipals: severalPrincipals(h),
 		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
-		Sessions: sessionstore.Options{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events, Log: a.opts.Log},
+		Sessions: sessionstore.Options{
+			Limits: sessionstore.Limits{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events}, Log: a.opts.Log,
+		},
 	}
 	if h.PerIP != nil {
 		o.PerAddress, o.Loopback = httpserver.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true

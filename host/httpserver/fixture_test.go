@@ -176,7 +176,7 @@ func defaults() Options {
 		Origins: []string{"http://localhost", "http://127.0.0.1"},
 		MaxBody: 1 << 20, MaxInFlight: 500,
 		Header: 10 * time.Second, Body: 30 * time.Second, Send: 5 * time.Second, Keepalive: 15 * time.Second, Drain: 10 * time.Second,
-		Sessions: sessionstore.Options{Max: 1000, Idle: 300 * time.Second, Life: 24 * time.Hour, Events: 10_000},
+		Sessions: sessionstore.Options{Limits: sessionstore.Limits{Max: 1000, Idle: 300 * time.Second, Life: 24 * time.Hour, Events: 10_000}},
 	}
 }
 

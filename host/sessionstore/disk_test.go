@@ -73,7 +73,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 func TestSessionSurvivesRestart(t *testing.T) {
 	var begun int
 	s := open(t, Options{
-		Path: filepath.Join(t.TempDir(), "a?b %2f#c", "sessions.db"), Events: 100,
+		Path: filepath.Join(t.TempDir(), "a?b %2f#c", "sessions.db"), Limits: Limits{Events: 100},
 		Begin: func(x *Session) any { begun++; return string(x.State()) + fmt.Sprint(len(x.Log().Open())) },
 	})
 	x := begin(t, s)
@@ -145,7 +145,7 @@ func TestSessionSurvivesRestart(t *testing.T) {
 func TestGapSurvivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, Options{Path: path})
-	s.limits.maxBytes = 1 << 20
+	s.limits.bounds.Load().maxBytes = 1 << 20
 	x := begin(t, s)
 	x.Log().Append(Common, text("before"))
 	waitVisible(t, x.Log())
@@ -200,7 +200,7 @@ func TestDroppedEventsAreDeletedFromTheFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes many events in sequence")
 	}
-	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Events: 100})
+	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Limits: Limits{Events: 100}})
 	l := begin(t, s).Log()
 	for i := range 5000 {
 		e := text("%d", i)
@@ -222,7 +222,7 @@ func TestDroppedEventsAreDeletedFromTheFile(t *testing.T) {
 func TestSessionsExpireWithoutAProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	synctest.Test(t, func(t *testing.T) {
-		o := Options{Path: path, Idle: time.Hour, Life: 3 * time.Hour}
+		o := Options{Path: path, Limits: Limits{Idle: time.Hour, Life: 3 * time.Hour}}
 		s := open(t, o)
 		a, b, c := begin(t, s), begin(t, s), begin(t, s)
 		time.Sleep(30 * time.Minute)
@@ -373,7 +373,7 @@ func TestFileBelongsToOneProcess(t *testing.T) {
 // TestFullDisk checks that sessions continue while the disk is full, that the
 // store reports the reason, and that it catches up.
 func TestFullDisk(t *testing.T) {
-	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Events: 500})
+	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Limits: Limits{Events: 500}})
 	x := begin(t, s)
 	limit := func(pages int) {
 		t.Helper()
@@ -555,7 +555,7 @@ func TestConcurrentFindsRestoreOnce(t *testing.T) {
 // leave nothing in memory or in the file when they end. Closing the store must
 // fail soon.
 func TestSessionsOnAFailingDiskLeaveNothing(t *testing.T) {
-	s, err := Open(Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Max: 10})
+	s, err := Open(Options{Path: filepath.Join(t.TempDir(), "sessions.db"), Limits: Limits{Max: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

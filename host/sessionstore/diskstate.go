@@ -77,7 +77,7 @@ func (d *diskState) appended(l *Log, e *entry) {
 // that they would be dropped before they become readable.
 func (d *diskState) isBehind(l *Log) bool {
 	waiting := l.kept.n - l.kept.after(d.committed)
-	return waiting > max(1, l.limits.events*3/4) || waiting > 1 && d.pending > sessionBytes*3/4
+	return waiting > max(1, l.limits.events()*3/4) || waiting > 1 && d.pending > sessionBytes*3/4
 }
 
 // bypass makes all events readable until the disk has caught up. It does not

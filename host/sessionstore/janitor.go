@@ -6,7 +6,7 @@ import "time"
 // their bounds together.
 func (s *Store) janitor() {
 	defer close(s.done)
-	tick := time.NewTicker(min(30*time.Second, max(10*time.Millisecond, min(s.o.Idle, s.o.Life)/10)))
+	tick := time.NewTicker(s.expiryInterval())
 	defer tick.Stop()
 	for {
 		select {
@@ -15,7 +15,12 @@ func (s *Store) janitor() {
 		case <-tick.C:
 			s.expire()
 			if n := s.limits.droppedUnread.Swap(0); n > 0 {
-				s.o.Log.Warn("large messages were dropped before their clients read them: the event logs of all sessions reached their limit", "messages", n, "bytes", s.limits.maxBytes)
+				s.o.Log.Warn("large messages were dropped before their clients read them: the event logs of all sessions reached their limit", "messages", n, "bytes", s.limits.bounds.Load().maxBytes)
+			}
+		case <-s.relimits:
+			tick.Reset(s.expiryInterval())
+			for _, x := range s.loaded() {
+				x.log.shrink()
 			}
 		case <-s.limits.shrink:
 			for _, x := range s.loaded() {
@@ -23,6 +28,12 @@ func (s *Store) janitor() {
 			}
 		}
 	}
+}
+
+// expiryInterval returns the interval at which due sessions are ended.
+func (s *Store) expiryInterval() time.Duration {
+	l := s.current.Load()
+	return min(30*time.Second, max(10*time.Millisecond, min(l.Idle, l.Life)/10))
 }
 
 // expire ends every session that is due.
@@ -54,10 +65,11 @@ func (s *Store) expireUnloaded(now time.Time) {
 // due returns the reason why a session that is not held must end, or an empty
 // string.
 func (s *Store) due(now, born, used time.Time) string {
+	l := s.current.Load()
 	switch {
-	case now.Sub(born) >= s.o.Life:
+	case now.Sub(born) >= l.Life:
 		return ReasonMaxAge
-	case now.Sub(used) >= s.o.Idle:
+	case now.Sub(used) >= l.Idle:
 		return ReasonExpired
 	}
 	return ""
@@ -65,4 +77,4 @@ func (s *Store) due(now, born, used time.Time) string {
 
 // slack returns by how much a session's time of last use in the file may lag
 // behind.
-func (s *Store) slack() time.Duration { return s.o.Idle / 4 }
+func (s *Store) slack() time.Duration { return s.current.Load().Idle / 4 }

@@ -22,7 +22,7 @@ const (
 // child sends events as fast as possible. It prints sessions, states and events
 // as soon as a client can know them.
 func child(path, id string) error {
-	s, err := Open(Options{Path: path, Events: 1 << 20})
+	s, err := Open(Options{Path: path, Limits: Limits{Events: 1 << 20}})
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func TestKilledProcessLosesNoReadableEvent(t *testing.T) {
 	var seen int
 	var before uint64
 	for round := range rounds {
-		s, err := Open(Options{Path: path, Events: 1 << 20, Max: 2 + round})
+		s, err := Open(Options{Path: path, Limits: Limits{Events: 1 << 20, Max: 2 + round}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func killChild(t *testing.T, path, id string, after time.Duration) (lines []stri
 // checkFile looks for everything that was printed.
 func checkFile(t *testing.T, path, id string, before uint64, lines []string) (seen int, last uint64) {
 	t.Helper()
-	s, err := Open(Options{Path: path, Events: 1 << 20, Max: 1 << 20})
+	s, err := Open(Options{Path: path, Limits: Limits{Events: 1 << 20, Max: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,48 +21,63 @@ const (
 
 // limits are the bounds that the logs of a store share, and what they use.
 type limits struct {
-	events        int // kept per session
 	memory        *limit.Memory
-	softBytes     int64         // bytes of all sessions, above which each keeps smallBytes
-	maxBytes      int64         // bytes of all sessions, above which large events are dropped
-	smallBytes    int           // bytes per session above softBytes
+	bounds        atomic.Pointer[bounds]
 	held          atomic.Int64  // bytes of all sessions
 	droppedUnread atomic.Int64  // events that were dropped before they were read
 	shrink        chan struct{} // holds a token if all sessions together exceed softBytes
 }
 
-// newLimits returns limits under which all logs take half of the memory at
-// most. Up to a quarter, each session keeps what its own bounds allow. Above
-// that, each session keeps its part of a quarter.
+// bounds are the bounds of the logs. They are immutable.
+type bounds struct {
+	events     int   // kept per session
+	softBytes  int64 // bytes of all sessions, above which each keeps smallBytes
+	maxBytes   int64 // bytes of all sessions, above which large events are dropped
+	smallBytes int   // bytes per session above softBytes
+}
+
 func newLimits(events, sessions int, memory *limit.Memory) *limits {
-	l := &limits{
-		events: events, memory: memory, softBytes: softBytes, maxBytes: maxBytes, smallBytes: smallBytes,
-		shrink: make(chan struct{}, 1),
-	}
-	if most := memory.Most(); most > 0 {
-		l.softBytes, l.maxBytes = min(l.softBytes, most/4), min(l.maxBytes, most/2)
-		l.smallBytes = min(l.smallBytes, int(most/4)/sessions)
-	}
+	l := &limits{memory: memory, shrink: make(chan struct{}, 1)}
+	l.set(events, sessions)
 	return l
 }
 
+// set sets bounds under which all logs take half of the memory at most. Up to a
+// quarter, each session keeps what its own bounds allow. Above that, each session
+// keeps its part of a quarter.
+func (l *limits) set(events, sessions int) {
+	b := &bounds{events: events, softBytes: softBytes, maxBytes: maxBytes, smallBytes: smallBytes}
+	if most := l.memory.Most(); most > 0 {
+		b.softBytes, b.maxBytes = min(b.softBytes, most/4), min(b.maxBytes, most/2)
+		b.smallBytes = min(b.smallBytes, int(most/4)/sessions)
+	}
+	l.bounds.Store(b)
+}
+
+// events returns how many events a session may keep.
+func (l *limits) events() int { return l.bounds.Load().events }
+
+// smallBytes returns how many bytes a session may keep if all sessions together keep
+// too many.
+func (l *limits) smallBytes() int { return l.bounds.Load().smallBytes }
+
 // bytes returns how many bytes a session may keep at the moment.
 func (l *limits) bytes() int {
-	if l.held.Load() > l.softBytes {
-		return l.smallBytes
+	if b := l.bounds.Load(); l.held.Load() > b.softBytes {
+		return b.smallBytes
 	}
 	return sessionBytes
 }
 
 // over reports whether even the newest event of a session must be dropped if it
 // is large.
-func (l *limits) over() bool { return l.held.Load() > l.maxBytes || l.memory.Full() }
+func (l *limits) over() bool { return l.held.Load() > l.bounds.Load().maxBytes || l.memory.Full() }
 
 // count adds delta bytes to what the logs use, and requests a shrink if that is
 // too much.
 func (l *limits) count(delta int) {
 	l.memory.Count(delta)
-	if delta != 0 && l.held.Add(int64(delta)) > l.softBytes && delta > 0 {
+	if delta != 0 && l.held.Add(int64(delta)) > l.bounds.Load().softBytes && delta > 0 {
 		select {
 		case l.shrink <- struct{}{}:
 		default:

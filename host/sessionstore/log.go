@@ -153,7 +153,7 @@ func (l *Log) makeAllVisible(position uint64) {
 // mu.
 func (l *Log) trim() {
 	most := l.limits.bytes()
-	for l.kept.n > 1 && (l.kept.n > l.limits.events || l.kept.bytes > most) {
+	for l.kept.n > 1 && (l.kept.n > l.limits.events() || l.kept.bytes > most) {
 		l.drop()
 	}
 	for l.transient.n > 1 && (l.transient.n > transientEvents || l.transient.bytes > min(most, transientBytes)) {
@@ -169,16 +169,16 @@ func (l *Log) trim() {
 // dropLarge drops events until little is left, which may include the newest
 // event. Readers are told about the gap. The caller holds mu.
 func (l *Log) dropLarge() {
-	for l.transient.bytes > l.limits.smallBytes {
+	for l.transient.bytes > l.limits.smallBytes() {
 		l.transient.pop()
 	}
-	if l.kept.bytes <= l.limits.smallBytes {
+	if l.kept.bytes <= l.limits.smallBytes() {
 		return
 	}
 	if l.disk != nil {
 		l.disk.bypass(l) // so that readers reach the gap
 	}
-	for l.kept.bytes > l.limits.smallBytes {
+	for l.kept.bytes > l.limits.smallBytes() {
 		l.drop()
 		if l.kept.n == 0 {
 			l.limits.droppedUnread.Add(1)

@@ -42,7 +42,7 @@ func text(format string, args ...any) Event {
 // TestTransientEventsAreForLiveReaders checks that a reconnected reader does
 // not get transient events and does not miss them.
 func TestTransientEventsAreForLiveReaders(t *testing.T) {
-	l := begin(t, open(t, Options{Events: 10})).Log()
+	l := begin(t, open(t, Options{Limits: Limits{Events: 10}})).Log()
 	n := l.Begin([]byte("1"))
 	for i := range 1000 {
 		e := text("%d", i)
@@ -68,7 +68,7 @@ func TestTransientEventsAreForLiveReaders(t *testing.T) {
 // TestForgottenStreamsReportTheirLoss checks that streams without events are
 // removed at last, and that their readers still get a PurgedError.
 func TestForgottenStreamsReportTheirLoss(t *testing.T) {
-	l := begin(t, open(t, Options{Events: 10})).Log()
+	l := begin(t, open(t, Options{Limits: Limits{Events: 10}})).Log()
 	const streams = 3 * emptyStreams
 	for range streams {
 		e := text("x")

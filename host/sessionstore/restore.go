@@ -57,7 +57,7 @@ func (s *Store) list(f *file) error {
 		}
 		sl.born, sl.used = localTime(now, born), localTime(now, used+s.slack().Milliseconds())
 		s.disk.row = max(s.disk.row, sl.row)
-		if len(s.slots) >= s.o.Max || s.due(now, sl.born, sl.used) != "" {
+		if len(s.slots) >= s.current.Load().Max || s.due(now, sl.born, sl.used) != "" {
 			s.disk.discard(sl.row)
 		} else {
 			s.slots[id] = sl

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -12,13 +13,18 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// Options configure a store.
-type Options struct {
+// Limits are the limits of a store that may change while it is open.
+type Limits struct {
 	Max    int           // sessions at one time; 0: 1000
 	Each   int           // sessions of one owner at one time; 0: no limit
 	Idle   time.Duration // time without use after which a session ends; 0: 5 minutes
 	Life   time.Duration // maximum age of a session; 0: 24 hours
 	Events int           // kept per session; 0: 10000
+}
+
+// Options configure a store.
+type Options struct {
+	Limits               // those at the start; see Store.SetLimits
 	Path   string        // SQLite file; empty: memory only
 	Log    hclog.Logger  // nil: no log
 	Budget *limit.Memory // counts the bytes of all logs, which take half of it at most; nil: no count
@@ -31,33 +37,32 @@ type Options struct {
 	Ended func(*Session)
 }
 
-func (o *Options) setDefaults() {
-	if o.Max <= 0 {
-		o.Max = 1000
+func (l *Limits) setDefaults() {
+	if l.Max <= 0 {
+		l.Max = 1000
 	}
-	if o.Idle <= 0 {
-		o.Idle = 5 * time.Minute
+	if l.Idle <= 0 {
+		l.Idle = 5 * time.Minute
 	}
-	if o.Life <= 0 {
-		o.Life = 24 * time.Hour
+	if l.Life <= 0 {
+		l.Life = 24 * time.Hour
 	}
-	if o.Events <= 0 {
-		o.Events = 10_000
-	}
-	if o.Log == nil {
-		o.Log = hclog.NewNullLogger()
+	if l.Events <= 0 {
+		l.Events = 10_000
 	}
 }
 
 // A Store holds the sessions of one gateway. Its methods may be called
 // concurrently.
 type Store struct {
-	o      Options
-	limits *limits
-	disk   *disk // nil for memory only
-	stop   chan struct{}
-	done   chan struct{} // closed when the janitor has ended
-	ended  chan struct{} // closed when Close has returned
+	o        Options
+	current  atomic.Pointer[Limits]
+	limits   *limits
+	disk     *disk         // nil for memory only
+	relimits chan struct{} // holds a token after SetLimits
+	stop     chan struct{}
+	done     chan struct{} // closed when the janitor has ended
+	ended    chan struct{} // closed when Close has returned
 
 	mu     sync.Mutex
 	closed bool             // guarded by mu
@@ -80,11 +85,15 @@ type slot struct {
 // renames a file that it cannot use and starts with an empty one. A file that
 // is in use by another process is an error.
 func Open(o Options) (*Store, error) {
-	o.setDefaults()
+	o.Limits.setDefaults()
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
 	s := &Store{
-		o: o, limits: newLimits(o.Events, o.Max, o.Budget), slots: map[string]*slot{},
+		o: o, limits: newLimits(o.Events, o.Max, o.Budget), slots: map[string]*slot{}, relimits: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
+	s.current.Store(&o.Limits)
 	if o.Path != "" {
 		if err := s.openDisk(); err != nil {
 			return nil, err
@@ -92,6 +101,19 @@ func Open(o Options) (*Store, error) {
 	}
 	go s.janitor()
 	return s, nil
+}
+
+// SetLimits changes the limits, and adapts the bounds of the logs to the limit of
+// Options.Budget. Sessions that exceed the new limits end when they are due; sessions
+// above a smaller Max stay.
+func (s *Store) SetLimits(l Limits) {
+	l.setDefaults()
+	s.current.Store(&l)
+	s.limits.set(l.Events, l.Max)
+	select {
+	case s.relimits <- struct{}{}:
+	default:
+	}
 }
 
 // New creates a session for an owner. The error is a *FullError or ErrClosed.
@@ -117,20 +139,21 @@ func (s *Store) newSession(id, owner string) *Session {
 // reserve adds a slot for a session. The error is a *FullError or ErrClosed.
 func (s *Store) reserve(x *Session) error {
 	for again := true; ; again = false {
+		most := s.current.Load()
 		s.mu.Lock()
-		enough := s.o.Each > 0 && s.of(x.Owner) >= s.o.Each
+		enough := most.Each > 0 && s.of(x.Owner) >= most.Each
 		switch {
 		case s.closed:
 			s.mu.Unlock()
 			return ErrClosed
-		case len(s.slots) < s.o.Max && !enough:
+		case len(s.slots) < most.Max && !enough:
 			s.slots[x.ID] = &slot{owner: x.Owner, loading: make(chan struct{})}
 			s.mu.Unlock()
 			return nil
 		}
 		s.mu.Unlock()
 		if !again {
-			return &FullError{Max: s.o.Max, Owner: enough}
+			return &FullError{Max: most.Max, Owner: enough}
 		}
 		s.expire() // the janitor may be late
 	}

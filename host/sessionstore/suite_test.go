@@ -155,7 +155,7 @@ func TestUnknownStreamsAndPositions(t *testing.T) {
 // TestPurgedEventsAreReportedPerStream checks that a reader that missed events
 // is told, and that readers of other streams are not.
 func TestPurgedEventsAreReportedPerStream(t *testing.T) {
-	inMemoryAndFile(t, Options{Events: 100}, func(t *testing.T, s *Store) {
+	inMemoryAndFile(t, Options{Limits: Limits{Events: 100}}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		quiet, busy := l.Begin([]byte("1")), l.Begin([]byte("2"))
 		for i := range 1000 { // in steps that a disk can follow
@@ -184,7 +184,7 @@ func TestPurgedEventsAreReportedPerStream(t *testing.T) {
 // TestConcurrentAppends checks that positions have no gaps, and that the events
 // of each sender stay in order.
 func TestConcurrentAppends(t *testing.T) {
-	inMemoryAndFile(t, Options{Events: 40_000}, func(t *testing.T, s *Store) {
+	inMemoryAndFile(t, Options{Limits: Limits{Events: 40_000}}, func(t *testing.T, s *Store) {
 		l := begin(t, s).Log()
 		var wg sync.WaitGroup
 		for i := range 16 {
@@ -294,7 +294,7 @@ func TestAllLogsAreBoundedTogether(t *testing.T) {
 // of a session is kept if all sessions are over their limit. Readers are told.
 func TestLargeEventsAboveTheLimitAreDropped(t *testing.T) {
 	inMemoryAndFile(t, Options{}, func(t *testing.T, s *Store) {
-		s.limits.maxBytes = 4<<20 + 1<<19
+		s.limits.bounds.Load().maxBytes = 4<<20 + 1<<19
 		large := Event{Data: [][]byte{bytes.Repeat([]byte("x"), 1<<20)}}
 		var list []*Session
 		for range 4 {
@@ -337,7 +337,7 @@ func TestLargeEventsAboveTheLimitAreDropped(t *testing.T) {
 			} else if err != nil || len(got) != 1 || string(data(got[0])) != "behind" {
 				t.Errorf("after the gap: %v, %v", got, err)
 			}
-			if held := s.limits.held.Load(); held > s.limits.maxBytes {
+			if held := s.limits.held.Load(); held > s.limits.bounds.Load().maxBytes {
 				t.Errorf("%d bytes are held", held)
 			}
 		}
@@ -458,7 +458,7 @@ func TestSessionEndsOnce(t *testing.T) {
 // TestSessionsExpire checks that idle sessions end, that held ones do not, and
 // that all end at their maximum age.
 func TestSessionsExpire(t *testing.T) {
-	withFakeClock(t, Options{Idle: 5 * time.Minute, Life: time.Hour}, func(t *testing.T, s *Store) {
+	withFakeClock(t, Options{Limits: Limits{Idle: 5 * time.Minute, Life: time.Hour}}, func(t *testing.T, s *Store) {
 		idle, used, held := begin(t, s), begin(t, s), begin(t, s)
 		release := held.Hold()
 		for range 11 {
@@ -493,7 +493,7 @@ func TestSessionsExpire(t *testing.T) {
 // TestDueSessionsMakeSpace checks that sessions that are due do not count for
 // the limit.
 func TestDueSessionsMakeSpace(t *testing.T) {
-	withFakeClock(t, Options{Max: 3, Idle: time.Hour}, func(t *testing.T, s *Store) {
+	withFakeClock(t, Options{Limits: Limits{Max: 3, Idle: time.Hour}}, func(t *testing.T, s *Store) {
 		for range 3 {
 			begin(t, s)
 		}
@@ -503,5 +503,34 @@ func TestDueSessionsMakeSpace(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		begin(t, s)
+	})
+}
+
+// TestSetLimits changes the limits of a store with sessions.
+func TestSetLimits(t *testing.T) {
+	withFakeClock(t, Options{Limits: Limits{Max: 1, Idle: time.Hour, Events: 10}}, func(t *testing.T, s *Store) {
+		x := begin(t, s)
+		x.Log().Begin([]byte("1"))
+		for range 10 {
+			x.Log().Append(1, Event{Data: [][]byte{[]byte("{}")}})
+		}
+		s.SetLimits(Limits{Max: 3, Each: 2, Idle: time.Minute, Events: 3})
+		begin(t, s)
+		if _, err := s.New(x.Owner, nil); !errors.Is(err, ErrFull) {
+			t.Errorf("the third session of an owner with 2 at most: %v", err)
+		}
+		synctest.Wait()
+		if _, err := x.Log().Read(1, 0, false, 100); err == nil {
+			t.Error("10 events are kept, of 3 at most")
+		}
+		time.Sleep(time.Minute)
+		if _, err := s.Find(x.ID, x.Owner); !errors.Is(err, ErrUnknown) {
+			t.Errorf("a session that was idle for a minute: %v", err)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := s.Len(); n != 0 {
+			t.Errorf("%d sessions are kept", n)
+		}
 	})
 }
