@@ -38,7 +38,8 @@ func (srv *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config
 	}
 	served := make(chan error, 1)
 	conns := httpconn.Listen(l, httpconn.Options{
-		TLS: secure, Header: srv.o.Header, Body: srv.grace(), Idle: idleTimeout, Send: srv.o.Send, PerAddress: srv.o.Connections,
+		TLS:         secure,
+		Limits:      httpconn.Limits{Header: srv.o.Header, Body: srv.grace(), Idle: idleTimeout, Send: srv.o.Send, PerAddress: srv.o.Connections},
 		AddressKey:  func(remote string) (netip.Prefix, bool) { return addressKey(remote, srv.o.Loopback) },
 		Unavailable: errConnections.body(false), Log: srv.o.Log,
 	})

@@ -45,7 +45,7 @@ func TestResponsesLeaveInOneWrite(t *testing.T) {
 	}
 	counts := &countingListener{Listener: l}
 	listener := Listen(counts, Options{
-		Header: time.Minute, Body: time.Minute, Idle: time.Minute, Send: time.Minute, Log: hclog.NewNullLogger(),
+		Limits: Limits{Header: time.Minute, Body: time.Minute, Idle: time.Minute, Send: time.Minute}, Log: hclog.NewNullLogger(),
 		AddressKey: func(string) (key netip.Prefix, counted bool) { return key, false },
 	})
 	server := &http.Server{

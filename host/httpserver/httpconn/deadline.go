@@ -18,7 +18,7 @@ func (l *Listener) stateChanged(nc net.Conn, s http.ConnState) {
 		c.unlimitRead()
 	case http.StateIdle:
 		c.idle.Store(true)
-		c.limitRead(l.o.Idle)
+		c.limitRead(l.limits.Load().Idle)
 	case http.StateClosed, http.StateHijacked:
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -49,16 +49,32 @@ func UnlimitBody(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
+// maxDeadlineInterval is the longest interval between two checks of the time limits,
+// so that a change of the limits is noticed.
+const maxDeadlineInterval = time.Second
+
+// deadlineInterval returns the interval between two checks of the time limits.
+func (l *Listener) deadlineInterval() time.Duration {
+	limits := l.limits.Load()
+	return min(maxDeadlineInterval, max(min(limits.Header, limits.Body)/20, time.Millisecond))
+}
+
 // enforceDeadlines ends reading on connections whose time is over, until ctx
-// ends. A limit is exceeded by a twentieth of the shortest limit at most.
+// ends. A limit is exceeded by a twentieth of the shortest limit at most, and by a
+// second at most.
 func (l *Listener) enforceDeadlines(ctx context.Context) {
-	tick := time.NewTicker(max(min(l.o.Header, l.o.Body)/20, time.Millisecond))
+	interval := l.deadlineInterval()
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
+			if next := l.deadlineInterval(); next != interval {
+				interval = next
+				tick.Reset(interval)
+			}
 			for _, c := range l.late(now) {
 				_ = c.SetReadDeadline(now) // as if net/http had set it before
 			}

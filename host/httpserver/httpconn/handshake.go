@@ -16,7 +16,7 @@ import (
 type handshaker struct {
 	net.Listener
 	config  *tls.Config
-	timeout time.Duration // per handshake
+	timeout func() time.Duration // per handshake
 	log     hclog.Logger
 
 	accepted chan acceptResult
@@ -31,7 +31,7 @@ type acceptResult struct {
 	err  error
 }
 
-func newHandshaker(l net.Listener, config *tls.Config, timeout time.Duration, log hclog.Logger) *handshaker {
+func newHandshaker(l net.Listener, config *tls.Config, timeout func() time.Duration, log hclog.Logger) *handshaker {
 	h := &handshaker{Listener: l, config: config, timeout: timeout, log: log, accepted: make(chan acceptResult)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.work.Go(h.acceptAll)
@@ -55,10 +55,11 @@ func (h *handshaker) acceptAll() {
 
 // handshake performs one handshake and delivers or closes the connection.
 func (h *handshaker) handshake(conn net.Conn) {
-	ctx, cancel := context.WithTimeout(h.ctx, h.timeout)
+	timeout := h.timeout()
+	ctx, cancel := context.WithTimeout(h.ctx, timeout)
 	defer cancel()
 	t := tls.Server(conn, h.config)
-	_ = conn.SetDeadline(time.Now().Add(h.timeout)) // also limits the alert after a failure
+	_ = conn.SetDeadline(time.Now().Add(timeout)) // also limits the alert after a failure
 	err := t.HandshakeContext(ctx)
 	_ = conn.SetDeadline(time.Time{})
 	if err == nil {

@@ -22,11 +22,10 @@ const reportInterval = time.Minute
 // address. The total leaves file descriptors for servers, plugins and files.
 type limiter struct {
 	net.Listener
-	perAddress  int // 0: no limit
-	total       int // 0: no limit
+	listener    *Listener // has the limit per address, and the connections to close
+	total       int       // 0: no limit
 	addressKey  func(remote string) (key netip.Prefix, counted bool)
-	closeIdle   func() bool // closes an idle connection and reports whether there was one
-	unavailable []byte      // response above the total limit; nil: none
+	unavailable []byte // response above the total limit; nil: none
 	log         hclog.Logger
 	closed      chan struct{} // holds a token after a connection was closed
 
@@ -50,10 +49,9 @@ type refusals struct {
 	reported time.Time
 }
 
-func newLimiter(l net.Listener, o Options, closeIdle func() bool) *limiter {
+func newLimiter(l net.Listener, o Options, of *Listener) *limiter {
 	x := &limiter{
-		Listener: l, perAddress: o.PerAddress, total: connectionsWithin(descriptors()), addressKey: o.AddressKey,
-		closeIdle: closeIdle, log: o.Log, closed: make(chan struct{}, 1), openOf: map[netip.Prefix]int{},
+		Listener: l, listener: of, total: connectionsWithin(descriptors()), addressKey: o.AddressKey, log: o.Log, closed: make(chan struct{}, 1), openOf: map[netip.Prefix]int{},
 	}
 	if o.TLS == nil {
 		x.unavailable = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: %d\r\n\r\n%s",
@@ -89,7 +87,6 @@ func (l *limiter) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		key, counted := l.addressKey(conn.RemoteAddr().String())
-		counted = counted && l.perAddress > 0
 		full := l.isFull() && !l.makeSpace()
 		if !full && l.acquire(key, counted) {
 			return &countedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(key, counted) })}, nil
@@ -115,10 +112,11 @@ func (l *limiter) reportAcceptError(err error) {
 // acquire counts a connection and reports whether its address is within its
 // limit.
 func (l *limiter) acquire(key netip.Prefix, counted bool) bool {
+	most := l.listener.limits.Load().PerAddress
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if counted && l.openOf[key] >= l.perAddress {
-		l.refuse(addressLimit, "refused connections: an address has reached its connection limit", "from", key.String(), "open", l.perAddress)
+	if counted && most > 0 && l.openOf[key] >= most {
+		l.refuse(addressLimit, "refused connections: an address has reached its connection limit", "from", key.String(), "open", most)
 		return false
 	}
 	l.open++
@@ -137,7 +135,7 @@ func (l *limiter) isFull() bool {
 // makeSpace closes an idle connection and reports whether another connection fits
 // then. If not, it counts the refused connection.
 func (l *limiter) makeSpace() bool {
-	if l.closeIdle() {
+	if l.listener.closeIdle() {
 		wait := time.NewTimer(closeWait)
 		defer wait.Stop()
 		for l.isFull() {

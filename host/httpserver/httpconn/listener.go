@@ -15,16 +15,21 @@ import (
 	"github.com/junctor-mcp/junctor/host/httpserver/http1"
 )
 
-// Options configure a Listener.
-type Options struct {
-	TLS *tls.Config // nil: no TLS
-
+// Limits are the limits of a Listener that may change while it accepts connections.
+type Limits struct {
 	Header time.Duration // for the TLS handshake, and for the head of a request
 	Body   time.Duration // shortest time that LimitBody allows
 	Idle   time.Duration // between two requests of a connection
 	Send   time.Duration // for the client of a stream to read something
 
 	PerAddress int // open connections of one address; 0: no limit
+}
+
+// Options configure a Listener.
+type Options struct {
+	TLS    *tls.Config // nil: no TLS
+	Limits             // those at the start; see Listener.SetLimits
+
 	// AddressKey returns the key under which connections of a remote address are
 	// counted, and whether PerAddress applies to it.
 	AddressKey func(remote string) (key netip.Prefix, counted bool)
@@ -39,7 +44,7 @@ type Options struct {
 // their time and what they may send. Its methods may be called concurrently.
 type Listener struct {
 	net.Listener
-	o          Options
+	limits     atomic.Pointer[Limits]
 	handshakes *handshaker // nil without TLS
 
 	mu    sync.Mutex
@@ -48,14 +53,21 @@ type Listener struct {
 
 // Listen returns a Listener that accepts connections of l.
 func Listen(l net.Listener, o Options) *Listener {
-	x := &Listener{o: o, conns: map[*conn]struct{}{}}
-	x.Listener = newLimiter(l, o, x.closeIdle)
+	x := &Listener{conns: map[*conn]struct{}{}}
+	x.SetLimits(o.Limits)
+	x.Listener = newLimiter(l, o, x)
 	if o.TLS != nil {
-		x.handshakes = newHandshaker(x.Listener, o.TLS, o.Header, o.Log)
+		x.handshakes = newHandshaker(x.Listener, o.TLS, x.headerLimit, o.Log)
 		x.Listener = x.handshakes
 	}
 	return x
 }
+
+// SetLimits changes the limits. Open connections above a smaller PerAddress stay. A
+// time limit that has begun stays as it was.
+func (l *Listener) SetLimits(to Limits) { l.limits.Store(&to) }
+
+func (l *Listener) headerLimit() time.Duration { return l.limits.Load().Header }
 
 // Attach prepares the server that serves the listener. Call it before Serve.
 func (l *Listener) Attach(server *http.Server) {
@@ -92,7 +104,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		c.tls = &state
 	}
 	c.requests, c.base = http1.NewReader(uncheckedReader{c}), baseOf(accepted)
-	c.limitRead(l.o.Header)
+	c.limitRead(l.headerLimit())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns[c] = struct{}{}
@@ -132,7 +144,7 @@ type uncheckedReader struct{ *conn }
 func (r uncheckedReader) Read(p []byte) (int, error) {
 	n, err := r.Conn.Read(p)
 	if n > 0 && r.idle.CompareAndSwap(true, false) {
-		r.limitRead(r.listener.o.Header)
+		r.limitRead(r.listener.headerLimit())
 	}
 	return n, err
 }

@@ -6,9 +6,15 @@ import (
 	"time"
 )
 
-// unreadInterval is the longest interval between two checks of the connections
+// maxUnreadInterval is the longest interval between two checks of the connections
 // with streams.
-const unreadInterval = 100 * time.Millisecond
+const maxUnreadInterval = 100 * time.Millisecond
+
+// unreadInterval returns the interval between two checks of the connections with
+// streams.
+func (l *Listener) unreadInterval() time.Duration {
+	return max(time.Millisecond, min(maxUnreadInterval, l.limits.Load().Send/10))
+}
 
 // An unread is the last check of a connection.
 type unread struct {
@@ -31,15 +37,20 @@ func MarkStream(r *http.Request) (done func()) {
 // closeUnread closes connections whose clients do not read their streams, until
 // ctx ends.
 func (l *Listener) closeUnread(ctx context.Context) {
-	tick := time.NewTicker(max(time.Millisecond, min(unreadInterval, l.o.Send/10)))
+	interval := l.unreadInterval()
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
+			if next := l.unreadInterval(); next != interval {
+				interval = next
+				tick.Reset(interval)
+			}
 			for _, c := range l.streaming() {
-				if c.unread.check(c.base, now) > l.o.Send {
+				if c.unread.check(c.base, now) > l.limits.Load().Send {
 					_ = c.Close() // ends its requests
 				}
 			}
