@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/hex"
 	"io"
 	"net"
@@ -27,7 +26,7 @@ const (
 // ServeHTTP serves the gateway over HTTP until ctx ends. It calls listening with the
 // address before it accepts the first client.
 func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.Addr)) error {
-	var secure *tls.Config
+	var secure *httpserver.TLS
 	if h.TLS != nil {
 		var err error
 		secure, err = httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, a.opts.Log)
@@ -48,7 +47,7 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 		_ = l.Close()
 		return err
 	}
-	front, err := httpserver.New(a.httpOptions(h, auth))
+	front, err := httpserver.New(httpserver.Options{Gateway: a.Gateway, Log: a.opts.Log, SessionFile: a.sessionFile(h), Settings: httpSettings(h, auth)})
 	if err != nil {
 		_ = l.Close()
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
@@ -62,25 +61,29 @@ func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.A
 	return front.Serve(ctx, l, secure)
 }
 
-func (a *App) httpOptions(h config.HTTP, auth authn.Authenticator) httpserver.Options {
-	o := httpserver.Options{
-		Gateway: a.Gateway, Log: a.opts.Log, Auth: auth,
+// httpSettings returns what a reload can change.
+func httpSettings(h config.HTTP, auth authn.Authenticator) httpserver.Settings {
+	s := httpserver.Settings{
+		Auth: auth, MultiplePrincipals: severalPrincipals(h),
 		Origins: h.Origins, Hosts: h.Hosts, MaxBody: h.MaxBody, MaxInFlight: h.MaxInFlight, LegacySSE: h.LegacySSE,
-		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections, MultiplePrincipals: severalPrincipals(h),
+		PerAddress: httpserver.Rate{PerSecond: defaultRate, Burst: defaultBurst}, Connections: defaultConnections,
 		Header: h.Timeouts.Header, Body: h.Timeouts.Body, Send: h.Timeouts.Send, Keepalive: h.Timeouts.Keepalive, Drain: h.Timeouts.Drain,
-		Sessions: sessionstore.Options{
-			Limits: sessionstore.Limits{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events}, Log: a.opts.Log,
-		},
+		Sessions: sessionstore.Limits{Max: h.Sessions.Max, Idle: h.Sessions.Idle, Life: h.Sessions.Life, Events: h.Sessions.Events},
 	}
 	if h.PerIP != nil {
-		o.PerAddress, o.Loopback = httpserver.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true
-		o.Connections = h.PerIP.Connections
+		s.PerAddress, s.Loopback = httpserver.Rate{PerSecond: h.PerIP.Rate, Burst: h.PerIP.Burst}, true
+		s.Connections = h.PerIP.Connections
 	}
-	if h.Sessions.Store == "sqlite" {
-		sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file
-		o.Sessions.Path = filepath.Join(a.opts.Dirs.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
+	return s
+}
+
+// sessionFile returns the file of the sessions; empty: they are kept in memory.
+func (a *App) sessionFile(h config.HTTP) string {
+	if h.Sessions.Store != "sqlite" {
+		return ""
 	}
-	return o
+	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file
+	return filepath.Join(a.opts.Dirs.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
 }
 
 // severalPrincipals reports whether clients can have different principals.

@@ -22,34 +22,32 @@ const maxAddresses = 10_000
 
 // An addressLimiter limits the rate of the requests of each address.
 type addressLimiter struct {
-	rate     Rate
-	loopback bool // also limits addresses of this machine
-
 	mu   sync.Mutex
 	seen *simplelru.LRU[netip.Prefix, *rate.Limiter] // guarded by mu
 }
 
-func newAddressLimiter(o Options) *addressLimiter {
+func newAddressLimiter() *addressLimiter {
 	seen, err := simplelru.NewLRU[netip.Prefix, *rate.Limiter](maxAddresses, nil)
 	if err != nil {
 		panic(err) // the size is positive
 	}
-	return &addressLimiter{rate: o.PerAddress, loopback: o.Loopback, seen: seen}
+	return &addressLimiter{seen: seen}
 }
 
 // networkBits is the prefix of an IPv6 address that counts as one customer.
 const networkBits = 64
 
-// allow counts a request. If there were too many, it returns how long to wait.
-func (a *addressLimiter) allow(remote string) (wait time.Duration, ok bool) {
-	if a.rate.PerSecond == 0 {
+// allow counts a request against the limit for its address. If there were too many,
+// it returns how long to wait. With loopback it also limits addresses of this machine.
+func (a *addressLimiter) allow(remote string, limit Rate, loopback bool) (wait time.Duration, ok bool) {
+	if limit.PerSecond == 0 {
 		return 0, true
 	}
-	from, counted := addressKey(remote, a.loopback)
+	from, counted := addressKey(remote, loopback)
 	if !counted {
 		return 0, true
 	}
-	r := a.limiter(from).Reserve()
+	r := a.limiter(from, limit).Reserve()
 	if wait = r.Delay(); wait > 0 {
 		r.Cancel()
 		return wait, false
@@ -76,13 +74,18 @@ func addressKey(remote string, loopback bool) (of netip.Prefix, counted bool) {
 	return of, true
 }
 
-func (a *addressLimiter) limiter(network netip.Prefix) *rate.Limiter {
+// limiter returns the limiter of a network, with the limit that is in effect.
+func (a *addressLimiter) limiter(network netip.Prefix, limit Rate) *rate.Limiter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l, ok := a.seen.Get(network)
 	if !ok {
-		l = rate.NewLimiter(rate.Limit(a.rate.PerSecond), a.rate.Burst)
+		l = rate.NewLimiter(rate.Limit(limit.PerSecond), limit.Burst)
 		a.seen.Add(network, l)
+	}
+	if l.Limit() != rate.Limit(limit.PerSecond) || l.Burst() != limit.Burst {
+		l.SetLimit(rate.Limit(limit.PerSecond))
+		l.SetBurst(limit.Burst)
 	}
 	return l
 }

@@ -66,12 +66,12 @@ func memoryError(err error) error {
 
 // readBody reads the body of a request. If that fails it answers the request
 // and reports false. Otherwise the caller releases the body.
-func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal) (*requestBody, bool) {
+func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) (*requestBody, bool) {
 	if !isJSON(r.Header) {
 		writeError(w, r, http.StatusUnsupportedMediaType, errType)
 		return nil, false
 	}
-	b, err := srv.readLimited(w, r, p)
+	b, err := srv.readLimited(w, r, p, now)
 	if err == nil {
 		return b, true
 	}
@@ -103,10 +103,10 @@ func (e *bodyMemoryError) Error() string { return e.message }
 
 // readLimited reads a body within its limits for size, time and memory. The
 // caller releases the body, also after an error.
-func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal) (b *requestBody, err error) {
+func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) (b *requestBody, err error) {
 	b = &requestBody{budget: srv.memory}
-	if r.ContentLength > int64(srv.o.MaxBody) {
-		return b, &http.MaxBytesError{Limit: int64(srv.o.MaxBody)}
+	if r.ContentLength > int64(now.MaxBody) {
+		return b, &http.MaxBytesError{Limit: int64(now.MaxBody)}
 	}
 	first := initialBody
 	if r.ContentLength >= 0 {
@@ -118,7 +118,7 @@ func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.P
 	b.first = first
 	srv.reading.Add(1)
 	defer srv.reading.Add(-1)
-	b.text, err = readAll(http.MaxBytesReader(w, srv.paced(w, r), int64(srv.o.MaxBody)), int(r.ContentLength), srv.o.MaxBody,
+	b.text, err = readAll(http.MaxBytesReader(w, now.paced(w, r), int64(now.MaxBody)), int(r.ContentLength), now.MaxBody,
 		func(n int) error { return b.grow(p, n) })
 	if err == nil { // else the limit holds for the rest of the body; see limitTimes
 		httpconn.UnlimitBody(w, r)
@@ -133,18 +133,16 @@ const (
 	bodyRate = 1 << 10
 )
 
-func (srv *Server) grace() time.Duration { return min(bodyGrace, srv.o.Body) }
-
 // paced returns the body of a request with a deadline that moves while enough
 // of the body arrives. A client that sends a byte now and then has less time
 // than one that sends much.
-func (srv *Server) paced(w http.ResponseWriter, r *http.Request) io.ReadCloser {
-	return &pacedBody{ReadCloser: r.Body, server: srv, w: w, r: r, begun: time.Now()}
+func (a *active) paced(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+	return &pacedBody{ReadCloser: r.Body, active: a, w: w, r: r, begun: time.Now()}
 }
 
 type pacedBody struct {
 	io.ReadCloser
-	server   *Server
+	active   *active
 	w        http.ResponseWriter
 	r        *http.Request
 	begun    time.Time
@@ -155,8 +153,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 && err == nil {
 		b.received += n
-		earned := b.server.grace() + time.Duration(b.received)*time.Second/bodyRate
-		httpconn.LimitBody(b.w, b.r, b.begun.Add(min(earned, b.server.o.Body)))
+		earned := b.active.grace() + time.Duration(b.received)*time.Second/bodyRate
+		httpconn.LimitBody(b.w, b.r, b.begun.Add(min(earned, b.active.Body)))
 	}
 	return n, err
 }

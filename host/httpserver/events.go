@@ -15,8 +15,8 @@ const (
 	chunk       = 64 << 10 // bytes that a client must take within the time of one event
 )
 
-// writeJSON writes an answer as a JSON body.
-func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int) {
+// writeJSON writes an answer as a JSON body. send is timeouts.send.
+func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int, send time.Duration) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
@@ -36,7 +36,7 @@ func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue
 	}
 	w.WriteHeader(status)
 	e := newEventWriter(w, chunkTimeout)
-	e.shortTimeout = func() (time.Duration, bool) { return min(srv.o.Send, chunkTimeout), srv.memory.Half() }
+	e.shortTimeout = func() (time.Duration, bool) { return min(send, chunkTimeout), srv.memory.Half() }
 	_ = e.write(m.Head, m.Body, m.Tail)
 	_ = e.flush()
 }

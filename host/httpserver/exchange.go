@@ -20,6 +20,7 @@ const streamAfter = time.Second
 // stream whose last event is the answer.
 type exchange struct {
 	server *Server
+	now    *active
 	w      http.ResponseWriter
 	r      *http.Request
 	takes  accept
@@ -41,8 +42,8 @@ type streamer interface {
 
 var _ gateway.Stream = (*exchange)(nil)
 
-func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, takes accept, to func(*exchange) streamer) *exchange {
-	x := &exchange{server: srv, w: w, r: r, takes: takes, to: to}
+func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, now *active, takes accept, to func(*exchange) streamer) *exchange {
+	x := &exchange{server: srv, now: now, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
 		srv.slow.Begin(x)
 	}
@@ -91,7 +92,7 @@ func (x *exchange) finish(answer sendqueue.Message, status int) {
 	case !x.takes.json && status == http.StatusOK:
 		x.end(x.to(x), answer)
 	default:
-		x.server.writeJSON(x.w, x.r, answer, status)
+		x.server.writeJSON(x.w, x.r, answer, status, x.now.Send)
 	}
 }
 

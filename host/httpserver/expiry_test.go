@@ -63,18 +63,22 @@ func withFakeClock(t *testing.T, test func(c *clockedServer)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.origin.unix = true
 		test(&clockedServer{f, t})
-		f.closeSessions()
+		_ = f.sessions.Close()
 		f.work.Wait()
 		g.Stop()
 		list.Stop()
 	})
 }
 
+// onSocket returns the context of a request that arrives at a unix socket.
+func (c *clockedServer) onSocket(ctx context.Context) context.Context {
+	return context.WithValue(ctx, listenerKey{}, &Listener{server: c.Server, address: listenAddress{unix: true}, draining: make(chan struct{})})
+}
+
 // request makes a request that ends with ctx, and returns the response so far.
 func (c *clockedServer) request(ctx context.Context, method, path, session, body string) *recorder {
-	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(c.onSocket(ctx), method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
@@ -165,7 +169,7 @@ func TestIdleStreamGetsComments(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.Background())
 		defer hangUp()
 		const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},` + meta + `}}`
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(listen))
+		r := httptest.NewRequestWithContext(c.onSocket(ctx), http.MethodPost, "/mcp", strings.NewReader(listen))
 		for name, value := range map[string]string{"Content-Type": "application/json", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"} {
 			r.Header.Set(name, value)
 		}

@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -172,12 +171,12 @@ type fixture struct {
 
 // defaults returns the default options of the configuration.
 func defaults() Options {
-	return Options{
+	return Options{Settings: Settings{
 		Origins: []string{"http://localhost", "http://127.0.0.1"},
 		MaxBody: 1 << 20, MaxInFlight: 500,
 		Header: 10 * time.Second, Body: 30 * time.Second, Send: 5 * time.Second, Keepalive: 15 * time.Second, Drain: 10 * time.Second,
-		Sessions: sessionstore.Options{Limits: sessionstore.Limits{Max: 1000, Idle: 300 * time.Second, Life: 24 * time.Hour, Events: 10_000}},
-	}
+		Sessions: sessionstore.Limits{Max: 1000, Idle: 300 * time.Second, Life: 24 * time.Hour, Events: 10_000},
+	}}
 }
 
 // A lockedBuffer is a log with several writers.
@@ -209,7 +208,7 @@ func openFixture(t testing.TB, change func(*Options), servers ...*scriptedServer
 }
 
 // openSecureFixture is openFixture with TLS.
-func openSecureFixture(t testing.TB, secure *tls.Config, servers ...*scriptedServer) *fixture {
+func openSecureFixture(t testing.TB, secure *TLS, servers ...*scriptedServer) *fixture {
 	t.Helper()
 	l, err := Listen(t.Context(), "127.0.0.1:0", 0)
 	if err != nil {
@@ -218,7 +217,7 @@ func openSecureFixture(t testing.TB, secure *tls.Config, servers ...*scriptedSer
 	return openFixtureAt(t, l, secure, nil, servers...)
 }
 
-func openFixtureAt(t testing.TB, l net.Listener, secure *tls.Config, change func(*Options), servers ...*scriptedServer) *fixture {
+func openFixtureAt(t testing.TB, l net.Listener, secure *TLS, change func(*Options), servers ...*scriptedServer) *fixture {
 	t.Helper()
 	h := &fixture{t: t, address: l.Addr().String(), servers: map[string]*scriptedServer{}, log: &lockedBuffer{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: h.log, Level: hclog.Debug})
@@ -228,7 +227,6 @@ func openFixtureAt(t testing.TB, l net.Listener, secure *tls.Config, change func
 	if change != nil {
 		change(&o)
 	}
-	o.Sessions.Log = log
 	f, err := New(o)
 	if err != nil {
 		t.Fatal(err)

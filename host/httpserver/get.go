@@ -11,7 +11,7 @@ import (
 )
 
 // get opens the common stream of a session, or resumes a stream.
-func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")
 		return
@@ -24,14 +24,14 @@ func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal
 		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
-	s, ok := srv.findSession(w, r, p, errSessionNotFound)
+	s, ok := srv.findSession(w, r, p, now, errSessionNotFound)
 	if !ok {
 		return
 	}
 	defer s.Hold()()
 	defer httpconn.MarkStream(r)()
 	c := s.Client.(*sessionClient)
-	reader := &logReader{server: srv, session: s, events: newEventWriter(w, srv.o.Send)}
+	reader := &logReader{server: srv, now: now, session: s, events: newEventWriter(w, now.Send)}
 	if why, status := reader.startFrom(r.Header, c); why != nil {
 		writeError(w, r, status, why)
 		return
@@ -39,8 +39,10 @@ func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal
 	taken, release := c.takeStream(reader.number)
 	defer release()
 	reader.taken = taken
-	if err := reader.run(r.Context()); err != nil {
-		srv.o.Log.Debug("stream ended", "stream", reader.number, "error", err)
+	ctx, done := srv.register(&clientStream{request: r, principal: p, answers: reader.number != sessionstore.Common}, now)
+	defer done()
+	if err := reader.run(ctx); err != nil {
+		srv.log.Debug("stream ended", "stream", reader.number, "error", err)
 	}
 }
 

@@ -26,91 +26,95 @@ type legacyClient struct {
 	out   gateway.Stream
 }
 
-func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request) {
+func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request, now *active) {
 	method := http.MethodGet
 	if r.URL.Path == "/messages" {
 		method = http.MethodPost
 	}
-	p, ok := srv.admit(w, r, method)
+	p, ok := srv.admit(w, r, now, method)
 	switch {
 	case !ok:
 	case r.Method != method:
 		notAllowed(w, r, method)
 	case method == http.MethodGet:
-		srv.legacySSEStream(w, r, p)
+		srv.legacySSEStream(w, r, p, now)
 	default:
-		srv.legacySSEMessage(w, r, p)
+		srv.legacySSEMessage(w, r, p, now)
 	}
 }
 
 // legacySSEStream opens the stream of a new client and serves it until the
 // client disconnects, the session is too old, or the server ends.
-func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
 	if !acceptOf(r.Header).stream {
 		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
 	defer httpconn.MarkStream(r)()
-	stream := srv.openStream(newEventWriter(w, srv.o.Send))
+	stream := srv.openStream(newEventWriter(w, now.Send), now.Keepalive)
 	defer stream.finish(sendqueue.Message{})
-	id, c, err := srv.openLegacySSE(p, stream)
+	id, c, err := srv.openLegacySSE(p, now, stream)
 	if err != nil {
 		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
 	}
-	defer srv.closeLegacySSE(id, p)
+	defer srv.closeLegacySSE(id, p, now)
 	// The address is relative, so that it works under every name of the server.
 	_ = stream.Push(sendqueue.Text([]byte("event: endpoint\ndata: /messages?sessionId=" + id + "\n\n")))
-	life := time.NewTimer(srv.maxAge)
+	life := time.NewTimer(now.Sessions.Life)
 	defer life.Stop()
-	kind, reason, grace := "", "", time.Duration(0)
+	ctx, done := srv.register(&clientStream{request: r, principal: p}, now)
+	defer done()
+	var end *streamEnd
+	grace := time.Duration(0)
 	select {
-	case <-r.Context().Done():
 	case <-stream.Done(): // the client does not read
 	case <-life.C:
-		kind, reason = "end", sessionstore.ReasonMaxAge
-	case <-srv.draining:
-		kind, reason, grace = "shutdown", stopping, srv.o.Drain
+		end = &streamEnd{"end", sessionstore.ReasonMaxAge}
+	case <-ctx.Done():
+		if end = streamEndOf(ctx); end != nil && end != errRefused {
+			grace = now.Drain
+		}
 	}
 	over, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	c.Close(over, grace)
-	if kind != "" {
-		_ = stream.Push(sendqueue.Text(fmt.Appendf(nil, "event: %s\ndata: {\"reason\":%q}\n\n", kind, reason)))
+	if end != nil {
+		_ = stream.Push(sendqueue.Text(fmt.Appendf(nil, "event: %s\ndata: {\"reason\":%q}\n\n", end.kind, end.reason)))
 	}
 }
 
 // openLegacySSE creates a client, or returns the error to send.
-func (srv *Server) openLegacySSE(p authn.Principal, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
+func (srv *Server) openLegacySSE(p authn.Principal, now *active, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	if srv.isDraining() {
 		return "", nil, errStopping
 	}
 	own := 0
-	key := srv.legacySessions.key(p)
+	key := now.legacySessions.key(p)
 	if key != "" {
 		own = srv.sessions.Of(key)
 	}
-	if err := srv.legacySessions.AcquireBeside(key, 1, int64(srv.sessions.Len()), int64(own)); err != nil {
-		return "", nil, srv.legacySessions.errorFor(err)
+	if err := now.legacySessions.AcquireBeside(key, 1, int64(srv.sessions.Len()), int64(own)); err != nil {
+		return "", nil, now.legacySessions.errorFor(err)
 	}
-	c := &legacyClient{Session: srv.o.Gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
+	c := &legacyClient{Session: srv.gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
 	srv.legacyClients[id] = c
 	return id, c, nil
 }
 
-func (srv *Server) closeLegacySSE(id string, p authn.Principal) {
+func (srv *Server) closeLegacySSE(id string, p authn.Principal, now *active) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	delete(srv.legacyClients, id)
-	srv.legacySessions.release(p)
+	now.legacySessions.release(p)
 }
 
 // legacySSEMessage handles a message of a client. The answer is sent on the
 // client's stream.
-func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		writeError(w, r, http.StatusBadRequest, errNoSession)
@@ -123,15 +127,15 @@ func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p au
 		writeError(w, r, http.StatusNotFound, errUnknownSession)
 		return
 	}
-	b, ok := srv.readBody(w, r, p)
+	b, ok := srv.readBody(w, r, p, now)
 	if !ok {
 		return
 	}
-	if !srv.acquire(w, r, p, srv.inFlight) {
+	if !srv.acquire(w, r, p, now.inFlight) {
 		b.release()
 		return
 	}
-	leave, accepted := sync.OnceFunc(func() { srv.inFlight.release(p); b.release() }), false // an accepted message counts until it is answered
+	leave, accepted := sync.OnceFunc(func() { now.inFlight.release(p); b.release() }), false // an accepted message counts until it is answered
 	defer func() {
 		if !accepted {
 			leave()

@@ -166,8 +166,7 @@ func TestRateLimitPerAddress(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	o := Options{PerAddress: Rate{PerSecond: 0.001, Burst: 1}}
-	a := newAddressLimiter(o)
+	a, limit := newAddressLimiter(), Rate{PerSecond: 0.001, Burst: 1}
 	for _, c := range []struct {
 		from string
 		want bool
@@ -176,12 +175,12 @@ func TestAddresses(t *testing.T) {
 		{"[2001:db8::1]:1", true}, {"[2001:db8::2]:1", false}, {"[2001:db8:0:1::1]:1", true}, {"[fe80::1%eth0]:1", true}, {"[fe80::1%eth1]:1", false},
 		{"127.0.0.1:1", true}, {"127.0.0.1:1", true}, {"[::1]:1", true}, {"[::1]:1", true}, {"@", true}, {"@", true},
 	} {
-		if wait, ok := a.allow(c.from); ok != c.want || !ok && wait < time.Minute {
+		if wait, ok := a.allow(c.from, limit, false); ok != c.want || !ok && wait < time.Minute {
 			t.Errorf("%s: %s, %t", c.from, wait, ok)
 		}
 	}
 	for i := range maxAddresses + 10 {
-		a.allow(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
+		a.allow(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255), limit, false)
 	}
 	if n := a.seen.Len(); n != maxAddresses {
 		t.Errorf("%d addresses are remembered", n)

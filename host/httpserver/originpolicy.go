@@ -12,35 +12,39 @@ import (
 // checks the Origin header, and the Host header against DNS rebinding, where a
 // name is pointed at this address after the page was loaded.
 type originPolicy struct {
-	origins    []string
-	hosts      []string // from the configuration, in lower case, with or without a port
-	own        []string // names of the address itself
-	port       string   // of the listener
-	anyAddress bool     // listens on every address; any literal address is allowed
-	unix       bool     // unix socket, which browsers cannot reach; Host is ignored
+	*listenAddress
+	origins []string
+	hosts   []string // from the configuration, in lower case, with or without a port
 }
 
-// at returns the policy for the address of a listener.
-func (p originPolicy) at(addr net.Addr) originPolicy {
+// A listenAddress is the address of a listener, as clients name it.
+type listenAddress struct {
+	own        []string // names of the address itself
+	port       string
+	anyAddress bool // listens on every address; any literal address is allowed
+	unix       bool // unix socket, which browsers cannot reach; Host is ignored
+}
+
+func addressOf(addr net.Addr) (a listenAddress) {
 	if addr.Network() == "unix" {
-		p.unix = true
-		return p
+		a.unix = true
+		return a
 	}
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
-		return p
+		return a
 	}
-	p.port = port
+	a.port = port
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err != nil:
 	case ip.IsUnspecified():
-		p.anyAddress, p.own = true, []string{"localhost"}
+		a.anyAddress, a.own = true, []string{"localhost"}
 	case ip.IsLoopback():
-		p.own = []string{"localhost", "127.0.0.1", "[::1]"}
+		a.own = []string{"localhost", "127.0.0.1", "[::1]"}
 	}
-	p.own = append(p.own, hostOf(host))
-	return p
+	a.own = append(a.own, hostOf(host))
+	return a
 }
 
 // hostOf returns an address in the form of the Host header.

@@ -66,6 +66,11 @@ func TestOriginPolicyRefusesWebPages(t *testing.T) {
 	}
 }
 
+func policyAt(a net.Addr, hosts ...string) originPolicy {
+	at := addressOf(a)
+	return originPolicy{listenAddress: &at, hosts: hosts}
+}
+
 // TestOriginPolicyHosts checks the allowed Host headers for each kind of
 // address.
 func TestOriginPolicyHosts(t *testing.T) {
@@ -74,7 +79,7 @@ func TestOriginPolicyHosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return originPolicy{hosts: hosts}.at(a)
+		return policyAt(a, hosts...)
 	}
 	loopback, all, web := at("127.0.0.1:7575"), at("[::]:7575", "mcp.example.com", "other.example.com:8443"), at("192.0.2.1:80")
 	for _, c := range []struct {
@@ -105,7 +110,7 @@ func TestOriginPolicyHosts(t *testing.T) {
 		{web, "192.0.2.1:80", true},
 		{web, "localhost", false},
 		{web, "", false},
-		{originPolicy{}.at(&net.UnixAddr{Name: "x", Net: "unix"}), "anything", true},
+		{policyAt(&net.UnixAddr{Name: "x", Net: "unix"}), "anything", true},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 		r.Host = c.host
@@ -116,7 +121,7 @@ func TestOriginPolicyHosts(t *testing.T) {
 	// A page cannot come from a unix socket.
 	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 	r.Header.Set("Origin", "http://"+r.Host)
-	g := originPolicy{}.at(&net.UnixAddr{Name: "x", Net: "unix"})
+	g := policyAt(&net.UnixAddr{Name: "x", Net: "unix"})
 	if g.check(r) == nil {
 		t.Error("a unix socket allows an Origin header")
 	}

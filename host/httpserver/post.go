@@ -12,18 +12,18 @@ import (
 )
 
 // post handles a POST, which has one message.
-func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
 	takes := acceptOf(r.Header)
 	if !takes.json && !takes.stream {
 		writeError(w, r, http.StatusNotAcceptable, errAccept)
 		return
 	}
-	b, ok := srv.readBody(w, r, p)
+	b, ok := srv.readBody(w, r, p, now)
 	if !ok {
 		return
 	}
 	defer b.release()
-	quota := srv.inFlight
+	quota := now.inFlight
 	if !srv.acquire(w, r, p, quota) {
 		return
 	}
@@ -36,16 +36,16 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 		if m.Method == mcp.MethodListen && m.IsRequest() {
 			// It ends with the client's connection. Until then it counts like a
 			// session of a legacy client.
-			if !srv.acquire(w, r, p, srv.listening) {
+			if !srv.acquire(w, r, p, now.listening) {
 				return
 			}
-			srv.inFlight.release(p)
-			quota = srv.listening
+			now.inFlight.release(p)
+			quota = now.listening
 		}
-		srv.postModern(w, r, p, m, takes)
+		srv.postModern(w, r, p, now, m, takes)
 		return
 	}
-	srv.postLegacy(w, r, p, m, takes)
+	srv.postLegacy(w, r, p, now, m, takes)
 }
 
 // An accept says which media types a client accepts.
@@ -75,7 +75,7 @@ func acceptOf(h http.Header) (a accept) {
 }
 
 // postModern answers a message of a modern client.
-func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message, takes accept) {
+func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, m *mcp.Message, takes accept) {
 	switch {
 	case m.IsResponse():
 		writeError(w, r, http.StatusBadRequest, errResponse)
@@ -88,11 +88,19 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 		writeBody(w, http.StatusBadRequest, mcp.AppendError(nil, m.ID, wrong))
 		return
 	}
-	x := srv.exchange(w, r, takes, newSSEStream)
+	ctx, done := r.Context(), func() {}
+	if m.Method == mcp.MethodListen {
+		ctx, done = srv.register(&clientStream{request: r, principal: p, listens: true}, now)
+	}
+	defer done()
+	x := srv.exchange(w, r, now, takes, newSSEStream)
 	a := x.answer(m, func() gateway.Answer {
-		return srv.o.Gateway.Answer(r.Context(), gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
+		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
 	})
 	defer a.Message.Hold.Release()
+	if a.Empty() && streamEndOf(ctx) != nil {
+		a.Message = sendqueue.Text(mcp.AppendResult(nil, m.ID, mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, m.ID)))
+	}
 	x.finish(a.Message, modernStatus(a))
 }
 
@@ -110,16 +118,16 @@ func modernStatus(a gateway.Answer) int {
 }
 
 // postLegacy handles a message of a session, or one that begins a session.
-func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message, takes accept) {
+func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, m *mcp.Message, takes accept) {
 	if !knownVersion(r.Header) {
 		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
 	if m.Method == mcp.MethodInitialize && m.IsRequest() {
-		srv.initialize(w, r, p, m)
+		srv.initialize(w, r, p, now, m)
 		return
 	}
-	s, ok := srv.findSession(w, r, p, errUnknownSession)
+	s, ok := srv.findSession(w, r, p, now, errUnknownSession)
 	if !ok {
 		return
 	}
@@ -130,7 +138,7 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	x := srv.exchange(w, r, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
+	x := srv.exchange(w, r, now, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
 	a := x.answer(m, func() gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
@@ -145,14 +153,14 @@ func legacyStatus(a gateway.Answer) int {
 }
 
 // initialize begins a session.
-func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, m *mcp.Message) {
+func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, m *mcp.Message) {
 	if srv.isDraining() {
-		writeRetryable(w, r, http.StatusServiceUnavailable, srv.o.Drain, errStopping)
+		writeRetryable(w, r, http.StatusServiceUnavailable, now.Drain, errStopping)
 		return
 	}
 	s, err := srv.sessions.New(p.Key(), nil)
 	if err != nil {
-		srv.sessionError(w, r, err)
+		srv.sessionError(w, r, now, err)
 		return
 	}
 	c := s.Client.(*sessionClient)
@@ -160,11 +168,11 @@ func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Pr
 	a := c.Answer(m, gateway.Exchange{Out: closedStream{}})
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
-		srv.writeJSON(w, r, a.Message, http.StatusOK)
+		srv.writeJSON(w, r, a.Message, http.StatusOK, now.Send)
 		return
 	}
 	w.Header()["Mcp-Session-Id"] = []string{s.ID}
-	srv.writeJSON(w, r, a.Message, http.StatusOK)
+	srv.writeJSON(w, r, a.Message, http.StatusOK, now.Send)
 }
 
 // A closedStream is the stream of a request that can send nothing but its

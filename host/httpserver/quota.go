@@ -12,16 +12,15 @@ import (
 // A requestQuota is a quota and the errors for requests above it.
 type requestQuota struct {
 	*limit.Quota
-	full  *httpError // all principals together use the quota
-	share *httpError // one principal uses its half
+	shared bool       // counts the units of each principal
+	full   *httpError // all principals together use the quota
+	share  *httpError // one principal uses its half
 }
 
-// newRequestQuota returns a quota of max units. With shared each principal may use
-// half of them. The errors contain the kind of the limit and the configuration
-// attribute that sets it.
-func newRequestQuota(max int, shared bool, kind, attribute string) requestQuota {
-	q := requestQuota{Quota: limit.NewQuota(int64(max))}
-	q.Resize(int64(max), shared)
+// newRequestQuota returns a quota of max units. The errors contain the kind of the
+// limit and the configuration attribute that sets it.
+func newRequestQuota(of *limit.Quota, max int, kind, attribute string) requestQuota {
+	q := requestQuota{Quota: of, shared: of.Each() > 0}
 	q.full = &httpError{code: -32000, message: fmt.Sprintf("%s limit reached: %s is %d", kind, attribute, max), reason: "overloaded", modern: -31011}
 	q.share = &httpError{code: codeTooManyRequests, message: fmt.Sprintf("%s limit reached: one client may use at most half of %s (%d of %d)", kind, attribute, q.Each(), max),
 		reason: "share", modern: -31010}
@@ -29,9 +28,9 @@ func newRequestQuota(max int, shared bool, kind, attribute string) requestQuota 
 }
 
 // key returns the key of a principal in the quota. It is empty if the quota has
-// no limit per key.
+// no limit per key. A unit is released with the requestQuota that it was taken from.
 func (q requestQuota) key(p authn.Principal) string {
-	if q.Each() == 0 {
+	if !q.shared {
 		return ""
 	}
 	return p.Key()

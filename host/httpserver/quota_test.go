@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -149,7 +148,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, secure := range map[string]*tls.Config{"plain": nil, "TLS": secure} {
+	for what, secure := range map[string]*TLS{"plain": nil, "TLS": secure} {
 		t.Run(what, func(t *testing.T) {
 			l, err := Listen(t.Context(), "127.0.0.1:0", 0)
 			if err != nil {

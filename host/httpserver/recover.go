@@ -47,5 +47,5 @@ func (x *exchange) answer(m *mcp.Message, do func() gateway.Answer) (a gateway.A
 }
 
 func (srv *Server) logPanic(p any) {
-	srv.o.Log.Error("panic in a request handler", "panic", p, "stack", string(debug.Stack()))
+	srv.log.Error("panic in a request handler", "panic", p, "stack", string(debug.Stack()))
 }

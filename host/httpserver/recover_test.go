@@ -41,15 +41,18 @@ func TestPanicCostsOneRequest(t *testing.T) {
 		says   string
 	}{
 		"before anything is read": {
-			func() func() { h.o.Auth = panickingAuthenticator{}; return func() { h.o.Auth = nil } },
+			func() func() {
+				h.Apply(Settings{Auth: panickingAuthenticator{}})
+				return func() { h.Apply(defaults().Settings) }
+			},
 			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500, `"reason":"internal"`,
 		},
 		"modern": {
-			func() func() { g := h.o.Gateway; h.o.Gateway = nil; return func() { h.o.Gateway = g } },
+			func() func() { g := h.Server.gateway; h.Server.gateway = nil; return func() { h.Server.gateway = g } },
 			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 200, `"id":7,`,
 		},
 		"modern, on a stream": {
-			func() func() { g := h.o.Gateway; h.o.Gateway = nil; return func() { h.o.Gateway = g } },
+			func() func() { g := h.Server.gateway; h.Server.gateway = nil; return func() { h.Server.gateway = g } },
 			func() (int, string, http.Header, error) {
 				return modern.post(message, append([]string{"Accept", "text/event-stream"}, header...)...)
 			}, 200, `"id":7,`,
@@ -61,7 +64,7 @@ func TestPanicCostsOneRequest(t *testing.T) {
 			}, 200, `"id":7,`,
 		},
 		"a session's handshake": {
-			func() func() { h.o.Gateway = nil; g := h.gateway; return func() { h.o.Gateway = g } },
+			func() func() { h.Server.gateway = nil; g := h.gateway; return func() { h.Server.gateway = g } },
 			func() (int, string, http.Header, error) { return modern.post(initializeRequest) }, 500, `"reason":"internal"`,
 		},
 	} {

@@ -36,7 +36,7 @@ type finalAnswer struct {
 // newResumableStream begins to stream the answer of an exchange.
 func newResumableStream(x *exchange, s *sessionstore.Session, id []byte) streamer {
 	l := &resumableStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{}), last: &finalAnswer{}}
-	f := &logReader{server: x.server, session: s, events: newEventWriter(x.w, x.server.o.Send), number: l.number, live: true, last: l.last}
+	f := &logReader{server: x.server, now: x.now, session: s, events: newEventWriter(x.w, x.now.Send), number: l.number, live: true, last: l.last}
 	x.server.work.Go(func() {
 		defer close(l.done)
 		defer func() {
@@ -77,6 +77,7 @@ func (s *resumableStream) finish(answer sendqueue.Message) {
 // A logReader writes a stream of a session's log to a client as it grows.
 type logReader struct {
 	server      *Server
+	now         *active
 	session     *sessionstore.Session
 	events      *eventWriter
 	number      uint32
@@ -90,7 +91,8 @@ type logReader struct {
 // readBatch is the number of events that are read from the log at once.
 const readBatch = 1000
 
-// run writes the stream until it ends, ctx ends or writing fails.
+// run writes the stream until it ends, ctx ends or writing fails. See Server.register
+// for ctx.
 func (l *logReader) run(ctx context.Context) error {
 	if err := l.events.begin(); err != nil {
 		return err
@@ -100,7 +102,7 @@ func (l *logReader) run(ctx context.Context) error {
 	if err := l.events.event("", l.id(l.at)); err != nil {
 		return err
 	}
-	alive := time.NewTicker(l.server.o.Keepalive)
+	alive := time.NewTicker(l.now.Keepalive)
 	defer alive.Stop()
 	for {
 		changed := l.session.Log().Changed(l.number)
@@ -122,21 +124,13 @@ func (l *logReader) run(ctx context.Context) error {
 			}
 		case <-l.taken:
 			return l.end("end", "replaced")
-		case <-l.draining():
-			return l.end("shutdown", stopping)
 		case <-ctx.Done():
+			if end := streamEndOf(ctx); end != nil {
+				return l.end(end.kind, end.reason)
+			}
 			return ctx.Err()
 		}
 	}
-}
-
-// draining returns a channel that is closed when the common stream must end
-// with the server. The stream of a request continues until its answer.
-func (l *logReader) draining() <-chan struct{} {
-	if l.number != sessionstore.Common {
-		return nil
-	}
-	return l.server.draining
 }
 
 // write writes all events that are in the log.

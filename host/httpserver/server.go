@@ -17,77 +17,54 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Gateway *gateway.Gateway
-	Log     hclog.Logger
-	// Auth authenticates clients. Nil accepts every client as authn.Anonymous.
-	Auth authn.Authenticator
-	// MultiplePrincipals means that there may be more than one principal. Each
-	// may use at most half of every limit then.
-	MultiplePrincipals bool
-
-	Origins []string // allowed origins of web pages, in the form of the Origin header
-	Hosts   []string // allowed Host headers besides the address itself, with or without a port
-
-	MaxBody     int // bytes per request
-	MaxInFlight int // requests in progress
-	LegacySSE   bool
-	PerAddress  Rate // requests of one address; zero: no limit
-	Connections int  // of one address; zero: no limit
-	Loopback    bool // apply both limits to addresses of this machine too
-
-	Header, Body time.Duration // for the head and the body of a request
-	Send         time.Duration // for a client to take an event
-	Keepalive    time.Duration // between comments on a stream without events
-	Drain        time.Duration // for requests in flight when the server ends
-
-	Sessions sessionstore.Options // except Begin, Ended, Each and Budget
+	Gateway     *gateway.Gateway
+	Log         hclog.Logger
+	SessionFile string // SQLite file of the sessions; empty: memory only
+	Settings           // those at the start; see Server.Apply
 }
 
 // A Server serves the gateway over HTTP. One endpoint serves clients of both
 // eras.
 type Server struct {
-	o           Options
-	origin      originPolicy
-	maxAge      time.Duration // maximum age of a client
-	maxSessions int           // maximum number of sessions
-	sessions    *sessionstore.Store
-	*addressLimiter
-	slow     *httpconn.SlowResponses[*exchange]
-	draining chan struct{} // closed when the server is about to end
-	work     sync.WaitGroup
+	gateway   *gateway.Gateway
+	log       hclog.Logger
+	active    atomic.Pointer[active]
+	sessions  *sessionstore.Store
+	addresses *addressLimiter
+	slow      *httpconn.SlowResponses[*exchange]
+	draining  chan struct{} // closed when the server is about to end
+	work      sync.WaitGroup
 
 	requestLog     *limit.Lines  // log of refused requests
 	memory         *limit.Memory // memory for messages; nil: no limit
 	reading        atomic.Int64  // requests whose bodies are being read
-	inFlight       requestQuota  // requests in progress
-	legacySessions requestQuota  // sessions over HTTP+SSE; the session store counts the others
-	listening      requestQuota  // subscriptions/listen requests of modern clients
+	inFlight       *limit.Quota  // see active
+	legacySessions *limit.Quota  // see active
+	listening      *limit.Quota  // see active
 
 	handling sync.RWMutex // held for reading while a request is handled
 	closed   bool         // guarded by handling; requests are dropped
 
 	mu            sync.Mutex
-	legacyClients map[string]*legacyClient // guarded by mu; clients over HTTP+SSE by session id
+	listeners     map[*Listener]struct{}     // guarded by mu; those with connections
+	streams       map[*clientStream]struct{} // guarded by mu
+	legacyClients map[string]*legacyClient   // guarded by mu; clients over HTTP+SSE by session id
 }
 
-// New returns a Server for the options. Serve closes it. The error is that of
-// the session store.
+// New returns a Server for the options. Start serves clients, and Shutdown closes it.
+// The error is that of the session store.
 func New(o Options) (*Server, error) {
 	srv := &Server{
-		o: o, maxAge: o.Sessions.Life, maxSessions: o.Sessions.Max, memory: o.Gateway.Budget(),
-		addressLimiter: newAddressLimiter(o), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
-		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), legacyClients: map[string]*legacyClient{},
+		gateway: o.Gateway, log: o.Log, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
+		inFlight: limit.NewQuota(0), legacySessions: limit.NewQuota(0), listening: limit.NewQuota(0),
+		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}),
+		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
 	}
-	srv.inFlight = newRequestQuota(o.MaxInFlight, o.MultiplePrincipals, "concurrency", "max_in_flight")
-	srv.listening = newRequestQuota(o.Sessions.Max, o.MultiplePrincipals, "listener", "sessions.max")
-	srv.legacySessions = newRequestQuota(o.Sessions.Max, o.MultiplePrincipals, "session", "sessions.max")
-	srv.legacySessions.full.modern = 0 // modern clients have no sessions
-	o.Sessions.Each = int(srv.legacySessions.Each())
-	if o.MultiplePrincipals {
-		o.Gateway.SharePerPrincipal()
-	}
-	o.Sessions.Begin, o.Sessions.Ended, o.Sessions.Budget = srv.beginSession, srv.endSession, srv.memory
-	store, err := sessionstore.Open(o.Sessions)
+	now := srv.activate(o.Settings)
+	srv.active.Store(now)
+	store, err := sessionstore.Open(sessionstore.Options{
+		Limits: now.sessionLimits(), Path: o.SessionFile, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession, Budget: srv.memory,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +80,22 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if srv.closed {
 		return
 	}
+	l, now := listenerOf(r), srv.active.Load()
+	l.requests.Add(1)
+	defer l.requests.Add(-1)
 	httpconn.SetTLS(r)
-	srv.limitTimes(w, r)
-	if srv.isDraining() {
+	now.limitTimes(w, r)
+	if l.isDraining() {
 		w.Header().Set("Connection", "close")
 	}
 	switch r.URL.Path {
 	case "/healthz", "/livez", "/readyz":
-		srv.health(w, r)
+		srv.health(w, r, now)
 	case "/mcp":
-		srv.endpoint(w, r)
+		srv.endpoint(w, r, now)
 	case "/sse", "/messages":
-		if srv.o.LegacySSE {
-			srv.legacySSEEndpoint(w, r)
+		if now.LegacySSE {
+			srv.legacySSEEndpoint(w, r, now)
 			return
 		}
 		writeError(w, r, http.StatusNotFound, errNotFound)
@@ -125,18 +105,18 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // endpoint serves the endpoint of both eras.
-func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request) {
-	p, ok := srv.admit(w, r, "GET, POST, DELETE")
+func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, now *active) {
+	p, ok := srv.admit(w, r, now, "GET, POST, DELETE")
 	if !ok {
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		srv.post(w, r, p)
+		srv.post(w, r, p, now)
 	case http.MethodGet:
-		srv.get(w, r, p)
+		srv.get(w, r, p, now)
 	case http.MethodDelete:
-		srv.deleteSession(w, r, p)
+		srv.deleteSession(w, r, p, now)
 	default:
 		notAllowed(w, r, "GET, POST, DELETE")
 	}
@@ -145,8 +125,9 @@ func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request) {
 // admit reports whether a request is allowed, and returns its principal. It
 // checks the origin, the rate of its address and its credentials. It answers a
 // request that is not allowed, and an OPTIONS request.
-func (srv *Server) admit(w http.ResponseWriter, r *http.Request, methods string) (authn.Principal, bool) {
-	if why := srv.origin.check(r); why != nil {
+func (srv *Server) admit(w http.ResponseWriter, r *http.Request, now *active, methods string) (authn.Principal, bool) {
+	origin := originPolicy{listenAddress: &listenerOf(r).address, origins: now.Origins, hosts: now.Hosts}
+	if why := origin.check(r); why != nil {
 		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr)
 		writeError(w, r, http.StatusForbidden, why)
 		return authn.Principal{}, false
@@ -156,20 +137,29 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, methods string)
 		w.WriteHeader(http.StatusNoContent)
 		return authn.Principal{}, false
 	}
-	if wait, ok := srv.allow(r.RemoteAddr); !ok {
+	if wait, ok := srv.addresses.allow(r.RemoteAddr, now.PerAddress, now.Loopback); !ok {
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}
-	if srv.o.Auth == nil {
-		return authn.Anonymous(), true
-	}
-	p, err := srv.o.Auth.Authenticate(r)
+	p, err := authenticate(now, r)
 	if err != nil {
 		srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
 		unauthorized(w)
 		return p, false
 	}
 	return p, true
+}
+
+// authenticate returns the principal of a request. A certificate that the client
+// presented when it connected must still be accepted.
+func authenticate(now *active, r *http.Request) (authn.Principal, error) {
+	if secure := listenerOf(r).secure.Load(); secure != nil && !secure.accepts(r.TLS) {
+		return authn.Principal{}, authn.ErrCertificate
+	}
+	if now.Auth == nil {
+		return authn.Anonymous(), nil
+	}
+	return now.Auth.Authenticate(r)
 }
 
 // allowOrigin sets the CORS headers for a page of an allowed origin.
@@ -193,20 +183,13 @@ func (srv *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods s
 // ends the write deadline of the previous response. net/http also reads the
 // rest of a body that the handler did not read, so the limit holds until the
 // body was read.
-func (srv *Server) limitTimes(w http.ResponseWriter, r *http.Request) {
+func (a *active) limitTimes(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		httpconn.LimitBody(w, r, time.Now().Add(srv.grace()))
+		httpconn.LimitBody(w, r, time.Now().Add(a.grace()))
 	}
 	if r.ProtoMajor < 2 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	}
 }
 
-func (srv *Server) isDraining() bool {
-	select {
-	case <-srv.draining:
-		return true
-	default:
-		return false
-	}
-}
+func (srv *Server) isDraining() bool { return isClosed(srv.draining) }

@@ -26,7 +26,7 @@ func (srv *Server) beginSession(s *sessionstore.Session) any {
 	c := gateway.Client{Out: &commonStream{s.Log()}, Changed: s.SetState} // each request sets its principal
 	from := s.State()
 	if len(from) == 0 {
-		return &sessionClient{Session: srv.o.Gateway.Open(c)}
+		return &sessionClient{Session: srv.gateway.Open(c)}
 	}
 	// The previous process may or may not have executed the requests that it
 	// did not answer.
@@ -34,7 +34,7 @@ func (srv *Server) beginSession(s *sessionstore.Session) any {
 		lost := mcp.ErrorObject(mcp.CodeInternal, "junctor was restarted before the answer: it is not known whether the request was executed", map[string]string{"reason": "restarted"})
 		s.Log().Append(open.Stream, sessionstore.Event{Data: [][]byte{mcp.AppendError(nil, open.Request, lost)}, Last: true})
 	}
-	return &sessionClient{Session: srv.o.Gateway.Resume(c, from), opened: true}
+	return &sessionClient{Session: srv.gateway.Resume(c, from), opened: true}
 }
 
 // endSession ends the gateway's part of a session.
@@ -90,7 +90,7 @@ func (c *sessionClient) firstRead() bool {
 
 // findSession returns the session of a request, or answers the request. A
 // session of another principal looks as if it did not exist.
-func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, unknown *httpError) (*sessionstore.Session, bool) {
+func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, unknown *httpError) (*sessionstore.Session, bool) {
 	ids := r.Header["Mcp-Session-Id"]
 	if len(ids) != 1 || ids[0] == "" || len(ids[0]) > maxSessionID {
 		writeError(w, r, http.StatusBadRequest, errNoSession)
@@ -104,7 +104,7 @@ func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.P
 	case errors.Is(err, sessionstore.ErrUnknown):
 		writeError(w, r, http.StatusNotFound, unknown)
 	default:
-		srv.sessionError(w, r, err)
+		srv.sessionError(w, r, now, err)
 	}
 	return nil, false
 }
@@ -114,23 +114,23 @@ func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.P
 const sessionRetryAfter = 5 * time.Second
 
 // sessionError answers a request after an error of the session store.
-func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, err error) {
+func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, now *active, err error) {
 	full, ok := errors.AsType[*sessionstore.FullError](err)
 	switch {
 	case ok && full.Owner:
-		writeRetryable(w, r, http.StatusTooManyRequests, sessionRetryAfter, srv.legacySessions.share)
+		writeRetryable(w, r, http.StatusTooManyRequests, sessionRetryAfter, now.legacySessions.share)
 	case ok:
-		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, srv.legacySessions.full)
+		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, now.legacySessions.full)
 	case errors.Is(err, sessionstore.ErrClosed):
-		writeRetryable(w, r, http.StatusServiceUnavailable, srv.o.Drain, errStopping)
+		writeRetryable(w, r, http.StatusServiceUnavailable, now.Drain, errStopping)
 	default:
-		srv.o.Log.Error("reading the session store failed", "error", err)
+		srv.log.Error("reading the session store failed", "error", err)
 		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, errStore)
 	}
 }
 
 // deleteSession ends a session at the request of its client.
-func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn.Principal) {
+func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")
 		return
@@ -139,7 +139,7 @@ func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn
 		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
-	s, ok := srv.findSession(w, r, p, errUnknownSession)
+	s, ok := srv.findSession(w, r, p, now, errUnknownSession)
 	if !ok {
 		return
 	}

@@ -21,12 +21,22 @@ const unixPrefix = "unix:"
 
 // Listen listens at an address: "host:port", or "unix:" and a path. mode is the
 // file mode of a unix socket.
-func Listen(ctx context.Context, address string, mode fs.FileMode) (net.Listener, error) {
+func Listen(ctx context.Context, address string, mode fs.FileMode) (*Socket, error) {
 	path, isUnix := strings.CutPrefix(address, unixPrefix)
-	if !isUnix {
-		c := net.ListenConfig{KeepAliveConfig: keepalive}
-		return c.Listen(ctx, networkOf(address), address)
+	if isUnix {
+		return listenUnix(ctx, path, mode)
 	}
+	c := net.ListenConfig{KeepAliveConfig: keepalive}
+	l, err := c.Listen(ctx, networkOf(address), address)
+	if err != nil {
+		return nil, err
+	}
+	return newSocket(l.(*net.TCPListener)), nil
+}
+
+// listenUnix listens on a unix socket. It replaces the socket of a process that has
+// ended.
+func listenUnix(ctx context.Context, path string, mode fs.FileMode) (*Socket, error) {
 	if err := removeStaleSocket(path); err != nil {
 		return nil, err
 	}
@@ -43,7 +53,7 @@ func Listen(ctx context.Context, address string, mode fs.FileMode) (net.Listener
 		_ = l.Close()
 		return nil, err
 	}
-	return l, nil
+	return newSocket(l.(*net.UnixListener)), nil
 }
 
 // networkOf returns the network for "host:port". An IPv4 address means IPv4

@@ -26,7 +26,7 @@ func TestSocketModeIgnoresUmask(t *testing.T) { // not parallel: it changes the 
 		if again, err := Listen(t.Context(), "unix:"+path, mode); err == nil || !strings.Contains(err.Error(), "another process listens") {
 			t.Errorf("%v, %v", again, err)
 		}
-		l.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
+		l.deadlineListener.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
 		_ = l.Close()
 	}
 	if err := os.Remove(path); err != nil {

@@ -21,12 +21,12 @@ type sseStream struct {
 
 // newSSEStream begins to stream the answer of an exchange.
 func newSSEStream(x *exchange) streamer {
-	return x.server.openStream(newEventWriter(x.w, x.server.o.Send))
+	return x.server.openStream(newEventWriter(x.w, x.now.Send), x.now.Keepalive)
 }
 
-// openStream returns a stream that sends comments while no message is sent.
-func (srv *Server) openStream(e *eventWriter) *sseStream {
-	keepalive := srv.o.Keepalive
+// openStream returns a stream that sends comments while no message is sent, at an
+// interval of keepalive.
+func (srv *Server) openStream(e *eventWriter, keepalive time.Duration) *sseStream {
 	sink := &eventSink{eventWriter: e}
 	b := &sseStream{Queue: sendqueue.New(sink, streamQueueBytes, srv.memory)}
 	sink.dropped.Store(b.Queue)

@@ -3,8 +3,10 @@ package httpserver
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,90 +17,119 @@ import (
 // with a certificate of that authority can connect.
 type Certificates struct{ Cert, Key, ClientCA string }
 
-// reloadInterval is how often the files are checked. A renewed certificate is
-// used without a restart.
+// reloadInterval is how often the files are checked. A renewed certificate is used
+// without a reload of the configuration. The files are checked before a handshake
+// instead of being watched: this needs no goroutine, and works on every file system.
 const reloadInterval = time.Second
 
-// NewTLS returns a configuration that reloads the files when they change.
-func NewTLS(c Certificates, log hclog.Logger) (*tls.Config, error) {
-	reloader := &certReloader{files: c, log: log, stamp: c.stamp(), checked: time.Now()}
-	var err error
-	if reloader.config, err = c.load(); err != nil {
-		return nil, err
-	}
-	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return reloader.current(), nil },
-		NextProtos:         []string{"h2", "http/1.1"},
-	}, nil
-}
+// protocols are the protocols over TLS, most preferred first.
+var protocols = []string{"h2", "http/1.1"}
 
-// A certReloader holds the configuration from the last files that were valid.
-type certReloader struct {
+// TLS holds the certificates of a listener, and loads the files again when they have
+// changed. Its methods may be called concurrently.
+type TLS struct {
 	files Certificates
 	log   hclog.Logger
 
 	mu      sync.Mutex
-	config  *tls.Config // guarded by mu
-	stamp   string      // guarded by mu; stamp of the files of config
-	checked time.Time   // guarded by mu
+	loaded  *loadedTLS // guarded by mu; from the last files that were valid
+	stamp   string     // guarded by mu; stamp of the files of loaded
+	checked time.Time  // guarded by mu
 }
 
-// current returns the configuration for the next connection. Only one caller at
-// a time checks the files.
-func (r *certReloader) current() *tls.Config {
-	r.mu.Lock()
-	config, known, due := r.config, r.stamp, time.Since(r.checked) >= reloadInterval
+// loadedTLS is the content of the files. It is immutable.
+type loadedTLS struct {
+	config  *tls.Config
+	clients []*x509.Certificate // authorities of clients; nil: clients need no certificate
+}
+
+// NewTLS loads certificates.
+func NewTLS(c Certificates, log hclog.Logger) (*TLS, error) {
+	t := &TLS{files: c, log: log, stamp: c.stamp(), checked: time.Now()}
+	var err error
+	if t.loaded, err = c.load(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// accepts reports whether the certificate that a client presented, if one is required,
+// is of an authority that is accepted now. The handshake has verified it with the
+// authorities of its time.
+func (t *TLS) accepts(client *tls.ConnectionState) bool {
+	clients := t.current().clients
+	if clients == nil {
+		return true
+	}
+	return client != nil && slices.ContainsFunc(client.VerifiedChains, func(chain []*x509.Certificate) bool {
+		return slices.ContainsFunc(clients, chain[len(chain)-1].Equal)
+	})
+}
+
+// current returns what is in effect now. Only one caller at a time checks the files.
+func (t *TLS) current() *loadedTLS {
+	t.mu.Lock()
+	loaded, known, due := t.loaded, t.stamp, time.Since(t.checked) >= reloadInterval
 	if due {
-		r.checked = time.Now()
+		t.checked = time.Now()
 	}
-	r.mu.Unlock()
+	t.mu.Unlock()
 	if !due {
-		return config
+		return loaded
 	}
-	stamp := r.files.stamp()
+	stamp := t.files.stamp()
 	if stamp == known {
-		return config
+		return loaded
 	}
-	renewed, err := r.files.load()
+	renewed, err := t.files.load()
 	if err != nil {
-		r.log.Error("reloading the certificate failed: the previous one stays in use", "error", err)
-		renewed = config
+		t.log.Error("reloading the certificate failed: the previous one stays in use", "error", err)
+		renewed = loaded
 	} else {
-		r.log.Info("certificate reloaded", "file", r.files.Cert)
+		t.log.Info("certificate reloaded", "file", t.files.Cert)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.config, r.stamp = renewed, stamp
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.loaded, t.stamp = renewed, stamp
 	return renewed
 }
 
 // load reads the files.
-func (c Certificates) load() (*tls.Config, error) {
+func (c Certificates) load() (*loadedTLS, error) {
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate %s and its key: %w", c.Cert, err)
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{pair}}
-	if c.ClientCA != "" {
-		if config.ClientCAs, err = authorities(c.ClientCA); err != nil {
-			return nil, err
-		}
-		config.ClientAuth = tls.RequireAndVerifyClientCert
+	t := &loadedTLS{config: &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols, Certificates: []tls.Certificate{pair}}}
+	if c.ClientCA == "" {
+		return t, nil
 	}
-	return config, nil
+	if t.clients, err = authorities(c.ClientCA); err != nil {
+		return nil, err
+	}
+	t.config.ClientAuth, t.config.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	for _, authority := range t.clients {
+		t.config.ClientCAs.AddCert(authority)
+	}
+	return t, nil
 }
 
-func authorities(path string) (*x509.CertPool, error) {
+// authorities reads the certificates in a file. It skips other PEM blocks, and
+// certificates that cannot be parsed.
+func authorities(path string) (list []*x509.Certificate, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the client CA: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			list = append(list, c)
+		}
+	}
+	if list == nil {
 		return nil, fmt.Errorf("reading the client CA: no certificate in %s", path)
 	}
-	return pool, nil
+	return list, nil
 }
 
 // stamp returns a text that changes when the files change.

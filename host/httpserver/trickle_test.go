@@ -35,7 +35,7 @@ func TestSlowBodyTimesOutEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		secure *tls.Config
+		secure *TLS
 		piece  int // every 100 ms
 		want   string
 	}{"plain": {nil, 1, "408"}, "TLS": {secure, 1, "408"}, "at a fair rate": {nil, 400, "200"}} {

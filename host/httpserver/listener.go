@@ -1,0 +1,158 @@
+package httpserver
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/host/httpserver/httpconn"
+)
+
+// A Listener serves the clients of one address, with or without TLS. A Server may
+// have several: one that accepts clients, and earlier ones whose requests end.
+type Listener struct {
+	server   *Server
+	address  listenAddress
+	secure   atomic.Pointer[TLS] // nil: no TLS
+	http     *http.Server
+	conns    *httpconn.Listener
+	cancel   context.CancelFunc // ends all requests
+	draining chan struct{}      // closed when the listener is about to end
+	requests atomic.Int64       // in progress, and open streams
+	failed   chan error         // has the error of the socket
+}
+
+type listenerKey struct{}
+
+// listenerOf returns the listener of a request.
+func listenerOf(r *http.Request) *Listener { return r.Context().Value(listenerKey{}).(*Listener) }
+
+// Start answers requests that arrive at l, with TLS if secure is not nil. Retire or
+// Shutdown ends that.
+func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
+	x := &Listener{server: srv, address: addressOf(l.Addr()), draining: make(chan struct{}), failed: make(chan error, 1)}
+	var config *tls.Config
+	if secure != nil {
+		x.secure.Store(secure)
+		config = &tls.Config{
+			MinVersion:         tls.VersionTLS12,
+			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return x.secure.Load().current().config, nil },
+			NextProtos:         protocols,
+		}
+	}
+	base, cancel := context.WithCancel(context.WithValue(context.Background(), listenerKey{}, x))
+	x.cancel = cancel
+	x.conns = httpconn.Listen(l, httpconn.Options{
+		TLS: config, Limits: srv.active.Load().connLimits(), Unavailable: errConnections.body(false), Log: srv.log,
+		AddressKey: func(remote string) (netip.Prefix, bool) { return addressKey(remote, srv.active.Load().Loopback) },
+	})
+	x.http = &http.Server{
+		BaseContext: func(net.Listener) context.Context { return base },
+		Handler:     srv, TLSConfig: config, MaxHeaderBytes: maxHeader,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ErrorLog: srv.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	if secure != nil {
+		x.http.IdleTimeout = idleTimeout // for HTTP/2; conns limits HTTP/1
+	}
+	x.conns.Attach(x.http)
+	srv.addListener(x)
+	srv.work.Go(func() { x.conns.Run(base) })
+	srv.work.Go(func() { x.failed <- x.http.Serve(x.conns) })
+	return x
+}
+
+// Failed returns a channel that has an error when the listener cannot accept clients
+// any longer.
+func (l *Listener) Failed() <-chan error { return l.failed }
+
+// SetTLS replaces the certificates for new connections. Requests of a client on an
+// open connection are refused if its certificate is not accepted any longer. The
+// listener must have TLS.
+func (l *Listener) SetTLS(secure *TLS) { l.secure.Store(secure) }
+
+// Retire stops accepting clients and returns. Requests in flight have the drain time
+// to finish, and streams end with the reason "moved". Shutdown waits for that.
+func (l *Listener) Retire() {
+	close(l.draining)
+	_ = l.conns.Close()
+	l.server.endStreams(func(s *clientStream) bool { return s.listener == l && !s.answers }, errMoved)
+	drain := l.server.active.Load().Drain
+	l.server.work.Go(func() {
+		defer l.server.removeListener(l)
+		if !waitQuiet(drain, func() bool { return l.requests.Load() > 0 }) {
+			l.server.log.Warn("drain timeout reached: the remaining requests to the previous address are abandoned", "in_flight", l.requests.Load())
+		}
+		l.close()
+	})
+}
+
+// close ends all requests and closes all connections. Responses that are being written
+// have shutdownTime to finish.
+func (l *Listener) close() {
+	l.cancel()
+	limited, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if l.http.Shutdown(limited) != nil {
+		_ = l.http.Close()
+	}
+	l.conns.Wait()
+}
+
+// waitQuiet waits until nothing is busy for lingerTime, and reports whether that was
+// within limit.
+func waitQuiet(limit time.Duration, busy func() bool) bool {
+	begun := time.Now()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	quiet := begun
+	for now := begun; now.Sub(begun) < limit; now = <-tick.C {
+		if busy() {
+			quiet = now
+		}
+		if now.Sub(quiet) >= lingerTime {
+			return true
+		}
+	}
+	return !busy()
+}
+
+func (l *Listener) isDraining() bool { return isClosed(l.draining) || l.server.isDraining() }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (srv *Server) addListener(l *Listener) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	srv.listeners[l] = struct{}{}
+}
+
+func (srv *Server) removeListener(l *Listener) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	delete(srv.listeners, l)
+}
+
+// allListeners returns the listeners that have connections.
+func (srv *Server) allListeners() []*Listener {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	list := make([]*Listener, 0, len(srv.listeners))
+	for l := range srv.listeners {
+		list = append(list, l)
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+)
+
+// A clientStream is an open stream that the server may end before its client does.
+type clientStream struct {
+	request   *http.Request
+	principal authn.Principal
+	listener  *Listener
+	answers   bool // ends with the answer of a request
+	listens   bool // the stream of a subscriptions/listen request
+	end       context.CancelCauseFunc
+}
+
+// A streamEnd is the reason why the server ends a stream.
+type streamEnd struct{ kind, reason string }
+
+func (e *streamEnd) Error() string { return e.reason }
+
+var (
+	errMoved    = &streamEnd{"end", "moved"}
+	errRefused  = &streamEnd{"end", "unauthorized"}
+	errShutdown = &streamEnd{"shutdown", stopping}
+)
+
+// streamEndOf returns why the server ended a stream, or nil if it did not.
+func streamEndOf(ctx context.Context) *streamEnd {
+	end, _ := errors.AsType[*streamEnd](context.Cause(ctx))
+	return end
+}
+
+// register registers a stream. The context ends with the request, or with a streamEnd
+// as its cause when the server ends the stream. The caller calls done when the stream
+// has ended.
+func (srv *Server) register(s *clientStream, now *active) (ctx context.Context, done func()) {
+	s.listener = listenerOf(s.request)
+	ctx, s.end = context.WithCancelCause(s.request.Context())
+	srv.mu.Lock()
+	srv.streams[s] = struct{}{}
+	srv.mu.Unlock()
+	// The settings may have changed since the request was admitted, and the listener
+	// may have begun to drain.
+	if latest := srv.active.Load(); latest != now && !srv.accepts(latest, s) {
+		s.end(errRefused)
+	}
+	switch {
+	case s.answers:
+	case srv.isDraining() && !s.listens:
+		s.end(errShutdown)
+	case isClosed(s.listener.draining):
+		s.end(errMoved)
+	}
+	return ctx, func() {
+		srv.mu.Lock()
+		defer srv.mu.Unlock()
+		delete(srv.streams, s)
+		s.end(nil)
+	}
+}
+
+// accepts reports whether the client of a stream is still the same principal.
+func (srv *Server) accepts(now *active, s *clientStream) bool {
+	p, err := authenticate(now, s.request)
+	return err == nil && p.Key() == s.principal.Key()
+}
+
+// endRefusedStreams ends the streams of clients whose credentials are not accepted any
+// longer.
+func (srv *Server) endRefusedStreams(now *active) {
+	srv.endStreams(func(s *clientStream) bool { return !srv.accepts(now, s) }, errRefused)
+}
+
+// endStreams ends the streams that match.
+func (srv *Server) endStreams(match func(*clientStream) bool, why *streamEnd) {
+	srv.mu.Lock()
+	list := make([]*clientStream, 0, len(srv.streams))
+	for s := range srv.streams {
+		list = append(list, s)
+	}
+	srv.mu.Unlock()
+	for _, s := range list {
+		if match(s) {
+			s.end(why)
+		}
+	}
+}
