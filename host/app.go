@@ -64,7 +64,6 @@ type App struct {
 	Supervisor *plugin.Supervisor
 	Catalog    *catalog.Catalog
 	Gateway    *gateway.Gateway
-	Secrets    *Secrets
 
 	current     atomic.Pointer[generation]
 	opts        Options
@@ -76,8 +75,9 @@ type App struct {
 	redactor    redactor
 	usage       usage.Counter
 
-	reloading sync.Mutex     // held by Reload and Stop
-	closing   sync.WaitGroup // upstreams of earlier generations
+	reloading sync.Mutex     // held by Reload and Stop, and while serving begins
+	closing   sync.WaitGroup // upstreams and secret stores of earlier generations
+	http      *httpService   // guarded by reloading; nil while clients are not served over HTTP
 	stopped   bool           // guarded by reloading
 }
 
@@ -110,8 +110,8 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		return nil, diags
 	}
 	a.Supervisor.Conceal(a.redactor.hide)
-	a.Secrets = g.openSecrets()
-	a.messages, a.serverLog = newBudget(g.Config), limit.NewLines(o.Log, "server")
+	g.secrets = g.openSecrets()
+	a.messages, a.serverLog = limit.NewMemory(messageMemory(g.Config)), limit.NewLines(o.Log, "server")
 	a.Catalog = catalog.New(nil, o.Dirs.Cache, o.Log, nil)
 	a.Gateway = gateway.New(gateway.Options{
 		Version: o.Version, Catalog: a.Catalog, Log: o.Log, Budget: a.messages, Lines: a.serverLog, Usage: &a.usage,
@@ -169,7 +169,7 @@ func (a *App) Stop() {
 	}
 	a.closing.Wait()
 	a.credentials.Close()
-	a.Secrets.Close()
+	a.current.Load().secrets.Close()
 	a.Supervisor.Stop(stopGrace)
 }
 
@@ -192,13 +192,14 @@ func (a *App) shutdown(s *config.Server) time.Duration {
 // for the program, the state of servers and sessions, and garbage.
 const budgetDivisor = 2
 
-// newBudget returns the limit of the memory for messages.
-func newBudget(c *config.Config) *limit.Memory {
-	return limit.NewMemory(limit.ProcessMemory(int64(c.Gateway.MaxMemory)) / budgetDivisor)
+// messageMemory returns the limit of the memory for messages, in bytes.
+func messageMemory(c *config.Config) int64 {
+	return limit.ProcessMemory(int64(c.Gateway.MaxMemory)) / budgetDivisor
 }
 
 // LimitMemory sets the memory limit of the Go runtime to max_memory, or to the limit
-// of the control group if that is lower. A process that serves calls it once.
+// of the control group if that is lower. A process that serves calls it when it
+// starts, and Reload when max_memory has changed.
 func (a *App) LimitMemory() {
 	most := limit.ProcessMemory(int64(a.Config().Gateway.MaxMemory))
 	runtime := limit.SetGoMemory(most)

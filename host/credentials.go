@@ -44,7 +44,7 @@ func (a *generation) grant(s *config.Server, tenant string) sdk.Host {
 	key := a.credentialKey(s, tenant)
 	return sdk.Host{Credentials: authErrors{a.credentials.Credentials(key, func() (*credential.Broker, func()) {
 		owner := a.owner(s, tenant)
-		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(owner)})
+		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.secrets.Scope(owner)})
 		return credential.New(credential.Options{
 			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.secretsLock(owner),
 			Changed: func() string { return a.credentialVersion(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
@@ -189,7 +189,7 @@ func (a *App) variables(names []string) []string {
 // It is called for every request, so it compares the times and sizes of files.
 func (a *generation) credentialVersion(s *config.Server, o secret.Owner) string {
 	var b strings.Builder
-	b.WriteString(a.Secrets.Changed(o))
+	b.WriteString(a.secrets.Changed(o))
 	for _, path := range s.Auth.Files() {
 		if info, err := os.Stat(path); err == nil {
 			fmt.Fprintf(&b, "/%d+%d", info.ModTime().UnixNano(), info.Size())

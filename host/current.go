@@ -14,6 +14,9 @@ import (
 // Config returns the configuration. It must not be changed.
 func (a *App) Config() *config.Config { return a.current.Load().Config }
 
+// Secrets returns the stored secrets of the user.
+func (a *App) Secrets() *Secrets { return a.current.Load().secrets }
+
 // Upstreams returns the upstreams that all clients share, by server. The map must not
 // be changed.
 func (a *App) Upstreams() map[string]*upstream.Upstream { return a.current.Load().upstreams }

@@ -28,6 +28,7 @@ type generation struct {
 	number    int                  // 1 for the first one
 	loaded    time.Time            // when the configuration was read
 	manifests map[string]Described // by plugin
+	secrets   *Secrets             // those of the generation before, if the store is the same
 
 	servers   []*catalog.Server
 	inGateway gateway.Generation
@@ -129,17 +130,27 @@ func (a *generation) input(s *config.Server) string {
 	}
 	var programs []string
 	for _, p := range plugins {
-		programs = append(programs, a.manifests[p.Use].Path, a.manifests[p.Use].Digest, p.SHA256, p.Isolation, strings.Join(p.Env, " "))
+		programs = append(programs, a.program(p)...)
+	}
+	store := ""
+	if s.Auth != nil || len(a.Config.SecretsIn(string(s.Transport.Settings))) > 0 {
+		store = a.storeInput()
 	}
 	text, err := json.Marshal([]any{
 		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(a.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, a.variables(s.Transport.EnvNames),
-		auth, programs, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage,
+		auth, programs, store, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage,
 	})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// program identifies the program of a plugin and how it runs.
+func (a *generation) program(p config.Plugin) []string {
+	m := a.manifests[p.Use]
+	return []string{m.Path, m.Digest, p.SHA256, p.Isolation, strings.Join(p.Env, " ")}
 }
 
 // credentialKey returns the key of the broker for a server and a tenant.

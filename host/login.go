@@ -74,7 +74,7 @@ func (a *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, 
 	if s.Auth == nil {
 		return fault.In(s.Name, fault.New(fault.Usage, "the server has no auth block, so there is nothing to log in to"))
 	}
-	auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.Secrets.Scope(a.owner(s, tenant)), Person: p})
+	auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.secrets.Scope(a.owner(s, tenant)), Person: p})
 	defer auth.Close()
 	if err := f(auth); err != nil {
 		return a.locateAuth(s, notLoggedIn(err))
@@ -107,7 +107,7 @@ type AuthState struct {
 // authState returns the login state that the auth provider reports. It connects to
 // no server.
 func (a *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
-	looked := &secretsRecorder{Secrets: a.Secrets.Scope(a.owner(s, tenant))}
+	looked := &secretsRecorder{Secrets: a.secrets.Scope(a.owner(s, tenant))}
 	auth := a.authorizer(s, tenant, sdk.Host{Secrets: looked})
 	defer auth.Close()
 	status, err := auth.Status(ctx)
@@ -116,7 +116,7 @@ func (a *generation) authState(ctx context.Context, s *config.Server, tenant str
 	}
 	state := AuthState{AuthStatus: status, Broker: a.credentials.State(a.credentialKey(s, tenant))}
 	if looked.found.Load() {
-		state.Stored = a.Secrets.Where()
+		state.Stored = a.secrets.Where()
 	}
 	return state, nil
 }

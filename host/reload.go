@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -18,16 +17,17 @@ import (
 type Reloaded struct {
 	Generation              int      // number of the generation now in effect
 	Added, Changed, Removed []string // servers
-	// Ignored holds the settings that changed and take effect after a restart only.
+	// Ignored holds the settings that take effect after a restart only.
 	Ignored []string
 }
 
-// Reload reads the configuration again and makes it the one in effect. A required
-// server that is new or changed is connected first. If a diagnostic is an error, or
-// a required server cannot be connected, nothing changes. Servers that have not
-// changed keep their connections and processes. The connections to changed and
-// removed servers are closed when their calls have ended, at the latest after the
-// call timeout and the time that the calls wait for a person. Reload may be called concurrently; one runs at a time.
+// Reload reads the configuration again and makes it the one in effect. Whatever can
+// fail happens first: the secret store and the HTTP listener are opened, and required
+// servers that are new or changed are connected. If a diagnostic is an error, or
+// something fails, nothing changes. Servers that have not changed keep their connections
+// and processes. The connections to changed and removed servers are closed when their
+// calls have ended, at the latest after the call timeout and the time that the calls wait
+// for a person. Reload may be called concurrently; one runs at a time.
 func (a *App) Reload(ctx context.Context, at config.Location, content *config.Content) (*Reloaded, config.Diagnostics, error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -38,23 +38,68 @@ func (a *App) Reload(ctx context.Context, at config.Location, content *config.Co
 	if next == nil {
 		return nil, diags, nil
 	}
+	var h config.HTTP
+	if a.http != nil {
+		if h, diags = a.http.settings(next.Config, diags); diags.HasErrors() {
+			return nil, diags, nil
+		}
+	}
 	before := a.current.Load()
+	if err := next.openChangedSecrets(ctx, before); err != nil {
+		return nil, diags, err
+	}
 	next.build(before)
-	if err := next.connectRequired(ctx, before); err != nil {
+	service, err := a.prepareHTTP(ctx, next, h)
+	if err == nil {
+		err = next.connectRequired(ctx, before)
+	}
+	if err != nil {
+		service.discard()
 		next.closeUnused(before)
 		return nil, diags, err
 	}
 	a.apply(next)
+	if next.Config.Gateway.MaxMemory != before.Config.Gateway.MaxMemory {
+		a.messages.Resize(messageMemory(next.Config))
+		a.LimitMemory()
+	}
+	changes := next.changes(before)
+	if service != nil {
+		service.apply()
+		changes.Ignored = service.needRestart()
+	}
+	a.closeReplaced(before, next)
+	return changes, diags, nil
+}
+
+// prepareHTTP prepares the HTTP service for a generation. It returns nil if clients are
+// not served over HTTP.
+func (a *App) prepareHTTP(ctx context.Context, next *generation, h config.HTTP) (*httpChange, error) {
+	if a.http == nil {
+		return nil, nil
+	}
+	return a.http.prepare(ctx, next, h)
+}
+
+// closeReplaced closes the upstreams and the secret store of a generation that the next
+// one does not have, when they are not used any longer.
+func (a *App) closeReplaced(before, next *generation) {
+	var upstreams sync.WaitGroup
 	for name, u := range before.upstreams {
 		if next.upstreams[name] != u {
 			timeout := before.callTimeout(name)
-			a.closing.Go(func() {
+			upstreams.Go(func() {
 				a.drain(before, u, timeout)
 				a.credentials.CloseOtherVersions(name, a.current.Load().inputs[name])
 			})
 		}
 	}
-	return next.changes(before), diags, nil
+	a.closing.Go(func() {
+		upstreams.Wait()
+		if before.secrets != next.secrets {
+			before.secrets.Close()
+		}
+	})
 }
 
 // connectRequired connects the required servers that are new or changed.
@@ -71,7 +116,8 @@ func (a *generation) connectRequired(ctx context.Context, before *generation) er
 	return nil
 }
 
-// closeUnused closes the upstreams that the generation before does not have.
+// closeUnused closes the upstreams and the secret store that the generation before does
+// not have.
 func (a *generation) closeUnused(before *generation) {
 	var work sync.WaitGroup
 	for name, u := range a.upstreams {
@@ -80,6 +126,9 @@ func (a *generation) closeUnused(before *generation) {
 		}
 	}
 	work.Wait()
+	if a.secrets != before.secrets {
+		a.secrets.Close()
+	}
 }
 
 func (a *generation) callTimeout(server string) time.Duration {
@@ -113,7 +162,7 @@ func (a *App) drain(of *generation, u *upstream.Upstream, timeout time.Duration)
 
 // changes compares a generation with the one before.
 func (a *generation) changes(before *generation) *Reloaded {
-	r := &Reloaded{Generation: a.number, Ignored: ignored(before.Config, a.Config)}
+	r := &Reloaded{Generation: a.number}
 	for _, name := range slices.Sorted(maps.Keys(a.upstreams)) {
 		switch was, known := before.upstreams[name]; {
 		case !known:
@@ -128,60 +177,4 @@ func (a *generation) changes(before *generation) *Reloaded {
 		}
 	}
 	return r
-}
-
-// restartSettings are the settings that take effect after a restart only.
-var restartSettings = []struct {
-	name string
-	of   func(*config.Config) any
-}{
-	{"gateway.max_memory", func(c *config.Config) any { return c.Gateway.MaxMemory }},
-	{"gateway.http.listen", func(c *config.Config) any { return []any{c.Gateway.HTTP.Listen, c.Gateway.HTTP.SocketMode} }},
-	{"gateway.http.auth", func(c *config.Config) any { return withoutPlaces(c) }},
-	{"gateway.http.tls", func(c *config.Config) any { return filesOf(c.Gateway.HTTP.TLS) }},
-	{"gateway.http.origins", func(c *config.Config) any { return c.Gateway.HTTP.Origins }},
-	{"gateway.http.hosts", func(c *config.Config) any { return c.Gateway.HTTP.Hosts }},
-	{"gateway.http.timeouts", func(c *config.Config) any { return c.Gateway.HTTP.Timeouts }},
-	{"gateway.http.per_ip", func(c *config.Config) any { return c.Gateway.HTTP.PerIP }},
-	{"gateway.http.sessions", func(c *config.Config) any { return c.Gateway.HTTP.Sessions }},
-	{"gateway.http limits", func(c *config.Config) any {
-		return []any{c.Gateway.HTTP.MaxBody, c.Gateway.HTTP.MaxInFlight, c.Gateway.HTTP.LegacySSE}
-	}},
-	{"secret_store", func(c *config.Config) any { return storeOf(c) }},
-}
-
-// ignored returns the names of the settings that differ and need a restart.
-func ignored(before, after *config.Config) (names []string) {
-	for _, s := range restartSettings {
-		if !reflect.DeepEqual(s.of(before), s.of(after)) {
-			names = append(names, s.name)
-		}
-	}
-	return names
-}
-
-func withoutPlaces(c *config.Config) (all []any) {
-	for _, a := range c.Gateway.HTTP.Auth {
-		settings := a.Settings
-		if t, ok := settings.(config.StaticToken); ok {
-			settings = []any{string(c.Unresolved([]byte(t.Token))), t.Subject, t.Tenant, t.Roles}
-		}
-		all = append(all, a.Kind, settings)
-	}
-	return all
-}
-
-func filesOf(t *config.TLS) []string {
-	if t == nil {
-		return nil
-	}
-	return []string{t.Cert, t.Key, t.ClientCA}
-}
-
-func storeOf(c *config.Config) any {
-	s := c.SecretStore
-	if s == nil {
-		return nil
-	}
-	return []any{s.Kind, s.Plugin, s.Component, string(c.Unresolved(s.Settings)), s.File}
 }

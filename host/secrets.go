@@ -2,9 +2,11 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
 )
@@ -61,6 +63,43 @@ func (a *generation) openSecrets() *Secrets {
 	return secretsIn(a.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }
 
+// storeInput returns a text that changes with the secret store of the configuration.
+func (a *generation) storeInput() string {
+	s := a.Config.SecretStore
+	if s == nil {
+		return ""
+	}
+	var program []string
+	if s.File == nil {
+		program = a.program(a.plugin(s.Plugin))
+	}
+	text, err := json.Marshal([]any{s.Kind, s.Plugin, s.Component, string(a.Config.Unresolved(s.Settings)), s.File, program})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return string(text)
+}
+
+// openChangedSecrets takes over the secrets of the generation before, or opens another
+// store. The error is that of the new store, which is not open then.
+func (a *generation) openChangedSecrets(ctx context.Context, before *generation) error {
+	if a.storeInput() == before.storeInput() {
+		a.secrets = before.secrets
+		return nil
+	}
+	a.secrets = a.openSecrets()
+	err := a.secrets.Check(ctx)
+	if err == nil {
+		return nil
+	}
+	a.secrets.Close()
+	f := *fault.As(err)
+	if s := a.Config.SecretStore; s != nil && f.At == "" {
+		f.At = s.At.String()
+	}
+	return &f
+}
+
 // secretsIn returns the secrets in a plugin's vault, in an encrypted file, or in the
 // vault with the file as its replacement.
 func secretsIn(o Options, vault *plugin.Vault, name string, f config.SecretFile, fileOnly, strict bool) *Secrets {
@@ -103,7 +142,7 @@ func storeDir(o Options, name string) string {
 // All output masks the secrets that it returns.
 func (a *generation) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
 	return func(name string) (string, error) {
-		value, err := a.Secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.recipients(name) })
+		value, err := a.secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.recipients(name) })
 		if err != nil {
 			return "", err
 		}

@@ -5,12 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"net"
 	"path/filepath"
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
-	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 	"github.com/junctor-mcp/junctor/host/stdioserver"
@@ -22,44 +20,6 @@ const (
 	defaultBurst       = 120
 	defaultConnections = 256
 )
-
-// ServeHTTP serves the gateway over HTTP until ctx ends. It calls listening with the
-// address before it accepts the first client.
-func (a *App) ServeHTTP(ctx context.Context, h config.HTTP, listening func(net.Addr)) error {
-	var secure *httpserver.TLS
-	if h.TLS != nil {
-		var err error
-		secure, err = httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, a.opts.Log)
-		if err != nil {
-			return &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err,
-				Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
-		}
-	}
-	l, err := httpserver.Listen(ctx, h.Listen, h.SocketMode)
-	if err != nil {
-		return &fault.Error{
-			Code: fault.ListenAddress, At: h.At.String(), Message: "cannot listen: " + err.Error(), Err: err,
-			Hint: "end the process that uses the address, if there is one, or choose another address with listen or --http",
-		}
-	}
-	auth, err := a.authenticator(ctx, h)
-	if err != nil {
-		_ = l.Close()
-		return err
-	}
-	front, err := httpserver.New(httpserver.Options{Gateway: a.Gateway, Log: a.opts.Log, SessionFile: a.sessionFile(h), Settings: httpSettings(h, auth)})
-	if err != nil {
-		_ = l.Close()
-		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
-			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
-	}
-	if clientsAreLocal(l.Addr(), h.Hosts) {
-		defer a.offerPages(ctx)()
-	}
-	listening(l.Addr())
-	defer a.runInBackground()()
-	return front.Serve(ctx, l, secure)
-}
 
 // httpSettings returns what a reload can change.
 func httpSettings(h config.HTTP, auth authn.Authenticator) httpserver.Settings {
@@ -100,13 +60,12 @@ func severalPrincipals(h config.HTTP) bool {
 }
 
 // authenticator returns the authenticator of clients, or nil without authentication.
-func (a *App) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
+func (a *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
 	var tokens []authn.StaticToken
-	current := a.current.Load()
 	for _, auth := range h.Auth {
 		switch s := auth.Settings.(type) {
 		case config.StaticToken:
-			token, err := current.Config.ResolveToken(s, current.secretLookup(ctx, a.recipient(gatewayRecipient)))
+			token, err := a.Config.ResolveToken(s, a.secretLookup(ctx, a.recipient(gatewayRecipient)))
 			if err != nil {
 				return nil, err
 			}

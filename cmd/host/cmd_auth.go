@@ -72,7 +72,7 @@ func (e *env) authStatus(ctx context.Context, names []string, tenant string) err
 		return nil
 	}
 	e.authTable(list)
-	if store, why := app.Secrets.Found(); why != "" {
+	if store, why := app.Secrets().Found(); why != "" {
 		e.printf("\nsecrets are stored in %s: %s\n", store, why)
 	} else if store != "" {
 		e.printf("\nsecrets are stored in %s\n", store)
@@ -139,7 +139,7 @@ func authOf(ctx context.Context, app *host.App, s *config.Server, tenant string)
 		return one
 	}
 	one.State, one.Account, one.Scopes, one.Stored = state.State, state.Account, state.Scopes, state.Stored
-	one.Store, _ = app.Secrets.Found()
+	one.Store, _ = app.Secrets().Found()
 	if !state.Expires.IsZero() {
 		one.Expires = &state.Expires
 	}

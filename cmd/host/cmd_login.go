@@ -81,13 +81,13 @@ func (e *env) login(ctx context.Context, name string, o loginOptions) error {
 		return nothingToLogIn(err, s)
 	}
 	if e.machine() {
-		return e.printJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets.Where()})
+		return e.printJSON(map[string]string{"server": s.Name, "account": account, "stored": app.Secrets().Where()})
 	}
 	as := ""
 	if account != "" {
 		as = " as " + account
 	}
-	e.printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets.Where())
+	e.printf("logged in to %s%s; stored in %s\n", s.Name, as, app.Secrets().Where())
 	return nil
 }
 

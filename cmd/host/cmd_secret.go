@@ -63,7 +63,7 @@ func (e *env) secrets(ctx context.Context) (*host.Secrets, error) {
 		return nil, err
 	}
 	if app != nil {
-		return app.Secrets, nil
+		return app.Secrets(), nil
 	}
 	return e.ownSecrets()
 }
@@ -231,7 +231,7 @@ func (e *env) secretGrant(ctx context.Context, name string, servers []string) er
 	if err != nil {
 		return err
 	}
-	if _, err := app.Secrets.User().Get(ctx, name); err != nil {
+	if _, err := app.Secrets().User().Get(ctx, name); err != nil {
 		return err
 	}
 	for _, s := range servers {
@@ -253,7 +253,7 @@ func (e *env) secretGrant(ctx context.Context, name string, servers []string) er
 		return fault.New(fault.Usage, "no server of %s uses keyring(%q)", app.Config().Path, name).
 			WithHint("check the names; the configuration is the one that --config names, or the one found here")
 	}
-	if err := app.Secrets.User().Grant(ctx, name, to...); err != nil {
+	if err := app.Secrets().User().Grant(ctx, name, to...); err != nil {
 		return err
 	}
 	names := []string{}

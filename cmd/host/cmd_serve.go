@@ -38,9 +38,10 @@ time to end.
 
 Servers are started when they are first needed.
 
-With --watch, and with --http on SIGHUP, the configuration is read again; junctor reload does the same. Servers whose blocks have not changed keep
-running; calls to others end before their connections are closed. A configuration with an error changes nothing, and the
-log says where the error is. Settings of gateway and secret_store need a restart.`,
+With --watch, and with --http on SIGHUP, the configuration is read again; junctor reload does the same. Servers whose
+blocks have not changed keep running; calls to others end before their connections are closed. Sessions survive, also at
+another address. A configuration with an error changes nothing, and the log says where the error is. The address of
+--http stays.`,
 		Example: `  junctor serve
   junctor serve --http
   junctor serve --http=127.0.0.1:9000`,
@@ -85,18 +86,20 @@ func (e *env) serve(ctx context.Context, watch bool) error {
 }
 
 func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
-	var h config.HTTP
 	e.listening = true
 	hangups := catchHangup() // before servers with required = true are connected, which takes long
-	s, err := e.prepare(ctx, "http", func(c *config.Config, loaded config.Diagnostics) (all config.Diagnostics) {
-		h = c.Gateway.HTTP
-		if address == whereConfigured && h.Given {
-			return loaded
+	settings := func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics) {
+		h := c.Gateway.HTTP
+		switch {
+		case address != whereConfigured:
+			return h.WithAddress(address, loaded)
+		case !h.Given: // its address is not checked yet
+			return h.WithAddress(h.Listen, loaded)
 		}
-		if address == whereConfigured {
-			address = h.Listen // not checked yet
-		}
-		h, all = h.WithAddress(address, loaded)
+		return h, loaded
+	}
+	s, err := e.prepare(ctx, "http", func(c *config.Config, loaded config.Diagnostics) config.Diagnostics {
+		_, all := settings(c, loaded)
 		return all
 	})
 	if err != nil {
@@ -110,7 +113,7 @@ func (e *env) serveHTTP(ctx context.Context, address string, watch bool) error {
 	}
 	defer stop()
 	app := s.app
-	return app.ServeHTTP(ctx, h, func(at net.Addr) {
+	return app.ServeHTTP(ctx, settings, func(at net.Addr, h config.HTTP) {
 		s.serveAt(at.String())
 		said := append([]any{"address", at.String()}, endpointAttrs(at, h)...)
 		e.log.Info("serving over HTTP", append(said, "servers", len(app.Upstreams()), "version", version)...)

@@ -153,13 +153,38 @@ func startReloadSiteWith(t *testing.T, variable string, flags ...string) *reload
 // serveHTTP starts the process.
 func (d *reloadDir) serveHTTP(flags ...string) *reloadSite {
 	d.t.Helper()
-	s := &reloadSite{path: d.path}
-	d.trust()
-	s.reloadProcess = startProcess(d.t, d.command(append([]string{"serve", "--http=127.0.0.1:0"}, flags...)...))
-	line := s.waitLog("serving over HTTP")
-	_, rest, _ := strings.Cut(line, "endpoint=")
-	s.url, _, _ = strings.Cut(rest, " ")
+	s := d.newSite()
+	s.start(append([]string{"serve", "--http=127.0.0.1:0"}, flags...)...)
 	return s
+}
+
+// newSite returns a site whose process is not started yet.
+func (d *reloadDir) newSite() *reloadSite {
+	return &reloadSite{reloadProcess: &reloadProcess{t: d.t, cmd: d.command()}, path: d.path}
+}
+
+// newReloadSite returns a site without a configuration.
+func newReloadSite(t *testing.T) *reloadSite {
+	t.Helper()
+	return newReloadDir(t).newSite()
+}
+
+// start trusts the configuration, starts the process and waits until it accepts clients.
+func (s *reloadSite) start(args ...string) {
+	s.t.Helper()
+	s.trust()
+	cmd := exec.Command("junctor", args...)
+	cmd.Dir, cmd.Env = s.cmd.Dir, s.cmd.Env
+	s.reloadProcess = startProcess(s.t, cmd)
+	s.url = s.endpoint()
+}
+
+// endpoint waits until the process accepts clients, and returns its URL.
+func (s *reloadSite) endpoint() string {
+	s.t.Helper()
+	_, rest, _ := strings.Cut(s.waitLog("serving over HTTP"), "endpoint=")
+	url, _, _ := strings.Cut(rest, " ")
+	return url
 }
 
 // trust trusts the configuration as it is.

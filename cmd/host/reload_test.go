@@ -103,20 +103,6 @@ func TestReloadNeedsTrust(t *testing.T) {
 	s.hangup(`removed=["other"]`)
 }
 
-// TestReloadTellsWhatNeedsRestart changes a setting of the gateway.
-func TestReloadTellsWhatNeedsRestart(t *testing.T) {
-	s := startReloadSite(t)
-	text, err := os.ReadFile(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = append(text, "gateway {\n  http {\n    max_body = \"2MiB\"\n  }\n}\n"...)
-	if err := os.WriteFile(s.path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.hangup("gateway.http")
-}
-
 // TestReloadNotifiesClients: clients hear of changed lists once, and only when what
 // they see changed.
 func TestReloadNotifiesClients(t *testing.T) {

@@ -22,10 +22,10 @@ type Listener struct {
 	secure   atomic.Pointer[TLS] // nil: no TLS
 	http     *http.Server
 	conns    *httpconn.Listener
-	cancel   context.CancelFunc // ends all requests
-	draining chan struct{}      // closed when the listener is about to end
-	requests atomic.Int64       // in progress, and open streams
-	failed   chan error         // has the error of the socket
+	cancel   context.CancelFunc     // ends all requests
+	draining chan struct{}          // closed when the listener is about to end
+	requests atomic.Int64           // in progress, and open streams
+	retired  atomic.Pointer[active] // the settings when the listener was retired; nil: it was not
 }
 
 type listenerKey struct{}
@@ -36,7 +36,7 @@ func listenerOf(r *http.Request) *Listener { return r.Context().Value(listenerKe
 // Start answers requests that arrive at l, with TLS if secure is not nil. Retire or
 // Shutdown ends that.
 func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
-	x := &Listener{server: srv, address: addressOf(l.Addr()), draining: make(chan struct{}), failed: make(chan error, 1)}
+	x := &Listener{server: srv, address: addressOf(l.Addr()), draining: make(chan struct{})}
 	var config *tls.Config
 	if secure != nil {
 		x.secure.Store(secure)
@@ -64,13 +64,18 @@ func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
 	x.conns.Attach(x.http)
 	srv.addListener(x)
 	srv.work.Go(func() { x.conns.Run(base) })
-	srv.work.Go(func() { x.failed <- x.http.Serve(x.conns) })
+	srv.work.Go(func() {
+		err := x.http.Serve(x.conns)
+		if x.isDraining() {
+			return
+		}
+		select {
+		case srv.failed <- err:
+		default:
+		}
+	})
 	return x
 }
-
-// Failed returns a channel that has an error when the listener cannot accept clients
-// any longer.
-func (l *Listener) Failed() <-chan error { return l.failed }
 
 // SetTLS replaces the certificates for new connections. Requests of a client on an
 // open connection are refused if its certificate is not accepted any longer. The
@@ -78,8 +83,10 @@ func (l *Listener) Failed() <-chan error { return l.failed }
 func (l *Listener) SetTLS(secure *TLS) { l.secure.Store(secure) }
 
 // Retire stops accepting clients and returns. Requests in flight have the drain time
-// to finish, and streams end with the reason "moved". Shutdown waits for that.
+// to finish, and streams end with the reason "moved". Shutdown waits for that. Clients
+// of a listener with authentication must authenticate to its end, whatever Apply says.
 func (l *Listener) Retire() {
+	l.retired.Store(l.server.active.Load())
 	close(l.draining)
 	_ = l.conns.Close()
 	l.server.endStreams(func(s *clientStream) bool { return s.listener == l && !s.answers }, errMoved)

@@ -22,7 +22,7 @@ func (srv *Server) Serve(ctx context.Context, l net.Listener, secure *TLS) error
 	x := srv.Start(l, secure)
 	var err error
 	select {
-	case err = <-x.Failed():
+	case err = <-srv.failed:
 	case <-ctx.Done():
 	}
 	srv.Shutdown(x)
@@ -31,6 +31,10 @@ func (srv *Server) Serve(ctx context.Context, l net.Listener, secure *TLS) error
 	}
 	return err
 }
+
+// Failed returns a channel that has an error when a listener cannot accept clients any
+// longer.
+func (srv *Server) Failed() <-chan error { return srv.failed }
 
 // Shutdown closes the server, whose last listener is l. It accepts no new requests,
 // ends all streams and waits for requests in flight.

@@ -33,6 +33,7 @@ type Server struct {
 	addresses *addressLimiter
 	slow      *httpconn.SlowResponses[*exchange]
 	draining  chan struct{} // closed when the server is about to end
+	failed    chan error    // holds the error of a listener that cannot accept clients any longer
 	work      sync.WaitGroup
 
 	requestLog     *limit.Lines  // log of refused requests
@@ -57,7 +58,7 @@ func New(o Options) (*Server, error) {
 	srv := &Server{
 		gateway: o.Gateway, log: o.Log, memory: o.Gateway.Budget(), addresses: newAddressLimiter(), slow: httpconn.NewSlowResponses[*exchange](streamAfter),
 		inFlight: limit.NewQuota(0), legacySessions: limit.NewQuota(0), listening: limit.NewQuota(0),
-		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}),
+		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), failed: make(chan error, 1),
 		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
 	}
 	now := srv.activate(o.Settings)
@@ -153,13 +154,18 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, now *active, me
 // authenticate returns the principal of a request. A certificate that the client
 // presented when it connected must still be accepted.
 func authenticate(now *active, r *http.Request) (authn.Principal, error) {
-	if secure := listenerOf(r).secure.Load(); secure != nil && !secure.accepts(r.TLS) {
+	l := listenerOf(r)
+	if secure := l.secure.Load(); secure != nil && !secure.accepts(r.TLS) {
 		return authn.Principal{}, authn.ErrCertificate
 	}
-	if now.Auth == nil {
+	auth := now.Auth
+	if before := l.retired.Load(); before != nil && auth == nil {
+		auth = before.Auth
+	}
+	if auth == nil {
 		return authn.Anonymous(), nil
 	}
-	return now.Auth.Authenticate(r)
+	return auth.Authenticate(r)
 }
 
 // allowOrigin sets the CORS headers for a page of an allowed origin.

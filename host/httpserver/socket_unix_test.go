@@ -23,6 +23,12 @@ func TestSocketModeIgnoresUmask(t *testing.T) { // not parallel: it changes the 
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%v, %v, want %v", info, err, mode)
 		}
+		if err := l.SetMode(0o640); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("after SetMode: %v, %v", info, err)
+		}
 		if again, err := Listen(t.Context(), "unix:"+path, mode); err == nil || !strings.Contains(err.Error(), "another process listens") {
 			t.Errorf("%v, %v", again, err)
 		}

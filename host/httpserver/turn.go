@@ -1,7 +1,9 @@
 package httpserver
 
 import (
+	"io/fs"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -22,6 +24,14 @@ func newSocket(l deadlineListener) *Socket {
 	s := &Socket{deadlineListener: l, accepting: make(chan struct{}, 1)}
 	s.accepting <- struct{}{}
 	return s
+}
+
+// SetMode sets the file mode of a unix socket. It does nothing for another socket.
+func (s *Socket) SetMode(mode fs.FileMode) error {
+	if s.Addr().Network() != "unix" {
+		return nil
+	}
+	return os.Chmod(s.Addr().String(), mode)
 }
 
 // Turn returns a listener for the connections of the socket. Its Close leaves the

@@ -61,6 +61,15 @@ func (k *Keeper) Found() (store, why string) {
 	return k.Where(), why
 }
 
+// Check opens the store, with its password if it needs one. It fails if the store cannot
+// be used.
+func (k *Keeper) Check(ctx context.Context) error {
+	return k.do(ctx, func(s Store) error {
+		_, err := s.Keys(ctx)
+		return err
+	})
+}
+
 // do calls op with the store in use. Until a store has answered, do skips those that
 // do not exist.
 func (k *Keeper) do(ctx context.Context, op func(Store) error) error {

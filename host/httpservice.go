@@ -1,0 +1,218 @@
+package host
+
+import (
+	"context"
+	"net"
+	"slices"
+
+	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/httpserver"
+)
+
+// HTTPSettings returns the settings of the HTTP listener in a configuration, and the
+// diagnostics of the load together with those about the settings.
+type HTTPSettings func(c *config.Config, loaded config.Diagnostics) (config.HTTP, config.Diagnostics)
+
+// An httpService serves the gateway over HTTP. Reload replaces its settings and its
+// listener; the server, which has the sessions, stays. App.reloading guards its fields.
+type httpService struct {
+	app       *App
+	ctx       context.Context // ends when the service does
+	settings  HTTPSettings
+	listening func(net.Addr, config.HTTP)
+	server    *httpserver.Server
+	store     string // kind of the session store
+	shared    bool   // there were several principals, so each has half of the limits
+
+	http     config.HTTP // in effect
+	listener *httpserver.Listener
+	socket   *httpserver.Socket
+	secure   *httpserver.TLS // nil: no TLS
+	endPages func()          // ends the login pages; nil: there are none
+}
+
+// ServeHTTP serves the gateway over HTTP until ctx ends. A reload asks settings again.
+// ServeHTTP calls listening with each address before it accepts the first client there.
+func (a *App) ServeHTTP(ctx context.Context, settings HTTPSettings, listening func(net.Addr, config.HTTP)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &httpService{app: a, ctx: ctx, settings: settings, listening: listening}
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	end := a.runInBackground()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-s.server.Failed():
+	}
+	s.stop()
+	end()
+	return err
+}
+
+// start opens the listener and the session store, and accepts clients.
+func (s *httpService) start(ctx context.Context) error {
+	s.app.reloading.Lock()
+	defer s.app.reloading.Unlock()
+	g := s.app.current.Load()
+	h, diags := s.settings(g.Config, nil)
+	if diags.HasErrors() {
+		return diags.Err() // of a configuration that was reloaded meanwhile
+	}
+	next, err := s.prepare(ctx, g, h)
+	if err != nil {
+		return err
+	}
+	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.app.sessionFile(h), Settings: next.settings})
+	if err != nil {
+		next.discard()
+		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
+			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
+	}
+	s.store, s.shared = h.Sessions.Store, severalPrincipals(h)
+	next.accept()
+	s.app.http = s
+	return nil
+}
+
+// stop closes the login pages, the server and the socket. A reload does not change the
+// service any longer.
+func (s *httpService) stop() {
+	s.app.reloading.Lock()
+	s.app.http = nil
+	s.app.reloading.Unlock()
+	s.server.Shutdown(s.listener)
+	_ = s.socket.Close()
+	if s.endPages != nil {
+		s.endPages()
+	}
+}
+
+// needRestart returns the names of the settings in effect that take effect after a
+// restart only.
+func (s *httpService) needRestart() (names []string) {
+	if s.http.Sessions.Store != s.store {
+		names = append(names, "gateway.http.sessions.store")
+	}
+	if s.shared && !severalPrincipals(s.http) {
+		names = append(names, "gateway.http.auth: the limits of one client stay at half")
+	}
+	return names
+}
+
+// offerPages offers login pages if clients are on this machine, and else ends them.
+func (s *httpService) offerPages() {
+	local := clientsAreLocal(s.socket.Addr(), s.http.Hosts)
+	switch {
+	case local && s.endPages == nil:
+		s.endPages = s.app.offerPages(s.ctx)
+	case !local && s.endPages != nil:
+		s.endPages()
+		s.endPages = nil
+	}
+}
+
+// An httpChange is what an httpService will serve: at another address, with other
+// certificates, or with other settings.
+type httpChange struct {
+	*httpService
+	next     config.HTTP
+	settings httpserver.Settings
+	socket   *httpserver.Socket // nil: that of the service stays
+	secure   *httpserver.TLS    // nil: no TLS
+}
+
+// prepare loads and opens everything that h needs, for a generation. The caller discards
+// or applies the change.
+func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP) (*httpChange, error) {
+	c := &httpChange{httpService: s, next: h}
+	auth, err := g.authenticator(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	c.settings = httpSettings(h, auth)
+	if c.secure, err = s.certificates(h); err != nil {
+		return nil, err
+	}
+	if s.socket != nil && s.http.Listen == h.Listen {
+		return c, nil
+	}
+	if c.socket, err = httpserver.Listen(ctx, h.Listen, h.SocketMode); err != nil {
+		return nil, &fault.Error{
+			Code: fault.ListenAddress, At: h.At.String(), Message: "cannot listen: " + err.Error(), Err: err,
+			Hint: "end the process that uses the address, if there is one, or choose another address with listen or --http",
+		}
+	}
+	return c, nil
+}
+
+// certificates returns the certificates of a listener, or nil without TLS. They are those
+// of the service if the files are the same.
+func (s *httpService) certificates(h config.HTTP) (*httpserver.TLS, error) {
+	switch {
+	case h.TLS == nil:
+		return nil, nil
+	case s.secure != nil && slices.Equal(filesOf(h.TLS), filesOf(s.http.TLS)):
+		return s.secure, nil
+	}
+	secure, err := httpserver.NewTLS(httpserver.Certificates{Cert: h.TLS.Cert, Key: h.TLS.Key, ClientCA: h.TLS.ClientCA}, s.app.opts.Log)
+	if err != nil {
+		return nil, &fault.Error{Code: fault.ListenTLS, At: h.TLS.At.String(), Message: err.Error(), Err: err,
+			Hint: "cert and key have to be files in PEM that belong together, and that this user can read; client_ca likewise, with certificates"}
+	}
+	return secure, nil
+}
+
+func filesOf(t *config.TLS) []string { return []string{t.Cert, t.Key, t.ClientCA} }
+
+// discard closes what prepare has opened.
+func (c *httpChange) discard() {
+	if c != nil && c.socket != nil {
+		_ = c.socket.Close()
+	}
+}
+
+// apply makes the change. A listener whose address or TLS changes is retired before the
+// settings change, so that its clients stay under the rules for its address.
+func (c *httpChange) apply() {
+	s := c.httpService
+	moves := c.socket != nil || (c.secure == nil) != (s.secure == nil)
+	switch {
+	case moves:
+		s.listener.Retire()
+	case c.secure != nil:
+		s.listener.SetTLS(c.secure)
+	}
+	s.server.Apply(c.settings)
+	s.shared = s.shared || severalPrincipals(c.next)
+	if moves {
+		c.accept()
+		return
+	}
+	if c.next.SocketMode != s.http.SocketMode {
+		if err := s.socket.SetMode(c.next.SocketMode); err != nil {
+			s.app.opts.Log.Error("the mode of the socket was not changed", "error", err)
+		}
+	}
+	s.http, s.secure = c.next, c.secure
+	s.offerPages()
+}
+
+// accept begins to accept clients at the socket of the change. A socket that it replaces
+// is closed.
+func (c *httpChange) accept() {
+	s := c.httpService
+	replaced := s.socket
+	if c.socket != nil {
+		s.socket = c.socket
+	}
+	s.http, s.secure = c.next, c.secure
+	s.offerPages()
+	s.listening(s.socket.Addr(), s.http)
+	s.listener = s.server.Start(s.socket.Turn(), s.secure)
+	if replaced != nil && replaced != s.socket {
+		_ = replaced.Close()
+	}
+}
