@@ -37,7 +37,7 @@ var allowed = map[string]string{
 	"host/suggest":      "",
 	"host/truncate":     "",
 	"host/mcp":          "host/fault",
-	"host/config":       "host/fault host/ownership host/suggest sdk sdk/ndjson",
+	"host/config":       "host/authn host/fault host/ownership host/suggest sdk sdk/ndjson",
 	"host/schema":       "host/suggest host/truncate",
 	"host/policy":       "host/fault host/authn",
 	"host/plugin":       "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/wire",

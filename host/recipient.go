@@ -135,9 +135,7 @@ func (a *generation) recipients(name string) []secret.Recipient {
 		}
 	}
 	for _, auth := range a.Config.Gateway.HTTP.Auth {
-		if t, ok := auth.Settings.(config.StaticToken); ok {
-			add(t.Token, a.recipient(gatewayRecipient))
-		}
+		add(auth.Settings.SecretText(), a.recipient(gatewayRecipient))
 	}
 	return all
 }

@@ -50,33 +50,30 @@ func (a *App) sessionFile(h config.HTTP) string {
 func severalPrincipals(h config.HTTP) bool {
 	who := map[[2]string]bool{}
 	for _, auth := range h.Auth {
-		s, ok := auth.Settings.(config.StaticToken)
-		if !ok {
-			return true // an identity provider may know any number of principals
+		principals, open := auth.Settings.Principals()
+		if open {
+			return true
 		}
-		who[[2]string{s.Tenant, s.Subject}] = true
+		for _, p := range principals {
+			who[[2]string{p.Tenant, p.Subject}] = true
+		}
 	}
 	return len(who) > 1 || len(h.Auth) == 0 && h.TLS != nil && h.TLS.ClientCA != ""
 }
 
 // authenticator returns the authenticator of clients, or nil without authentication.
 func (a *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
-	var tokens []authn.StaticToken
+	var all []authn.Authenticator
 	for _, auth := range h.Auth {
-		switch s := auth.Settings.(type) {
-		case config.StaticToken:
-			token, err := a.Config.ResolveToken(s, a.secretLookup(ctx, a.recipient(gatewayRecipient)))
-			if err != nil {
-				return nil, err
-			}
-			tokens = append(tokens, authn.StaticToken{Token: token, Subject: s.Subject, Tenant: s.Tenant, Roles: s.Roles})
-		default:
-			panic("no authenticator for an auth block of kind " + auth.Kind)
+		one, err := auth.Settings.Authenticator(a.Config, a.secretLookup(ctx, a.recipient(gatewayRecipient)))
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, one)
 	}
 	switch {
-	case len(tokens) > 0:
-		return authn.NewTokens(tokens), nil
+	case len(all) > 0:
+		return authn.Join(all), nil
 	case h.TLS != nil && h.TLS.ClientCA != "":
 		return authn.Certificates{}, nil
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"testing"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
 )
 
@@ -16,18 +17,23 @@ func TestSeveral(t *testing.T) {
 		http config.HTTP
 		want bool
 	}{
-		"everybody":              {config.HTTP{}, false},
-		"one":                    {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, false},
-		"one with two tokens":    {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}}, false},
-		"two":                    {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}}, true},
-		"of two tenants":         {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}}, true},
-		"TLS":                    {config.HTTP{TLS: &config.TLS{}}, false},
-		"certificates":           {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}}, true},
-		"a token, certificates":  {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, false},
-		"a kind that is not one": {config.HTTP{Auth: []config.Authentication{{Kind: "other"}}}, true},
+		"everybody":             {config.HTTP{}, false},
+		"one":                   {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, false},
+		"one with two tokens":   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}}, false},
+		"two":                   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}}, true},
+		"of two tenants":        {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}}, true},
+		"TLS":                   {config.HTTP{TLS: &config.TLS{}}, false},
+		"certificates":          {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}}, true},
+		"a token, certificates": {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, false},
+		"an identity provider":  {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}}, true},
 	} {
 		if got := severalPrincipals(c.http); got != c.want {
 			t.Errorf("%s: %t", what, got)
 		}
 	}
 }
+
+// An openAuth authenticates any number of principals.
+type openAuth struct{ config.ClientAuth }
+
+func (openAuth) Principals() ([]authn.Principal, bool) { return nil, true }

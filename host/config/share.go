@@ -52,8 +52,14 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 func tenantsOf(h HTTP) []string {
 	var tenants []string
 	for _, a := range h.Auth {
-		if t, ok := a.Settings.(StaticToken); ok && !slices.Contains(tenants, t.Tenant) {
-			tenants = append(tenants, t.Tenant)
+		if a.Settings == nil {
+			continue
+		}
+		principals, _ := a.Settings.Principals()
+		for _, p := range principals {
+			if !slices.Contains(tenants, p.Tenant) {
+				tenants = append(tenants, p.Tenant)
+			}
 		}
 	}
 	slices.Sort(tenants)

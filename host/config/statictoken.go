@@ -1,0 +1,207 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+)
+
+// A StaticToken authenticates clients that send the token.
+type StaticToken struct {
+	Token    string `json:"-"`
+	Variable string `json:"-"`          // the environment variable with the token; empty: another source
+	Late     bool   `json:",omitempty"` // the token contains keyring(); Config.ResolveToken completes it
+	Subject  string
+	Tenant   string
+	Roles    []string
+}
+
+// String names the subject instead of the token, so that no log prints the token.
+func (t StaticToken) String() string { return fmt.Sprintf("static token of %q", t.Subject) }
+
+// GoString is String.
+func (t StaticToken) GoString() string { return t.String() }
+
+// Authenticator implements ClientAuth.
+func (t StaticToken) Authenticator(c *Config, lookup func(name string) (string, error)) (authn.Authenticator, error) {
+	token, err := c.ResolveToken(t, lookup)
+	if err != nil {
+		return nil, err
+	}
+	return authn.NewTokens([]authn.StaticToken{{Token: token, Subject: t.Subject, Tenant: t.Tenant, Roles: t.Roles}}), nil
+}
+
+// Principals implements ClientAuth.
+func (t StaticToken) Principals() (all []authn.Principal, open bool) {
+	return []authn.Principal{{Subject: t.Subject, Tenant: t.Tenant}}, false
+}
+
+// SecretText implements ClientAuth.
+func (t StaticToken) SecretText() string { return t.Token }
+
+// ClientVariable implements ClientAuth.
+func (t StaticToken) ClientVariable() string { return t.Variable }
+
+var staticTokenForm = form{attributes: []string{"subject", "tenant", "roles"}, private: []string{"token"}}
+
+const (
+	defaultTenant = "default"
+	ownTenant     = "local" // the tenant of the user who runs Junctor; see package authn
+
+	leastToken = 16   // bytes; a shorter token can be guessed
+	maxToken   = 4096 // bytes; fits in a header
+	maxSubject = 256
+	maxRole    = 64
+)
+
+// tenantRule is the grammar of names of tenants, which are also names of directories.
+var tenantRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
+
+// staticToken reads an auth "static_token" block.
+func (r blockReader) staticToken() ClientAuth {
+	t := StaticToken{Token: r.token(), Variable: r.variable("token"), Tenant: defaultTenant}
+	t.Late = r.keyring.contains(t.Token)
+	if text, a, set := r.publicString("subject"); set {
+		t.Subject = text
+		if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unprintable) {
+			r.errorAt(a.Expr.Range(), "name the person or program that has the token", `"subject" must be 1 to %d bytes of text without control characters`, maxSubject)
+		}
+	} else if !r.isSet("subject") {
+		r.reportMissing("subject", r.head)
+	}
+	if text, a, set := r.publicString("tenant"); set {
+		t.Tenant = text
+		if !tenantRule.MatchString(text) {
+			r.errorAt(a.Expr.Range(), `leave it out for the tenant "default"`,
+				`"tenant" must be 1 to 64 of a-z, 0-9, _ and -, with neither _ nor - at its ends`)
+		}
+		if text == ownTenant {
+			r.warnAt(a.Expr.Range(), "choose another name, unless the token is for programs of your own",
+				`the tenant %q is that of the user who runs Junctor, so this token uses the logins of that user at servers with share = "tenant"`, text)
+		}
+	}
+	roles := r.publicStrings("roles")
+	if len(roles) > 0 {
+		r.warnAt(r.body.Attributes["roles"].NameRange, "this version has no policy block; limit what is offered with tools { allow, deny } in the server blocks",
+			`"roles" has no effect yet: the token may use everything that is offered`)
+	}
+	for _, e := range roles {
+		if e.text == "" || len(e.text) > maxRole || strings.ContainsFunc(e.text, unprintable) {
+			r.errorAt(e.at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
+			continue
+		}
+		t.Roles = append(t.Roles, e.text)
+	}
+	return t
+}
+
+// unprintable reports runes that break a line, or hide or reorder text.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
+
+// token reads the token and adds it to the secrets that output masks.
+func (r blockReader) token() string {
+	v, a, set := r.rawValue("token")
+	if set {
+		v, set = r.convert(a, v, cty.String)
+	}
+	if !set {
+		if !r.isSet("token") {
+			r.reportMissing("token", r.head)
+		}
+		return ""
+	}
+	v, marks := v.Unmark()
+	token := v.AsString()
+	if r.keyring.contains(token) {
+		return token
+	}
+	r.secrets = append(r.secrets, token)
+	at := a.Expr.Range()
+	why := tokenProblem(token)
+	switch {
+	case why != "":
+		r.errorAt(at, tokenHint, "the token%s %s", sourceOfToken(a.Expr), why)
+	case len(token) < leastToken:
+		r.warnAt(at, tokenHint, "the token%s is shorter than %d characters, so it can be guessed", sourceOfToken(a.Expr), leastToken)
+	}
+	if len(marks) == 0 && token != "" {
+		r.warnAt(at, `keep it in the environment, and write token = env("JUNCTOR_TOKEN")`, "the token is written in the configuration file")
+	}
+	return token
+}
+
+const tokenHint = "make one with: openssl rand -hex 32"
+
+// tokenProblem returns what is wrong with a token, or "" for a valid one.
+func tokenProblem(token string) string {
+	switch {
+	case token == "":
+		return "is empty"
+	case strings.ContainsFunc(token, notInToken):
+		return "has white space or other characters in it that a header cannot carry"
+	case len(token) > maxToken:
+		return fmt.Sprintf("is longer than %d bytes", maxToken)
+	}
+	return ""
+}
+
+// notInToken reports runes other than visible ASCII, which is the only text that
+// every HTTP implementation transmits in a header unchanged.
+func notInToken(r rune) bool { return r <= ' ' || r > '~' }
+
+// sourceOfToken returns the variable or the file that an expression reads, for
+// messages, and "" for another expression.
+func sourceOfToken(e hclsyntax.Expression) string {
+	call, ok := plain(e).(*hclsyntax.FunctionCallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	name, ok := literal(call.Args[0])
+	switch {
+	case ok && call.Name == "env":
+		return fmt.Sprintf(" from the environment variable %q", name)
+	case ok && call.Name == "file":
+		return fmt.Sprintf(" from the file %q", name)
+	}
+	return ""
+}
+
+// variable returns the environment variable that an attribute is read from without
+// a change, and "" for another expression.
+func (r blockReader) variable(attribute string) string {
+	a, found := r.body.Attributes[attribute]
+	if !found {
+		return ""
+	}
+	call, ok := plain(a.Expr).(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "env" || len(call.Args) == 0 {
+		return ""
+	}
+	name, _ := literal(call.Args[0])
+	return name
+}
+
+// rejectDuplicateTokens reports a token in two auth blocks.
+func (r blockReader) rejectDuplicateTokens(all []Authentication) {
+	first := map[string]Position{}
+	for i, b := range r.labelledBlocks("auth") {
+		t, ok := all[i].Settings.(StaticToken)
+		if !ok || t.Token == "" {
+			continue
+		}
+		if at, both := first[t.Token]; both {
+			one := r.nested(b)
+			r.errorAt(one.valueAt("token", one.head), "give each client a token of its own", "two auth blocks have the same token; the first is at %s", at)
+			continue
+		}
+		first[t.Token] = all[i].At
+	}
+}
