@@ -32,10 +32,10 @@ func (r *request) acquireExclusive(server string) (*connpool.Exclusive[*exclusiv
 func (p *exclusivePeer) Opened(*upstream.Upstream) {}
 
 // setCall records the call that uses the connection from now on; nil for none.
-func (p *exclusivePeer) setCall(t *suspendedCall) {
+func (p *exclusivePeer) setCall(c *suspendedCall) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.call = t
+	p.call = c
 }
 
 // currentCall returns the call that uses the connection, or nil if it is idle.
@@ -56,11 +56,11 @@ func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream,
 	if err := p.gw.questions.check(p.server, p.caps, method, params); err != nil {
 		return nil, err
 	}
-	t := p.currentCall()
-	if t == nil {
+	c := p.currentCall()
+	if c == nil {
 		return nil, noClient(method)
 	}
-	return t.ask(ctx, method, params)
+	return c.ask(ctx, method, params)
 }
 
 // ServerNotification relays a notification to the client whose call uses the
@@ -71,7 +71,7 @@ func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, _ any, method s
 		return
 	}
 	p.logMessage(params)
-	if t := p.currentCall(); t != nil {
-		t.forwardLog(params)
+	if c := p.currentCall(); c != nil {
+		c.forwardLog(params)
 	}
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
@@ -18,21 +19,39 @@ const (
 	maxElicitationID = 1 << 10
 )
 
+// pendingURLs holds the pages that servers sent the user of a client to.
+type pendingURLs struct {
+	mu  sync.Mutex
+	all []pendingURL // guarded by mu; the oldest first
+}
+
 // A pendingURL is a page that a server sent the user to.
 type pendingURL struct{ server, id string }
 
-// rememberPendingURL takes note of a page that the client is about to be told of.
-func (s *Session) rememberPendingURL(server string, elicitation []byte) {
+// remember takes note of a page that the client is about to be told of.
+func (p *pendingURLs) remember(server string, elicitation []byte) {
 	id, ok := mcp.TextMember(elicitation, "elicitationId")
 	if !ok || len(id) > maxElicitationID {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.pendingURLs) == maxPendingURLs {
-		s.pendingURLs = slices.Delete(s.pendingURLs, 0, 1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.all) == maxPendingURLs {
+		p.all = slices.Delete(p.all, 0, 1)
 	}
-	s.pendingURLs = append(s.pendingURLs, pendingURL{server, id})
+	p.all = append(p.all, pendingURL{server, id})
+}
+
+// take reports, once, whether the client was told of a page.
+func (p *pendingURLs) take(server, id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.all, pendingURL{server, id})
+	if i < 0 {
+		return false
+	}
+	p.all = slices.Delete(p.all, i, i+1)
+	return true
 }
 
 // rememberPendingURLs takes note of the pages in an error that the client is about to get.
@@ -40,29 +59,17 @@ func (r *request) rememberPendingURLs(rpcErr []byte) {
 	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeURLElicitation) {
 		return
 	}
-	s, server := r.session, r.serverName()
+	server := r.serverName()
 	for e := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
-		s.rememberPendingURL(server, e)
+		r.session.pendingURLs.remember(server, e)
 	}
-}
-
-// takePendingURL reports, once, whether the client was told of a page.
-func (s *Session) takePendingURL(server, id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.Index(s.pendingURLs, pendingURL{server, id})
-	if i < 0 {
-		return false
-	}
-	s.pendingURLs = slices.Delete(s.pendingURLs, i, i+1)
-	return true
 }
 
 // onElicitationComplete passes on that the user is done with a page.
 func (p *serverPeer) onElicitationComplete(params []byte) {
 	id, _ := mcp.TextMember(params, "elicitationId")
 	for _, s := range p.audience() {
-		if s.legacy() && (p.session != nil || s.client.Sole || s.takePendingURL(p.server, id)) {
+		if s.legacy() && (p.session != nil || s.client.Sole || s.pendingURLs.take(p.server, id)) {
 			s.notify(mcp.NoteElicitDone, params)
 		}
 	}

@@ -91,7 +91,7 @@ func (r *request) convert(reply upstream.Reply, err error) (response, error) {
 	if reply.Error != nil {
 		return r.convertError(reply)
 	}
-	r.remember(reply)
+	r.gw.links.record(r, reply.Result)
 	switch {
 	case r.modern == reply.Revision.Modern():
 		return response{result: reply.Result}, nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/upstream"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -123,7 +122,7 @@ func TestHostileResults(t *testing.T) {
 	} {
 		for _, method := range []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodGetTask, "other"} {
 			r := &request{gw: g, principal: s.Principal(), method: method, server: "a"}
-			r.remember(upstream.Reply{Result: []byte(result)})
+			r.gw.links.record(r, []byte(result))
 		}
 	}
 	if mine, ok := g.links.of.Get(s.Principal().Key()); !ok || mine.Len() > 2 {

@@ -2,13 +2,13 @@ package gateway
 
 import (
 	"bytes"
+	"iter"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
-	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // Servers return links to resources that they do not list. A principal may read
@@ -69,61 +69,74 @@ func (l *resourceLinks) has(principal string, at catalog.Location) bool {
 	return ok
 }
 
-// remember takes note of the resources that a result names.
-func (r *request) remember(reply upstream.Reply) {
-	server := r.serverName()
-	result := reply.Result
-	switch r.method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-	case mcp.MethodGetTask:
-		result = mcp.Member(result, "result")
-	case mcp.MethodReadResource:
-		r.rememberContents(server, result)
-		return
-	default:
-		return
-	}
-	if !bytes.Contains(result, []byte(`"resource`)) {
-		return // results are large, and looked through only when they may have links
-	}
-	n := 0
-	for block := range mcp.Elements(mcp.Member(result, "content")) {
+// record takes note of the resources that the result of a request names.
+func (l *resourceLinks) record(r *request, result []byte) {
+	principal, server, n := r.principal.Key(), r.serverName(), 0
+	for uri := range namedResources(r, result) {
 		if n++; n > linksOne {
 			return
 		}
-		r.rememberBlock(server, block)
-	}
-	for message := range mcp.Elements(mcp.Member(result, "messages")) {
-		if n++; n > linksOne {
-			return
-		}
-		r.rememberBlock(server, mcp.Member(message, "content"))
+		l.add(principal, server, uri)
 	}
 }
 
-// rememberBlock takes note of the resource that a block of content links to or
-// holds.
-func (r *request) rememberBlock(server string, block []byte) {
-	var uri string
+// namedResources returns the URI of each part of a result; empty for a part without one.
+func namedResources(r *request, result []byte) iter.Seq[string] {
+	switch r.method {
+	case mcp.MethodReadResource:
+		asked, _ := mcp.TextMember(r.params, "uri")
+		return contentURIs(result, asked)
+	case mcp.MethodCallTool, mcp.MethodGetPrompt:
+		return linkURIs(result)
+	case mcp.MethodGetTask:
+		return linkURIs(mcp.Member(result, "result"))
+	}
+	return func(func(string) bool) {}
+}
+
+// contentURIs returns the URIs of the contents of a resource, but for the one that the
+// client asked for.
+func contentURIs(result []byte, asked string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for content := range mcp.Elements(mcp.Member(result, "contents")) {
+			uri, _ := mcp.TextMember(content, "uri")
+			if uri == asked {
+				uri = ""
+			}
+			if !yield(uri) {
+				return
+			}
+		}
+	}
+}
+
+// linkURIs returns the URIs of the resources that the blocks of a result link to or
+// hold.
+func linkURIs(result []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !bytes.Contains(result, []byte(`"resource`)) {
+			return // results are large, and looked through only when they may have links
+		}
+		for block := range mcp.Elements(mcp.Member(result, "content")) {
+			if !yield(linkURI(block)) {
+				return
+			}
+		}
+		for message := range mcp.Elements(mcp.Member(result, "messages")) {
+			if !yield(linkURI(mcp.Member(message, "content"))) {
+				return
+			}
+		}
+	}
+}
+
+// linkURI returns the URI of the resource that a block of content links to or holds.
+func linkURI(block []byte) (uri string) {
 	switch kind, _ := mcp.TextMember(block, "type"); kind {
 	case "resource_link":
 		uri, _ = mcp.TextMember(block, "uri")
 	case "resource":
 		uri, _ = mcp.TextMember(block, "resource", "uri")
 	}
-	r.gw.links.add(r.principal.Key(), server, uri)
-}
-
-// rememberContents takes note of the parts of a resource that was read.
-func (r *request) rememberContents(server string, result []byte) {
-	asked, _ := mcp.TextMember(r.params, "uri")
-	n := 0
-	for one := range mcp.Elements(mcp.Member(result, "contents")) {
-		if n++; n > linksOne {
-			return
-		}
-		if uri, _ := mcp.TextMember(one, "uri"); uri != asked {
-			r.gw.links.add(r.principal.Key(), server, uri)
-		}
-	}
+	return uri
 }

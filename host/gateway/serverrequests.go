@@ -112,13 +112,6 @@ func (s *Session) streamFor(about any, server string) Stream {
 	return s.client.Out
 }
 
-// A pendingQuestion is a request of a server that a client has not answered yet.
-type pendingQuestion struct {
-	answer chan *mcp.Message
-	token  []byte // the server's progress token, nil for none
-	server *upstream.Upstream
-}
-
 // askClient sends a request of a server to a legacy client, on the stream that it belongs
 // to, and returns the client's response.
 func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream, method string, params []byte) (result, rpcErr []byte) {
@@ -127,74 +120,27 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 	}
 	ctx, cancel := context.WithTimeout(ctx, AskTime)
 	defer cancel()
-	a := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: mcp.Member(params, "_meta", "progressToken"), server: u}
-	id := s.recordQuestion(a)
-	defer s.forgetQuestion(id)
+	q := &pendingQuestion{answer: make(chan *mcp.Message, 1), token: mcp.Member(params, "_meta", "progressToken"), server: u}
+	id := s.questions.add(q)
+	defer s.questions.remove(id)
 	defer s.gw.clientWaits.begin(u)()
 	text := strconv.AppendUint(nil, id, 10)
-	if a.token != nil {
+	if q.token != nil {
 		params = mcp.SetPath(params, []string{"_meta", "progressToken"}, text)
 	}
 	if method == mcp.MethodElicit {
-		s.rememberPendingURL(u.Name(), params)
+		s.pendingURLs.remember(u.Name(), params)
 	}
 	if err := to.Send(ctx, sendqueue.Text(mcp.AppendRequest(nil, text, method, params))); err != nil {
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client cannot be asked", nil)
 	}
 	select {
-	case m := <-a.answer:
+	case m := <-q.answer:
 		return m.Result, m.Error
 	case <-s.ctx.Done():
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)
 	case <-ctx.Done():
 		sendNotification(to, mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
-	}
-}
-
-// recordQuestion records a question and returns its id.
-func (s *Session) recordQuestion(a *pendingQuestion) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.questions == nil {
-		s.questions = map[uint64]*pendingQuestion{}
-	}
-	s.lastQuestion++
-	s.questions[s.lastQuestion] = a
-	return s.lastQuestion
-}
-
-func (s *Session) forgetQuestion(id uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.questions, id)
-}
-
-// handleResponse delivers a client's response to the question it answers.
-func (s *Session) handleResponse(m *mcp.Message) {
-	n, ok := m.ID.Number()
-	if !ok {
-		return
-	}
-	s.mu.Lock()
-	a := s.questions[n]
-	delete(s.questions, n)
-	s.mu.Unlock()
-	if a != nil {
-		a.answer <- m
-	}
-}
-
-// forwardQuestionProgress forwards the client's progress on a question to the server.
-func (s *Session) forwardQuestionProgress(params []byte) {
-	n, ok := mcp.ID(mcp.Member(params, "progressToken")).Number()
-	if !ok {
-		return
-	}
-	s.mu.Lock()
-	a := s.questions[n]
-	s.mu.Unlock()
-	if a != nil && a.token != nil {
-		a.server.Notify(mcp.NoteProgress, mcp.SetMember(params, "progressToken", a.token))
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/fault"
-	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/subscription"
@@ -40,7 +39,9 @@ type Session struct {
 	saving       sync.Mutex // serialises calls of Changed; never held together with mu
 	saved        []byte     // guarded by saving; the last state that Changed received
 
-	subs *subscription.Set
+	subs        *subscription.Set
+	questions   pendingQuestions
+	pendingURLs pendingURLs
 
 	stateless bool // it belongs to one request over HTTP; see openSession
 	since     time.Time
@@ -52,12 +53,9 @@ type Session struct {
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
 
-	inFlight     map[string]*request         // guarded by mu; by id as it was written
-	closing      bool                        // guarded by mu
-	questions    map[uint64]*pendingQuestion // guarded by mu; unanswered questions to the client, by id
-	lastQuestion uint64                      // guarded by mu
-	pages        map[string]bool             // guarded by mu; ids of logins whose end is reported to the legacy client
-	pendingURLs  []pendingURL                // guarded by mu; see rememberPendingURL
+	inFlight map[string]*request // guarded by mu; by id as it was written
+	closing  bool                // guarded by mu
+	pages    map[string]bool     // guarded by mu; ids of logins whose end is reported to the legacy client
 }
 
 // Open begins a session.
@@ -171,7 +169,7 @@ func (s *Session) Answer(m *mcp.Message, x Exchange) Answer {
 // Take takes a notification or an answer from the client. It does not wait.
 func (s *Session) Take(m *mcp.Message) {
 	if m.IsResponse() {
-		s.handleResponse(m)
+		s.questions.deliver(m)
 		return
 	}
 	s.handleNotification(m)
@@ -189,34 +187,10 @@ func (s *Session) TooLong(prefix []byte, reason string) {
 // answer; it fails the question that it would have answered.
 func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) {
 	if shape == mcp.ShapeResponse {
-		s.handleResponse(&mcp.Message{ID: id, Error: rpcError})
+		s.questions.deliver(&mcp.Message{ID: id, Error: rpcError})
 		return
 	}
 	_ = s.client.Out.Push(sendqueue.Text(mcp.AppendError(nil, id, rpcError)))
-}
-
-// newRequest makes a request of a message, or says what is wrong with the message.
-// s is nil for a stateless request.
-func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
-	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
-	if err := r.checkMethod(); err != nil {
-		r.leaveGeneration()
-		return nil, err
-	}
-	return r, nil
-}
-
-// checkMethod sets the era and the route of a request.
-func (r *request) checkMethod() *rpcError {
-	if err := r.setEra(); err != nil {
-		err.refused = true
-		return err
-	}
-	var known bool
-	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
-		return r.noMethod(known)
-	}
-	return nil
 }
 
 // begin takes a request of the session in, or says why not. A request that was
@@ -247,81 +221,13 @@ func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, 
 	return r, ctx, nil
 }
 
-// run sends a request through the stages and makes the answer, which holds the
-// memory that it takes.
-func (r *request) run(ctx context.Context) Answer {
-	defer r.cancel(nil)
-	defer r.leaveGeneration()
-	resp, err := r.gw.serve(ctx, r)
-	if bad, ok := errors.AsType[*BadArguments](err); ok {
-		resp, err = response{result: bad.result(r.modern)}, nil
-	}
-	if err == nil && r.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
-		err = r.account(len(resp.result))
-	}
-	a := r.answer(resp.result, err)
-	if a.Empty() {
-		r.hold.Release()
-	}
-	a.Message.Hold = r.hold
-	return a
-}
-
-// account reserves the memory of an answer that the gateway made itself.
-func (r *request) account(size int) error {
-	held, err := r.gw.opts.Budget.Hold(size)
-	if err == nil {
-		err = held.Assign(r.principal.Key())
-	}
-	if err != nil {
-		held.Release()
-		return fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later")
-	}
-	r.hold = held
-	return nil
-}
-
-// answer makes the answer of a request that has ended. It is empty when the client
-// gets none: after a modern cancellation nothing more is sent.
-func (r *request) answer(value []byte, err error) Answer {
-	cancelled, stopped := r.leaveSession()
-	r.progress.end()
-	switch {
-	case cancelled && r.modern:
-		return Answer{}
-	case cancelled:
-		return errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
-			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
-	case err != nil && stopped:
-		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
-	case err != nil:
-		return errorAnswer(r.id, r.rpcError(err))
-	case value == nil:
-		return Answer{}
-	}
-	return resultAnswer(r.id, r.leading, value)
-}
-
-// leaveSession removes the request from those in flight, and reports whether its
-// client cancelled it or its session ended before.
-func (r *request) leaveSession() (cancelled, stopped bool) {
-	s := r.session
-	if s == nil {
-		return false, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.inFlight, string(r.id))
-	return r.cancelled, r.stopped
-}
-
 // handleNotification handles a notification of the client.
 func (s *Session) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteCancelled:
 		s.cancel(mcp.Member(m.Params, "requestId"))
 	case mcp.NoteProgress:
-		s.forwardQuestionProgress(m.Params)
+		s.questions.forwardProgress(m.Params)
 	case mcp.NoteRootsChanged:
 		s.rootsChanged()
 	}

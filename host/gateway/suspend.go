@@ -40,8 +40,8 @@ func newSuspendedCalls() *suspendedCalls {
 
 // add keeps a call until its client comes back with the state. r is the request that
 // ends with the question.
-func (s *suspendedCalls) add(t *suspendedCall, r *request) (state string, err error) {
-	p := &suspension{call: t, principal: r.principal.Key()}
+func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err error) {
+	p := &suspension{call: c, principal: r.principal.Key()}
 	var id stateID
 	_, _ = rand.Read(id[:])
 	s.mu.Lock()
@@ -52,10 +52,10 @@ func (s *suspendedCalls) add(t *suspendedCall, r *request) (state string, err er
 	case len(s.calls) >= maxSuspended || s.countOf(p.principal) >= maxSuspendedPerPrincipal:
 		return "", fault.New(fault.UpstreamOverloaded, "too many requests wait for what their clients were asked")
 	}
-	t.setRequest(nil)
+	c.setRequest(nil)
 	s.calls[id] = p
 	p.timer = time.AfterFunc(suspendTime, func() { s.expire(id) })
-	return s.states.seal(id, r.stateBinding(t.server)), nil
+	return s.states.seal(id, r.stateBinding(c.server)), nil
 }
 
 // countOf returns the number of suspended calls of a principal. The caller holds mu.
@@ -72,8 +72,8 @@ func (s *suspendedCalls) countOf(principal string) (n int) {
 func (s *suspendedCalls) expire(id stateID) {
 	s.mu.Lock()
 	defer s.mu.Unlock() // before that, stop does not wait
-	if t := s.takeLocked(id); t != nil {
-		s.work.Go(func() { t.abandon(fault.New(fault.CallTimeout, "the client did not come back with an answer")) })
+	if c := s.takeLocked(id); c != nil {
+		s.work.Go(func() { c.abandon(fault.New(fault.CallTimeout, "the client did not come back with an answer")) })
 	}
 }
 
@@ -127,8 +127,8 @@ func (s *suspendedCalls) stop() {
 		all = append(all, s.takeLocked(id))
 	}
 	s.mu.Unlock()
-	for _, t := range all {
-		t.abandon(errStopping)
+	for _, c := range all {
+		c.abandon(errStopping)
 	}
 	s.work.Wait()
 }

@@ -52,12 +52,12 @@ type question struct {
 // continues what an earlier request began.
 func (r *request) relayExclusive(ctx context.Context) (response, error) {
 	g, server := r.gw, r.item.Server
-	if t := r.resumed; t != nil {
+	if c := r.resumed; c != nil {
 		r.setServer(server)
 		r.takeProgress()
 		r.requestLogs(ctx)
-		t.takeAnswers(r)
-		return r.awaitCall(ctx, t)
+		c.takeAnswers(r)
+		return c.await(ctx, r)
 	}
 	if err := r.checkRequestState(ctx, r.generation.upstream(server)); err != nil {
 		return response{}, err
@@ -73,26 +73,26 @@ func (r *request) relayExclusive(ctx context.Context) (response, error) {
 		return response{}, fault.In(server, err)
 	}
 	callCtx, cancel := context.WithCancelCause(context.Background())
-	t := &suspendedCall{
+	c := &suspendedCall{
 		gw: g, server: server, conn: conn, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1),
 		current: r, unanswered: map[string]*question{},
 	}
-	conn.Peer.setCall(t)
+	conn.Peer.setCall(c)
 	r.setServer(server)
 	r.requestLogs(ctx)
 	if call.Progress != nil {
-		call.Progress = t.forwardProgress
+		call.Progress = c.forwardProgress
 	}
 	if r.level != "" {
 		conn.Upstream.SetLevel(r.level)
 	}
 	g.work.Go(func() {
-		defer close(t.done)
+		defer close(c.done)
 		defer held.Release()
-		defer fault.Recover(&t.err, g.opts.Log, server, "serving "+r.method)
-		t.reply, t.err = r.send(callCtx, conn.Upstream, call)
+		defer fault.Recover(&c.err, g.opts.Log, server, "serving "+r.method)
+		c.reply, c.err = r.send(callCtx, conn.Upstream, call)
 	})
-	return r.awaitCall(ctx, t)
+	return c.await(ctx, r)
 }
 
 // reserveParams reserves the memory of a request that may wait for its client to come back.
@@ -111,109 +111,109 @@ func (r *request) reserveParams() (*limit.Hold, error) {
 	return held, nil
 }
 
-// awaitCall waits until there is a result, or something to ask the client.
-func (r *request) awaitCall(ctx context.Context, t *suspendedCall) (response, error) {
+// await waits until there is a result for a request, or something to ask its client.
+func (c *suspendedCall) await(ctx context.Context, r *request) (response, error) {
 	for open := false; !open; {
 		select {
-		case <-t.done:
-			return r.finishCall(t)
-		case <-t.asked:
-			open = t.hasUnanswered()
+		case <-c.done:
+			return c.finish(r)
+		case <-c.asked:
+			open = c.hasUnanswered()
 		case <-ctx.Done():
-			t.abandon(context.Cause(ctx))
+			c.abandon(context.Cause(ctx))
 			return response{}, fault.Because(fault.CallCanceled, ctx.Err(), "%s was given up", r.method)
 		}
 	}
-	state, err := t.gw.suspended.add(t, r)
+	state, err := c.gw.suspended.add(c, r)
 	if err != nil {
-		t.abandon(err)
+		c.abandon(err)
 		return response{}, err
 	}
-	return response{result: t.inputRequired(state)}, nil
+	return response{result: c.inputRequired(state)}, nil
 }
 
 // hasUnanswered waits a moment for more questions and reports whether there are any
 // that still want an answer.
-func (t *suspendedCall) hasUnanswered() bool {
+func (c *suspendedCall) hasUnanswered() bool {
 	more := time.NewTimer(gatherTime)
 	defer more.Stop()
 	select {
-	case <-t.done:
+	case <-c.done:
 		return false
 	case <-more.C:
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.unanswered) > 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.unanswered) > 0
 }
 
-// finishCall releases the connection and converts the reply.
-func (r *request) finishCall(t *suspendedCall) (response, error) {
-	t.cancel(nil)
-	t.release(t.err == nil)
-	return r.convert(t.reply, t.err)
+// finish releases the connection and converts the reply.
+func (c *suspendedCall) finish(r *request) (response, error) {
+	c.cancel(nil)
+	c.release(c.err == nil)
+	return r.convert(c.reply, c.err)
 }
 
 // abandon cancels the call at the server and closes the connection.
-func (t *suspendedCall) abandon(cause error) {
-	t.cancel(cause)
-	<-t.done
-	t.reply.Hold.Release()
-	t.release(false)
+func (c *suspendedCall) abandon(cause error) {
+	c.cancel(cause)
+	<-c.done
+	c.reply.Hold.Release()
+	c.release(false)
 }
 
 // release gives the connection back to the pool.
-func (t *suspendedCall) release(reusable bool) {
-	t.conn.Peer.setCall(nil)
-	t.gw.conns.Release(t.conn, reusable)
+func (c *suspendedCall) release(reusable bool) {
+	c.conn.Peer.setCall(nil)
+	c.gw.conns.Release(c.conn, reusable)
 }
 
 // ask adds a question for the client and waits for the answer.
-func (t *suspendedCall) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
+func (c *suspendedCall) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
 	q := &question{method: method, params: params, answer: make(chan []byte, 1)}
-	t.mu.Lock()
-	if len(t.unanswered) >= era.MaxQuestions {
-		t.mu.Unlock()
+	c.mu.Lock()
+	if len(c.unanswered) >= era.MaxQuestions {
+		c.mu.Unlock()
 		return nil, mcp.ErrorObject(mcp.CodeInternal, fmt.Sprintf("more than %d questions wait for the client", era.MaxQuestions), nil)
 	}
-	t.count++
-	q.number = t.count
+	c.count++
+	q.number = c.count
 	key := fmt.Sprintf("q%d", q.number)
-	t.unanswered[key] = q
-	t.mu.Unlock()
-	t.signal()
+	c.unanswered[key] = q
+	c.mu.Unlock()
+	c.signal()
 	ctx, cancel := context.WithTimeout(ctx, AskTime)
 	defer cancel()
 	select {
 	case result := <-q.answer:
 		return result, nil
-	case <-t.done:
+	case <-c.done:
 		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the call that this is about is over", map[string]string{"reason": "over"})
 	case <-ctx.Done():
 		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.unanswered, key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.unanswered, key)
 	return nil, rpcErr
 }
 
 // signal wakes the waiting request, because there is a question.
-func (t *suspendedCall) signal() {
+func (c *suspendedCall) signal() {
 	select {
-	case t.asked <- struct{}{}:
+	case c.asked <- struct{}{}:
 	default:
 	}
 }
 
 // inputRequired returns the result that asks the client the open questions.
-func (t *suspendedCall) inputRequired(state string) []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (c *suspendedCall) inputRequired(state string) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	questions := []byte("{}")
-	byAge := func(a, b string) int { return cmp.Compare(t.unanswered[a].number, t.unanswered[b].number) }
-	for _, key := range slices.SortedFunc(maps.Keys(t.unanswered), byAge) {
-		q := t.unanswered[key]
+	byAge := func(a, b string) int { return cmp.Compare(c.unanswered[a].number, c.unanswered[b].number) }
+	for _, key := range slices.SortedFunc(maps.Keys(c.unanswered), byAge) {
+		q := c.unanswered[key]
 		value := mcp.SetMember(nil, "method", mcp.AppendText(nil, q.method))
 		if q.params != nil {
 			value = mcp.SetMember(value, "params", q.params)
@@ -225,46 +225,46 @@ func (t *suspendedCall) inputRequired(state string) []byte {
 
 // takeAnswers delivers the client's answers to their questions. Those that it left
 // out are asked again.
-func (t *suspendedCall) takeAnswers(r *request) {
+func (c *suspendedCall) takeAnswers(r *request) {
 	answers := mcp.Member(r.params, "inputResponses")
-	t.setRequest(r)
-	t.mu.Lock()
-	for key, q := range t.unanswered {
+	c.setRequest(r)
+	c.mu.Lock()
+	for key, q := range c.unanswered {
 		if answer := mcp.Member(answers, key); len(answer) > 0 && answer[0] == '{' {
-			delete(t.unanswered, key)
+			delete(c.unanswered, key)
 			q.answer <- answer
 		}
 	}
-	left := len(t.unanswered) > 0
-	t.mu.Unlock()
+	left := len(c.unanswered) > 0
+	c.mu.Unlock()
 	if left {
-		t.signal()
+		c.signal()
 	}
 }
 
 // forwardProgress passes the progress of the call on to the request that waits for it.
-func (t *suspendedCall) forwardProgress(params []byte) {
-	if r := t.currentRequest(); r != nil {
+func (c *suspendedCall) forwardProgress(params []byte) {
+	if r := c.currentRequest(); r != nil {
 		r.progress.report(params)
 	}
 }
 
 // forwardLog passes a log message on to the request that waits, if it wants it.
-func (t *suspendedCall) forwardLog(params []byte) {
-	if r := t.currentRequest(); r != nil && r.level != "" && atLeast(params, r.level) {
+func (c *suspendedCall) forwardLog(params []byte) {
+	if r := c.currentRequest(); r != nil && r.level != "" && atLeast(params, r.level) {
 		sendNotification(r.out, mcp.NoteMessage, params)
 	}
 }
 
 // setRequest sets the client's request that waits; nil: none does.
-func (t *suspendedCall) setRequest(r *request) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.current = r
+func (c *suspendedCall) setRequest(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = r
 }
 
-func (t *suspendedCall) currentRequest() *request {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.current
+func (c *suspendedCall) currentRequest() *request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
 }

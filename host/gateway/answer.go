@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/host/mcp"
+)
+
+// newRequest makes a request of a message, or says what is wrong with the message.
+// s is nil for a stateless request.
+func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*request, *rpcError) {
+	r := &request{gw: g, generation: g.generations.enter(), session: s, principal: p, out: x.Out, header: x.Header, id: append(mcp.ID(nil), m.ID...), method: m.Method, params: m.Params}
+	if err := r.checkMethod(); err != nil {
+		r.leaveGeneration()
+		return nil, err
+	}
+	return r, nil
+}
+
+// checkMethod sets the era and the route of a request.
+func (r *request) checkMethod() *rpcError {
+	if err := r.setEra(); err != nil {
+		err.refused = true
+		return err
+	}
+	var known bool
+	if r.route, known = routes[r.method]; !known || r.route.legacy && r.modern || r.route.modern && !r.modern {
+		return r.noMethod(known)
+	}
+	return nil
+}
+
+// run sends a request through the stages and makes the answer, which holds the
+// memory that it takes.
+func (r *request) run(ctx context.Context) Answer {
+	defer r.cancel(nil)
+	defer r.leaveGeneration()
+	resp, err := r.gw.serve(ctx, r)
+	if bad, ok := errors.AsType[*BadArguments](err); ok {
+		resp, err = response{result: bad.result(r.modern)}, nil
+	}
+	if err == nil && r.hold == nil && len(resp.result) > limit.Small { // the gateway made the result, and its memory
+		err = r.account(len(resp.result))
+	}
+	a := r.answer(resp.result, err)
+	if a.Empty() {
+		r.hold.Release()
+	}
+	a.Message.Hold = r.hold
+	return a
+}
+
+// account reserves the memory of an answer that the gateway made itself.
+func (r *request) account(size int) error {
+	held, err := r.gw.opts.Budget.Hold(size)
+	if err == nil {
+		err = held.Assign(r.principal.Key())
+	}
+	if err != nil {
+		held.Release()
+		return fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later")
+	}
+	r.hold = held
+	return nil
+}
+
+// answer makes the answer of a request that has ended. It is empty when the client
+// gets none: after a modern cancellation nothing more is sent.
+func (r *request) answer(value []byte, err error) Answer {
+	cancelled, stopped := r.leaveSession()
+	r.progress.end()
+	switch {
+	case cancelled && r.modern:
+		return Answer{}
+	case cancelled:
+		return errorAnswer(r.id, &rpcError{code: mcp.CodeCancelled, message: "the request was cancelled",
+			data: map[string]string{"reason": "cancelled", "code": string(fault.CallCanceled)}})
+	case err != nil && stopped:
+		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down"), r.modern))
+	case err != nil:
+		return errorAnswer(r.id, r.rpcError(err))
+	case value == nil:
+		return Answer{}
+	}
+	return resultAnswer(r.id, r.leading, value)
+}
+
+// leaveSession removes the request from those in flight, and reports whether its
+// client cancelled it or its session ended before.
+func (r *request) leaveSession() (cancelled, stopped bool) {
+	s := r.session
+	if s == nil {
+		return false, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.inFlight, string(r.id))
+	return r.cancelled, r.stopped
+}
