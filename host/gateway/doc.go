@@ -10,7 +10,10 @@
 // protocol version in _meta is modern and stateless; initialize begins a legacy
 // session, whose state is a [Session].
 //
-// The gateway is also the peer of every upstream. It relays the notifications and
-// requests of a server to the client that they belong to, and refuses requests
-// for which there is no such client (notify.go, serverrequests.go).
+// The gateway is also the peer of every upstream (serverpeer.go). It relays the
+// notifications and requests of a server to the client that they belong to, and refuses
+// requests for which there is no such client (notify.go, serverrequests.go).
+//
+// The connections that not all clients share are in a pool of package connpool. What a
+// client subscribed to is in a set of package subscription.
 package gateway

@@ -21,8 +21,10 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 	if r.renewal {
 		add = s.subs.Resubscribe
 	}
-	changed, err := add(r.requested, func() (subscription.Subscription, error) {
-		return r.subscribeTo(ctx, r.resource, r.permit, r.requested)
+	var sub subscription.Subscription
+	changed, err := add(r.requested, func() (_ subscription.Subscription, err error) {
+		sub, err = r.subscribeTo(ctx, r.resource, r.permit, r.requested)
+		return sub, err
 	})
 	if errors.Is(err, subscription.ErrTooMany) {
 		err = tooManySubscriptions()
@@ -31,8 +33,10 @@ func subscribe(ctx context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	if changed {
-		s.serverReplaced(r.resource.Server) // if it was replaced while the request subscribed
 		s.stateChanged()
+	}
+	if changed && sub.Version != s.gw.generations.version(sub.Server) { // replaced while the request subscribed
+		s.serverReplaced(sub.Server)
 	}
 	return response{result: []byte("{}")}, nil
 }

@@ -1,5 +1,6 @@
 // Package subscription keeps what each client subscribed to, and sends the client
-// notifications of the changes. The gateway decides what a client may subscribe to.
+// notifications of the changes. The gateway decides what a client may subscribe to, and
+// which clients a notification of a server may be for.
 package subscription
 
 import (
@@ -100,6 +101,7 @@ func (s *Set) subscribe(uri string, add func() (Subscription, error), renewal bo
 	if !s.store(key, sub, renewal) {
 		s.reserve(-1)
 		sub.Upstream.Unsubscribe(sub.URI)
+		return false, nil
 	}
 	return true, nil
 }

@@ -61,7 +61,7 @@ func TestConcurrentSubscriptionsAreKeptOnce(t *testing.T) {
 		subscribe(t, s, u, "r:1")
 		return to(u, "r:1")()
 	})
-	if !changed || err != nil || s.count != 1 {
+	if changed || err != nil || s.count != 1 {
 		t.Errorf("%v, %v, %d are counted", changed, err, s.count)
 	}
 }
