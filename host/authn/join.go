@@ -10,7 +10,7 @@ import (
 // request has a credential decides: an error other than ErrMissing is final. Static
 // tokens are compared together, at the place of the first.
 func Join(all []Authenticator) Authenticator {
-	var joined joint
+	var joined chain
 	var tokens *Tokens
 	for _, a := range all {
 		t, ok := a.(*Tokens)
@@ -30,12 +30,12 @@ func Join(all []Authenticator) Authenticator {
 	return joined
 }
 
-// A joint is the Authenticator of Join.
-type joint []Authenticator
+// A chain is the Authenticator of Join.
+type chain []Authenticator
 
 // Authenticate implements Authenticator.
-func (j joint) Authenticate(r *http.Request) (Principal, error) {
-	for _, a := range j {
+func (c chain) Authenticate(r *http.Request) (Principal, error) {
+	for _, a := range c {
 		p, err := a.Authenticate(r)
 		if !errors.Is(err, ErrMissing) {
 			return p, err

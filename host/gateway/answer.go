@@ -71,7 +71,10 @@ func (r *request) account(size int) error {
 // answer makes the answer of a request that has ended. It is empty when the client
 // gets none: after a modern cancellation nothing more is sent.
 func (r *request) answer(value []byte, err error) Answer {
-	cancelled, stopped := r.leaveSession()
+	var cancelled, stopped bool
+	if r.session != nil {
+		cancelled, stopped = r.session.inFlight.remove(r)
+	}
 	r.progress.end()
 	switch {
 	case cancelled && r.modern:
@@ -87,17 +90,4 @@ func (r *request) answer(value []byte, err error) Answer {
 		return Answer{}
 	}
 	return resultAnswer(r.id, r.leading, value)
-}
-
-// leaveSession removes the request from those in flight, and reports whether its
-// client cancelled it or its session ended before.
-func (r *request) leaveSession() (cancelled, stopped bool) {
-	s := r.session
-	if s == nil {
-		return false, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.inFlight, string(r.id))
-	return r.cancelled, r.stopped
 }

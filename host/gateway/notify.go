@@ -79,30 +79,25 @@ func (p *serverPeer) logMessage(params []byte) {
 // answering. A client that shares the connection with others gets a message
 // without a request only if it set a level.
 func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
-	several := p.callers.several()
 	s.mu.Lock()
-	level := s.level
-	if level == "" && several {
+	level, legacy := s.level, s.revision != ""
+	s.mu.Unlock()
+	mine := s.client.Sole || p.session == s || level != ""
+	if level == "" && p.callers.several() {
 		level = defaultLevel
 	}
-	wants := s.revision != "" && (level == "" || atLeast(params, level))
-	mine := s.client.Sole || p.session == s || s.level != ""
-	to := Stream(nil)
-	if wants && mine {
-		to = s.client.Out
-	}
-	for _, r := range s.inFlight {
+	wants := legacy && (level == "" || atLeast(params, level))
+	r := s.inFlight.find(func(r *request) bool {
 		if about != nil && r != about || r.serverName() != p.server {
-			continue
+			return false
 		}
-		if r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && wants && (mine || about != nil) {
-			to = r.out
-			break
-		}
-	}
-	s.mu.Unlock()
-	if to != nil {
-		sendNotification(to, mcp.NoteMessage, params)
+		return r.modern && r.level != "" && atLeast(params, r.level) || !r.modern && wants && (mine || about != nil)
+	})
+	switch {
+	case r != nil:
+		sendNotification(r.out, mcp.NoteMessage, params)
+	case wants && mine:
+		sendNotification(s.client.Out, mcp.NoteMessage, params)
 	}
 }
 

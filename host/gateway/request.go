@@ -54,8 +54,8 @@ type request struct {
 	startReports int
 
 	cancel    context.CancelCauseFunc
-	cancelled bool // guarded by the session's mu; by the client
-	stopped   bool // guarded by the session's mu; because the session ends
+	cancelled bool // guarded by the mu of requestsInFlight; by the client
+	stopped   bool // guarded by the mu of requestsInFlight; because the session ends
 
 	mu     sync.Mutex
 	server string // guarded by mu; that answers the request; empty: none so far

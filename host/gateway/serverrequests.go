@@ -102,12 +102,8 @@ func (s *Session) streamFor(about any, server string) Stream {
 	if r, ok := about.(*request); ok && r.session == s {
 		return r.out
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.inFlight {
-		if r.serverName() == server {
-			return r.out
-		}
+	if r := s.inFlight.find(func(r *request) bool { return r.serverName() == server }); r != nil {
+		return r.out
 	}
 	return s.client.Out
 }

@@ -17,9 +17,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// maxInFlight bounds the requests of one client that are being answered.
-const maxInFlight = 500
-
 // errStopping is the error of requests that are refused or cancelled because a session
 // ends.
 var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
@@ -35,11 +32,12 @@ type Session struct {
 	// renewals ends before the session does; subscriptions are made again until then.
 	renewals     context.Context
 	stopRenewals context.CancelFunc
-	work         sync.WaitGroup
-	saving       sync.Mutex // serialises calls of Changed; never held together with mu
-	saved        []byte     // guarded by saving; the last state that Changed received
+	work         sync.WaitGroup // subscriptions that are being made again
+	saving       sync.Mutex     // serialises calls of Changed; never held together with mu
+	saved        []byte         // guarded by saving; the last state that Changed received
 
 	subs        *subscription.Set
+	inFlight    requestsInFlight
 	questions   pendingQuestions
 	pendingURLs pendingURLs
 
@@ -53,9 +51,8 @@ type Session struct {
 	caps     []byte       // guarded by mu; capabilities of the legacy client
 	level    string       // guarded by mu; of log messages; empty: all
 
-	inFlight map[string]*request // guarded by mu; by id as it was written
-	closing  bool                // guarded by mu
-	pages    map[string]bool     // guarded by mu; ids of logins whose end is reported to the legacy client
+	closing bool            // guarded by mu
+	pages   map[string]bool // guarded by mu; ids of logins whose end is reported to the legacy client
 }
 
 // Open begins a session.
@@ -69,7 +66,7 @@ func (g *Gateway) Open(c Client) *Session {
 // notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
-	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), subs: subscription.NewSet(c.Out), inFlight: map[string]*request{}}
+	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), subs: subscription.NewSet(c.Out)}
 	s.renewals, s.stopRenewals = context.WithCancel(ctx)
 	s.principal.Store(&c.Principal)
 	return s
@@ -96,6 +93,7 @@ func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchan
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	a := r.run(ctx)
 	if s := r.session; s != nil {
+		s.inFlight.work.Done()
 		s.end()
 		s.leave()
 	}
@@ -110,7 +108,7 @@ func (r *request) openSession(ctx context.Context) {
 	}
 	s := r.gw.session(ctx, Client{Principal: r.principal, Out: r.out})
 	s.stateless = true
-	s.inFlight[string(r.id)] = r
+	_ = s.inFlight.add(r) // the only one
 	r.session = s
 }
 
@@ -144,7 +142,7 @@ func (s *Session) Accept(m *mcp.Message, done func()) {
 		return
 	}
 	answer := func() {
-		defer s.work.Done()
+		defer s.inFlight.work.Done()
 		defer done()
 		s.push(r.run(ctx))
 	}
@@ -162,7 +160,7 @@ func (s *Session) Answer(m *mcp.Message, x Exchange) Answer {
 	if refused != nil {
 		return errorAnswer(m.ID, refused)
 	}
-	defer s.work.Done()
+	defer s.inFlight.work.Done()
 	return r.run(ctx)
 }
 
@@ -193,31 +191,20 @@ func (s *Session) rejectUnparsable(id mcp.ID, shape mcp.Shape, rpcError []byte) 
 	_ = s.client.Out.Push(sendqueue.Text(mcp.AppendError(nil, id, rpcError)))
 }
 
-// begin takes a request of the session in, or says why not. A request that was
-// taken in counts as work until its answer was sent.
+// begin takes a request of the session in, or says why not. The caller calls
+// inFlight.work.Done when the answer was sent.
 func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, *rpcError) {
 	r, refused := s.gw.newRequest(s.Principal(), s, m, x)
 	if refused != nil {
 		return nil, nil, refused
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closing:
-		refused = faultError(errStopping, r.modern)
-	case s.inFlight[string(r.id)] != nil:
-		refused = &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
-	case len(s.inFlight) >= maxInFlight:
-		refused = faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
-	}
-	if refused != nil {
+	var ctx context.Context
+	ctx, r.cancel = context.WithCancelCause(s.ctx)
+	if refused := s.inFlight.add(r); refused != nil {
+		r.cancel(nil)
 		r.leaveGeneration()
 		return nil, nil, refused
 	}
-	var ctx context.Context
-	ctx, r.cancel = context.WithCancelCause(s.ctx)
-	s.inFlight[string(r.id)] = r
-	s.work.Add(1)
 	return r, ctx, nil
 }
 
@@ -225,31 +212,12 @@ func (s *Session) begin(m *mcp.Message, x Exchange) (*request, context.Context, 
 func (s *Session) handleNotification(m *mcp.Message) {
 	switch m.Method {
 	case mcp.NoteCancelled:
-		s.cancel(mcp.Member(m.Params, "requestId"))
+		s.inFlight.cancel(mcp.Member(m.Params, "requestId"))
 	case mcp.NoteProgress:
 		s.questions.forwardProgress(m.Params)
 	case mcp.NoteRootsChanged:
 		s.rootsChanged()
 	}
-}
-
-// cancel ends the request that a client no longer wants answered.
-func (s *Session) cancel(id mcp.ID) {
-	s.mu.Lock()
-	r := s.inFlight[string(id)]
-	if r != nil && r.method != mcp.MethodInitialize {
-		r.cancelled = true
-	} else {
-		r = nil
-	}
-	s.mu.Unlock()
-	if r == nil {
-		return
-	}
-	if r.modern {
-		r.progress.discard()
-	}
-	r.cancel(nil)
 }
 
 // push sends an answer, which is bounded by the requests in flight.
@@ -275,13 +243,11 @@ func clip(s string) string { return truncate.Bytes(s, 100) }
 // Close ends the session. Requests in flight have grace to finish, but not beyond the end
 // of ctx, and are then cancelled. Close returns when every answer is in the send queue.
 func (s *Session) Close(ctx context.Context, grace time.Duration) {
-	s.mu.Lock()
-	s.closing = true
-	s.mu.Unlock()
+	s.refuse()
 	s.stopRenewals()
 	s.subs.EndListens()
 	done := make(chan struct{})
-	go func() { defer close(done); s.work.Wait() }()
+	go func() { defer close(done); s.inFlight.work.Wait(); s.work.Wait() }()
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	select {
@@ -307,11 +273,14 @@ func (s *Session) leave() {
 
 // cancelRequests cancels the requests in flight because junctor stops.
 func (s *Session) cancelRequests() {
+	s.refuse()
+	s.inFlight.cancelAll()
+}
+
+// refuse makes the session begin nothing more.
+func (s *Session) refuse() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closing = true
-	for _, r := range s.inFlight {
-		r.stopped = true
-		r.cancel(errStopping)
-	}
+	s.mu.Unlock()
+	s.inFlight.refuse()
 }

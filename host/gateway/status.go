@@ -27,7 +27,7 @@ func (g *Gateway) Sessions() []SessionStatus {
 		s.mu.Lock()
 		list = append(list, SessionStatus{
 			Program: s.program, Principal: *s.principal.Load(), Revision: s.revision, Since: s.since,
-			InFlight: len(s.inFlight), Subscriptions: s.subs.Count(),
+			InFlight: s.inFlight.count(), Subscriptions: s.subs.Count(),
 		})
 		s.mu.Unlock()
 	}
