@@ -95,7 +95,10 @@ func (s *reloadProcess) waitLog(want ...string) string {
 	deadline := time.After(reloadPatience)
 	for {
 		select {
-		case line := <-s.log:
+		case line, ok := <-s.log:
+			if !ok {
+				s.t.Fatalf("it ended, and the log has none of %q", want)
+			}
 			for _, w := range want {
 				if strings.Contains(line, w) {
 					return line
@@ -120,6 +123,7 @@ func startProcess(t *testing.T, cmd *exec.Cmd) *reloadProcess {
 	}
 	var reading sync.WaitGroup
 	reading.Go(func() {
+		defer close(s.log)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			s.log <- lines.Text()
 		}
