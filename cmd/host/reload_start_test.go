@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -53,6 +54,30 @@ func TestChangeDuringStartIsNoticed(t *testing.T) {
 			}
 			s.waitLog(fmt.Sprintf("added=[%q]", "added"))
 		})
+	}
+}
+
+// TestReloadDuringFirstStart calls a server whose tools are unknown, and replaces it
+// while it starts. The call has its result.
+func TestReloadDuringFirstStart(t *testing.T) {
+	t.Parallel()
+	d := newReloadDir(t)
+	slow := strings.Replace(slowStart, "  required = true\n", "", 1)
+	configure(t, d.path, slow)
+	s := d.serveHTTP()
+	done := make(chan error, 1)
+	go func() {
+		_, err := (&reloadClient{url: s.url}).process(map[string]any{"name": "slow__publish"})
+		done <- err
+	}()
+	awaitFile(t, filepath.Join(d.site.dir, "begun"))
+	configure(t, d.path, strings.Replace(slow, "''", "'changed'", 1))
+	s.hangup(`changed=["slow"]`)
+	if err := os.WriteFile(filepath.Join(d.site.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

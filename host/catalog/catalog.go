@@ -65,6 +65,7 @@ type Catalog struct {
 // A refreshRun is a running refresh. Several callers may wait for it.
 type refreshRun struct {
 	server string
+	of     *upstream.Upstream
 	done   chan struct{}
 	err    error // valid after done is closed
 }
@@ -223,7 +224,8 @@ func (c *Catalog) beginAll(names []string, needed func(*lists) bool) (unknown, k
 }
 
 // wait waits for refreshes until found accepts the snapshot. The refreshes continue if
-// ctx ends.
+// ctx ends. If a server with unknown lists was replaced meanwhile, wait refreshes the
+// new one.
 func (c *Catalog) wait(ctx context.Context, runs []*refreshRun, found func(*Snapshot) bool) map[string]error {
 	failed := map[string]error{}
 	for len(runs) > 0 {
@@ -237,6 +239,10 @@ func (c *Catalog) wait(ctx context.Context, runs []*refreshRun, found func(*Snap
 		}
 		select {
 		case <-runs[0].done:
+			if next := c.beginReplaced(runs[0]); next != nil {
+				runs[0] = next
+				continue
+			}
 			if runs[0].err != nil {
 				failed[runs[0].server] = runs[0].err
 			}
@@ -257,7 +263,7 @@ func (c *Catalog) begin(s *Server) *refreshRun {
 	if a := c.refreshing[s.Name]; a != nil {
 		return a
 	}
-	a := &refreshRun{server: s.Name, done: make(chan struct{})}
+	a := &refreshRun{server: s.Name, of: s.Upstream, done: make(chan struct{})}
 	if c.stopped {
 		a.err = context.Canceled
 		close(a.done)
@@ -276,6 +282,18 @@ func (c *Catalog) begin(s *Server) *refreshRun {
 		close(a.done)
 	})
 	return a
+}
+
+// beginReplaced starts a refresh of the server that replaced the one of a refresh, if its
+// lists are unknown. Otherwise it returns nil.
+func (c *Catalog) beginReplaced(a *refreshRun) *refreshRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.server(a.server)
+	if s == nil || s.Upstream == a.of || c.lists[a.server] != nil {
+		return nil
+	}
+	return c.begin(s)
 }
 
 // publish creates a snapshot with new lists of one server.
