@@ -30,7 +30,7 @@ func (e *env) serveVerb() *cobra.Command {
 		Long: `Be one MCP server that has the tools, resources and prompts of all configured ones.
 
 Without --http it serves the client that started this process, on standard input and output: nothing but messages
-is written there, and the log goes to standard error. The end of standard input, or SIGTERM, ends it in order.
+is written there, and the log goes to standard error. The end of standard input, SIGTERM or SIGHUP ends it in order.
 
 With --http it serves any number of clients at http://ADDRESS/mcp, as the block gateway { http { } } says; the
 address may be host:port or unix:PATH. SIGTERM ends it in order: new requests are rejected, and calls in flight have
@@ -67,6 +67,11 @@ another address. A configuration with an error changes nothing, and the log says
 }
 
 func (e *env) serve(ctx context.Context, watch bool) error {
+	if !signal.Ignored(syscall.SIGHUP) { // nohup makes a process ignore it
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
 	s, err := e.prepare(ctx, "stdio", nil)
 	if err != nil {
 		return err

@@ -44,7 +44,11 @@ func newReloadDir(t *testing.T) *reloadDir {
 
 // command returns a command that starts junctor in the directory.
 func (d *reloadDir) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("junctor", args...)
+	return d.commandOf("junctor", args...)
+}
+
+func (d *reloadDir) commandOf(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = d.site.dir, d.site.env
 	return cmd
 }
@@ -106,6 +110,21 @@ func (s *reloadProcess) waitLog(want ...string) string {
 			}
 		case <-deadline:
 			s.t.Fatalf("the log has none of %q", want)
+		}
+	}
+}
+
+// awaitExit waits until the log ends.
+func (s *reloadProcess) awaitExit() {
+	s.t.Helper()
+	for deadline := time.After(reloadPatience); ; {
+		select {
+		case _, ok := <-s.log:
+			if !ok {
+				return
+			}
+		case <-deadline:
+			s.t.Fatal("the process has not ended")
 		}
 	}
 }

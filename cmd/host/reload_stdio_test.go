@@ -23,7 +23,13 @@ func reloadRounds() (reloads, calls int) {
 // serveStdio starts "junctor serve --watch" and returns its client.
 func (d *reloadDir) serveStdio() (*reloadProcess, *reloadClient) {
 	d.t.Helper()
-	cmd := d.command("serve", "--watch")
+	return d.startStdio(d.command("serve", "--watch"))
+}
+
+// startStdio starts a command that serves on standard input and output, and returns its
+// client.
+func (d *reloadDir) startStdio(cmd *exec.Cmd) (*reloadProcess, *reloadClient) {
+	d.t.Helper()
 	c := &reloadClient{waiting: map[string]chan reloadMessage{}}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -118,40 +124,36 @@ func reloadOutcome(broken bool) string {
 }
 
 // TestHangupEndsServeOverStdio: without --http, SIGHUP means that the terminal of the
-// client is gone. It ends the process and its servers.
+// client is gone. It ends the process and its servers in order, except under nohup.
 func TestHangupEndsServeOverStdio(t *testing.T) {
 	t.Parallel()
-	d := newReloadDir(t)
-	configure(t, d.path, publishers("steady", "legacy", ""))
-	d.trust()
-	cmd := d.command("serve")
-	c := &reloadClient{waiting: map[string]chan reloadMessage{}}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	for name, nohup := range map[string]bool{"hangup": false, "nohup": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newReloadDir(t)
+			configure(t, d.path, publishers("steady", "legacy", ""))
+			d.trust()
+			cmd := d.command("serve")
+			if nohup {
+				cmd = d.commandOf("sh", "-c", "trap '' HUP; exec junctor serve")
+			}
+			s, c := d.startStdio(cmd)
+			call := map[string]any{"name": "steady__publish"}
+			pid, err := c.process(call)
+			if err == nil {
+				err = s.cmd.Process.Signal(syscall.SIGHUP)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nohup {
+				if again, err := c.process(call); err != nil || again != pid {
+					t.Errorf("the process %s, before %s: %v", again, pid, err)
+				}
+				return
+			}
+			s.awaitExit()
+			awaitEnd(t, pid)
+		})
 	}
-	defer in.Close()
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.in = in
-	var reading sync.WaitGroup
-	reading.Go(func() { _ = c.read(out) }) // it ends in the middle
-	pid, err := c.process(map[string]any{"name": "steady__publish"})
-	if err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	reading.Wait()
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) {
-		t.Errorf("it ended with %v", err)
-	}
-	awaitEnd(t, pid)
 }
