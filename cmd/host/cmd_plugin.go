@@ -227,7 +227,7 @@ func (e *env) pluginPath(ctx context.Context, word string) (string, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return "", withSuggestion(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "junctor plugin list shows those there are")
+	return "", withSuggestion(fault.New(fault.PluginNotFound, "there is no plugin %q", word), suggest.Nearest(word, names), "run `junctor plugin list` to list the plugins")
 }
 
 // printSchema prints the settings of a block.
@@ -270,7 +270,7 @@ func typeName(raw json.RawMessage) string {
 // pluginLogs prints the last lines of a plugin's log.
 func (e *env) pluginLogs(name string, n int) error {
 	if n < 0 {
-		return fault.New(fault.Usage, "%d lines cannot be shown", n)
+		return fault.New(fault.Usage, "the number of lines, %d, is less than 0", n).WithHint("write 0 or more lines")
 	}
 	if err := e.findDirs(); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (e *env) pluginLogs(name string, n int) error {
 		}
 	}
 	if lines == nil {
-		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("junctor plugin list shows the names")
+		return fault.New(fault.PluginNotFound, "plugin %q has logged nothing so far", name).WithHint("run `junctor plugin list` to see the names")
 	}
 	for _, line := range lines[max(0, len(lines)-n):] {
 		if !e.machine() {

@@ -106,7 +106,7 @@ func (e *env) read(ctx context.Context, word, output string, full bool) error {
 	if err == nil && !named {
 		at, err = app.Gateway.Locate(ctx, authn.Local(), uri)
 		if fault.Is(err, fault.NameUnknown) {
-			err = fault.As(err).WithHint("junctor resources lists them; SERVER/URI asks one server")
+			err = fault.As(err).WithHint("run `junctor resources` to list them, or write SERVER/URI to ask one server")
 		}
 	}
 	if err != nil {

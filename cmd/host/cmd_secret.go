@@ -148,7 +148,7 @@ func (e *env) password(ctx context.Context, confirm bool) ([]byte, error) {
 	}
 	second, err := e.ask(ctx, "The same again")
 	if err == nil && first != second {
-		err = fault.New(fault.Usage, "the two passwords differ; nothing was written")
+		err = fault.New(fault.Usage, "the two passwords differ; nothing was written").WithHint("run the command again")
 	}
 	return []byte(first), err
 }

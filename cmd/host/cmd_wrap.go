@@ -92,9 +92,9 @@ exit status is 1 when a block asks for something that is gone.`,
 func (e *env) wrap(ctx context.Context, w wrapOptions, command []string) error {
 	switch {
 	case w.common < 0:
-		return fault.New(fault.Usage, "--common must be at least 0")
+		return fault.New(fault.Usage, "--common %d is less than 0", w.common).WithHint("write --common 0 for all options")
 	case w.describe != "brief" && w.describe != "full":
-		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe)
+		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe).WithHint("write --describe brief or --describe full")
 	}
 	if w.name != "" && !label.MatchString(w.name) {
 		return fault.New(fault.Usage, "--name %q cannot be the label of a server", w.name).
@@ -271,7 +271,7 @@ func (e *env) wrapCheck(ctx context.Context, names []string) error {
 	}
 	if err == nil && broken > 0 {
 		return fault.New(fault.WrapChanged, "the programs no longer support what %s uses", count(broken, "tool block")).
-			WithHint("junctor wrap PROGRAM prints the current tool blocks")
+			WithHint("run `junctor wrap PROGRAM` to print the current tool blocks")
 	}
 	return err
 }
@@ -327,7 +327,7 @@ func wrapped(app *host.App, names []string) ([]*config.Server, error) {
 		return nil, f
 	}
 	if len(found) == 0 {
-		return nil, fault.New(fault.Usage, "no server of the configuration has tool blocks").WithHint("junctor wrap PROGRAM writes them")
+		return nil, fault.New(fault.Usage, "no server of the configuration has tool blocks").WithHint("run `junctor wrap PROGRAM` to write them")
 	}
 	return found, nil
 }

@@ -41,13 +41,13 @@ func (e *env) fail(err error) int {
 func commandLine(err error) error {
 	if bad, ok := errors.AsType[*gateway.BadArguments](err); ok {
 		return fault.New(fault.CallArguments, "%s%s", bad.Error(), problemLines(bad.Problems)).
-			WithHint("junctor inspect %s shows the schema; the server was not called", bad.Tool)
+			WithHint("run `junctor inspect %s` to see the schema; the server was not called", bad.Tool)
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, errReported) {
 		return err
 	}
 	// The remaining errors come from the parser of the command line.
-	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("junctor help")
+	return fault.New(fault.Usage, "%s", strings.TrimSpace(err.Error())).WithHint("run `junctor help`")
 }
 
 // faultOf returns the fault in an error, with the message of the whole error.

@@ -192,7 +192,7 @@ func (e *env) findPrompt(ctx context.Context, app *host.App, word string) (*cata
 // lists of all servers for a suggestion.
 func unknown(ctx context.Context, app *host.App, kind, word string, names func() []string) error {
 	best := nearestItem(word, names())
-	hint := "junctor " + kind + "s lists them"
+	hint := "run `junctor " + kind + "s` to list them"
 	_, _, named := split(app, word)
 	if _, prefixed := possibleServers(app, word); best == "" && !named && !prefixed {
 		failed := app.Catalog.Ensure(ctx)
@@ -243,7 +243,7 @@ func serverNamed(app *host.App, name string) (*config.Server, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, withSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "junctor status lists them")
+	return nil, withSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "run `junctor status` to list the servers")
 }
 
 // wanted returns the named servers, or all enabled ones.

@@ -74,13 +74,13 @@ func (e *env) findRoots() error {
 	for i, path := range e.roots {
 		info, err := os.Stat(path)
 		if err == nil && !info.IsDir() {
-			return fault.New(fault.Usage, "--root %s is not a directory", path)
+			return fault.New(fault.Usage, "--root %s is not a directory", path).WithHint("name the directory of the file")
 		}
 		if err == nil {
 			e.roots[i], err = filepath.Abs(path)
 		}
 		if err != nil {
-			return fault.New(fault.Usage, "--root: %s", err)
+			return fault.New(fault.Usage, "--root: %s", err).WithHint("name a directory that exists")
 		}
 	}
 	return nil

@@ -122,17 +122,17 @@ func object(b []byte, from string) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 	if len(b) > maxArguments {
-		return nil, fault.New(fault.Usage, "the arguments from %s are longer than %d bytes", from, maxArguments)
+		return nil, fault.New(fault.Usage, "the arguments from %s are longer than %d bytes", from, maxArguments).WithHint("pass the path of a file to the tool instead of its content, if the tool takes one")
 	}
 	if err := mcp.Scan(b); err != nil {
-		f := fault.New(fault.Usage, "the text from %s %s", from, err)
+		f := fault.New(fault.Usage, "the text from %s %s", from, err).WithHint("write key=value, key:=JSON, or one JSON object")
 		if syntax := json.Unmarshal(b, new(any)); syntax != nil {
 			f.Message += ": " + syntax.Error()
 		}
 		return nil, f
 	}
 	if b = bytes.TrimSpace(b); b[0] != '{' {
-		return nil, fault.New(fault.Usage, "the arguments from %s are not a JSON object", from)
+		return nil, fault.New(fault.Usage, "the arguments from %s are not a JSON object", from).WithHint("write {\"NAME\": VALUE}")
 	}
 	return b, nil
 }

@@ -62,7 +62,7 @@ func savable(result []byte) (content []byte, rest []string, err error) {
 		return nil, nil, fault.New(fault.Output, "the result has %d binary parts, but there is only one file", binaries).
 			WithHint("--json prints all of them, in base64")
 	case binaries+texts == 0:
-		return nil, nil, fault.New(fault.Output, "the result has nothing to save")
+		return nil, nil, fault.New(fault.Output, "the result has nothing to save").WithHint("omit --output to print the result")
 	}
 	for _, b := range blocks {
 		switch {

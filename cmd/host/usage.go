@@ -41,7 +41,7 @@ func takesVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	f := fault.New(fault.Usage, "unknown command %q", strings.TrimSpace(pathOf(cmd)+" "+args[0]))
-	return withSuggestion(f, suggest.Nearest(args[0], names), helpOn(cmd)+" lists those there are")
+	return withSuggestion(f, suggest.Nearest(args[0], names), helpOn(cmd)+" to list the commands")
 }
 
 // pathOf returns the words of a command after the program's name.
@@ -51,7 +51,9 @@ func pathOf(cmd *cobra.Command) string {
 }
 
 // helpOn returns the command line that explains a command.
-func helpOn(cmd *cobra.Command) string { return strings.TrimSpace("junctor help " + pathOf(cmd)) }
+func helpOn(cmd *cobra.Command) string {
+	return "run `" + strings.TrimSpace("junctor help "+pathOf(cmd)) + "`"
+}
 
 // helpVerb returns the verb help. In contrast to Cobra's it fails for an unknown verb.
 func helpVerb() *cobra.Command {

@@ -127,7 +127,7 @@ func (l *loader) unusedDefaults(drafts []*draft) {
 	for _, d := range transportDefaults {
 		if attr := l.defaults.Attributes[d.Name]; attr != nil && !l.defaulted[d.Name] {
 			s := blockReader{loader: l, in: "defaults"}
-			s.warnAt(attr.NameRange, "it is for transports that start programs, such as stdio", "no server's transport has a setting %q", d.Name)
+			s.warnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (l *loader) eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		// that HCL derives from it.
 		l.inspections = nil
 		for _, i := range found[:min(len(found), MaxDiagnostics)] {
-			l.problem(problem{in: in, at: i.at, hint: `hand it on as it is, alone or in a text: "Bearer ${keyring("NAME")}"`,
+			l.problem(problem{in: in, at: i.at, hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
 				summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
@@ -125,7 +125,7 @@ func (v *vetter) reference(t hcl.Traversal) {
 	if root != "local" {
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`, "a word without quotes that names nothing")
+		v.errorAt(t.SourceRange(), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`, "a word without quotes is no value")
 		return
 	}
 	name, ok := localName(t)

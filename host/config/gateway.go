@@ -227,7 +227,7 @@ func (r blockReader) tls() *TLS {
 	t := &TLS{Cert: b.path("cert"), Key: b.path("key"), ClientCA: b.path("client_ca"), At: startOf(b.head)}
 	for _, pair := range [][2]string{{"cert", "key"}, {"key", "cert"}, {"client_ca", "cert"}} {
 		if b.isSet(pair[0]) && !b.isSet(pair[1]) {
-			b.errorAt(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("write %s = ... in it", pair[1]), "%q needs %q beside it", pair[0], pair[1])
+			b.errorAt(b.body.Attributes[pair[0]].NameRange, fmt.Sprintf("add %s = ... to the block", pair[1]), "%q needs %q beside it", pair[0], pair[1])
 		}
 	}
 	if !b.isSet("cert") && !b.isSet("key") && !b.isSet("client_ca") {

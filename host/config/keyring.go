@@ -120,7 +120,7 @@ func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
 	case !ok:
 		v.errorAt(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")
 	case !SecretName.MatchString(name):
-		v.errorAt(e.Args[0].Range(), `"junctor secret set NAME" keeps one`, "the name of a secret is %s", secretNameWords)
+		v.errorAt(e.Args[0].Range(), "run `junctor secret set NAME` to store a secret", "the name of a secret is %s", secretNameWords)
 	case !v.keyring.seen[e.Range()]:
 		v.keyring.seen[e.Range()] = true
 		if !v.keyring.inUse() {

@@ -148,7 +148,7 @@ func (r blockReader) idle() Idle {
 	case err != nil:
 		r.errorAt(a.Expr.Range(), "", `"idle" must be "adaptive", "never" or a duration such as "5m"%s`, gotText(word.AsString(), len(marks) > 0))
 	case d <= 0 || d > maxIdle:
-		r.errorAt(a.Expr.Range(), `"never" keeps connections open`, `"idle" must be more than zero and at most %s`, shortDuration(maxIdle))
+		r.errorAt(a.Expr.Range(), `write idle = "never" to keep connections open`, `"idle" must be more than zero and at most %s`, shortDuration(maxIdle))
 	}
 	return Idle{After: d}
 }

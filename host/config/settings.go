@@ -90,7 +90,7 @@ func (r blockReader) nestedSettings(b sdk.Block, got *settings) {
 	}
 	switch {
 	case len(full) == 0 && b.Need:
-		r.errorAt(r.head, fmt.Sprintf("write %s { ... } in it", b.Name), "%s needs a block %q", r.what, b.Name)
+		r.errorAt(r.head, fmt.Sprintf("add %s { ... } to the block", b.Name), "%s needs a block %q", r.what, b.Name)
 	case len(full) == 0:
 	case b.List:
 		got.full[b.Name], got.shown[b.Name] = cty.TupleVal(full), cty.TupleVal(shown)
@@ -150,5 +150,5 @@ func (r blockReader) envNames(a sdk.Attribute, v cty.Value) []string {
 
 // reportMissing reports a required attribute that is not set.
 func (r blockReader) reportMissing(name string, at hcl.Range) {
-	r.errorAt(at, fmt.Sprintf("write %s = ... in it", name), "%s needs %q", r.what, name)
+	r.errorAt(at, fmt.Sprintf("add %s = ... to the block", name), "%s needs %q", r.what, name)
 }

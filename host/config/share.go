@@ -38,7 +38,7 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 			d.Share = shareTenant
 			separated = true
 		case d.Share == shareGlobal:
-			d.block.warnAt(d.shareAt, `"tenant" gives each of them a connection of its own`,
+			d.block.warnAt(d.shareAt, `write share = "tenant" to give each of them a connection of its own`,
 				"the clients of the tenants %s share one connection, so what the server keeps of one can reach another", quotedFirst(tenants))
 		}
 	}

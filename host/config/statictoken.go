@@ -78,7 +78,7 @@ func (r blockReader) staticToken() ClientAuth {
 	if text, a, set := r.publicString("tenant"); set {
 		t.Tenant = text
 		if !tenantRule.MatchString(text) {
-			r.errorAt(a.Expr.Range(), `leave it out for the tenant "default"`,
+			r.errorAt(a.Expr.Range(), `omit tenant for the tenant "default"`,
 				`"tenant" must be 1 to 64 of a-z, 0-9, _ and -, with neither _ nor - at its ends`)
 		}
 		if text == ownTenant {

@@ -20,7 +20,7 @@ func Address(raw string, loopback bool) (string, error) {
 	if problem != "" {
 		return "", &sdk.Error{
 			Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of the page to open %s: %s", problem, shown(raw)),
-			Hint: "the server or its authorization server names this address; a browser is only sent to https addresses",
+			Hint: "report it to the operator of the server, which names this address: Junctor opens only https addresses in a browser",
 		}
 	}
 	return u, nil

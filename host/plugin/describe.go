@@ -128,7 +128,7 @@ func (s *Supervisor) describe(ctx context.Context, b *program) (sdk.Manifest, er
 	return sdk.Manifest{}, err
 }
 
-const notPluginHint = "is it a Junctor plugin?"
+const notPluginHint = "check that the file is a Junctor plugin; a plugin prints a manifest when it runs with the argument describe"
 
 // noManifest returns the fault for output that is not exactly a manifest.
 func noManifest(path string, text []byte, err error) *fault.Error {
@@ -191,7 +191,7 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-time.After(s.limits.describe):
-		return nil, fault.New(fault.PluginDescribe, "%s did not describe itself within %s", b.path, s.limits.describe)
+		return nil, fault.New(fault.PluginDescribe, "%s did not describe itself within %s", b.path, s.limits.describe).WithHint(notPluginHint)
 	case text := <-read:
 		return text, s.checkDescribed(b, p, text)
 	}
@@ -200,11 +200,11 @@ func (s *Supervisor) runDescribe(ctx context.Context, b *program, said *journal)
 func (s *Supervisor) checkDescribed(b *program, p *process.Process, text []byte) error {
 	switch {
 	case len(text) > describeSize:
-		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes as its manifest", b.path, describeSize)
+		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes as its manifest", b.path, describeSize).WithHint(notPluginHint)
 	case len(bytes.TrimSpace(text)) > 0:
 		return nil
 	case !p.Wait(s.limits.describe):
-		return fault.New(fault.PluginDescribe, "%s printed no manifest and did not exit", b.path)
+		return fault.New(fault.PluginDescribe, "%s printed no manifest and did not exit", b.path).WithHint(notPluginHint)
 	}
 	return fault.New(fault.PluginDescribe, "%s printed no manifest and %s", b.path, p.Ended()).
 		WithHint(notPluginHint)

@@ -39,7 +39,7 @@ func Find(source, name string, dirs []string) (string, error) {
 	}
 	info, err := os.Stat(source)
 	if err != nil {
-		return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not exist", name, source)
+		return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not exist", name, source).WithHint("correct source in plugins { required }; a relative path starts at the directory of the configuration file")
 	}
 	if !info.IsDir() {
 		return source, nil

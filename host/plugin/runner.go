@@ -140,13 +140,14 @@ func (r *processRunner) handshake(ctx context.Context, stdout *os.File) (string,
 	case <-r.giveUp:
 	}
 	return "", fault.New(fault.PluginStartTimeout, "the plugin started but printed no handshake in time").
-		WithHint("see junctor plugin logs")
+		WithHint("run `junctor plugin logs` to see what the plugin printed")
 }
 
 // endedEarly returns the fault for a process that printed nothing.
 func (r *processRunner) endedEarly() error {
 	if !r.proc.Wait(r.limits.exit) {
-		return fault.New(fault.PluginHandshake, "the plugin closed its standard output without a handshake")
+		return fault.New(fault.PluginHandshake, "the plugin closed its standard output without a handshake").
+			WithHint("run `junctor plugin logs` to see what the plugin printed")
 	}
 	return fault.New(fault.PluginExited, "the plugin %s before its handshake", r.proc.Ended())
 }
@@ -231,7 +232,7 @@ func startError(b *program, err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		return f.WithHint("install a build of the plugin for %s", platform())
 	case errors.Is(err, os.ErrNotExist):
-		return f.WithHint("the file or its interpreter is missing")
+		return f.WithHint("check that the file exists, and the interpreter that its first line names")
 	}
 	f.Code = fault.Internal
 	return f

@@ -57,7 +57,7 @@ func (f *File) checkPermissions(info fs.FileInfo) error {
 		return f.unusable(err)
 	} else if writableByOthers(at) {
 		return fault.New(fault.SecretStore, "other users may write to %s, the directory of the encrypted file", dir).
-			WithHint("chmod 700 %s", dir)
+			WithHint("run `chmod 700 %s`", dir)
 	}
 	if !accessibleByOthers(info) {
 		return nil
@@ -88,7 +88,7 @@ func (f *File) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, f.unusable(err)
 	} else if writableByOthers(at) {
 		return nil, fault.New(fault.SecretStore, "other users may write to %s, the directory of the encrypted file", dir).
-			WithHint("chmod 700 %s", dir)
+			WithHint("run `chmod 700 %s`", dir)
 	}
 	path := f.opts.Path + ".lock"
 	within, cancel := context.WithTimeout(ctx, lockPatience)

@@ -47,7 +47,7 @@ func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte,
 			var err error
 			if number, err = strconv.Atoi(text); err != nil || number < 3 {
 				wrong = fault.New(fault.SecretLocked, "%s is %q, not the number of a descriptor", fdVariable, text).
-					WithHint("3 or more, as in: junctor … 3<file")
+					WithHint("write a number from 3 on and open the descriptor, as in: junctor … 3<file")
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func readOnce(number int) func(context.Context, bool) ([]byte, error) {
 		}
 		if f == nil && password == nil && failed == nil {
 			failed = fault.New(fault.SecretLocked, "there is no descriptor %d to read the password from", number).
-				WithHint("3 or more, as in: junctor … 3<file")
+				WithHint("write a number from 3 on and open the descriptor, as in: junctor … 3<file")
 		}
 		if f != nil {
 			_ = f.SetReadDeadline(time.Now().Add(fdPatience))
