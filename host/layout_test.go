@@ -54,10 +54,10 @@ var allowed = map[string]string{
 	"host/subscription": "host/catalog host/mcp host/sendqueue host/upstream",
 	"host/secret":       "host/fault sdk host/filelock",
 	"host/trust":        "host/config host/fault host/ownership",
-	"host/cliconfig":    "host/tokens sdk",
+	"host/cliconfig":    "host/tokens host/truncate sdk",
 	"host/clientconfig": "",
 	"host/launcher":     "",
-	"host/login":        "sdk sdk/process",
+	"host/login":        "host/truncate sdk sdk/process",
 	"host/httpserver":   "host/fault host/gateway host/authn host/limit host/httpserver/http1 host/httpserver/httpconn host/mcp host/sendqueue host/sessionstore sdk/ndjson",
 
 	"host/stdioserver": "host/authn host/gateway host/sendqueue sdk/ndjson",

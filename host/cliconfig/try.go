@@ -3,6 +3,8 @@ package cliconfig
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
 // Read reports whether the tool block declares read access.
@@ -97,10 +99,7 @@ func Tried(result []byte) string {
 	if strings.TrimSpace(said) == "" && len(r.Content) > 0 {
 		said = r.Content[0].Text
 	}
-	said = strings.Join(strings.Fields(said), " ")
-	if len(said) > triedMost {
-		said = strings.ToValidUTF8(said[:triedMost], "") + "…"
-	}
+	said = truncate.Bytes(strings.Join(strings.Fields(said), " "), triedMost)
 	if said == "" {
 		return "it failed and printed nothing"
 	}

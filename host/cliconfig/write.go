@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -103,9 +104,7 @@ func comment(body *hclwrite.Body, lines ...string) {
 			}
 			return r
 		}, strings.ToValidUTF8(line, "\uFFFD"))
-		if r := []rune(line); len(r) > commentMost {
-			line = string(r[:commentMost]) + "…"
-		}
+		line = truncate.Runes(line, commentMost)
 		body.AppendUnstructuredTokens(hclwrite.Tokens{{Type: '#', Bytes: []byte("# " + line + "\n")}})
 	}
 }

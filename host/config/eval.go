@@ -74,14 +74,7 @@ func checkNumbers(v cty.Value) error {
 // valueOf returns e.Value. A panic in HCL fails this expression only and does
 // not end the host.
 func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
-	defer func() {
-		if recover() != nil {
-			v, diags = cty.DynamicVal, hcl.Diagnostics{{
-				Severity: hcl.DiagError, Summary: "the expression cannot be computed", Subject: e.Range().Ptr(),
-				Detail: "This is a mistake in Junctor or in the HCL library. Please report it.",
-			}}
-		}
-	}()
+	defer diagnosePanic(&diags, e.Range(), "the expression cannot be computed", "This is a mistake in Junctor or in the HCL library. Please report it.")
 	return e.Value(ctx)
 }
 

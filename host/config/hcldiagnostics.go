@@ -54,6 +54,14 @@ func hclProblem(in string, d *hcl.Diagnostic) problem {
 	return p
 }
 
+// diagnosePanic turns a panic of the HCL library into an error in *diags. Call it
+// directly with defer.
+func diagnosePanic(diags *hcl.Diagnostics, at hcl.Range, summary, detail string) {
+	if recover() != nil {
+		*diags = hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at}}
+	}
+}
+
 // lowerFirst returns s with a lower-case first letter, to follow "error: ".
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

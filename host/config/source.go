@@ -173,14 +173,8 @@ func (l *loader) parse() bool {
 
 // parse parses one source. A panic of the parser becomes a diagnostic.
 func (s *source) parse() (body *hclsyntax.Body, diags hcl.Diagnostics) {
-	defer func() {
-		if recover() != nil {
-			diags = hcl.Diagnostics{{
-				Severity: hcl.DiagError, Summary: "the file cannot be parsed", Subject: &hcl.Range{Filename: s.name},
-				Detail: "This is a mistake in the HCL library, for a file that has a mistake too. Please report it.",
-			}}
-		}
-	}()
+	defer diagnosePanic(&diags, hcl.Range{Filename: s.name}, "the file cannot be parsed",
+		"This is a mistake in the HCL library, for a file that has a mistake too. Please report it.")
 	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
 	return file.Body.(*hclsyntax.Body), diags
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -133,8 +134,5 @@ func shown(raw string) string {
 	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
 		raw = "…" + raw[at:]
 	}
-	if len(raw) > 100 {
-		raw = raw[:100] + "…"
-	}
-	return fmt.Sprintf("%+q", raw)
+	return fmt.Sprintf("%+q", truncate.Bytes(raw, 100))
 }

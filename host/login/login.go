@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/junctor-mcp/junctor/host/truncate"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -107,11 +108,7 @@ func plain(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > textShown {
-		s = string(r[:textShown]) + " …"
-	}
-	return s
+	return truncate.Runes(strings.Join(strings.Fields(s), " "), textShown)
 }
 
 // browserStart is how long browse waits for an early exit of the browser.
