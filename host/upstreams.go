@@ -51,7 +51,7 @@ func (a *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant st
 		delay = func() *fault.Error { return a.authDelay(s, a.credentials.State(a.credentialKey(s, tenant)).Asked) }
 	}
 	return upstream.New(a.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Changed: changed, Delay: delay, Memory: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.cacheKey(s))},
+		Name: s.Name, Peer: peer, Changed: changed, Delay: delay, Revisions: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.cacheKey(s))},
 		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
 		Call: s.Timeouts.Call, Shutdown: a.shutdown(s), Extends: s.Timeouts.Extends,
 		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.serverLog,

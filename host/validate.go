@@ -20,7 +20,7 @@ import (
 // and closes the connection.
 func (a *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
 	u := upstream.New(a.withStart(s, upstream.Options{
-		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Memory: cachedRevision{}, Log: a.opts.Log, Version: a.opts.Version,
+		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Revisions: cachedRevision{}, Log: a.opts.Log, Version: a.opts.Version,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
 			return a.openLink(ctx, s, settings, Tenant(s, authn.Local()))

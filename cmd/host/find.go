@@ -68,13 +68,13 @@ func find[T any](ctx context.Context, app *host.App, word string, look func(s *c
 		return v, nil
 	}
 	// The cached list may be older than the last change of the server.
-	var doubtful []string
+	var stale []string
 	for _, s := range owners {
 		if failed[s] == nil && !app.Catalog.Fresh(s) {
-			doubtful = append(doubtful, s)
+			stale = append(stale, s)
 		}
 	}
-	maps.Copy(failed, ask(ctx, app.Catalog.Refresh, doubtful))
+	maps.Copy(failed, ask(ctx, app.Catalog.Refresh, stale))
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
@@ -145,7 +145,7 @@ func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalo
 	if err != nil || t != nil {
 		return t, err
 	}
-	if err := leftOut(app, word); err != nil {
+	if err := omitted(app, word); err != nil {
 		return nil, err
 	}
 	return nil, unknown(ctx, app, "tool", word, func() (names []string) {
@@ -156,10 +156,10 @@ func (e *env) findTool(ctx context.Context, app *host.App, word string) (*catalo
 	})
 }
 
-// leftOut returns the fault for a tool that the server has but that is not offered, or nil.
-func leftOut(app *host.App, word string) error {
+// omitted returns the fault for a tool that the server has but that is not offered, or nil.
+func omitted(app *host.App, word string) error {
 	server, name, _ := split(app, word)
-	why, ok := app.Catalog.Snapshot().LeftOut(server, name)
+	why, ok := app.Catalog.Snapshot().Omitted(server, name)
 	switch {
 	case !ok:
 		return nil

@@ -172,9 +172,9 @@ func (c *Catalog) Await(ctx context.Context, found func(*Snapshot) bool) map[str
 	return c.wait(ctx, unknown, found)
 }
 
-// Doubtful returns the servers that may have an unlisted item with this name: their
+// MaybeStale returns the servers that may have an unlisted item with this name: their
 // lists come from disk and their prefix matches.
-func (c *Catalog) Doubtful(exposed string) []string {
+func (c *Catalog) MaybeStale(exposed string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var names []string
@@ -192,9 +192,9 @@ func (c *Catalog) Unprefixed() bool {
 	return slices.ContainsFunc(c.Servers(), func(s *Server) bool { return s.Prefix == "" })
 }
 
-// Unlisted returns the server whose prefix begins an exposed name, if the lists of
+// UnknownByPrefix returns the server whose prefix begins an exposed name, if the lists of
 // that server are unknown.
-func (c *Catalog) Unlisted(exposed string) (server string, ok bool) {
+func (c *Catalog) UnknownByPrefix(exposed string) (server string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.servers {
@@ -394,9 +394,9 @@ func (c *Catalog) recordAttempt(server string, err error) {
 	c.attempts[server] = a
 }
 
-// Want is like Ensure for one server that a call waits for. The server starts before
+// EnsureForCall is like Ensure for one server that a call waits for. The server starts before
 // servers that are started for lists only.
-func (c *Catalog) Want(ctx context.Context, server string) error {
+func (c *Catalog) EnsureForCall(ctx context.Context, server string) error {
 	c.mu.Lock()
 	s := c.server(server)
 	c.mu.Unlock()

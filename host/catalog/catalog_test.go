@@ -77,7 +77,7 @@ func newFixture(dir cache.Dir, servers ...*conversation.Server) *fixture {
 		name := string(rune('a' + i))
 		s.servers[name] = server
 		u := upstream.New(upstream.Options{
-			Name: name, Peer: s, Memory: forgetful{}, Log: hclog.NewNullLogger(), Version: "1",
+			Name: name, Peer: s, Revisions: forgetful{}, Log: hclog.NewNullLogger(), Version: "1",
 			Start: 10 * time.Second, Call: time.Minute, Shutdown: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 		})

@@ -65,15 +65,15 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	if why != "" {
 		return nil, Note{Text: why}
 	}
-	leftOut := func(format string, args ...any) Note {
+	omit := func(format string, args ...any) Note {
 		return Note{Text: fmt.Sprintf("tool %.64q is left out: ", it.Name) + fmt.Sprintf(format, args...)}
 	}
 	if support, _ := mcp.TextMember(raw, "execution", "taskSupport"); support == "required" {
-		return nil, leftOut("it can only be called as a task, which junctor does not support")
+		return nil, omit("it can only be called as a task, which junctor does not support")
 	}
 	if modern {
 		if why := headerProblem(object(raw, "inputSchema")); why != "" {
-			return nil, leftOut("its schema requires invalid headers: %s", why)
+			return nil, omit("its schema requires invalid headers: %s", why)
 		}
 	}
 	view := s.Views[it.Name]
@@ -82,7 +82,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	}
 	raw, refused := vetSchemas(it.Raw, s.Describe)
 	if why := refused.reason(); why != "" && s.HideBadSchema {
-		return nil, leftOut("%s", why)
+		return nil, omit("%s", why)
 	}
 	it.Raw = raw
 	t := &Tool{
@@ -95,7 +95,7 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	shown := it.Name
 	if t.view != nil {
 		if why, at := t.apply(t.view); why != "" {
-			note := leftOut("%s", why)
+			note := omit("%s", why)
 			note.At, note.Refused = at, true
 			return nil, note
 		}

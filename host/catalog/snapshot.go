@@ -32,7 +32,7 @@ type Snapshot struct {
 
 	prefixes map[string]string  // prefix to server
 	claims   map[itemKey]string // server and exposed name of a view, to the tool's own name
-	omitted  map[itemKey]Note   // omitted tools; see LeftOut
+	omitted  map[itemKey]Note   // omitted tools; see Omitted
 }
 
 type itemKey struct{ server, name string }
@@ -207,9 +207,9 @@ func (s *Snapshot) omit(server *Server, name string, why Note) {
 	}
 }
 
-// LeftOut returns the reason why a tool is omitted. name is the tool's own name, or
+// Omitted returns the reason why a tool is omitted. name is the tool's own name, or
 // its exposed name if server is empty.
-func (s *Snapshot) LeftOut(server, name string) (Note, bool) {
+func (s *Snapshot) Omitted(server, name string) (Note, bool) {
 	why, ok := s.omitted[itemKey{server, name}]
 	return why, ok
 }

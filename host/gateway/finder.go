@@ -52,9 +52,9 @@ func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (
 // lookUpName asks the servers that an unknown name could belong to: their lists may
 // have come from disk.
 func (f *finder) lookUpName(ctx context.Context, exposed string, found func(*catalog.Snapshot) bool) {
-	if server, ok := f.catalog.Unlisted(exposed); ok {
+	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
 		// It is meant, and may take as long to start as it is allowed to.
-		if err := f.catalog.Want(ctx, server); err != nil {
+		if err := f.catalog.EnsureForCall(ctx, server); err != nil {
 			f.logUnknownLists(ctx, map[string]error{server: err})
 		}
 		if found(f.catalog.Snapshot()) || !f.catalog.Unprefixed() {
@@ -65,7 +65,7 @@ func (f *finder) lookUpName(ctx context.Context, exposed string, found func(*cat
 	if found(f.catalog.Snapshot()) {
 		return
 	}
-	if doubtful := f.catalog.Doubtful(exposed); len(doubtful) > 0 {
+	if doubtful := f.catalog.MaybeStale(exposed); len(doubtful) > 0 {
 		limited, cancel := context.WithTimeout(ctx, lookUpTime)
 		defer cancel()
 		f.catalog.Refresh(limited, doubtful...)
@@ -91,7 +91,7 @@ func (f *finder) tool(ctx context.Context, exposed string) (*catalog.Tool, error
 // unknown is the fault of a name that no server offers. Where the prefix names a
 // server that could not start, it is the fault of that.
 func (f *finder) unknown(kind, exposed string) error {
-	if server, ok := f.catalog.Unlisted(exposed); ok {
+	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
 		if u := f.generations.current().upstream(server); u != nil && u.Status().Err != nil {
 			return fault.In(server, u.Status().Err)
 		}

@@ -118,7 +118,7 @@ func (remembered) Remember(mcp.Revision)    {}
 // upstream is a connection to the server.
 func (f *fake) upstream(p upstream.Peer, log hclog.Logger) *upstream.Upstream {
 	return upstream.New(upstream.Options{
-		Name: f.name, Peer: p, Memory: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
+		Name: f.name, Peer: p, Revisions: remembered{mcp.Revision(f.Revision)}, Log: log, Version: "1",
 		Start: f.start, Call: f.call, Shutdown: time.Second, Idle: upstream.Idle{After: f.idle},
 		Open: func(context.Context) (upstream.Link, error) {
 			if f.broken != nil {

@@ -256,7 +256,7 @@ func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop fun
 	set, rules := map[string]gateway.Server{}, map[string]policy.Server{}
 	open := func(p *scriptedServer, peer upstream.Peer) *upstream.Upstream {
 		return upstream.New(upstream.Options{
-			Name: p.name, Peer: peer, Memory: fixedRevision{mcp.Revision(p.Revision)}, Log: log, Version: "1",
+			Name: p.name, Peer: peer, Revisions: fixedRevision{mcp.Revision(p.Revision)}, Log: log, Version: "1",
 			Start: testTimeout, Call: time.Minute, Shutdown: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return p.Open(), nil },
 		})

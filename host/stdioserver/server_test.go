@@ -47,7 +47,7 @@ func newTestGateway(t *testing.T, delay time.Duration) (*gateway.Gateway, *conve
 	c := catalog.New(nil, "", hclog.NewNullLogger(), nil)
 	g := gateway.New(gateway.Options{Version: "1", Catalog: c, Log: hclog.NewNullLogger()})
 	u := upstream.New(upstream.Options{
-		Name: "a", Peer: g.Peer("a"), Memory: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
+		Name: "a", Peer: g.Peer("a"), Revisions: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
 	g.Apply(&gateway.Generation{Policy: policy.New(map[string]policy.Server{"a": {}}), Servers: map[string]gateway.Server{"a": {Upstream: u}}})

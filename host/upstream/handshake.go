@@ -31,7 +31,7 @@ func (c *conn) handshake(ctx context.Context) (again bool, err error) {
 	case pinned != "":
 		return false, c.initialize(ctx, nil)
 	}
-	known := c.up.opts.Memory.Revision()
+	known := c.up.opts.Revisions.Revision()
 	if !c.up.preferLegacy.Load() && (known == "" || known.Modern()) {
 		return c.probe(ctx)
 	}
@@ -53,7 +53,7 @@ func (u *Upstream) PreferLegacy() { u.preferLegacy.Store(true) }
 // configured or was chosen for a client.
 func (u *Upstream) remember(r mcp.Revision) {
 	if u.opts.Revision == "" && !u.preferLegacy.Load() {
-		u.opts.Memory.Remember(r)
+		u.opts.Revisions.Remember(r)
 	}
 }
 

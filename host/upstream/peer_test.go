@@ -72,7 +72,7 @@ func (m *memory) Remember(r mcp.Revision) {
 // usual returns the options of most tests for the server that open connects to.
 func usual(p Peer, open func() *conversation.Link) Options {
 	return Options{
-		Name: "s", Peer: p, Memory: &memory{}, Log: hclog.NewNullLogger(), Version: "1",
+		Name: "s", Peer: p, Revisions: &memory{}, Log: hclog.NewNullLogger(), Version: "1",
 		Start: 10 * time.Second, Call: time.Minute, Shutdown: 3 * time.Second,
 		Open: func(context.Context) (Link, error) { return open(), nil },
 	}

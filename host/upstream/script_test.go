@@ -120,7 +120,7 @@ func (s *stage) option(text string) {
 	case "revision":
 		s.opts.Revision = mcp.Revision(value)
 	case "remembered":
-		s.opts.Memory.Remember(mcp.Revision(value))
+		s.opts.Revisions.Remember(mcp.Revision(value))
 	case "offered":
 		s.peer.caps = value
 	case "start":
@@ -391,7 +391,7 @@ func (s *stage) state(step conversation.Step) error {
 	got := map[string]string{
 		"status":    fmt.Sprintf("%s %s in flight %d, connected %d times", st.State, st.Revision, st.InFlight, st.Connects),
 		"ignored":   fmt.Sprint(st.Ignored),
-		"remembers": string(s.opts.Memory.Revision()),
+		"remembers": string(s.opts.Revisions.Revision()),
 	}[step.Verb]
 	if !conversation.Match(step.Rest, got) {
 		return errors.New(got)
@@ -418,7 +418,7 @@ func (s *stage) handshake(r mcp.Revision, caps string) error {
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":[%q],"capabilities":%s}}`, r, caps))
 	}
 	id := 1
-	if s.opts.Revision == "" && s.opts.Memory.Revision() == "" {
+	if s.opts.Revision == "" && s.opts.Revisions.Revision() == "" {
 		if err := next(`{"jsonrpc":"2.0","id":1,"method":"server/discover",…}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`); err != nil {
 			return err

@@ -83,24 +83,24 @@ type Peer interface {
 	Disconnected(u *Upstream, err error)
 }
 
-// Memory stores the last known revision of a server, so that the next process can
+// RevisionStore stores the last known revision of a server, so that the next process can
 // skip the probe.
-type Memory interface {
+type RevisionStore interface {
 	Revision() mcp.Revision // "" if unknown
 	Remember(mcp.Revision)
 }
 
 // Options configure an upstream.
 type Options struct {
-	Name     string
-	Open     func(ctx context.Context) (Link, error)
-	Peer     Peer
-	Memory   Memory
-	Log      hclog.Logger
-	Version  string        // Junctor's version, sent to the server
-	Revision mcp.Revision  // the required revision; "" to negotiate
-	Start    time.Duration // timeout of a start
-	Install  time.Duration // timeout of a start that may install the server
+	Name      string
+	Open      func(ctx context.Context) (Link, error)
+	Peer      Peer
+	Revisions RevisionStore
+	Log       hclog.Logger
+	Version   string        // Junctor's version, sent to the server
+	Revision  mcp.Revision  // the required revision; "" to negotiate
+	Start     time.Duration // timeout of a start
+	Install   time.Duration // timeout of a start that may install the server
 	// Launcher is the program that may install the server before it starts it,
 	// such as npx, or "".
 	Launcher string
