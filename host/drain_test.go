@@ -77,7 +77,7 @@ func newDrainFixture(t *testing.T, revision mcp.Revision) *drainFixture {
 	c := catalog.New(nil, "", log, nil)
 	a := &App{Gateway: gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log})}
 	u := upstream.New(upstream.Options{
-		Name: "a", Peer: a.Gateway.Peer("a"), Memory: fixedRevision(revision), Log: log, Start: time.Second, Call: drainTimeout,
+		Name: "a", Peer: a.Gateway.Peer("a"), Revisions: fixedRevision(revision), Log: log, Start: time.Second, Call: drainTimeout,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
 	before, rules := &generation{App: a}, policy.New(map[string]policy.Server{"a": {}})

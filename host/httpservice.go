@@ -117,7 +117,7 @@ func (s *httpService) offerPages() {
 // An httpChange is what an httpService will serve: at another address, with other
 // certificates, or with other settings.
 type httpChange struct {
-	*httpService
+	service  *httpService
 	next     config.HTTP
 	settings httpserver.Settings
 	socket   *httpserver.Socket // nil: that of the service stays
@@ -127,7 +127,7 @@ type httpChange struct {
 // prepare loads and opens everything that h needs, for a generation. The caller discards
 // or applies the change.
 func (s *httpService) prepare(ctx context.Context, g *generation, h config.HTTP) (*httpChange, error) {
-	c := &httpChange{httpService: s, next: h}
+	c := &httpChange{service: s, next: h}
 	auth, err := g.authenticator(ctx, h)
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (c *httpChange) discard() {
 // apply makes the change. A listener whose address or TLS changes is retired before the
 // settings change, so that its clients stay under the rules for its address.
 func (c *httpChange) apply() {
-	s := c.httpService
+	s := c.service
 	moves := c.socket != nil || (c.secure == nil) != (s.secure == nil)
 	switch {
 	case moves:
@@ -203,7 +203,7 @@ func (c *httpChange) apply() {
 // accept begins to accept clients at the socket of the change. A socket that it replaces
 // is closed.
 func (c *httpChange) accept() {
-	s := c.httpService
+	s := c.service
 	replaced := s.socket
 	if c.socket != nil {
 		s.socket = c.socket

@@ -49,12 +49,12 @@ func (a *App) Reload(ctx context.Context, at config.Location, content *config.Co
 		return nil, diags, err
 	}
 	next.build(before)
-	service, err := a.prepareHTTP(ctx, next, h)
+	change, err := a.prepareHTTP(ctx, next, h)
 	if err == nil {
 		err = next.connectRequired(ctx, before)
 	}
 	if err != nil {
-		service.discard()
+		change.discard()
 		next.closeUnused(before)
 		return nil, diags, err
 	}
@@ -64,9 +64,9 @@ func (a *App) Reload(ctx context.Context, at config.Location, content *config.Co
 		a.LimitMemory()
 	}
 	changes := next.changes(before)
-	if service != nil {
-		service.apply()
-		changes.Ignored = service.needRestart()
+	if change != nil {
+		change.apply()
+		changes.Ignored = a.http.needRestart()
 	}
 	a.closeReplaced(before, next)
 	return changes, diags, nil

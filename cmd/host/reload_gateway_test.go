@@ -357,7 +357,7 @@ func TestReloadRefusesUnusableListener(t *testing.T) {
 }
 
 // TestReloadKeepsAddressOfTheCommandLine: the address of --http overrides the
-// configuration, also the rules for an address apply to it.
+// configuration, and everything else in it takes effect.
 func TestReloadKeepsAddressOfTheCommandLine(t *testing.T) {
 	s := &gatewaySite{reloadSite: newReloadSite(t)}
 	s.configure("    listen = \"127.0.0.1:1\"\n")

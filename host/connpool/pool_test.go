@@ -57,7 +57,7 @@ func (f *fixture) configure(name string) {
 	server := &conversation.Server{Revision: "2025-11-25", Capabilities: "{}"}
 	open := func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream {
 		return upstream.New(upstream.Options{
-			Name: name, Peer: peer, Memory: memory{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second, Call: time.Second, Shutdown: time.Second,
+			Name: name, Peer: peer, Revisions: memory{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second, Call: time.Second, Shutdown: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 		})
 	}
