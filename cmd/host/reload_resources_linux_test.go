@@ -94,7 +94,7 @@ func settled(t *testing.T, s *reloadSite) resources {
 	for end := time.Now().Add(reloadPatience); time.Now().Before(end); {
 		before := resourcesOf(t, s.cmd.Process.Pid)
 		time.Sleep(time.Second)
-		if after := resourcesOf(t, s.cmd.Process.Pid); maps.Equal(before, after) && len(demos(s.cmd.Dir)) == 2 {
+		if after := resourcesOf(t, s.cmd.Process.Pid); maps.Equal(before, after) && len(s.children()) == 2 {
 			return after
 		}
 	}

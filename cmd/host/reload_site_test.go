@@ -223,14 +223,14 @@ func (s *reloadSite) trust() {
 	(&reloadDir{t: s.t, site: silent{s.cmd.Dir, s.cmd.Env}}).trust()
 }
 
-// demos returns the process ids of the demo servers of the processes in a directory.
-func demos(dir string) map[string]bool {
+// children returns the process ids of the demo servers in the directory of the process.
+func (s *reloadProcess) children() map[string]bool {
 	pids := map[string]bool{}
 	out, _ := exec.Command("ps", "-eo", "pid=,args=").Output()
 	for line := range strings.Lines(string(out)) {
 		pid, args, _ := strings.Cut(strings.TrimSpace(line), " ")
 		cwd, err := os.Readlink("/proc/" + pid + "/cwd")
-		if strings.TrimSpace(args) == "./demo" && err == nil && cwd == dir {
+		if strings.TrimSpace(args) == "./demo" && err == nil && cwd == s.cmd.Dir {
 			pids[pid] = true
 		}
 	}

@@ -77,7 +77,7 @@ func TestReloadLosesNoCallOverStdio(t *testing.T) {
 			}
 		}
 	}
-	before := demos(d.site.dir)
+	before := processes[0].children()
 	done := make(chan struct{})
 	var work sync.WaitGroup
 	for _, c := range clients {
@@ -92,7 +92,7 @@ func TestReloadLosesNoCallOverStdio(t *testing.T) {
 	}
 	close(done)
 	work.Wait()
-	if after := demos(d.site.dir); len(before) != 4 || kept(before, after) != 2 {
+	if after := processes[0].children(); len(before) != 4 || kept(before, after) != 2 {
 		t.Errorf("the servers were %v and are %v", before, after)
 	}
 }

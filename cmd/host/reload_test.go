@@ -26,7 +26,7 @@ func TestReloadLosesNoCall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := demos(s.cmd.Dir)
+	before := s.children()
 	done := make(chan struct{})
 	var work sync.WaitGroup
 	for _, c := range clients {
@@ -39,7 +39,7 @@ func TestReloadLosesNoCall(t *testing.T) {
 	}
 	close(done)
 	work.Wait()
-	if after := demos(s.cmd.Dir); len(before) != 2 || kept(before, after) != 1 {
+	if after := s.children(); len(before) != 2 || kept(before, after) != 1 {
 		t.Errorf("the servers were %v and are %v", before, after)
 	}
 }
