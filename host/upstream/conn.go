@@ -237,7 +237,7 @@ func (c *conn) endError() error {
 }
 
 // endedHint is the hint for a server that ended its connection without a reason.
-const endedHint = "call again, which connects again; read the log of the server to see why it ended"
+const endedHint = "call again to reconnect, and read the log of the server to see why it ended"
 
 // errEnding is the error of calls when the host closes the connection.
 var errEnding = fault.New(fault.UpstreamStopped, "the connection was closed")
