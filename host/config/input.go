@@ -12,7 +12,7 @@ import (
 
 // reportInputs reports the missing inputs of an expression that cannot be evaluated.
 // It skips parts that evaluation may not need: the arguments of try() and can(), the
-// branches of a conditional and the body of a "for".
+// operands of an operator, the branches of a conditional, and a "for".
 func (l *loader) reportInputs(in string, e hclsyntax.Expression) {
 	_ = hclsyntax.Walk(e, &inputWalker{loader: l, in: in, required: true})
 }
