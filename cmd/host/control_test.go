@@ -94,7 +94,7 @@ func TestStatusShowsRunningProcess(t *testing.T) {
 		time.Since(*steady.LastUsed) > time.Minute || steady.Tools == nil || *steady.Tools == 0 || steady.Revision == "" {
 		t.Errorf("after three calls: %+v", steady)
 	}
-	if runtime.GOOS == "linux" && (!demos(s.cmd.Dir)[strconv.Itoa(steady.PID)] || steady.Memory < 1<<20 || st.Memory.Resident < 1<<20) {
+	if runtime.GOOS == "linux" && (!s.children()[strconv.Itoa(steady.PID)] || steady.Memory < 1<<20 || st.Memory.Resident < 1<<20) {
 		t.Errorf("process %d of the server has %d bytes, junctor has %d", steady.PID, steady.Memory, st.Memory.Resident)
 	}
 	if len(st.Plugins) != 1 || st.Plugins[0].Plugin != "stdio" || st.Plugins[0].State != "ready" || st.Plugins[0].PID == 0 || st.Plugins[0].Restarts != 0 {

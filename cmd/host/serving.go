@@ -26,6 +26,10 @@ type serving struct {
 
 	stopControl func() // closes the control socket
 
+	// reloading is held from reading a configuration to its use, so that the last one
+	// that was read is the one in effect.
+	reloading sync.Mutex
+
 	mu      sync.Mutex
 	address string                // guarded by mu; where clients connect; empty before that
 	failed  *control.FailedReload // guarded by mu; the last reload, if it failed
@@ -95,6 +99,8 @@ func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 // reload reads the configuration again. The log says what changed, or why the
 // configuration in effect stays.
 func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	log := s.e.log
 	at, content, diags, err := s.e.locate(ctx, false)
 	var changed *host.Reloaded
