@@ -47,7 +47,7 @@ var allowed = map[string]string{
 	"host/era":          "host/mcp",
 	"host/approval":     "host/authn host/policy",
 	"host/audit":        "host/authn host/policy",
-	"host/control":      "host/fault host/ownership",
+	"host/control":      "host/fault host/ownership sdk/process",
 	"host/usage":        "",
 	"host/connpool":     "host/authn host/fault host/upstream",
 	"host/gateway":      "host/approval host/audit host/catalog host/connpool host/era host/fault host/authn host/limit host/mcp host/sendqueue host/policy host/schema host/subscription host/truncate host/upstream host/usage",

@@ -33,38 +33,47 @@ type running struct {
 	status *control.Status
 }
 
-// running returns the processes that use the configuration of this verb: of all processes
-// if there is none, or the one with the given name. Processes that do not answer are
-// reported.
+// running returns the processes that use the configuration of this verb: all processes if
+// there is none. With an instance it returns that process. Processes that do not answer
+// are reported.
 func (e *env) running(ctx context.Context, instance string) ([]running, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, err
 	}
+	all := control.Find(e.dirs.Runs)
+	if instance != "" {
+		return oneRunning(ctx, all, instance)
+	}
 	matches, err := e.matchesConfig()
-	if err != nil && instance == "" {
+	if err != nil {
 		return nil, err
 	}
-	if instance != "" {
-		matches = func(s *control.Status) bool { return s.Instance == instance }
-	}
-	all := control.Find(e.dirs.Runs)
 	statuses, failed := control.StatusOfAll(ctx, all)
+	for _, err := range failed {
+		e.warn(err.Error(), fault.As(err).Hint)
+	}
 	var found []running
 	for _, s := range statuses {
-		if matches(s) {
-			found = append(found, running{instanceOf(all, s.Instance), s})
+		if i := instanceOf(all, s.Instance); i != nil && matches(s) {
+			found = append(found, running{i, s})
 		}
-	}
-	for _, err := range failed {
-		if len(found) == 0 && instance == "" && fault.Is(err, fault.ProcessRefused) {
-			return nil, err
-		}
-		e.tell(err)
-	}
-	if instance != "" && len(found) == 0 {
-		return nil, fault.New(fault.ProcessMissing, "no running process is %q", instance).WithHint("%s", runningHint(statuses))
 	}
 	return found, nil
+}
+
+// oneRunning returns the process with a name.
+func oneRunning(ctx context.Context, all []*control.Instance, name string) ([]running, error) {
+	if i := instanceOf(all, name); i != nil {
+		answered, failed := control.StatusOfAll(ctx, []*control.Instance{i})
+		switch {
+		case len(answered) > 0:
+			return []running{{i, answered[0]}}, nil
+		case len(failed) > 0:
+			return nil, failed[0]
+		}
+	}
+	others, _ := control.StatusOfAll(ctx, all)
+	return nil, fault.New(fault.ProcessMissing, "no running process is %q", name).WithHint("%s", runningHint(others))
 }
 
 func instanceOf(all []*control.Instance, name string) *control.Instance {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/ownership"
+	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 const (
@@ -41,7 +42,7 @@ type Instance struct {
 
 // Find returns the processes of this user that have a control socket, ordered by
 // process id. The runtime directory of a process has a path that begins with one of
-// prefixes, followed by the process id and a dot.
+// prefixes, followed by the process's name of process.Run and a dash.
 func Find(prefixes []string) []*Instance {
 	var found []*Instance
 	for _, s := range sockets(prefixes) {
@@ -56,6 +57,7 @@ func Find(prefixes []string) []*Instance {
 // A socket is the control socket of a process.
 type socket struct {
 	pid  int
+	run  string // see process.Run
 	path string
 }
 
@@ -70,7 +72,8 @@ func sockets(prefixes []string) []socket {
 		}
 		for _, e := range entries {
 			rest, ok := strings.CutPrefix(e.Name(), prefix)
-			id, _, _ := strings.Cut(rest, ".")
+			run, _, _ := strings.Cut(rest, "-")
+			id, _, _ := strings.Cut(run, ".")
 			pid, err := strconv.Atoi(id)
 			dir := filepath.Join(base, e.Name())
 			if !ok || err != nil || pid <= 0 || !e.IsDir() {
@@ -82,17 +85,21 @@ func sockets(prefixes []string) []socket {
 			if why, _ := ownership.Exposed(dir); why != "" {
 				continue
 			}
-			all = append(all, socket{pid, filepath.Join(dir, socketName)})
+			all = append(all, socket{pid, run, filepath.Join(dir, socketName)})
 		}
 	}
 	slices.SortFunc(all, func(a, b socket) int { return cmp.Or(a.pid-b.pid, strings.Compare(a.path, b.path)) })
 	return slices.Compact(all)
 }
 
-// processes returns the ids of the processes with a control socket.
+// processes returns the ids of the running processes with a control socket. It leaves out
+// those in a container: their ids mean other processes here.
 func processes(prefixes []string) (pids []int) {
+	own := process.Run()
 	for _, s := range sockets(prefixes) {
-		pids = append(pids, s.pid)
+		if process.SameSpace(own, s.run) && !process.Gone(s.run) {
+			pids = append(pids, s.pid)
+		}
 	}
 	return pids
 }
@@ -151,6 +158,9 @@ func ask[T any](ctx context.Context, i *Instance, method, path string) (*T, erro
 	var failure Failure
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&failure); err != nil || failure.Error == nil {
 		return nil, i.unreachable(fmt.Errorf("status %d", resp.StatusCode))
+	}
+	if failure.Error.Code == fault.ProcessRefused {
+		failure.Error.Message = fmt.Sprintf("process %s refused a request: %s", i.Name, failure.Error.Message)
 	}
 	return nil, &Refused{failure}
 }

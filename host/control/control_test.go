@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
 func TestMain(m *testing.M) {
@@ -66,7 +67,7 @@ func runDir(t *testing.T) (dir, prefix string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	dir = filepath.Join(base, fmt.Sprintf("junctor-%d.x.y-1", os.Getpid()))
+	dir = filepath.Join(base, fmt.Sprintf("junctor-%s-1", process.Run()))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -135,6 +136,25 @@ func TestDescendantsAreRefused(t *testing.T) {
 	}
 	if out := testBinary(t, prefix, true, 0); !strings.Contains(out, "answered 1.2.3") {
 		t.Errorf("a process that does not descend from this one: %s", out)
+	}
+}
+
+// TestProcessesOfContainersAreNotAncestors: the id of a process in a container, often 1,
+// means another process outside. A directory that a killed process left means none.
+func TestProcessesOfContainersAreNotAncestors(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has PID namespaces")
+	}
+	dir, prefix := runDir(t)
+	own := strings.Split(process.Run(), ".")
+	for _, run := range []string{process.Run(), "1.other.abc", own[0] + "." + own[1] + ".begun-earlier"} {
+		sub := filepath.Join(filepath.Dir(dir), "junctor-"+run+"-2")
+		if err := errors.Join(os.Mkdir(sub, 0o700), os.WriteFile(filepath.Join(sub, socketName), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := processes([]string{prefix}); len(got) != 1 || got[0] != os.Getpid() {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -58,6 +58,9 @@ func EndAll(d time.Duration) {
 
 func identity(pid int) (string, error) { return strconv.Itoa(pid), nil }
 
+// namespace returns "": this system has no PID namespaces.
+func namespace(string) string { return "" }
+
 // EndStale does nothing on this system.
 func EndStale() {}
 

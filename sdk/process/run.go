@@ -20,6 +20,10 @@ func Run() string {
 	return run
 }
 
+// SameSpace reports whether two names of hosts belong to processes whose ids can be
+// compared. Those of a container and of the system around it cannot.
+func SameSpace(a, b string) bool { return namespace(a) == namespace(b) }
+
 // withRun adds this process's RunVariable to env unless env has one.
 func withRun(env []string) []string {
 	for _, kv := range env {
