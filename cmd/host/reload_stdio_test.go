@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
 	"syscall"
 	"testing"
@@ -130,6 +131,9 @@ func TestHangupEndsServeOverStdio(t *testing.T) {
 	for name, nohup := range map[string]bool{"hangup": false, "nohup": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if !nohup && signal.Ignored(syscall.SIGHUP) {
+				t.Skip("the tests run under nohup, and so would the process")
+			}
 			d := newReloadDir(t)
 			configure(t, d.path, publishers("steady", "legacy", ""))
 			d.trust()

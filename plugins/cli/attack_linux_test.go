@@ -77,11 +77,21 @@ func needed(t *testing.T, program string) {
 	switch {
 	case err != nil && all && must:
 		t.Fatalf("%s is not installed", program)
-	case err != nil:
+	case err != nil, !genuine(program):
 		t.Skipf("%s is not installed", program)
 	case !all && slices.Contains(slowPrograms, program):
 		t.Skipf("%s is slow and runs only with JUNCTOR_REQUIRE_INTEROP", program)
 	}
+}
+
+// genuine reports whether a program is the one that the attacks are written for. Some
+// systems have a smaller program of the same name.
+func genuine(program string) bool {
+	if program != "convert" {
+		return true
+	}
+	out, err := exec.Command(program, "-version").Output()
+	return err == nil && strings.Contains(string(out), "ImageMagick")
 }
 
 // slowPrograms take seconds for each question or attack.
