@@ -40,7 +40,7 @@ func (s *fixture) ServerNotification(u *upstream.Upstream, _ any, method string,
 	s.Changed(u.Name())
 }
 func (s *fixture) Connected(u *upstream.Upstream) {
-	s.Catalog.Connected(u.Name())
+	s.Catalog.Connected(u)
 	s.connected.Add(1)
 }
 func (s *fixture) Disconnected(*upstream.Upstream, error) {}

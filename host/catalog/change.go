@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 const (
@@ -61,19 +63,15 @@ func (c *Catalog) refreshAfterChange(server string, st *changeBurst) {
 	}
 }
 
-// Connected records that a server has connected. It refreshes lists from disk or from
-// an earlier connection.
-func (c *Catalog) Connected(server string) {
-	c.mu.Lock()
-	s := c.server(server)
-	c.mu.Unlock()
-	if s == nil {
-		return
-	}
-	over := s.Upstream.Status().Connects
+// Connected records that an upstream has connected. It refreshes lists from disk or from
+// an earlier connection. It ignores an upstream that is not of a server of the catalog.
+func (c *Catalog) Connected(u *upstream.Upstream) {
+	over := u.Status().Connects
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.lists[server]; l != nil && !(l.fresh && l.connection == over) && c.server(server) == s { // a refresh over this connection may be done
-		c.begin(s)
+	s, l := c.server(u.Name()), c.lists[u.Name()]
+	if s == nil || s.Upstream != u || l == nil || l.fresh && l.connection == over { // a refresh over this connection may be done
+		return
 	}
+	c.begin(s)
 }

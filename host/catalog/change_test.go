@@ -1,13 +1,17 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/upstream"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -187,10 +191,48 @@ func TestStop(t *testing.T) {
 			t.Error(failed)
 		}
 		s.Changed("a")
-		s.Catalog.Connected("a")
+		s.Catalog.Connected(s.Servers()[0].Upstream)
 		time.Sleep(time.Minute)
 		if got := s.news(); len(got) > 0 {
 			t.Errorf("reported %s", got)
+		}
+	})
+}
+
+// TestConnectedRefreshesServerInEffect: a connection refreshes the lists only if it is one
+// of a server of the catalog. A server that is connected when it becomes one is refreshed.
+func TestConnectedRefreshesServerInEffect(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		before := old(`{"name":"x"}`)
+		s := newFixture("", before)
+		defer s.close()
+		if failed := s.Ensure(t.Context()); len(failed) > 0 {
+			t.Fatal(failed)
+		}
+		asked := before.Count("tools/list")
+		after := old(`{"name":"y"}`)
+		u := upstream.New(upstream.Options{
+			Name: "a", Peer: s, Revisions: forgetful{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second, Call: time.Second,
+			Open: func(context.Context) (upstream.Link, error) { return after.Open(), nil },
+		})
+		defer u.Close()
+		for connects := 1; connects <= 2; connects++ {
+			if err := u.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if connects == 1 {
+				after.Link().End(nil)
+				time.Sleep(time.Minute)
+			}
+		}
+		if n := before.Count("tools/list") - asked; n > 0 {
+			t.Errorf("the server in effect was asked %d times because another one connected", n)
+		}
+		s.SetServers([]*Server{{Name: "a", Prefix: "a", Upstream: u, Key: "other"}})
+		synctest.Wait()
+		if _, ok := s.Snapshot().OwnTool("a", "y"); !ok {
+			t.Error("the lists of the connected server were not read")
 		}
 	})
 }

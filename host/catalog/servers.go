@@ -10,7 +10,8 @@ import (
 // SetServers replaces the servers. The lists of a server stay known if its upstream
 // is the same. Those of a new upstream are read from disk; without any there, the
 // lists before stay until the new upstream has answered. Changed lists are reported
-// as after a refresh, but not those of the first servers.
+// as after a refresh, but not those of the first servers. The lists of a new upstream
+// that is connected already are refreshed.
 func (c *Catalog) SetServers(servers []*Server) {
 	loaded := c.loadNew(servers)
 	c.mu.Lock()
@@ -55,6 +56,11 @@ func (c *Catalog) SetServers(servers []*Server) {
 		c.scheduleNotify(after.changes(before))
 	}
 	c.mu.Unlock()
+	for s := range loaded {
+		if s.Upstream.Status().State == upstream.Ready {
+			c.Connected(s.Upstream)
+		}
+	}
 	for _, s := range servers {
 		c.warnCost(s.Name)
 	}

@@ -116,10 +116,11 @@ func New(o Options) *Gateway {
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
-		descriptions: serverDescriptions{catalog: o.Catalog}, suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(),
+		suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(),
 	}
 	g.finder = &finder{o.Catalog, &g.generations, g.links, g.warnings, o.Log}
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
+	g.descriptions.inEffect = g.generations.version
 	g.local = &localAnswerer{o.Local, o.Roots, g.questions}
 	g.shared = sharedPeers{gw: g, byServer: map[string]*serverPeer{}}
 	g.levels = logLevels{gw: g, byTenant: map[string]string{}}

@@ -115,7 +115,7 @@ func (g *Gateway) Apply(n *Generation) {
 		for _, s := range g.sessions.all() {
 			s.serverReplaced(server)
 		}
-		g.descriptions.forget(server)
+		g.descriptions.replaced(server, n.upstream(server))
 	}
 	g.levels.send()
 }

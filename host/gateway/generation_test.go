@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -15,7 +16,10 @@ import (
 )
 
 // replace applies a generation in which another server has the name.
-func (d *fixture) replace(f *fake) {
+func (d *fixture) replace(f *fake) { d.Apply(d.replacement(f)) }
+
+// replacement returns a generation in which another server has the name.
+func (d *fixture) replacement(f *fake) *Generation {
 	before := d.generations.current()
 	n := &Generation{Policy: before.Policy, Servers: maps.Clone(before.Servers)}
 	log := hclog.NewNullLogger()
@@ -24,7 +28,52 @@ func (d *fixture) replace(f *fake) {
 	n.Servers[f.name] = Server{
 		Upstream: u, Share: f.share, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) },
 	}
-	d.Apply(n)
+	return n
+}
+
+// TestReloadKeepsDescriptionOfConnectedServer: clients get the instructions of a server
+// that was connected before its generation was applied. Those of an upstream that is not
+// in effect never reach clients.
+func TestReloadKeepsDescriptionOfConnectedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers := map[string]*fake{}
+		for _, text := range []string{"before", "after", "refused"} {
+			servers[text] = library("a", 1)
+			servers[text].Instructions = text
+		}
+		d := newFixture(servers["before"])
+		defer d.end()
+		d.warm(t)
+		instructions := func() string {
+			c := d.visitor("c", "")
+			defer c.hangUp()
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+			answer := []byte(<-c.Sent)
+			text, _ := mcp.TextMember(mcp.Member(answer, "result"), "instructions")
+			return text
+		}
+		old := d.generations.version("a")
+		n := d.replacement(servers["after"])
+		connect := func(u *upstream.Upstream, want string) {
+			t.Helper()
+			if err := u.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if got := instructions(); !strings.HasSuffix(got, want) {
+				t.Errorf("the instructions are %q, not those %s", got, want)
+			}
+		}
+		connect(n.upstream("a"), "before")
+		d.Apply(n)
+		connect(n.upstream("a"), "after")
+		connect(d.replacement(servers["refused"]).upstream("a"), "after")
+		for _, l := range servers["before"].Links() {
+			l.End(nil)
+		}
+		time.Sleep(time.Minute)
+		connect(old, "after")
+	})
 }
 
 // slowLibrary is a library that answers a subscription when the test says so.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/truncate"
@@ -22,39 +21,50 @@ const (
 // A serverDescription holds the extensions and instructions from the last handshake of
 // a server.
 type serverDescription struct {
+	of           *upstream.Upstream
 	extensions   []byte // an object; nil: none
 	instructions string
 	modern       bool
 }
 
-// serverDescriptions stores the descriptions of the servers.
+// serverDescriptions stores the descriptions of the servers in effect.
 type serverDescriptions struct {
-	catalog *catalog.Catalog
+	inEffect func(server string) *upstream.Upstream // must not block
 
 	mu       sync.Mutex
 	byServer map[string]serverDescription // guarded by mu
 }
 
-// record stores the description from a handshake.
+// record stores the description from the handshake of a connected upstream. It ignores
+// an upstream that is not in effect.
 func (d *serverDescriptions) record(u *upstream.Upstream) {
 	s := u.Status()
 	if s.State != upstream.Ready {
 		return
 	}
-	i := serverDescription{mcp.Member(s.Capabilities, "extensions"), d.describe(u.Name()).Text(s.Instructions), s.Revision.Modern()}
+	i := serverDescription{u, mcp.Member(s.Capabilities, "extensions"), truncate.Bytes(s.Instructions, maxInstructions), s.Revision.Modern()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.inEffect(u.Name()) != u {
+		return
+	}
 	if d.byServer == nil {
 		d.byServer = map[string]serverDescription{}
 	}
 	d.byServer[u.Name()] = i
 }
 
-// forget removes the description of a server.
-func (d *serverDescriptions) forget(server string) {
+// replaced removes the description of a server whose upstream was replaced by u, and
+// records that of u if u is connected already. u is nil for a removed server.
+func (d *serverDescriptions) replaced(server string, u *upstream.Upstream) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.byServer, server)
+	if d.byServer[server].of != u {
+		delete(d.byServer, server)
+	}
+	d.mu.Unlock()
+	if u != nil {
+		d.record(u)
+	}
 }
 
 func (d *serverDescriptions) all() map[string]serverDescription {
@@ -63,20 +73,10 @@ func (d *serverDescriptions) all() map[string]serverDescription {
 	return maps.Clone(d.byServer)
 }
 
-// describe returns how much of what a server says about itself reaches clients.
-func (d *serverDescriptions) describe(server string) catalog.Describe {
-	for _, s := range d.catalog.Servers() {
-		if s.Name == server {
-			return s.Describe
-		}
-	}
-	return catalog.Full
-}
-
-// initializeResult is what a client learns from the servers' introductions: the
-// capabilities of the gateway with the extensions that servers have, each as the
-// first of them says, and the instructions of all. A client learns nothing from
-// servers that it may not use anything of.
+// initializeResult returns the capabilities of the gateway with the extensions of the
+// servers, and the instructions of all servers. If several servers have an extension, the
+// settings of the first one count. Servers without an item that the principal may see are
+// left out.
 func (r *request) initializeResult() (caps []byte, instructions string) {
 	g := r.gw
 	said := g.descriptions.all()
@@ -99,7 +99,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 				extensions[name] = settings
 			}
 		}
-		told := truncate.Bytes(i.instructions, maxInstructionsPerServer)
+		told := truncate.Bytes(s.Describe.Text(i.instructions), maxInstructionsPerServer)
 		switch {
 		case told == "" || text.Len()+len(told) > maxInstructions:
 		case len(servers) == 1 && s.Prefix == "":

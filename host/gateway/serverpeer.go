@@ -161,12 +161,13 @@ func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
 		map[string]string{"reason": "no_client"})
 }
 
-// Connected is called when a server was connected.
+// Connected is called when a server was connected. The upstream may not be in effect yet,
+// or not any longer.
 func (p *serverPeer) Connected(u *upstream.Upstream) {
 	p.gw.warnings.forgetLogin(u.Name())
 	if p.shared {
 		p.gw.descriptions.record(u)
-		p.gw.catalog.Connected(u.Name())
+		p.gw.catalog.Connected(u)
 	}
 }
 
