@@ -91,17 +91,12 @@ func (g *Gateway) Answer(ctx context.Context, c Client, m *mcp.Message, x Exchan
 		return errorAnswer(m.ID, refused)
 	}
 	ctx, r.cancel = context.WithCancelCause(ctx)
-	a := r.run(ctx)
-	if s := r.session; s != nil {
-		s.inFlight.work.Done()
-		s.end()
-		s.leave()
-	}
-	return a
+	defer r.closeSession()
+	return r.run(ctx)
 }
 
-// openSession makes a session for a stateless request that is told what happens
-// while it goes on: notifications are sent by session. It ends with the request.
+// openSession makes a session for a stateless request that gets notifications until it
+// ends. Notifications are sent by session. closeSession ends the session.
 func (r *request) openSession(ctx context.Context) {
 	if r.session != nil {
 		return
@@ -110,6 +105,15 @@ func (r *request) openSession(ctx context.Context) {
 	s.stateless = true
 	_ = s.inFlight.add(r) // the only one
 	r.session = s
+}
+
+// closeSession ends the session of a stateless request, if openSession made one.
+func (r *request) closeSession() {
+	if s := r.session; s != nil {
+		s.inFlight.work.Done()
+		s.end()
+		s.leave()
+	}
 }
 
 // Handle takes one message from the client; raw is the session's from then on.

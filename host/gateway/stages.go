@@ -62,12 +62,15 @@ func (p *pipeline) recoverPanic(next handler) handler {
 	}
 }
 
+// errPanicked is the outcome of a request that a panic ended.
+var errPanicked = fault.New(fault.Internal, "a panic ended the request")
+
 func (p *pipeline) record(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
+	return func(ctx context.Context, r *request) (resp response, err error) {
 		end := p.opts.Audit.Begin(ctx, audit.Event{Principal: r.principal, Method: r.method})
-		resp, err := next(ctx, r)
-		end(audit.Outcome{Item: r.item, Err: err})
-		return resp, err
+		defer func() { end(audit.Outcome{Item: r.item, Err: err}) }()
+		err = errPanicked // until next returns
+		return next(ctx, r)
 	}
 }
 
@@ -150,13 +153,13 @@ func (p *pipeline) limit(next handler) handler {
 }
 
 func (p *pipeline) count(next handler) handler {
-	return func(ctx context.Context, r *request) (response, error) {
+	return func(ctx context.Context, r *request) (resp response, err error) {
 		if r.item == (policy.Item{}) || r.resumed != nil {
 			return next(ctx, r)
 		}
 		end := p.opts.Usage.Begin(r.item.Server)
-		resp, err := next(ctx, r)
-		end(err != nil)
-		return resp, err
+		defer func() { end(err != nil) }()
+		err = errPanicked // until next returns
+		return next(ctx, r)
 	}
 }
