@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	smallAnswer = 32 << 10 // bytes of an answer that the send buffer takes at once
+	smallAnswer = 32 << 10 // bytes of a whole answer that the send buffer takes at once
 	chunk       = 64 << 10 // bytes that a client must take within the time of one event
 )
 
@@ -19,8 +19,9 @@ const (
 func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int, send time.Duration) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(m.Head) + len(m.Body) + len(m.Tail))}
-	if len(m.Body) < smallAnswer {
+	size := len(m.Head) + len(m.Body) + len(m.Tail)
+	h["Content-Length"] = []string{strconv.Itoa(size)}
+	if size < smallAnswer {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(chunkTimeout))
 		w.WriteHeader(status)
 		b := answerBuffers.Get().(*[]byte)
