@@ -90,7 +90,8 @@ func (s *Session) serverReplaced(server string) {
 // session ends. The session must not be closing.
 func (s *Session) renewLater(uris []string) {
 	s.work.Go(func() {
-		if s.subs.Renew(s.renewals, uris, s.renewOne) {
+		if gaveUp := s.subs.Renew(s.renewals, uris, s.renewOne); len(gaveUp) > 0 {
+			s.gw.opts.Log.Warn("subscriptions were dropped: all attempts to renew them failed", "subscriptions", len(gaveUp), "first", clip(gaveUp[0]))
 			s.stateChanged()
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // believes that it is subscribed.
 const (
 	renewAfter = time.Second // doubled each time
-	renewMax   = 512 * time.Second
+	renewMax   = 256 * time.Second
 	renewals   = 10
 )
 
@@ -55,18 +55,21 @@ func (s *Set) Replace(server string, now Versions) (uris []string) {
 
 // Renew makes subscriptions again. It calls subscribe for each, which calls Resubscribe,
 // and again with increasing delays for those that failed. It gives up after some
-// attempts, and reports whether it gave up on any.
-func (s *Set) Renew(ctx context.Context, uris []string, subscribe func(ctx context.Context, uri string) error) (gaveUp bool) {
+// attempts, and returns the URIs that it gave up on. It returns none if ctx ends.
+func (s *Set) Renew(ctx context.Context, uris []string, subscribe func(ctx context.Context, uri string) error) (gaveUp []string) {
 	delays := backoff.ExponentialBackOff{InitialInterval: renewAfter, MaxInterval: renewMax, Multiplier: 2}
-	for range renewals {
+	for attempt := 1; ; attempt++ {
 		uris = s.renewOnce(uris, func(uri string) error { return subscribe(ctx, uri) })
-		if len(uris) == 0 {
-			return false
+		if len(uris) == 0 || ctx.Err() != nil {
+			return nil
+		}
+		if attempt == renewals {
+			break
 		}
 		select {
 		case <-time.After(delays.NextBackOff()):
 		case <-ctx.Done():
-			return false
+			return nil
 		}
 	}
 	s.mu.Lock()
@@ -74,7 +77,7 @@ func (s *Set) Renew(ctx context.Context, uris []string, subscribe func(ctx conte
 	for _, uri := range uris {
 		delete(s.renewing, Canonical(uri))
 	}
-	return true
+	return uris
 }
 
 // renewOnce calls subscribe for the URIs that the client still wants, several at the same

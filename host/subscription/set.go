@@ -178,6 +178,7 @@ func (s *Set) RemoveAll() []Subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := slices.Collect(maps.Values(s.resources))
+	s.count -= len(all)
 	clear(s.resources)
 	return all
 }

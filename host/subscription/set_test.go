@@ -200,7 +200,7 @@ func TestRenewRepeatsUntilTheServerIsBack(t *testing.T) {
 			_, err := s.Resubscribe(uri, to(u, uri))
 			return err
 		})
-		if gaveUp || asked != 2 || time.Since(begun) != 3*time.Second || s.count != 2 {
+		if len(gaveUp) > 0 || asked != 2 || time.Since(begun) != 3*time.Second || s.count != 2 {
 			t.Errorf("gave up %v, asked %d times in vain for %s, %d are counted", gaveUp, asked, time.Since(begun), s.count)
 		}
 		wantURIs(t, s, "r:1", "r:2")
@@ -211,10 +211,13 @@ func TestRenewGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSet(&recorder{})
 		s.Restore([]string{"r:1"})
-		asked := 0
-		gaveUp := s.Renew(t.Context(), []string{"r:1"}, func(context.Context, string) error { asked++; return errors.New("away") })
-		if !gaveUp || asked != renewals {
-			t.Errorf("gave up %v after %d attempts", gaveUp, asked)
+		asked, last := 0, time.Time{}
+		gaveUp := s.Renew(t.Context(), []string{"r:1"}, func(context.Context, string) error {
+			asked, last = asked+1, time.Now()
+			return errors.New("away")
+		})
+		if !slices.Equal(gaveUp, []string{"r:1"}) || asked != renewals || !time.Now().Equal(last) {
+			t.Errorf("gave up on %q after %d attempts, %s after the last one", gaveUp, asked, time.Since(last))
 		}
 		wantURIs(t, s)
 	})
@@ -235,5 +238,17 @@ func TestUnsubscribeEndsRenewal(t *testing.T) {
 	wantURIs(t, s)
 	if s.count != 0 {
 		t.Errorf("%d are counted", s.count)
+	}
+}
+
+func TestRemoveAllEndsCount(t *testing.T) {
+	s, u := NewSet(&recorder{}), named("a")
+	for _, uri := range []string{"r:1", "r:2"} {
+		if _, err := s.Subscribe(uri, to(u, uri)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if removed := s.RemoveAll(); len(removed) != 2 || s.Count() != 0 {
+		t.Errorf("%d subscriptions were removed, %d are counted", len(removed), s.Count())
 	}
 }
