@@ -93,21 +93,34 @@ func (r *request) relayLocal(ctx context.Context) (response, error) {
 	up, call := r.generation.upstream(server), r.call()
 	for round := 1; ; round++ {
 		reply, err := r.send(ctx, up, call)
-		switch {
-		case err != nil || g.local.client == nil:
+		if err != nil || g.local.client == nil {
 			return response{reply: reply}, err
-		case round > maxRounds:
-			return response{}, fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
+		}
+		again, params := false, call.Params
+		switch {
+		case asksForInput(reply) && round > maxRounds:
+			err = tooManyRounds(server)
 		case asksForInput(reply):
-			if call.Params, err = g.local.answerAll(ctx, server, call.Params, reply.Result); err != nil {
-				return response{}, err
-			}
-		case !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error) && g.local.visitedAllPages(ctx, server, reply.Error):
-			// The user was on the pages: the call is made again.
-		default:
+			again = true
+			params, err = g.local.answerAll(ctx, server, params, reply.Result)
+		case asksForVisits(reply) && round <= maxRounds:
+			again = g.local.visitedAllPages(ctx, server, reply.Error)
+		}
+		if err == nil && !again {
 			return response{reply: reply}, nil
 		}
+		reply.Hold.Release()
+		if err != nil {
+			return response{}, err
+		}
+		call.Params = params
 	}
+}
+
+// asksForVisits reports whether a reply of a legacy server is an error that asks the user
+// to visit pages before the call is made again.
+func asksForVisits(reply upstream.Reply) bool {
+	return !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error)
 }
 
 // answerAll answers everything that a result of a modern server asks for, and
@@ -116,7 +129,7 @@ func (a *localAnswerer) answerAll(ctx context.Context, server string, params, re
 	answers, n := []byte("{}"), 0
 	for key, question := range mcp.Members(mcp.Member(result, "inputRequests")) {
 		if n++; n > era.MaxQuestions {
-			return nil, fault.In(server, fault.New(fault.CallInput, "the server asks for more than %d things at once", era.MaxQuestions))
+			return nil, tooManyQuestions(server)
 		}
 		method, _ := mcp.TextMember(question, "method")
 		answer, rpcErr := a.answer(ctx, server, method, mcp.Member(question, "params"))

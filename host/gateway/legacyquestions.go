@@ -22,7 +22,7 @@ func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, re
 	asked, answers, n := mcp.Member(result, "inputRequests"), []byte("{}"), 0
 	for range mcp.Members(asked) {
 		if n++; n > era.MaxQuestions {
-			return nil, fault.New(fault.CallInput, "the server asks for more than %d things at once", era.MaxQuestions)
+			return nil, tooManyQuestions(r.item.Server)
 		}
 	}
 	for key, question := range mcp.Members(asked) {
@@ -33,7 +33,7 @@ func (r *request) answerQuestions(ctx context.Context, up *upstream.Upstream, re
 		}
 		if err != nil {
 			if answer = declined(method, err); answer == nil {
-				return nil, noAnswerError(method, err)
+				return nil, noAnswerError(r.item.Server, method, err)
 			}
 		}
 		answers = mcp.SetMember(answers, key, answer)
@@ -50,10 +50,18 @@ func declined(method string, err []byte) []byte {
 	return []byte(`{"action":"cancel"}`)
 }
 
-// noAnswerError is the error of a request whose server needs to know what the
-// client does not say.
-func noAnswerError(method string, err []byte) error {
+// noAnswerError is the error of a request whose server needs an answer that the client
+// does not give.
+func noAnswerError(server, method string, err []byte) error {
 	why, _ := mcp.TextMember(err, "message")
-	return fault.New(fault.CallInput, "the server wants an answer to %s, which the client did not give: %s", clip(method), clip(why)).
-		WithHint("use a client that can answer %q", clip(method))
+	return fault.In(server, fault.New(fault.CallInput, "the server wants an answer to %s, which the client did not give: %s", clip(method), clip(why)).
+		WithHint("use a client that can answer %q", clip(method)))
+}
+
+func tooManyRounds(server string) error {
+	return fault.In(server, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds))
+}
+
+func tooManyQuestions(server string) error {
+	return fault.In(server, fault.New(fault.CallInput, "the server asks for more than %d things at once", era.MaxQuestions))
 }

@@ -44,7 +44,8 @@ func (r *request) relayShared(ctx context.Context) (response, error) {
 			return r.convert(reply, err)
 		}
 		if round > maxRounds {
-			return response{}, fault.New(fault.CallInput, "the server asked the user more than %d times", maxRounds)
+			reply.Hold.Release()
+			return response{}, tooManyRounds(r.item.Server)
 		}
 		call.Params, err = r.answerQuestions(ctx, up, reply.Result)
 		reply.Hold.Release()
