@@ -13,7 +13,7 @@ import (
 
 // A Server is what the configuration in effect says about the connections to a server.
 type Server struct {
-	// Version is another one after a change of the server's configuration.
+	// Version changes with the server's configuration.
 	Version *upstream.Upstream
 	// Open returns a new upstream for a principal. It must not block.
 	Open func(peer upstream.Peer, p authn.Principal) *upstream.Upstream
@@ -52,7 +52,7 @@ func New[P, X Peer](lookup func(server string) (s Server, configured bool)) *Poo
 
 var (
 	errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
-	errRemoved  = fault.New(fault.UpstreamStopped, "the configuration no longer has this server")
+	errRemoved  = fault.New(fault.UpstreamStopped, "the server was removed from the configuration")
 )
 
 // A slot is a connection with the quota that counts it.
@@ -125,13 +125,13 @@ func (p *Pool[P, X]) Retry(server string) {
 }
 
 // Replace drops the connections to a server that the configuration replaced or removed.
-// They are closed when no request uses them. The caller makes lookup return the new
-// server first.
+// They are closed when no request uses them. The caller makes lookup return the new server first.
 func (p *Pool[P, X]) Replace(server string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for owner, conns := range p.owned {
 		if c := conns[server]; c != nil {
+			c.Upstream.Retire()
 			p.forget(owner, c)
 			p.retire(c)
 		}

@@ -315,3 +315,24 @@ func TestCloseOwner(t *testing.T) {
 		t.Error("only the connections of the owner end with it")
 	}
 }
+
+// TestCloseGivesItsReason: requests that come to a closed connection learn whether its
+// server was replaced or Junctor stops.
+func TestCloseGivesItsReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		replaced, stopped := f.get(t, "a", "x", 1), f.get(t, "b", "x", 1)
+		f.Put(replaced)
+		f.Put(stopped)
+		f.configure("a")
+		f.Replace("a")
+		f.end()
+		for u, want := range map[*upstream.Upstream]string{
+			replaced.Upstream: "the configuration replaced or removed the server", stopped.Upstream: "junctor is shutting down",
+		} {
+			if err := u.Connect(t.Context()); !fault.Is(err, fault.UpstreamStopped) || fault.As(err).Message != want {
+				t.Errorf("the error is %v, not %q", err, want)
+			}
+		}
+	})
+}

@@ -111,6 +111,7 @@ func (g *Gateway) Apply(n *Generation) {
 	before := g.generations.swap(n)
 	n.forgetUnused()
 	for _, server := range before.replaced(n) {
+		before.upstream(server).Retire()
 		g.conns.Replace(server)
 		for _, s := range g.sessions.all() {
 			s.serverReplaced(server)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -73,6 +74,10 @@ func TestReloadKeepsDescriptionOfConnectedServer(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		connect(old, "after")
+		old.Close()
+		if err := old.Connect(t.Context()); !strings.Contains(fmt.Sprint(err), "replaced or removed") {
+			t.Errorf("the error of the replaced server is %v", err)
+		}
 	})
 }
 

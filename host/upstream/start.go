@@ -123,8 +123,9 @@ func (u *Upstream) connected(c *conn) {
 	u.resubscribe(c)
 	u.mu.Lock()
 	if u.closed {
+		reason := u.closeReason()
 		u.mu.Unlock()
-		c.close("junctor is shutting down", u.opts.Shutdown)
+		c.close(reason, u.opts.Shutdown)
 		return
 	}
 	u.conn, u.err = c, nil

@@ -151,6 +151,7 @@ type Upstream struct {
 	connects     int                     // guarded by mu
 	users        int                     // guarded by mu; number of callers that use or await the connection
 	closed       bool                    // guarded by mu
+	retired      bool                    // guarded by mu; see Retire
 	outdated     bool                    // guarded by mu; drop the connection when it becomes idle
 	subs         map[topic]*subscription // guarded by mu
 	level        string                  // guarded by mu; log level; "" means the server's default
@@ -245,6 +246,22 @@ func (u *Upstream) Status() Status {
 	return s
 }
 
+// Retire records that the configuration replaced or removed the server. It is the reason
+// of Close from then on; without it, the reason is that Junctor is shutting down.
+func (u *Upstream) Retire() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.retired = true
+}
+
+// closeReason returns why the upstream is closed. The caller holds mu.
+func (u *Upstream) closeReason() string {
+	if u.retired {
+		return "the configuration replaced or removed the server"
+	}
+	return "junctor is shutting down"
+}
+
 // Close closes the connection and fails all calls. It returns when all goroutines of
 // the upstream have ended.
 func (u *Upstream) Close() {
@@ -256,13 +273,14 @@ func (u *Upstream) Close() {
 	}
 	u.closed = true
 	c := u.conn
-	u.conn, u.err = nil, fault.New(fault.UpstreamStopped, "junctor is shutting down")
+	reason := u.closeReason()
+	u.conn, u.err = nil, fault.New(fault.UpstreamStopped, "%s", reason)
 	u.idle.stop()
 	u.set(Stopped)
 	u.mu.Unlock()
 	u.end()
 	if c != nil {
-		c.close("junctor is shutting down", u.opts.Shutdown)
+		c.close(reason, u.opts.Shutdown)
 	}
 	u.work.Wait()
 }
