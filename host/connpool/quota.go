@@ -10,8 +10,8 @@ const (
 )
 
 var (
-	errTooMany    = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open", MaxPerServer)
-	errTooManyOwn = fault.New(fault.UpstreamOverloaded, "more than %d connections to it are open for this client", MaxPerPrincipal)
+	errTooMany    = fault.New(fault.UpstreamOverloaded, "connection limit reached: %d connections are open", MaxPerServer)
+	errTooManyOwn = fault.New(fault.UpstreamOverloaded, "connection limit reached: this client has %d connections open", MaxPerPrincipal)
 )
 
 // A countKey identifies the connections of one principal to one server.

@@ -148,8 +148,8 @@ var Codes = map[Code]Entry{
 	UpstreamProtocol:        {ExitUnreachable, "The server supports no protocol revision that Junctor supports, or not the configured one.", "Set `protocol = \"auto\"` or a revision that the server supports."},
 	UpstreamBadMessage:      {ExitUnreachable, "The server's response was invalid: broken JSON, a duplicate name, or not JSON-RPC.", "Report it to the server's author."},
 	UpstreamTooLarge:        {ExitUnreachable, "A message from or to the server exceeded `max_message`.", "Request less at once, or raise `max_message` in the server's block."},
-	UpstreamOverloaded:      {ExitUnreachable, "Too many calls are queued for the server, which does not read them.", "Try again later."},
-	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down.", "Nothing."},
+	UpstreamOverloaded:      {ExitUnreachable, "Too many calls are queued for the server, which does not read them, or too many connections to it are open.", "Try again later."},
+	UpstreamStopped:         {ExitUnreachable, "Junctor is shutting down, or the server was removed or replaced.", "If the server was replaced, try again."},
 	UpstreamUnsupported:     {ExitUnreachable, "The server does not support this method.", "`junctor status SERVER` shows its capabilities."},
 	UpstreamError:           {ExitAnswer, "The server returned a JSON-RPC error.", "The message and `data` come from the server."},
 	UpstreamAuth:            {ExitCredentials, "The server requires credentials, or rejected the ones it received.", "Add an `auth` block to the server's block, or check the existing one. For credentials that never expire, `env` and `headers` suffice."},
@@ -183,7 +183,7 @@ var Codes = map[Code]Entry{
 	SecretUngranted: {ExitCredentials, "The secret is not granted to the server. The configuration or the server is a different one, or the server's program, arguments or host changed.", "Run `junctor secret grant NAME` if the server may have it."},
 	SecretTooLarge:  {ExitUsage, "The secret is too large, or the store is full.", "Store it in a file and name the file in the configuration."},
 
-	GatewayOverloaded: {ExitUnreachable, "The messages in memory reached half of `max_memory`, or one client reached its share of that, and a request or a response was dropped. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
+	GatewayOverloaded: {ExitUnreachable, "A limit of the gateway was reached, and a request or a response was dropped. The limits are half of `max_memory` for the messages in memory, half of that for one client, 500 requests of one client in flight, and the number of suspended calls. If a response was dropped, the tool was called; the message says which.", "Try again later, request less at a time, or raise `max_memory` in the `gateway` block."},
 
 	ProcessMissing:     {ExitUnreachable, "No running `junctor serve` was found for this request.", "Start one, or choose one with `--instance`. `junctor status` lists them."},
 	ProcessAmbiguous:   {ExitUsage, "Several running processes match, and the request is for one.", "Choose one with `--instance`; the error lists them."},

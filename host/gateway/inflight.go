@@ -30,7 +30,7 @@ func (f *requestsInFlight) add(r *request) *rpcError {
 	case f.byID[string(r.id)] != nil:
 		return &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
 	case len(f.byID) >= maxInFlight:
-		return faultError(fault.New(fault.UpstreamOverloaded, "more than %d requests are being answered", maxInFlight), r.modern)
+		return faultError(fault.New(fault.GatewayOverloaded, "request limit reached: %d requests of this client are in flight", maxInFlight), r.modern)
 	}
 	if f.byID == nil {
 		f.byID = map[string]*request{}

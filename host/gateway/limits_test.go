@@ -51,7 +51,8 @@ func TestInFlight(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":502,"method":"tools/call","params":{"name":"a__t","_meta":{$M}}}`)
 		synctest.Wait()
 		got := c.drain()
-		if len(got) != 3 || !strings.Contains(got[0], `"code":-32001,`) || !strings.Contains(got[1], `"reason":"overloaded"`) || !strings.Contains(got[2], `"code":-31011,`) {
+		if len(got) != 3 || !strings.Contains(got[0], `"code":-32001,`) || !strings.Contains(got[1], `"reason":"overloaded"`) || !strings.Contains(got[2], `"code":-31011,`) ||
+			!strings.Contains(got[0], "request limit reached: 500 requests") || !strings.Contains(got[0], `"gateway.overloaded"`) {
 			t.Errorf("%v", got)
 		}
 		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{}}`)

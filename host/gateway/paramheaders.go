@@ -20,7 +20,7 @@ func (r *request) checkParamHeaders() error {
 		missing := value == nil || string(value) == "null"
 		switch {
 		case len(sent) > 1:
-			return headerMismatch(h.Name, "stands twice")
+			return headerMismatch(h.Name, "appears twice")
 		case missing && len(sent) > 0:
 			return headerMismatch(h.Name, "repeats an argument that is not there")
 		case missing:
@@ -30,10 +30,10 @@ func (r *request) checkParamHeaders() error {
 		}
 		text, ok := mcp.HeaderText(sent[0])
 		if !ok {
-			return headerMismatch(h.Name, "is not encoded as it says")
+			return headerMismatch(h.Name, "is not validly encoded")
 		}
 		if !sameValue(text, value) {
-			return headerMismatch(h.Name, "is not what the arguments say")
+			return headerMismatch(h.Name, "differs from the argument")
 		}
 	}
 	return nil

@@ -30,14 +30,14 @@ func TestHeaders(t *testing.T) {
 		"null with it":      {args: `{"flag":null}`, header: "Mcp-Param-Flag: null", wrong: "is not there"},
 		"left out":          {args: `{"region":"eu"}`, wrong: "is missing"},
 		"deep left out":     {args: `{"deep":{"n":1}}`, wrong: "is missing"},
-		"another":           {args: `{"region":"eu"}`, header: "Mcp-Param-Region: us", wrong: "is not what"},
-		"another case":      {args: `{"region":"eu"}`, header: "Mcp-Param-Region: EU", wrong: "is not what"},
-		"another number":    {args: `{"deep":{"n":42}}`, header: "Mcp-Param-Count: 42.5", wrong: "is not what"},
-		"a huge exponent":   {args: `{"deep":{"n":42}}`, header: "Mcp-Param-Count: 1e999999999", wrong: "is not what"},
-		"a text as number":  {args: `{"region":"42"}`, header: "Mcp-Param-Region: 42.0", wrong: "is not what"},
+		"another":           {args: `{"region":"eu"}`, header: "Mcp-Param-Region: us", wrong: "differs from the argument"},
+		"another case":      {args: `{"region":"eu"}`, header: "Mcp-Param-Region: EU", wrong: "differs from the argument"},
+		"another number":    {args: `{"deep":{"n":42}}`, header: "Mcp-Param-Count: 42.5", wrong: "differs from the argument"},
+		"a huge exponent":   {args: `{"deep":{"n":42}}`, header: "Mcp-Param-Count: 1e999999999", wrong: "differs from the argument"},
+		"a text as number":  {args: `{"region":"42"}`, header: "Mcp-Param-Region: 42.0", wrong: "differs from the argument"},
 		"twice":             {args: `{"region":"eu"}`, header: "Mcp-Param-Region: eu\nMcp-Param-Region: eu", wrong: "twice"},
-		"not base64":        {args: `{"region":"eu"}`, header: "Mcp-Param-Region: =?base64?ZX!?=", wrong: "not encoded"},
-		"not ASCII":         {args: `{"region":"ü"}`, header: "Mcp-Param-Region: ü", wrong: "not encoded"},
+		"not base64":        {args: `{"region":"eu"}`, header: "Mcp-Param-Region: =?base64?ZX!?=", wrong: "not validly encoded"},
+		"not ASCII":         {args: `{"region":"ü"}`, header: "Mcp-Param-Region: ü", wrong: "not validly encoded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

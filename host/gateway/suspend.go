@@ -49,8 +49,10 @@ func (s *suspendedCalls) add(c *suspendedCall, r *request) (state string, err er
 	switch {
 	case s.refused:
 		return "", errStopping
-	case len(s.calls) >= maxSuspended || s.countOf(p.principal) >= maxSuspendedPerPrincipal:
-		return "", fault.New(fault.UpstreamOverloaded, "too many requests wait for what their clients were asked")
+	case len(s.calls) >= maxSuspended:
+		return "", faultError(fault.New(fault.GatewayOverloaded, "suspended call limit reached: %d calls wait for their clients", maxSuspended), r.modern)
+	case s.countOf(p.principal) >= maxSuspendedPerPrincipal:
+		return "", faultError(fault.New(fault.GatewayOverloaded, "suspended call limit reached: %d calls wait for this client", maxSuspendedPerPrincipal), r.modern)
 	}
 	c.setRequest(nil)
 	s.calls[id] = p

@@ -86,7 +86,7 @@ func TestParkedMost(t *testing.T) {
 				t.Fatalf("call %d: %s", i, got)
 			}
 		}
-		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) {
+		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "100 calls wait for this client") {
 			t.Fatalf("the 101st of one principal: %s", got)
 		}
 		for i := maxSuspendedPerPrincipal; i < maxSuspended; i++ {
@@ -94,7 +94,7 @@ func TestParkedMost(t *testing.T) {
 				t.Fatalf("call %d: %s", i, got)
 			}
 		}
-		if got := call(clients[len(clients)-1], 4); !strings.Contains(got, `"code":-31011,`) {
+		if got := call(clients[len(clients)-1], 4); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "1000 calls wait") {
 			t.Fatalf("the 1001st: %s", got)
 		}
 		got := d.ask(clients[0], fmt.Sprintf(rooted, "s0__t", fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, states[0])))
@@ -197,7 +197,7 @@ func TestLinesOfOne(t *testing.T) {
 		}
 		before := f.Connections()
 		for _, got := range []string{call(greedy[connpool.MaxPerPrincipal]), d.ask(greedy[connpool.MaxPerPrincipal], modern)} {
-			if !strings.Contains(got, "for this client") {
+			if !strings.Contains(got, "this client has 128 connections open") {
 				t.Errorf("one too many: %s", got)
 			}
 		}
