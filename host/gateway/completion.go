@@ -14,7 +14,7 @@ func resolveReference(ctx context.Context, r *request) error {
 	switch kind {
 	case "ref/prompt":
 		r.requested, _ = mcp.TextMember(r.params, "ref", "name")
-		p, err := r.gw.finder.prompt(ctx, r.requested)
+		p, err := r.gw.finder.prompt(ctx, r.generation, r.requested)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (r *request) resolveResourceReference(ctx context.Context) error {
 	if t, ok := g.catalog.Snapshot().Template(r.requested); ok {
 		r.item = policy.Item{Server: t.Server, Kind: policy.Template, Name: t.Name}
 	} else {
-		at, err := g.finder.locate(ctx, r.principal, r.requested)
+		at, err := g.finder.locate(ctx, r.generation, r.principal, r.requested)
 		if err != nil {
 			return err
 		}

@@ -11,21 +11,19 @@ import (
 )
 
 // A finder finds the items that clients name. It asks servers whose lists are not known,
-// or may be old.
+// or may be old. The generation of a search is that of its request.
 type finder struct {
-	catalog     *catalog.Catalog
-	generations *generations
-	links       *resourceLinks
-	warnings    *warnings
-	log         hclog.Logger
+	catalog  *catalog.Catalog
+	links    *resourceLinks
+	warnings *warnings
+	log      hclog.Logger
 }
 
 // lookUpTime limits the search for an unknown name at servers with unknown lists.
 const lookUpTime = 15 * time.Second
 
-// ensure makes sure that every server's lists are known, as far as the servers
-// let us within a time, or that what was looked for is found. It returns those of
-// which something is still to come.
+// ensure waits until the lists of all servers are known or found accepts the snapshot, at
+// most for a time. found may be nil. ensure returns the servers that may still answer.
 func (f *finder) ensure(ctx context.Context, within time.Duration, found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -74,7 +72,7 @@ func (f *finder) lookUpName(ctx context.Context, exposed string, found func(*cat
 
 // tool returns the tool that clients call by a name. Its error for an unknown
 // name is that of the server which the name belongs to, if that could not start.
-func (f *finder) tool(ctx context.Context, exposed string) (*catalog.Tool, error) {
+func (f *finder) tool(ctx context.Context, n *Generation, exposed string) (*catalog.Tool, error) {
 	t, ok := f.catalog.Snapshot().Tool(exposed)
 	if !ok {
 		// It may belong to a server that was not asked yet. A name without a
@@ -83,16 +81,16 @@ func (f *finder) tool(ctx context.Context, exposed string) (*catalog.Tool, error
 		t, ok = f.catalog.Snapshot().Tool(exposed)
 	}
 	if !ok {
-		return nil, f.unknown("tool", exposed)
+		return nil, f.unknown(n, "tool", exposed)
 	}
 	return t, nil
 }
 
 // unknown is the fault of a name that no server offers. Where the prefix names a
 // server that could not start, it is the fault of that.
-func (f *finder) unknown(kind, exposed string) error {
+func (f *finder) unknown(n *Generation, kind, exposed string) error {
 	if server, ok := f.catalog.UnknownByPrefix(exposed); ok {
-		if u := f.generations.current().upstream(server); u != nil && u.Status().Err != nil {
+		if u := n.upstream(server); u != nil && u.Status().Err != nil {
 			return fault.In(server, u.Status().Err)
 		}
 	}
@@ -100,14 +98,14 @@ func (f *finder) unknown(kind, exposed string) error {
 }
 
 // prompt is tool for prompts.
-func (f *finder) prompt(ctx context.Context, exposed string) (*catalog.Prompt, error) {
+func (f *finder) prompt(ctx context.Context, n *Generation, exposed string) (*catalog.Prompt, error) {
 	p, ok := f.catalog.Snapshot().Prompt(exposed)
 	if !ok {
 		f.lookUpName(ctx, exposed, func(s *catalog.Snapshot) bool { p, ok := s.Prompt(exposed); return ok && p.Name != exposed })
 		p, ok = f.catalog.Snapshot().Prompt(exposed)
 	}
 	if !ok {
-		return nil, f.unknown("prompt", exposed)
+		return nil, f.unknown(n, "prompt", exposed)
 	}
 	return p, nil
 }

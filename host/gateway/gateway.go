@@ -118,7 +118,7 @@ func New(o Options) *Gateway {
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, questions: questionChecker{o.Log}, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
 		suspended: newSuspendedCalls(), tasks: newTasks(), links: newLinks(),
 	}
-	g.finder = &finder{o.Catalog, &g.generations, g.links, g.warnings, o.Log}
+	g.finder = &finder{o.Catalog, g.links, g.warnings, o.Log}
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog}
 	g.descriptions.inEffect = g.generations.version
 	g.local = &localAnswerer{o.Local, o.Roots, g.questions}
@@ -147,13 +147,13 @@ func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name stri
 // Locate returns the resource that a URI names, whether or not the principal may
 // read it.
 func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
-	return g.finder.locate(ctx, p, uri)
+	return g.finder.locate(ctx, g.generations.current(), p, uri)
 }
 
 // Decide returns the decision about showing an item to the principal, with the
 // rule that led to it.
 func (g *Gateway) Decide(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
-	return g.generations.current().Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
+	return g.generations.current().list(p, kind, server, name)
 }
 
 // Stop abandons suspended calls and closes the connections that not all clients

@@ -5,13 +5,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/connpool"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
 // A Generation is everything that one read of the configuration decides for the
-// gateway. It is immutable. A request keeps its generation to the end.
+// gateway. It is immutable. A request uses the generation in effect when it began, with
+// two exceptions: a connection that not all clients share is opened with the one in
+// effect then, and a listen request leaves its generation after the acknowledgement.
 type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
@@ -21,8 +24,9 @@ type Generation struct {
 }
 
 // InUse reports whether requests that began with the generation, or an earlier one, are
-// in flight: any of them may use a server that the generation took over. Once it is
-// false for a generation that is not the current one, it stays false.
+// in flight: any of them may use a server that the generation took over. A generation
+// that is not the current one gets no further requests. InUse may be true for a moment
+// again when enter finds that the generation was replaced.
 func (n *Generation) InUse() bool {
 	n.forgetUnused()
 	return n.before.Load() != nil || n.requests.Load() > 0
@@ -86,6 +90,11 @@ func (r *request) leaveGeneration() {
 // upstream returns the upstream of a server that all clients share; nil for a server
 // that is not part of the generation.
 func (n *Generation) upstream(server string) *upstream.Upstream { return n.Servers[server].Upstream }
+
+// list returns the decision about showing an item to a principal.
+func (n *Generation) list(p authn.Principal, kind policy.Kind, server, name string) policy.Decision {
+	return n.Policy.List(p, policy.Item{Server: server, Kind: kind, Name: name})
+}
 
 // replaced returns the servers of a generation that another one does not have, or has
 // with another upstream.

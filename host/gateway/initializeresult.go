@@ -121,7 +121,7 @@ func (r *request) initializeResult() (caps []byte, instructions string) {
 func (r *request) visibleServers() map[string]bool {
 	used := map[string]bool{}
 	look := func(kind policy.Kind, server, name string) {
-		if !used[server] && r.gw.Visible(r.principal, kind, server, name) {
+		if !used[server] && r.generation.list(r.principal, kind, server, name).Lists() {
 			used[server] = true
 		}
 	}

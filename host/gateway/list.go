@@ -88,7 +88,7 @@ func list(r *request, partial bool, member string, kind policy.Kind, n int, at f
 	next := n
 	for i := start; i < n; i++ {
 		item := at(i)
-		if !r.gw.Visible(r.principal, kind, item.Server, item.Name) {
+		if !r.generation.list(r.principal, kind, item.Server, item.Name).Lists() {
 			continue
 		}
 		if len(page) > empty {

@@ -78,7 +78,7 @@ func (r *request) listenTo(ctx context.Context, uri string) (sub subscription.Su
 	if len(uri) > maxURI {
 		return sub, errURITooLong()
 	}
-	at, err := r.gw.finder.locate(ctx, r.principal, uri)
+	at, err := r.gw.finder.locate(ctx, r.generation, r.principal, uri)
 	if err != nil {
 		return sub, err
 	}

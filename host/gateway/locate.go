@@ -10,14 +10,13 @@ import (
 )
 
 // locate returns the resource that a URI names, whether or not the principal may
-// read it. It is one that a server lists or has a template for, one that a server
-// returned to the principal before, or any of a server with
-// resources { unlisted = true }. Resources are never looked for by asking servers
-// in turn, which would tell each of them what a client wants from another.
-func (f *finder) locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
-	at, found := f.listed(ctx, uri)
+// read it. A server lists the resource or has a template for it, a server returned it to
+// the principal before, or its server has resources { unlisted = true }. locate does not
+// ask servers in turn: each of them would learn what a client wants from another.
+func (f *finder) locate(ctx context.Context, n *Generation, p authn.Principal, uri string) (catalog.Location, error) {
+	at, found := f.listed(ctx, n, uri)
 	if !found {
-		at, found = f.unlisted(p, uri, at)
+		at, found = f.unlisted(n, p, uri, at)
 	}
 	if !found {
 		return at, unlistedResource(uri)
@@ -27,16 +26,16 @@ func (f *finder) locate(ctx context.Context, p authn.Principal, uri string) (cat
 
 // listed finds a resource in the lists of the servers. It waits for those that
 // could list the URI, and come before the server that does.
-func (f *finder) listed(ctx context.Context, uri string) (at catalog.Location, found bool) {
+func (f *finder) listed(ctx context.Context, n *Generation, uri string) (at catalog.Location, found bool) {
 	at, found = f.catalog.Snapshot().Locate(uri)
 	_, qualified := catalog.Unqualify(uri)
 	switch {
 	case found && qualified && at.URI != uri:
 		return at, true
 	case found && f.catalog.Snapshot().Exact(at):
-		f.waitFor(ctx, f.catalog.Unknown(at.Server))
+		f.waitFor(ctx, n, f.catalog.Unknown(at.Server))
 	case found:
-		f.waitFor(ctx, f.catalog.Unknown(""))
+		f.waitFor(ctx, n, f.catalog.Unknown(""))
 	case at.Server != "": // the server that is meant may take as long to start as it is allowed to
 		f.catalog.Ensure(ctx, at.Server)
 	default:
@@ -51,9 +50,9 @@ func (f *finder) listed(ctx context.Context, uri string) (at catalog.Location, f
 
 // waitFor waits for the lists of servers that are starting. One that could not
 // be started before is not waited for.
-func (f *finder) waitFor(ctx context.Context, servers []string) {
+func (f *finder) waitFor(ctx context.Context, n *Generation, servers []string) {
 	starting := slices.DeleteFunc(servers, func(name string) bool {
-		u := f.generations.current().upstream(name)
+		u := n.upstream(name)
 		return u == nil || u.Status().Err != nil
 	})
 	if len(starting) > 0 {
@@ -77,11 +76,11 @@ func (f *finder) renew(ctx context.Context, at catalog.Location, uri string) {
 }
 
 // unlisted finds a resource that no server lists. at names the server if the URI
-// does. Without a name it is the only server with resources of the URI's scheme
-// that has more than it lists or, where no server has the scheme, the only one
-// that has more than it lists.
-func (f *finder) unlisted(p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
-	all := f.generations.current().Servers
+// does. Otherwise the resource belongs to the only server with unlisted resources that
+// lists others of the URI's scheme. If no server lists any of the scheme, it belongs to
+// the only server with unlisted resources.
+func (f *finder) unlisted(n *Generation, p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
+	all := n.Servers
 	if at.Server != "" {
 		return at, all[at.Server].Unlisted || f.links.has(p.Key(), at)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/policy"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -189,4 +190,23 @@ func TestSlowerStart(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestListKeepsItsGeneration: a list that waits for a server during a reload shows what
+// the policy in effect at its begin allows.
+func TestListKeepsItsGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newFixture(slowToStart("quick", 0), slowToStart("slow", 3*time.Second))
+		defer d.end()
+		c := d.client()
+		defer c.hangUp()
+		c.greet(t, "{}")
+		denied := policy.Server{Deny: []policy.Rule{{At: "f:1:1", Match: func(string) bool { return true }}}}
+		time.AfterFunc(time.Second, func() { d.setPolicy(policy.New(map[string]policy.Server{"quick": denied, "slow": {}})) })
+		for _, want := range []string{`[{"name":"quick__t"},{"name":"slow__t"}]`, `[{"name":"slow__t"}]`} {
+			if got, _ := c.listing("legacy"); !strings.Contains(got, want) {
+				t.Errorf("the list is %s, not %s", got, want)
+			}
+		}
+	})
 }

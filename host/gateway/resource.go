@@ -27,7 +27,7 @@ func resolveResource(ctx context.Context, r *request) error {
 	case r.method == mcp.MethodSubscribe && len(uri) > maxURI:
 		return errURITooLong()
 	}
-	at, err := r.gw.finder.locate(ctx, r.principal, uri)
+	at, err := r.gw.finder.locate(ctx, r.generation, r.principal, uri)
 	if err != nil {
 		return r.noResource(uri, err)
 	}
