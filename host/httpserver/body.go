@@ -66,12 +66,12 @@ func memoryError(err error) error {
 
 // readBody reads the body of a request. If that fails it answers the request
 // and reports false. Otherwise the caller releases the body.
-func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) (*requestBody, bool) {
+func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) (*requestBody, bool) {
 	if !isJSON(r.Header) {
 		writeError(w, r, http.StatusUnsupportedMediaType, errType)
 		return nil, false
 	}
-	b, err := srv.readLimited(w, r, p, now)
+	b, err := srv.readLimited(w, r, p, settings)
 	if err == nil {
 		return b, true
 	}
@@ -103,10 +103,10 @@ func (e *bodyMemoryError) Error() string { return e.message }
 
 // readLimited reads a body within its limits for size, time and memory. The
 // caller releases the body, also after an error.
-func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) (b *requestBody, err error) {
+func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) (b *requestBody, err error) {
 	b = &requestBody{budget: srv.memory}
-	if r.ContentLength > int64(now.MaxBody) {
-		return b, &http.MaxBytesError{Limit: int64(now.MaxBody)}
+	if r.ContentLength > int64(settings.MaxBody) {
+		return b, &http.MaxBytesError{Limit: int64(settings.MaxBody)}
 	}
 	first := initialBody
 	if r.ContentLength >= 0 {
@@ -118,7 +118,7 @@ func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.P
 	b.first = first
 	srv.reading.Add(1)
 	defer srv.reading.Add(-1)
-	b.text, err = readAll(http.MaxBytesReader(w, now.paced(w, r), int64(now.MaxBody)), int(r.ContentLength), now.MaxBody,
+	b.text, err = readAll(http.MaxBytesReader(w, settings.paced(w, r), int64(settings.MaxBody)), int(r.ContentLength), settings.MaxBody,
 		func(n int) error { return b.grow(p, n) })
 	if err == nil { // else the limit holds for the rest of the body; see limitTimes
 		httpconn.UnlimitBody(w, r)
@@ -162,7 +162,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 // readAll reads a body of size bytes, or of unknown size up to most bytes if
 // size is negative. A client may announce more than it sends, so memory is
 // taken as the body arrives. readAll calls more before it takes memory above
-// firstRead.
+// initialBody.
 func readAll(in io.Reader, size, most int, more func(n int) error) ([]byte, error) {
 	limit := size
 	if size < 0 {

@@ -19,12 +19,12 @@ const streamAfter = time.Second
 // messages are sent before the answer or the answer takes long. It is then a
 // stream whose last event is the answer.
 type exchange struct {
-	server *Server
-	now    *active
-	w      http.ResponseWriter
-	r      *http.Request
-	takes  accept
-	to     func(*exchange) streamer // creates the stream
+	server   *Server
+	settings *active
+	w        http.ResponseWriter
+	r        *http.Request
+	takes    accept
+	to       func(*exchange) streamer // creates the stream
 
 	mu      sync.Mutex
 	stream  streamer // guarded by mu; nil: not a stream
@@ -42,8 +42,8 @@ type streamer interface {
 
 var _ gateway.Stream = (*exchange)(nil)
 
-func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, now *active, takes accept, to func(*exchange) streamer) *exchange {
-	x := &exchange{server: srv, now: now, w: w, r: r, takes: takes, to: to}
+func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, settings *active, takes accept, to func(*exchange) streamer) *exchange {
+	x := &exchange{server: srv, settings: settings, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
 		srv.slow.Begin(x)
 	}
@@ -92,7 +92,7 @@ func (x *exchange) finish(answer sendqueue.Message, status int) {
 	case !x.takes.json && status == http.StatusOK:
 		x.end(x.to(x), answer)
 	default:
-		x.server.writeJSON(x.w, x.r, answer, status, x.now.Send)
+		x.server.writeJSON(x.w, x.r, answer, status, x.settings.Send)
 	}
 }
 

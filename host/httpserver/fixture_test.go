@@ -234,7 +234,7 @@ func openFixtureAt(t testing.TB, l net.Listener, secure *TLS, change func(*Optio
 	h.Server = f
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- f.Serve(ctx, l, secure) }()
+	go func() { ended <- f.serveUntil(ctx, l, secure) }()
 	h.close = sync.OnceFunc(func() {
 		cancel()
 		select {
@@ -324,4 +324,21 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(status)
 	}))
+}
+
+// serveUntil answers requests that arrive at l until ctx ends, and closes the server then.
+// It uses TLS if secure is not nil. The error is that of the listener. It is nil if
+// ctx has ended.
+func (srv *Server) serveUntil(ctx context.Context, l net.Listener, secure *TLS) error {
+	x := srv.Start(l, secure)
+	var err error
+	select {
+	case err = <-srv.failed:
+	case <-ctx.Done():
+	}
+	srv.Shutdown(x)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }

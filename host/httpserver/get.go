@@ -11,7 +11,7 @@ import (
 )
 
 // get opens the common stream of a session, or resumes a stream.
-func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
+func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")
 		return
@@ -24,14 +24,14 @@ func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal
 		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
-	s, ok := srv.findSession(w, r, p, now, errSessionNotFound)
+	s, ok := srv.findSession(w, r, p, settings, errSessionNotFound)
 	if !ok {
 		return
 	}
 	defer s.Hold()()
 	defer httpconn.MarkStream(r)()
 	c := s.Client.(*sessionClient)
-	reader := &logReader{server: srv, now: now, session: s, events: newEventWriter(w, now.Send)}
+	reader := &logReader{server: srv, settings: settings, session: s, events: newEventWriter(w, settings.Send)}
 	if why, status := reader.startFrom(r.Header, c); why != nil {
 		writeError(w, r, status, why)
 		return
@@ -39,7 +39,7 @@ func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal
 	taken, release := c.takeStream(reader.number)
 	defer release()
 	reader.taken = taken
-	ctx, done := srv.register(&clientStream{request: r, principal: p, answers: reader.number != sessionstore.Common}, now)
+	ctx, done := srv.register(&clientStream{request: r, principal: p, answers: reader.number != sessionstore.Common}, settings)
 	defer done()
 	if err := reader.run(ctx); err != nil {
 		srv.log.Debug("stream ended", "stream", reader.number, "error", err)

@@ -7,7 +7,7 @@ import (
 
 // health answers health checks without authentication. It returns only
 // statuses. Servers that are not reachable do not make the gateway unhealthy.
-func (srv *Server) health(w http.ResponseWriter, r *http.Request, now *active) {
+func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *active) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	default:
@@ -21,7 +21,7 @@ func (srv *Server) health(w http.ResponseWriter, r *http.Request, now *active) {
 	}
 	checks := map[string]bool{
 		"accepting": !srv.isDraining(),
-		"sessions":  srv.sessions.Len() < now.Sessions.Max,
+		"sessions":  srv.sessions.Len() < settings.Sessions.Max,
 		"store":     srv.sessions.Healthy() == nil,
 	}
 	status := http.StatusOK

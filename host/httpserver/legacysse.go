@@ -26,44 +26,44 @@ type legacyClient struct {
 	out   gateway.Stream
 }
 
-func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request, now *active) {
+func (srv *Server) legacySSEEndpoint(w http.ResponseWriter, r *http.Request, settings *active) {
 	method := http.MethodGet
 	if r.URL.Path == "/messages" {
 		method = http.MethodPost
 	}
-	p, ok := srv.admit(w, r, now, method)
+	p, ok := srv.admit(w, r, settings, method)
 	switch {
 	case !ok:
 	case r.Method != method:
 		notAllowed(w, r, method)
 	case method == http.MethodGet:
-		srv.legacySSEStream(w, r, p, now)
+		srv.legacySSEStream(w, r, p, settings)
 	default:
-		srv.legacySSEMessage(w, r, p, now)
+		srv.legacySSEMessage(w, r, p, settings)
 	}
 }
 
 // legacySSEStream opens the stream of a new client and serves it until the
 // client disconnects, the session is too old, or the server ends.
-func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
+func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	if !acceptOf(r.Header).stream {
 		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)
 		return
 	}
 	defer httpconn.MarkStream(r)()
-	stream := srv.openStream(newEventWriter(w, now.Send), now.Keepalive)
+	stream := srv.openStream(newEventWriter(w, settings.Send), settings.Keepalive)
 	defer stream.finish(sendqueue.Message{})
-	id, c, err := srv.openLegacySSE(p, now, stream)
+	id, c, err := srv.openLegacySSE(p, settings, stream)
 	if err != nil {
 		writeRetryable(w, r, err.retryStatus(), sessionRetryAfter, err)
 		return
 	}
-	defer srv.closeLegacySSE(id, p, now)
+	defer srv.closeLegacySSE(id, p, settings)
 	// The address is relative, so that it works under every name of the server.
 	_ = stream.Push(sendqueue.Text([]byte("event: endpoint\ndata: /messages?sessionId=" + id + "\n\n")))
-	life := time.NewTimer(now.Sessions.Life)
+	life := time.NewTimer(settings.Sessions.Life)
 	defer life.Stop()
-	ctx, done := srv.register(&clientStream{request: r, principal: p}, now)
+	ctx, done := srv.register(&clientStream{request: r, principal: p}, settings)
 	defer done()
 	var end *streamEnd
 	grace := time.Duration(0)
@@ -73,7 +73,7 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 		end = &streamEnd{"end", sessionstore.ReasonMaxAge}
 	case <-ctx.Done():
 		if end = streamEndOf(ctx); end != nil && end != errRefused {
-			grace = now.Drain
+			grace = settings.Drain
 		}
 	}
 	over, cancel := context.WithTimeout(context.Background(), grace)
@@ -85,19 +85,19 @@ func (srv *Server) legacySSEStream(w http.ResponseWriter, r *http.Request, p aut
 }
 
 // openLegacySSE creates a client, or returns the error to send.
-func (srv *Server) openLegacySSE(p authn.Principal, now *active, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
+func (srv *Server) openLegacySSE(p authn.Principal, settings *active, out gateway.Stream) (id string, _ *legacyClient, _ *httpError) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	if srv.isDraining() {
 		return "", nil, errStopping
 	}
 	own := 0
-	key := now.legacySessions.key(p)
+	key := settings.legacySessions.key(p)
 	if key != "" {
 		own = srv.sessions.Of(key)
 	}
-	if err := now.legacySessions.AcquireBeside(key, 1, int64(srv.sessions.Len()), int64(own)); err != nil {
-		return "", nil, now.legacySessions.errorFor(err)
+	if err := settings.legacySessions.AcquireBeside(key, 1, int64(srv.sessions.Len()), int64(own)); err != nil {
+		return "", nil, settings.legacySessions.errorFor(err)
 	}
 	c := &legacyClient{Session: srv.gateway.Open(gateway.Client{Principal: p, Out: out}), owner: p.Key(), out: out}
 	id = rand.Text()
@@ -105,16 +105,16 @@ func (srv *Server) openLegacySSE(p authn.Principal, now *active, out gateway.Str
 	return id, c, nil
 }
 
-func (srv *Server) closeLegacySSE(id string, p authn.Principal, now *active) {
+func (srv *Server) closeLegacySSE(id string, p authn.Principal, settings *active) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	delete(srv.legacyClients, id)
-	now.legacySessions.release(p)
+	settings.legacySessions.release(p)
 }
 
 // legacySSEMessage handles a message of a client. The answer is sent on the
 // client's stream.
-func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
+func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		writeError(w, r, http.StatusBadRequest, errNoSession)
@@ -127,15 +127,15 @@ func (srv *Server) legacySSEMessage(w http.ResponseWriter, r *http.Request, p au
 		writeError(w, r, http.StatusNotFound, errUnknownSession)
 		return
 	}
-	b, ok := srv.readBody(w, r, p, now)
+	b, ok := srv.readBody(w, r, p, settings)
 	if !ok {
 		return
 	}
-	if !srv.acquire(w, r, p, now.inFlight) {
+	if !srv.acquire(w, r, p, settings.inFlight) {
 		b.release()
 		return
 	}
-	leave, accepted := sync.OnceFunc(func() { now.inFlight.release(p); b.release() }), false // an accepted message counts until it is answered
+	leave, accepted := sync.OnceFunc(func() { settings.inFlight.release(p); b.release() }), false // an accepted message counts until it is answered
 	defer func() {
 		if !accepted {
 			leave()

@@ -12,18 +12,18 @@ import (
 )
 
 // post handles a POST, which has one message.
-func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
+func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	takes := acceptOf(r.Header)
 	if !takes.json && !takes.stream {
 		writeError(w, r, http.StatusNotAcceptable, errAccept)
 		return
 	}
-	b, ok := srv.readBody(w, r, p, now)
+	b, ok := srv.readBody(w, r, p, settings)
 	if !ok {
 		return
 	}
 	defer b.release()
-	quota := now.inFlight
+	quota := settings.inFlight
 	if !srv.acquire(w, r, p, quota) {
 		return
 	}
@@ -36,16 +36,16 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 		if m.Method == mcp.MethodListen && m.IsRequest() {
 			// It ends with the client's connection. Until then it counts like a
 			// session of a legacy client.
-			if !srv.acquire(w, r, p, now.listening) {
+			if !srv.acquire(w, r, p, settings.listening) {
 				return
 			}
-			now.inFlight.release(p)
-			quota = now.listening
+			settings.inFlight.release(p)
+			quota = settings.listening
 		}
-		srv.postModern(w, r, p, now, m, takes)
+		srv.postModern(w, r, p, settings, m, takes)
 		return
 	}
-	srv.postLegacy(w, r, p, now, m, takes)
+	srv.postLegacy(w, r, p, settings, m, takes)
 }
 
 // An accept says which media types a client accepts.
@@ -75,7 +75,7 @@ func acceptOf(h http.Header) (a accept) {
 }
 
 // postModern answers a message of a modern client.
-func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, m *mcp.Message, takes accept) {
+func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
 	switch {
 	case m.IsResponse():
 		writeError(w, r, http.StatusBadRequest, errResponse)
@@ -90,10 +90,10 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 	}
 	ctx, done := r.Context(), func() {}
 	if m.Method == mcp.MethodListen {
-		ctx, done = srv.register(&clientStream{request: r, principal: p, listens: true}, now)
+		ctx, done = srv.register(&clientStream{request: r, principal: p, listens: true}, settings)
 	}
 	defer done()
-	x := srv.exchange(w, r, now, takes, newSSEStream)
+	x := srv.exchange(w, r, settings, takes, newSSEStream)
 	a := x.answer(m, func() gateway.Answer {
 		return srv.gateway.Answer(ctx, gateway.Client{Principal: p, Out: x}, m, gateway.Exchange{Out: x, Header: r.Header})
 	})
@@ -118,16 +118,16 @@ func modernStatus(a gateway.Answer) int {
 }
 
 // postLegacy handles a message of a session, or one that begins a session.
-func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, m *mcp.Message, takes accept) {
+func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
 	if !knownVersion(r.Header) {
 		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
 	if m.Method == mcp.MethodInitialize && m.IsRequest() {
-		srv.initialize(w, r, p, now, m)
+		srv.initialize(w, r, p, settings, m)
 		return
 	}
-	s, ok := srv.findSession(w, r, p, now, errUnknownSession)
+	s, ok := srv.findSession(w, r, p, settings, errUnknownSession)
 	if !ok {
 		return
 	}
@@ -138,7 +138,7 @@ func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Pr
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	x := srv.exchange(w, r, now, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
+	x := srv.exchange(w, r, settings, takes, func(x *exchange) streamer { return newResumableStream(x, s, m.ID) })
 	a := x.answer(m, func() gateway.Answer { return c.Answer(m, gateway.Exchange{Out: x}) })
 	defer a.Message.Hold.Release()
 	x.finish(a.Message, legacyStatus(a))
@@ -153,14 +153,14 @@ func legacyStatus(a gateway.Answer) int {
 }
 
 // initialize begins a session.
-func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, m *mcp.Message) {
+func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message) {
 	if srv.isDraining() {
-		writeRetryable(w, r, http.StatusServiceUnavailable, now.Drain, errStopping)
+		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)
 		return
 	}
 	s, err := srv.sessions.New(p.Key(), nil)
 	if err != nil {
-		srv.sessionError(w, r, now, err)
+		srv.sessionError(w, r, settings, err)
 		return
 	}
 	c := s.Client.(*sessionClient)
@@ -168,11 +168,11 @@ func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Pr
 	a := c.Answer(m, gateway.Exchange{Out: closedStream{}})
 	if a.Code != 0 || a.Empty() {
 		s.End(sessionRefused)
-		srv.writeJSON(w, r, a.Message, http.StatusOK, now.Send)
+		srv.writeJSON(w, r, a.Message, http.StatusOK, settings.Send)
 		return
 	}
 	w.Header()["Mcp-Session-Id"] = []string{s.ID}
-	srv.writeJSON(w, r, a.Message, http.StatusOK, now.Send)
+	srv.writeJSON(w, r, a.Message, http.StatusOK, settings.Send)
 }
 
 // A closedStream is the stream of a request that can send nothing but its

@@ -36,7 +36,7 @@ type finalAnswer struct {
 // newResumableStream begins to stream the answer of an exchange.
 func newResumableStream(x *exchange, s *sessionstore.Session, id []byte) streamer {
 	l := &resumableStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{}), last: &finalAnswer{}}
-	f := &logReader{server: x.server, now: x.now, session: s, events: newEventWriter(x.w, x.now.Send), number: l.number, live: true, last: l.last}
+	f := &logReader{server: x.server, settings: x.settings, session: s, events: newEventWriter(x.w, x.settings.Send), number: l.number, live: true, last: l.last}
 	x.server.work.Go(func() {
 		defer close(l.done)
 		defer func() {
@@ -77,7 +77,7 @@ func (s *resumableStream) finish(answer sendqueue.Message) {
 // A logReader writes a stream of a session's log to a client as it grows.
 type logReader struct {
 	server      *Server
-	now         *active
+	settings    *active
 	session     *sessionstore.Session
 	events      *eventWriter
 	number      uint32
@@ -102,7 +102,7 @@ func (l *logReader) run(ctx context.Context) error {
 	if err := l.events.event("", l.id(l.at)); err != nil {
 		return err
 	}
-	alive := time.NewTicker(l.now.Keepalive)
+	alive := time.NewTicker(l.settings.Keepalive)
 	defer alive.Stop()
 	for {
 		changed := l.session.Log().Changed(l.number)

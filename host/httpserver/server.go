@@ -61,10 +61,10 @@ func New(o Options) (*Server, error) {
 		requestLog: limit.NewLines(o.Log, "listener"), draining: make(chan struct{}), failed: make(chan error, 1),
 		listeners: map[*Listener]struct{}{}, streams: map[*clientStream]struct{}{}, legacyClients: map[string]*legacyClient{},
 	}
-	now := srv.activate(o.Settings)
-	srv.active.Store(now)
+	settings := srv.activate(o.Settings)
+	srv.active.Store(settings)
 	store, err := sessionstore.Open(sessionstore.Options{
-		Limits: now.sessionLimits(), Path: o.SessionFile, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession, Budget: srv.memory,
+		Limits: settings.sessionLimits(), Path: o.SessionFile, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession, Budget: srv.memory,
 	})
 	if err != nil {
 		return nil, err
@@ -81,22 +81,22 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if srv.closed {
 		return
 	}
-	l, now := listenerOf(r), srv.active.Load()
+	l, settings := listenerOf(r), srv.active.Load()
 	l.requests.Add(1)
 	defer l.requests.Add(-1)
 	httpconn.SetTLS(r)
-	now.limitTimes(w, r)
+	settings.limitTimes(w, r)
 	if l.isDraining() {
 		w.Header().Set("Connection", "close")
 	}
 	switch r.URL.Path {
 	case "/healthz", "/livez", "/readyz":
-		srv.health(w, r, now)
+		srv.health(w, r, settings)
 	case "/mcp":
-		srv.endpoint(w, r, now)
+		srv.endpoint(w, r, settings)
 	case "/sse", "/messages":
-		if now.LegacySSE {
-			srv.legacySSEEndpoint(w, r, now)
+		if settings.LegacySSE {
+			srv.legacySSEEndpoint(w, r, settings)
 			return
 		}
 		writeError(w, r, http.StatusNotFound, errNotFound)
@@ -106,18 +106,18 @@ func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // endpoint serves the endpoint of both eras.
-func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, now *active) {
-	p, ok := srv.admit(w, r, now, "GET, POST, DELETE")
+func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, settings *active) {
+	p, ok := srv.admit(w, r, settings, "GET, POST, DELETE")
 	if !ok {
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		srv.post(w, r, p, now)
+		srv.post(w, r, p, settings)
 	case http.MethodGet:
-		srv.get(w, r, p, now)
+		srv.get(w, r, p, settings)
 	case http.MethodDelete:
-		srv.deleteSession(w, r, p, now)
+		srv.deleteSession(w, r, p, settings)
 	default:
 		notAllowed(w, r, "GET, POST, DELETE")
 	}
@@ -126,8 +126,8 @@ func (srv *Server) endpoint(w http.ResponseWriter, r *http.Request, now *active)
 // admit reports whether a request is allowed, and returns its principal. It
 // checks the origin, the rate of its address and its credentials. It answers a
 // request that is not allowed, and an OPTIONS request.
-func (srv *Server) admit(w http.ResponseWriter, r *http.Request, now *active, methods string) (authn.Principal, bool) {
-	origin := originPolicy{listenAddress: &listenerOf(r).address, origins: now.Origins, hosts: now.Hosts}
+func (srv *Server) admit(w http.ResponseWriter, r *http.Request, settings *active, methods string) (authn.Principal, bool) {
+	origin := originPolicy{listenAddress: &listenerOf(r).address, origins: settings.Origins, hosts: settings.Hosts}
 	if why := origin.check(r); why != nil {
 		srv.requestLog.Log(hclog.Warn, "http", "refused a request", "why", why.reason, "host", printable(r.Host), "origin", printable(r.Header.Get("Origin")), "from", r.RemoteAddr)
 		writeError(w, r, http.StatusForbidden, why)
@@ -138,11 +138,11 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, now *active, me
 		w.WriteHeader(http.StatusNoContent)
 		return authn.Principal{}, false
 	}
-	if wait, ok := srv.addresses.allow(r.RemoteAddr, now.PerAddress, now.Loopback); !ok {
+	if wait, ok := srv.addresses.allow(r.RemoteAddr, settings.PerAddress, settings.Loopback); !ok {
 		writeRetryable(w, r, http.StatusTooManyRequests, wait, errRate)
 		return authn.Principal{}, false
 	}
-	p, err := authenticate(now, r)
+	p, err := authenticate(settings, r)
 	if err != nil {
 		srv.requestLog.Log(hclog.Warn, "http", "refused a client", "why", err.Error(), "from", r.RemoteAddr)
 		unauthorized(w)
@@ -153,12 +153,12 @@ func (srv *Server) admit(w http.ResponseWriter, r *http.Request, now *active, me
 
 // authenticate returns the principal of a request. A certificate that the client
 // presented when it connected must still be accepted.
-func authenticate(now *active, r *http.Request) (authn.Principal, error) {
+func authenticate(settings *active, r *http.Request) (authn.Principal, error) {
 	l := listenerOf(r)
 	if secure := l.secure.Load(); secure != nil && !secure.accepts(r.TLS) {
 		return authn.Principal{}, authn.ErrCertificate
 	}
-	auth := now.Auth
+	auth := settings.Auth
 	if before := l.retired.Load(); before != nil && auth == nil {
 		auth = before.Auth
 	}

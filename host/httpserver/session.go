@@ -90,7 +90,7 @@ func (c *sessionClient) firstRead() bool {
 
 // findSession returns the session of a request, or answers the request. A
 // session of another principal looks as if it did not exist.
-func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active, unknown *httpError) (*sessionstore.Session, bool) {
+func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, unknown *httpError) (*sessionstore.Session, bool) {
 	ids := r.Header["Mcp-Session-Id"]
 	if len(ids) != 1 || ids[0] == "" || len(ids[0]) > maxSessionID {
 		writeError(w, r, http.StatusBadRequest, errNoSession)
@@ -104,7 +104,7 @@ func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.P
 	case errors.Is(err, sessionstore.ErrUnknown):
 		writeError(w, r, http.StatusNotFound, unknown)
 	default:
-		srv.sessionError(w, r, now, err)
+		srv.sessionError(w, r, settings, err)
 	}
 	return nil, false
 }
@@ -114,15 +114,15 @@ func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.P
 const sessionRetryAfter = 5 * time.Second
 
 // sessionError answers a request after an error of the session store.
-func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, now *active, err error) {
+func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, settings *active, err error) {
 	full, ok := errors.AsType[*sessionstore.FullError](err)
 	switch {
 	case ok && full.Owner:
-		writeRetryable(w, r, http.StatusTooManyRequests, sessionRetryAfter, now.legacySessions.share)
+		writeRetryable(w, r, http.StatusTooManyRequests, sessionRetryAfter, settings.legacySessions.share)
 	case ok:
-		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, now.legacySessions.full)
+		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, settings.legacySessions.full)
 	case errors.Is(err, sessionstore.ErrClosed):
-		writeRetryable(w, r, http.StatusServiceUnavailable, now.Drain, errStopping)
+		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)
 	default:
 		srv.log.Error("reading the session store failed", "error", err)
 		writeRetryable(w, r, http.StatusServiceUnavailable, sessionRetryAfter, errStore)
@@ -130,7 +130,7 @@ func (srv *Server) sessionError(w http.ResponseWriter, r *http.Request, now *act
 }
 
 // deleteSession ends a session at the request of its client.
-func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn.Principal, now *active) {
+func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")
 		return
@@ -139,7 +139,7 @@ func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn
 		writeError(w, r, http.StatusBadRequest, errVersion)
 		return
 	}
-	s, ok := srv.findSession(w, r, p, now, errUnknownSession)
+	s, ok := srv.findSession(w, r, p, settings, errUnknownSession)
 	if !ok {
 		return
 	}

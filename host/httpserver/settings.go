@@ -49,13 +49,13 @@ type active struct {
 // keep the earlier ones. Streams end whose credentials are not accepted any longer.
 // Only one goroutine at a time may call Apply.
 func (srv *Server) Apply(s Settings) {
-	now := srv.activate(s)
-	srv.active.Store(now)
-	srv.sessions.SetLimits(now.sessionLimits())
+	settings := srv.activate(s)
+	srv.active.Store(settings)
+	srv.sessions.SetLimits(settings.sessionLimits())
 	for _, l := range srv.allListeners() {
-		l.conns.SetLimits(now.connLimits())
+		l.conns.SetLimits(settings.connLimits())
 	}
-	srv.endRefusedStreams(now)
+	srv.endRefusedStreams(settings)
 }
 
 // activate returns settings with the server's quotas, which it resizes.
@@ -64,17 +64,17 @@ func (srv *Server) activate(s Settings) *active {
 		q.Resize(int64(max), s.MultiplePrincipals)
 		return newRequestQuota(q, max, kind, attribute)
 	}
-	now := &active{
+	settings := &active{
 		Settings:       s,
 		inFlight:       resize(srv.inFlight, s.MaxInFlight, "concurrency", "max_in_flight"),
 		listening:      resize(srv.listening, s.Sessions.Max, "listener", "sessions.max"),
 		legacySessions: resize(srv.legacySessions, s.Sessions.Max, "session", "sessions.max"),
 	}
-	now.legacySessions.full.modern = 0 // modern clients have no sessions
+	settings.legacySessions.full.modern = 0 // modern clients have no sessions
 	if s.MultiplePrincipals {
 		srv.gateway.SharePerPrincipal()
 	}
-	return now
+	return settings
 }
 
 // sessionLimits returns the limits of the session store.

@@ -21,7 +21,7 @@ type sseStream struct {
 
 // newSSEStream begins to stream the answer of an exchange.
 func newSSEStream(x *exchange) streamer {
-	return x.server.openStream(newEventWriter(x.w, x.now.Send), x.now.Keepalive)
+	return x.server.openStream(newEventWriter(x.w, x.settings.Send), x.settings.Keepalive)
 }
 
 // openStream returns a stream that sends comments while no message is sent, at an

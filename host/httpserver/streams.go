@@ -38,7 +38,7 @@ func streamEndOf(ctx context.Context) *streamEnd {
 // register registers a stream. The context ends with the request, or with a streamEnd
 // as its cause when the server ends the stream. The caller calls done when the stream
 // has ended.
-func (srv *Server) register(s *clientStream, now *active) (ctx context.Context, done func()) {
+func (srv *Server) register(s *clientStream, settings *active) (ctx context.Context, done func()) {
 	s.listener = listenerOf(s.request)
 	ctx, s.end = context.WithCancelCause(s.request.Context())
 	srv.mu.Lock()
@@ -46,7 +46,7 @@ func (srv *Server) register(s *clientStream, now *active) (ctx context.Context, 
 	srv.mu.Unlock()
 	// The settings may have changed since the request was admitted, and the listener
 	// may have begun to drain.
-	if latest := srv.active.Load(); latest != now && !srv.accepts(latest, s) {
+	if latest := srv.active.Load(); latest != settings && !srv.accepts(latest, s) {
 		s.end(errRefused)
 	}
 	switch {
@@ -65,15 +65,15 @@ func (srv *Server) register(s *clientStream, now *active) (ctx context.Context, 
 }
 
 // accepts reports whether the client of a stream is still the same principal.
-func (srv *Server) accepts(now *active, s *clientStream) bool {
-	p, err := authenticate(now, s.request)
+func (srv *Server) accepts(settings *active, s *clientStream) bool {
+	p, err := authenticate(settings, s.request)
 	return err == nil && p.Key() == s.principal.Key()
 }
 
 // endRefusedStreams ends the streams of clients whose credentials are not accepted any
 // longer.
-func (srv *Server) endRefusedStreams(now *active) {
-	srv.endStreams(func(s *clientStream) bool { return !srv.accepts(now, s) }, errRefused)
+func (srv *Server) endRefusedStreams(settings *active) {
+	srv.endStreams(func(s *clientStream) bool { return !srv.accepts(settings, s) }, errRefused)
 }
 
 // endStreams ends the streams that match.

@@ -1,10 +1,6 @@
 package httpserver
 
-import (
-	"context"
-	"net"
-	"time"
-)
+import "time"
 
 const (
 	maxHeader    = 16 << 10 // bytes
@@ -14,23 +10,6 @@ const (
 	giveUpTime   = 250 * time.Millisecond // for sending errors to clients of abandoned requests
 	shutdownTime = 2 * time.Second        // for closing connections
 )
-
-// Serve answers requests that arrive at l until ctx ends, and closes the server then.
-// It uses TLS if secure is not nil. The error is that of the listener. It is nil if
-// ctx has ended.
-func (srv *Server) Serve(ctx context.Context, l net.Listener, secure *TLS) error {
-	x := srv.Start(l, secure)
-	var err error
-	select {
-	case err = <-srv.failed:
-	case <-ctx.Done():
-	}
-	srv.Shutdown(x)
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
 
 // Failed returns a channel that has an error when a listener cannot accept clients any
 // longer.
