@@ -56,12 +56,8 @@ func (r *request) run(ctx context.Context) Answer {
 
 // account reserves the memory of an answer that the gateway made itself.
 func (r *request) account(size int) error {
-	held, err := r.gw.opts.Budget.Hold(size)
-	if err == nil {
-		err = held.Assign(r.principal.Key())
-	}
+	held, err := r.gw.opts.Budget.HoldFor(r.principal.Key(), size)
 	if err != nil {
-		held.Release()
 		return fault.Because(fault.GatewayOverloaded, err, "the answer was dropped").WithHint("try again later")
 	}
 	r.hold = held

@@ -100,12 +100,8 @@ func (r *request) reserveParams() (*limit.Hold, error) {
 	if len(r.params) <= limit.Small {
 		return nil, nil // maxSuspended bounds the memory of small requests
 	}
-	held, err := r.gw.opts.Budget.Hold(len(r.params))
-	if err == nil {
-		err = held.Assign(r.principal.Key())
-	}
+	held, err := r.gw.opts.Budget.HoldFor(r.principal.Key(), len(r.params))
 	if err != nil {
-		held.Release()
 		return nil, fault.Because(fault.GatewayOverloaded, err, "the request was not sent").WithHint("try again later")
 	}
 	return held, nil

@@ -43,11 +43,8 @@ func (b *requestBody) release() {
 // grow reserves memory for n more bytes.
 func (b *requestBody) grow(p authn.Principal, n int) error {
 	if b.more == nil {
-		held, err := b.budget.Hold(n)
-		if err == nil {
-			b.more = held
-			err = held.Assign(p.Key())
-		}
+		var err error
+		b.more, err = b.budget.HoldFor(p.Key(), n)
 		return memoryError(err)
 	}
 	return memoryError(b.more.Grow(n))

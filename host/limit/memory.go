@@ -133,6 +133,20 @@ func (m *Memory) Hold(n int) (*Hold, error) {
 	return h, nil
 }
 
+// HoldFor is Hold for a principal, whose share counts the bytes. The error is ErrFull or
+// ErrShare.
+func (m *Memory) HoldFor(owner string, n int) (*Hold, error) {
+	h, err := m.Hold(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Assign(owner); err != nil {
+		h.Release()
+		return nil, err
+	}
+	return h, nil
+}
+
 // A Hold is a number of bytes of a [Memory]. Its methods may be called
 // concurrently and on a nil Hold, which holds nothing.
 type Hold struct{ held *held }

@@ -168,3 +168,22 @@ func TestMemoryConcurrently(t *testing.T) {
 		t.Errorf("%d bytes, %v", m.Used(), m.of)
 	}
 }
+
+func TestHoldForReleasesRefusedBytes(t *testing.T) {
+	m := NewMemory(8 << 20)
+	m.Share()
+	first, err := m.HoldFor("x", 3<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := m.HoldFor("x", 2<<20); h != nil || err != ErrShare || m.Used() != 3<<20 {
+		t.Errorf("above the share: %v, %v; %d bytes are held", h, err, m.Used())
+	}
+	if h, err := m.HoldFor("y", 6<<20); h != nil || err != ErrFull {
+		t.Errorf("above the limit: %v, %v", h, err)
+	}
+	first.Release()
+	if m.Used() != 0 {
+		t.Errorf("%d bytes are held", m.Used())
+	}
+}
