@@ -74,10 +74,10 @@ func (p *serverPeer) logMessage(params []byte) {
 	p.gw.serverLog.Log(hclogLevel(level), p.server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
-// forwardLog passes a log message on to a client: on the stream of the request that
-// it is about or, where the server names none, of one that the server is
-// answering. A client that shares the connection with others gets a message
-// without a request only if it set a level.
+// forwardLog forwards a log message to the client, on the stream of the request that the
+// message is about. If the server names no request, it uses the stream of one that the
+// server answers, or that of the session. A client that shares the connection with others
+// gets a message without a request only if the client set a level.
 func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
 	s.mu.Lock()
 	level, legacy := s.level, s.revision != ""
@@ -95,9 +95,9 @@ func (s *Session) forwardLog(p *serverPeer, about *request, params []byte) {
 	})
 	switch {
 	case r != nil:
-		sendNotification(r.out, mcp.NoteMessage, params)
+		subscription.Notify(r.out, mcp.NoteMessage, params)
 	case wants && mine:
-		sendNotification(s.client.Out, mcp.NoteMessage, params)
+		subscription.Notify(s.client.Out, mcp.NoteMessage, params)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/schema"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/host/subscription"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -96,8 +97,8 @@ func (s *Session) capabilities() []byte {
 	return s.caps
 }
 
-// streamFor is where to say something that a server says in the course of a
-// request: that request's own stream, if one can be meant.
+// streamFor returns the stream for a message of a server: that of the request that the
+// message is about, of a request that the server answers, or of the session.
 func (s *Session) streamFor(about any, server string) Stream {
 	if r, ok := about.(*request); ok && r.session == s {
 		return r.out
@@ -136,7 +137,7 @@ func (s *Session) askClient(ctx context.Context, to Stream, u *upstream.Upstream
 	case <-s.ctx.Done():
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)
 	case <-ctx.Done():
-		sendNotification(to, mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
+		subscription.Notify(to, mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
 	}
 }

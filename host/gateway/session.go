@@ -22,7 +22,7 @@ import (
 var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
 // A Session is the state of one client connection: a legacy client, the client on
-// standard input, or the stream of one modern listen request.
+// standard input, or one modern request that listens or asks for log messages.
 type Session struct {
 	gw        *Gateway
 	client    Client
@@ -234,11 +234,7 @@ func (s *Session) push(a Answer) {
 // notify sends a notification that belongs to no request. It is lost when the
 // client does not read.
 func (s *Session) notify(method string, params []byte) {
-	sendNotification(s.client.Out, method, params)
-}
-
-func sendNotification(to Stream, method string, params []byte) {
-	to.TrySend(sendqueue.Text(mcp.AppendNotification(nil, method, params)))
+	subscription.Notify(s.client.Out, method, params)
 }
 
 // clip shortens an untrusted text for a message.

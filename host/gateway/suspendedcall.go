@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/host/subscription"
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
@@ -248,7 +249,7 @@ func (c *suspendedCall) forwardProgress(params []byte) {
 // forwardLog passes a log message on to the request that waits, if it wants it.
 func (c *suspendedCall) forwardLog(params []byte) {
 	if r := c.currentRequest(); r != nil && r.level != "" && atLeast(params, r.level) {
-		sendNotification(r.out, mcp.NoteMessage, params)
+		subscription.Notify(r.out, mcp.NoteMessage, params)
 	}
 }
 

@@ -147,7 +147,7 @@ func (s *Set) ListChanged(method string) {
 	defer s.mu.Unlock()
 	for _, l := range s.listens {
 		if slices.Contains(l.methods, method) {
-			notify(l.out, method, l.withID(nil))
+			Notify(l.out, method, l.withID(nil))
 		}
 	}
 }

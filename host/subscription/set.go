@@ -189,19 +189,19 @@ func (s *Set) ResourceUpdated(from *upstream.Upstream, uri string, params []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, known := range subscribedURIs(s.resources, from, uri) {
-		notify(s.out, mcp.NoteResUpdated, withURI(params, uri, known))
+		Notify(s.out, mcp.NoteResUpdated, withURI(params, uri, known))
 		subscribed = true
 	}
 	for _, l := range s.listens {
 		for _, known := range subscribedURIs(l.resources, from, uri) {
-			notify(l.out, mcp.NoteResUpdated, l.withID(withURI(params, uri, known)))
+			Notify(l.out, mcp.NoteResUpdated, l.withID(withURI(params, uri, known)))
 			subscribed = true
 		}
 	}
 	return subscribed
 }
 
-// notify sends a notification. It is lost if the client does not read.
-func notify(to Stream, method string, params []byte) {
+// Notify sends a notification. It is lost if the client does not read.
+func Notify(to Stream, method string, params []byte) {
 	to.TrySend(sendqueue.Text(mcp.AppendNotification(nil, method, params)))
 }

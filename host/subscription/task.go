@@ -78,7 +78,7 @@ func (s *Set) taskStatus(from *upstream.Upstream, id string, params []byte, send
 		case !send, l.early != nil && !l.bufferEarly(id, params):
 			l.end()
 		case l.early == nil:
-			notify(l.out, mcp.NoteTask, l.withID(params))
+			Notify(l.out, mcp.NoteTask, l.withID(params))
 		}
 		n++
 		send = send && len(params) <= MaxBroadcast
@@ -104,7 +104,7 @@ func (l *Listen) bufferEarly(id string, params []byte) bool {
 // the set's mu.
 func (l *Listen) sendEarly() {
 	for _, id := range slices.Sorted(maps.Keys(l.early)) {
-		notify(l.out, mcp.NoteTask, l.withID(l.early[id]))
+		Notify(l.out, mcp.NoteTask, l.withID(l.early[id]))
 	}
 	l.early = nil
 }
