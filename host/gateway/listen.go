@@ -12,8 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/subscription"
 )
 
-// filters are the members of a listen request, by the notification they stand
-// for.
+// filters maps each member of a listen request to the notification that it selects.
 var filters = map[string]string{
 	"toolsListChanged":     mcp.NoteToolsChanged,
 	"promptsListChanged":   mcp.NotePromptsChanged,
@@ -72,8 +71,8 @@ func (r *request) acknowledge(l *subscription.Listen, agreed []byte) {
 	l.Acknowledge(agreed, r.gw.generations.version)
 }
 
-// listenTo subscribes to one of the resources of a listen request, which the
-// policy decides about each.
+// listenTo subscribes to one of the resources of a listen request, if the policy allows
+// the resource.
 func (r *request) listenTo(ctx context.Context, uri string) (sub subscription.Subscription, err error) {
 	if len(uri) > maxURI {
 		return sub, errURITooLong()
@@ -104,8 +103,8 @@ func (r *request) follow(ctx context.Context, id string, record func(subscriptio
 	return up.Follow(ctx, permit, id)
 }
 
-// uniqueTexts are the strings of a JSON array, the first of those that have the
-// same key.
+// uniqueTexts returns the strings of a JSON array. Of several strings with the same key
+// it returns the first one.
 func uniqueTexts(array []byte, key func(string) string) []string {
 	var all []string
 	seen := map[string]bool{}

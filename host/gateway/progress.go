@@ -16,13 +16,14 @@ type progress struct {
 	mu    sync.Mutex
 	token []byte // guarded by mu; the client's
 	send  func(params []byte)
-	last  time.Time   // guarded by mu; of what was sent
-	held  []byte      // guarded by mu; waits for its time
+	last  time.Time   // guarded by mu; when the last notification was sent
+	held  []byte      // guarded by mu; the notification to send next
 	timer *time.Timer // guarded by mu
 	over  bool        // guarded by mu
 }
 
-// begin says where progress goes, before the first report.
+// begin sets the token and the destination of progress. It is called before the first
+// report.
 func (p *progress) begin(token []byte, send func(params []byte)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +56,7 @@ func (p *progress) flush() {
 	p.sendHeld()
 }
 
-// sendHeld sends what waits. The caller holds mu.
+// sendHeld sends the held notification. The caller holds mu.
 func (p *progress) sendHeld() {
 	if p.held != nil && !p.over {
 		p.pass(p.held)
@@ -69,14 +70,14 @@ func (p *progress) pass(params []byte) {
 	p.send(mcp.SetMember(params, "progressToken", p.token))
 }
 
-// discard forgets what waits; nothing is sent afterwards.
+// discard drops the held notification and all later ones.
 func (p *progress) discard() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held, p.over = nil, true
 }
 
-// end sends what waits; nothing is sent afterwards.
+// end sends the held notification and drops all later ones.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

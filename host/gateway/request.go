@@ -29,7 +29,7 @@ type request struct {
 	params     []byte // the client's; from the stage resolve on, those that the server gets
 	out        Stream // takes messages that belong to the request
 
-	session *Session            // nil for the command line, and for a stateless request that does not listen
+	session *Session            // nil for the command line, and for a stateless request that neither listens nor asks for log messages
 	local   *LocalCall          // nil for clients of the gateway
 	header  map[string][]string // see Exchange
 	modern  bool

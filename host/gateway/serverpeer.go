@@ -12,9 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// AllCapabilities is what a server is offered over the connection that its lists come
-// from, when calls have connections of their own: what it lists must not depend
-// on who asked first.
+// AllCapabilities are the client capabilities on the connection that lists come from, if
+// calls have connections of their own. The lists must not depend on the first client.
 const AllCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
 
 // A serverPeer is the gateway as the peer of a server, on one connection. It relays

@@ -73,7 +73,7 @@ func (s *suspendedCalls) countOf(principal string) (n int) {
 // expire abandons a call that its client has not continued.
 func (s *suspendedCalls) expire(id stateID) {
 	s.mu.Lock()
-	defer s.mu.Unlock() // before that, stop does not wait
+	defer s.mu.Unlock() // after work.Go, because stop waits for work once it has held mu
 	if c := s.takeLocked(id); c != nil {
 		s.work.Go(func() { c.abandon(fault.New(fault.CallTimeout, "the client did not come back with an answer")) })
 	}

@@ -17,8 +17,8 @@ import (
 // The client of a suspended call gets a state to send back. It is sealed, bound to the
 // principal, the server, the method and the params, and valid once.
 
-// statePrefix tells our states from those of servers, which pass through; one of another
-// gateway behind this one looks the same, but does not open.
+// statePrefix distinguishes states of gateways from those of servers, which pass through.
+// The state of another gateway has the same prefix, but open rejects it.
 const statePrefix = "junctor.1."
 
 // A stateID identifies a suspended call in a sealed state.
@@ -59,7 +59,8 @@ func (c *stateCodec) open(state string, about []byte) (id stateID, err error) {
 	return id, nil
 }
 
-// stateBinding returns the additional data that a state is bound to.
+// stateBinding returns the additional data that a state is bound to. Params that differ
+// in the order of their members only have the same.
 func (r *request) stateBinding(server string) []byte {
 	asked := r.params
 	for _, name := range []string{"inputResponses", "requestState", "_meta"} {
@@ -72,9 +73,9 @@ func (r *request) stateBinding(server string) []byte {
 	return append(b, digest[:]...)
 }
 
-// checkRequestState refuses a state that this gateway did not make, or has used,
-// where the server is a legacy one: to such a server the request would be a new
-// one, which the client does not mean. A modern server may have made the state.
+// checkRequestState refuses a state for a legacy server if this gateway did not make it
+// or has used it: the server would take the continued request for a new one. A state for
+// a modern server passes, because the server may have made it.
 func (r *request) checkRequestState(ctx context.Context, up *upstream.Upstream) error {
 	if !r.modern || mcp.Member(r.params, "requestState") == nil {
 		return nil
