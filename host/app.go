@@ -124,17 +124,17 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 }
 
 // describe finds a plugin's program and returns its manifest.
-func (a *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
-	path, err := plugin.Find(p.Source, p.Use, plugin.Dirs(a.opts.Lookup))
+func (g *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+	path, err := plugin.Find(p.Source, p.Use, plugin.Dirs(g.opts.Lookup))
 	if err != nil {
 		return sdk.Manifest{}, err
 	}
 	var m sdk.Manifest
 	var digest string
-	if a.opts.StartNothing {
-		m, digest, err = a.Supervisor.DescribeCached(path, p.SHA256)
+	if g.opts.StartNothing {
+		m, digest, err = g.Supervisor.DescribeCached(path, p.SHA256)
 	} else {
-		m, digest, err = a.Supervisor.Describe(ctx, path, p.SHA256)
+		m, digest, err = g.Supervisor.Describe(ctx, path, p.SHA256)
 	}
 	if err == nil {
 		err = plugin.Check(m, p.Source, p.Use, path)
@@ -142,16 +142,16 @@ func (a *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifes
 	if err != nil {
 		return sdk.Manifest{}, err
 	}
-	a.manifests[p.Use] = Described{Path: path, Digest: digest, Manifest: m}
+	g.manifests[p.Use] = Described{Path: path, Digest: digest, Manifest: m}
 	return m, nil
 }
 
 // describeOrReport is describe, and tells the caller of Load about a plugin that
 // cannot be used.
-func (a *generation) describeOrReport(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
-	m, err := a.describe(ctx, p)
-	if err != nil && a.opts.Unusable != nil {
-		a.opts.Unusable(p, err)
+func (g *generation) describeOrReport(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
+	m, err := g.describe(ctx, p)
+	if err != nil && g.opts.Unusable != nil {
+		g.opts.Unusable(p, err)
 	}
 	return m, err
 }

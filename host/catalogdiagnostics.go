@@ -11,10 +11,10 @@ import (
 
 // catalogDiagnostics reports settings about tools that do not match the known lists
 // of the servers. It sends no request.
-func (a *generation) catalogDiagnostics() config.Diagnostics {
-	places := a.Config.ToolPlaces()
+func (g *generation) catalogDiagnostics() config.Diagnostics {
+	places := g.Config.ToolPlaces()
 	var ds config.Diagnostics
-	for _, n := range a.Catalog.Snapshot().Notes {
+	for _, n := range g.Catalog.Snapshot().Notes {
 		at, ok := places[n.At]
 		if !ok {
 			continue

@@ -37,24 +37,24 @@ func Tenant(s *config.Server, p authn.Principal) string {
 
 // grant returns the host functions that a transport may call for a server and
 // tenant: none if the server has no auth block.
-func (a *generation) grant(s *config.Server, tenant string) sdk.Host {
+func (g *generation) grant(s *config.Server, tenant string) sdk.Host {
 	if s.Auth == nil {
 		return sdk.Host{}
 	}
-	key := a.credentialKey(s, tenant)
-	return sdk.Host{Credentials: authErrors{a.credentials.Credentials(key, func() (*credential.Broker, func()) {
-		owner := a.owner(s, tenant)
-		auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.secrets.Scope(owner)})
+	key := g.credentialKey(s, tenant)
+	return sdk.Host{Credentials: authErrors{g.credentials.Credentials(key, func() (*credential.Broker, func()) {
+		owner := g.owner(s, tenant)
+		auth := g.authorizer(s, tenant, sdk.Host{Secrets: g.secrets.Scope(owner)})
 		return credential.New(credential.Options{
-			Server: s.Name, Tenant: tenant, Auth: auth, Lock: a.secretsLock(owner),
-			Changed: func() string { return a.credentialVersion(s, owner) }, Conceal: a.redactor.add, Log: a.opts.Log.With("server", s.Name),
+			Server: s.Name, Tenant: tenant, Auth: auth, Lock: g.secretsLock(owner),
+			Changed: func() string { return g.credentialVersion(s, owner) }, Conceal: g.redactor.add, Log: g.opts.Log.With("server", s.Name),
 		}), auth.Close
 	})}}
 }
 
 // authDelay returns the error for a start of a server that waits for its auth provider
 // since a time, or nil for the zero time. It names the program that the provider runs.
-func (a *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
+func (g *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
 	if since.IsZero() {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (a *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
 		}
 	}
 	limit := "its timeout"
-	if text := a.authTimeout(s); text != "" {
+	if text := g.authTimeout(s); text != "" {
 		limit += " of " + text
 	}
 	return &fault.Error{
@@ -79,12 +79,12 @@ func (a *generation) authDelay(s *config.Server, since time.Time) *fault.Error {
 
 // authTimeout returns the setting "timeout" of a server's auth block or its default, or
 // "" for a provider without that setting.
-func (a *generation) authTimeout(s *config.Server) (text string) {
+func (g *generation) authTimeout(s *config.Server) (text string) {
 	var settings struct{ Timeout string }
 	if json.Unmarshal(s.Auth.Settings, &settings) == nil && settings.Timeout != "" {
 		return settings.Timeout
 	}
-	for _, known := range a.manifests[a.plugin(s.Auth.Plugin).Use].Manifest.Auths[s.Auth.Component].Attributes {
+	for _, known := range g.manifests[g.plugin(s.Auth.Plugin).Use].Manifest.Auths[s.Auth.Component].Attributes {
 		if known.Name == "timeout" {
 			_ = json.Unmarshal(known.Default, &text) // a default of another type is none
 		}
@@ -132,21 +132,21 @@ func settingPlace(s *config.Server, path string) string {
 
 // authorizer returns an authorizer for a server. The plugin may call the granted
 // host functions.
-func (a *generation) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
-	return a.Supervisor.Authorizer(plugin.AuthRequest{
-		Spec: a.pluginSpec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
+func (g *generation) authorizer(s *config.Server, tenant string, granted sdk.Host) *plugin.Authorizer {
+	return g.Supervisor.Authorizer(plugin.AuthRequest{
+		Spec: g.pluginSpec(s.Auth.Plugin, s.Name), Component: s.Auth.Component, Server: s.Name, URL: Address(s), Tenant: tenant, Dir: s.Auth.Dir,
 		Settings: func(ctx context.Context) ([]byte, error) {
-			return a.resolveSecrets(ctx, s.Auth.Settings, a.authRecipient(s))
+			return g.resolveSecrets(ctx, s.Auth.Settings, g.authRecipient(s))
 		},
-		Grant: granted, Env: a.variables(s.Auth.EnvNames),
+		Grant: granted, Env: g.variables(s.Auth.EnvNames),
 	})
 }
 
 // owner returns the owner of the secrets of a server's auth provider. Secrets of
 // another configuration, plugin or server address have another owner.
-func (a *generation) owner(s *config.Server, tenant string) secret.Owner {
+func (g *generation) owner(s *config.Server, tenant string) secret.Owner {
 	return secret.Owner{
-		Config: a.ConfigID(), Plugin: a.component(s.Auth), Server: s.Name, Resource: a.serverDestination(s) + " " + Address(s), Tenant: tenant,
+		Config: g.ConfigID(), Plugin: g.component(s.Auth), Server: s.Name, Resource: g.serverDestination(s) + " " + Address(s), Tenant: tenant,
 	}
 }
 
@@ -187,9 +187,9 @@ func (a *App) variables(names []string) []string {
 // credentialVersion returns a text that changes with the input of a server's auth
 // provider: its secrets, the user's secrets, and the files that its settings name.
 // It is called for every request, so it compares the times and sizes of files.
-func (a *generation) credentialVersion(s *config.Server, o secret.Owner) string {
+func (g *generation) credentialVersion(s *config.Server, o secret.Owner) string {
 	var b strings.Builder
-	b.WriteString(a.secrets.Changed(o))
+	b.WriteString(g.secrets.Changed(o))
 	for _, path := range s.Auth.Files() {
 		if info, err := os.Stat(path); err == nil {
 			fmt.Fprintf(&b, "/%d+%d", info.ModTime().UnixNano(), info.Size())

@@ -56,47 +56,47 @@ func (a *App) read(ctx context.Context, at config.Location, content *config.Cont
 
 // build makes the upstreams, and describes the servers to the gateway and the
 // catalog. before is the generation in effect; nil for the first one.
-func (a *generation) build(before *generation) {
-	a.upstreams, a.inputs = map[string]*upstream.Upstream{}, map[string]string{}
+func (g *generation) build(before *generation) {
+	g.upstreams, g.inputs = map[string]*upstream.Upstream{}, map[string]string{}
 	rules := map[string]policy.Server{}
-	a.inGateway.Servers = map[string]gateway.Server{}
-	a.servers = []*catalog.Server{}
-	for _, s := range a.Config.Servers {
+	g.inGateway.Servers = map[string]gateway.Server{}
+	g.servers = []*catalog.Server{}
+	for _, s := range g.Config.Servers {
 		if !s.Enabled {
 			continue
 		}
-		input := a.input(s)
+		input := g.input(s)
 		var u *upstream.Upstream
 		if before != nil && before.inputs[s.Name] == input {
 			u = before.upstreams[s.Name]
 		} else {
-			u = a.newUpstream(s, a.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
+			u = g.newUpstream(s, g.Gateway.Peer(s.Name), Tenant(s, authn.Local()))
 		}
-		a.upstreams[s.Name], a.inputs[s.Name] = u, input
-		a.servers = append(a.servers, a.catalogServerOnce(before, s, u))
+		g.upstreams[s.Name], g.inputs[s.Name] = u, input
+		g.servers = append(g.servers, g.catalogServerOnce(before, s, u))
 		rules[s.Name] = policy.Server{Allow: rulesOf(s.Tools.Allow), Deny: rulesOf(s.Tools.Deny)}
-		a.inGateway.Servers[s.Name] = gateway.Server{
+		g.inGateway.Servers[s.Name] = gateway.Server{
 			Upstream: u, Repeat: repeatable(s.Tools), Share: gateway.Share(s.Share), Unlisted: s.Resources.Unlisted,
 			Open: func(peer upstream.Peer, p authn.Principal) *upstream.Upstream {
-				return a.newUpstream(s, peer, Tenant(s, p))
+				return g.newUpstream(s, peer, Tenant(s, p))
 			},
 		}
 	}
-	a.inGateway.Policy = policy.New(rules)
+	g.inGateway.Policy = policy.New(rules)
 }
 
 // catalogServerOnce returns the catalog's description of a server. It is the same
 // value as before if nothing in it has changed, so that the lists stay parsed.
-func (a *generation) catalogServerOnce(before *generation, s *config.Server, u *upstream.Upstream) *catalog.Server {
+func (g *generation) catalogServerOnce(before *generation, s *config.Server, u *upstream.Upstream) *catalog.Server {
 	if before == nil {
-		return a.catalogServer(s, u)
+		return g.catalogServer(s, u)
 	}
 	i := slices.IndexFunc(before.servers, func(o *catalog.Server) bool { return o.Name == s.Name && o.Upstream == u })
 	j := slices.IndexFunc(before.Config.Servers, func(o *config.Server) bool { return o.Name == s.Name })
 	if i >= 0 && j >= 0 && sameOffer(before.Config.Servers[j], s) {
 		return before.servers[i]
 	}
-	return a.catalogServer(s, u)
+	return g.catalogServer(s, u)
 }
 
 // sameOffer reports whether two blocks of one server offer its items in the same way.
@@ -121,23 +121,23 @@ func sameOffer(x, y *config.Server) bool {
 }
 
 // input returns a digest of everything that the connections to a server depend on.
-func (a *generation) input(s *config.Server) string {
-	plugins := []config.Plugin{a.plugin(s.Transport.Plugin)}
+func (g *generation) input(s *config.Server) string {
+	plugins := []config.Plugin{g.plugin(s.Transport.Plugin)}
 	var auth any
 	if s.Auth != nil {
-		plugins = append(plugins, a.plugin(s.Auth.Plugin))
-		auth = []any{s.Auth.Plugin, s.Auth.Component, string(a.Config.Unresolved(s.Auth.Settings)), s.Auth.Dir, a.variables(s.Auth.EnvNames)}
+		plugins = append(plugins, g.plugin(s.Auth.Plugin))
+		auth = []any{s.Auth.Plugin, s.Auth.Component, string(g.Config.Unresolved(s.Auth.Settings)), s.Auth.Dir, g.variables(s.Auth.EnvNames)}
 	}
 	var programs []string
 	for _, p := range plugins {
-		programs = append(programs, a.program(p)...)
+		programs = append(programs, g.program(p)...)
 	}
 	store := ""
-	if s.Auth != nil || len(a.Config.SecretsIn(string(s.Transport.Settings))) > 0 {
-		store = a.storeInput()
+	if s.Auth != nil || len(g.Config.SecretsIn(string(s.Transport.Settings))) > 0 {
+		store = g.storeInput()
 	}
 	text, err := json.Marshal([]any{
-		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(a.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, a.variables(s.Transport.EnvNames),
+		s.Fingerprint, s.Transport.Plugin, s.Transport.Component, string(g.Config.Unresolved(s.Transport.Settings)), s.Transport.Dir, g.variables(s.Transport.EnvNames),
 		auth, programs, store, s.Protocol, s.Share, s.Timeouts, s.Idle, s.MaxMessage,
 	})
 	if err != nil {
@@ -148,14 +148,14 @@ func (a *generation) input(s *config.Server) string {
 }
 
 // program identifies the program of a plugin and how it runs.
-func (a *generation) program(p config.Plugin) []string {
-	m := a.manifests[p.Use]
+func (g *generation) program(p config.Plugin) []string {
+	m := g.manifests[p.Use]
 	return []string{m.Path, m.Digest, p.SHA256, p.Isolation, strings.Join(p.Env, " ")}
 }
 
 // credentialKey returns the key of the broker for a server and a tenant.
-func (a *generation) credentialKey(s *config.Server, tenant string) credential.Key {
-	return credential.Key{Server: s.Name, Tenant: tenant, Version: a.inputs[s.Name]}
+func (g *generation) credentialKey(s *config.Server, tenant string) credential.Key {
+	return credential.Key{Server: s.Name, Tenant: tenant, Version: g.inputs[s.Name]}
 }
 
 // apply makes a generation the one in effect.

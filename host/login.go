@@ -36,17 +36,17 @@ func LoginTime(s *config.Server) time.Duration {
 // login guides a person through a login to a server for a tenant. It requests the
 // given scopes in addition to the configured ones. It returns the account that the
 // person logged in to.
-func (a *generation) login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
+func (g *generation) login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
 	defer cancel()
-	err = a.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {
+	err = g.withLoginer(s, tenant, p, func(auth sdk.Loginer) error {
 		var err error
 		account, err = auth.Login(ctx, scopes)
 		return err
 	})
 	if err != nil && context.Cause(ctx) == errLoginTimeout {
-		return "", a.locateAuth(s, fault.New(fault.LoginFailed, "the login was not completed within %s", limit).WithHint("run the login again"))
+		return "", g.locateAuth(s, fault.New(fault.LoginFailed, "the login was not completed within %s", limit).WithHint("run the login again"))
 	}
 	return account, err
 }
@@ -56,9 +56,9 @@ var errLoginTimeout = errors.New("the login takes too long")
 
 // logout discards the credentials of a login. The provider also revokes them at the
 // authorization server if it can.
-func (a *generation) logout(ctx context.Context, s *config.Server, tenant string) error {
+func (g *generation) logout(ctx context.Context, s *config.Server, tenant string) error {
 	if s.Auth != nil {
-		if lock := a.secretsLock(a.owner(s, tenant)); lock != nil { // a refresh in another process would store them again
+		if lock := g.secretsLock(g.owner(s, tenant)); lock != nil { // a refresh in another process would store them again
 			release, err := lock(ctx)
 			if err != nil {
 				return fault.In(s.Name, fault.Because(fault.LoginFailed, err, "another process is busy with the credentials").WithHint("try again in a moment"))
@@ -66,20 +66,20 @@ func (a *generation) logout(ctx context.Context, s *config.Server, tenant string
 			defer release()
 		}
 	}
-	return a.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
+	return g.withLoginer(s, tenant, nil, func(auth sdk.Loginer) error { return auth.Logout(ctx) })
 }
 
 // withLoginer calls f with an authorizer that may ask the person p.
-func (a *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
+func (g *generation) withLoginer(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
 	if s.Auth == nil {
 		return fault.In(s.Name, fault.New(fault.Usage, "the server has no auth block, so there is nothing to log in to"))
 	}
-	auth := a.authorizer(s, tenant, sdk.Host{Secrets: a.secrets.Scope(a.owner(s, tenant)), Person: p})
+	auth := g.authorizer(s, tenant, sdk.Host{Secrets: g.secrets.Scope(g.owner(s, tenant)), Person: p})
 	defer auth.Close()
 	if err := f(auth); err != nil {
-		return a.locateAuth(s, notLoggedIn(err))
+		return g.locateAuth(s, notLoggedIn(err))
 	}
-	a.credentials.Forget(a.credentialKey(s, tenant))
+	g.credentials.Forget(g.credentialKey(s, tenant))
 	return nil
 }
 
@@ -106,17 +106,17 @@ type AuthState struct {
 
 // authState returns the login state that the auth provider reports. It connects to
 // no server.
-func (a *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
-	looked := &secretsRecorder{Secrets: a.secrets.Scope(a.owner(s, tenant))}
-	auth := a.authorizer(s, tenant, sdk.Host{Secrets: looked})
+func (g *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
+	looked := &secretsRecorder{Secrets: g.secrets.Scope(g.owner(s, tenant))}
+	auth := g.authorizer(s, tenant, sdk.Host{Secrets: looked})
 	defer auth.Close()
 	status, err := auth.Status(ctx)
 	if err != nil {
-		return AuthState{}, a.locateAuth(s, err)
+		return AuthState{}, g.locateAuth(s, err)
 	}
-	state := AuthState{AuthStatus: status, Broker: a.credentials.State(a.credentialKey(s, tenant))}
+	state := AuthState{AuthStatus: status, Broker: g.credentials.State(g.credentialKey(s, tenant))}
 	if looked.found.Load() {
-		state.Stored = a.secrets.Where()
+		state.Stored = g.secrets.Where()
 	}
 	return state, nil
 }
@@ -136,4 +136,4 @@ func (r *secretsRecorder) Secret(ctx context.Context, key string) ([]byte, bool,
 	return value, found, err
 }
 
-func (a *generation) locateAuth(s *config.Server, err error) error { return locateIn(s, s.Auth, err) }
+func (g *generation) locateAuth(s *config.Server, err error) error { return locateIn(s, s.Auth, err) }

@@ -32,14 +32,14 @@ func (a *App) ConfigID() string {
 }
 
 // transportRecipient returns the recipient of the secrets in a transport block.
-func (a *generation) transportRecipient(s *config.Server) secret.Recipient {
-	return a.recipient(s.Name, a.serverDestination(s))
+func (g *generation) transportRecipient(s *config.Server) secret.Recipient {
+	return g.recipient(s.Name, g.serverDestination(s))
 }
 
 // authRecipient returns the recipient of the secrets in an auth block: the provider,
 // with the programs and addresses in the block, for the server that it serves.
-func (a *generation) authRecipient(s *config.Server) secret.Recipient {
-	return a.recipient(s.Name, a.serverDestination(s), a.destination(s.Auth))
+func (g *generation) authRecipient(s *config.Server) secret.Recipient {
+	return g.recipient(s.Name, g.serverDestination(s), g.destination(s.Auth))
 }
 
 func (a *App) recipient(server string, to ...string) secret.Recipient {
@@ -49,21 +49,21 @@ func (a *App) recipient(server string, to ...string) secret.Recipient {
 
 // component identifies the component of a block by the source of its plugin. The
 // plugin's name may mean another program in another configuration.
-func (a *generation) component(b *config.Block) string {
-	return a.plugin(b.Plugin).Source + "#" + b.Component
+func (g *generation) component(b *config.Block) string {
+	return g.plugin(b.Plugin).Source + "#" + b.Component
 }
 
 // serverDestination identifies a server by its transport and its origin or command
 // line.
-func (a *generation) serverDestination(s *config.Server) string { return a.destination(&s.Transport) }
+func (g *generation) serverDestination(s *config.Server) string { return g.destination(&s.Transport) }
 
 // destination identifies the program or host that receives the settings of a block.
 // For a bundled plugin that is the command line, or the origins of the URL and of the
 // token issuer. Any setting of another plugin may name a receiver, so all count.
-func (a *generation) destination(b *config.Block) string {
-	component := a.component(b)
+func (g *generation) destination(b *config.Block) string {
+	component := g.component(b)
 	if !strings.HasPrefix(component, plugin.BuiltinSource) {
-		return component + " " + string(a.Config.Unresolved(b.Settings))
+		return component + " " + string(g.Config.Unresolved(b.Settings))
 	}
 	var settings struct {
 		URL     string            `json:"url"`
@@ -88,7 +88,7 @@ func (a *generation) destination(b *config.Block) string {
 	for len(to) > 0 && to[len(to)-1] == "" {
 		to = to[:len(to)-1]
 	}
-	return component + " " + string(a.Config.Unresolved([]byte(strings.Join(to, "\x01"))))
+	return component + " " + string(g.Config.Unresolved([]byte(strings.Join(to, "\x01"))))
 }
 
 // origin returns the scheme and host of a URL. It returns any other text unchanged.
@@ -116,26 +116,26 @@ func codeVariables(env map[string]string) []string {
 }
 
 // recipients lists the recipients that the configuration names for a secret.
-func (a *generation) recipients(name string) []secret.Recipient {
+func (g *generation) recipients(name string) []secret.Recipient {
 	var all []secret.Recipient
 	add := func(settings string, r secret.Recipient) {
-		for _, used := range a.Config.SecretsIn(settings) {
+		for _, used := range g.Config.SecretsIn(settings) {
 			if used == name {
 				all = append(all, r)
 			}
 		}
 	}
-	for _, s := range a.Config.Servers {
+	for _, s := range g.Config.Servers {
 		if !s.Enabled {
 			continue
 		}
-		add(string(s.Transport.Settings), a.transportRecipient(s))
+		add(string(s.Transport.Settings), g.transportRecipient(s))
 		if s.Auth != nil {
-			add(string(s.Auth.Settings), a.authRecipient(s))
+			add(string(s.Auth.Settings), g.authRecipient(s))
 		}
 	}
-	for _, auth := range a.Config.Gateway.HTTP.Auth {
-		add(auth.Settings.SecretText(), a.recipient(gatewayRecipient))
+	for _, auth := range g.Config.Gateway.HTTP.Auth {
+		add(auth.Settings.SecretText(), g.recipient(gatewayRecipient))
 	}
 	return all
 }

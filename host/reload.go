@@ -103,9 +103,9 @@ func (a *App) closeReplaced(before, next *generation) {
 }
 
 // connectRequired connects the required servers that are new or changed.
-func (a *generation) connectRequired(ctx context.Context, before *generation) error {
-	for _, s := range a.Config.Servers {
-		u := a.upstreams[s.Name]
+func (g *generation) connectRequired(ctx context.Context, before *generation) error {
+	for _, s := range g.Config.Servers {
+		u := g.upstreams[s.Name]
 		if !s.Enabled || !s.Required || u == before.upstreams[s.Name] {
 			continue
 		}
@@ -118,21 +118,21 @@ func (a *generation) connectRequired(ctx context.Context, before *generation) er
 
 // closeUnused closes the upstreams and the secret store that the generation before does
 // not have.
-func (a *generation) closeUnused(before *generation) {
+func (g *generation) closeUnused(before *generation) {
 	var work sync.WaitGroup
-	for name, u := range a.upstreams {
+	for name, u := range g.upstreams {
 		if before.upstreams[name] != u {
 			work.Go(u.Close)
 		}
 	}
 	work.Wait()
-	if a.secrets != before.secrets {
-		a.secrets.Close()
+	if g.secrets != before.secrets {
+		g.secrets.Close()
 	}
 }
 
-func (a *generation) callTimeout(server string) time.Duration {
-	for _, s := range a.Config.Servers {
+func (g *generation) callTimeout(server string) time.Duration {
+	for _, s := range g.Config.Servers {
 		if s.Name == server {
 			return s.Timeouts.Call
 		}
@@ -161,18 +161,18 @@ func (a *App) drain(of *generation, u *upstream.Upstream, timeout time.Duration)
 }
 
 // changes compares a generation with the one before.
-func (a *generation) changes(before *generation) *Reloaded {
-	r := &Reloaded{Generation: a.number}
-	for _, name := range slices.Sorted(maps.Keys(a.upstreams)) {
+func (g *generation) changes(before *generation) *Reloaded {
+	r := &Reloaded{Generation: g.number}
+	for _, name := range slices.Sorted(maps.Keys(g.upstreams)) {
 		switch was, known := before.upstreams[name]; {
 		case !known:
 			r.Added = append(r.Added, name)
-		case was != a.upstreams[name]:
+		case was != g.upstreams[name]:
 			r.Changed = append(r.Changed, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before.upstreams)) {
-		if a.upstreams[name] == nil {
+		if g.upstreams[name] == nil {
 			r.Removed = append(r.Removed, name)
 		}
 	}

@@ -44,36 +44,36 @@ func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 }
 
 // openSecrets returns the secrets in the store of the configuration.
-func (a *generation) openSecrets() *Secrets {
-	store := a.Config.SecretStore
+func (g *generation) openSecrets() *Secrets {
+	store := g.Config.SecretStore
 	switch {
 	case store == nil:
-		return NewSecrets(a.opts, a.Supervisor)
+		return NewSecrets(g.opts, g.Supervisor)
 	case store.File != nil:
-		return secretsIn(a.opts, nil, "", *store.File, true, true)
+		return secretsIn(g.opts, nil, "", *store.File, true, true)
 	}
-	spec := a.pluginSpec(store.Plugin, "")
-	if a.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
+	spec := g.pluginSpec(store.Plugin, "")
+	if g.plugin(store.Plugin).Source == "builtin/"+keyringPlugin {
 		spec.Env = append(spec.Env[:len(spec.Env):len(spec.Env)], keyringEnv...)
 	}
-	vault := a.Supervisor.Vault(plugin.StoreRequest{
-		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(a.opts, store.Plugin),
+	vault := g.Supervisor.Vault(plugin.StoreRequest{
+		Spec: spec, Component: store.Component, Settings: store.Settings, Dir: storeDir(g.opts, store.Plugin),
 		Place: func(path string) string { return store.Locate(path).String() },
 	})
-	return secretsIn(a.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
+	return secretsIn(g.opts, vault, "secret store \""+store.Kind+"\"", config.SecretFile{}, false, true)
 }
 
 // storeInput returns a text that changes with the secret store of the configuration.
-func (a *generation) storeInput() string {
-	s := a.Config.SecretStore
+func (g *generation) storeInput() string {
+	s := g.Config.SecretStore
 	if s == nil {
 		return ""
 	}
 	var program []string
 	if s.File == nil {
-		program = a.program(a.plugin(s.Plugin))
+		program = g.program(g.plugin(s.Plugin))
 	}
-	text, err := json.Marshal([]any{s.Kind, s.Plugin, s.Component, string(a.Config.Unresolved(s.Settings)), s.File, program})
+	text, err := json.Marshal([]any{s.Kind, s.Plugin, s.Component, string(g.Config.Unresolved(s.Settings)), s.File, program})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
@@ -82,19 +82,19 @@ func (a *generation) storeInput() string {
 
 // openChangedSecrets takes over the secrets of the generation before, or opens another
 // store. The error is that of the new store, which is not open then.
-func (a *generation) openChangedSecrets(ctx context.Context, before *generation) error {
-	if a.storeInput() == before.storeInput() {
-		a.secrets = before.secrets
+func (g *generation) openChangedSecrets(ctx context.Context, before *generation) error {
+	if g.storeInput() == before.storeInput() {
+		g.secrets = before.secrets
 		return nil
 	}
-	a.secrets = a.openSecrets()
-	err := a.secrets.Check(ctx)
+	g.secrets = g.openSecrets()
+	err := g.secrets.Check(ctx)
 	if err == nil {
 		return nil
 	}
-	a.secrets.Close()
+	g.secrets.Close()
 	f := *fault.As(err)
-	if s := a.Config.SecretStore; s != nil && f.At == "" {
+	if s := g.Config.SecretStore; s != nil && f.At == "" {
 		f.At = s.At.String()
 	}
 	return &f
@@ -140,18 +140,18 @@ func storeDir(o Options, name string) string {
 
 // secretLookup returns a function that finds a secret of the user for a recipient.
 // All output masks the secrets that it returns.
-func (a *generation) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
+func (g *generation) secretLookup(ctx context.Context, r secret.Recipient) func(name string) (string, error) {
 	return func(name string) (string, error) {
-		value, err := a.secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return a.recipients(name) })
+		value, err := g.secrets.User().GetFor(ctx, name, r, func() []secret.Recipient { return g.recipients(name) })
 		if err != nil {
 			return "", err
 		}
-		a.redactor.keep(string(value))
+		g.redactor.keep(string(value))
 		return string(value), nil
 	}
 }
 
 // resolveSecrets replaces keyring() by the secrets in the settings of a block.
-func (a *generation) resolveSecrets(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
-	return a.Config.Resolve(settings, a.secretLookup(ctx, r))
+func (g *generation) resolveSecrets(ctx context.Context, settings []byte, r secret.Recipient) ([]byte, error) {
+	return g.Config.Resolve(settings, g.secretLookup(ctx, r))
 }

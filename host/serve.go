@@ -62,10 +62,10 @@ func severalPrincipals(h config.HTTP) bool {
 }
 
 // authenticator returns the authenticator of clients, or nil without authentication.
-func (a *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
+func (g *generation) authenticator(ctx context.Context, h config.HTTP) (authn.Authenticator, error) {
 	var all []authn.Authenticator
 	for _, auth := range h.Auth {
-		one, err := auth.Settings.Authenticator(a.Config, a.secretLookup(ctx, a.recipient(gatewayRecipient)))
+		one, err := auth.Settings.Authenticator(g.Config, g.secretLookup(ctx, g.recipient(gatewayRecipient)))
 		if err != nil {
 			return nil, err
 		}

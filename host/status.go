@@ -49,14 +49,14 @@ func (a *App) ServerStatuses(ctx context.Context, servers []*config.Server) []*c
 	return list
 }
 
-func (a *generation) serverStatus(ctx context.Context, s *config.Server) *control.Server {
+func (g *generation) serverStatus(ctx context.Context, s *config.Server) *control.Server {
 	st := &control.Server{Server: s.Name, At: s.At.String(), State: "disabled", OK: true, Required: s.Required}
-	u := a.upstreams[s.Name]
+	u := g.upstreams[s.Name]
 	if u == nil {
 		return st
 	}
 	st.Transport, st.Settings = s.Transport.Kind, s.Transport.Shown
-	if d, ok := a.manifests[a.plugin(s.Transport.Plugin).Use]; ok {
+	if d, ok := g.manifests[g.plugin(s.Transport.Plugin).Use]; ok {
 		st.Plugin = d.Manifest.Name + " " + d.Manifest.Version
 	}
 	now := u.Status()
@@ -64,11 +64,11 @@ func (a *generation) serverStatus(ctx context.Context, s *config.Server) *contro
 	if now.Link != nil {
 		st.Connections = 1
 	}
-	st.Connections += a.Gateway.OwnConnections(s.Name)
-	total := a.usage.Of(s.Name)
+	st.Connections += g.Gateway.OwnConnections(s.Name)
+	total := g.usage.Of(s.Name)
 	st.Calls, st.Errors, st.InFlight, st.LastUsed = total.Requests, total.Errors, total.InFlight, known(total.Last)
 	addLink(ctx, st, now.Link)
-	a.addCounts(st)
+	g.addCounts(st)
 	return st
 }
 

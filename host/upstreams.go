@@ -18,9 +18,9 @@ import (
 )
 
 // catalogServer returns the catalog entry of a server block with its upstream.
-func (a *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
+func (g *generation) catalogServer(s *config.Server, u *upstream.Upstream) *catalog.Server {
 	of := &catalog.Server{
-		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: a.cacheKey(s),
+		Name: s.Name, Prefix: s.Prefix, Views: viewsOf(s.Views), Patterns: patternsOf(s.Tools), Upstream: u, Key: g.cacheKey(s),
 		Describe: catalog.Describe(s.Describe), HideBadSchema: s.BadSchema == "hide",
 	}
 	if s.Share == string(gateway.PerSession) {
@@ -31,14 +31,14 @@ func (a *generation) catalogServer(s *config.Server, u *upstream.Upstream) *cata
 
 // cacheKey returns the cache key of a server. It changes with the server's fingerprint and
 // the plugin's program.
-func (a *generation) cacheKey(s *config.Server) string {
-	digest := a.manifests[a.plugin(s.Transport.Plugin).Use].Digest
+func (g *generation) cacheKey(s *config.Server) string {
+	digest := g.manifests[g.plugin(s.Transport.Plugin).Use].Digest
 	return s.Fingerprint[:32] + "-" + digest[:min(16, len(digest))]
 }
 
 // newUpstream creates the upstream of a server for a tenant. Messages of the server go
 // to peer.
-func (a *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
+func (g *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant string) *upstream.Upstream {
 	revision := mcp.Revision(s.Protocol)
 	if s.Protocol == "auto" {
 		revision = ""
@@ -46,32 +46,32 @@ func (a *generation) newUpstream(s *config.Server, peer upstream.Peer, tenant st
 	var changed func() string
 	var delay func() *fault.Error
 	if s.Auth != nil {
-		owner := a.owner(s, tenant)
-		changed = func() string { return a.credentialVersion(s, owner) }
-		delay = func() *fault.Error { return a.authDelay(s, a.credentials.State(a.credentialKey(s, tenant)).Asked) }
+		owner := g.owner(s, tenant)
+		changed = func() string { return g.credentialVersion(s, owner) }
+		delay = func() *fault.Error { return g.authDelay(s, g.credentials.State(g.credentialKey(s, tenant)).Asked) }
 	}
-	return upstream.New(a.withStart(s, upstream.Options{
-		Name: s.Name, Peer: peer, Changed: changed, Delay: delay, Revisions: cachedRevision{a.opts.Dirs.Cache, filepath.Join("revisions", a.cacheKey(s))},
-		Log: a.opts.Log, Version: a.opts.Version, Revision: revision,
-		Call: s.Timeouts.Call, Shutdown: a.shutdown(s), Extends: s.Timeouts.Extends,
-		MaxMessage: s.MaxMessage, Budget: a.messages, Lines: a.serverLog,
+	return upstream.New(g.withStart(s, upstream.Options{
+		Name: s.Name, Peer: peer, Changed: changed, Delay: delay, Revisions: cachedRevision{g.opts.Dirs.Cache, filepath.Join("revisions", g.cacheKey(s))},
+		Log: g.opts.Log, Version: g.opts.Version, Revision: revision,
+		Call: s.Timeouts.Call, Shutdown: g.shutdown(s), Extends: s.Timeouts.Extends,
+		MaxMessage: s.MaxMessage, Budget: g.messages, Lines: g.serverLog,
 		Idle: upstream.Idle{Adaptive: s.Idle.Adaptive, After: s.Idle.After},
 		Open: func(ctx context.Context) (upstream.Link, error) {
-			return a.openLink(ctx, s, s.Transport.Settings, tenant)
+			return g.openLink(ctx, s, s.Transport.Settings, tenant)
 		},
 	}))
 }
 
 // openLink opens a link to a server with the given settings.
-func (a *generation) openLink(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
-	settings, err := a.resolveSecrets(ctx, settings, a.transportRecipient(s))
+func (g *generation) openLink(ctx context.Context, s *config.Server, settings []byte, tenant string) (upstream.Link, error) {
+	settings, err := g.resolveSecrets(ctx, settings, g.transportRecipient(s))
 	if err != nil {
 		return nil, locate(s, err)
 	}
-	r := a.openRequest(s)
-	r.Settings, r.Tenant, r.Grant = settings, tenant, a.grant(s, tenant)
+	r := g.openRequest(s)
+	r.Settings, r.Tenant, r.Grant = settings, tenant, g.grant(s, tenant)
 	r.Place = func(path string) string { return settingPlace(s, path) }
-	c, err := a.Supervisor.Open(ctx, r)
+	c, err := g.Supervisor.Open(ctx, r)
 	if err != nil {
 		return nil, locate(s, err)
 	}
@@ -80,8 +80,8 @@ func (a *generation) openLink(ctx context.Context, s *config.Server, settings []
 
 // plugin returns the plugin with a local name. A plugin without a declaration runs the
 // bundled program of that name.
-func (a *generation) plugin(name string) config.Plugin {
-	for _, p := range a.Config.Plugins {
+func (g *generation) plugin(name string) config.Plugin {
+	for _, p := range g.Config.Plugins {
 		if p.Name == name {
 			return p
 		}
@@ -90,9 +90,9 @@ func (a *generation) plugin(name string) config.Plugin {
 }
 
 // pluginSpec returns the spec of the plugin process for a server.
-func (a *generation) pluginSpec(name, server string) plugin.Spec {
-	p := a.plugin(name)
-	spec := plugin.Spec{Name: p.Name, Path: a.manifests[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
+func (g *generation) pluginSpec(name, server string) plugin.Spec {
+	p := g.plugin(name)
+	spec := plugin.Spec{Name: p.Name, Path: g.manifests[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
 	if p.Isolation == "server" {
 		spec.Alone = server
 	}
@@ -100,13 +100,13 @@ func (a *generation) pluginSpec(name, server string) plugin.Spec {
 }
 
 // openRequest returns the plugin request for a connection to a server.
-func (a *generation) openRequest(s *config.Server) plugin.Request {
+func (g *generation) openRequest(s *config.Server) plugin.Request {
 	r := plugin.Request{
-		Spec: a.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
-		MaxMessage: s.MaxMessage, Env: a.variables(s.Transport.EnvNames),
+		Spec: g.pluginSpec(s.Transport.Plugin, s.Name), Component: s.Transport.Component, Server: s.Name, Settings: s.Transport.Settings, Dir: s.Transport.Dir,
+		MaxMessage: s.MaxMessage, Env: g.variables(s.Transport.EnvNames),
 	}
-	if a.opts.Dirs.Cache != "" {
-		r.Cache = filepath.Join(string(a.opts.Dirs.Cache), "plugins", s.Transport.Plugin)
+	if g.opts.Dirs.Cache != "" {
+		r.Cache = filepath.Join(string(g.opts.Dirs.Cache), "plugins", s.Transport.Plugin)
 	}
 	return r
 }
@@ -192,13 +192,13 @@ func (r cachedRevision) Remember(v mcp.Revision) {
 }
 
 // withStart adds the options for starting a server to the options of its upstream.
-func (a *generation) withStart(s *config.Server, o upstream.Options) upstream.Options {
+func (g *generation) withStart(s *config.Server, o upstream.Options) upstream.Options {
 	o.Start, o.Install = s.Timeouts.Start, s.Timeouts.Install
 	command := commandOf(s.Transport.Settings)
 	if len(command) == 0 {
 		return o // the server is remote
 	}
-	o.Starts = a.starts
+	o.Starts = g.starts
 	if name := launcher.Of(command); name != "" {
 		o.Launcher = name
 		o.Diagnose = func(stderr []string) (meaning, hint string) { return launcher.Diagnose(name, stderr) }

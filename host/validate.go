@@ -18,12 +18,12 @@ import (
 // ask opens a separate connection to a server with the given settings in place of
 // the configured ones. It repeats one request until answer returns done or an error,
 // and closes the connection.
-func (a *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
-	u := upstream.New(a.withStart(s, upstream.Options{
-		Name: s.Name, Peer: a.Gateway.Peer(s.Name), Revisions: cachedRevision{}, Log: a.opts.Log, Version: a.opts.Version,
+func (g *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
+	u := upstream.New(g.withStart(s, upstream.Options{
+		Name: s.Name, Peer: g.Gateway.Peer(s.Name), Revisions: cachedRevision{}, Log: g.opts.Log, Version: g.opts.Version,
 		Call: s.Timeouts.Call, Shutdown: s.Timeouts.Shutdown, MaxMessage: s.MaxMessage,
 		Open: func(ctx context.Context) (upstream.Link, error) {
-			return a.openLink(ctx, s, settings, Tenant(s, authn.Local()))
+			return g.openLink(ctx, s, settings, Tenant(s, authn.Local()))
 		},
 	}))
 	defer u.Close()
@@ -43,8 +43,8 @@ func (a *generation) ask(ctx context.Context, s *config.Server, settings []byte,
 }
 
 // manifest returns the manifest of the plugin of a server's transport.
-func (a *generation) manifest(s *config.Server) sdk.Manifest {
-	return a.manifests[a.plugin(s.Transport.Plugin).Use].Manifest
+func (g *generation) manifest(s *config.Server) sdk.Manifest {
+	return g.manifests[g.plugin(s.Transport.Plugin).Use].Manifest
 }
 
 // validateSettings lets the plugins validate the settings of all enabled servers and
@@ -52,24 +52,24 @@ func (a *generation) manifest(s *config.Server) sdk.Manifest {
 // connects to no server. refused holds the complaints of the plugins. failed holds
 // the errors of plugins that could not validate: by server, and under
 // "secret_store" for the secret store.
-func (a *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
+func (g *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
-		to := a.recipient(name)
+		to := g.recipient(name)
 		switch kind {
 		case "transport":
-			to = a.transportRecipient(s)
+			to = g.transportRecipient(s)
 		case "auth":
-			to = a.authRecipient(s)
+			to = g.authRecipient(s)
 		}
-		err := a.validateBlock(ctx, kind, b, s.Name, to)
+		err := g.validateBlock(ctx, kind, b, s.Name, to)
 		if complaints := plugin.SettingErrors(err); len(complaints) > 0 {
 			refused = append(refused, b.SettingsDiagnostics(complaints)...)
 		} else if err != nil {
 			failed[name] = locateIn(s, b, err)
 		}
 	}
-	for _, s := range a.Config.Servers {
+	for _, s := range g.Config.Servers {
 		if !s.Enabled {
 			continue
 		}
@@ -78,7 +78,7 @@ func (a *generation) validateSettings(ctx context.Context) (refused config.Diagn
 			check(s.Name, "auth", s.Auth, s)
 		}
 	}
-	if store := a.Config.SecretStore; store != nil && store.File == nil {
+	if store := g.Config.SecretStore; store != nil && store.File == nil {
 		check("secret_store", "secret_store", &store.Block, &config.Server{At: store.At})
 	}
 	return refused, failed
@@ -89,14 +89,14 @@ func (a *generation) validateSettings(ctx context.Context) (refused config.Diagn
 const validateTime = 10 * time.Second
 
 // validateBlock lets a plugin validate the settings of a block.
-func (a *generation) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
-	settings, err := a.resolveSecrets(ctx, b.Settings, to)
+func (g *generation) validateBlock(ctx context.Context, kind string, b *config.Block, server string, to secret.Recipient) error {
+	settings, err := g.resolveSecrets(ctx, b.Settings, to)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, validateTime)
 	defer cancel()
-	return a.Supervisor.Validate(ctx, a.pluginSpec(b.Plugin, server), kind, b.Component, settings)
+	return g.Supervisor.Validate(ctx, g.pluginSpec(b.Plugin, server), kind, b.Component, settings)
 }
 
 // locate adds the place in the configuration to an error of a plugin.

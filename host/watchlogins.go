@@ -55,12 +55,12 @@ func (a *App) watchLogins(ctx context.Context) {
 
 // credentialsChanged reports whether credentials of a server have changed since the
 // last check, for a tenant without working credentials. It records them in now.
-func (a *generation) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
-	for _, tenant := range a.tenants(s) {
-		key := a.credentialKey(s, tenant)
-		now[key] = a.credentialVersion(s, a.owner(s, tenant))
+func (g *generation) credentialsChanged(s *config.Server, seen, now map[credential.Key]string) (news bool) {
+	for _, tenant := range g.tenants(s) {
+		key := g.credentialKey(s, tenant)
+		now[key] = g.credentialVersion(s, g.owner(s, tenant))
 		before, known := seen[key]
-		if known && now[key] != before && a.credentials.State(key).Kind != "ready" {
+		if known && now[key] != before && g.credentials.State(key).Kind != "ready" {
 			news = true
 		}
 	}
@@ -69,10 +69,10 @@ func (a *generation) credentialsChanged(s *config.Server, seen, now map[credenti
 
 // tenants returns the tenants that use a server: that of the local user, with whose
 // credentials lists are requested, and those of the clients that have called it.
-func (a *generation) tenants(s *config.Server) []string {
+func (g *generation) tenants(s *config.Server) []string {
 	own := Tenant(s, authn.Local())
 	all := []string{own}
-	for _, tenant := range a.credentials.Tenants(s.Name) {
+	for _, tenant := range g.credentials.Tenants(s.Name) {
 		if tenant != own {
 			all = append(all, tenant)
 		}
