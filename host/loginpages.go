@@ -144,12 +144,13 @@ func clientsAreLocal(at net.Addr, hosts []string) bool {
 // findLoginPage returns the page on which a principal's user logs in to a server. It
 // begins a login if none is in progress.
 func (a *App) findLoginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
-	servers := a.current.Load().Config.Servers
+	g := a.current.Load()
+	servers := g.Config.Servers
 	i := slices.IndexFunc(servers, func(s *config.Server) bool { return s.Name == server })
 	if i < 0 || !mayLogIn(servers[i], who) {
 		return gateway.Page{}, false
 	}
-	p := a.loginPageFor(servers[i], who)
+	p := g.loginPageFor(servers[i], who)
 	if p == nil {
 		return gateway.Page{}, false
 	}
@@ -176,44 +177,45 @@ func mayLogIn(s *config.Server, who authn.Principal) bool {
 	return s.Auth != nil && (own || who.Method == "local" || who.Method == "none")
 }
 
-// loginPageFor returns the login in progress, or begins one; nil if pages are disabled.
-func (a *App) loginPageFor(s *config.Server, who authn.Principal) *loginPage {
+// loginPageFor returns the login in progress at a server of the generation, or begins
+// one; nil if pages are disabled.
+func (g *generation) loginPageFor(s *config.Server, who authn.Principal) *loginPage {
 	tenant := Tenant(s, who)
 	key := [2]string{s.Name, tenant}
-	a.pages.mu.Lock()
-	defer a.pages.mu.Unlock()
-	if !a.pages.enabled {
+	g.pages.mu.Lock()
+	defer g.pages.mu.Unlock()
+	if !g.pages.enabled {
 		return nil
 	}
-	before := a.pages.all[key]
+	before := g.pages.all[key]
 	if before != nil && !before.replaceable() {
 		return before
 	}
-	if a.pages.all == nil {
-		a.pages.all = map[[2]string]*loginPage{}
+	if g.pages.all == nil {
+		g.pages.all = map[[2]string]*loginPage{}
 	}
 	p := before.successor()
-	a.pages.all[key] = p
-	ctx := a.pages.ctx
-	a.pages.work.Go(func() { a.runLogin(ctx, s, tenant, p) })
+	g.pages.all[key] = p
+	ctx := g.pages.ctx
+	g.pages.work.Go(func() { g.runLogin(ctx, s, tenant, p) })
 	return p
 }
 
-// runLogin runs a login with the person behind a client.
-func (a *App) runLogin(ctx context.Context, s *config.Server, tenant string, p *loginPage) {
-	ports, _ := a.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
+// runLogin runs a login at a server of the generation, with the person behind a client.
+func (g *generation) runLogin(ctx context.Context, s *config.Server, tenant string, p *loginPage) {
+	ports, _ := g.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
 	behind, err := login.NewClient(login.Options{
-		Server: s.Name, Loopback: OnLoopback(Address(s)), Ports: cmp.Or(ports, RegisteredPort(s)), Lookup: a.opts.Lookup,
+		Server: s.Name, Loopback: OnLoopback(Address(s)), Ports: cmp.Or(ports, RegisteredPort(s)), Lookup: g.opts.Lookup,
 	}, p.show)
 	account := ""
 	if err == nil {
-		account, err = a.Login(ctx, s, tenant, behind, nil)
+		account, err = g.login(ctx, s, tenant, behind, nil)
 	}
 	if err == nil {
-		a.Gateway.Retry(s.Name)
+		g.Gateway.Retry(s.Name)
 	}
 	p.end(err)
-	switch log := a.opts.Log.With("server", s.Name, "tenant", tenant); {
+	switch log := g.opts.Log.With("server", s.Name, "tenant", tenant); {
 	case err == nil:
 		log.Info("logged in, on a page that a client has shown", "account", account)
 	case p.url == "":

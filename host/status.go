@@ -31,7 +31,7 @@ func (a *App) Status(ctx context.Context) *control.Status {
 	return &control.Status{
 		Memory:     control.Memory{Messages: a.messages.Used(), MaxMessages: a.messages.Most()},
 		Generation: control.Generation{Number: g.number, Loaded: g.loaded, Path: path, Files: g.Config.Files},
-		Servers:    a.ServerStatuses(ctx, g.Config.Servers),
+		Servers:    g.serverStatuses(ctx, g.Config.Servers),
 		Plugins:    a.pluginStatuses(),
 		Sessions:   a.sessionStatuses(),
 	}
@@ -40,10 +40,14 @@ func (a *App) Status(ctx context.Context) *control.Status {
 // ServerStatuses describes servers of the configuration in effect, in the given order.
 // It asks their plugins, but contacts no server.
 func (a *App) ServerStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
+	return a.current.Load().serverStatuses(ctx, servers)
+}
+
+func (g *generation) serverStatuses(ctx context.Context, servers []*config.Server) []*control.Server {
 	list := make([]*control.Server, len(servers))
 	var work sync.WaitGroup
 	for i, s := range servers {
-		work.Go(func() { list[i] = a.current.Load().serverStatus(ctx, s) })
+		work.Go(func() { list[i] = g.serverStatus(ctx, s) })
 	}
 	work.Wait()
 	return list
