@@ -39,8 +39,8 @@ type Options struct {
 	// OneShot is set for a command that exits after one answer. Servers and
 	// plugins then have little time to exit.
 	OneShot bool
-	// Unusable is called for each plugin that Load cannot use. If it is nil, only
-	// the diagnostics report the plugin.
+	// Unusable is called for each plugin that Load or Reload cannot use. If it is nil,
+	// only the diagnostics report the plugin.
 	Unusable func(p config.Plugin, err error)
 	// StartNothing takes the manifests of plugins from the cache only.
 	StartNothing bool
@@ -146,8 +146,8 @@ func (g *generation) describe(ctx context.Context, p config.Plugin) (sdk.Manifes
 	return m, nil
 }
 
-// describeOrReport is describe, and tells the caller of Load about a plugin that
-// cannot be used.
+// describeOrReport is describe, and calls Options.Unusable for a plugin that Load or
+// Reload cannot use.
 func (g *generation) describeOrReport(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
 	m, err := g.describe(ctx, p)
 	if err != nil && g.opts.Unusable != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// catalogDiagnostics reports settings about tools that do not match the known lists
-// of the servers. It sends no request.
+// catalogDiagnostics is App.CatalogDiagnostics for one generation.
 func (g *generation) catalogDiagnostics() config.Diagnostics {
 	places := g.Config.ToolPlaces()
 	var ds config.Diagnostics

@@ -30,8 +30,9 @@ func (a *App) Described(p config.Plugin) (Described, bool) {
 // Manifest returns the manifest of the plugin of a server's transport.
 func (a *App) Manifest(s *config.Server) sdk.Manifest { return a.current.Load().manifest(s) }
 
-// Ask opens a connection of its own to a server, with other settings than the
-// configuration's, sends one request until answer is content, and closes it.
+// Ask opens a separate connection to a server with the given settings in place of the
+// configured ones. It repeats one request until answer returns done or an error, and
+// closes the connection.
 func (a *App) Ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
 	return a.current.Load().ask(ctx, s, settings, method, params, answer)
 }
@@ -44,25 +45,27 @@ func (a *App) ValidateSettings(ctx context.Context) (rejected config.Diagnostics
 	return a.current.Load().validateSettings(ctx)
 }
 
-// Login logs a person in to a server, for a tenant, and returns the account. scopes
-// are requested in addition to the configured ones.
+// Login guides a person through a login to a server for a tenant. It requests the given
+// scopes in addition to the configured ones. It returns the account that the person
+// logged in to.
 func (a *App) Login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
 	return a.current.Load().login(ctx, s, tenant, p, scopes)
 }
 
-// Logout forgets the credentials that a login obtained, here and, if possible, at the
-// server.
+// Logout discards the credentials of a login. The provider also revokes them at the
+// authorization server if it can.
 func (a *App) Logout(ctx context.Context, s *config.Server, tenant string) error {
 	return a.current.Load().logout(ctx, s, tenant)
 }
 
-// AuthState asks the auth provider which account is logged in. It contacts no server.
+// AuthState returns the login state that the auth provider reports. It connects to no
+// server.
 func (a *App) AuthState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
 	return a.current.Load().authState(ctx, s, tenant)
 }
 
-// CatalogDiagnostics reports the settings about tools that do not fit the lists of
-// their servers, as far as these are known. It asks no server.
+// CatalogDiagnostics reports settings about tools that do not match the known lists of
+// the servers. It sends no request.
 func (a *App) CatalogDiagnostics() config.Diagnostics { return a.current.Load().catalogDiagnostics() }
 
 // Recipients lists the recipients that the configuration names for a secret.

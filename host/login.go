@@ -33,9 +33,7 @@ func LoginTime(s *config.Server) time.Duration {
 	return defaultLoginTime
 }
 
-// login guides a person through a login to a server for a tenant. It requests the
-// given scopes in addition to the configured ones. It returns the account that the
-// person logged in to.
+// login is App.Login for one generation.
 func (g *generation) login(ctx context.Context, s *config.Server, tenant string, p sdk.Person, scopes []string) (account string, err error) {
 	limit := LoginTime(s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+providerTime, errLoginTimeout)
@@ -54,8 +52,7 @@ func (g *generation) login(ctx context.Context, s *config.Server, tenant string,
 // errLoginTimeout is the cause of a login that exceeds its time limit.
 var errLoginTimeout = errors.New("the login takes too long")
 
-// logout discards the credentials of a login. The provider also revokes them at the
-// authorization server if it can.
+// logout is App.Logout for one generation.
 func (g *generation) logout(ctx context.Context, s *config.Server, tenant string) error {
 	if s.Auth != nil {
 		if lock := g.secretsLock(g.owner(s, tenant)); lock != nil { // a refresh in another process would store them again
@@ -104,8 +101,7 @@ type AuthState struct {
 	Stored string           // the store in which the provider found a secret; empty: none found
 }
 
-// authState returns the login state that the auth provider reports. It connects to
-// no server.
+// authState is App.AuthState for one generation.
 func (g *generation) authState(ctx context.Context, s *config.Server, tenant string) (AuthState, error) {
 	looked := &secretsRecorder{Secrets: g.secrets.Scope(g.owner(s, tenant))}
 	auth := g.authorizer(s, tenant, sdk.Host{Secrets: looked})

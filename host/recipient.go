@@ -115,7 +115,7 @@ func codeVariables(env map[string]string) []string {
 	return all
 }
 
-// recipients lists the recipients that the configuration names for a secret.
+// recipients is App.Recipients for one generation.
 func (g *generation) recipients(name string) []secret.Recipient {
 	var all []secret.Recipient
 	add := func(settings string, r secret.Recipient) {

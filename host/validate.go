@@ -15,9 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// ask opens a separate connection to a server with the given settings in place of
-// the configured ones. It repeats one request until answer returns done or an error,
-// and closes the connection.
+// ask is App.Ask for one generation.
 func (g *generation) ask(ctx context.Context, s *config.Server, settings []byte, method string, params []byte, answer func(result []byte) (done bool, err error)) error {
 	u := upstream.New(g.withStart(s, upstream.Options{
 		Name: s.Name, Peer: g.Gateway.Peer(s.Name), Revisions: cachedRevision{}, Log: g.opts.Log, Version: g.opts.Version,
@@ -42,16 +40,12 @@ func (g *generation) ask(ctx context.Context, s *config.Server, settings []byte,
 	}
 }
 
-// manifest returns the manifest of the plugin of a server's transport.
+// manifest is App.Manifest for one generation.
 func (g *generation) manifest(s *config.Server) sdk.Manifest {
 	return g.manifests[g.plugin(s.Transport.Plugin).Use].Manifest
 }
 
-// validateSettings lets the plugins validate the settings of all enabled servers and
-// of the secret store, with the secrets of keyring() inserted. It starts plugins but
-// connects to no server. refused holds the complaints of the plugins. failed holds
-// the errors of plugins that could not validate: by server, and under
-// "secret_store" for the secret store.
+// validateSettings is App.ValidateSettings for one generation.
 func (g *generation) validateSettings(ctx context.Context) (refused config.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
