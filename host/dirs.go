@@ -17,8 +17,8 @@ type Dirs struct {
 	Cache cache.Dir // files that can be regenerated
 	Data  string    // logs and state
 	Run   string    // sockets of this process; private, removed by Clean
-	// Runs are the beginnings of the paths that Run can have. After one come the
-	// process id and a dot.
+	// Runs are the prefixes that the path of Run can have. process.Run() and a dash
+	// follow.
 	Runs []string
 }
 

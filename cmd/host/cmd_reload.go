@@ -65,43 +65,54 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 		return fault.New(fault.ProcessMissing, "no running process serves this configuration").
 			WithHint("start one with `junctor serve`; it reads the configuration then")
 	case len(found) > 1 && !all:
-		var statuses []*control.Status
-		for _, r := range found {
-			statuses = append(statuses, r.status)
-		}
 		return fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).
-			WithHint("%s, or take --all", runningHint(statuses))
+			WithHint("%s, or take --all", runningHint(found))
 	}
-	done := reloads{Reloaded: []*control.Reloaded{}}
-	var first error
-	for _, r := range found {
-		reloaded, err := r.Reload(ctx)
+	done, first := reloadAll(ctx, found)
+	if err := e.printReloads(done); err != nil {
+		return err
+	}
+	return reported(first)
+}
+
+// reloadAll reloads processes one after the other, and returns the error of the first that
+// failed.
+func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first error) {
+	done.Reloaded = []*control.Reloaded{}
+	for _, a := range found {
+		reloaded, err := a.Reload(ctx)
 		switch refused, ok := errors.AsType[*control.Refused](err); {
 		case err == nil:
 			done.Reloaded = append(done.Reloaded, reloaded)
 		case ok:
-			done.Failed = append(done.Failed, failedReload{r.Name, refused.Failure})
+			done.Failed = append(done.Failed, failedReload{a.Name, refused.Failure})
 		default:
-			done.Failed = append(done.Failed, failedReload{r.Name, control.Failure{Error: errorOf(err)}})
+			done.Failed = append(done.Failed, failedReload{a.Name, control.Failure{Error: errorOf(err)}})
 		}
 		if first == nil {
 			first = err
 		}
 	}
+	return done, first
+}
+
+// printReloads prints the results as JSON or for a person. With --json the failures are
+// on standard output only.
+func (e *env) printReloads(done reloads) error {
 	if e.machine() {
 		if err := e.printJSON(done); err != nil {
 			return err
 		}
 	} else {
-		e.printReloads(done)
+		e.printReloaded(done)
 	}
 	if !e.json {
 		e.printReloadFailures(done)
 	}
-	return reported(first)
+	return nil
 }
 
-func (e *env) printReloads(done reloads) {
+func (e *env) printReloaded(done reloads) {
 	for _, r := range done.Reloaded {
 		fmt.Fprint(safeWriter{e.stderr}, r.Text)
 		e.printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))

@@ -13,14 +13,14 @@ import (
 
 // printProcesses prints the statuses of running processes: everything about a single one,
 // else a line for each. names selects servers.
-func (e *env) printProcesses(found []running, names []string) error {
+func (e *env) printProcesses(found []control.Answer, names []string) error {
 	var all []*control.Status
 	var servers []*control.Server
 	for _, r := range found {
-		if err := selectServers(r.status, names); err != nil {
+		if err := selectServers(r.Status, names); err != nil {
 			return err
 		}
-		all, servers = append(all, r.status), append(servers, r.status.Servers...)
+		all, servers = append(all, r.Status), append(servers, r.Status.Servers...)
 	}
 	switch {
 	case e.machine():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,16 +28,10 @@ func (e *env) instanceFlag(cmd *cobra.Command, name *string) {
 	})
 }
 
-// A running is a process that answered, with its socket.
-type running struct {
-	*control.Instance
-	status *control.Status
-}
-
 // running returns the processes that use the configuration of this verb: all processes if
 // there is none. With an instance it returns that process. Processes that do not answer
 // are reported.
-func (e *env) running(ctx context.Context, instance string) ([]running, error) {
+func (e *env) running(ctx context.Context, instance string) ([]control.Answer, error) {
 	if err := e.findDirs(); err != nil {
 		return nil, err
 	}
@@ -48,41 +43,33 @@ func (e *env) running(ctx context.Context, instance string) ([]running, error) {
 	if err != nil {
 		return nil, err
 	}
-	statuses, failed := control.StatusOfAll(ctx, all)
+	answered, failed := control.StatusOfAll(ctx, all)
 	for _, err := range failed {
 		e.warn(err.Error(), fault.As(err).Hint)
 	}
-	var found []running
-	for _, s := range statuses {
-		if i := instanceOf(all, s.Instance); i != nil && matches(s) {
-			found = append(found, running{i, s})
-		}
-	}
-	return found, nil
+	return slices.DeleteFunc(answered, func(a control.Answer) bool { return !matches(a.Status) }), nil
 }
 
 // oneRunning returns the process with a name.
-func oneRunning(ctx context.Context, all []*control.Instance, name string) ([]running, error) {
-	if i := instanceOf(all, name); i != nil {
-		answered, failed := control.StatusOfAll(ctx, []*control.Instance{i})
-		switch {
-		case len(answered) > 0:
-			return []running{{i, answered[0]}}, nil
-		case len(failed) > 0:
-			return nil, failed[0]
+func oneRunning(ctx context.Context, all []*control.Instance, name string) ([]control.Answer, error) {
+	var named []*control.Instance
+	for _, i := range all {
+		if i.Is(name) {
+			named = append(named, i)
 		}
+	}
+	answered, failed := control.StatusOfAll(ctx, named)
+	switch {
+	case len(answered) == 1:
+		return answered, nil
+	case len(answered) > 1:
+		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes have the id %s, in different containers", len(answered), name).
+			WithHint("%s", runningHint(answered))
+	case len(failed) > 0:
+		return nil, failed[0]
 	}
 	others, _ := control.StatusOfAll(ctx, all)
 	return nil, fault.New(fault.ProcessMissing, "no running process is %q", name).WithHint("%s", runningHint(others))
-}
-
-func instanceOf(all []*control.Instance, name string) *control.Instance {
-	for _, i := range all {
-		if i.Name == name {
-			return i
-		}
-	}
-	return nil
 }
 
 // matchesConfig returns a function that reports whether a process uses the configuration
@@ -115,13 +102,13 @@ func realPath(path string) string {
 }
 
 // runningHint lists processes for the hint of an error.
-func runningHint(all []*control.Status) string {
+func runningHint(all []control.Answer) string {
 	if len(all) == 0 {
 		return "start one with `junctor serve`"
 	}
 	var texts []string
-	for _, s := range all {
-		texts = append(texts, fmt.Sprintf("%s (%s, %s)", s.Instance, s.Transport, s.Generation.Path))
+	for _, a := range all {
+		texts = append(texts, fmt.Sprintf("%s (%s, %s)", a.Name, a.Status.Transport, a.Status.Generation.Path))
 	}
 	return "running: " + strings.Join(texts, ", ") + "; choose with --instance"
 }

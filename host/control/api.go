@@ -4,8 +4,8 @@
 // The protocol is HTTP with JSON bodies: GET /v1/status returns a [Status], and POST
 // /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. Fields are only
 // added to version 1. The socket belongs to the user alone. A peer is refused if it
-// is a process of another user, or if it descends from a Junctor process: MCP servers
-// run as the same user and must not control their host.
+// is a process of another user, except root, or if it descends from a Junctor process:
+// MCP servers run as the same user and must not control their host.
 package control
 
 import (
@@ -26,7 +26,7 @@ type Process interface {
 
 // A Status describes a running process.
 type Status struct {
-	Instance  string    `json:"instance"` // the process id as text; names the process for --instance
+	Instance  string    `json:"instance"` // names the process for --instance; see [Instance]
 	PID       int       `json:"pid"`
 	Version   string    `json:"version"`
 	Started   time.Time `json:"started"`

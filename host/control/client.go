@@ -35,21 +35,27 @@ const (
 
 // An Instance is a process with a control socket.
 type Instance struct {
-	Name   string // see Status.Instance
+	// Name is the process id as text. StatusOfAll replaces it by a longer name if
+	// several processes have that id, each in a container.
+	Name   string
+	long   string // the process id, a dot, and text that no other process has
 	path   string
 	client *http.Client
 }
 
+// Is reports whether a name is that of the process.
+func (i *Instance) Is(name string) bool { return name == i.Name || name == i.long }
+
 // Find returns the processes of this user that have a control socket, ordered by
-// process id. The runtime directory of a process has a path that begins with one of
-// prefixes, followed by the process's name of process.Run and a dash.
+// process id. The path of the runtime directory of a process begins with one of
+// prefixes; process.Run() of the process and a dash follow.
 func Find(prefixes []string) []*Instance {
 	var found []*Instance
 	for _, s := range sockets(prefixes) {
 		if len(found) == maxInstances {
 			break
 		}
-		found = append(found, &Instance{Name: strconv.Itoa(s.pid), path: s.path, client: clientOf(s.path)})
+		found = append(found, &Instance{Name: strconv.Itoa(s.pid), long: s.name, path: s.path, client: clientOf(s.path)})
 	}
 	return found
 }
@@ -57,7 +63,8 @@ func Find(prefixes []string) []*Instance {
 // A socket is the control socket of a process.
 type socket struct {
 	pid  int
-	run  string // see process.Run
+	run  string // process.Run() of the process
+	name string // of the directory, without the prefix: run, a dash and more
 	path string
 }
 
@@ -85,7 +92,7 @@ func sockets(prefixes []string) []socket {
 			if why, _ := ownership.Exposed(dir); why != "" {
 				continue
 			}
-			all = append(all, socket{pid, run, filepath.Join(dir, socketName)})
+			all = append(all, socket{pid, run, rest, filepath.Join(dir, socketName)})
 		}
 	}
 	slices.SortFunc(all, func(a, b socket) int { return cmp.Or(a.pid-b.pid, strings.Compare(a.path, b.path)) })
@@ -123,7 +130,12 @@ func (i *Instance) Status(ctx context.Context) (*Status, error) {
 // Reload makes a process read its configuration again. The error is a *Refused if the
 // configuration in effect stays.
 func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
-	return ask[Reloaded](ctx, i, http.MethodPost, "/v1/reload")
+	r, err := ask[Reloaded](ctx, i, http.MethodPost, "/v1/reload")
+	if err != nil {
+		return nil, err
+	}
+	r.Instance = i.Name
+	return r, nil
 }
 
 // A Refused is the error of a request that changed nothing.
@@ -173,9 +185,16 @@ func (i *Instance) unreachable(err error) error {
 	return &fault.Error{Code: fault.ProcessUnreachable, Message: message, Err: err, Hint: "run `junctor status` again, or restart the process if it hangs"}
 }
 
-// StatusOfAll asks all processes at the same time. failed holds the errors of those that
-// did not answer, except for processes that have ended.
-func StatusOfAll(ctx context.Context, all []*Instance) (answered []*Status, failed []error) {
+// An Answer is the status of a process that answered.
+type Answer struct {
+	*Instance
+	Status *Status
+}
+
+// StatusOfAll asks all processes at the same time. It gives processes with the same id
+// their long names. failed holds the errors of those that did not answer, except for
+// processes that have ended.
+func StatusOfAll(ctx context.Context, all []*Instance) (answered []Answer, failed []error) {
 	statuses, errs := make([]*Status, len(all)), make([]error, len(all))
 	var work sync.WaitGroup
 	for n, i := range all {
@@ -185,12 +204,27 @@ func StatusOfAll(ctx context.Context, all []*Instance) (answered []*Status, fail
 	for n, s := range statuses {
 		switch err := errs[n]; {
 		case err == nil:
-			answered = append(answered, s)
+			answered = append(answered, Answer{all[n], s})
 		case !ended(err):
 			failed = append(failed, err)
 		}
 	}
+	nameApart(answered)
 	return answered, failed
+}
+
+// nameApart gives processes with the same id their long names.
+func nameApart(all []Answer) {
+	count := map[string]int{}
+	for _, a := range all {
+		count[a.Name]++
+	}
+	for _, a := range all {
+		if count[a.Name] > 1 {
+			a.Name = a.long
+		}
+		a.Status.Instance = a.Name
+	}
 }
 
 // ended reports whether an error says that no process of this user listens on a socket.

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func dialForTest(prefix string) {
 	answered, failed := StatusOfAll(context.Background(), Find([]string{prefix}))
 	for _, s := range answered {
-		fmt.Println("answered", s.Version)
+		fmt.Println("answered", s.Status.Version)
 	}
 	for _, err := range failed {
 		fmt.Println(fault.As(err).Code, err)
