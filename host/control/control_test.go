@@ -247,16 +247,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreLimited opens more connections than there are places. One that
-// closes makes room for the next.
-func TestConnectionsAreLimited(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inner.Close()
-	l := &limitedListener{Listener: inner, places: make(chan struct{}, 2)}
-	accepted := make(chan net.Conn)
+// accept accepts connections until a listener is closed.
+func accept(t *testing.T, l net.Listener) <-chan *peerConn {
+	accepted := make(chan *peerConn)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -265,29 +258,135 @@ func TestConnectionsAreLimited(t *testing.T) {
 			if err != nil {
 				return
 			}
-			accepted <- c
+			accepted <- c.(*peerConn)
 		}
 	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	return accepted
+}
+
+// dial connects to a listener.
+func dial(t *testing.T, l net.Listener) net.Conn {
+	t.Helper()
+	c, err := net.Dial(l.Addr().Network(), l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// newPeerListener returns a listener with places for two peers and for one that is
+// refused. check may be nil.
+func newPeerListener(t *testing.T, check func(net.Conn) error) *peerListener {
+	t.Helper()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if check == nil {
+		check = func(net.Conn) error { return nil }
+	}
+	return &peerListener{Listener: inner, check: check, slots: make(chan struct{}, 2), refused: make(chan struct{}, 1)}
+}
+
+// TestConnectionsAreLimited opens more connections than there are slots. One that is
+// closed releases its slot once.
+func TestConnectionsAreLimited(t *testing.T) {
+	l := newPeerListener(t, nil)
+	accepted := accept(t, l)
 	for range 3 {
-		c, err := net.Dial("tcp", inner.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
+		dial(t, l)
 	}
 	first, second := <-accepted, <-accepted
 	select {
 	case <-accepted:
-		t.Error("there are two places for three connections")
+		t.Error("there are two slots for three connections")
 	case <-time.After(50 * time.Millisecond):
 	}
 	_ = first.Close()
-	_ = first.Close() // leaves its place once only
+	_ = first.Close() // releases its slot once only
 	third := <-accepted
-	if len(l.places) != 2 {
-		t.Errorf("%d places are taken", len(l.places))
+	select {
+	case l.slots <- struct{}{}:
+		t.Error("a slot is free")
+	default:
 	}
 	_, _ = second.Close(), third.Close()
-	_ = inner.Close()
-	<-done
+}
+
+// TestRefusedPeersTakeNoSlots: peers that are refused and send nothing have few
+// connections, which end soon. A peer that is not refused is accepted meanwhile.
+func TestRefusedPeersTakeNoSlots(t *testing.T) {
+	first := true
+	refuse := func(net.Conn) error { return errors.New("it is refused") }
+	l := newPeerListener(t, func(c net.Conn) error {
+		if !first {
+			return refuse(c)
+		}
+		first = false
+		return nil
+	})
+	accepted := accept(t, l)
+	dial(t, l)
+	if c := <-accepted; c.refusal != nil {
+		t.Fatal(c.refusal)
+	} else {
+		defer c.Close()
+	}
+	dial(t, l)
+	held := <-accepted
+	if held.refusal == nil {
+		t.Fatal("the peer is not refused")
+	}
+	excess := dial(t, l)
+	if _, err := excess.Read(make([]byte, 1)); err == nil {
+		t.Error("a further refused peer is not disconnected")
+	}
+	_ = held.SetReadDeadline(time.Now().Add(time.Hour))
+	if _, err := held.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a refused peer that sends nothing: %v", err)
+	}
+	_ = held.Close()
+	dial(t, l)
+	if c := <-accepted; c.refusal == nil {
+		t.Error("the peer is not refused")
+	} else {
+		_ = c.Close()
+	}
+}
+
+// TestProcessesWithOneID: containers that share the runtime directory have processes
+// with the same id. Their names differ, and each is found by its name.
+func TestProcessesWithOneID(t *testing.T) {
+	answering := func(version, long string) *Instance {
+		server := httptest.NewServer(handler(&fixed{status: Status{Version: version, Instance: "1"}}))
+		t.Cleanup(server.Close)
+		return &Instance{Name: "1", long: long, client: &http.Client{Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+			},
+		}}}
+	}
+	all := []*Instance{answering("a", "1.a.x-1"), answering("b", "1.b.x-2")}
+	answered, failed := StatusOfAll(t.Context(), all)
+	if len(answered) != 2 || len(failed) != 0 {
+		t.Fatalf("%v, %v", answered, failed)
+	}
+	for n, name := range []string{"1.a.x-1", "1.b.x-2"} {
+		a := answered[n]
+		if a.Instance != all[n] || a.Name != name || a.Status.Instance != name || a.Status.Version != name[2:3] || !a.Is(name) || a.Is("1") {
+			t.Errorf("%+v, %+v", a.Instance, a.Status)
+		}
+		if r, err := a.Reload(t.Context()); err != nil || r.Instance != name {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	if alone, _ := StatusOfAll(t.Context(), []*Instance{answering("a", "1.a.x-1")}); len(alone) != 1 || alone[0].Name != "1" || !alone[0].Is("1.a.x-1") {
+		t.Errorf("%+v", alone)
+	}
 }

@@ -19,7 +19,9 @@ import (
 // The limits of one control socket.
 const (
 	maxConnections = 16
-	maxHeader      = 8 << 10 // bytes
+	maxRefused     = 4           // further connections, of peers that are refused
+	refusalTime    = time.Second // for a refused peer to send its request and read the answer
+	maxHeader      = 8 << 10     // bytes
 	readTime       = 5 * time.Second
 	idleTime       = 30 * time.Second
 )
@@ -52,14 +54,18 @@ func Serve(dir string, prefixes []string, p Process, log hclog.Logger) (stop fun
 		Handler: checked(handler(p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, refusalKey{}, checkPeer(c.(*limitedConn).Conn, append(processes(prefixes), os.Getpid())))
+			return context.WithValue(ctx, refusalKey{}, c.(*peerConn).refusal)
 		},
 		ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	peers := &peerListener{
+		Listener: l, slots: make(chan struct{}, maxConnections), refused: make(chan struct{}, maxRefused),
+		check: func(c net.Conn) error { return checkPeer(c, append(processes(prefixes), os.Getpid())) },
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(&limitedListener{Listener: l, places: make(chan struct{}, maxConnections)})
+		_ = server.Serve(peers)
 	}()
 	return func() {
 		cancel()
