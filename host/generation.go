@@ -27,6 +27,7 @@ type generation struct {
 	Config    *config.Config
 	number    int                  // 1 for the first one
 	loaded    time.Time            // when the configuration was read
+	mask      *configMask          // of its secrets
 	manifests map[string]Described // by plugin
 	secrets   *Secrets             // those of the generation before, if the store is the same
 
@@ -50,7 +51,7 @@ func (a *App) read(ctx context.Context, at config.Location, content *config.Cont
 		return nil, diags
 	}
 	g.Config = cfg
-	a.redactor.use(cfg.Conceal) // before anything is started with its secrets
+	g.mask = a.redactor.use(cfg.Conceal) // before anything is started with its secrets
 	return g, diags
 }
 

@@ -12,7 +12,7 @@ import (
 // A redactor masks secrets in the texts of plugins and servers: the secrets of the
 // configuration, and those obtained later, such as tokens.
 type redactor struct {
-	configured atomic.Pointer[[]func(string) string] // mask the secrets of the latest maxConfigurations
+	configured atomic.Pointer[[]*configMask]
 
 	mu        sync.Mutex
 	permanent []string // guarded by mu; secrets of keyring(), which do not expire
@@ -20,22 +20,66 @@ type redactor struct {
 	replacer  atomic.Pointer[strings.Replacer]
 }
 
+// A configMask masks the secrets of one configuration.
+type configMask struct {
+	hide    func(string) string
+	retired bool // guarded by redactor.mu; no connection uses the configuration
+}
+
 const (
 	maxObtainedSecrets = 2048 // tokens, two of each credential; the oldest have expired
 	minSecretLength    = 6    // bytes; shorter secrets would match ordinary words
 )
 
-// maxConfigurations bounds the configurations whose secrets are masked: connections
-// of earlier ones may still print them.
-const maxConfigurations = 8
+// maxRetiredMasks bounds the masks of configurations that no connection uses: plugins
+// may still print texts of their servers.
+const maxRetiredMasks = 8
 
-// use masks the secrets of a configuration, and still those of the ones before.
-func (r *redactor) use(mask func(string) string) {
-	masks := []func(string) string{mask}
+// use masks the secrets of a configuration until its mask is dropped or retired.
+func (r *redactor) use(hide func(string) string) *configMask {
+	m := &configMask{hide: hide}
+	r.change(func(all []*configMask) []*configMask { return append(all, m) })
+	return m
+}
+
+// drop removes the mask of a configuration that was never in effect.
+func (r *redactor) drop(m *configMask) {
+	r.change(func(all []*configMask) []*configMask {
+		return slices.DeleteFunc(all, func(o *configMask) bool { return o == m })
+	})
+}
+
+// retire removes a mask once maxRetiredMasks others were retired after it.
+func (r *redactor) retire(m *configMask) {
+	r.change(func(all []*configMask) []*configMask {
+		m.retired = true
+		all = append(slices.DeleteFunc(all, func(o *configMask) bool { return o == m }), m) // the latest one is last
+		excess := -maxRetiredMasks
+		for _, o := range all {
+			if o.retired {
+				excess++
+			}
+		}
+		return slices.DeleteFunc(all, func(o *configMask) bool {
+			if !o.retired || excess <= 0 {
+				return false
+			}
+			excess--
+			return true
+		})
+	})
+}
+
+// change replaces the masks by what f makes of a copy of them.
+func (r *redactor) change(f func([]*configMask) []*configMask) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []*configMask
 	if before := r.configured.Load(); before != nil {
-		masks = append(masks, (*before)[:min(len(*before), maxConfigurations-1)]...)
+		all = slices.Clone(*before)
 	}
-	r.configured.Store(&masks)
+	all = f(all)
+	r.configured.Store(&all)
 }
 
 // add masks a secret until maxObtainedSecrets newer ones are added.
@@ -62,7 +106,7 @@ func (r *redactor) put(among *[]string, secret string) {
 func (r *redactor) hide(text string) string {
 	if masks := r.configured.Load(); masks != nil {
 		for _, mask := range *masks {
-			text = mask(text)
+			text = mask.hide(text)
 		}
 	}
 	if known := r.replacer.Load(); known != nil {

@@ -6,6 +6,34 @@ import (
 	"testing"
 )
 
+// TestMasksOfConfigurations: many reloads remove neither the mask in effect nor those of
+// configurations whose connections are open.
+func TestMasksOfConfigurations(t *testing.T) {
+	r := &redactor{}
+	use := func(secret string) *configMask {
+		return r.use(func(text string) string { return strings.ReplaceAll(text, secret, "***") })
+	}
+	inEffect, drains := use("in-effect"), use("drains")
+	for range 2 * maxRetiredMasks {
+		r.drop(use("discarded"))
+	}
+	var retired []*configMask
+	for n := range maxRetiredMasks + 1 {
+		retired = append(retired, use(fmt.Sprintf("retired-%d", n)))
+	}
+	for _, m := range retired {
+		r.retire(m)
+	}
+	if got := r.hide("in-effect, drains, discarded, retired-0, retired-1, retired-8"); got != "***, ***, discarded, retired-0, ***, ***" {
+		t.Error(got)
+	}
+	r.retire(drains)
+	r.retire(inEffect)
+	if n := len(*r.configured.Load()); n != maxRetiredMasks {
+		t.Errorf("%d masks", n)
+	}
+}
+
 // TestVeil: a secret that came late is hidden however others print it: quoted,
 // line by line, or without the white space around it.
 func TestVeil(t *testing.T) {

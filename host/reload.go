@@ -23,21 +23,37 @@ type Reloaded struct {
 
 // Reload reads the configuration again and makes it the one in effect. Whatever can
 // fail happens first: the secret store and the HTTP listener are opened, and required
-// servers that are new or changed are connected. If a diagnostic is an error, or
-// something fails, nothing changes. Servers that have not changed keep their connections
-// and processes. The connections to changed and removed servers are closed when their
-// calls have ended, at the latest after the call timeout and the time that the calls wait
-// for a person. Reload may be called concurrently; one runs at a time.
+// servers that are new or changed are connected. If a diagnostic is an error, something
+// fails or ctx ends, nothing changes. Servers that have not changed keep their
+// connections and processes. The connections to changed and removed servers are closed
+// when their calls have ended, at the latest after the call timeout and the time that the
+// calls wait for a person. Reload may be called concurrently; one runs at a time.
 func (a *App) Reload(ctx context.Context, at config.Location, content *config.Content) (*Reloaded, config.Diagnostics, error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
-	if a.stopped {
-		return nil, nil, fault.New(fault.UpstreamStopped, "junctor is shutting down")
+	if a.stopped || ctx.Err() != nil {
+		return nil, nil, errShutdown()
 	}
 	next, diags := a.read(ctx, at, content)
 	if next == nil {
 		return nil, diags, nil
 	}
+	changes, diags, err := a.replace(ctx, next, diags)
+	if changes == nil {
+		a.redactor.drop(next.mask)
+		if err != nil && ctx.Err() != nil {
+			err = errShutdown()
+		}
+	}
+	return changes, diags, err
+}
+
+func errShutdown() error { return fault.New(fault.UpstreamStopped, "junctor is shutting down") }
+
+// replace makes the next generation the one in effect. diags are those of its
+// configuration. If it returns no changes, nothing changed, and what the generation had
+// opened is closed.
+func (a *App) replace(ctx context.Context, next *generation, diags config.Diagnostics) (*Reloaded, config.Diagnostics, error) {
 	var h config.HTTP
 	if a.http != nil {
 		if h, diags = a.http.settings(next.Config, diags); diags.HasErrors() {
@@ -99,6 +115,7 @@ func (a *App) closeReplaced(before, next *generation) {
 		if before.secrets != next.secrets {
 			before.secrets.Close()
 		}
+		a.redactor.retire(before.mask)
 	})
 }
 
