@@ -38,6 +38,8 @@ func (fixedRevision) Remember(mcp.Revision)    {}
 // A drainFixture is a call of a client that has just been asked for a user's answer, and
 // whose server is being replaced.
 type drainFixture struct {
+	app     *App
+	before  *generation // of the call
 	client  *gateway.Session
 	sent    sent
 	begun   time.Time
@@ -85,7 +87,7 @@ func newDrainFixture(t *testing.T, revision mcp.Revision) *drainFixture {
 	a.Gateway.Apply(&before.inGateway)
 	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})
 
-	d := &drainFixture{sent: make(sent, 100), drained: make(chan time.Duration, 1)}
+	d := &drainFixture{app: a, before: before, sent: make(sent, 100), drained: make(chan time.Duration, 1)}
 	queue := sendqueue.New(d.sent, 1<<20, nil)
 	d.client = a.Gateway.Open(gateway.Client{Principal: authn.Local(), Out: queue, Sole: true})
 	t.Cleanup(func() {
@@ -149,6 +151,30 @@ func TestReloadDoesNotWaitForPersonsForever(t *testing.T) {
 			if after := <-d.drained; after < gateway.AskTime-time.Second || after > gateway.AskTime+drainTimeout+time.Second {
 				t.Errorf("%s: closed after %s", revision, after)
 			}
+		})
+	}
+}
+
+// TestSecretStoreWaitsForRequests: the secret store of an earlier generation is not closed
+// while a request of it is in flight, but is after the longest time that a request has.
+func TestSecretStoreWaitsForRequests(t *testing.T) {
+	const limit = 10 * drainTimeout
+	for answered, want := range map[bool]time.Duration{true: 2 * drainTimeout, false: limit} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDrainFixture(t, mcp.Revision20251125)
+			waited := make(chan time.Duration, 1)
+			go func() {
+				d.app.awaitRequests(d.before, limit)
+				waited <- time.Since(d.begun)
+			}()
+			time.Sleep(2 * drainTimeout)
+			if answered {
+				d.client.Handle([]byte(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`))
+			}
+			if after := <-waited; after < want || after > want+time.Second {
+				t.Errorf("answered: %t: it waited for %s, want %s", answered, after, want)
+			}
+			<-d.drained
 		})
 	}
 }

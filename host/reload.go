@@ -101,9 +101,11 @@ func (a *App) prepareHTTP(ctx context.Context, next *generation, h config.HTTP) 
 // one does not have, when they are not used any longer.
 func (a *App) closeReplaced(before, next *generation) {
 	var upstreams sync.WaitGroup
+	longest := time.Duration(0)
 	for name, u := range before.upstreams {
 		if next.upstreams[name] != u {
 			timeout := before.callTimeout(name)
+			longest = max(longest, timeout)
 			upstreams.Go(func() {
 				a.drain(before, u, timeout)
 				a.credentials.CloseOtherVersions(name, a.current.Load().inputs[name])
@@ -113,10 +115,20 @@ func (a *App) closeReplaced(before, next *generation) {
 	a.closing.Go(func() {
 		upstreams.Wait()
 		if before.secrets != next.secrets {
+			a.awaitRequests(before, longest+gateway.AskTime)
 			before.secrets.Close()
 		}
 		a.redactor.retire(before.mask)
 	})
+}
+
+// awaitRequests waits until no request of a generation is in flight, at most for a
+// time. Connections of tenants and sessions that were replaced are closed with their
+// last request.
+func (a *App) awaitRequests(of *generation, limit time.Duration) {
+	for end := time.Now().Add(limit); of.inGateway.InUse() && time.Now().Before(end) && !a.Gateway.Ending(); {
+		time.Sleep(drainEvery)
+	}
 }
 
 // connectRequired connects the required servers that are new or changed.
