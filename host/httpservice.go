@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 )
@@ -23,6 +24,7 @@ type httpService struct {
 	listening func(net.Addr, config.HTTP)
 	server    *httpserver.Server
 	store     string // kind of the session store
+	file      string // of the sessions; empty: they are in memory
 	shared    bool   // there were several principals, so each has half of the limits
 
 	http     config.HTTP // in effect
@@ -65,13 +67,13 @@ func (s *httpService) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.app.sessionFile(h), Settings: next.settings})
+	s.store, s.file, s.shared = h.Sessions.Store, s.app.sessionFile(h), severalPrincipals(h)
+	s.server, err = httpserver.New(httpserver.Options{Gateway: s.app.Gateway, Log: s.app.opts.Log, SessionFile: s.file, Settings: next.settings})
 	if err != nil {
 		next.discard()
 		return &fault.Error{Code: fault.ListenStore, At: h.At.String(), Message: err.Error(), Err: err,
 			Hint: "end the process that uses the file, if there is one, see that the data directory can be written, or leave store = \"sqlite\" out"}
 	}
-	s.store, s.shared = h.Sessions.Store, severalPrincipals(h)
 	next.accept()
 	s.app.http = s
 	return nil
@@ -90,16 +92,31 @@ func (s *httpService) stop() {
 	}
 }
 
-// needRestart returns the names of the settings in effect that take effect after a
-// restart only.
-func (s *httpService) needRestart() (names []string) {
-	if s.http.Sessions.Store != s.store {
-		names = append(names, "gateway.http.sessions.store")
+// pending returns the settings in effect that take full effect after a restart only.
+func (s *httpService) pending() (all []control.Pending) {
+	switch {
+	case s.http.Sessions.Store != s.store:
+		all = append(all, control.Pending{Setting: "gateway.http.sessions.store", Effect: "the sessions stay in " + sessionPlaces[s.store] + " until a restart"})
+	case s.app.sessionFile(s.http) != s.file:
+		all = append(all, control.Pending{Setting: "gateway.http.listen", Effect: "the sessions stay in the file of the address before; a restart begins another file"})
 	}
 	if s.shared && !severalPrincipals(s.http) {
-		names = append(names, "gateway.http.auth: the limits of one client stay at half")
+		all = append(all, control.Pending{Setting: "gateway.http.auth", Effect: "the only client keeps half of the limits until a restart"})
 	}
-	return names
+	return all
+}
+
+// sessionPlaces says where each kind of session store keeps the sessions.
+var sessionPlaces = map[string]string{"sqlite": "their file", "memory": "memory"}
+
+// newPending returns the settings that were not pending before.
+func newPending(now, before []control.Pending) (added []control.Pending) {
+	for _, p := range now {
+		if !slices.Contains(before, p) {
+			added = append(added, p)
+		}
+	}
+	return added
 }
 
 // offerPages offers login pages if clients are on this machine, and else ends them.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/upstream"
@@ -17,8 +18,9 @@ import (
 type Reloaded struct {
 	Generation              int      // number of the generation now in effect
 	Added, Changed, Removed []string // servers
-	// Ignored holds the settings that take effect after a restart only.
-	Ignored []string
+	// Pending holds the settings that the reload changed in the configuration, but that
+	// take effect after a restart only.
+	Pending []control.Pending
 }
 
 // Reload reads the configuration again and makes it the one in effect. Whatever can
@@ -81,8 +83,9 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 	}
 	changes := next.changes(before)
 	if change != nil {
+		known := a.http.pending()
 		change.apply()
-		changes.Ignored = a.http.needRestart()
+		changes.Pending = newPending(a.http.pending(), known)
 	}
 	a.closeReplaced(before, next)
 	return changes, diags, nil

@@ -37,7 +37,8 @@ func httpSettings(h config.HTTP, auth authn.Authenticator) httpserver.Settings {
 	return s
 }
 
-// sessionFile returns the file of the sessions; empty: they are kept in memory.
+// sessionFile returns the file of the sessions for a gateway that starts with a
+// configuration; empty: they are kept in memory.
 func (a *App) sessionFile(h config.HTTP) string {
 	if h.Sessions.Store != "sqlite" {
 		return ""

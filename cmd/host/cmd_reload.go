@@ -116,8 +116,8 @@ func (e *env) printReloaded(done reloads) {
 	for _, r := range done.Reloaded {
 		fmt.Fprint(safeWriter{e.stderr}, r.Text)
 		e.printf("process %s uses generation %d of the configuration: %s\n", r.Instance, r.Generation, changesOf(r))
-		for _, name := range r.Restart {
-			e.warn(name+" changed and takes effect after a restart only", "")
+		for _, p := range r.Restart {
+			e.warn(p.Setting+": "+p.Effect, "")
 		}
 	}
 }

@@ -80,12 +80,12 @@ func (s *serving) Reload(ctx context.Context) (*control.Reloaded, *control.Failu
 	}
 	return &control.Reloaded{
 		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: list(changed.Added), Changed: list(changed.Changed),
-		Removed: list(changed.Removed), Restart: list(changed.Ignored), Warnings: said, Text: text.String(),
+		Removed: list(changed.Removed), Restart: list(changed.Pending), Warnings: said, Text: text.String(),
 	}, nil
 }
 
-// list returns names as a slice that is not null in JSON.
-func list(names []string) []string { return append([]string{}, names...) }
+// list returns a slice that is not null in JSON.
+func list[T any](all []T) []T { return append([]T{}, all...) }
 
 func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 	for _, d := range diags {
@@ -101,7 +101,6 @@ func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	log := s.e.log
 	at, content, diags, err := s.e.locate(ctx, false)
 	var changed *host.Reloaded
 	if err == nil && !diags.HasErrors() {
@@ -110,18 +109,28 @@ func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostic
 	if err == nil {
 		err = diags.Err()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err != nil {
 		f := fault.As(err)
-		s.failed = &control.FailedReload{At: time.Now(), Error: errorOf(err)}
-		log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
+		s.setFailed(&control.FailedReload{At: time.Now(), Error: errorOf(err)})
+		s.e.log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
 		return nil, diags, err
 	}
-	s.failed = nil
-	log.Info("reloaded the configuration", "generation", changed.Generation, "added", changed.Added, "changed", changed.Changed, "removed", changed.Removed)
-	for _, name := range changed.Ignored {
-		log.Warn("a changed setting takes effect after a restart only", "setting", name)
-	}
+	s.setFailed(nil)
+	s.logChanges(changed)
 	return changed, diags, nil
+}
+
+// setFailed records whether the last reload failed.
+func (s *serving) setFailed(f *control.FailedReload) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = f
+}
+
+// logChanges logs what a reload changed.
+func (s *serving) logChanges(r *host.Reloaded) {
+	s.e.log.Info("reloaded the configuration", "generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
+	for _, p := range r.Pending {
+		s.e.log.Warn("a setting takes effect after a restart only", "setting", p.Setting, "effect", p.Effect)
+	}
 }

@@ -143,12 +143,19 @@ type Reloaded struct {
 	Added      []string `json:"added"`
 	Changed    []string `json:"changed"`
 	Removed    []string `json:"removed"`
-	// Restart holds the settings that changed and take effect after a restart only.
-	Restart []string `json:"needs_restart"`
+	// Restart holds the settings that the reload changed in the configuration, but that
+	// take effect after a restart only.
+	Restart []Pending `json:"needs_restart"`
 	// Warnings are the warnings about the configuration, in the form of validate.
 	Warnings []json.RawMessage `json:"warnings,omitempty"`
 	// Text shows the warnings for a person.
 	Text string `json:"text,omitempty"`
+}
+
+// A Pending is a setting that takes effect after a restart only.
+type Pending struct {
+	Setting string `json:"setting"`
+	Effect  string `json:"effect"` // of its change until the restart
 }
 
 // A Failure says why a request changed nothing.
