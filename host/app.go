@@ -27,7 +27,7 @@ import (
 
 // Options configure [Load].
 type Options struct {
-	Config     config.Location
+	Config     config.Location // stays the same for the life of the App
 	Content    *config.Content // the reviewed text of Config; nil: read the files
 	Version    string          // version of Junctor
 	Log        hclog.Logger
@@ -104,7 +104,7 @@ func Load(ctx context.Context, o Options) (*App, config.Diagnostics) {
 		o.Lookup = os.LookupEnv
 	}
 	a := &App{opts: o, Supervisor: NewSupervisor(o), starts: upstream.NewStartQueue(runtime.GOMAXPROCS(0) + 2)}
-	g, diags := a.read(ctx, o.Config, o.Content)
+	g, diags := a.read(ctx, o.Content)
 	if g == nil {
 		a.Supervisor.Stop(0)
 		return nil, diags

@@ -11,6 +11,9 @@ import (
 
 // The methods of this file use the generation in effect.
 
+// Location returns the location of the configuration, which stays the same.
+func (a *App) Location() config.Location { return a.opts.Config }
+
 // Config returns the configuration. It must not be changed.
 func (a *App) Config() *config.Config { return a.current.Load().Config }
 

@@ -37,15 +37,15 @@ type generation struct {
 	inputs    map[string]string             // what each upstream was made of, by server
 }
 
-// read reads the configuration at a location. The generation is nil exactly when a
-// diagnostic is an error.
-func (a *App) read(ctx context.Context, at config.Location, content *config.Content) (*generation, config.Diagnostics) {
+// read reads the configuration. The generation is nil exactly when a diagnostic is an
+// error.
+func (a *App) read(ctx context.Context, content *config.Content) (*generation, config.Diagnostics) {
 	g := &generation{App: a, number: 1, loaded: time.Now(), manifests: map[string]Described{}}
 	if before := a.current.Load(); before != nil {
 		g.number = before.number + 1
 	}
 	cfg, diags := config.Load(ctx, config.Options{
-		Path: at.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener,
+		Path: a.opts.Config.Path, Content: content, Lookup: a.opts.Lookup, Describe: g.describeOrReport, All: a.opts.AllPlugins, NoListener: a.opts.NoListener,
 	})
 	if cfg == nil {
 		return nil, diags

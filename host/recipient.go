@@ -19,7 +19,7 @@ import (
 const gatewayRecipient = "gateway"
 
 // ConfigID identifies the configuration in grants of secrets. It is the canonical
-// path, or "" for the user's own configuration.
+// path, or "" for the user's own configuration. A reload reads the same location.
 func (a *App) ConfigID() string {
 	if a.opts.Config.Own {
 		return ""

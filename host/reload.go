@@ -23,20 +23,21 @@ type Reloaded struct {
 	Pending []control.Pending
 }
 
-// Reload reads the configuration again and makes it the one in effect. Whatever can
+// Reload reads the configuration again, at the location of the start, and makes it the
+// one in effect. content is its reviewed text, or nil to read the files. Whatever can
 // fail happens first: the secret store and the HTTP listener are opened, and required
 // servers that are new or changed are connected. If a diagnostic is an error, something
 // fails or ctx ends, nothing changes. Servers that have not changed keep their
 // connections and processes. The connections to changed and removed servers are closed
 // when their calls have ended, at the latest after the call timeout and the time that the
 // calls wait for a person. Reload may be called concurrently; one runs at a time.
-func (a *App) Reload(ctx context.Context, at config.Location, content *config.Content) (*Reloaded, config.Diagnostics, error) {
+func (a *App) Reload(ctx context.Context, content *config.Content) (*Reloaded, config.Diagnostics, error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	if a.stopped || ctx.Err() != nil {
 		return nil, nil, errShutdown()
 	}
-	next, diags := a.read(ctx, at, content)
+	next, diags := a.read(ctx, content)
 	if next == nil {
 		return nil, diags, nil
 	}

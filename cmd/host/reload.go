@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// watchDebounce is the wait for further changes of files after the first one.
-	// Editors write a file in several steps.
+	// watchDebounce is the wait after the latest change of files. Editors write a file in
+	// several steps.
 	watchDebounce = 200 * time.Millisecond
 	// watchPoll is the interval at which the content is compared without an event:
 	// network file systems report none, nor do files that file() names elsewhere.
@@ -48,61 +48,78 @@ func (s *serving) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (s
 	}
 }
 
-// isTrusted reports whether the configuration may be used as it is now.
-func (s *serving) isTrusted(ctx context.Context) bool {
-	_, _, _, err := s.e.locate(ctx, false)
-	return err == nil
+// A configWatch reloads the configuration when its content changes.
+type configWatch struct {
+	*serving
+	files     *fsnotify.Watcher
+	known     string // contentDigest of the content that was tried last
+	untrusted bool   // that content was not trusted
 }
 
-// watchConfig reloads the configuration when its content differs from the one that was
-// loaded, until stop is called.
+// watchConfig reloads the configuration when its content differs from the content that was
+// tried last, until stop is called.
 func (s *serving) watchConfig(ctx context.Context) (stop func(), err error) {
-	w, err := fsnotify.NewWatcher()
+	files, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Dir(s.app.Config().Path)
-	if info, err := os.Stat(s.app.Config().Path); err == nil && info.IsDir() {
-		dir = s.app.Config().Path
+	path := s.app.Config().Path
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		dir = path
 	}
-	if err := w.Add(dir); err != nil {
+	if err := files.Add(dir); err != nil {
 		s.e.log.Warn("changes of the configuration are noticed by polling only", "every", watchPoll, "error", err)
 	}
+	w := &configWatch{serving: s, files: files, known: s.e.loaded}
 	ctx, cancel := context.WithCancel(ctx)
-	known, untrusted := s.e.loaded, false
 	var work sync.WaitGroup
-	work.Go(func() {
-		// The first comparison is for changes since the configuration was loaded.
-		poll, debounce := time.NewTicker(watchPoll), time.NewTimer(watchDebounce)
-		defer poll.Stop()
-		defer debounce.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-w.Events:
-				debounce.Reset(watchDebounce)
-				continue
-			case err := <-w.Errors:
-				s.e.log.Debug("watching the configuration", "error", err)
-				continue
-			case <-debounce.C:
-			case <-poll.C:
-			}
-			now := s.e.contentDigest(s.app.Config().Path)
-			if now == known && !(untrusted && s.isTrusted(ctx)) {
-				continue
-			}
-			known = now
-			_, _, err := s.reload(ctx)
-			untrusted = fault.Is(err, fault.ConfigUntrusted)
-		}
-	})
+	work.Go(func() { w.run(ctx) })
 	return func() {
 		cancel()
-		_ = w.Close()
+		_ = files.Close()
 		work.Wait()
 	}, nil
+}
+
+// run compares the content after events and at intervals, until ctx ends.
+func (w *configWatch) run(ctx context.Context) {
+	// The first comparison is for changes since the configuration was loaded.
+	poll, debounce := time.NewTicker(watchPoll), time.NewTimer(watchDebounce)
+	defer poll.Stop()
+	defer debounce.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.files.Events:
+			debounce.Reset(watchDebounce)
+		case err := <-w.files.Errors:
+			w.e.log.Debug("watching the configuration", "error", err)
+		case <-debounce.C:
+			w.check(ctx)
+		case <-poll.C:
+			w.check(ctx)
+		}
+	}
+}
+
+// check reloads the configuration if its content differs from the content that was tried
+// last, or if that content has become trusted.
+func (w *configWatch) check(ctx context.Context) {
+	now := w.e.contentDigest(w.app.Config().Path)
+	if now == w.known && !(w.untrusted && w.isTrusted(ctx)) {
+		return
+	}
+	w.known = now
+	_, _, err := w.reload(ctx)
+	w.untrusted = fault.Is(err, fault.ConfigUntrusted)
+}
+
+// isTrusted reports whether the configuration may be used as it is now.
+func (w *configWatch) isTrusted(ctx context.Context) bool {
+	_, _, err := w.trusted(ctx)
+	return err == nil
 }
 
 // watch is watchConfig if on is set.

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +103,40 @@ func TestReloadNeedsTrust(t *testing.T) {
 	}
 	s.trust()
 	s.hangup(`removed=["other"]`)
+	if err := os.Remove(s.path); err != nil {
+		t.Fatal(err)
+	}
+	if line := s.hangup("reloaded the configuration", "was not reloaded"); !strings.Contains(line, "was not reloaded") || !strings.Contains(line, "junctor.hcl") {
+		t.Errorf("without the configuration: %s", line)
+	}
+}
+
+// TestReloadKeepsLocation: a process that serves the user's own configuration reloads
+// that one, although there is a junctor.hcl in its directory now, which is trusted.
+// Secrets that were granted to the former must not reach the latter.
+func TestReloadKeepsLocation(t *testing.T) {
+	t.Parallel()
+	d := newReloadDir(t)
+	own := filepath.Join(d.site.dir, "home", "config", "junctor.hcl")
+	if err := errors.Join(os.Remove(d.path), os.MkdirAll(filepath.Dir(own), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	configure(t, own, publishers("first", "legacy", ""))
+	d.site.env = append(d.site.env, "JUNCTOR_CONFIG=")
+	s := startProcess(t, d.command("serve", "--http=127.0.0.1:0"))
+	s.waitLog("serving over HTTP")
+	configure(t, d.path, publishers("found", "legacy", ""))
+	d.trust()
+	configure(t, own, publishers("second", "legacy", ""))
+	if line := s.hangup("reloaded the configuration", "was not reloaded"); !strings.Contains(line, `added=["second"]`) {
+		t.Error(line)
+	}
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	if line := s.hangup("reloaded the configuration", "was not reloaded"); !strings.Contains(line, "was not reloaded") || !strings.Contains(line, own) {
+		t.Errorf("without the configuration: %s", line)
+	}
 }
 
 // TestReloadNotifiesClients: clients hear of changed lists once, and only when what

@@ -101,10 +101,10 @@ func diagnosticsJSON(diags config.Diagnostics) (all []json.RawMessage) {
 func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostics, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	at, content, diags, err := s.e.locate(ctx, false)
+	content, diags, err := s.trusted(ctx)
 	var changed *host.Reloaded
 	if err == nil && !diags.HasErrors() {
-		changed, diags, err = s.app.Reload(ctx, at, content)
+		changed, diags, err = s.app.Reload(ctx, content)
 	}
 	if err == nil {
 		err = diags.Err()
@@ -118,6 +118,13 @@ func (s *serving) reload(ctx context.Context) (*host.Reloaded, config.Diagnostic
 	s.setFailed(nil)
 	s.logChanges(changed)
 	return changed, diags, nil
+}
+
+// trusted returns the content of the configuration that the process was started with, if
+// it needs trust. Another configuration that has become the first one to be found is not
+// read: it would get the secrets of the one in effect.
+func (s *serving) trusted(ctx context.Context) (*config.Content, config.Diagnostics, error) {
+	return s.e.trusted(ctx, s.app.Location(), false)
 }
 
 // setFailed records whether the last reload failed.
