@@ -144,7 +144,7 @@ func (e *env) prepare(ctx context.Context, transport string, look func(*config.C
 	}
 	app.LimitMemory()
 	s := &serving{e: e, app: app, transport: transport, started: started}
-	s.stopControl = s.startControl()
+	s.stopControl = s.startControl(ctx)
 	if err := e.required(ctx, app); err != nil {
 		s.stopControl()
 		return nil, err

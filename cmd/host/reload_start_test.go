@@ -81,6 +81,45 @@ func TestReloadDuringFirstStart(t *testing.T) {
 	}
 }
 
+// TestShutdownEndsReload ends a process while a reload waits for a required server that
+// does not start: the reload fails, and the process exits long before timeouts.start.
+func TestShutdownEndsReload(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"verb", "hangup", "watch"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			d := newReloadDir(t)
+			s := d.serveHTTP(fmt.Sprintf("--watch=%t", way == "watch"))
+			configure(t, d.path, strings.Replace(slowStart, "  required = true\n", "  required = true\n  timeouts {\n    start = \"9m\"\n  }\n", 1))
+			asked := make(chan string, 1)
+			switch way {
+			case "verb":
+				go func() {
+					_, errs, _ := s.junctor("reload", "--text")
+					asked <- errs
+				}()
+			case "hangup":
+				if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			awaitFile(t, filepath.Join(d.site.dir, "begun"))
+			if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if line := s.waitLog("not reloaded", "reloaded the configuration"); !strings.Contains(line, "shutting down") {
+				t.Error(line)
+			}
+			s.awaitExit()
+			if way == "verb" {
+				if errs := <-asked; !strings.Contains(errs, "shutting down") {
+					t.Errorf("the verb prints %s", errs)
+				}
+			}
+		})
+	}
+}
+
 // awaitFile waits until a file exists.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()

@@ -35,9 +35,10 @@ type serving struct {
 	failed  *control.FailedReload // guarded by mu; the last reload, if it failed
 }
 
-// startControl opens the control socket. Without one the process serves nevertheless.
-func (s *serving) startControl() (stop func()) {
-	stop, err := control.Serve(s.e.dirs.Run, s.e.dirs.Runs, s, s.e.log)
+// startControl opens the control socket. Without one the process serves nevertheless. The
+// reloads of other processes end when ctx does.
+func (s *serving) startControl(ctx context.Context) (stop func()) {
+	stop, err := control.Serve(ctx, s.e.dirs.Run, s.e.dirs.Runs, s, s.e.log)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		s.e.log.Debug("this system has no control sockets; status and reload cannot ask this process")
@@ -73,7 +74,9 @@ func (s *serving) Status(ctx context.Context) *control.Status {
 func (s *serving) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
 	changed, diags, err := s.reload(ctx)
 	var text strings.Builder
-	diags.Render(&text)
+	if err == nil || diags.HasErrors() {
+		diags.Render(&text)
+	}
 	said := diagnosticsJSON(diags)
 	if err != nil {
 		return nil, &control.Failure{Error: errorOf(err), Diagnostics: said, Text: text.String()}

@@ -21,6 +21,7 @@ import (
 type Process interface {
 	Status(ctx context.Context) *Status
 	// Reload reads the configuration again. Exactly one of the results is not nil.
+	// It ends early when ctx does, and changes nothing then.
 	Reload(ctx context.Context) (*Reloaded, *Failure)
 }
 
@@ -163,6 +164,6 @@ type Failure struct {
 	Error *fault.Document `json:"error"`
 	// Diagnostics are the problems of the configuration, in the form of validate.
 	Diagnostics []json.RawMessage `json:"diagnostics,omitempty"`
-	// Text shows the diagnostics for a person.
+	// Text shows the diagnostics for a person. It is empty if none of them is Error.
 	Text string `json:"text,omitempty"`
 }

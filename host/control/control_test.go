@@ -78,7 +78,7 @@ func runDir(t *testing.T) (dir, prefix string) {
 // may not ask itself.
 func TestFindOwnSocket(t *testing.T) {
 	dir, prefix := runDir(t)
-	stop, err := Serve(dir, nil, &fixed{}, hclog.NewNullLogger())
+	stop, err := Serve(t.Context(), dir, nil, &fixed{}, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string 
 // whose parents have ended is not.
 func TestDescendantsAreRefused(t *testing.T) {
 	dir, prefix := runDir(t)
-	stop, err := Serve(dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3"}}, hclog.NewNullLogger())
+	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3"}}, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestSocketsOfOthersAreIgnored(t *testing.T) {
 // TestStopRemovesSocket stops a process and looks for it.
 func TestStopRemovesSocket(t *testing.T) {
 	dir, prefix := runDir(t)
-	stop, err := Serve(dir, nil, &fixed{}, hclog.NewNullLogger())
+	stop, err := Serve(t.Context(), dir, nil, &fixed{}, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestStopRemovesSocket(t *testing.T) {
 // TestAnswers sends requests to a handler and reads the answers as a client does.
 func TestAnswers(t *testing.T) {
 	refused := &Failure{Error: fault.New(fault.ConfigInvalid, "no").Document(), Text: "text"}
-	server := httptest.NewServer(handler(&fixed{status: Status{Version: "1.2.3"}, failure: refused}))
+	server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: "1.2.3"}, failure: refused}))
 	defer server.Close()
 	i := &Instance{Name: "1", client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
@@ -359,11 +359,60 @@ func TestRefusedPeersTakeNoSlots(t *testing.T) {
 	}
 }
 
+// TestReloadEndsWithProcess: a reload goes on when the program that asked for it has
+// ended, and ends when the process is told to.
+func TestReloadEndsWithProcess(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &held{begun: make(chan struct{}), ended: make(chan struct{})}
+	server := httptest.NewServer(handler(ctx, p))
+	defer server.Close()
+	defer cancel()
+	asked, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(asked, http.MethodPost, server.URL+"/v1/reload", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		if resp, err := server.Client().Do(req); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	<-p.begun
+	leave()
+	<-left
+	select {
+	case <-p.ended:
+		t.Error("the reload ended with the program that asked for it")
+	case <-time.After(50 * time.Millisecond):
+	}
+	cancel()
+	select {
+	case <-p.ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the reload did not end with the process")
+	}
+}
+
+// A held process reloads until the context ends.
+type held struct {
+	fixed
+	begun, ended chan struct{}
+}
+
+func (p *held) Reload(ctx context.Context) (*Reloaded, *Failure) {
+	close(p.begun)
+	<-ctx.Done()
+	close(p.ended)
+	return &Reloaded{}, nil
+}
+
 // TestProcessesWithOneID: containers that share the runtime directory have processes
 // with the same id. Their names differ, and each is found by its name.
 func TestProcessesWithOneID(t *testing.T) {
 	answering := func(version, long string) *Instance {
-		server := httptest.NewServer(handler(&fixed{status: Status{Version: version, Instance: "1"}}))
+		server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: version, Instance: "1"}}))
 		t.Cleanup(server.Close)
 		return &Instance{Name: "1", long: long, client: &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,

@@ -24,6 +24,7 @@ const (
 	maxHeader      = 8 << 10     // bytes
 	readTime       = 5 * time.Second
 	idleTime       = 30 * time.Second
+	stopTime       = 5 * time.Second // for the requests in progress when the socket is closed
 )
 
 // socketName is the name of a control socket in the runtime directory of its process.
@@ -34,9 +35,10 @@ const socketName = "control.sock"
 func Supported() bool { return runtime.GOOS != "windows" }
 
 // Serve answers requests on a control socket in dir, which only this user may access,
-// until stop is called. stop waits for the requests in progress. prefixes are those of
+// until stop is called. stop waits for the requests in progress, for at most 5 seconds,
+// and then closes their connections. A reload ends when ctx does. prefixes are those of
 // [Find].
-func Serve(dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
+func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
 	if !Supported() {
 		return nil, errors.ErrUnsupported
 	}
@@ -49,10 +51,9 @@ func Serve(dir string, prefixes []string, p Process, log hclog.Logger) (stop fun
 		_ = l.Close()
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{
-		Handler: checked(handler(p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: checked(handler(ctx, p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, refusalKey{}, c.(*peerConn).refusal)
 		},
@@ -69,7 +70,7 @@ func Serve(dir string, prefixes []string, p Process, log hclog.Logger) (stop fun
 	}()
 	return func() {
 		cancel()
-		ended, release := context.WithTimeout(context.Background(), readTime)
+		ended, release := context.WithTimeout(context.Background(), stopTime)
 		defer release()
 		if server.Shutdown(ended) != nil {
 			_ = server.Close()
@@ -78,14 +79,15 @@ func Serve(dir string, prefixes []string, p Process, log hclog.Logger) (stop fun
 	}, nil
 }
 
-func handler(p Process) http.Handler {
+// handler answers the requests for p. A reload ends when ctx does, and not when the
+// program that asked for it ends.
+func handler(ctx context.Context, p Process) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusOK, p.Status(r.Context()))
 	})
-	mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, r *http.Request) {
-		// A reload is not cancelled by the end of the program that asked for it.
-		if reloaded, failure := p.Reload(context.WithoutCancel(r.Context())); failure != nil {
+	mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, _ *http.Request) {
+		if reloaded, failure := p.Reload(ctx); failure != nil {
 			respond(w, http.StatusUnprocessableEntity, failure)
 		} else {
 			respond(w, http.StatusOK, reloaded)
