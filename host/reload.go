@@ -51,6 +51,26 @@ func (a *App) Reload(ctx context.Context, content *config.Content) (*Reloaded, c
 	return changes, diags, err
 }
 
+// refuse returns an error for a configuration that looks unfinished: an editor may have
+// truncated the file and not written it yet. h is the configuration of the HTTP
+// listener, if there is one.
+func (a *App) refuse(before, next *generation, h config.HTTP) error {
+	if len(before.Config.Servers) > 0 && len(next.Config.Servers) == 0 && !next.Config.Gateway.HTTP.Given {
+		return fault.New(fault.ConfigInvalid, "the configuration has no blocks any longer").
+			WithHint("restore it, or restart `junctor serve` if no server is to be offered")
+	}
+	if a.http != nil && authenticates(a.http.http) && !authenticates(h) {
+		return &fault.Error{Code: fault.ConfigInvalid, At: h.At.String(), Message: "the configuration does not authenticate clients any longer",
+			Hint: "restore auth or tls { client_ca } in gateway { http { } }, or restart `junctor serve` if everybody is to be let in"}
+	}
+	return nil
+}
+
+// authenticates reports whether clients must prove who they are.
+func authenticates(h config.HTTP) bool {
+	return len(h.Auth) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
+}
+
 func errShutdown() error { return fault.New(fault.UpstreamStopped, "junctor is shutting down") }
 
 // replace makes the next generation the one in effect. diags are those of its
@@ -64,6 +84,9 @@ func (a *App) replace(ctx context.Context, next *generation, diags config.Diagno
 		}
 	}
 	before := a.current.Load()
+	if err := a.refuse(before, next, h); err != nil {
+		return nil, diags, err
+	}
 	if err := next.openChangedSecrets(ctx, before); err != nil {
 		return nil, diags, err
 	}

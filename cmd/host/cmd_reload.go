@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,19 @@ serve has its own; then choose one with --instance, or take --all.`,
 	return cmd
 }
 
+// chooseInstance returns the error for a reload without a configuration: that of a person
+// in another directory must not reach every process.
+func (e *env) chooseInstance(ctx context.Context, missing error) error {
+	if err := e.findDirs(); err != nil {
+		return err
+	}
+	answered, _ := control.StatusOfAll(ctx, control.Find(e.dirs.Runs))
+	if len(answered) == 0 {
+		return missing
+	}
+	return fault.New(fault.ProcessAmbiguous, "there is no configuration here, so the process to reload is not known").WithHint("%s", runningHint(answered))
+}
+
 // reloads is the JSON form of reload.
 type reloads struct {
 	Reloaded []*control.Reloaded `json:"reloaded"`
@@ -52,15 +66,19 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 	if instance == "" {
 		// A person at a terminal is asked to trust a configuration that has changed: the
 		// process that serves cannot ask.
-		if _, _, _, err := e.locate(ctx, true); err != nil && !fault.Is(err, fault.ConfigMissing) {
+		if _, _, _, err := e.locate(ctx, true); fault.Is(err, fault.ConfigMissing) {
+			return e.chooseInstance(ctx, err)
+		} else if err != nil {
 			return err
 		}
 	}
-	found, err := e.running(ctx, instance)
+	found, failed, err := e.running(ctx, instance)
 	if err != nil {
 		return err
 	}
 	switch {
+	case len(found) == 0 && len(failed) > 0:
+		return reported(failed[0]) // it may be one that serves this configuration
 	case len(found) == 0:
 		return fault.New(fault.ProcessMissing, "no running process serves this configuration").
 			WithHint("start one with `junctor serve`; it reads the configuration then")
@@ -68,7 +86,9 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 		return fault.New(fault.ProcessAmbiguous, "%d running processes serve this configuration", len(found)).
 			WithHint("%s, or take --all", runningHint(found))
 	}
+	wait := e.spin("reloading")
 	done, first := reloadAll(ctx, found)
+	wait.stop()
 	if err := e.printReloads(done); err != nil {
 		return err
 	}
@@ -79,8 +99,14 @@ func (e *env) reload(ctx context.Context, instance string, all bool) error {
 // failed.
 func reloadAll(ctx context.Context, found []control.Answer) (done reloads, first error) {
 	done.Reloaded = []*control.Reloaded{}
-	for _, a := range found {
-		reloaded, err := a.Reload(ctx)
+	results, errs := make([]*control.Reloaded, len(found)), make([]error, len(found))
+	var work sync.WaitGroup
+	for i, a := range found {
+		work.Go(func() { results[i], errs[i] = a.Reload(ctx) })
+	}
+	work.Wait()
+	for i, a := range found {
+		reloaded, err := results[i], errs[i]
 		switch refused, ok := errors.AsType[*control.Refused](err); {
 		case err == nil:
 			done.Reloaded = append(done.Reloaded, reloaded)
@@ -128,7 +154,9 @@ func (e *env) printReloadFailures(done reloads) {
 		if f.Text == "" {
 			e.printError(f.Error.Fault())
 		}
-		fmt.Fprintf(e.stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
+		if f.Error.Code != fault.ProcessUnreachable {
+			fmt.Fprintf(e.stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
+		}
 	}
 }
 
@@ -144,7 +172,7 @@ func changesOf(r *control.Reloaded) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "no server changed"
+		return "no server changed; other settings of it are in effect"
 	}
 	return strings.Join(parts, "; ")
 }

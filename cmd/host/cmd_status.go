@@ -54,7 +54,7 @@ type statusJSON struct {
 
 func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 	if !f.connect && !f.offline {
-		found, err := e.running(ctx, f.instance)
+		found, _, err := e.running(ctx, f.instance)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (e *env) status(ctx context.Context, args []string, f statusFlags) error {
 		return e.printServers(app.ServerStatuses(ctx, servers))
 	}
 	if !f.connect && !e.machine() {
-		fmt.Fprint(e.stderr, "note: no running process serves this configuration; connecting from here\n")
+		fmt.Fprint(e.stderr, "note: no running process answered for this configuration; connecting from here\n")
 	}
 	return e.printServers(e.connectAll(ctx, app, servers))
 }
@@ -145,11 +145,17 @@ func (e *env) printServers(list []*control.Server) error {
 	return reported(failureOf(list))
 }
 
+// notesShown is the number of notes about one server that printRemarks prints.
+const notesShown = 5
+
 // printRemarks prints the notes and errors of servers.
 func (e *env) printRemarks(list []*control.Server) {
 	for _, st := range list {
-		for _, n := range st.Notes {
+		for _, n := range st.Notes[:min(len(st.Notes), notesShown)] {
 			e.note(st.Server, n)
+		}
+		if more := len(st.Notes) - notesShown; more > 0 {
+			e.note(st.Server, fmt.Sprintf("%d more; `junctor status --json` has all of them", more))
 		}
 		if st.Error != nil {
 			e.printError(st.Error.Fault())

@@ -16,13 +16,17 @@ import (
 func (e *env) printProcesses(found []control.Answer, names []string) error {
 	var all []*control.Status
 	var servers []*control.Server
+	var missing error
 	for _, r := range found {
 		if err := selectServers(r.Status, names); err != nil {
-			return err
+			missing = err
+			continue
 		}
 		all, servers = append(all, r.Status), append(servers, r.Status.Servers...)
 	}
 	switch {
+	case len(all) == 0:
+		return missing
 	case e.machine():
 		if err := e.printJSON(statusJSON{Processes: all}); err != nil {
 			return err
@@ -56,7 +60,7 @@ func selectServers(st *control.Status, names []string) error {
 func (e *env) printProcess(st *control.Status) {
 	e.printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, duration(time.Duration(st.Uptime)*time.Second), serves(st), bytesOf(st.Memory.Resident))
 	e.printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, since(st.Generation.Loaded), st.Generation.Path)
-	e.printf("sessions: %d; messages in memory: %s of %s\n\n", st.Sessions.Count, bytesOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
+	e.printf("sessions: %d; messages in memory: %s of %s\n\n", st.Sessions.Count, sizeOf(uint64(st.Memory.Messages)), bytesOf(uint64(st.Memory.MaxMessages)))
 	var rows [][]string
 	for _, s := range st.Servers {
 		used := "-"
@@ -159,9 +163,17 @@ func duration(d time.Duration) string {
 
 // bytesOf returns a size in MiB or KiB, and "-" for zero.
 func bytesOf(n uint64) string {
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "-"
+	}
+	return sizeOf(n)
+}
+
+// sizeOf returns a size in MiB, KiB or bytes.
+func sizeOf(n uint64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
 	case n < 1<<20:
 		return fmt.Sprintf("%d KiB", n>>10)
 	}

@@ -468,3 +468,21 @@ func (s *gatewaySite) save(name, value string) {
 		s.t.Fatalf("%v: %s", err, out)
 	}
 }
+
+// TestReloadKeepsAuthentication: a configuration without any authentication is refused.
+// The token of the one before is needed as before.
+func TestReloadKeepsAuthentication(t *testing.T) {
+	t.Parallel()
+	s := startGatewaySite(t, "    listen = \"127.0.0.1:0\"\n    auth \"static_token\" {\n      token   = \"0123456789abcdef0123456789abcdef\"\n      subject = \"ada\"\n    }")
+	s.configure("    listen = \"127.0.0.1:0\"")
+	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "does not authenticate clients any longer") || !strings.Contains(line, "junctor.hcl:") {
+		t.Error(line)
+	}
+	configure(t, s.path, "")
+	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "no blocks any longer") {
+		t.Error(line)
+	}
+	if text, err := (&reloadClient{url: s.url}).call("steady__add"); err == nil {
+		t.Errorf("a client without a token: %s", text)
+	}
+}

@@ -89,6 +89,21 @@ func TestWatchReloads(t *testing.T) {
 	}
 }
 
+// TestReloadRefusesEmptyFile: an editor has truncated the file and not written it yet.
+func TestReloadRefusesEmptyFile(t *testing.T) {
+	t.Parallel()
+	s := startReloadSite(t)
+	for _, text := range []string{"", "# nothing\n", "locals {\n  x = 1\n}\n"} {
+		configure(t, s.path, text)
+		if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "no blocks any longer") {
+			t.Errorf("%q: %s", text, line)
+		}
+	}
+	if _, err := (&reloadClient{url: s.url}).call("steady__add"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestReloadNeedsTrust: a changed configuration that was found in the current
 // directory is not used before it is trusted.
 func TestReloadNeedsTrust(t *testing.T) {

@@ -30,24 +30,25 @@ func (e *env) instanceFlag(cmd *cobra.Command, name *string) {
 
 // running returns the processes that use the configuration of this verb: all processes if
 // there is none. With an instance it returns that process. Processes that do not answer
-// are reported.
-func (e *env) running(ctx context.Context, instance string) ([]control.Answer, error) {
+// are reported, and returned as failed.
+func (e *env) running(ctx context.Context, instance string) (found []control.Answer, failed []error, err error) {
 	if err := e.findDirs(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := control.Find(e.dirs.Runs)
 	if instance != "" {
-		return oneRunning(ctx, all, instance)
+		found, err = oneRunning(ctx, all, instance)
+		return found, nil, err
 	}
 	matches, err := e.matchesConfig()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	answered, failed := control.StatusOfAll(ctx, all)
+	found, failed = control.StatusOfAll(ctx, all)
 	for _, err := range failed {
 		e.warn(err.Error(), fault.As(err).Hint)
 	}
-	return slices.DeleteFunc(answered, func(a control.Answer) bool { return !matches(a.Status) }), nil
+	return slices.DeleteFunc(found, func(a control.Answer) bool { return !matches(a.Status) }), failed, nil
 }
 
 // oneRunning returns the process with a name.

@@ -38,7 +38,7 @@ func (e *env) table(header []string, rows [][]string) {
 	widths := make([]int, len(header))
 	for _, row := range append([][]string{header}, rows...) {
 		for i, cell := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(safe(cell)))
+			widths[i] = max(widths[i], ansi.StringWidth(oneCell(cell)))
 		}
 	}
 	left := e.width()
@@ -52,12 +52,21 @@ func (e *env) table(header []string, rows [][]string) {
 				b.WriteString(oneLine(cell, max(left, narrowest/2)))
 				break
 			}
-			cell = safe(cell)
+			cell = oneCell(cell)
 			b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
 		}
 		b.WriteString("\n")
 	}
 	_, _ = io.WriteString(e.stdout, b.String())
+}
+
+// widestCell limits the columns but the last.
+const widestCell = 80
+
+// oneCell returns a text for one cell of a table: text of a server or a client must not
+// begin a line of its own.
+func oneCell(text string) string {
+	return ansi.Truncate(strings.Join(strings.Fields(safe(text)), " "), widestCell, "…")
 }
 
 // width returns the number of columns of the terminal.

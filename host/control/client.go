@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ import (
 
 const (
 	maxAnswer    = 16 << 20 // bytes
-	maxInstances = 64
+	maxInstances = 1000
 	// statusTime is the time for a process to describe itself. It asks its plugins for
 	// at most a second.
 	statusTime = 3 * time.Second
@@ -38,6 +39,7 @@ type Instance struct {
 	// Name is the process id as text. StatusOfAll replaces it by a longer name if
 	// several processes have that id, each in a container.
 	Name   string
+	pid    int
 	long   string // the process id, a dot, and text that no other process has
 	path   string
 	client *http.Client
@@ -55,22 +57,22 @@ func Find(prefixes []string) []*Instance {
 		if len(found) == maxInstances {
 			break
 		}
-		found = append(found, &Instance{Name: strconv.Itoa(s.pid), long: s.name, path: s.path, client: clientOf(s.path)})
+		found = append(found, &Instance{Name: strconv.Itoa(s.pid), pid: s.pid, long: s.name, path: s.path, client: clientOf(s.path)})
 	}
 	return found
 }
 
-// A socket is the control socket of a process.
-type socket struct {
+// A runtimeDir is the runtime directory of a process.
+type runtimeDir struct {
 	pid  int
 	run  string // process.Run() of the process
 	name string // of the directory, without the prefix: run, a dash and more
-	path string
+	path string // of the control socket in it, if there is one
 }
 
-// sockets returns the control sockets that belong to this user.
-func sockets(prefixes []string) []socket {
-	var all []socket
+// runtimeDirs returns the runtime directories of this user.
+func runtimeDirs(prefixes []string) []runtimeDir {
+	var all []runtimeDir
 	for _, prefix := range prefixes {
 		base, prefix := filepath.Split(prefix)
 		entries, err := os.ReadDir(base)
@@ -83,39 +85,49 @@ func sockets(prefixes []string) []socket {
 			id, _, _ := strings.Cut(run, ".")
 			pid, err := strconv.Atoi(id)
 			dir := filepath.Join(base, e.Name())
-			if !ok || err != nil || pid <= 0 || !e.IsDir() {
-				continue
+			if ok && err == nil && pid > 0 && e.IsDir() && ownership.Private(dir) {
+				all = append(all, runtimeDir{pid, run, rest, filepath.Join(dir, socketName)})
 			}
-			if _, err := os.Lstat(filepath.Join(dir, socketName)); err != nil {
-				continue
-			}
-			if why, _ := ownership.Exposed(dir); why != "" {
-				continue
-			}
-			all = append(all, socket{pid, run, rest, filepath.Join(dir, socketName)})
 		}
 	}
-	slices.SortFunc(all, func(a, b socket) int { return cmp.Or(a.pid-b.pid, strings.Compare(a.path, b.path)) })
+	slices.SortFunc(all, func(a, b runtimeDir) int { return cmp.Or(a.pid-b.pid, strings.Compare(a.path, b.path)) })
 	return slices.Compact(all)
 }
 
-// processes returns the ids of the running processes with a control socket. It leaves out
-// those in a container: their ids mean other processes here.
+// sockets returns the runtime directories with a control socket.
+func sockets(prefixes []string) []runtimeDir {
+	return slices.DeleteFunc(runtimeDirs(prefixes), func(d runtimeDir) bool {
+		info, err := os.Lstat(d.path)
+		return err != nil || info.Mode().Type() != os.ModeSocket
+	})
+}
+
+// processes returns the ids of the running processes with a runtime directory, whether or
+// not they have a control socket. It leaves out those in a container: their ids mean
+// other processes here.
 func processes(prefixes []string) (pids []int) {
 	own := process.Run()
-	for _, s := range sockets(prefixes) {
-		if process.SameSpace(own, s.run) && !process.Gone(s.run) {
-			pids = append(pids, s.pid)
+	for _, d := range runtimeDirs(prefixes) {
+		if process.SameSpace(own, d.run) && !process.Gone(d.run) {
+			pids = append(pids, d.pid)
 		}
 	}
-	return pids
+	return slices.Compact(pids)
 }
 
 func clientOf(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+			c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+			if err != nil {
+				return nil, err
+			}
+			if err := checkUser(c); err != nil {
+				_ = c.Close()
+				return nil, err
+			}
+			return c, nil
 		},
 	}}
 }
@@ -124,13 +136,41 @@ func clientOf(path string) *http.Client {
 func (i *Instance) Status(ctx context.Context) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	return ask[Status](ctx, i, http.MethodGet, "/v1/status")
+	s, err := ask[Status](ctx, i, http.MethodGet, "/v1/status")
+	if err != nil {
+		return nil, err
+	}
+	if s.PID != i.pid {
+		return nil, i.unreachable(fmt.Errorf("the answer is that of process %d", s.PID))
+	}
+	s.complete()
+	return s, nil
+}
+
+// complete fills in what a wrong answer left out, so that every status can be printed.
+func (s *Status) complete() {
+	s.Servers = slices.DeleteFunc(s.Servers, func(one *Server) bool { return one == nil })
+	for _, one := range s.Servers {
+		if one.Resources == nil || one.Prompts == nil {
+			one.Tools = nil
+		}
+	}
+	if f := s.Generation.Failed; f != nil && f.Error == nil {
+		s.Generation.Failed = nil
+	}
 }
 
 // Reload makes a process read its configuration again. The error is a *Refused if the
 // configuration in effect stays.
 func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
 	r, err := ask[Reloaded](ctx, i, http.MethodPost, "/v1/reload")
+	if _, refused := errors.AsType[*Refused](err); err != nil && !refused {
+		message := fmt.Sprintf("it is not known whether process %s was reloaded: it did not answer", i.Name)
+		if ctx.Err() != nil {
+			message = fmt.Sprintf("it is not known whether process %s was reloaded: the wait was interrupted", i.Name)
+		}
+		return nil, fault.New(fault.ProcessUnreachable, "%s", message).WithHint("run `junctor status`, which shows the generation in effect")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +218,11 @@ func ask[T any](ctx context.Context, i *Instance, method, path string) (*T, erro
 }
 
 func (i *Instance) unreachable(err error) error {
-	message := fmt.Sprintf("process %s did not answer: %s", i.Name, err)
+	cause := err
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		cause = u.Err // without the address, which means nothing on a socket
+	}
+	message := fmt.Sprintf("process %s did not answer: %s", i.Name, cause)
 	if errors.Is(err, context.DeadlineExceeded) {
 		message = fmt.Sprintf("process %s did not answer within %s", i.Name, statusTime)
 	}
@@ -229,5 +273,10 @@ func nameApart(all []Answer) {
 
 // ended reports whether an error says that no process of this user listens on a socket.
 func ended(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ECONNREFUSED)
+	for _, e := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ECONNREFUSED, syscall.ECONNRESET, io.EOF} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

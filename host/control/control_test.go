@@ -123,7 +123,7 @@ func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string 
 // whose parents have ended is not.
 func TestDescendantsAreRefused(t *testing.T) {
 	dir, prefix := runDir(t)
-	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3"}}, hclog.NewNullLogger())
+	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3", PID: os.Getpid()}}, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,18 +197,30 @@ func TestOtherUsersAreRefused(t *testing.T) {
 func TestSocketsOfOthersAreIgnored(t *testing.T) {
 	dir, prefix := runDir(t)
 	base := filepath.Dir(dir)
-	for name, mode := range map[string]os.FileMode{"junctor-12.x-1": 0o777, "junctor-x.y-1": 0o700, "junctor-0.y-1": 0o700, "other-13.x-1": 0o700, "junctor-14.x-1": 0o700} {
+	for name, mode := range map[string]os.FileMode{"junctor-12.x-1": 0o777, "junctor-x.y-1": 0o700, "junctor-0.y-1": 0o700, "other-13.x-1": 0o700, "junctor-14.x-1": 0o700, "junctor-15.x-1": 0o777 | os.ModeSticky} {
 		sub := filepath.Join(base, name)
-		if err := errors.Join(os.Mkdir(sub, 0o700), os.WriteFile(filepath.Join(sub, socketName), nil, 0o600), os.Chmod(sub, mode)); err != nil {
+		if err := os.Mkdir(sub, 0o700); err != nil {
 			t.Fatal(err)
 		}
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(sub, socketName)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetUnlinkOnClose(false) // as after a kill
+		if err := errors.Join(l.Close(), os.Chmod(sub, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plain := filepath.Join(base, "junctor-16.x-1")
+	if err := errors.Join(os.Mkdir(plain, 0o700), os.WriteFile(filepath.Join(plain, socketName), nil, 0o600)); err != nil {
+		t.Fatal(err)
 	}
 	found := Find([]string{prefix, "/does-not-exist/"})
 	if len(found) != 1 || found[0].Name != "14" {
 		t.Fatalf("%+v", found)
 	}
 	if answered, failed := StatusOfAll(t.Context(), found); len(answered)+len(failed) != 0 {
-		t.Errorf("a file that is no socket: %v, %v", answered, failed)
+		t.Errorf("a socket that nothing listens on: %v, %v", answered, failed)
 	}
 }
 
@@ -228,9 +240,9 @@ func TestStopRemovesSocket(t *testing.T) {
 // TestAnswers sends requests to a handler and reads the answers as a client does.
 func TestAnswers(t *testing.T) {
 	refused := &Failure{Error: fault.New(fault.ConfigInvalid, "no").Document(), Text: "text"}
-	server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: "1.2.3"}, failure: refused}))
+	server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: "1.2.3", PID: 1}, failure: refused}))
 	defer server.Close()
-	i := &Instance{Name: "1", client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	i := &Instance{Name: "1", pid: 1, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
 	}}}}
 	if s, err := i.Status(t.Context()); err != nil || s.Version != "1.2.3" {
@@ -412,9 +424,9 @@ func (p *held) Reload(ctx context.Context) (*Reloaded, *Failure) {
 // with the same id. Their names differ, and each is found by its name.
 func TestProcessesWithOneID(t *testing.T) {
 	answering := func(version, long string) *Instance {
-		server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: version, Instance: "1"}}))
+		server := httptest.NewServer(handler(t.Context(), &fixed{status: Status{Version: version, Instance: "1", PID: 1}}))
 		t.Cleanup(server.Close)
-		return &Instance{Name: "1", long: long, client: &http.Client{Transport: &http.Transport{
+		return &Instance{Name: "1", pid: 1, long: long, client: &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
@@ -438,4 +450,43 @@ func TestProcessesWithOneID(t *testing.T) {
 	if alone, _ := StatusOfAll(t.Context(), []*Instance{answering("a", "1.a.x-1")}); len(alone) != 1 || alone[0].Name != "1" || !alone[0].Is("1.a.x-1") {
 		t.Errorf("%+v", alone)
 	}
+}
+
+// TestWrongAnswersArePrintable: a hostile process leaves parts out of its answers.
+func TestWrongAnswersArePrintable(t *testing.T) {
+	for _, text := range []string{
+		`{"pid":1,"servers":[null]}`, `{"pid":1,"servers":[{"tools":1}]}`, `{"pid":1,"generation":{"failed_reload":{"error":null}}}`, `{"pid":1}`,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }))
+		i := instanceAt(server)
+		s, err := i.Status(t.Context())
+		if err != nil || s.Generation.Failed != nil {
+			t.Errorf("%s: %+v, %v", text, s, err)
+			continue
+		}
+		for _, one := range s.Servers {
+			if one == nil || one.Tools != nil {
+				t.Errorf("%s: %+v", text, one)
+			}
+		}
+		server.Close()
+	}
+	for _, text := range []string{`null`, `{"pid":2}`, `[]`, ``} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }))
+		i := instanceAt(server)
+		if s, err := i.Status(t.Context()); !fault.Is(err, fault.ProcessUnreachable) {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+		server.Close()
+	}
+}
+
+// instanceAt returns an instance with process id 1 that a test server answers for.
+func instanceAt(server *httptest.Server) *Instance {
+	return &Instance{Name: "1", pid: 1, client: &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		},
+	}}}
 }

@@ -6,9 +6,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shirou/gopsutil/v4/process"
 	"github.com/tailscale/peercred"
+
+	started "github.com/junctor-mcp/junctor/sdk/process"
 )
 
 // maxAncestors bounds the walk from a process to the first one of the system.
@@ -18,13 +21,12 @@ const maxAncestors = 64
 // this one: it runs as the same user or as root, and it does not descend from one of
 // the processes in hosts.
 func checkPeer(c net.Conn, hosts []int) error {
+	if err := checkUser(c); err != nil {
+		return err
+	}
 	creds, err := peercred.Get(c)
 	if err != nil {
 		return fmt.Errorf("the process that connected is not known: %w", err)
-	}
-	uid, known := creds.UserID()
-	if own := strconv.Itoa(os.Getuid()); !known || uid != own && uid != "0" {
-		return fmt.Errorf("a process of the user %s may not use this socket", uid)
 	}
 	pid, known := creds.PID()
 	if !known {
@@ -40,10 +42,27 @@ func checkPeer(c net.Conn, hosts []int) error {
 	return nil
 }
 
-// descendsFrom reports whether a process is a descendant of one of others.
+// checkUser returns nil if the process at the other end of a connection runs as the same
+// user or as root.
+func checkUser(c net.Conn) error {
+	creds, err := peercred.Get(c)
+	if err != nil {
+		return fmt.Errorf("the process at the other end is not known: %w", err)
+	}
+	uid, known := creds.UserID()
+	if own := strconv.Itoa(os.Getuid()); !known || uid != own && uid != "0" {
+		return fmt.Errorf("the process at the other end belongs to the user %s", uid)
+	}
+	return nil
+}
+
+// descendsFrom reports whether a process is this one, has an ancestor among others, or
+// has the mark of a process that Junctor started, as has each of its ancestors up to
+// Junctor. The mark shows what a server started that has renamed a runtime directory.
 func descendsFrom(pid int, others []int) (bool, error) {
+	requester := pid
 	for range maxAncestors {
-		if slices.Contains(others, pid) {
+		if pid == os.Getpid() || pid != requester && slices.Contains(others, pid) || marked(pid) {
 			return true, nil
 		}
 		if pid <= 1 {
@@ -56,6 +75,13 @@ func descendsFrom(pid int, others []int) (bool, error) {
 		pid = int(parent)
 	}
 	return false, fmt.Errorf("there are more than %d", maxAncestors)
+}
+
+// marked reports whether the environment of a process has a mark of package process. It
+// returns false if the environment cannot be read.
+func marked(pid int) bool {
+	environ, err := (&process.Process{Pid: int32(pid)}).Environ()
+	return err == nil && slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, started.RunVariable+"=") })
 }
 
 // Resident returns the resident memory of a process in bytes, or 0 if it is not known.

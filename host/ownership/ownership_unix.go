@@ -12,6 +12,17 @@ import (
 	"syscall"
 )
 
+// Private reports whether a directory belongs to the current user and no other user has
+// access to it.
+func Private(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid()
+}
+
 // Exposed returns why a user other than the current one and root could change the file
 // or directory at path, and the command that corrects it. Both are empty if no such
 // user could. The user's own group may write. The sticky bit protects the entries of a
