@@ -43,6 +43,11 @@ type Reader struct {
 	// It may be nil.
 	BeforeRead func()
 
+	// Admit is called before the buffer grows beyond 64 KiB, with its new size in
+	// bytes. If it returns false, the line is read to its end without keeping it,
+	// and Next returns a [*NotAdmittedError]. Admit may be nil.
+	Admit func(size int) bool
+
 	src   io.Reader
 	limit int
 
@@ -50,6 +55,7 @@ type Reader struct {
 	start, end int  // buf[start:end] was read and not returned yet
 	skipping   bool // buf begins within a line that was too long
 	shortLines int  // number of lines in a row that used at most a quarter of the buffer
+	refused    bool // Admit has refused the line that the buffer begins with
 	err        error
 }
 
@@ -76,6 +82,68 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
+// Owned returns a line of the last call of Next, or a part of one, as bytes that the
+// caller owns. A long line is not copied: the caller gets the buffer, and the rest of
+// its content moves to another one. The buffer has at most twice the size of the line.
+func (r *Reader) Owned(line []byte) []byte {
+	if len(line) < firstBuffer/2 || len(line) < len(r.buf)/2 {
+		return bytes.Clone(line)
+	}
+	rest := r.buf[r.start:r.end]
+	r.buf = make([]byte, max(firstBuffer, len(rest)))
+	r.start, r.end = 0, copy(r.buf, rest)
+	return line
+}
+
+// maxSuffix limits the last bytes that are kept of a line that Admit refused.
+const maxSuffix = 2 << 10
+
+// A NotAdmittedError reports a line that Admit refused. Next has skipped the line and
+// continues with the one after it.
+type NotAdmittedError struct {
+	Size           int64
+	Prefix, Suffix []byte // first bytes of the line, and last bytes of the rest
+}
+
+func (e *NotAdmittedError) Error() string {
+	return fmt.Sprintf("message of %d bytes was not admitted", e.Size)
+}
+
+// discard reads the refused line to its end and keeps its first and last bytes. A line
+// beyond the limit is reported at once.
+func (r *Reader) discard() error {
+	r.refused = false
+	e := &NotAdmittedError{Prefix: bytes.Clone(r.buf[r.start:min(r.end, r.start+maxPrefix)])}
+	e.Suffix = make([]byte, 0, 2*maxSuffix)
+	keep := func(part []byte) {
+		e.Size += int64(len(part))
+		part = part[max(0, len(part)-maxSuffix):]
+		if len(e.Suffix)+len(part) > cap(e.Suffix) {
+			e.Suffix = append(e.Suffix[:0], e.Suffix[len(e.Suffix)-maxSuffix:]...)
+		}
+		e.Suffix = append(e.Suffix, part...)
+	}
+	for {
+		part := r.buf[r.start:r.end]
+		i := bytes.IndexByte(part, '\n')
+		if i >= 0 {
+			part = part[:i]
+			r.start++
+		}
+		keep(part)
+		r.start += len(part)
+		switch {
+		case e.Size > int64(r.limit)+1:
+			r.skipping = i < 0
+			return &TooLongError{Limit: r.limit, Size: e.Size, Prefix: e.Prefix}
+		case i >= 0 || r.err != nil:
+			e.Suffix = e.Suffix[max(0, len(e.Suffix)-maxSuffix):]
+			return e
+		}
+		r.fill()
+	}
+}
+
 func (r *Reader) readLine() ([]byte, error) {
 	searched := 0
 	for {
@@ -98,6 +166,9 @@ func (r *Reader) readLine() ([]byte, error) {
 			return r.trim(line)
 		}
 		r.fill()
+		if r.refused {
+			return nil, r.discard()
+		}
 	}
 }
 
@@ -127,7 +198,12 @@ func (r *Reader) fill() {
 		if r.start > 0 && (held <= len(r.buf)/2 || len(r.buf) >= most) {
 			copy(r.buf, r.buf[r.start:r.end])
 		} else {
-			grown := make([]byte, min(max(firstBuffer, 2*len(r.buf)), most))
+			size := min(max(firstBuffer, 2*len(r.buf)), most)
+			if size > firstBuffer && r.Admit != nil && !r.Admit(size) {
+				r.refused = true
+				return
+			}
+			grown := make([]byte, size)
 			copy(grown, r.buf[r.start:r.end])
 			r.buf = grown
 		}

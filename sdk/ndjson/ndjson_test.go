@@ -243,3 +243,74 @@ func TestMessage(t *testing.T) {
 		})
 	}
 }
+
+// TestOwned keeps lines of all sizes, and compares them after everything was read.
+func TestOwned(t *testing.T) {
+	var text bytes.Buffer
+	var want []string
+	for n, size := range []int{10, 100, 40 << 10, 70 << 10, 5, 300 << 10, 1, 64 << 10, 32 << 10, 1 << 20, 3} {
+		line := strings.Repeat(string(rune('a'+n)), size)
+		want = append(want, line)
+		text.WriteString(line + "\n")
+	}
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+		r := NewReader(wrap(bytes.NewReader(text.Bytes())), 0)
+		var got [][]byte
+		for range want {
+			line, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, r.Owned(line))
+		}
+		for i, line := range want {
+			if string(got[i]) != line {
+				t.Errorf("%s: line %d of %d bytes has changed", name, i, len(line))
+			}
+			if cap(got[i]) > 2*len(line)+firstBuffer {
+				t.Errorf("%s: line %d of %d bytes holds %d", name, i, len(line), cap(got[i]))
+			}
+		}
+	}
+}
+
+// TestAdmit refuses long lines. Their first and last bytes are reported, and the lines
+// around them are read.
+func TestAdmit(t *testing.T) {
+	long := "{" + strings.Repeat("x", 200<<10) + "}"
+	endless := strings.Repeat("y", 2<<20)
+	text := "a\n" + long + "\nb\n" + endless + "\nc\n" + long
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+		r := NewReader(wrap(strings.NewReader(text)), 1<<20)
+		var sizes []int
+		r.Admit = func(size int) bool { sizes = append(sizes, size); return false }
+		next := func(want string) {
+			t.Helper()
+			if line, err := r.Next(); string(line) != want || err != nil {
+				t.Fatalf("%s: %.20q, %v", name, line, err)
+			}
+		}
+		refused := func() {
+			t.Helper()
+			_, err := r.Next()
+			e, ok := errors.AsType[*NotAdmittedError](err)
+			if !ok || e.Size != int64(len(long)) || !strings.HasPrefix(long, string(e.Prefix)) || !strings.HasSuffix(long, string(e.Suffix)) || len(e.Prefix) == 0 || len(e.Suffix) != maxSuffix {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		next("a")
+		refused()
+		next("b")
+		if _, err := r.Next(); !errors.As(err, new(*TooLongError)) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		next("c")
+		refused() // the last line has no ending
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(sizes) != 3 || slices.Max(sizes) > 256<<10 || len(r.buf) > firstBuffer {
+			t.Errorf("%s: asked for %d, the buffer has %d", name, sizes, len(r.buf))
+		}
+	}
+}
