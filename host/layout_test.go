@@ -20,7 +20,7 @@ var allowed = map[string]string{
 	"sdk/ndjson":     "",
 	"sdk/process":    "",
 	"sdk/stdio":      "sdk sdk/ndjson sdk/process",
-	"sdk/wire":       "sdk sdk/ndjson",
+	"sdk/wire":       "sdk sdk/ndjson sdk/process",
 	"sdk/serve":      "sdk sdk/process sdk/wire",
 	"sdk/plugintest": "sdk sdk/process sdk/stdio sdk/wire",
 	"sdk/mcpconn":    "sdk", // a module of its own

@@ -41,4 +41,4 @@
 package sdk
 
 // Version is the version of this package. A plugin's manifest reports it.
-const Version = "0.2.0"
+const Version = "0.3.0"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -15,9 +17,11 @@ import (
 // socket and a TCP connection.
 //
 // Lines that are not messages are skipped. A message longer than the host's
-// limit becomes [Dropped]. Close closes w, and r if it is an io.Closer.
+// limit becomes [Dropped]. Close closes w, and r if it is an io.Closer. The
+// connection is [Piped] if both are an [os.File], a [net.TCPConn] or a
+// [net.UnixConn].
 func PipeConn(r io.Reader, w io.WriteCloser) Conn {
-	return &pipeConn{r: r, w: w, lines: ndjson.NewReader(r, 0)}
+	return &pipeConn{r: r, w: w, lines: ndjson.NewReader(r, 0), ended: make(chan struct{})}
 }
 
 type pipeConn struct {
@@ -28,12 +32,20 @@ type pipeConn struct {
 	closed atomic.Bool
 	once   sync.Once
 	err    error // returned by w.Close
+
+	passed bool          // the host has the files; set before Recv
+	ended  chan struct{} // closed by Close, and when the host has read everything
+	end    sync.Once
 }
 
 // LimitMessages sets the maximum size of messages from the server in bytes.
 func (p *pipeConn) LimitMessages(max int) { p.lines = ndjson.NewReader(p.r, max) }
 
 func (p *pipeConn) Recv() ([]byte, error) {
+	if p.passed {
+		<-p.ended
+		return nil, io.EOF
+	}
 	for {
 		line, err := p.lines.Next()
 		if err != nil {
@@ -67,10 +79,68 @@ func (p *pipeConn) Send(msg []byte) error {
 func (p *pipeConn) Close(context.Context) error {
 	p.once.Do(func() {
 		p.closed.Store(true)
+		p.end.Do(func() { close(p.ended) })
+		if p.passed {
+			return
+		}
 		p.err = p.w.Close()
 		if c, ok := p.r.(io.Closer); ok {
 			_ = c.Close() // r and w are often the same connection, closed above
 		}
 	})
 	return p.err
+}
+
+// Pipes implements [Piped].
+func (p *pipeConn) Pipes() (from, to *os.File) {
+	from, to = fileOf(p.r), fileOf(p.w)
+	if from == nil || to == nil {
+		p.closeCopies(from, to)
+		return nil, nil
+	}
+	return from, to
+}
+
+// fileOf returns a file for a stream: itself, or a copy of the descriptor of a network
+// connection. It returns nil for any other stream.
+func fileOf(stream any) *os.File {
+	switch s := stream.(type) {
+	case *os.File:
+		return s
+	case *net.TCPConn:
+		f, _ := s.File()
+		return f
+	case *net.UnixConn:
+		f, _ := s.File()
+		return f
+	}
+	return nil
+}
+
+// closeCopies closes the files that fileOf has made.
+func (p *pipeConn) closeCopies(from, to *os.File) {
+	if _, own := p.r.(*os.File); !own && from != nil {
+		_ = from.Close()
+	}
+	if _, own := p.w.(*os.File); !own && to != nil {
+		_ = to.Close()
+	}
+}
+
+// PipesPassed implements [Piped]. The connections of which Pipes made copies are closed.
+func (p *pipeConn) PipesPassed() {
+	p.passed = true
+	if _, own := p.r.(*os.File); !own {
+		_ = p.r.(io.Closer).Close()
+	}
+	if _, own := p.w.(*os.File); !own {
+		_ = p.w.Close()
+	}
+}
+
+// PipeEvent implements [Piped].
+func (p *pipeConn) PipeEvent(e PipeEvent) {
+	if e == EndOfOutput {
+		p.end.Do(func() { close(p.ended) })
+	}
 }

@@ -3,6 +3,7 @@ package sdk
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -125,6 +126,33 @@ type Relater interface {
 	// goroutine of Recv calls it.
 	Related() []byte
 }
+
+// A Piped is a [Conn] whose messages travel as lines over pipes or sockets of the
+// operating system, such as the standard streams of a process. The host can take these
+// files and exchange messages with the server itself, which saves a copy and a switch
+// between processes for each message. The Conn keeps its other tasks: it starts the
+// server, watches it, explains its end and closes it. The connections of [PipeConn] and
+// of package stdio are Piped.
+type Piped interface {
+	// Pipes returns the files with the messages from and to the server, one per line.
+	// They are nil if there are none. Pipes is called at most once, before Recv.
+	Pipes() (from, to *os.File)
+	// PipesPassed is called when the host takes the files, before Recv. The caller
+	// closes both. From then on Recv returns no message: it waits for the end of the
+	// connection and returns its reason. Send is not called.
+	PipesPassed()
+	// PipeEvent reports what the host has seen in a passed file.
+	PipeEvent(e PipeEvent)
+}
+
+// A PipeEvent is an event of a passed file; see [Piped].
+type PipeEvent int
+
+// The events.
+const (
+	FirstMessage PipeEvent = iota // the server has sent a message
+	EndOfOutput                   // the file with messages from the server has ended
+)
 
 // ConnStatus is a snapshot of a connection. A zero field is unknown.
 type ConnStatus struct {

@@ -142,11 +142,34 @@ func (c *Connection) Read() ([]byte, error) {
 		case ev.Name == "closed":
 			c.readDone = true
 			if ev.Status != nil && ev.Status.Code != "" {
-				return nil, placed(c.link.asFault(ev.Status.Err()), c.place)
+				return nil, placed(c.withJunk(c.link.asFault(ev.Status.Err())), c.place)
 			}
 			return nil, io.EOF
 		}
 	}
+}
+
+// withJunk adds the server's lines that were not messages to the error of its exit.
+func (c *Connection) withJunk(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	junk := c.stream.Junk()
+	if !ok || junk.Count == 0 || f.Code != fault.UpstreamExited {
+		return err
+	}
+	copied := *f
+	copied.Output = append(c.shown(junk), f.Output...)
+	if copied.Hint == "" {
+		copied.Hint = "it wrote lines to standard output that are not messages; a server must log to standard error"
+	}
+	return &copied
+}
+
+// shown returns the kept lines of junk without secrets.
+func (c *Connection) shown(junk wire.Junk) (lines []string) {
+	for _, line := range junk.Lines {
+		lines = append(lines, "(stdout) "+c.link.conceal.hide(line))
+	}
+	return lines
 }
 
 // Related returns the id of the request that the last message of Read belongs to, or
@@ -285,5 +308,8 @@ func (c *Connection) Status(ctx context.Context) (sdk.ConnStatus, error) {
 	for i, line := range st.Stderr {
 		st.Stderr[i] = c.link.conceal.hide(line)
 	}
+	junk := c.stream.Junk()
+	st.Stderr = append(c.shown(junk), st.Stderr...)
+	st.Dropped += junk.Count
 	return st, c.link.explain(err)
 }

@@ -43,7 +43,7 @@ type Options struct {
 }
 
 // A Conn is a connection to a server process. It is an [sdk.Conn],
-// [sdk.Flusher], [sdk.Waiter] and [sdk.Statuser].
+// [sdk.Flusher], [sdk.Waiter], [sdk.Statuser] and [sdk.Piped].
 type Conn struct {
 	proc  *process.Process
 	log   hclog.Logger
@@ -52,6 +52,10 @@ type Conn struct {
 	lines *ndjson.Reader
 	tail  *tail
 	shown int // lines that are not messages and count toward junkShown; used by Recv only
+
+	passed    bool          // the host reads and writes the standard streams; set before Recv
+	outEnded  chan struct{} // closed when the host has read standard output to its end
+	endOutput sync.Once
 
 	dropped atomic.Uint64
 	heard   atomic.Bool // the server has sent a message
@@ -93,7 +97,7 @@ func Start(o Options) (*Conn, error) {
 	}
 	c := &Conn{
 		proc: proc, log: o.Log, stdin: inW, stdout: outR, stderr: errR, out: bufio.NewWriterSize(inW, 64<<10),
-		lines: ndjson.NewReader(process.LastWords(outR, afterExit/2), o.MaxMessage), tail: new(tail),
+		lines: ndjson.NewReader(process.LastWords(outR, afterExit/2), o.MaxMessage), tail: new(tail), outEnded: make(chan struct{}),
 	}
 	c.readers.Go(c.readStderr)
 	c.readers.Go(c.awaitEnd)
@@ -103,6 +107,13 @@ func Start(o Options) (*Conn, error) {
 // Recv returns the next message. It skips and counts lines that are not
 // messages.
 func (c *Conn) Recv() ([]byte, error) {
+	if c.passed {
+		select {
+		case <-c.proc.Done():
+		case <-c.outEnded:
+		}
+		return nil, c.ending()
+	}
 	for {
 		line, err := c.lines.Next()
 		if err != nil {
@@ -123,6 +134,22 @@ func (c *Conn) Recv() ([]byte, error) {
 			c.tail.add("(stdout) " + preview(line))
 			c.log.Debug("line on standard output is not a message", "line", preview(line))
 		}
+	}
+}
+
+// Pipes returns the standard output and the standard input of the server.
+func (c *Conn) Pipes() (from, to *os.File) { return c.stdout, c.stdin }
+
+// PipesPassed makes Recv wait for the end of the server only.
+func (c *Conn) PipesPassed() { c.passed = true }
+
+// PipeEvent implements [sdk.Piped].
+func (c *Conn) PipeEvent(e sdk.PipeEvent) {
+	switch e {
+	case sdk.FirstMessage:
+		c.heard.Store(true)
+	case sdk.EndOfOutput:
+		c.endOutput.Do(func() { close(c.outEnded) })
 	}
 }
 

@@ -17,11 +17,12 @@ import (
 // methods may be called concurrently and return at the latest when their
 // context is done.
 type Client struct {
-	call    caller
-	broker  *plugin.MuxBroker
-	granter Granter
-	serving sync.WaitGroup
-	sockets string // directory of the plugin's sockets; empty: use the broker only
+	call       caller
+	broker     *plugin.MuxBroker
+	granter    Granter
+	serving    sync.WaitGroup
+	sockets    string // directory of the plugin's sockets; empty: use the broker only
+	takesPipes bool   // see TakePipes
 
 	mu     sync.Mutex
 	open   map[*socket]struct{} // guarded by mu
@@ -91,7 +92,22 @@ func (c *Client) Open(ctx context.Context, a OpenArgs) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect data stream: %w", err)
 	}
-	return NewStream(conn, a.MaxMessage), nil
+	stream := NewStream(conn, a.MaxMessage)
+	if !r.Pipes {
+		return stream, nil
+	}
+	s, ok := conn.(*socket)
+	if !ok || !c.takesPipes {
+		stream.Leave()
+		return nil, fmt.Errorf("%w: unexpected descriptors", ErrProtocol)
+	}
+	from, to, err := receivePipes(s.UnixConn)
+	if err != nil {
+		stream.Leave()
+		return nil, err
+	}
+	stream.pipes = newPipes(stream, from, to, a.MaxMessage)
+	return stream, nil
 }
 
 // Close ends a connection to a server: in order within grace, then by force.

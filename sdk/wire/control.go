@@ -77,6 +77,7 @@ func (c *Control) Open(a OpenArgs, r *OpenReply) error {
 			return err
 		}
 		accept := c.offer(r)
+		r.Pipes = i.takePipes(r.Socket != "" && c.server.sockets.takes.Load())
 		go func() {
 			defer c.server.forget(a.Instance)
 			i.run(accept)

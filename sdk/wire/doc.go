@@ -13,6 +13,11 @@
 // the feature "sockets", the stream is a unix socket in the directory that
 // go-plugin made for them. Otherwise it is a stream of the broker.
 //
+// If both sides also have the feature "descriptors", and the server is connected
+// through pipes or sockets of the system, the plugin passes these to the host over
+// the socket, as its first byte. The host then exchanges messages with the server
+// itself, one per line. The stream carries events only; see [Event].
+//
 // The plugin accepts and the host dials all streams: the data streams, the
 // stream of the host's services and the stream of [Control.Health]. The plugin
 // reserves the stream's id after the author's code has returned, because a
@@ -36,7 +41,7 @@ const Major = 1
 
 // Features lists the abilities of this side beyond those that the major
 // implies.
-var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", "per_request", featureSockets}
+var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", "per_request", featureSockets, featurePipes}
 
 // Handshake is the cookie that tells a plugin that a host started it. It is not
 // secret.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,17 +40,40 @@ type instance struct {
 	recvEnd chan struct{} // closed when no more messages come from the server
 
 	panicked atomic.Pointer[error] // panic of Send; nil: none
+
+	piped    sdk.Piped // the connection, if the host takes its streams; else nil
+	from, to *os.File  // these streams, until they are passed
 }
 
 func newInstance(conn sdk.Conn, limit int, log hclog.Logger) *instance {
 	return &instance{conn: conn, limit: limit, log: log, sent: make(chan struct{}), ended: make(chan struct{}), recvEnd: make(chan struct{})}
 }
 
+// takePipes takes the server's own streams from the connection, to pass them to the
+// host. It reports whether it did.
+func (i *instance) takePipes(wanted bool) bool {
+	p, ok := i.conn.(sdk.Piped)
+	if !ok || !wanted {
+		return false
+	}
+	from, to := p.Pipes()
+	if from == nil || to == nil || !passable(from) || !passable(to) {
+		return false
+	}
+	i.piped, i.from, i.to = p, from, to
+	p.PipesPassed()
+	return true
+}
+
 // run copies messages between the connection and the host's stream until either
 // ends. It returns when both are closed.
 func (i *instance) run(accept func() (net.Conn, error)) {
 	c, err := accept()
+	if err == nil && i.piped != nil {
+		err = sendPipes(c.(*socket).UnixConn, i.from, i.to)
+	}
 	if err != nil {
+		i.closePipes()
 		close(i.sent)
 		close(i.recvEnd)
 		i.log.Warn("the host did not connect to the data stream", "error", err)
@@ -89,6 +113,14 @@ func (i *instance) run(accept func() (net.Conn, error)) {
 	_ = c.SetReadDeadline(time.Now()) // the host need not close its side
 	<-i.sent
 	stream.Leave() // ends reading too if the author's code ended the connection before the host did
+}
+
+// closePipes closes the server's own streams if they were not passed.
+func (i *instance) closePipes() {
+	if i.piped != nil {
+		_ = i.from.Close()
+		_ = i.to.Close()
+	}
 }
 
 // toHost copies messages from the server to the host. It returns the reason of
@@ -169,12 +201,13 @@ func (i *instance) fromHost(stream *Stream) error {
 		stream.beforeWait = func() { _ = f.Flush() } // the next Send returns the error
 	}
 	for {
-		msg, _, err := stream.Read()
+		msg, ev, err := stream.Read()
 		if err != nil {
 			return err
 		}
 		if msg == nil {
-			continue // an event that only later versions know
+			i.pipeEvent(ev)
+			continue
 		}
 		if err := send(msg); err != nil {
 			// Recv reports a better reason, because it knows how the server
@@ -183,6 +216,18 @@ func (i *instance) fromHost(stream *Stream) error {
 			stream.beforeWait = nil
 			send = func([]byte) error { return nil }
 		}
+	}
+}
+
+// pipeEvent tells the connection what the host has seen. Events that only later versions
+// know are ignored.
+func (i *instance) pipeEvent(ev *Event) {
+	switch {
+	case i.piped == nil:
+	case ev.Name == eventFirstMessage:
+		i.piped.PipeEvent(sdk.FirstMessage)
+	case ev.Name == eventEndOfOutput:
+		i.piped.PipeEvent(sdk.EndOfOutput)
 	}
 }
 

@@ -22,6 +22,10 @@ import (
 // plugin.
 const featureSockets = "sockets"
 
+// featurePipes is the feature of a host that takes the descriptors of a server's
+// streams. A host announces it together with featureSockets only.
+const featurePipes = "descriptors"
+
 // acceptTime is how long a plugin waits for the host to dial, which is as long
 // as a broker waits.
 const acceptTime = 5 * time.Second
@@ -32,12 +36,15 @@ const acceptTime = 5 * time.Second
 type sockets struct {
 	dir   string        // private to host and plugin; empty: do not offer sockets
 	dials atomic.Bool   // the host has featureSockets
+	takes atomic.Bool   // the host has featurePipes
 	last  atomic.Uint64 // number in the name of the last socket
 }
 
-// setHostFeatures stores whether the features of the host include featureSockets.
+// setHostFeatures stores whether the features of the host include featureSockets and
+// featurePipes.
 func (s *sockets) setHostFeatures(features []string) {
 	s.dials.Store(slices.Contains(features, featureSockets))
+	s.takes.Store(passesPipes && slices.Contains(features, featurePipes))
 }
 
 // offer creates a socket for one connection. It returns an empty name if no
@@ -70,10 +77,16 @@ func (s *Server) UseSockets(dir string) { s.sockets.dir = dir }
 // plugin may have access to dir. Call it before Attach.
 func (c *Client) UseSockets(dir string) { c.sockets = dir }
 
-// features returns the features that the host announces. They include
-// featureSockets only if the directory of the sockets is known.
+// TakePipes makes the host accept the servers' own streams, if the system can pass them;
+// see [Stream]. It needs UseSockets. Call it before Attach.
+func (c *Client) TakePipes() { c.takesPipes = passesPipes }
+
+// features returns the features that the host announces. They include featureSockets
+// only if the directory of the sockets is known, and featurePipes after TakePipes.
 func (c *Client) features() []string {
-	return slices.DeleteFunc(slices.Clone(Features), func(f string) bool { return f == featureSockets && c.sockets == "" })
+	return slices.DeleteFunc(slices.Clone(Features), func(f string) bool {
+		return f == featureSockets && c.sockets == "" || f == featurePipes && (c.sockets == "" || !c.takesPipes)
+	})
 }
 
 // Data connects to the data stream that a plugin offered.

@@ -37,9 +37,13 @@ var ErrProtocol = errors.New("plugin protocol error")
 //
 //	[u32 little-endian length][u8 kind][payload]
 //
+// If the plugin passed the server's own streams, the host exchanges messages over these,
+// and the frames are events. The methods hide the difference.
+//
 // One goroutine may read and one may write. The other side receives writes
 // after Flush.
 type Stream struct {
+	pipes *pipes // the server's own streams, if the plugin passed them; else nil
 	conn  net.Conn
 	r     *bufio.Reader
 	out   []byte // written and not flushed
@@ -52,7 +56,12 @@ type Stream struct {
 // Admit sets a function that Read calls with the size of each message before it
 // allocates memory for it. Read discards a message that is not admitted and
 // returns a [*NotAdmitted].
-func (s *Stream) Admit(admit func(size int) bool) { s.admit = admit }
+func (s *Stream) Admit(admit func(size int) bool) {
+	s.admit = admit
+	if s.pipes != nil {
+		s.pipes.lines.Admit = admit
+	}
+}
 
 // NewStream returns a Stream whose messages have at most limit bytes; 0 means
 // ndjson.DefaultLimit.
@@ -86,6 +95,22 @@ func (e *NotAdmitted) Error() string {
 	return fmt.Sprintf("message of %d bytes was not admitted", e.Size)
 }
 
+// The names of events.
+const (
+	eventClosed       = "closed"
+	eventDropped      = "dropped"
+	eventFirstMessage = "first_message"
+	eventEndOfOutput  = "end_of_output"
+)
+
+// report sends an event without content.
+func (s *Stream) report(name string) error {
+	if err := s.WriteEvent(Event{Name: name}); err != nil {
+		return err
+	}
+	return s.flushFrames()
+}
+
 // An Event is a report of the plugin about a connection. A server cannot forge
 // events: its output becomes messages only.
 type Event struct {
@@ -96,6 +121,8 @@ type Event struct {
 	//   - "dropped": a message was not delivered.
 	//   - "failed": request ID gets no response. Status says why.
 	//   - "related": the next message belongs to request ID.
+	//   - "first_message": the host has read a message from the server's own stream.
+	//   - "end_of_output": the host has read that stream to its end.
 	Name      string  `json:"ev"`
 	Status    *Status `json:"status,omitempty"`
 	Reason    string  `json:"reason,omitempty"`
@@ -110,6 +137,14 @@ type Event struct {
 // Read returns the next message or the next event. The caller owns the message.
 // The error is io.EOF if the other side ended the stream.
 func (s *Stream) Read() (msg []byte, ev *Event, err error) {
+	if s.pipes != nil {
+		return s.pipes.read()
+	}
+	return s.readFrame()
+}
+
+// readFrame returns the message or the event of the next frame.
+func (s *Stream) readFrame() (msg []byte, ev *Event, err error) {
 	for {
 		var header [frameHeader]byte
 		if _, err := io.ReadFull(s.r, header[:]); err != nil {
@@ -162,7 +197,12 @@ func (s *Stream) discard(size int) error {
 }
 
 // WriteMessage buffers a message, given in one or more parts, until Flush.
-func (s *Stream) WriteMessage(parts ...[]byte) error { return s.write(kindMessage, parts...) }
+func (s *Stream) WriteMessage(parts ...[]byte) error {
+	if s.pipes != nil {
+		return s.pipes.write(parts...)
+	}
+	return s.write(kindMessage, parts...)
+}
 
 // WriteEvent buffers an event until Flush.
 func (s *Stream) WriteEvent(ev Event) error {
@@ -189,7 +229,7 @@ func (s *Stream) write(kind byte, parts ...[]byte) error {
 		if len(part) >= coalesceLimit {
 			n := max(0, coalesceLimit-len(s.out))
 			s.out = append(s.out, part[:n]...)
-			if err := s.Flush(); err != nil {
+			if err := s.flushFrames(); err != nil {
 				return err
 			}
 			if _, err := s.conn.Write(part[n:]); err != nil {
@@ -200,7 +240,7 @@ func (s *Stream) write(kind byte, parts ...[]byte) error {
 		s.out = append(s.out, part...)
 	}
 	if len(s.out) >= 2*coalesceLimit {
-		return s.Flush()
+		return s.flushFrames()
 	}
 	return nil
 }
@@ -219,8 +259,15 @@ func (s *Stream) fits(kind byte, size int64) error {
 	return nil
 }
 
-// Flush sends the buffered frames.
+// Flush sends the buffered messages and events.
 func (s *Stream) Flush() error {
+	if s.pipes != nil {
+		return s.pipes.flush()
+	}
+	return s.flushFrames()
+}
+
+func (s *Stream) flushFrames() error {
 	if len(s.out) == 0 {
 		return nil
 	}
@@ -233,19 +280,32 @@ func (s *Stream) Flush() error {
 
 // SetWriteDeadline sets the deadline of later writes. After a timeout the
 // stream is unusable, because part of a frame may have been sent.
-func (s *Stream) SetWriteDeadline(t time.Time) error { return s.conn.SetWriteDeadline(t) }
+func (s *Stream) SetWriteDeadline(t time.Time) error {
+	if s.pipes != nil {
+		return s.pipes.to.SetWriteDeadline(t)
+	}
+	return s.conn.SetWriteDeadline(t)
+}
 
 // Close ends this side: the other side reads io.EOF after the flushed frames.
 // Frames that the other side still sends can be read.
-func (s *Stream) Close() error { return s.conn.Close() }
+func (s *Stream) Close() error {
+	if s.pipes != nil {
+		s.pipes.closeInput()
+	}
+	return s.conn.Close()
+}
 
 // Leave ends both sides. Frames that the other side still sends are lost.
 func (s *Stream) Leave() {
 	if c, ok := s.conn.(*socket); ok {
 		c.leave()
-		return
+	} else {
+		_ = s.conn.Close()
 	}
-	_ = s.conn.Close()
+	if s.pipes != nil {
+		s.pipes.leave()
+	}
 }
 
 func noEOF(err error) error {

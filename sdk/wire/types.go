@@ -77,6 +77,9 @@ type OpenReply struct {
 	Status Status
 	Stream uint32
 	Socket string
+	// Pipes says that the first byte on the socket carries two descriptors: the
+	// messages from the server, and those to it.
+	Pipes bool
 }
 
 // InstanceArgs name an open connection to a server.

@@ -1,0 +1,21 @@
+//go:build !linux && !darwin
+
+package wire
+
+import (
+	"errors"
+	"net"
+	"os"
+)
+
+const passesPipes = false
+
+func passable(*os.File) bool { return false }
+
+func sendPipes(*net.UnixConn, *os.File, *os.File) error { return errors.ErrUnsupported }
+
+func receivePipes(*net.UnixConn) (from, to *os.File, err error) {
+	return nil, nil, errors.ErrUnsupported
+}
+
+func endSending(*os.File) {}

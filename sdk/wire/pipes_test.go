@@ -1,0 +1,160 @@
+//go:build linux || darwin
+
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// socketPair returns both ends of a data socket.
+func socketPair(t *testing.T) (plugin, host *net.UnixConn) {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends [2]*net.UnixConn
+	for i, fd := range fds {
+		f := os.NewFile(uintptr(fd), "socket")
+		c, err := net.FileConn(f)
+		_ = f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		ends[i] = c.(*net.UnixConn)
+	}
+	return ends[0], ends[1]
+}
+
+// descriptorsOpen counts the descriptors of this process.
+func descriptorsOpen(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	return r, w
+}
+
+// TestPipesPass sends both ends of two pipes and exchanges data through them.
+func TestPipesPass(t *testing.T) {
+	plugin, host := socketPair(t)
+	fromR, fromW := pipe(t)
+	toR, toW := pipe(t)
+	if err := sendPipes(plugin, fromR, toW); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := toW.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the plugin can still write: %v", err)
+	}
+	from, to, err := receivePipes(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	if err := from.SetReadDeadline(time.Now()); err != nil {
+		t.Errorf("reading has no deadline: %v", err)
+	}
+	_ = from.SetReadDeadline(time.Time{})
+	_, _ = fromW.Write([]byte("a"))
+	_, _ = to.Write([]byte("b"))
+	got := make([]byte, 2)
+	if n, err := from.Read(got); string(got[:n]) != "a" || err != nil {
+		t.Errorf("%q, %v", got[:n], err)
+	}
+	if n, err := toR.Read(got); string(got[:n]) != "b" || err != nil {
+		t.Errorf("%q, %v", got[:n], err)
+	}
+	_ = to.Close()
+	if n, err := toR.Read(got); n != 0 || err != io.EOF {
+		t.Errorf("the server's input has not ended: %d, %v", n, err)
+	}
+}
+
+// TestPipesRefused: the host refuses anything else than two pipes or sockets, and keeps no
+// descriptor of it.
+func TestPipesRefused(t *testing.T) {
+	regular, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer regular.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	r, w := pipe(t)
+	files := map[byte]*os.File{'r': r, 'w': w, 'f': regular, 'n': null, 'd': dir}
+	for _, c := range []struct{ greeting, files string }{
+		{"P", ""}, {"P", "r"}, {"P", "rwr"}, {"P", "rwrw"}, {"P", "rwrwrwrwrwrwrw"}, {"P", "rf"}, {"P", "fw"}, {"P", "rn"}, {"P", "nn"}, {"P", "dw"},
+		{"Q", "rw"}, {"\x00", "rw"}, {"", ""},
+	} {
+		plugin, host := socketPair(t)
+		before := descriptorsOpen(t)
+		var fds []int
+		for i := range len(c.files) {
+			fds = append(fds, int(files[c.files[i]].Fd()))
+		}
+		var rights []byte
+		if len(fds) > 0 {
+			rights = syscall.UnixRights(fds...)
+		}
+		if c.greeting == "" {
+			_ = plugin.Close()
+			before--
+		} else if _, _, err := plugin.WriteMsgUnix([]byte(c.greeting), rights, nil); err != nil {
+			t.Fatal(err)
+		}
+		from, to, err := receivePipes(host)
+		if err == nil || from != nil || to != nil {
+			t.Errorf("%+v: %v, %v, %v", c, from, to, err)
+		}
+		if after := descriptorsOpen(t); after != before {
+			t.Errorf("%+v: %d descriptors are open, before %d", c, after, before)
+		}
+	}
+}
+
+// TestOnlyPipesAndSocketsPass: the plugin keeps files that the host would refuse.
+func TestOnlyPipesAndSocketsPass(t *testing.T) {
+	regular, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer regular.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	r, w := pipe(t)
+	for f, want := range map[*os.File]bool{regular: false, null: false, r: true, w: true} {
+		if passable(f) != want {
+			t.Errorf("%s: passable is %t", f.Name(), !want)
+		}
+	}
+}
