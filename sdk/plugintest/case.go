@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,6 +134,26 @@ func runChecks(t *testing.T, s *subject, cases []Case) {
 	for _, c := range cases {
 		for _, q := range c.checks() {
 			t.Run(q.name, func(t *testing.T) { q.limited(t, s) })
+		}
+		if c, ok := c.(Transport); ok {
+			runPipeChecks(t, s, c)
+		}
+	}
+}
+
+// runPipeChecks runs the checks of a transport again with a host that takes the servers'
+// own streams. It runs none if the transport passes no streams.
+func runPipeChecks(t *testing.T, s *subject, c Transport) {
+	with := *s
+	with.pipes, with.passed = true, new(atomic.Bool)
+	for _, q := range c.pipeChecks() {
+		t.Run(q.name+" piped", func(t *testing.T) {
+			if q.limited(t, &with); !with.passed.Load() {
+				t.Skip("the transport passes no streams")
+			}
+		})
+		if !with.passed.Load() {
+			return
 		}
 	}
 }

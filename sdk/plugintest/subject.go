@@ -10,6 +10,7 @@ import (
 	"net/rpc"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,9 @@ type subject struct {
 	path     string      // path of the program; empty in process
 	describe func(t testing.TB) []byte
 	connect  func(t testing.TB, l *link, host map[string]plugin.Plugin)
+
+	pipes  bool         // the host takes the servers' own streams
+	passed *atomic.Bool // set when the plugin has passed streams; not nil if pipes
 }
 
 func inProcess(p *sdk.Plugin) *subject {
@@ -85,6 +89,8 @@ type link struct {
 	hangUp func(testing.TB)
 	once   sync.Once
 	opened int
+	passed *atomic.Bool   // see subject; nil: the host takes no streams
+	piped  []*wire.Stream // open connections whose streams were passed
 }
 
 // Capabilities of a link's instances.
@@ -130,6 +136,10 @@ func (s *subject) start(t testing.TB, host *Host) *link {
 	}
 	l.Client = object.(*wire.Client)
 	l.UseSockets(l.sockets)
+	if s.pipes {
+		l.TakePipes()
+		l.passed = s.passed
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if l.manifest, err = l.Attach(ctx, "0.0.0-plugintest", "trace"); err != nil {
@@ -211,12 +221,20 @@ func (l *link) open(t testing.TB, c *Transport, p Peer) (*wire.Stream, string) {
 	if l.note(err) != nil {
 		t.Fatalf("opening: %v", err)
 	}
+	if l.passed != nil && s.Piped() {
+		l.passed.Store(true)
+		l.piped = append(l.piped, s)
+	}
 	return s, a.Instance
 }
 
-// close closes a connection with a grace of five seconds.
+// close closes a connection with a grace of five seconds. A host that has the server's
+// input closes it first.
 func (l *link) close(t testing.TB, instance string) {
 	t.Helper()
+	for _, s := range l.piped {
+		_ = s.Close()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := l.note(l.Close(ctx, instance, 5*time.Second)); err != nil {

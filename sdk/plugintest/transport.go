@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,11 +22,25 @@ func (c Transport) checks() []check {
 	about := func(what string, run func(t testing.TB, s *subject, c *Transport)) check {
 		return check{"transport " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
 	}
-	return []check{
+	return append([]check{
 		about("refusals", func(t testing.TB, s *subject, c *Transport) {
 			checkRefusals(t, s, component{"transport", c.Name}, c.Refused)
 		}),
 		about("secret", checkSecret),
+	}, c.streamChecks()...)
+}
+
+// pipeChecks returns the checks for a host that takes the servers' own streams.
+func (c Transport) pipeChecks() []check {
+	return slices.DeleteFunc(c.streamChecks(), func(q check) bool { return strings.HasSuffix(q.name, " grease") }) // about frames of messages
+}
+
+// streamChecks returns the checks that exchange messages with a server.
+func (c Transport) streamChecks() []check {
+	about := func(what string, run func(t testing.TB, s *subject, c *Transport)) check {
+		return check{"transport " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
+	}
+	return []check{
 		about("sizes", checkSizes),
 		about("contents", checkContents),
 		about("order", checkOrder),
